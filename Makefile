@@ -1,0 +1,62 @@
+# Two commands do everything: `make demo` and `make test`. Each sets up what it needs and may be killed and run again.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+READY := $(VENV)/.ready
+PYTEST_ARGS ?=
+
+.PHONY: demo demo-down test test-quick lint format bench verify-cloud setup lock destroy-local help
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
+
+demo: setup ## the main job: local cloud, `pulumi up`, two distributed training jobs
+	@$(PY) -m local.demo
+
+demo-down: setup ## stop and clean all that `make demo` started
+	@$(PY) -m local.demo down
+
+test: setup lint ## every test, the real engine included
+	@echo "engine  …"; $(PY) -m local.engine >/dev/null
+	@$(PY) -m pytest -n 2 --dist worksteal $(PYTEST_ARGS)
+
+test-quick: setup ## the tests that need neither the engine nor a job's environment
+	@$(PY) -m pytest -n 2 -m "not journey" $(PYTEST_ARGS)
+
+lint: setup ## format, lint, strict types
+	@$(VENV)/bin/ruff format --check .
+	@$(VENV)/bin/ruff check .
+	@$(VENV)/bin/mypy
+
+format: setup ## write the format and what the linter can mend
+	@$(VENV)/bin/ruff format .
+	@$(VENV)/bin/ruff check --fix .
+
+bench: setup ## the bars, one JSON line each
+	@$(PY) -m bench
+
+verify-cloud: setup ## the demo's journey on a real project: make verify-cloud PROJECT=… [REGION=…] [MAX_USD=…] [MAX_MINUTES=…]
+	@$(PY) -m journey.verify_cloud --project "$(PROJECT)" $(if $(REGION),--region "$(REGION)") $(if $(MAX_USD),--max-usd "$(MAX_USD)") $(if $(MAX_MINUTES),--max-minutes "$(MAX_MINUTES)") $(if $(YES),--yes)
+
+lock: setup ## compile requirements.in into requirements.txt, pinned with hashes
+	@$(VENV)/bin/uv pip compile -q --generate-hashes --no-header --upgrade requirements.in -o requirements.txt
+	@$(VENV)/bin/uv pip compile -q --generate-hashes --no-header --upgrade requirements-dev.in -o requirements-dev.txt
+
+setup: $(READY)
+
+# The mark is written last, so that a killed set-up is begun again and a finished one costs nothing.
+$(READY): requirements-dev.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "error: Python 3.11 or newer is needed, this is " + sys.version.split()[0] + "\n  fix: make PYTHON=python3.11 …")'
+	@echo "setup   virtual environment in $(VENV)"
+	@rm -f $(READY)
+	@test -x $(PY) && $(PY) -c 'import pip' 2>/dev/null || $(PYTHON) -m venv --clear $(VENV)
+	@echo "setup   packages, pinned with hashes (a minute where nothing is cached, seconds after)"
+	@$(PY) -m pip install --quiet --disable-pip-version-check "$$(sed -n 's/^\(uv==[^ ]*\).*/\1/p' requirements-dev.txt)"
+	@$(VENV)/bin/uv pip install --quiet --python $(PY) --require-hashes -r requirements-dev.txt
+	@$(VENV)/bin/uv pip install --quiet --python $(PY) --no-deps --editable .
+	@touch $(READY)
