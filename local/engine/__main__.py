@@ -1,0 +1,31 @@
+"""`python -m local.engine`: prints the engine's folder on stdout, progress and errors on stderr."""
+
+from __future__ import annotations
+
+import sys
+
+from local.engine.engine import ensure
+from local.engine.errors import EngineError
+from local.engine.progress import Printer
+
+
+def main() -> int:
+    """Exit code 0 and the folder, 1 and an error in words, 130 when interrupted."""
+    printer = Printer(sys.stderr)
+    try:
+        engine = ensure(printer)
+    except EngineError as error:
+        printer.close()
+        print(error, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        printer.close()
+        print("interrupted; nothing half done is left, the same command goes on from here", file=sys.stderr)
+        return 130
+    printer.close()
+    print(engine.bin)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,102 @@
+"""The engine and its Python language host, built from the pinned modules in `go/` through Go's module proxy."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import re
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from local.engine import gotool
+from local.engine.errors import EngineError
+from local.engine.find import ENGINE, LANGUAGE_HOST
+from local.engine.progress import SEPARATOR
+from local.engine.version import PINNED
+
+_SOURCES = Path(__file__).parent / "go"
+_SDK = "github.com/pulumi/pulumi/sdk/v3"
+_EXEC = "pulumi-language-python-exec"
+
+
+@dataclass(frozen=True)
+class Program:
+    """One program to build: its Go `package`, the `module` folder under `go/` that pins it, the `version` it tells."""
+
+    name: str
+    title: str
+    module: str
+    package: str
+    version: str
+
+
+# The language host's own module is not to be had from the module proxy; 3.78.0 is the last SDK that still contains
+# it. It serves today's SDK and engine, with the newer SDK's `-exec` script beside it.
+PROGRAMS = (
+    Program(LANGUAGE_HOST, "the Python language host", "language", f"{_SDK}/python/cmd/{LANGUAGE_HOST}", "v3.78.0"),
+    Program(ENGINE, "the Pulumi engine", "engine", "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi", f"v{PINNED}"),
+)
+
+
+def flags(program: Program) -> tuple[str, ...]:
+    """What `go build` is told: pinned modules, a small binary, no paths of this machine, the version stamped in."""
+    stamp = f"-s -w -X {_SDK}/go/common/version.Version={program.version}"
+    return ("-mod=readonly", "-buildvcs=false", "-trimpath", f"-ldflags={stamp}")
+
+
+def recipe() -> str:
+    """12 hex digits that change whenever what would be built changes: modules, flags, kind of machine."""
+    digest = hashlib.sha256(f"{platform.system()} {platform.machine()}".encode())
+    for program in PROGRAMS:
+        digest.update("\0".join((program.name, program.package, *flags(program))).encode())
+        for name in ("go.mod", "go.sum", "tools.go"):
+            digest.update((_SOURCES / program.module / name).read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def build(into: Path, progress: Callable[[str], None], environ: Mapping[str, str], lock: int) -> None:
+    """Fill the empty folder `into` with engine, language host and its script. `lock` as in `gotool.Go.run`.
+
+    Raises:
+        EngineError: Go is missing or too old, its module proxy can't be reached, the disk is full, …
+        OSError: `into` can't be written.
+    """
+    work = into / ".work"
+    work.mkdir()
+    # Go's scratch files, hundreds of MB, go where the next run finds and removes them when this one is killed.
+    go = gotool.find({**environ, "GOTMPDIR": str(work)}, _needed_go())
+    for program in PROGRAMS:
+        _build(go, program, into, progress, lock)
+    sdk = go.ask(["list", "-mod=readonly", "-m", "-f", "{{.Dir}}", _SDK], _SOURCES / "engine")
+    shutil.copyfile(Path(sdk) / "python" / "cmd" / _EXEC, into / _EXEC)
+    (into / _EXEC).chmod(0o755)
+    shutil.rmtree(work)
+
+
+def _build(go: gotool.Go, program: Program, into: Path, progress: Callable[[str], None], lock: int) -> None:
+    folder = _SOURCES / program.module
+
+    def fetching(at: gotool.Tally) -> None:
+        progress(f"fetching the modules of {program.title}{SEPARATOR}{at.fetched} modules{SEPARATOR}{at.seconds} s")
+
+    total = go.run(["list", "-mod=readonly", "-deps", program.package], folder, lock, fetching).named
+
+    def compiling(at: gotool.Tally) -> None:
+        packages = f"{at.named} of at most {total} packages"
+        progress(f"building {program.title} {program.version}{SEPARATOR}{packages}{SEPARATOR}{at.seconds} s")
+
+    target = into / program.name
+    go.run(["build", "-v", *flags(program), "-o", str(target), program.package], folder, lock, compiling)
+    if not target.is_file():
+        raise EngineError(
+            f"{program.title} can't be built from source",
+            f"go build said it was done and left no {target.name}",
+            "unset GOFLAGS and run again, or install Pulumi itself",
+        )
+
+
+def _needed_go() -> str:
+    match = re.search(r"^go (\S+)$", (_SOURCES / "engine" / "go.mod").read_text(), re.MULTILINE)
+    return match[1] if match else "1.25"

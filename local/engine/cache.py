@@ -1,0 +1,144 @@
+"""The cache folder of one engine version: written under a lock, published by one rename, never half there."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from local.engine.errors import EngineError
+
+_MARKER = "complete.json"
+_PARTIAL = ".partial-"
+
+
+def root(environ: Mapping[str, str]) -> Path:
+    """`$SLIPWAY_CACHE`, else `$XDG_CACHE_HOME/slipway`, else `~/.cache/slipway`; always absolute."""
+    if own := environ.get("SLIPWAY_CACHE"):
+        return Path(own).expanduser().absolute()
+    shared = environ.get("XDG_CACHE_HOME", "")
+    # The XDG rules: a relative path there is to be ignored.
+    if shared and Path(shared).is_absolute():
+        return Path(shared) / "slipway"
+    home = environ.get("HOME")
+    return (Path(home) if home else Path.home()) / ".cache" / "slipway"
+
+
+@dataclass(frozen=True)
+class Cache:
+    """`folder` holds one sub-folder per finished engine; each is complete from the moment it has its name."""
+
+    folder: Path
+
+    def ready(self, name: str) -> Path | None:
+        """The finished folder `name`, or None when it is missing, unfinished or damaged."""
+        place = self.folder / name
+        try:
+            sizes = json.loads((place / _MARKER).read_text())
+            whole = all((place / file).stat().st_size == size for file, size in sizes.items())
+        except (OSError, ValueError, AttributeError):
+            return None
+        return place if whole else None
+
+    @contextmanager
+    def hold(self, progress: Callable[[str], None]) -> Iterator[int]:
+        """Be the only one who writes here; yields the lock's file descriptor.
+
+        The descriptor is handed to the build's processes, so that a build whose starter was killed keeps the lock
+        until it is gone itself, and nobody clears a folder that is still written to.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            self._acquire(handle, progress)
+            os.ftruncate(handle, 0)
+            os.pwrite(handle, str(os.getpid()).encode(), 0)
+            for stale in self.folder.glob(f"{_PARTIAL}*"):
+                shutil.rmtree(stale, ignore_errors=True)
+            yield handle
+        finally:
+            os.close(handle)
+
+    def _acquire(self, handle: int, progress: Callable[[str], None]) -> None:
+        began = time.monotonic()
+        told = -1
+        while True:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except BlockingIOError:
+                seconds = int(time.monotonic() - began)
+                if seconds > told:
+                    told = seconds
+                    progress(f"waiting for {_holder(handle)} · {seconds} s")
+                time.sleep(0.1)
+
+    @contextmanager
+    def making(self, name: str) -> Iterator[Path]:
+        """An empty folder to fill; published as `name` when the block ends well, removed when it doesn't.
+
+        To be used while the lock is held.
+        """
+        partial = Path(tempfile.mkdtemp(prefix=_PARTIAL, dir=self.folder))
+        try:
+            yield partial
+            self._publish(partial, name)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+
+    def _publish(self, partial: Path, name: str) -> None:
+        partial.chmod(0o755)
+        files = sorted(path for path in partial.iterdir() if path.is_file())
+        for path in files:
+            _sync(path)
+        marker = partial / _MARKER
+        marker.write_text(json.dumps({path.name: path.stat().st_size for path in files}, indent=1) + "\n")
+        _sync(marker)
+        _sync(partial)
+        target = self.folder / name
+        if target.exists():
+            # Damaged (`ready` said no): renamed first, so that no moment shows a half-removed folder under the name.
+            target.rename(self.folder / f"{_PARTIAL}damaged-{os.getpid()}")
+        partial.rename(target)
+        _sync(self.folder)
+
+
+def _holder(handle: int) -> str:
+    written = os.pread(handle, 32, 0).decode(errors="replace").strip()
+    if not written.isdigit():
+        return "another process that sets up the engine"
+    try:
+        os.kill(int(written), 0)
+    except ProcessLookupError:
+        return "the last processes of an interrupted build to end"
+    except PermissionError:
+        pass
+    return f"process {written}, which sets up the engine already"
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def check_usable(folder: Path) -> None:
+    """Raise in words when the cache's folder is a file or lies under one."""
+    for place in (folder, *folder.parents):
+        if place.exists():
+            if not place.is_dir():
+                raise EngineError(
+                    "the engine's cache folder can't be made",
+                    f"{place} is not a folder",
+                    "set SLIPWAY_CACHE to a folder",
+                )
+            return

@@ -1,0 +1,190 @@
+"""The Go toolchain: found, asked for its version, run with progress, and its failures put into words."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import os
+import re
+import selectors
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from local.engine.errors import EngineError, disk_full
+
+_INSTALL = "install Go (any version from 1.21 on fetches the one it needs), or install Pulumi itself, then run again"
+_SECRET = re.compile(r"(?<=://)[^/@\s]+@")
+_VERSION = re.compile(r"go(\d+)\.(\d+)(?:\.(\d+))?")
+_TAIL_LINES = 30
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How far a Go command is: `fetched` modules, `named` packages (listed or compiled), `seconds` since its start."""
+
+    fetched: int
+    named: int
+    seconds: int
+
+
+@dataclass(frozen=True)
+class Go:
+    """A Go toolchain fit for our modules: `program`, and the environment it runs in."""
+
+    program: Path
+    environ: Mapping[str, str]
+
+    def run(self, args: Sequence[str], folder: Path, lock: int, tell: Callable[[Tally], None]) -> Tally:
+        """Run `go args` in `folder` and tell about once a second how far it is; returns the final tally.
+
+        Its output goes through a pipe on purpose: when we are killed, Go dies at its next line. `lock` is a file
+        descriptor it inherits and so holds until then.
+
+        Raises:
+            EngineError: Go failed; its words are in `why`.
+        """
+        began = time.monotonic()
+        process = subprocess.Popen(
+            [self.program, *args],
+            cwd=folder,
+            env=dict(self.environ),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            pass_fds=(lock,),
+        )
+        said: collections.deque[str] = collections.deque(maxlen=_TAIL_LINES)
+        fetched = named = 0
+        try:
+            for line in _lines(process):
+                if line is None:
+                    tell(Tally(fetched, named, int(time.monotonic() - began)))
+                elif line.startswith("go: downloading "):
+                    fetched += 1
+                elif line and not line.startswith("#") and " " not in line:
+                    named += 1
+                else:
+                    said.append(line)
+            code = process.wait()
+        except BaseException:
+            _end(process)
+            raise
+        if code != 0:
+            raise explain(args[0], code, "\n".join(said).strip())
+        return Tally(fetched, named, int(time.monotonic() - began))
+
+    def ask(self, args: Sequence[str], folder: Path) -> str:
+        """What `go args` prints, for commands that answer at once."""
+        done = subprocess.run(
+            [self.program, *args], cwd=folder, env=dict(self.environ), capture_output=True, text=True, errors="replace"
+        )
+        if done.returncode != 0:
+            raise explain(args[0], done.returncode, done.stderr.strip())
+        return done.stdout.strip()
+
+
+def find(environ: Mapping[str, str], needed: str) -> Go:
+    """The Go toolchain on the PATH of `environ`, able to build modules that need Go `needed`, such as `1.25.11`.
+
+    Raises:
+        EngineError: there is none, or it is too old and can't fetch a newer one by itself.
+    """
+    what = "the Pulumi engine can't be built"
+    program = shutil.which("go", path=environ.get("PATH", ""))
+    if program is None:
+        raise EngineError(what, "building it needs Go, and there is no `go` on PATH", _INSTALL)
+    # CGO would want a C compiler; a workspace file above the checkout would replace our pinned modules.
+    go = Go(Path(program), {**environ, "CGO_ENABLED": "0", "GOWORK": "off"})
+    told = go.ask(["env", "GOVERSION", "GOTOOLCHAIN"], Path("/")).splitlines()
+    version = _numbers(told[0]) if told else None
+    if version is None:
+        raise EngineError(what, f"{program} does not tell its version", _INSTALL)
+    local = len(told) > 1 and told[1].strip() == "local"
+    wanted = _numbers(f"go{needed}") or (0, 0, 0)
+    if version < (1, 21, 0) or (local and version < wanted):
+        why = f"{program} is {told[0]}, the engine needs go{needed}"
+        if version >= (1, 21, 0):
+            why += ", and GOTOOLCHAIN=local forbids Go to fetch it"
+        raise EngineError(what, why, _INSTALL)
+    return go
+
+
+def explain(command: str, code: int, said: str) -> EngineError:
+    """The error for a failed `go command` that ended with `code` and said `said`."""
+    said = _SECRET.sub("***@", said)
+    last = next((line for line in reversed(said.splitlines()) if line.strip()), f"no words, exit code {code}").strip()
+    low = said.lower()
+
+    def has(*phrases: str) -> bool:
+        return any(phrase in low for phrase in phrases)
+
+    what = "the Pulumi engine can't be built from source"
+    if has("no space left on device", "disk quota exceeded"):
+        return disk_full(last)
+    if has("security error", "checksum mismatch"):
+        return EngineError(
+            what,
+            f"a downloaded module is not the one this checkout is pinned to: {last}",
+            "run go clean -modcache, then this again; if it stays so, do not trust the module proxy that GOPROXY names",
+        )
+    if has("requires go >=", "toolchain not available", "invalid go version"):
+        return EngineError(what, f"Go is too old: {last}", _INSTALL)
+    if has("signal: killed", "cannot allocate memory", "out of memory"):
+        return EngineError(what, f"the machine ran out of memory: {last}", "free memory (about 2 GB), then run again")
+    if has("dial tcp", "no such host", "connection re", "i/o timeout", "handshake", "proxyconnect", "module lookup"):
+        return EngineError(
+            what,
+            f"Go's module proxy is not reachable: {last}",
+            "check the network; set GOPROXY to a module proxy you can reach; or install Pulumi itself",
+        )
+    if has("403 forbidden", "404 not found", "410 gone", "502 bad gateway", "503 service", "unexpected eof", "x509"):
+        return EngineError(
+            what,
+            f"Go's module proxy does not serve what is needed: {last}",
+            "run again; set GOPROXY to another module proxy; or install Pulumi itself",
+        )
+    return EngineError(
+        what, f"go {command} failed: {last}", "install Pulumi itself, or mend what Go names, and run again"
+    )
+
+
+def _lines(process: subprocess.Popen[bytes]) -> Iterator[str | None]:
+    """The lines of its output as they come, and None once a second."""
+    assert process.stdout is not None
+    rest, next_tick = b"", 0.0
+    with selectors.DefaultSelector() as waiting, process.stdout as pipe:
+        waiting.register(pipe, selectors.EVENT_READ)
+        while True:
+            if time.monotonic() >= next_tick:
+                next_tick = time.monotonic() + 1.0
+                yield None
+            if waiting.select(timeout=1.0):
+                chunk = os.read(pipe.fileno(), 65536)
+                if not chunk:
+                    break
+                *whole, rest = (rest + chunk).split(b"\n")
+                for line in whole:
+                    yield line.decode(errors="replace").rstrip()
+    if rest:
+        yield rest.decode(errors="replace").rstrip()
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    # SIGINT lets Go remove its work folders; it does not always listen.
+    with contextlib.suppress(ProcessLookupError):
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(3)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _numbers(text: str) -> tuple[int, int, int] | None:
+    match = _VERSION.match(text.strip())
+    return (int(match[1]), int(match[2]), int(match[3] or 0)) if match else None

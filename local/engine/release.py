@@ -1,0 +1,176 @@
+"""The official release: the vendor's archive for this machine, checked against the digest the release publishes."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import http.client
+import platform
+import shutil
+import tarfile
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+
+from local.engine.errors import EngineError, ReleaseUnavailableError
+from local.engine.progress import SEPARATOR
+from local.engine.version import Version
+
+RELEASES = "https://get.pulumi.com/releases/sdk"
+
+# How long the first answer may take, name lookup included. After that a transfer may stall this long.
+PATIENCE_S = 5.0
+_STALL_S = 15.0
+_CHUNK = 1 << 18
+
+_SYSTEMS = {"Linux": "linux", "Darwin": "darwin"}
+_MACHINES = {"x86_64": "x64", "amd64": "x64", "arm64": "arm64", "aarch64": "arm64"}
+
+
+def archive_name(version: Version, system: str, machine: str) -> str:
+    """The archive for a machine, as `platform.system()` and `platform.machine()` name it.
+
+    Raises:
+        ReleaseUnavailableError: the vendor has no archive for it that we could unpack.
+    """
+    try:
+        return f"pulumi-v{version}-{_SYSTEMS[system]}-{_MACHINES[machine.lower()]}.tar.gz"
+    except KeyError:
+        raise _unavailable(f"there is none for {system} on {machine}") from None
+
+
+def published_digest(checksums: str, archive: str) -> str | None:
+    """The sha256 of `archive` in a checksums file of lines `<hex digest>  <file name>`."""
+    for line in checksums.splitlines():
+        words = line.split()
+        if len(words) == 2 and words[1].lstrip("*") == archive and len(words[0]) == 64:
+            return words[0].lower()
+    return None
+
+
+def download(
+    into: Path,
+    version: Version,
+    progress: Callable[[str], None],
+    base: str = RELEASES,
+    patience_s: float = PATIENCE_S,
+) -> None:
+    """Fill the empty folder `into` with the programs of the official release.
+
+    Raises:
+        ReleaseUnavailableError: not reachable within `patience_s` seconds, or not there for this machine.
+        EngineError: the archive is not the one that the release publishes the digest of.
+        OSError: `into` can't be written.
+    """
+    archive = archive_name(version, platform.system(), platform.machine())
+    progress(f"asking for Pulumi's official release {version}")
+    checksums = _within(patience_s, lambda: _text(f"{base}/pulumi-{version}-checksums.txt", patience_s))
+    digest = published_digest(checksums, archive)
+    if digest is None:
+        raise _unavailable(f"its list of checksums does not name {archive}")
+    packed = into / archive
+    found = _fetch(f"{base}/{archive}", packed, progress)
+    if found != digest:
+        raise EngineError(
+            f"the download {archive} is not what Pulumi released",
+            f"its sha256 is {found}, the release publishes {digest}",
+            "run again; if it stays so, something on the way changes downloads: SLIPWAY_ENGINE=build builds the engine",
+        )
+    progress(f"unpacking {archive}")
+    try:
+        _unpack(packed, into)
+    except (tarfile.TarError, EOFError) as error:
+        raise EngineError(f"{archive} can't be unpacked", str(error), "set SLIPWAY_ENGINE=build") from error
+    packed.unlink()
+
+
+def _unavailable(why: str) -> ReleaseUnavailableError:
+    return ReleaseUnavailableError(
+        "Pulumi's official release can't be had",
+        why,
+        "install Pulumi yourself, or let it be built from source: SLIPWAY_ENGINE=build",
+    )
+
+
+def _within(seconds: float, ask: Callable[[], str]) -> str:
+    """The answer of `ask`, given up after `seconds`: a name lookup knows no timeout of its own."""
+    answers: list[str] = []
+    problems: list[Exception] = []
+
+    def run() -> None:
+        try:
+            answers.append(ask())
+        except Exception as error:
+            problems.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if answers:
+        return answers[0]
+    if problems:
+        if isinstance(problems[0], (OSError, http.client.HTTPException, ValueError)):
+            raise _unavailable(_reason(problems[0])) from problems[0]
+        raise problems[0]
+    raise _unavailable(f"no answer within {seconds:g} s")
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, urllib.error.HTTPError):
+        return f"{error.url} answers {error.code} {error.reason}"
+    if isinstance(error, urllib.error.URLError):
+        return f"its host is not reachable: {error.reason}"
+    return f"the answer broke off: {error}" if str(error) else f"the answer broke off ({type(error).__name__})"
+
+
+def _text(url: str, timeout_s: float) -> str:
+    with urllib.request.urlopen(url, timeout=timeout_s) as answer:
+        data: bytes = answer.read(1 << 20)
+    return data.decode("utf-8", errors="replace")
+
+
+def _fetch(url: str, target: Path, progress: Callable[[str], None]) -> str:
+    """Store `url` as `target` and return its sha256 in hex."""
+    digest = hashlib.sha256()
+    with target.open("wb") as file, contextlib.ExitStack() as stack:
+        try:
+            answer = stack.enter_context(urllib.request.urlopen(url, timeout=_STALL_S))
+        except OSError as error:
+            raise _unavailable(_reason(error)) from error
+        total = int(answer.headers.get("Content-Length") or 0)
+        done, told = 0, 0.0
+        while True:
+            try:
+                chunk = answer.read(_CHUNK)
+            except (OSError, http.client.HTTPException) as error:
+                raise _unavailable(_reason(error)) from error
+            if not chunk:
+                break
+            file.write(chunk)
+            digest.update(chunk)
+            done += len(chunk)
+            if time.monotonic() - told >= 1:
+                told = time.monotonic()
+                whole = f" of {total / 1e6:.0f}" if total else ""
+                progress(f"downloading {target.name}{SEPARATOR}{done / 1e6:.0f}{whole} MB")
+    if total and done < total:
+        raise _unavailable(f"the answer broke off after {done} of {total} bytes")
+    return digest.hexdigest()
+
+
+def _unpack(packed: Path, into: Path) -> None:
+    """The regular files of the archive's one folder; nothing else in it can reach the disk."""
+    with tarfile.open(packed, "r:gz") as archive:
+        for member in archive:
+            parts = Path(member.name).parts
+            if not member.isfile() or len(parts) != 2 or parts[0] != "pulumi" or parts[1] in ("..", packed.name):
+                continue
+            content = archive.extractfile(member)
+            if content is not None:
+                target = into / parts[1]
+                with content, target.open("wb") as file:
+                    shutil.copyfileobj(content, file, _CHUNK)
+                target.chmod(0o755)
