@@ -1,0 +1,38 @@
+"""The one place that turns an environment into clients."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from slipway.cloud.credentials import authorised
+from slipway.cloud.endpoints import Endpoints
+from slipway.cloud.logging import Logging
+from slipway.cloud.quotas import Quotas
+from slipway.cloud.session import Patience, Session
+from slipway.cloud.storage import Storage
+from slipway.cloud.vertex import Vertex
+
+
+class Connection:
+    """Credentials and endpoints of one environment, and a client for each API. May be shared by threads."""
+
+    def __init__(self, session: Session, endpoints: Endpoints) -> None:
+        self.session, self.endpoints = session, endpoints
+
+    @property
+    def storage(self) -> Storage:
+        return Storage(self.session, self.endpoints)
+
+    def vertex(self, project: str, region: str) -> Vertex:
+        return Vertex(self.session, self.endpoints, project, region)
+
+    def quotas(self, project: str) -> Quotas:
+        return Quotas(self.session, self.endpoints, project)
+
+    def logging(self, project: str) -> Logging:
+        return Logging(self.session, self.endpoints, project)
+
+
+def connect(environ: Mapping[str, str], patience: Patience | None = None) -> Connection:
+    """Raises AuthError without credentials and ConfigError for a bad endpoint override. Sends nothing."""
+    return Connection(Session(authorised(environ), patience), Endpoints.from_environment(environ))

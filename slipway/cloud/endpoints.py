@@ -1,0 +1,105 @@
+"""Where each API answers: Google's hosts, or the overrides that the Pulumi provider reads from the environment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from slipway.errors import ConfigError
+
+OVERRIDES = {
+    "vertex": "GOOGLE_VERTEX_AI_CUSTOM_ENDPOINT",
+    "storage": "GOOGLE_STORAGE_CUSTOM_ENDPOINT",
+    "quotas": "GOOGLE_CLOUD_QUOTAS_CUSTOM_ENDPOINT",
+    "logging": "GOOGLE_LOGGING_CUSTOM_ENDPOINT",
+    "iam": "GOOGLE_IAM_CUSTOM_ENDPOINT",
+    "resource_manager": "GOOGLE_RESOURCE_MANAGER_CUSTOM_ENDPOINT",
+    "service_usage": "GOOGLE_SERVICE_USAGE_CUSTOM_ENDPOINT",
+}
+"""The provider's variable for each API: a base URL with version and trailing slash."""
+
+_HOSTS = {
+    "storage": ("storage", "storage/v1/"),
+    "quotas": ("cloudquotas", "v1/"),
+    "logging": ("logging", "v2/"),
+    "iam": ("iam", "v1/"),
+    "resource_manager": ("cloudresourcemanager", "v1/"),
+    "service_usage": ("serviceusage", "v1/"),
+}
+
+
+@dataclass(frozen=True)
+class Endpoints:
+    """Base URLs, each with its version and a trailing slash.
+
+    ``universe`` is the domain of a sovereign cloud (``googleapis.com`` elsewhere); with ``mtls`` the hosts are those
+    that ask for a client certificate. An override wins over both, as it does in the provider.
+    """
+
+    universe: str = "googleapis.com"
+    mtls: bool = False
+    overrides: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def from_environment(cls, environ: Mapping[str, str]) -> Endpoints:
+        """Read the overrides. Raises ConfigError for one that is no http(s) URL."""
+        overrides: dict[str, str] = {}
+        for service, variable in OVERRIDES.items():
+            value = environ.get(variable, "").strip()
+            if not value:
+                continue
+            if not value.startswith(("http://", "https://")):
+                raise ConfigError(
+                    f"{variable} is not a URL: {value!r}",
+                    why="an endpoint override is a base URL with version and trailing slash",
+                    fix=f"export {variable}=https://HOST/v1/, or unset it to use Google's own",
+                )
+            overrides[service] = value if value.endswith("/") else value + "/"
+        return cls(
+            universe=environ.get("GOOGLE_CLOUD_UNIVERSE_DOMAIN", "").strip() or "googleapis.com",
+            mtls=environ.get("GOOGLE_API_USE_CLIENT_CERTIFICATE", "").strip().lower() == "true",
+            overrides=overrides,
+        )
+
+    def _host(self, name: str) -> str:
+        return f"https://{name}.{'mtls.' if self.mtls else ''}{self.universe}/"
+
+    def _base(self, service: str) -> str:
+        name, version = _HOSTS[service]
+        return self.overrides.get(service) or self._host(name) + version
+
+    def vertex(self, region: str) -> str:
+        """Vertex AI of ``region``; the API is regional, so is its host."""
+        return self.overrides.get("vertex") or self._host(f"{region}-aiplatform") + "v1/"
+
+    @property
+    def storage(self) -> str:
+        return self._base("storage")
+
+    @property
+    def storage_upload(self) -> str:
+        """Uploads go to the same host under ``/upload``."""
+        scheme, _, rest = self.storage.partition("://")
+        host, _, path = rest.partition("/")
+        prefix, found, version = path.rpartition("storage/")
+        return f"{scheme}://{host}/{prefix}upload/storage/{version}" if found else f"{scheme}://{host}/upload/{path}"
+
+    @property
+    def quotas(self) -> str:
+        return self._base("quotas")
+
+    @property
+    def logging(self) -> str:
+        return self._base("logging")
+
+    @property
+    def iam(self) -> str:
+        return self._base("iam")
+
+    @property
+    def resource_manager(self) -> str:
+        return self._base("resource_manager")
+
+    @property
+    def service_usage(self) -> str:
+        return self._base("service_usage")

@@ -1,0 +1,218 @@
+"""What can go wrong between us and an API, as typed errors that name the missing role.
+
+::
+
+    CloudError                 any answer that is not what was asked for, or none
+    ├── Unauthenticated        401, or no fresh token                          exit 3
+    ├── Denied                 403: names permission and role                  exit 3
+    ├── NotFound               404                                             exit 4
+    ├── Conflict               409, 412                                        exit 4
+    ├── Refused                other 4xx: the service rejects the request      exit 4
+    ├── Exhausted              429: quota or rate                              exit 5
+    ├── Unavailable            5xx                                             exit 4
+    ├── Unreachable            never sent: nothing answers at the endpoint     exit 1
+    └── NoAnswer               sent, and the answer was lost                   exit 75
+
+``not_accepted`` tells whether the service certainly did not do what was asked, which alone permits sending a request
+without an idempotency key again.
+"""
+
+# ruff: noqa: N818 - errors named as the outcome they report
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from slipway.errors import SlipwayError
+
+ROLES: Mapping[str, str] = {
+    "aiplatform.customJobs.": "roles/aiplatform.user",
+    "aiplatform.persistentResources.create": "roles/aiplatform.admin",
+    "aiplatform.persistentResources.delete": "roles/aiplatform.admin",
+    "aiplatform.persistentResources.": "roles/aiplatform.viewer",
+    "aiplatform.hyperparameterTuningJobs.": "roles/aiplatform.user",
+    "aiplatform.trainingPipelines.": "roles/aiplatform.user",
+    "iam.serviceAccounts.actAs": "roles/iam.serviceAccountUser",
+    "iam.serviceAccounts.getAccessToken": "roles/iam.serviceAccountTokenCreator",
+    "storage.objects.create": "roles/storage.objectCreator",
+    "storage.objects.delete": "roles/storage.objectUser",
+    "storage.objects.": "roles/storage.objectViewer",
+    "storage.buckets.": "roles/storage.bucketViewer",
+    "logging.": "roles/logging.viewer",
+    "cloudquotas.quotas.update": "roles/cloudquotas.admin",
+    "cloudquotas.": "roles/cloudquotas.viewer",
+    "monitoring.": "roles/monitoring.viewer",
+    "serviceusage.services.use": "roles/serviceusage.serviceUsageConsumer",
+}
+"""The least predefined role that holds a permission, by the longest matching prefix."""
+
+_PERMISSION = re.compile(r"\b((?:[a-z]+)(?:\.[a-zA-Z]+){2})\b")
+_ACT_AS = re.compile(r"act as (?:the )?service.?account:?\s*'?([^\s']+@[^\s'.]+(?:\.[^\s'.]+)+)", re.IGNORECASE)
+_RESOURCE = re.compile(r"on resource '([^']+)'")
+_API_DISABLED = re.compile(r"has not been used in project|is disabled", re.IGNORECASE)
+
+
+def role_for(permission: str) -> str:
+    """The role to ask for, or an empty string for a permission we don't know."""
+    matches = [prefix for prefix in ROLES if permission.startswith(prefix)]
+    return ROLES[max(matches, key=len)] if matches else ""
+
+
+@dataclass(frozen=True)
+class Call:
+    """What was being done, for the words of an error.
+
+    ``doing`` continues "could not …"; ``permission`` is what the call needs, ``on`` the resource it is granted on.
+    """
+
+    doing: str
+    permission: str = ""
+    on: str = ""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A service's refusal: HTTP status, Google's status name, its message and details."""
+
+    status: int
+    reason: str
+    message: str
+    details: tuple[Mapping[str, Any], ...] = ()
+    retry_after: float | None = None
+
+    @property
+    def not_accepted(self) -> bool:
+        """True when the request was certainly not carried out.
+
+        A 4xx is a refusal. A 5xx may come from a proxy in front of a service that did the work, so it counts only
+        when the service itself says when to come back.
+        """
+        if 400 <= self.status < 500:
+            return self.status != 408
+        asks_again = self.retry_after is not None or any(
+            "RetryInfo" in str(one.get("@type", "")) for one in self.details
+        )
+        return self.status == 503 and asks_again
+
+
+class CloudError(SlipwayError):
+    """An API call that did not give what was asked for.
+
+    ``permission`` and ``role`` name what is missing where the service denied access, and are empty elsewhere.
+    """
+
+    exit_code = 4
+
+    def __init__(self, what: str, why: str = "", fix: str = "", *, call: Call, answer: Answer | None = None) -> None:
+        super().__init__(what, why=why, fix=fix)
+        self.call = call
+        self.answer = answer
+        self.permission = ""
+        self.role = ""
+
+    @property
+    def status(self) -> int:
+        """The HTTP status, 0 when there was no answer."""
+        return self.answer.status if self.answer else 0
+
+    @property
+    def message(self) -> str:
+        """What the service said, or why there was no answer."""
+        return self.answer.message if self.answer else self.why
+
+    @property
+    def not_accepted(self) -> bool:
+        return self.answer is not None and self.answer.not_accepted
+
+
+class Unauthenticated(CloudError):
+    exit_code = 3
+
+
+class Denied(CloudError):
+    exit_code = 3
+
+
+class NotFound(CloudError):
+    pass
+
+
+class Conflict(CloudError):
+    pass
+
+
+class Refused(CloudError):
+    pass
+
+
+class Exhausted(CloudError):
+    exit_code = 5
+
+
+class Unavailable(CloudError):
+    pass
+
+
+class Unreachable(CloudError):
+    exit_code = 1
+
+    @property
+    def not_accepted(self) -> bool:
+        return True
+
+
+class NoAnswer(CloudError):
+    exit_code = 75
+
+
+_BY_STATUS: Mapping[int, type[CloudError]] = {
+    401: Unauthenticated,
+    403: Denied,
+    404: NotFound,
+    409: Conflict,
+    412: Conflict,
+    429: Exhausted,
+}
+
+
+def failure(call: Call, answer: Answer) -> CloudError:
+    """The typed error for an answer, in words."""
+    kind = _BY_STATUS.get(answer.status, Refused if 400 <= answer.status < 500 else Unavailable)
+    why = answer.message or answer.reason or f"HTTP {answer.status}"
+    what = f"could not {call.doing}"
+    if kind is Denied:
+        return _denied(call, answer, what, why)
+    fix = {
+        Unauthenticated: "log in again: gcloud auth application-default login, or export a fresh "
+        "GOOGLE_OAUTH_ACCESS_TOKEN (an access token lives for an hour)",
+        NotFound: "",
+        Exhausted: "wait and try again, or ask for more quota: slipway quota",
+        Unavailable: "try again; https://status.cloud.google.com shows known outages",
+    }.get(kind, "")
+    return kind(what, why, fix, call=call, answer=answer)
+
+
+def _denied(call: Call, answer: Answer, what: str, why: str) -> CloudError:
+    if _API_DISABLED.search(answer.message):
+        return Denied(
+            what, why, "enable the API (gcloud services enable …), wait a minute, try again", call=call, answer=answer
+        )
+    acting = _ACT_AS.search(answer.message)
+    named = _PERMISSION.search(answer.message)
+    permission = "iam.serviceAccounts.actAs" if acting else named.group(1) if named else call.permission
+    resource = _RESOURCE.search(answer.message)
+    on = acting.group(1) if acting else call.on or (resource.group(1) if resource else "")
+    role = role_for(permission)
+    fix = (
+        f"ask for {role}{f' on {on}' if on else ''}"
+        if role
+        else f"ask for a role with {permission}"
+        if permission
+        else ""
+    )
+    error = Denied(what, why, fix, call=call, answer=answer)
+    error.permission, error.role = permission, role
+    return error

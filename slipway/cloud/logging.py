@@ -1,0 +1,70 @@
+"""Cloud Logging: what jobs wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from slipway.cloud.endpoints import Endpoints
+from slipway.cloud.failures import Call
+from slipway.cloud.resources import Json, moment
+from slipway.cloud.session import Session
+
+
+@dataclass(frozen=True)
+class LogEntry:
+    """One line. ``log`` is the short log name (``workerpool0-0``), ``insert_id`` tells copies apart."""
+
+    timestamp: datetime | None
+    stamp: str
+    severity: str
+    log: str
+    text: str
+    insert_id: str
+    labels: Mapping[str, str]
+
+    @classmethod
+    def read(cls, body: Json) -> LogEntry:
+        payload = body.get("jsonPayload", {})
+        text = body.get("textPayload") or payload.get("message") or payload.get("msg") or ""
+        return cls(
+            timestamp=moment(body.get("timestamp")),
+            stamp=body.get("timestamp", ""),
+            severity=body.get("severity", "DEFAULT"),
+            log=body.get("logName", "").rsplit("/", 1)[-1],
+            text=str(text),
+            insert_id=body.get("insertId", ""),
+            labels=dict(body.get("labels", {})),
+        )
+
+
+@dataclass(frozen=True)
+class LogPage:
+    entries: tuple[LogEntry, ...]
+    next_token: str
+
+
+class Logging:
+    def __init__(self, session: Session, endpoints: Endpoints, project: str) -> None:
+        self._session, self._project = session, project
+        self._url = f"{endpoints.logging}entries:list"
+
+    def entries(self, filter: str, *, token: str = "", page_size: int = 1000, newest_first: bool = False) -> LogPage:
+        """One page of entries, oldest first unless asked otherwise.
+
+        One page a call, because each costs one of the project's 60 log queries a minute.
+        """
+        call = Call(f"read the logs of {self._project}", "logging.logEntries.list", f"project {self._project}")
+        body = {
+            "resourceNames": [f"projects/{self._project}"],
+            "filter": filter,
+            "orderBy": "timestamp desc" if newest_first else "timestamp asc",
+            "pageSize": page_size,
+        }
+        if token:
+            body["pageToken"] = token
+        answer = self._session.post(self._url, call, body, idempotent=True)
+        return LogPage(
+            tuple(LogEntry.read(entry) for entry in answer.get("entries", ())), answer.get("nextPageToken", "")
+        )

@@ -1,0 +1,187 @@
+"""What Vertex AI tells about persistent resources and jobs, as frozen values. Counts are machines, times are UTC."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+Json = Mapping[str, Any]
+
+ENDED = frozenset(
+    {
+        "JOB_STATE_SUCCEEDED",
+        "JOB_STATE_FAILED",
+        "JOB_STATE_CANCELLED",
+        "JOB_STATE_EXPIRED",
+        "JOB_STATE_PARTIALLY_SUCCEEDED",
+    }
+)
+"""States a job never leaves. EXPIRED and PARTIALLY_SUCCEEDED are among them, though the Vertex SDK waits on."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A machine with its accelerator and boot disk, the three things that must match a pool exactly."""
+
+    machine: str
+    accelerator: str | None
+    accelerator_count: int
+    disk_type: str
+    disk_gb: int
+
+    @classmethod
+    def read(cls, spec: Json) -> Shape:
+        """From a ``resourcePools`` or ``workerPoolSpecs`` entry; an omitted disk is the service's default."""
+        machine, disk = spec.get("machineSpec", {}), spec.get("diskSpec", {})
+        accelerator = machine.get("acceleratorType")
+        return cls(
+            machine=machine.get("machineType", ""),
+            accelerator=None if accelerator in (None, "ACCELERATOR_TYPE_UNSPECIFIED") else accelerator,
+            accelerator_count=int(machine.get("acceleratorCount", 0)),
+            disk_type=disk.get("bootDiskType") or "pd-ssd",
+            disk_gb=int(disk.get("bootDiskSizeGb") or 100),
+        )
+
+
+@dataclass(frozen=True)
+class ResourcePool:
+    """``replicas`` are up now, ``used`` of them busy; ``min`` and ``max`` are None for a pool of fixed size."""
+
+    id: str
+    shape: Shape
+    replicas: int
+    used: int
+    min: int | None
+    max: int | None
+
+    @classmethod
+    def read(cls, body: Json) -> ResourcePool:
+        scaling = body.get("autoscalingSpec", {})
+        autoscaled = "minReplicaCount" in scaling and "maxReplicaCount" in scaling
+        return cls(
+            id=body.get("id", ""),
+            shape=Shape.read(body),
+            replicas=int(body.get("replicaCount", 0)),
+            used=int(body.get("usedReplicaCount", 0)),
+            min=int(scaling["minReplicaCount"]) if autoscaled else None,
+            max=int(scaling["maxReplicaCount"]) if autoscaled else None,
+        )
+
+
+@dataclass(frozen=True)
+class PersistentResource:
+    """A cluster. ``state`` is the API's name (``RUNNING``, ``ERROR`` …), ``error`` its message if any."""
+
+    name: str
+    display_name: str
+    state: str
+    labels: Mapping[str, str]
+    pools: tuple[ResourcePool, ...]
+    create_time: datetime | None
+    error: str
+
+    @property
+    def id(self) -> str:
+        return self.name.rsplit("/", 1)[-1]
+
+    @classmethod
+    def read(cls, body: Json) -> PersistentResource:
+        return cls(
+            name=body.get("name", ""),
+            display_name=body.get("displayName", ""),
+            state=body.get("state", "STATE_UNSPECIFIED"),
+            labels=dict(body.get("labels", {})),
+            pools=tuple(ResourcePool.read(pool) for pool in body.get("resourcePools", ())),
+            create_time=moment(body.get("createTime")),
+            error=body.get("error", {}).get("message", ""),
+        )
+
+
+@dataclass(frozen=True)
+class WorkerPool:
+    """One role of a job: ``replicas`` machines of one shape, running a package's module or an image."""
+
+    shape: Shape
+    replicas: int
+    image: str = ""
+    module: str = ""
+    args: tuple[str, ...] = ()
+    packages: tuple[str, ...] = ()
+
+    @classmethod
+    def read(cls, body: Json) -> WorkerPool:
+        package, container = body.get("pythonPackageSpec", {}), body.get("containerSpec", {})
+        return cls(
+            shape=Shape.read(body),
+            replicas=int(body.get("replicaCount", 0)),
+            image=package.get("executorImageUri") or container.get("imageUri", ""),
+            module=package.get("pythonModule", ""),
+            args=tuple(package.get("args") or container.get("args", ())),
+            packages=tuple(package.get("packageUris", ())),
+        )
+
+
+@dataclass(frozen=True)
+class CustomJob:
+    """A custom job. Times are None until they have come; ``worker_pools`` keep their position, empty ones too."""
+
+    name: str
+    display_name: str
+    state: str
+    labels: Mapping[str, str]
+    worker_pools: tuple[WorkerPool, ...]
+    persistent_resource_id: str
+    strategy: str
+    output: str
+    service_account: str
+    create_time: datetime | None
+    start_time: datetime | None
+    end_time: datetime | None
+    update_time: datetime | None
+    error: str
+
+    @property
+    def id(self) -> str:
+        """The number that the service gave it."""
+        return self.name.rsplit("/", 1)[-1]
+
+    @property
+    def ended(self) -> bool:
+        return self.state in ENDED
+
+    @property
+    def replicas(self) -> int:
+        return sum(pool.replicas for pool in self.worker_pools)
+
+    @classmethod
+    def read(cls, body: Json) -> CustomJob:
+        spec = body.get("jobSpec", {})
+        return cls(
+            name=body.get("name", ""),
+            display_name=body.get("displayName", ""),
+            state=body.get("state", "JOB_STATE_UNSPECIFIED"),
+            labels=dict(body.get("labels", {})),
+            worker_pools=tuple(WorkerPool.read(pool) for pool in spec.get("workerPoolSpecs", ())),
+            persistent_resource_id=spec.get("persistentResourceId", "").rsplit("/", 1)[-1],
+            strategy=spec.get("scheduling", {}).get("strategy", ""),
+            output=spec.get("baseOutputDirectory", {}).get("outputUriPrefix", ""),
+            service_account=spec.get("serviceAccount", ""),
+            create_time=moment(body.get("createTime")),
+            start_time=moment(body.get("startTime")),
+            end_time=moment(body.get("endTime")),
+            update_time=moment(body.get("updateTime")),
+            error=body.get("error", {}).get("message", ""),
+        )
+
+
+def moment(text: str | None) -> datetime | None:
+    """An RFC 3339 timestamp as the APIs write it, with up to nine digits after the point."""
+    if not text:
+        return None
+    whole, point, rest = text.partition(".")
+    if point:
+        digits = rest.rstrip("Z").split("+")[0].split("-")[0]
+        text = f"{whole}.{digits[:6]}{rest[len(digits) :]}"
+    return datetime.fromisoformat(text.replace("Z", "+00:00"))

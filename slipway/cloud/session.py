@@ -1,0 +1,227 @@
+"""One authorised REST session: timeouts, careful retries, and answers turned into typed errors."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from http.cookiejar import DefaultCookiePolicy
+from typing import Any
+
+import requests
+import urllib3.exceptions
+
+from slipway.cloud.failures import Answer, Call, CloudError, NoAnswer, Unauthenticated, Unreachable, failure
+
+Json = Mapping[str, Any]
+Params = Mapping[str, str | int]
+
+_RETRIED = frozenset({429, 500, 502, 503, 504})
+_NEVER_SENT = (
+    urllib3.exceptions.NewConnectionError,
+    urllib3.exceptions.ConnectTimeoutError,
+    urllib3.exceptions.NameResolutionError,
+    urllib3.exceptions.ProxyError,
+    urllib3.exceptions.SSLError,
+)
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long a call may take, in seconds, and how often an idempotent one is tried."""
+
+    connect: float = 10.0
+    read: float = 60.0
+    attempts: int = 4
+    first_wait: float = 0.5
+    longest_wait: float = 20.0
+
+
+class Session:
+    """Sends requests for the typed clients. May be shared by threads.
+
+    ``sleep`` and ``chance`` (0 ≤ x < 1, for jitter) are the only sources of time and randomness.
+    """
+
+    def __init__(
+        self,
+        http: requests.Session,
+        patience: Patience | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        self._http = http
+        self._patience = patience or Patience()
+        self._sleep = sleep
+        self._chance = chance
+        # A cookie jar is the one part of a requests session that threads would race for; no API needs it.
+        self._http.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
+
+    def get(self, url: str, call: Call, params: Params | None = None) -> Json:
+        """GET a JSON object, tried again while the service is busy."""
+        return _json(self._send("GET", url, call, params=params, again=True), call)
+
+    def download(self, url: str, call: Call, params: Params | None = None) -> requests.Response:
+        """GET bytes, tried again while the service is busy."""
+        return self._send("GET", url, call, params=params, again=True)
+
+    def post(self, url: str, call: Call, body: Json, params: Params | None = None, *, idempotent: bool = False) -> Json:
+        """POST JSON. Sent exactly once unless ``idempotent``."""
+        return _json(self._send("POST", url, call, params=params, body=body, again=idempotent), call)
+
+    def upload(self, url: str, call: Call, content: bytes, media: str, params: Params | None = None) -> Json:
+        """POST bytes, once."""
+        return _json(self._send("POST", url, call, params=params, content=content, media=media, again=False), call)
+
+    def pages(self, url: str, call: Call, key: str, params: Params | None = None) -> Iterator[Json]:
+        """The items under ``key`` of every page, read as they are asked for."""
+        token = ""
+        while True:
+            page = self.get(url, call, {**(params or {}), **({"pageToken": token} if token else {})})
+            yield from page.get(key, ())
+            token = page.get("nextPageToken", "")
+            if not token:
+                return
+
+    def _send(
+        self,
+        method: str,
+        url: str,
+        call: Call,
+        *,
+        params: Params | None = None,
+        body: Json | None = None,
+        content: bytes | None = None,
+        media: str = "application/json",
+        again: bool,
+    ) -> requests.Response:
+        data = json.dumps(body).encode() if body is not None else content
+        headers = {"Content-Type": media} if data is not None else {}
+        attempts = self._patience.attempts if again else 1
+        for attempt in range(1, attempts + 1):
+            try:
+                response = self._once(method, url, call, params, data, headers)
+            except NoAnswer:
+                if attempt == attempts:
+                    raise
+                self._sleep(self._wait(attempt, None))
+                continue
+            if response.status_code < 400:
+                return response
+            answer = read_answer(response)
+            if answer.status not in _RETRIED or attempt == attempts:
+                raise failure(call, answer)
+            self._sleep(self._wait(attempt, answer.retry_after))
+        raise AssertionError("unreachable: the last attempt returns or raises")
+
+    def _wait(self, attempt: int, asked: float | None) -> float:
+        backoff = self._patience.first_wait * 2.0 ** (attempt - 1) * (0.5 + self._chance())
+        return min(self._patience.longest_wait, backoff if asked is None else max(asked, backoff))
+
+    def _once(
+        self, method: str, url: str, call: Call, params: Params | None, data: bytes | None, headers: Mapping[str, str]
+    ) -> requests.Response:
+        timeout = (self._patience.connect, self._patience.read)
+        try:
+            return self._http.request(
+                method, url, params=dict(params or {}), data=data, headers=dict(headers), timeout=timeout
+            )
+        except requests.RequestException as problem:
+            raise _no_answer(call, url, problem) from problem
+        except Exception as problem:
+            # google-auth's own errors; imported only when met, because a plain token works without the library.
+            from google.auth.exceptions import GoogleAuthError, TransportError
+
+            if isinstance(problem, TransportError):
+                raise _no_answer(call, url, problem, never_sent=True) from problem
+            if isinstance(problem, GoogleAuthError):
+                raise _expired(call, problem) from problem
+            raise
+
+
+def read_answer(response: requests.Response) -> Answer:
+    """Google's error body, or as much as there is of one."""
+    try:
+        error = response.json()["error"]
+    except (ValueError, KeyError, TypeError):
+        error = {}
+    if not isinstance(error, dict):
+        error = {"message": str(error)}
+    retry_after = response.headers.get("Retry-After", "")
+    return Answer(
+        status=response.status_code,
+        reason=str(error.get("status", "")),
+        message=str(error.get("message") or response.reason or ""),
+        details=tuple(one for one in error.get("details", ()) if isinstance(one, dict)),
+        retry_after=float(retry_after) if retry_after.isdigit() else None,
+    )
+
+
+def _json(response: requests.Response, call: Call) -> Json:
+    if not response.content:
+        return {}
+    try:
+        value = response.json()
+    except ValueError as problem:
+        value = problem
+    if isinstance(value, dict):
+        return value
+    raise CloudError(
+        f"could not {call.doing}",
+        why=f"{response.url.split('?')[0]} answered with something that is no JSON object",
+        fix="is that endpoint the API? Look at the GOOGLE_…_CUSTOM_ENDPOINT variables",
+        call=call,
+    )
+
+
+def _no_answer(call: Call, url: str, problem: Exception, *, never_sent: bool = False) -> CloudError:
+    host = "/".join(url.split("/")[:3])
+    causes = list(_causes(problem))
+    if never_sent or any(isinstance(cause, _NEVER_SENT) for cause in causes):
+        return Unreachable(
+            f"could not {call.doing}",
+            why=f"nothing answers at {host} ({_brief(causes)})",
+            fix="look at your network and the GOOGLE_…_CUSTOM_ENDPOINT variables "
+            "(the local cloud is started by: python -m local up)",
+            call=call,
+        )
+    return NoAnswer(
+        f"could not {call.doing}",
+        why=f"{host} took the request and gave no answer ({_brief(causes)})",
+        fix="try again",
+        call=call,
+    )
+
+
+def _causes(problem: BaseException) -> Iterator[BaseException]:
+    """The exception and all it wraps, outermost first; urllib3 hides causes in ``reason`` and in its arguments."""
+    seen: set[int] = set()
+    open_ = [problem]
+    while open_:
+        one = open_.pop(0)
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        yield one
+        inner = [getattr(one, "reason", None), one.__cause__, one.__context__, *one.args]
+        open_.extend(cause for cause in inner if isinstance(cause, BaseException))
+
+
+def _brief(causes: list[BaseException]) -> str:
+    for cause in causes:
+        if isinstance(cause, OSError) and cause.strerror:
+            return cause.strerror.lower()
+    names = {"ReadTimeout": "timed out", "ReadTimeoutError": "timed out", "ConnectTimeout": "timed out"}
+    first = type(causes[0]).__name__
+    return names.get(first, first)
+
+
+def _expired(call: Call, problem: Exception) -> CloudError:
+    return Unauthenticated(
+        f"could not {call.doing}",
+        why=f"the credentials give no access token: {str(problem) or type(problem).__name__}",
+        fix="log in again: gcloud auth application-default login",
+        call=call,
+    )

@@ -1,0 +1,81 @@
+"""Cloud Storage: read an object, write one that must not exist yet, list, and look at a bucket."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from slipway.cloud.endpoints import Endpoints
+from slipway.cloud.failures import Call, Conflict
+from slipway.cloud.session import Session
+from slipway.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class Location:
+    """``gs://bucket/name``; an empty name is the bucket itself."""
+
+    bucket: str
+    name: str = ""
+
+    @classmethod
+    def parse(cls, uri: str) -> Location:
+        """Raises ConfigError for anything but ``gs://bucket[/name]``."""
+        bucket, _, name = uri.removeprefix("gs://").partition("/")
+        if not uri.startswith("gs://") or not bucket:
+            raise ConfigError(f"{uri!r} is no Cloud Storage address", why="it must look like gs://bucket/name")
+        return cls(bucket, name)
+
+    def __str__(self) -> str:
+        return f"gs://{self.bucket}/{self.name}" if self.name else f"gs://{self.bucket}"
+
+
+@dataclass(frozen=True)
+class StoredObject:
+    """An object as listed; ``size`` in bytes."""
+
+    location: Location
+    size: int
+    generation: str
+
+
+class Storage:
+    def __init__(self, session: Session, endpoints: Endpoints) -> None:
+        self._session = session
+        self._base = f"{endpoints.storage}b"
+        self._upload = f"{endpoints.storage_upload}b"
+
+    def _object(self, at: Location) -> str:
+        return f"{self._base}/{quote(at.bucket, safe='')}/o/{quote(at.name, safe='')}"
+
+    def read(self, at: Location, *, doing: str = "") -> bytes:
+        """The whole object. Raises NotFound when bucket or object is not there."""
+        call = Call(doing or f"read {at}", "storage.objects.get", f"gs://{at.bucket}")
+        return self._session.download(self._object(at), call, {"alt": "media"}).content
+
+    def create(self, at: Location, content: bytes, media: str = "application/octet-stream") -> bool:
+        """Writes the object unless there is one; False when there is. Sent once."""
+        call = Call(f"write {at}", "storage.objects.create", f"gs://{at.bucket}")
+        params: dict[str, str | int] = {"uploadType": "media", "name": at.name, "ifGenerationMatch": 0}
+        try:
+            self._session.upload(f"{self._upload}/{quote(at.bucket, safe='')}/o", call, content, media, params)
+        except Conflict:
+            return False
+        return True
+
+    def list(self, under: Location) -> Iterator[StoredObject]:
+        """The objects whose names begin with ``under.name``, in order of name, read page by page."""
+        call = Call(f"list {under}", "storage.objects.list", f"gs://{under.bucket}")
+        url = f"{self._base}/{quote(under.bucket, safe='')}/o"
+        params: dict[str, str | int] = {"prefix": under.name, "maxResults": 1000}
+        for body in self._session.pages(url, call, "items", params):
+            yield StoredObject(
+                Location(under.bucket, body["name"]), int(body.get("size", 0)), str(body.get("generation", ""))
+            )
+
+    def bucket(self, name: str) -> dict[str, Any]:
+        """The bucket's own document. Raises NotFound."""
+        call = Call(f"look at bucket gs://{name}", "storage.buckets.get", f"gs://{name}")
+        return dict(self._session.get(f"{self._base}/{quote(name, safe='')}", call))

@@ -1,0 +1,68 @@
+"""Vertex AI in one project and region: custom jobs and persistent resources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from slipway.cloud.endpoints import Endpoints
+from slipway.cloud.failures import Call
+from slipway.cloud.resources import CustomJob, Json, PersistentResource
+from slipway.cloud.session import Session
+
+_LARGEST_PAGE = 100
+
+
+class Vertex:
+    """Every method raises :class:`slipway.cloud.failures.CloudError`; ids may be full names or the last part alone."""
+
+    def __init__(self, session: Session, endpoints: Endpoints, project: str, region: str) -> None:
+        self.project, self.region = project, region
+        self._session = session
+        self._parent = f"{endpoints.vertex(region)}projects/{project}/locations/{region}"
+
+    def _call(self, doing: str, permission: str) -> Call:
+        return Call(doing, permission, f"project {self.project}")
+
+    def _job(self, job: str) -> str:
+        return f"{self._parent}/customJobs/{job.rsplit('/', 1)[-1]}"
+
+    def create_custom_job(self, body: Json) -> CustomJob:
+        """Sent once; ``error.not_accepted`` of what it raises says whether sending again is safe."""
+        name = body.get("displayName", "")
+        call = self._call(f"submit {name}", "aiplatform.customJobs.create")
+        return CustomJob.read(self._session.post(f"{self._parent}/customJobs", call, body))
+
+    def custom_job(self, job: str) -> CustomJob:
+        call = self._call(f"read job {job}", "aiplatform.customJobs.get")
+        return CustomJob.read(self._session.get(self._job(job), call))
+
+    def custom_jobs(self, filter: str = "", *, page_size: int = _LARGEST_PAGE) -> Iterator[CustomJob]:
+        """Newest first, as the service lists them; read page by page while iterated.
+
+        ``filter`` is the API's: ``state="JOB_STATE_RUNNING"``, ``labels.key="value"``, ``display_name="…"``.
+        """
+        call = self._call(f"list the jobs of {self.project} in {self.region}", "aiplatform.customJobs.list")
+        params: dict[str, str | int] = {"pageSize": page_size}
+        if filter:
+            params["filter"] = filter
+        for body in self._session.pages(f"{self._parent}/customJobs", call, "customJobs", params):
+            yield CustomJob.read(body)
+
+    def cancel_custom_job(self, job: str) -> None:
+        """Asks for the end; the job passes through CANCELLING. Cancelling twice is harmless, so it is retried."""
+        call = self._call(f"cancel job {job}", "aiplatform.customJobs.cancel")
+        self._session.post(f"{self._job(job)}:cancel", call, {}, idempotent=True)
+
+    def persistent_resource(self, cluster: str) -> PersistentResource:
+        call = self._call(f"read cluster {cluster}", "aiplatform.persistentResources.get")
+        url = f"{self._parent}/persistentResources/{cluster.rsplit('/', 1)[-1]}"
+        return PersistentResource.read(self._session.get(url, call))
+
+    def persistent_resources(self) -> tuple[PersistentResource, ...]:
+        call = self._call(
+            f"list the clusters of {self.project} in {self.region}", "aiplatform.persistentResources.list"
+        )
+        url, params = f"{self._parent}/persistentResources", {"pageSize": _LARGEST_PAGE}
+        return tuple(
+            PersistentResource.read(body) for body in self._session.pages(url, call, "persistentResources", params)
+        )
