@@ -1,0 +1,88 @@
+"""What a stack declares: clusters (persistent resources) and their pools, independent of Pulumi and of YAML.
+
+Field meanings: Vertex AI `persistentResources` (v1) and `gcp.vertex.AiPersistentResource`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+
+@dataclass(frozen=True)
+class Disk:
+    """Boot disk of each machine. `type`: pd-ssd, pd-standard or hyperdisk-balanced."""
+
+    type: str = "pd-ssd"
+    size_gb: int = 100
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.size_gb} GB"
+
+
+@dataclass(frozen=True)
+class PoolSpec:
+    """A resource pool: equal machines, a fixed number of them or as many as jobs need within bounds.
+
+    `accelerator_type` is the API's enum name (NVIDIA_H100_80GB) or None; `accelerator_count` is per machine, 0 without
+    one. `replicas` is what the pool is created with. A fixed pool has min == max == replicas.
+    """
+
+    name: str
+    machine_type: str
+    accelerator_type: str | None
+    accelerator_count: int
+    disk: Disk
+    min: int
+    max: int
+    autoscaled: bool
+    replicas: int
+
+
+@dataclass(frozen=True)
+class DnsPeering:
+    """`domain` ends with a dot."""
+
+    domain: str
+    target_project: str
+    target_network: str
+
+
+@dataclass(frozen=True)
+class PscInterface:
+    """Private Service Connect interface: a network attachment's name or full path, and DNS zones to resolve."""
+
+    network_attachment: str | None = None
+    dns_peerings: tuple[DnsPeering, ...] = ()
+
+
+@dataclass(frozen=True)
+class ClusterSpec:
+    """A persistent resource as asked for, every provider field resolved.
+
+    `name` is what people type; the id is derived (see slipway.generations). `pools` are kept in the order of their
+    names: the provider compares them by position, and the order of keys in a file must never replace a cluster.
+    `labels` are the stack's own, without those Slipway adds. `generation` is raised by hand to get a fresh cluster.
+    """
+
+    name: str
+    pools: tuple[PoolSpec, ...]
+    display_name: str = ""
+    network: str | None = None
+    reserved_ip_ranges: tuple[str, ...] = ()
+    kms_key: str | None = None
+    psc: PscInterface | None = None
+    custom_service_account: bool = True
+    labels: Mapping[str, str] = field(default_factory=dict)
+    replacement: str = "rollover"
+    generation: int = 1
+    retire_within: timedelta | None = None
+    deletion_policy: str = "DELETE"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "pools", tuple(sorted(self.pools, key=lambda pool: pool.name)))
+        object.__setattr__(self, "display_name", self.display_name or self.name)
+
+    def pool(self, name: str) -> PoolSpec | None:
+        return next((pool for pool in self.pools if pool.name == name), None)

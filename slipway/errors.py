@@ -1,0 +1,79 @@
+"""Errors that are a person's business: what happened, why, and what to do now.
+
+Exit codes are the ones Pulumi publishes (2 configuration or flags, 3 authentication, 4 resource, 5 policy, 8 cancelled,
+9 timeout), and 75 for a request that was sent and whose answer is not known.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class SlipwayError(Exception):
+    """A failure to be shown as three lines, never as a traceback."""
+
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, what: str, *, why: str = "", fix: str = "") -> None:
+        super().__init__(what)
+        self.what = what
+        self.why = why
+        self.fix = fix
+
+    def __str__(self) -> str:
+        lines = [self.what]
+        if self.why:
+            lines.append(f"  why: {_indented(self.why)}")
+        if self.fix:
+            lines.append(f"  fix: {_indented(self.fix)}")
+        return "\n".join(lines)
+
+    def render(self) -> str:
+        """The error as the terminal shows it, without colour."""
+        return f"error: {self}"
+
+
+class ConfigError(SlipwayError):
+    """A stack file, a flag or an argument is wrong."""
+
+    exit_code = 2
+
+
+class AuthError(SlipwayError):
+    """No credentials, or an identity without the role it needs."""
+
+    exit_code = 3
+
+
+class ResourceError(SlipwayError):
+    """Something in the cloud is missing, broken, or ended badly (a failed job as well)."""
+
+    exit_code = 4
+
+
+class PolicyError(SlipwayError):
+    """Refused by a rule: quota, or a policy."""
+
+    exit_code = 5
+
+
+class Cancelled(SlipwayError):  # noqa: N818 - named as the outcome it reports
+    """The person, or somebody else, cancelled it."""
+
+    exit_code = 8
+
+
+class Timeout(SlipwayError):  # noqa: N818 - named as the outcome it reports
+    """It took longer than it was allowed to."""
+
+    exit_code = 9
+
+
+class AnswerUnknown(SlipwayError):  # noqa: N818 - named as the outcome it reports
+    """The request was sent; whether it was accepted could not be found out."""
+
+    exit_code = 75
+
+
+def _indented(text: str) -> str:
+    return text.replace("\n", "\n       ")

@@ -1,0 +1,64 @@
+"""The hash that tells one generation of a cluster from another.
+
+Frozen: a change of what is hashed, or how, would make every stack build new clusters. Golden tests hold it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+from slipway.cluster import ClusterSpec, PoolSpec
+
+HASH_LENGTH = 7
+LONGEST_ID = 63
+# "-" hash "-" two digits: the room a name must leave.
+LONGEST_NAME = LONGEST_ID - 1 - HASH_LENGTH - 3
+
+
+def fingerprint(stack: str, project: str, region: str, spec: ClusterSpec) -> str:
+    """Seven hexadecimal digits over every provider field that can't change on a living cluster.
+
+    Left out are what may change: how it is replaced, when to alarm, the provider's client-side deletion policy, and the
+    first number of machines of an autoscaled pool, which the autoscaler moves.
+    """
+    fields = {
+        "stack": stack,
+        "project": project,
+        "region": region,
+        "name": spec.name,
+        "generation": spec.generation,
+        "displayName": spec.display_name,
+        "labels": dict(spec.labels),
+        "network": spec.network,
+        "reservedIpRanges": list(spec.reserved_ip_ranges),
+        "kmsKey": spec.kms_key,
+        "psc": None
+        if spec.psc is None
+        else {
+            "networkAttachment": spec.psc.network_attachment,
+            "dnsPeerings": [[dns.domain, dns.target_project, dns.target_network] for dns in spec.psc.dns_peerings],
+        },
+        "customServiceAccount": spec.custom_service_account,
+        "pools": [_pool(pool) for pool in spec.pools],
+    }
+    canonical = json.dumps(fields, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(canonical.encode()).hexdigest()[:HASH_LENGTH]
+
+
+def cluster_id(name: str, digest: str, n: int = 1) -> str:
+    """The id of the n-th cluster of a generation: `name-hash`, then `name-hash-2` and so on when ids are spent."""
+    return f"{name}-{digest}" if n == 1 else f"{name}-{digest}-{n}"
+
+
+def _pool(pool: PoolSpec) -> dict[str, object]:
+    size: dict[str, int] = {"min": pool.min, "max": pool.max} if pool.autoscaled else {"replicas": pool.replicas}
+    return {
+        "id": pool.name,
+        "machineType": pool.machine_type,
+        "acceleratorType": pool.accelerator_type,
+        "acceleratorCount": pool.accelerator_count,
+        "diskType": pool.disk.type,
+        "diskSizeGb": pool.disk.size_gb,
+        **size,
+    }

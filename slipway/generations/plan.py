@@ -1,0 +1,210 @@
+"""`plan`: which clusters to declare, given what is asked for and what lives.
+
+No edit kills a job and no edit gives machines away: a cluster that must change is made beside the old one, and the old
+one is let go when nothing runs on it any more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from slipway.cluster import ClusterSpec
+from slipway.generations.fingerprint import LONGEST_ID, cluster_id, fingerprint
+from slipway.live import HASH_LABEL, NAME_LABEL, STACK_LABEL, Live, LiveCluster, LiveJob, PublishedCatalog, Unknown
+
+SPENT_STATES = frozenset({"ERROR", "STOPPING"})
+# The API deletes a cluster in these states; in the others it refuses.
+DELETABLE_STATES = frozenset({"RUNNING", "UPDATING", "ERROR"})
+# Which one is current, should there be several of one generation.
+_PREFERENCE = {"RUNNING": 0, "UPDATING": 0, "REBOOTING": 1, "PROVISIONING": 2}
+
+WHY_JOBS = "jobs"
+WHY_UNPUBLISHED = "in no catalog"
+WHY_BUSY_STATE = "state"
+
+
+@dataclass(frozen=True)
+class Current:
+    """The cluster a name stands for from now on. `state` is the live one's, empty when it is to be created."""
+
+    spec: ClusterSpec
+    id: str
+    hash: str
+    import_: bool
+    state: str = ""
+
+
+@dataclass(frozen=True)
+class Retiring:
+    """A cluster of ours that is not asked for any more and is kept: `why` is one of the WHY_ words.
+
+    `overdue`: its successor is older than the stack's `retireWithin`.
+    """
+
+    cluster: LiveCluster
+    name: str
+    jobs: tuple[LiveJob, ...]
+    why: str
+    overdue: bool = False
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to declare. With `problems` nothing may be declared: they are to be shown, and the run stops.
+
+    `waiting`: current clusters still being made; `up` waits for their end and plans again. `deleted`: ids of ours that
+    are not declared, so that Pulumi deletes them. `notes` are for the person's eyes.
+    """
+
+    current: tuple[Current, ...] = ()
+    retiring: tuple[Retiring, ...] = ()
+    waiting: tuple[LiveCluster, ...] = ()
+    deleted: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def creates(self) -> tuple[ClusterSpec, ...]:
+        return tuple(item.spec for item in self.current if not item.import_)
+
+
+def plan(
+    declared: tuple[ClusterSpec, ...],
+    live: Live,
+    *,
+    stack: str,
+    project: str,
+    region: str,
+    now: datetime | None = None,
+) -> Plan:
+    """The table of the design, row by row. Pure: the same arguments give the same plan.
+
+    A cluster is ours when its labels say stack, name and hash, and its id is one that these give.
+    """
+    wanted = [(spec, fingerprint(stack, project, region, spec)) for spec in declared]
+    if live.skipped:
+        return Plan(
+            current=tuple(
+                Current(spec, cluster_id(spec.name, digest), digest, import_=False) for spec, digest in wanted
+            ),
+            notes=("live clusters, jobs and quota were not read: what is asked for is shown as if nothing existed",),
+        )
+    unread = tuple(_unread(what, part) for what, part in (("clusters", live.clusters), ("jobs", live.jobs)) if part)
+    if isinstance(live.clusters, Unknown) or isinstance(live.jobs, Unknown):
+        return Plan(problems=tuple(text for text in unread if text))
+
+    clusters = {cluster.id: cluster for cluster in live.clusters}
+    ours = {cluster.id: cluster for cluster in live.clusters if _is_ours(cluster, stack)}
+    problems = _taken_ids(wanted, live.clusters, ours, live.catalog)
+    current = [_current(spec, digest, clusters, ours, live.catalog) for spec, digest in wanted]
+    problems += [
+        f"{item.id} is longer than {LONGEST_ID} characters; shorten {item.spec.name!r}, or delete spent clusters"
+        for item in current
+        if len(item.id) > LONGEST_ID
+    ]
+    kept = {item.id for item in current}
+    jobs = {id_: tuple(job for job in live.jobs if job.cluster_id == id_ and not job.ended) for id_ in ours}
+
+    retiring: list[Retiring] = []
+    deleted: list[str] = []
+    for cluster in sorted(ours.values(), key=lambda cluster: cluster.id):
+        if cluster.id in kept:
+            continue
+        why = _why_keep(cluster, jobs[cluster.id], live.catalog)
+        if isinstance(why, Unknown):
+            problems.append(
+                _unread(f"the published catalog (it decides about the idle cluster {cluster.id})", why) or ""
+            )
+        elif why:
+            retiring.append(Retiring(cluster, cluster.labels[NAME_LABEL], jobs[cluster.id], why))
+        else:
+            deleted.append(cluster.id)
+    if problems:
+        return Plan(problems=tuple(problems))
+    return Plan(
+        current=tuple(current),
+        retiring=tuple(replace(item, overdue=_overdue(item, current, clusters, now)) for item in retiring),
+        waiting=tuple(clusters[item.id] for item in current if item.state == "PROVISIONING"),
+        deleted=tuple(deleted),
+    )
+
+
+def _is_ours(cluster: LiveCluster, stack: str) -> bool:
+    name, digest = cluster.labels.get(NAME_LABEL, ""), cluster.labels.get(HASH_LABEL, "")
+    return bool(
+        name and digest and cluster.labels.get(STACK_LABEL) == stack and _is_id_of(cluster.id, cluster_id(name, digest))
+    )
+
+
+def _is_id_of(id_: str, base: str) -> bool:
+    return id_ == base or (id_.startswith(f"{base}-") and id_.removeprefix(f"{base}-").isdecimal())
+
+
+def _taken_ids(
+    wanted: list[tuple[ClusterSpec, str]],
+    clusters: tuple[LiveCluster, ...],
+    ours: dict[str, LiveCluster],
+    catalog: PublishedCatalog | Unknown | None,
+) -> list[str]:
+    bases = [cluster_id(spec.name, digest) for spec, digest in wanted]
+    published = catalog if isinstance(catalog, PublishedCatalog) else PublishedCatalog()
+    return [
+        f"cluster {cluster.id} has an id of this stack but not its labels ({STACK_LABEL}, {NAME_LABEL}, {HASH_LABEL}): "
+        "somebody else made it, so it is left alone; delete it by hand, or raise `generation` to get another id"
+        for cluster in clusters
+        if cluster.id not in ours
+        and (published.lists(cluster.id) or any(_is_id_of(cluster.id, base) for base in bases))
+    ]
+
+
+def _current(
+    spec: ClusterSpec,
+    digest: str,
+    clusters: dict[str, LiveCluster],
+    ours: dict[str, LiveCluster],
+    catalog: PublishedCatalog | Unknown | None,
+) -> Current:
+    base = cluster_id(spec.name, digest)
+    published = catalog.clusters.get(spec.name) if isinstance(catalog, PublishedCatalog) else None
+    usable = [item for item in ours.values() if _is_id_of(item.id, base) and item.state not in SPENT_STATES]
+    if usable:
+        best = min(
+            usable,
+            key=lambda item: (_PREFERENCE.get(item.state, 9), item.id != published, len(item.id), item.id),
+        )
+        return Current(spec, best.id, digest, import_=True, state=best.state)
+    n = 1
+    while cluster_id(spec.name, digest, n) in clusters:
+        n += 1
+    return Current(spec, cluster_id(spec.name, digest, n), digest, import_=False)
+
+
+def _why_keep(
+    cluster: LiveCluster, jobs: tuple[LiveJob, ...], catalog: PublishedCatalog | Unknown | None
+) -> str | Unknown:
+    """Why a cluster that is not asked for stays declared; empty when it goes."""
+    if jobs:
+        return WHY_JOBS
+    if cluster.state == "STOPPING":
+        return ""  # It is going already: importing it would race with its end.
+    if cluster.state not in DELETABLE_STATES:
+        return WHY_BUSY_STATE
+    if isinstance(catalog, Unknown):
+        return catalog
+    return "" if catalog is not None and catalog.lists(cluster.id) else WHY_UNPUBLISHED
+
+
+def _overdue(item: Retiring, current: list[Current], clusters: dict[str, LiveCluster], now: datetime | None) -> bool:
+    successor = next((candidate for candidate in current if candidate.spec.name == item.name), None)
+    if now is None or successor is None or successor.spec.retire_within is None or successor.id not in clusters:
+        return False
+    since = clusters[successor.id].create_time
+    return since is not None and now - since > successor.spec.retire_within
+
+
+def _unread(what: str, part: object) -> str | None:
+    if not isinstance(part, Unknown):
+        return None
+    who = f" as {part.identity}" if part.identity else ""
+    return f"can't read {what}: {part.api}{who}: {part.why}; it needs {part.role}"

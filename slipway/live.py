@@ -1,0 +1,132 @@
+"""What exists in the cloud, as read once before anything is decided: each part a value, or why it is unknown.
+
+Types only. Reading is somebody else's; deciding takes these as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from slipway.cluster import Disk
+
+STACK_LABEL = "slipway-stack"
+NAME_LABEL = "slipway-name"
+HASH_LABEL = "slipway-hash"
+
+ENDED_STATES = frozenset(
+    f"{kind}_STATE_{state}"
+    for kind in ("JOB", "PIPELINE")
+    for state in ("SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED", "PARTIALLY_SUCCEEDED")
+)
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """It could not be read. `api` is the method or host, `identity` who asked, `role` the role that would do."""
+
+    why: str
+    api: str
+    role: str
+    identity: str = ""
+
+
+@dataclass(frozen=True)
+class LivePool:
+    """`replicas` are the machines there now, `used` those that run jobs; `min` and `max` only when autoscaled."""
+
+    id: str
+    machine_type: str
+    accelerator_type: str | None
+    accelerator_count: int
+    disk: Disk
+    replicas: int
+    used: int
+    min: int | None
+    max: int | None
+
+
+@dataclass(frozen=True)
+class LiveCluster:
+    """A persistent resource. `state` is the API's word (RUNNING, ERROR, …); `error` its message, or empty."""
+
+    id: str
+    state: str
+    labels: Mapping[str, str]
+    pools: tuple[LivePool, ...]
+    create_time: datetime | None = None
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class JobReplicas:
+    """Equal replicas of a job's worker pool, one machine each."""
+
+    machine_type: str
+    accelerator_type: str | None
+    accelerator_count: int
+    replicas: int
+    disk: Disk
+
+
+@dataclass(frozen=True)
+class LiveJob:
+    """A job of any kind. `cluster_id` is the persistent resource it names, None when it runs beside the pools.
+
+    `kind`: "custom job", "hyperparameter tuning job" or "training pipeline". `state` is the API's word.
+    """
+
+    name: str
+    display_name: str
+    state: str
+    cluster_id: str | None
+    labels: Mapping[str, str]
+    create_time: datetime | None
+    start_time: datetime | None
+    end_time: datetime | None
+    replicas: tuple[JobReplicas, ...]
+    spot: bool
+    kind: str
+
+    @property
+    def ended(self) -> bool:
+        """A state nobody has heard of counts as not ended: nothing is deleted under it."""
+        return self.state in ENDED_STATES
+
+
+@dataclass(frozen=True)
+class QuotaLimit:
+    """A limit in a region; -1 is unlimited. `increase`: whether more can be had, in words."""
+
+    metric: str
+    region: str
+    limit: int
+    increase: str = ""
+
+
+@dataclass(frozen=True)
+class PublishedCatalog:
+    """What deciding needs of the catalog that is published now: cluster ids by name, and the ids that were retiring."""
+
+    clusters: Mapping[str, str] = field(default_factory=dict)
+    retiring: tuple[str, ...] = ()
+
+    def lists(self, cluster_id: str) -> bool:
+        return cluster_id in self.retiring or cluster_id in self.clusters.values()
+
+
+@dataclass(frozen=True)
+class Live:
+    """One region of one project. `limits` by metric name without the service. `catalog` is None when none is published.
+
+    `skipped` says that nothing was read on purpose (SLIPWAY_LIVE=skip).
+    """
+
+    clusters: tuple[LiveCluster, ...] | Unknown
+    jobs: tuple[LiveJob, ...] | Unknown
+    limits: Mapping[str, QuotaLimit] | Unknown
+    catalog: PublishedCatalog | Unknown | None
+    buckets: frozenset[str] | Unknown = frozenset()
+    service_accounts: frozenset[str] | Unknown = frozenset()
+    skipped: bool = False

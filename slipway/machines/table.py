@@ -1,0 +1,163 @@
+"""Lookups in the machine table, with errors that say what would be right."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from slipway.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class Machine:
+    """One machine: `accelerator` is the API's enum name or None, `disks` the boot disk types it takes."""
+
+    type: str
+    vcpus: int
+    memory_gb: float
+    family: str
+    accelerator: str | None
+    accelerator_count: int
+    disks: tuple[str, ...]
+    default_disk: str
+
+
+class MachineError(ConfigError):
+    """No such machine. `field` is what is wrong: "machine", "accelerator", "type" (the accelerator's) or "count"."""
+
+    def __init__(self, field: str, what: str, fix: str) -> None:
+        super().__init__(what, fix=fix)
+        self.field = field
+
+
+def machine(type: str, accelerator: str | None = None, count: int | None = None) -> Machine:
+    """The machine of a type, with the accelerators asked for.
+
+    Types that have accelerators built in need neither argument and accept only their own; N1 takes those of its
+    attach table, with their count.
+
+    Raises:
+        MachineError: unknown type or accelerator, one that does not fit, or a count that does not.
+    """
+    shapes: Mapping[str, Any] = _table()["machines"]
+    if type not in shapes:
+        raise _unknown_machine(type)
+    if accelerator is not None and accelerator not in accelerators():
+        raise MachineError(
+            "type",
+            f"unknown accelerator {accelerator!r}",
+            f"{nearest(accelerator, accelerators()) or 'one of ' + ', '.join(accelerators())}",
+        )
+    shape = shapes[type]
+    built_in: str | None = shape.get("accelerator")
+    if built_in is not None:
+        kind, number = _built_in(type, built_in, shape["acceleratorCount"], accelerator, count)
+    elif accelerator is None:
+        if count:
+            raise MachineError("type", "an accelerator count without a type", _attachable(type))
+        kind, number = None, 0
+    else:
+        kind, number = _attached(type, accelerator, count)
+    return Machine(
+        type=type,
+        vcpus=shape["vcpus"],
+        memory_gb=shape["memoryGb"],
+        family=shape["family"],
+        accelerator=kind,
+        accelerator_count=number,
+        disks=tuple(shape["disks"]),
+        default_disk=shape["defaultDisk"],
+    )
+
+
+def machine_types() -> tuple[str, ...]:
+    return tuple(_table()["machines"])
+
+
+def regions() -> tuple[str, ...]:
+    """Regions with custom training."""
+    return tuple(_table()["regions"])
+
+
+def accelerators() -> tuple[str, ...]:
+    """Every accelerator that some machine has or takes, by its enum name."""
+    built_in = {shape["accelerator"] for shape in _table()["machines"].values() if "accelerator" in shape}
+    return tuple(sorted(built_in | {kind for kinds in _table()["attach"].values() for kind in kinds}))
+
+
+def accelerators_in(region: str) -> tuple[str, ...]:
+    return tuple(_table()["regions"].get(region, ()))
+
+
+def region_has(region: str, accelerator: str) -> bool:
+    return accelerator in accelerators_in(region)
+
+
+def regions_with(accelerator: str) -> tuple[str, ...]:
+    return tuple(region for region in regions() if region_has(region, accelerator))
+
+
+def nearest(word: str, known: tuple[str, ...]) -> str | None:
+    """The known word that a person most likely meant."""
+    by_folded = {item.casefold(): item for item in known}
+    close = get_close_matches(word.casefold(), by_folded, n=1, cutoff=0.6)
+    return by_folded[close[0]] if close else None
+
+
+def _built_in(type: str, own: str, own_count: int, asked: str | None, count: int | None) -> tuple[str, int]:
+    fix = f"leave the accelerator out: {type} has {own} × {own_count} built in"
+    if asked is not None and asked != own:
+        raise MachineError("type", f"{type} can't have {asked}", fix)
+    if count is not None and count != own_count:
+        raise MachineError("count", f"{type} can't have {count} × {own}", fix)
+    return own, own_count
+
+
+def _attached(type: str, accelerator: str, count: int | None) -> tuple[str, int]:
+    counts = _table()["attach"].get(type, {}).get(accelerator)
+    if counts is None:
+        with_it = [name for name, shape in _table()["machines"].items() if shape.get("accelerator") == accelerator]
+        fix = f"machines with {accelerator}: {', '.join(with_it)}" if with_it else _attachable(type)
+        raise MachineError("type", f"{type} can't have {accelerator}", fix)
+    allowed = ", ".join(str(number) for number in counts)
+    if count is None:
+        raise MachineError("accelerator", f"no count for {accelerator}", f"count: one of {allowed}")
+    if count not in counts:
+        raise MachineError("count", f"{type} can't have {count} × {accelerator}", f"one of {allowed}")
+    return accelerator, count
+
+
+def _attachable(type: str) -> str:
+    kinds: Mapping[str, list[int]] = _table()["attach"].get(type, {})
+    if not kinds:
+        return (
+            f"leave the accelerator out: {type} takes none; n1-* machines take some, a2, a3, a4, g2 and g4 have theirs"
+        )
+    return f"{type} takes " + ", ".join(f"{kind} × {'/'.join(map(str, counts))}" for kind, counts in kinds.items())
+
+
+def _unknown_machine(type: str) -> MachineError:
+    what = f"unknown machine type {type!r}"
+    if type.startswith(("ct", "cloud-tpu", "tpu")):
+        return MachineError(
+            "machine", f"{what}: TPU machines can't be in a persistent resource", "a VM or GPU machine type"
+        )
+    if type in ("n1-standard-1", "n1-standard-2"):
+        return MachineError("machine", f"{type} is too small for training", "n1-standard-4")
+    suggestion = nearest(type, machine_types())
+    family = type.split("-")[0]
+    kin = [name for name in machine_types() if name.split("-")[0] == family]
+    return MachineError(
+        "machine", what, suggestion or ", ".join(kin or ["n1-standard-8", "a2-highgpu-1g", "g2-standard-8"])
+    )
+
+
+@cache
+def _table() -> Mapping[str, Any]:
+    table: Mapping[str, Any] = json.loads(files("slipway.machines").joinpath("table.json").read_text("utf-8"))
+    return table

@@ -1,0 +1,76 @@
+"""What a quota verdict is made of and what it comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from slipway.live import JobReplicas
+
+ON_DEMAND = "on-demand"
+PREEMPTIBLE = "preemptible"
+
+
+@dataclass(frozen=True)
+class Need:
+    """An amount of a metric (without the service's name): GPUs, vCPUs or GB.
+
+    `documented` is False where the metric's name is inferred: when the service does not list it, it is not checked.
+    """
+
+    metric: str
+    amount: int
+    documented: bool = True
+
+
+@dataclass(frozen=True)
+class WayDraw:
+    """What a template draws by one of its ways with its default parameters, beside the pools.
+
+    The way `pool` draws nothing (`replicas` empty): the pool holds the machines already.
+    """
+
+    template: str
+    way: str
+    replicas: tuple[JobReplicas, ...] = ()
+    preemptible: bool = False
+
+
+@dataclass(frozen=True)
+class WayVerdict:
+    """`why` says in words why the way is not available, empty otherwise."""
+
+    available: bool
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row of the table: one metric in one region.
+
+    `now`: what this stack's clusters hold or will hold after this `up` at their initial sizes; `ceiling`: at their
+    maximum; for ways, what the largest draws. `limit` None is unknown, -1 unlimited. `others`: everything else that
+    draws in the region, retiring clusters and jobs beside the pools included. `label` names the resource for people.
+    """
+
+    metric: str
+    region: str
+    namespace: str
+    label: str
+    who: str
+    now: int | None
+    ceiling: int
+    limit: int | None
+    others: int | None
+    verdict: str
+    increase: str = ""
+
+
+@dataclass(frozen=True)
+class QuotaReport:
+    """`errors` stop the deployment. `ways` by template, then way."""
+
+    lines: tuple[Line, ...] = ()
+    errors: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    ways: Mapping[str, Mapping[str, WayVerdict]] = field(default_factory=dict)
