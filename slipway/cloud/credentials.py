@@ -74,6 +74,7 @@ def _google_session(token: str, target: str, certificate: bool) -> requests.Sess
 
 
 def _google_credentials(token: str, target: str) -> Any:
+    source: Any
     if token:
         from google.oauth2.credentials import Credentials as TokenCredentials
 
