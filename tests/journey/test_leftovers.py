@@ -1,0 +1,108 @@
+"""N4: a demo killed at any point runs through when it is started again."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from journey.leftovers import MARK, drop_dead_locks, end, marked
+from journey.turn import turn
+from slipway.errors import SlipwayError
+
+SLEEP = [sys.executable, "-c", "import time; print('up', flush=True); time.sleep(60)"]
+
+
+def start(command: list[str], **environment: str) -> subprocess.Popen[str]:
+    process = subprocess.Popen(command, env={**os.environ, **environment}, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "up\n"
+    return process
+
+
+def write_lock(backend: Path, pid: int, host: str) -> Path:
+    file = backend / ".pulumi" / "locks" / "organization" / "slipway" / "local" / "a.json"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps({"pid": pid, "hostname": host, "username": "ada", "timestamp": "2026-11-20T00:00:00Z"}))
+    return file
+
+
+def test_only_processes_of_this_state_folder_are_ended(tmp_path: Path) -> None:
+    ours = start(SLEEP, **{MARK: str(tmp_path)})
+    other = start(SLEEP, **{MARK: str(tmp_path / "other")})
+    try:
+        assert [process.pid for process in marked(tmp_path)] == [ours.pid]
+        assert end(marked(tmp_path), patience=1) == 1
+        assert marked(tmp_path) == []
+        assert other.poll() is None
+    finally:
+        other.kill()
+        ours.kill()
+
+
+def test_children_of_a_killed_demo_are_found(tmp_path: Path) -> None:
+    code = f"import subprocess, sys; subprocess.run({SLEEP!r})"
+    parent = start([sys.executable, "-c", code], **{MARK: str(tmp_path)})
+    parent.kill()
+    parent.wait()
+    orphans = marked(tmp_path)
+    assert len(orphans) == 1
+    end(orphans, patience=1)
+    assert marked(tmp_path) == []
+
+
+def test_whoever_ignores_the_polite_signal_is_killed(tmp_path: Path) -> None:
+    deaf = "import signal, time; signal.signal(signal.SIGINT, signal.SIG_IGN); print('up', flush=True); time.sleep(60)"
+    process = start([sys.executable, "-c", deaf], **{MARK: str(tmp_path)})
+    assert end(marked(tmp_path), patience=0.2) == 1
+    assert not psutil.pid_exists(process.pid)
+
+
+def test_a_dead_holders_lock_goes_and_a_living_ones_stays(tmp_path: Path) -> None:
+    dead = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True)
+    lock = write_lock(tmp_path, int(dead.stdout), socket.gethostname())
+    assert drop_dead_locks(tmp_path, print) == 1
+    assert not lock.exists()
+    lock = write_lock(tmp_path, os.getpid(), socket.gethostname())
+    assert drop_dead_locks(tmp_path, print) == 0
+    assert lock.exists()
+
+
+def test_a_reused_pid_does_not_keep_a_lock_alive(tmp_path: Path) -> None:
+    lock = write_lock(tmp_path, os.getpid(), socket.gethostname())
+    before = psutil.Process().create_time() - 60
+    os.utime(lock, (before, before))
+    assert drop_dead_locks(tmp_path, print) == 1
+
+
+def test_a_lock_of_another_host_or_one_that_cannot_be_read_stays(tmp_path: Path) -> None:
+    lock = write_lock(tmp_path, 1, "elsewhere")
+    assert drop_dead_locks(tmp_path, print) == 0
+    lock.write_text("{")
+    said: list[str] = []
+    assert drop_dead_locks(tmp_path, said.append) == 0
+    assert said
+    assert lock.exists()
+
+
+def test_a_second_demo_is_refused_while_the_first_lives_and_not_after_it_was_killed(tmp_path: Path) -> None:
+    lock = tmp_path / "demo.lock"
+    code = (
+        "import time; from pathlib import Path; from journey.turn import turn\n"
+        f"with turn(Path({str(lock)!r})):\n print('up', flush=True); time.sleep(60)"
+    )
+    holder = start([sys.executable, "-c", code])
+    with pytest.raises(SlipwayError, match=r"another journey"), turn(lock):
+        pass
+    holder.kill()
+    holder.wait()
+    time.sleep(0.05)
+    with turn(lock):
+        pass
