@@ -1,0 +1,39 @@
+"""What a journey on a real project may cost, and how long it may take. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from slipway.errors import PolicyError
+from slipway.prices import Bounds
+
+STORAGE_AND_CALLS = Decimal("0.05")
+"""USD set aside for a few megabytes of storage and some hundred calls; far above what they cost."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """`most`: USD when every pool stands at its maximum for the whole of `minutes`."""
+
+    per_hour: Bounds
+    minutes: int
+    most: Decimal
+
+
+def budget(per_hour: Bounds | None, minutes: int, max_usd: Decimal) -> Budget:
+    """The most it can cost; raises PolicyError when that is unknown or above the ceiling."""
+    if per_hour is None:
+        raise PolicyError(
+            "the price of the machines in this region is unknown",
+            why="the price book has none for them, so no ceiling of money could be kept",
+            fix="choose REGION=us-central1, or add the region's prices to slipway/prices/book.json",
+        )
+    most = per_hour.ceiling * minutes / 60 + STORAGE_AND_CALLS
+    if most > max_usd:
+        raise PolicyError(
+            f"{minutes} minutes may cost ${most:.2f}, the ceiling is ${max_usd:.2f}",
+            why=f"the pools cost at most ${per_hour.ceiling:.2f} an hour",
+            fix=f"allow it with MAX_USD={most:.2f}, or less time with MAX_MINUTES=…",
+        )
+    return Budget(per_hour, minutes, most)
