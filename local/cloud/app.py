@@ -1,0 +1,203 @@
+"""The HTTP side: checks who asks, finds the handler, runs it in a thread and turns its answer into bytes."""
+
+import asyncio
+import errno
+import ipaddress
+import json
+import logging
+import sqlite3
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from urllib.parse import unquote
+
+import anyio.to_thread
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response, StreamingResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from local.cloud import control, discovery
+from local.cloud.connections import Connections
+from local.cloud.router import Router
+from local.cloud.services import Service, World
+from local.cloud.wire import (
+    ApiError,
+    Call,
+    FileSlice,
+    Reply,
+    not_found,
+    permission_denied,
+    unauthenticated,
+    unavailable,
+    unimplemented,
+)
+
+_log = logging.getLogger("local.cloud")
+_CHUNK = 1 << 20
+_FULL = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
+_SQLITE_FULL = {"SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC", "SQLITE_IOERR_TRUNCATE"}
+
+
+def build_app(world: World, services: Sequence[Service], connections: Connections | None = None) -> ASGIApp:
+    """The ASGI application over the services' routes. `connections` lets faults drop a connection."""
+    routes = [route for service in (control, *services) for route in service.routes(world)]
+    return _App(world, Router(routes), connections or Connections())
+
+
+class _App:
+    def __init__(self, world: World, router: Router, connections: Connections) -> None:
+        self._world, self._router, self._connections = world, router, connections
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        began = time.monotonic()
+        request = Request(scope, receive)
+        token, path = _split_token(request)
+        try:
+            reply = await self._reply(request, token, path)
+        except _LostAnswerError:
+            _log.info("%s %s -> answer lost (fault)", request.method, path)
+            self._connections.abort(scope.get("client"))
+            return
+        except ClientDisconnect:
+            return
+        response = _response(reply, request.method)
+        _log.info("%s %s -> %d in %.0f ms", request.method, path, reply.status, 1000 * (time.monotonic() - began))
+        await response(scope, receive, send)
+
+    async def _reply(self, request: Request, token: str, path: str) -> Reply:
+        try:
+            _check_local(request)
+            if path == "/healthz":
+                return control.health()
+            faults = self._world.faults
+            if faults.take("unavailable", request.method, path):
+                raise unavailable("The service is currently unavailable.")
+            delay = faults.take("delay", request.method, path)
+            if delay:
+                await asyncio.sleep(delay.seconds)
+            body = await self._body(request)
+            reply = await anyio.to_thread.run_sync(self._answer, request, token, path, body)
+            if faults.take("lost-answer", request.method, path):
+                raise _LostAnswerError
+            return reply
+        except ApiError as error:
+            return Reply(error.code, error.body())
+        except (OSError, sqlite3.Error) as error:
+            return self._broken(error, request.method, path)
+        except (_LostAnswerError, ClientDisconnect):
+            raise
+        except Exception:
+            _log.exception("%s %s failed", request.method, path)
+            return Reply(500, ApiError(500, "INTERNAL", "Internal error encountered. See cloud.log.").body())
+
+    async def _body(self, request: Request) -> bytes:
+        parts, size = [], 0
+        async for part in request.stream():
+            size += len(part)
+            if size > self._world.settings.body_bytes:
+                raise ApiError(
+                    413, "INVALID_ARGUMENT", f"The body is larger than {self._world.settings.body_bytes} bytes."
+                )
+            parts.append(part)
+        return b"".join(parts)
+
+    def _answer(self, request: Request, token: str, path: str, body: bytes) -> Reply:
+        principal = self._world.access.identify(token) if token else None
+        if principal is None:
+            raise unauthenticated()
+        found = self._router.find(request.method, path)
+        if found is None:
+            known = discovery.method_name(request.method, path)
+            if known:
+                raise unimplemented(f"{known} is a method of Google's API that the local cloud does not implement.")
+            raise not_found(f"There is no method for {request.method} {path}.")
+        handler, params = found
+        reply = handler(_call(request, principal, token, path, params, body))
+        if request.method != "GET":
+            self._world.trouble = ""
+        return reply
+
+    def _broken(self, error: OSError | sqlite3.Error, method: str, path: str) -> Reply:
+        full = getattr(error, "errno", None) in _FULL or getattr(error, "sqlite_errorname", "") in _SQLITE_FULL
+        if not full:
+            _log.exception("%s %s failed", method, path)
+            return Reply(500, ApiError(500, "INTERNAL", "Internal error encountered. See cloud.log.").body())
+        self._world.trouble = f"disk full: {error}, on {method} {path} at {self._world.now()}"
+        _log.error("%s", self._world.trouble)
+        message = f"The local cloud's disk is full ({error}); nothing was written. Free some space and try again."
+        return Reply(507, ApiError(507, "RESOURCE_EXHAUSTED", message).body())
+
+
+class _LostAnswerError(Exception):
+    """The fault that loses an answer."""
+
+
+def _call(request: Request, principal: str, token: str, path: str, params: Mapping[str, str], body: bytes) -> Call:
+    pairs = tuple(request.query_params.multi_items())
+    prefix = f"/t/{token}" if request.scope["path"].startswith("/t/") else ""
+    return Call(
+        principal=principal,
+        token=token,
+        method=request.method,
+        path=unquote(path),
+        params=params,
+        query=dict(pairs),
+        headers={name.lower(): value for name, value in request.headers.items()},
+        raw=body,
+        pairs=pairs,
+        base_url=f"{request.url.scheme}://{request.headers.get('host', '')}{prefix}",
+    )
+
+
+def _split_token(request: Request) -> tuple[str, str]:
+    """The request's token ("" when it has none) and its raw path without the token's prefix."""
+    raw_path: bytes = request.scope.get("raw_path") or request.scope["path"].encode()
+    path = raw_path.split(b"?")[0].decode("latin-1")
+    if path.startswith("/t/"):
+        token, _, rest = path[3:].partition("/")
+        return unquote(token), "/" + rest
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    return (token.strip() if scheme.lower() == "bearer" else ""), path
+
+
+def _check_local(request: Request) -> None:
+    """Browsers send an Origin; a name that was made to point here sends a foreign Host. Neither is served."""
+    if "origin" in request.headers:
+        raise permission_denied("The local cloud does not serve browsers (the request has an Origin header).")
+    host = request.headers.get("host", "")
+    name = host.rsplit(":", 1)[0].strip("[]") if not host.endswith("]") else host.strip("[]")
+    try:
+        local = name == "localhost" or ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        local = False
+    if not local:
+        raise permission_denied("The local cloud answers to loopback addresses only (see the Host header).")
+
+
+def _response(reply: Reply, method: str) -> Response:
+    headers = dict(reply.headers)
+    if isinstance(reply.body, FileSlice):
+        headers.setdefault("content-length", str(reply.body.length))
+        if method != "HEAD":
+            return StreamingResponse(_read(reply.body), reply.status, headers, reply.media)
+        return Response(b"", reply.status, headers, reply.media)
+    if isinstance(reply.body, bytes):
+        content = reply.body
+    elif reply.body is None:
+        content = b"" if reply.status == 204 else b"{}"
+    else:
+        content = json.dumps(reply.body, ensure_ascii=False, separators=(",", ":")).encode()
+    return Response(content, reply.status, headers, reply.media)
+
+
+async def _read(part: FileSlice) -> AsyncIterator[bytes]:
+    left = part.length
+    with await anyio.to_thread.run_sync(part.path.open, "rb") as file:
+        file.seek(part.start)
+        while left > 0:
+            chunk = await anyio.to_thread.run_sync(file.read, min(left, _CHUNK))
+            if not chunk:
+                return
+            left -= len(chunk)
+            yield chunk

@@ -1,0 +1,50 @@
+"""One clock for timestamps, waits and timeouts: real, or moved by hand in a test."""
+
+import threading
+from datetime import UTC, datetime, timedelta
+from typing import Protocol
+
+
+class Clock(Protocol):
+    def now(self) -> datetime:
+        """The time, aware and in UTC."""
+
+    def wait(self, seconds: float, event: threading.Event) -> bool:
+        """Wait until `event` is set or `seconds` have passed. Whether the event was set."""
+
+
+class RealClock:
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+    def wait(self, seconds: float, event: threading.Event) -> bool:
+        return event.wait(seconds)
+
+
+class ManualClock:
+    """Stands still until `advance`. A waiter wakes when the time it waits for is reached or its event is set."""
+
+    def __init__(self, start: datetime) -> None:
+        self._now = start
+        self._moved = threading.Condition()
+
+    def now(self) -> datetime:
+        with self._moved:
+            return self._now
+
+    def advance(self, seconds: float) -> None:
+        with self._moved:
+            self._now += timedelta(seconds=seconds)
+            self._moved.notify_all()
+
+    def wait(self, seconds: float, event: threading.Event) -> bool:
+        with self._moved:
+            until = self._now + timedelta(seconds=seconds)
+            while not event.is_set() and self._now < until:
+                self._moved.wait(0.05)
+        return event.is_set()
+
+
+def timestamp(moment: datetime) -> str:
+    """A moment as the APIs write it: RFC 3339 in UTC with microseconds, `2026-11-20T10:00:00.123456Z`."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

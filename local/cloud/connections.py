@@ -1,0 +1,33 @@
+"""Open connections by their client's address, so that a fault can drop one without an answer."""
+
+import asyncio
+from typing import Any
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+
+class Connections:
+    def __init__(self) -> None:
+        self._open: dict[tuple[str, int], asyncio.Transport] = {}
+
+    def abort(self, client: tuple[str, int] | None) -> None:
+        """Close the client's connection at once. Without a real connection (in a test's transport) it is an error."""
+        transport = self._open.get(tuple(client)) if client else None  # type: ignore[arg-type]
+        if transport is None:
+            raise ConnectionAbortedError("answer lost (fault)")
+        transport.abort()
+
+    def protocol(self) -> type[H11Protocol]:
+        """A protocol class for uvicorn that keeps this registry."""
+        registry = self._open
+
+        class Protocol(H11Protocol):
+            def connection_made(self, transport: Any) -> None:
+                registry[transport.get_extra_info("peername")[:2]] = transport
+                super().connection_made(transport)
+
+            def connection_lost(self, exc: Exception | None) -> None:
+                registry.pop(self.transport.get_extra_info("peername")[:2], None)
+                super().connection_lost(exc)
+
+        return Protocol

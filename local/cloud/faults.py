@@ -1,0 +1,70 @@
+"""Faults that a test can switch on while the cloud runs.
+
+`POST /slipway/faults` (owner only) takes `{"faults": [{…}, …]}` and replaces all; `DELETE` switches all off.
+"""
+
+import re
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
+
+from local.cloud.wire import invalid_argument
+
+Kind = Literal["lost-answer", "unavailable", "delay", "lagging-list"]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What goes wrong with calls whose `METHOD /path` matches `match` (a regular expression, searched).
+
+    - `lost-answer`: the work is done, then the connection is closed without an answer
+    - `unavailable`: 503 before any work
+    - `delay`: the answer comes `seconds` later
+    - `lagging-list`: what was made less than `seconds` ago is missing from lists
+    `times` counts down and ends the fault at 0; -1 lasts until switched off.
+    """
+
+    kind: Kind
+    match: str
+    times: int = -1
+    seconds: float = 0.0
+
+
+class Faults:
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._faults: tuple[Fault, ...] = ()
+
+    def set(self, faults: Sequence[Fault]) -> None:
+        with self._lock:
+            self._faults = tuple(faults)
+
+    def current(self) -> tuple[Fault, ...]:
+        with self._lock:
+            return self._faults
+
+    def take(self, kind: Kind, method: str, path: str) -> Fault | None:
+        """The first fault of this kind that concerns the call, counted down; None when there is none."""
+        with self._lock:
+            for at, fault in enumerate(self._faults):
+                if fault.kind == kind and fault.times != 0 and re.search(fault.match, f"{method} {path}"):
+                    left = replace(fault, times=fault.times - 1) if fault.times > 0 else fault
+                    self._faults = (*self._faults[:at], left, *self._faults[at + 1 :])
+                    return fault
+        return None
+
+
+def parse(body: dict[str, Any]) -> list[Fault]:
+    """The faults of a request's body. Raises 400 INVALID_ARGUMENT."""
+    faults = []
+    for item in body.get("faults", []):
+        try:
+            fault = Fault(**item)
+            re.compile(fault.match)
+        except (TypeError, re.error) as error:
+            raise invalid_argument(f"not a fault: {error}") from error
+        if fault.kind not in get_args(Kind):
+            raise invalid_argument(f"no fault of kind '{fault.kind}'; known are {', '.join(get_args(Kind))}")
+        faults.append(fault)
+    return faults

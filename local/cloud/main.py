@@ -1,0 +1,107 @@
+"""The server process: `python -m local.cloud.main STATE_FOLDER PORT`."""
+
+import importlib
+import importlib.util
+import logging
+import os
+import resource
+import signal
+import socket
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+
+import uvicorn
+
+from local.cloud import identities
+from local.cloud.app import build_app
+from local.cloud.connections import Connections
+from local.cloud.services import Loop, World, open_world
+from local.cloud.state import Record, read_record, this_process, write_record
+
+SERVICES = ("storage", "iam", "resourcemanager", "logging", "serviceusage", "vertex", "quotas")
+PORT_TAKEN = 98
+
+
+def serve(state_folder: Path, port: int) -> None:
+    """Serve until SIGTERM. Raises OSError when the port is taken."""
+    _limit_files()
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind(("127.0.0.1", port))
+    listener.listen(256)
+    port = listener.getsockname()[1]
+    world = open_world(state_folder, url=f"http://127.0.0.1:{port}")
+    connections = Connections()
+    modules = load_services()
+    app = build_app(world, modules, connections)
+    _publish(world, port)
+    loops: list[Loop] = [module.loop(world) for module in modules if hasattr(module, "loop")]
+    for loop in loops:
+        loop.start()
+    try:
+        config = uvicorn.Config(
+            app,
+            http=connections.protocol(),
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            timeout_keep_alive=75,
+            timeout_graceful_shutdown=2,
+        )
+        uvicorn.Server(config).run(sockets=[listener])
+    finally:
+        for loop in loops:
+            loop.stop()
+        world.store.close()
+
+
+def load_services() -> Sequence[ModuleType]:
+    found = [
+        importlib.import_module(f"local.cloud.{name}")
+        for name in SERVICES
+        if importlib.util.find_spec(f"local.cloud.{name}")
+    ]
+    return [module for module in found if hasattr(module, "routes")]
+
+
+def _publish(world: World, port: int) -> None:
+    """Write cloud.json with the tokens people already have, or new ones, and accept exactly these."""
+    before = read_record(world.state_folder)
+    pid, started = this_process()
+    tokens = dict(before.tokens) if before else {}
+    with world.store.transaction():
+        for role, principal in identities.ROLES.items():
+            world.access.revoke_purpose(f"role {role}")
+            if role in tokens:
+                world.access.adopt(tokens[role], principal, f"role {role}")
+            else:
+                tokens[role] = world.access.mint(principal, f"role {role}")
+    write_record(world.state_folder, Record(world.url, port, pid, started, tokens))
+
+
+def _limit_files() -> None:
+    """`SLIPWAY_LOCAL_FILE_LIMIT` (bytes a file) stands for a full disk in tests. Only the soft limit is set, so that
+    job processes can lift it again."""
+    limit = os.environ.get("SLIPWAY_LOCAL_FILE_LIMIT")
+    if limit:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+
+
+def main(arguments: Sequence[str]) -> int:
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s", stream=sys.stderr)
+    try:
+        serve(Path(arguments[0]), int(arguments[1]))
+    except OSError as error:
+        logging.getLogger("local.cloud").error("%s", error)
+        return PORT_TAKEN if "address already in use" in str(error).lower() else 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

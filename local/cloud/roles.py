@@ -1,0 +1,36 @@
+"""Google's predefined roles and the permissions in them, from `roles.toml`."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Role:
+    """`only_on` is the one kind of resource that takes the role (`bucket`), or "" for any."""
+
+    name: str
+    permissions: frozenset[str]
+    prefixes: tuple[str, ...]
+    only_on: str
+
+    def grants(self, permission: str) -> bool:
+        return permission in self.permissions or permission.startswith(self.prefixes)
+
+
+@cache
+def table() -> Mapping[str, Role]:
+    """All known roles by name (`roles/…`)."""
+    rows = tomllib.loads(Path(__file__).with_name("roles.toml").read_text(encoding="utf-8"))
+    return {name: _role(name, row["permissions"], row.get("on", "")) for name, row in rows.items()}
+
+
+def _role(name: str, permissions: list[str], only_on: str) -> Role:
+    return Role(
+        name,
+        frozenset(permission for permission in permissions if not permission.endswith("*")),
+        tuple(permission.removesuffix("*") for permission in permissions if permission.endswith("*")),
+        only_on,
+    )

@@ -1,0 +1,54 @@
+"""From method and raw path to a handler and the path's parameters."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+from local.cloud.wire import Handler, Route
+
+_PARAMETER = re.compile(r"\{(\w+)(?::([^}]+))?\}")
+_KINDS = {None: r"[^/:]+", "any": r"[^/]+", "path": r".+"}
+
+
+@dataclass(frozen=True)
+class _Compiled:
+    method: str
+    pattern: re.Pattern[str]
+    handler: Handler
+    literals: int
+
+
+def pattern(template: str) -> re.Pattern[str]:
+    """The regular expression of a path template, for paths that are still percent-encoded."""
+    parts: list[str] = []
+    at = 0
+    for match in _PARAMETER.finditer(template):
+        parts.append(re.escape(template[at : match.start()]))
+        name, kind = match.groups()
+        parts.append(f"(?P<{name}>{_KINDS.get(kind) or kind})")
+        at = match.end()
+    parts.append(re.escape(template[at:]))
+    return re.compile("".join(parts))
+
+
+class Router:
+    """Finds the route with the most literal text among those that fit, so `{job}:cancel` goes before `{job:any}`."""
+
+    def __init__(self, routes: Iterable[Route]) -> None:
+        compiled = [
+            _Compiled(route.method, pattern(route.template), route.handler, len(_PARAMETER.sub("", route.template)))
+            for route in routes
+        ]
+        compiled.sort(key=lambda route: -route.literals)
+        self._by_method: dict[str, list[_Compiled]] = {}
+        for route in compiled:
+            self._by_method.setdefault(route.method, []).append(route)
+
+    def find(self, method: str, raw_path: str) -> tuple[Handler, Mapping[str, str]] | None:
+        """The handler and its decoded parameters, or None when nothing serves this method and path."""
+        for route in self._by_method.get(method, ()):
+            match = route.pattern.fullmatch(raw_path)
+            if match:
+                return route.handler, {name: unquote(value) for name, value in match.groupdict().items()}
+        return None

@@ -1,0 +1,101 @@
+"""The world that every service is handed, and what a service module offers."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from local.cloud import identities, policies, settings
+from local.cloud.access import Access
+from local.cloud.clock import Clock, RealClock, timestamp
+from local.cloud.faults import Faults
+from local.cloud.limits import Limits
+from local.cloud.policies import Policies
+from local.cloud.settings import Settings
+from local.cloud.store import Store
+from local.cloud.wire import Route
+
+SETTINGS_FILE = "settings.toml"
+
+
+class Loop(Protocol):
+    """Background work of a service."""
+
+    def start(self) -> None: ...
+
+    def stop(self) -> None:
+        """Returns when the work has ended."""
+
+
+class Service(Protocol):
+    """A service module: `routes(world)`, and `loop(world)` where it works in the background."""
+
+    def routes(self, world: "World") -> list[Route]: ...
+
+
+class World:
+    """All that services share. `url` is the cloud's base without a trailing slash; `state_folder` is absolute;
+    `trouble` says what went wrong last (a full disk), "" when the last write went well."""
+
+    def __init__(self, state_folder: Path, url: str, clock: Clock, chosen: Settings) -> None:
+        self.state_folder = state_folder
+        self.url = url
+        self.clock = clock
+        self.store = Store(state_folder / "cloud.sqlite")
+        self.policies = Policies(self.store)
+        self.access = Access(self.store, self.policies, lambda: self.settings)
+        self.limits = Limits(clock, lambda: self.settings)
+        self.faults = Faults()
+        self.settings = chosen
+        self.trouble = ""
+
+    def now(self) -> str:
+        """The time as the APIs write it."""
+        return timestamp(self.clock.now())
+
+    def counts(self) -> dict[str, int]:
+        """Documents by kind, for `status`."""
+        return self.store.kinds()
+
+    def change_settings(self, values: Mapping[str, Any]) -> Settings:
+        """Change settings while running. Raises SettingsError, and then nothing is changed."""
+        self.settings = self.settings.changed(values)
+        return self.settings
+
+
+def open_world(
+    state_folder: Path, *, url: str = "http://127.0.0.1:0", clock: Clock | None = None, chosen: Settings | None = None
+) -> World:
+    """The world of a state folder, made with its project, service accounts and policy when it is new."""
+    state_folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if chosen is None:
+        chosen = settings.load(state_folder / SETTINGS_FILE, settings.pairs(os.environ.get("SLIPWAY_LOCAL_SET", "")))
+    world = World(state_folder.resolve(), url, clock or RealClock(), chosen)
+    with world.store.transaction():
+        if world.store.get("project", identities.PROJECT_ID) is None:
+            _bootstrap(world)
+    return world
+
+
+def _bootstrap(world: World) -> None:
+    now = world.now()
+    project = {"projectId": identities.PROJECT_ID, "projectNumber": identities.PROJECT_NUMBER, "createTime": now}
+    world.store.put("project", identities.PROJECT_ID, project)
+    for at, (account, description) in enumerate(identities.SERVICE_ACCOUNTS.items(), 1):
+        email = f"{account}@{identities.PROJECT_ID}.iam.gserviceaccount.com"
+        unique = f"1{at:020d}"
+        world.store.put(
+            "serviceAccount",
+            email,
+            {
+                "name": f"projects/{identities.PROJECT_ID}/serviceAccounts/{email}",
+                "projectId": identities.PROJECT_ID,
+                "uniqueId": unique,
+                "email": email,
+                "displayName": account,
+                "description": description,
+                "etag": "MDEwMjE5MjA=",
+                "oauth2ClientId": unique,
+            },
+        )
+    world.policies.seed(policies.project_name(), identities.BINDINGS)

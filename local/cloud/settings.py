@@ -1,0 +1,120 @@
+"""Every unknown of the service's rules, every limit and every delay, as a named setting.
+
+A setting comes from `settings.toml` in the state folder, then from `SLIPWAY_LOCAL_SET` (`name=value,name=value`),
+then from `python -m local up --set name=value`, which also writes it to the file. `POST /slipway/settings` changes
+one while the cloud runs.
+"""
+
+import difflib
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from local.cloud import identities
+
+
+class SettingsError(Exception):
+    """A setting that does not exist or has a value that does not fit; the text says which and what would do."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All settings with their defaults. Limits are per minute and 0 switches one off; delays are seconds."""
+
+    # Limits of the service (vertex-rules 3.4), per project and region.
+    submissions_per_minute: int = 60
+    calls_per_minute: int = 600
+    # Log queries (entries:list) a minute and project.
+    log_reads_per_minute: int = 60
+    # Log lines kept in all; the oldest go first. The service keeps them for 30 days.
+    log_entries_kept: int = 200_000
+    # A request's body may be this large; the service takes 5 TiB objects.
+    body_bytes: int = 2 * 1024**3
+    # Who is in which group; the service asks the directory.
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: dict(identities.GROUPS))
+    # Quota limits that differ from the service's defaults: "METRIC" or "METRIC.REGION" to the limit, -1 unlimited.
+    quota: Mapping[str, int] = field(default_factory=dict)
+
+    def changed(self, values: Mapping[str, Any]) -> "Settings":
+        """These settings with some changed; texts are converted. Raises SettingsError."""
+        known = {item.name: getattr(self, item.name) for item in fields(self)}
+        result: dict[str, Any] = {}
+        for name, value in values.items():
+            head, _, rest = name.partition(".")
+            if head == "quota" and rest:
+                result["quota"] = {**result.get("quota", self.quota), rest: _converted(name, value, 0)}
+            elif name in ("quota", "groups"):
+                result[name] = _table(name, value)
+            elif name in known:
+                result[name] = _converted(name, value, known[name])
+            else:
+                near = difflib.get_close_matches(name, known, 1)
+                hint = f"did you mean '{near[0]}'?" if near else "known are " + ", ".join(sorted(known))
+                raise SettingsError(f"there is no setting '{name}'; {hint}")
+        return replace(self, **result)
+
+
+def load(path: Path, extra: Mapping[str, Any]) -> Settings:
+    """The settings of a state folder's file (which may be missing) with `extra` on top. Raises SettingsError."""
+    return Settings().changed(read(path)).changed(extra)
+
+
+def read(path: Path) -> dict[str, Any]:
+    """The file's values as they stand. Raises SettingsError when it is not TOML."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"{path} is not TOML: {error}") from error
+
+
+def pairs(text: str) -> dict[str, str]:
+    """`name=value,name=value` as a mapping. Raises SettingsError when a part has no `=`."""
+    result: dict[str, str] = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        name, equals, value = part.partition("=")
+        if not equals:
+            raise SettingsError(f"'{part}' is not of the form name=value")
+        result[name.strip()] = value.strip()
+    return result
+
+
+def dump(values: Mapping[str, Any]) -> str:
+    """Values as TOML, with tables for `quota` and `groups`."""
+    plain = [f"{name} = {_toml(value)}" for name, value in values.items() if not isinstance(value, Mapping)]
+    tables = [
+        f"\n[{name}]\n" + "\n".join(f"{json.dumps(key)} = {_toml(item)}" for key, item in value.items())
+        for name, value in values.items()
+        if isinstance(value, Mapping)
+    ]
+    return "\n".join([*plain, *tables]) + "\n"
+
+
+def _toml(value: Any) -> str:
+    return json.dumps(list(value) if isinstance(value, tuple) else value)
+
+
+def _converted(name: str, value: Any, example: Any) -> Any:
+    kind = type(example)
+    if kind is bool:
+        words = {"true": True, "1": True, "on": True, "false": False, "0": False, "off": False}
+        if str(value).lower() in words:
+            return words[str(value).lower()]
+        raise SettingsError(f"'{name}' is true or false, not '{value}'")
+    try:
+        return kind(value)
+    except (TypeError, ValueError) as error:
+        words_for = {int: "a whole number", float: "a number"}
+        raise SettingsError(f"'{name}' is {words_for.get(kind, 'text')}, not '{value}'") from error
+
+
+def _table(name: str, value: Any) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise SettingsError(f"'{name}' is a table")
+    if name == "groups":
+        return {group: tuple(members) for group, members in value.items()}
+    return {metric: _converted(f"quota.{metric}", limit, 0) for metric, limit in value.items()}

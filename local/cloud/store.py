@@ -1,0 +1,167 @@
+"""Documents in SQLite: named JSON objects by kind, with transactions that a kill can't tear."""
+
+import json
+import sqlite3
+import threading
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS documents (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL,
+    UNIQUE (kind, name));
+CREATE INDEX IF NOT EXISTS documents_by_creation ON documents (kind, seq);
+CREATE TABLE IF NOT EXISTS counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL);
+"""
+_PUT = (
+    "INSERT INTO documents (kind, name, body) VALUES (?, ?, ?) "
+    "ON CONFLICT (kind, name) DO UPDATE SET body = excluded.body"
+)
+_TOP = "\U0010ffff"
+
+Documents = list[tuple[str, dict[str, Any]]]
+"""Names and bodies."""
+
+
+class _Connection(sqlite3.Connection):
+    """The library's connection takes no weak references; a thread's connection should go when the thread goes."""
+
+
+class Store:
+    """One database file, for any number of threads. A document that is put again keeps its place in creation order.
+
+    Readers see what is committed (and what their own thread's transaction wrote). A full disk raises
+    `sqlite3.OperationalError` and leaves the last committed state.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._local = threading.local()
+        self._writer = threading.RLock()
+        self._open: weakref.WeakSet[_Connection] = weakref.WeakSet()
+        path.touch(mode=0o600, exist_ok=True)
+        connection = self._connection()
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.executescript(_SCHEMA)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """One writer at a time; re-entrant in one thread. Commits at its end, rolls back on an exception."""
+        with self._writer:
+            depth = getattr(self._local, "depth", 0)
+            if depth:
+                yield
+                return
+            connection = self._connection()
+            connection.execute("BEGIN IMMEDIATE")
+            self._local.depth = 1
+            try:
+                yield
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+            finally:
+                self._local.depth = 0
+
+    def get(self, kind: str, name: str) -> dict[str, Any] | None:
+        row = self._connection().execute("SELECT body FROM documents WHERE kind = ? AND name = ?", (kind, name))
+        found = row.fetchone()
+        return None if found is None else _object(found[0])
+
+    def put(self, kind: str, name: str, body: dict[str, Any]) -> None:
+        text = json.dumps(body, separators=(",", ":"), ensure_ascii=False)
+        with self.transaction():
+            self._connection().execute(_PUT, (kind, name, text))
+
+    def delete(self, kind: str, name: str) -> bool:
+        """Whether there was such a document."""
+        with self.transaction():
+            done = self._connection().execute("DELETE FROM documents WHERE kind = ? AND name = ?", (kind, name))
+            return done.rowcount > 0
+
+    def list(self, kind: str, prefix: str = "") -> Documents:
+        """All documents of a kind whose names start with `prefix`, oldest first."""
+        rows = self._connection().execute(
+            "SELECT name, body FROM documents WHERE kind = ? AND name >= ? AND name < ? ORDER BY seq",
+            (kind, prefix, prefix + _TOP),
+        )
+        return [(name, _object(body)) for name, body in rows]
+
+    def page(
+        self, kind: str, prefix: str = "", after: str = "", size: int = 100, *, newest_first: bool = False
+    ) -> tuple[Documents, str]:
+        """Up to `size` documents in creation order, and the `after` of the next page ("" when this is the last).
+
+        Costs what the page costs, however many documents there are. `after` comes from an earlier page;
+        raises ValueError when it does not.
+        """
+        comes, order = ("<", "DESC") if newest_first else (">", "ASC")
+        start = int(after) if after else (2**62 if newest_first else 0)
+        rows = self._connection().execute(
+            f"SELECT seq, name, body FROM documents WHERE kind = ? AND seq {comes} ? AND name >= ? AND name < ? "
+            f"ORDER BY seq {order} LIMIT ?",
+            (kind, start, prefix, prefix + _TOP, size + 1),
+        )
+        found = rows.fetchall()
+        more = len(found) > size
+        found = found[:size]
+        return [(name, _object(body)) for _, name, body in found], str(found[-1][0]) if more else ""
+
+    def scan(self, kind: str, start: str, stop: str, size: int, *, inclusive: bool = True) -> Documents:
+        """Up to `size` documents by name, from `start` (or after it) up to and without `stop`."""
+        comes = ">=" if inclusive else ">"
+        rows = self._connection().execute(
+            f"SELECT name, body FROM documents WHERE kind = ? AND name {comes} ? AND name < ? ORDER BY name LIMIT ?",
+            (kind, start, stop, size),
+        )
+        return [(name, _object(body)) for name, body in rows]
+
+    def count(self, kind: str, prefix: str = "") -> int:
+        row = self._connection().execute(
+            "SELECT count(*) FROM documents WHERE kind = ? AND name >= ? AND name < ?", (kind, prefix, prefix + _TOP)
+        )
+        return int(row.fetchone()[0])
+
+    def kinds(self) -> dict[str, int]:
+        """How many documents there are of each kind."""
+        rows = self._connection().execute("SELECT kind, count(*) FROM documents GROUP BY kind ORDER BY kind")
+        return {kind: int(count) for kind, count in rows}
+
+    def next_id(self, counter: str) -> int:
+        """The next number of a counter that starts at 1 and survives restarts."""
+        with self.transaction():
+            row = self._connection().execute(
+                "INSERT INTO counters (name, value) VALUES (?, 1) "
+                "ON CONFLICT (name) DO UPDATE SET value = value + 1 RETURNING value",
+                (counter,),
+            )
+            return int(row.fetchone()[0])
+
+    def close(self) -> None:
+        """Close every thread's connection; the store is of no use afterwards."""
+        with self._writer:
+            for connection in list(self._open):
+                connection.close()
+            self._open.clear()
+
+    def _connection(self) -> _Connection:
+        connection: _Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = sqlite3.connect(
+                self._path, timeout=30, isolation_level=None, check_same_thread=False, factory=_Connection
+            )
+            connection.execute("PRAGMA synchronous = NORMAL")
+            self._local.connection = connection
+            with self._writer:
+                self._open.add(connection)
+        return connection
+
+
+def _object(text: str) -> dict[str, Any]:
+    body: dict[str, Any] = json.loads(text)
+    return body

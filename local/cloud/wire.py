@@ -1,0 +1,170 @@
+"""What passes over the wire: calls, replies, errors and routes, free of any web framework."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+JSON_MEDIA = "application/json; charset=UTF-8"
+
+
+class ApiError(Exception):
+    """An answer that is an error, in Google's shape `{"error": {code, message, status, details}}`.
+
+    `reason` is the older APIs' word for it (`notFound`, `conditionNotMet`): Storage clients read
+    `errors[].reason`, and an error that has one is written in that older shape as well.
+    """
+
+    def __init__(
+        self,
+        code: int,
+        status: str,
+        message: str,
+        details: Sequence[Mapping[str, Any]] = (),
+        *,
+        reason: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.code, self.status, self.message, self.details, self.reason = code, status, message, tuple(details), reason
+
+    def body(self) -> dict[str, Any]:
+        error: dict[str, Any] = {"code": self.code, "message": self.message}
+        if self.reason is not None:
+            error["errors"] = [{"message": self.message, "domain": "global", "reason": self.reason}]
+        else:
+            error["status"] = self.status
+        if self.details:
+            error["details"] = [dict(detail) for detail in self.details]
+        return {"error": error}
+
+
+def invalid_argument(message: str, details: Sequence[Mapping[str, Any]] = ()) -> ApiError:
+    return ApiError(400, "INVALID_ARGUMENT", message, details)
+
+
+def failed_precondition(message: str) -> ApiError:
+    return ApiError(400, "FAILED_PRECONDITION", message)
+
+
+def unauthenticated() -> ApiError:
+    return ApiError(
+        401,
+        "UNAUTHENTICATED",
+        "Request had invalid authentication credentials. Expected OAuth 2 access token, login cookie or other valid "
+        "authentication credential. See https://developers.google.com/identity/sign-in/web/devconsole-project.",
+    )
+
+
+def permission_denied(message: str) -> ApiError:
+    return ApiError(403, "PERMISSION_DENIED", message)
+
+
+def not_found(message: str) -> ApiError:
+    return ApiError(404, "NOT_FOUND", message)
+
+
+def already_exists(message: str) -> ApiError:
+    return ApiError(409, "ALREADY_EXISTS", message)
+
+
+def aborted(message: str) -> ApiError:
+    return ApiError(409, "ABORTED", message)
+
+
+def resource_exhausted(message: str, details: Sequence[Mapping[str, Any]] = ()) -> ApiError:
+    return ApiError(429, "RESOURCE_EXHAUSTED", message, details)
+
+
+def unimplemented(message: str) -> ApiError:
+    return ApiError(501, "UNIMPLEMENTED", message)
+
+
+def unavailable(message: str) -> ApiError:
+    return ApiError(503, "UNAVAILABLE", message)
+
+
+@dataclass(frozen=True)
+class Call:
+    """One request whose sender is known.
+
+    `principal` is `user:…` or `serviceAccount:…`; `params` come from the route's template, percent-decoded;
+    `path` has no `/t/TOKEN` prefix; `query` keeps the last value of a repeated key, `pairs` has them all;
+    `headers` are lower-case.
+    """
+
+    principal: str
+    token: str = field(repr=False)
+    method: str
+    path: str
+    params: Mapping[str, str]
+    query: Mapping[str, str]
+    headers: Mapping[str, str]
+    raw: bytes = field(default=b"", repr=False)
+    pairs: tuple[tuple[str, str], ...] = ()
+    base_url: str = ""
+
+    def json(self) -> Any:
+        """The body as JSON, `{}` when there is none. Raises 400 INVALID_ARGUMENT when it is not JSON."""
+        if not self.raw.strip():
+            return {}
+        try:
+            return json.loads(self.raw)
+        except ValueError as error:
+            raise invalid_argument(f"Invalid JSON payload received. {error}") from error
+
+    def object(self) -> dict[str, Any]:
+        """The body as a JSON object. Raises 400 INVALID_ARGUMENT for anything else."""
+        body = self.json()
+        if not isinstance(body, dict):
+            raise invalid_argument("Invalid JSON payload received. The body must be a JSON object.")
+        return body
+
+    def values(self, name: str) -> tuple[str, ...]:
+        """All values of a repeated query parameter."""
+        return tuple(value for key, value in self.pairs if key == name)
+
+    def integer(self, name: str, default: int = 0) -> int:
+        """A query parameter as an integer. Raises 400 INVALID_ARGUMENT when it is none."""
+        text = self.query.get(name, "")
+        if not text:
+            return default
+        try:
+            return int(text)
+        except ValueError as error:
+            raise invalid_argument(f"Invalid value at '{name}' (TYPE_INT64), \"{text}\"") from error
+
+
+@dataclass(frozen=True)
+class FileSlice:
+    """Part of a file as a reply's body, sent without reading it into memory. `start` and `length` in bytes."""
+
+    path: Path
+    start: int
+    length: int
+
+
+@dataclass(frozen=True)
+class Reply:
+    """An answer: `body` is JSON (dict, list or None), bytes, or a slice of a file."""
+
+    status: int = 200
+    body: Any = None
+    media: str = JSON_MEDIA
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+Handler = Callable[[Call], Reply]
+
+
+@dataclass(frozen=True)
+class Route:
+    """A method and a path template.
+
+    `{name}` is one segment without a colon, `{name:any}` one segment, `{name:path}` one or more segments,
+    `{name:a|b}` one of these words. Text after a parameter is literal: `…/customJobs/{job}:cancel`.
+    """
+
+    method: str
+    template: str
+    handler: Handler
