@@ -19,10 +19,13 @@ class Version:
 
     def at_least(self, other: Version) -> bool:
         """Whether this is `other` or newer; a prerelease comes before its release (3.259.0-alpha.1 < 3.259.0)."""
-        mine, theirs = (self.major, self.minor, self.patch), (other.major, other.minor, other.patch)
-        if mine != theirs:
-            return mine > theirs
-        return not self.prerelease or bool(other.prerelease and self.prerelease >= other.prerelease)
+        return self._order() >= other._order()
+
+    def _order(self) -> tuple[tuple[int, int, int], bool, tuple[tuple[bool, int, str], ...]]:
+        # As semver.org orders them: numbers by size and before words; no prerelease after any.
+        parts = self.prerelease.split(".") if self.prerelease else []
+        ranks = tuple((not part.isdigit(), int(part) if part.isdigit() else 0, part) for part in parts)
+        return (self.major, self.minor, self.patch), not self.prerelease, ranks
 
     def __str__(self) -> str:
         return f"{self.major}.{self.minor}.{self.patch}" + (f"-{self.prerelease}" if self.prerelease else "")
