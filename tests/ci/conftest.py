@@ -1,0 +1,79 @@
+"""The workflows as parsed YAML, and actionlint, built once per machine from the Go module proxy."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from local.engine import cache
+
+ROOT = Path(__file__).parents[2]
+ACTIONLINT = "v1.7.12"
+
+
+@dataclass(frozen=True)
+class Workflow:
+    """One file under .github: its `text`, and `tree`, what the text means (under `on`, as GitHub reads that word)."""
+
+    path: Path
+    text: str
+    tree: dict[str, Any]
+
+    def jobs(self) -> dict[str, dict[str, Any]]:
+        return dict(self.tree.get("jobs", {}))
+
+    def steps(self) -> Iterator[dict[str, Any]]:
+        """Every step of every job, and of a composite action."""
+        for job in self.jobs().values():
+            yield from job.get("steps", ())
+        yield from self.tree.get("runs", {}).get("steps", ())
+
+
+def read(path: Path) -> Workflow:
+    text = path.read_text()
+    tree = yaml.safe_load(text)
+    # YAML 1.1 takes the bare word `on` for true; GitHub reads YAML 1.2.
+    return Workflow(path, text, {("on" if key is True else key): value for key, value in tree.items()})
+
+
+@pytest.fixture(scope="session")
+def workflows() -> dict[str, Workflow]:
+    """Workflows and composite actions by name, such as `preview` and `actions/stack`."""
+    folder = ROOT / ".github"
+    found = {path.stem: read(path) for path in sorted((folder / "workflows").glob("*.y*ml"))}
+    return found | {f"actions/{path.parent.name}": read(path) for path in sorted(folder.glob("actions/*/action.y*ml"))}
+
+
+@pytest.fixture(scope="session")
+def actionlint() -> Path:
+    """The linter, from the cache outside the tree; building it takes some ten seconds, once."""
+    tools = cache.Cache(cache.root(os.environ) / "tools")
+    name = f"actionlint-{ACTIONLINT}"
+    ready = tools.ready(name)
+    if ready is None:
+        with tools.hold(lambda line: print(line, file=sys.stderr)):
+            if tools.ready(name) is None:
+                with tools.making(name) as folder:
+                    _build(folder)
+        ready = tools.ready(name)
+        assert ready is not None
+    return ready / "actionlint"
+
+
+def _build(folder: Path) -> None:
+    go = shutil.which("go")
+    assert go is not None, "the workflows can't be linted: there is no `go` on PATH to build actionlint; install Go"
+    # The module's content is held to the public checksum database by Go itself.
+    environ = {**os.environ, "GOBIN": str(folder), "CGO_ENABLED": "0", "GOWORK": "off"}
+    module = f"github.com/rhysd/actionlint/cmd/actionlint@{ACTIONLINT}"
+    done = subprocess.run([go, "install", module], cwd=folder, env=environ, capture_output=True, text=True)
+    assert done.returncode == 0, f"actionlint can't be built from the Go module proxy:\n{done.stderr}"

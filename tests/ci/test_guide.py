@@ -1,0 +1,143 @@
+"""docs/ci.md is run, with stand-ins for the cloud's and GitHub's commands that note what is asked of them."""  # D5
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from local.cloud import identities
+from tests.ci.conftest import ROOT, Workflow
+
+GUIDE = (ROOT / "docs" / "ci.md").read_text()
+BLOCKS = re.findall(r"^```sh\n(.*?)^```$", GUIDE, re.M | re.S)
+STAND_IN = """#!/usr/bin/env python3
+import json, os, sys
+condition = next((a.split("=", 1)[1] for a in sys.argv if a.startswith("--condition-from-file=")), None)
+name = os.path.basename(sys.argv[0])
+call = [name, *sys.argv[1:], *([open(condition).read()] if condition else [])]
+with open(os.environ["CALLS"], "a") as calls:
+    print(json.dumps(call), file=calls)
+print({"gh": "4711", "gcloud": "100000000001"}.get(name, ""))
+"""
+
+
+@pytest.fixture(scope="module")
+def calls(tmp_path_factory: pytest.TempPathFactory) -> list[list[str]]:
+    """What the guide's blocks ask of gcloud, gh, pulumi and git, each call with its arguments."""
+    folder = tmp_path_factory.mktemp("guide")
+    for name in ("gcloud", "gh", "pulumi", "git"):
+        (folder / name).write_text(STAND_IN)
+        (folder / name).chmod(0o755)
+    record = folder / "calls.jsonl"
+    script = "set -euo pipefail\n" + "".join(BLOCKS)
+    environ = {"PATH": f"{folder}:/usr/bin:/bin", "CALLS": str(record)}
+    done = subprocess.run(["bash", "-c", script], cwd=folder, env=environ, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in record.read_text().splitlines()]
+
+
+def roles(calls: list[list[str]], account: str, on: str) -> set[str]:
+    """The roles that `account` is given by calls that begin with `gcloud on`."""
+    prefix = ["gcloud", *on.split()]
+    given = (call for call in calls if call[: len(prefix)] == prefix and any(account in part for part in call))
+    return {part.removeprefix("--role=") for call in given for part in call if part.startswith("--role=")}
+
+
+PREVIEW = "serviceAccount:slipway-preview@acme-ml-dev"
+DEPLOY = "serviceAccount:slipway-deploy@acme-ml-dev"
+
+
+class TestRoles:
+    @pytest.mark.parametrize(("account", "role"), [(PREVIEW, "previewer"), (DEPLOY, "deployer")])
+    def test_a_stacks_project_grants_what_the_journeys_are_run_with(
+        self, calls: list[list[str]], account: str, role: str
+    ) -> None:  # P5
+        local = {name for name, members in identities.BINDINGS.items() if identities.ROLES[role] in members}
+        granted = roles(calls, account, "projects add-iam-policy-binding")
+        assert granted - {"roles/storage.objectViewer"} == local
+
+    def test_preview_reads_catalog_and_state_and_changes_nothing(self, calls: list[list[str]]) -> None:  # P5
+        (catalog,) = [c for c in calls if "--role=roles/storage.objectViewer" in c and c[1] == "projects"]
+        assert (
+            "--condition=title=catalog,expression=resource.name.startsWith('projects/_/buckets/acme-ml-dev-dev-catalog')"
+            in catalog
+        )
+        assert roles(calls, PREVIEW, "storage buckets") == {"roles/storage.objectViewer"}
+        assert roles(calls, PREVIEW, "kms keys") == {"roles/cloudkms.cryptoKeyDecrypter"}
+        everything = roles(calls, PREVIEW, "")
+        assert all(re.search(r"[vV]iewer$|securityReviewer$|Decrypter$", role) for role in everything), everything
+
+    def test_the_deployer_can_hand_out_the_submitters_roles_only(self, calls: list[list[str]]) -> None:
+        (binding,) = [call for call in calls if "--role=roles/resourcemanager.projectIamAdmin" in call]
+        assert "modifiedGrantsByRole" in binding[-1]
+        assert set(re.findall(r"'(roles/[^']+)'", binding[-1])) == {
+            "roles/aiplatform.user",
+            "roles/cloudquotas.viewer",
+            "roles/monitoring.viewer",
+            "roles/logging.viewer",
+        }
+
+    def test_the_table_names_every_role(self, calls: list[list[str]]) -> None:
+        table = GUIDE.split("## The identities")[1].split("## Once")[0]
+        granted = (roles(calls, PREVIEW, "") | roles(calls, DEPLOY, "")) - {"roles/iam.workloadIdentityUser"}
+        assert granted == set(re.findall(r"roles/[\w.]+", table))
+
+
+class TestTrust:
+    def member(self, calls: list[list[str]], account: str) -> str:
+        (call,) = [c for c in calls if "--role=roles/iam.workloadIdentityUser" in c and c[4].startswith(account)]
+        return next(part for part in call if part.startswith("--member="))
+
+    def test_only_this_repository_is_let_in(self, calls: list[list[str]]) -> None:
+        (provider,) = [call for call in calls if "create-oidc" in call]
+        assert "--attribute-condition=assertion.repository_id == '4711'" in provider
+        assert "--issuer-uri=https://token.actions.githubusercontent.com" in provider
+        (mapping,) = [part for part in provider if part.startswith("--attribute-mapping=")]
+        assert [pair.split("=")[0] for pair in mapping.removeprefix("--attribute-mapping=").split(",")] == [
+            "google.subject",
+            "attribute.event",
+            "attribute.deployment",
+        ]
+
+    def test_pull_requests_are_lent_the_reader(self, calls: list[list[str]]) -> None:
+        assert self.member(calls, "slipway-preview@").endswith(
+            "/workloadIdentityPools/github/attribute.event/pull_request"
+        )
+
+    def test_only_main_in_the_stacks_environment_is_lent_the_deployer(self, calls: list[list[str]]) -> None:
+        assert self.member(calls, "slipway-deploy@").endswith("/attribute.deployment/refs/heads/main:dev")
+
+
+class TestVariables:
+    def test_the_guide_sets_what_the_workflows_read(
+        self, calls: list[list[str]], workflows: dict[str, Workflow]
+    ) -> None:
+        text = "".join(workflow.text for workflow in workflows.values())
+        read = set(re.findall(r"vars\.([A-Z_]+)", text)) | set(re.findall(r"vars\[format\('([A-Z_]+)_\{0\}'", text))
+        told = {call[3].removesuffix("_dev") for call in calls if call[:3] == ["gh", "variable", "set"]}
+        assert told == read
+        assert all(f"`{name}" in GUIDE.split("## Variables")[1] for name in read)
+
+    def test_the_deployer_is_known_to_its_environment_only(self, calls: list[list[str]]) -> None:
+        (call,) = [call for call in calls if "DEPLOY_SERVICE_ACCOUNT" in call]
+        assert call[call.index("--env") + 1] == "dev"
+
+
+def test_the_stack_is_made_with_the_key_and_the_commit_stays(calls: list[list[str]]) -> None:
+    pulumi = next(index for index, call in enumerate(calls) if call[0] == "pulumi")
+    assert calls[pulumi][1:5] == ["stack", "select", "dev", "--create"]
+    assert calls[pulumi][-1].startswith("gcpkms://projects/acme-ml-ci/")
+    assert calls[pulumi + 1] == ["git", "checkout", "--", "stacks/Pulumi.dev.yaml"]
+
+
+def test_code_owners_ask_more_for_prod() -> None:  # D7
+    lines = (ROOT / ".github" / "CODEOWNERS").read_text().splitlines()
+    owners = dict(line.split(maxsplit=1) for line in lines if line and not line.startswith("#"))
+    assert owners["/stacks/Pulumi.prod.yaml"] != owners["*"]
+    assert {"/.github/", "/components/", "/requirements.txt"} <= owners.keys()
+    for path in owners.keys() - {"*"}:
+        assert (ROOT / Path(path.strip("/"))).exists(), path

@@ -1,0 +1,239 @@
+"""What the workflows promise: no keys, least rights, nothing of a fork's with an identity, one `up` at a time."""  # D5
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from local.engine.version import PINNED
+from tests.ci.conftest import ROOT, Workflow
+
+STACKS = ["dev", "prod"]
+PINNED_ACTION = re.compile(r"[\w.-]+/[\w./-]+@[0-9a-f]{40}")
+
+All = dict[str, Workflow]
+
+
+def uses_of(workflow: Workflow) -> list[str]:
+    reusable = [job["uses"] for job in workflow.jobs().values() if "uses" in job]
+    return reusable + [step["uses"] for step in workflow.steps() if "uses" in step]
+
+
+def id_token_jobs(workflows: All) -> set[str]:
+    return {
+        f"{name}.{job_name}"
+        for name, workflow in workflows.items()
+        for job_name, job in workflow.jobs().items()
+        if job.get("permissions", {}).get("id-token")
+    }
+
+
+class TestNothingIsTrustedByName:
+    def test_actions_are_pinned_by_commit(self, workflows: All) -> None:
+        for name, workflow in workflows.items():
+            for used in uses_of(workflow):
+                assert used.startswith("./") or PINNED_ACTION.fullmatch(used), f"{name}: {used}"
+
+    def test_each_pin_says_its_version_and_one_action_has_one_pin(self, workflows: All) -> None:
+        pins: dict[str, set[str]] = {}
+        for name, workflow in workflows.items():
+            for line in workflow.text.splitlines():
+                if re.search(r"uses: [^.]", line):
+                    match = re.search(r"uses: (\S+)@([0-9a-f]{40} # v\d+\.\d+\.\d+)$", line)
+                    assert match, f"{name}: {line.strip()}"
+                    pins.setdefault(match[1], set()).add(match[2])
+        assert all(len(pin) == 1 for pin in pins.values()), pins
+
+    def test_local_actions_exist(self, workflows: All) -> None:
+        for workflow in workflows.values():
+            for used in uses_of(workflow):
+                if used.startswith("./"):
+                    assert (ROOT / used).is_file() or (ROOT / used / "action.yaml").is_file(), used
+
+    def test_packages_are_installed_by_hash(self, workflows: All) -> None:
+        for workflow in workflows.values():
+            for step in workflow.steps():
+                for line in step.get("run", "").splitlines():
+                    if "pip install" in line:
+                        assert "--require-hashes" in line or "--no-deps ." in line, line
+
+    def test_the_engine_is_the_one_the_tests_run(self, workflows: All) -> None:
+        (step,) = [s for s in workflows["actions/stack"].steps() if s.get("uses", "").startswith("pulumi/actions@")]
+        assert step["with"] == {"pulumi-version": str(PINNED)}, (
+            "no command here: the workflows run the engine themselves"
+        )
+
+
+class TestLeastRights:
+    def test_no_key_is_stored(self, workflows: All) -> None:  # D5
+        for name, workflow in workflows.items():
+            for word in ("secrets.", "secrets:", "secrets[", "credentials_json", "PULUMI_ACCESS_TOKEN", "PASSPHRASE"):
+                assert word not in workflow.text, f"{name} speaks of {word}"
+
+    def test_nothing_is_permitted_but_what_a_job_names(self, workflows: All) -> None:
+        for name, workflow in workflows.items():
+            if not name.startswith("actions/"):
+                assert workflow.tree["permissions"] == {}, name
+                for job_name, job in workflow.jobs().items():
+                    assert job["permissions"].items() <= {"contents": "read", "id-token": "write"}.items(), job_name
+
+    def test_a_token_of_an_identity_is_only_where_a_cloud_is_met(self, workflows: All) -> None:
+        assert id_token_jobs(workflows) == {"preview.preview", "up.dev", "up.prod", "up-stack.up"}
+
+    def test_the_checkout_keeps_no_token(self, workflows: All) -> None:
+        checkouts = [
+            step
+            for workflow in workflows.values()
+            for step in workflow.steps()
+            if "actions/checkout@" in step.get("uses", "")
+        ]
+        assert checkouts
+        assert all(step["with"] == {"persist-credentials": False} for step in checkouts)
+
+    def test_no_expression_is_pasted_into_a_script(self, workflows: All) -> None:
+        for name, workflow in workflows.items():
+            for step in workflow.steps():
+                assert "${{" not in step.get("run", ""), f"{name}: {step.get('name')}"
+
+    def test_every_job_ends(self, workflows: All) -> None:
+        for name, workflow in workflows.items():
+            for job_name, job in workflow.jobs().items():
+                assert "uses" in job or job["timeout-minutes"] <= 180, f"{name}.{job_name}"
+
+
+class TestPullRequest:
+    def test_runs_on_pull_requests_as_themselves(self, workflows: All) -> None:
+        # `pull_request_target` would run the pull request's code with the rights of the main branch.
+        assert workflows["preview"].tree["on"] == {"pull_request": None}
+
+    def test_lint_and_tests_meet_no_cloud(self, workflows: All) -> None:
+        job = workflows["preview"].jobs()["test"]
+        assert "make test" in [step.get("run") for step in job["steps"]]
+        assert job["permissions"] == {"contents": "read"}
+        assert "env" not in job
+
+    def test_a_forks_code_never_holds_the_identity(self, workflows: All) -> None:
+        job = workflows["preview"].jobs()["preview"]
+        assert job["if"] == "github.event.pull_request.head.repo.full_name == github.repository"
+        above = workflows["preview"].text.split("if: github.event.pull_request.head.repo")[0].splitlines()[-4:-1]
+        assert any("fork" in line for line in above if line.strip().startswith("#")), "the reason stands beside it"
+
+    def test_each_stack_is_previewed_and_none_hides_another(self, workflows: All) -> None:  # D6
+        strategy = workflows["preview"].jobs()["preview"]["strategy"]
+        assert strategy["matrix"] == {"stack": STACKS}
+        assert strategy["fail-fast"] is False
+
+    def test_a_new_push_cancels_the_preview_of_the_old_one(self, workflows: All) -> None:
+        concurrency = workflows["preview"].jobs()["preview"]["concurrency"]
+        assert concurrency["cancel-in-progress"] is True
+        assert "matrix.stack" in concurrency["group"]
+        assert "github.event.pull_request.number" in concurrency["group"]
+
+    def test_stack_files_are_checked_before_the_engine_reads_them(self, workflows: All) -> None:
+        assert workflows["preview"].jobs()["preview"]["needs"] == "check"
+        assert any("slipway check" in step.get("run", "") for step in workflows["preview"].jobs()["check"]["steps"])
+        names = [step["name"] for step in workflows["actions/stack"].steps()]
+        assert names.index("Check") < names.index("Pulumi") < names.index("Google Cloud") < names.index("Stack")
+
+    def test_it_changes_nothing(self, workflows: All) -> None:
+        job = workflows["preview"].jobs()["preview"]
+        commands = re.findall(r"pulumi (\w+)", "\n".join(step.get("run", "") for step in job["steps"]))
+        assert commands == ["preview"]
+        (setup,) = [step for step in job["steps"] if step.get("uses") == "./.github/actions/stack"]
+        assert "secrets-provider" not in setup["with"], "a preview makes no stack"
+        assert "DEPLOY" not in str(job)
+
+
+class TestMerge:
+    def test_runs_from_main_only(self, workflows: All) -> None:
+        up = workflows["up"]
+        assert up.tree["on"]["push"] == {"branches": ["main"]}
+        assert set(up.tree["on"]) == {"push", "workflow_dispatch"}
+        assert all(job["if"] == "github.ref == 'refs/heads/main'" for job in up.jobs().values())
+
+    def test_dev_first_then_prod(self, workflows: All) -> None:  # D6
+        jobs = workflows["up"].jobs()
+        assert list(jobs) == STACKS
+        assert [job["with"]["stack"] for job in jobs.values()] == STACKS
+        assert [job.get("needs") for job in jobs.values()] == [None, "dev"]
+
+    def test_each_stack_stands_behind_its_environment(self, workflows: All) -> None:
+        assert workflows["up-stack"].jobs()["up"]["environment"] == "${{ inputs.stack }}"
+        assert set(workflows["up-stack"].tree["on"]) == {"workflow_call"}
+
+    def test_one_at_a_time_and_never_cancelled(self, workflows: All) -> None:
+        concurrency = workflows["up-stack"].jobs()["up"]["concurrency"]
+        assert concurrency == {"group": "up-${{ inputs.stack }}", "cancel-in-progress": False}
+
+    def test_state_and_secrets_come_from_variables(self, workflows: All) -> None:
+        job = workflows["up-stack"].jobs()["up"]
+        assert "vars.PULUMI_BACKEND_URL" in job["env"]["PULUMI_BACKEND_URL"]
+        (setup,) = [step for step in job["steps"] if step.get("uses") == "./.github/actions/stack"]
+        assert "vars.PULUMI_SECRETS_PROVIDER" in setup["with"]["secrets-provider"]
+        assert setup["with"]["service-account"] == "${{ vars.DEPLOY_SERVICE_ACCOUNT }}"
+
+    def test_the_lock_is_released_only_when_asked(self, workflows: All) -> None:
+        (release,) = [s for s in workflows["up-stack"].steps() if "pulumi cancel" in s.get("run", "")]
+        assert release["if"] == "inputs.release-lock"
+        assert workflows["up"].tree["on"]["workflow_dispatch"]["inputs"]["release-lock"]["default"] is False
+
+
+class TestSetup:
+    """The composite action's first step refuses a half set-up repository, in words, before anything is installed."""
+
+    @pytest.fixture
+    def settings(self, workflows: All) -> dict[str, Any]:
+        return next(iter(workflows["actions/stack"].steps()))
+
+    @pytest.fixture(autouse=True)
+    def checkout(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        (tmp_path / "stacks").mkdir()
+        (tmp_path / "stacks" / "Pulumi.dev.yaml").touch()
+        monkeypatch.chdir(tmp_path)
+
+    def run(self, settings: dict[str, Any], **changes: str) -> subprocess.CompletedProcess[str]:
+        good = {
+            "STACK": "dev",
+            "BACKEND_URL": "gs://acme-state",
+            "PROVIDER": "projects/1/locations/global/workloadIdentityPools/github/providers/slipway",
+            "SERVICE_ACCOUNT": "slipway-preview@acme-ml-dev.iam.gserviceaccount.com",
+            "SECRETS_PROVIDER": "",
+        }
+        assert set(settings["env"]) == set(good)
+        return subprocess.run(
+            ["bash", "-eo", "pipefail", "-c", settings["run"]],
+            env={**good, **changes},
+            capture_output=True,
+            text=True,
+        )
+
+    def test_a_full_set_passes(self, settings: dict[str, Any]) -> None:
+        assert (
+            self.run(settings, SECRETS_PROVIDER="gcpkms://projects/a/locations/b/keyRings/c/cryptoKeys/d").returncode
+            == 0
+        )
+
+    @pytest.mark.parametrize(
+        ("changes", "words"),
+        [
+            ({"STACK": "nowhere"}, "stacks/Pulumi.nowhere.yaml does not exist"),
+            ({"PROVIDER": ""}, "WORKLOAD_IDENTITY_PROVIDER is empty"),
+            ({"SERVICE_ACCOUNT": ""}, "service account for dev is empty"),
+            ({"BACKEND_URL": ""}, "not gs://"),
+            ({"BACKEND_URL": "file:///tmp"}, "not gs://"),
+            ({"SECRETS_PROVIDER": "passphrase"}, "not gcpkms://"),
+        ],
+    )
+    def test_what_is_missing_is_named(self, settings: dict[str, Any], changes: dict[str, str], words: str) -> None:
+        done = self.run(settings, **changes)
+        assert done.returncode == 1
+        assert words in done.stdout
+        assert "docs/ci.md" in done.stdout
+
+    def test_everything_is_said_at_once(self, settings: dict[str, Any]) -> None:
+        done = self.run(settings, PROVIDER="", SERVICE_ACCOUNT="", BACKEND_URL="")
+        assert done.stdout.count("::error") == 3
