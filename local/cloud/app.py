@@ -39,7 +39,7 @@ _SQLITE_FULL = {"SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC", "SQLI
 
 def build_app(world: World, services: Sequence[Service], connections: Connections | None = None) -> ASGIApp:
     """The ASGI application over the services' routes. `connections` lets faults drop a connection."""
-    routes = [route for service in (control, *services) for route in service.routes(world)]
+    routes = [*control.routes(world, services), *(route for service in services for route in service.routes(world))]
     return _App(world, Router(routes), connections or Connections())
 
 

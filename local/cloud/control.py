@@ -1,11 +1,11 @@
 """The local cloud's own endpoints: health for everybody, the rest for the owner."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 
 from local.cloud import faults, identities
-from local.cloud.services import World
+from local.cloud.services import Service, World
 from local.cloud.settings import SettingsError
 from local.cloud.wire import Call, Reply, Route, invalid_argument, permission_denied
 
@@ -14,7 +14,7 @@ def health() -> Reply:
     return Reply(body={"slipway": "local cloud", "pid": os.getpid()})
 
 
-def routes(world: World) -> list[Route]:
+def routes(world: World, services: Sequence[Service]) -> list[Route]:
     def owner(handler: Callable[[Call], Reply]) -> Callable[[Call], Reply]:
         def guarded(call: Call) -> Reply:
             if call.principal != identities.ROLES["owner"]:
@@ -24,7 +24,11 @@ def routes(world: World) -> list[Route]:
         return guarded
 
     def status(_: Call) -> Reply:
-        return Reply(body={"trouble": world.trouble, "counts": world.counts(), "faults": len(world.faults.current())})
+        summary: dict[str, str | int] = {}
+        for service in services:
+            if hasattr(service, "summary"):
+                summary |= service.summary(world)
+        return Reply(body={"trouble": world.trouble, "summary": summary, "faults": len(world.faults.current())})
 
     def get_faults(_: Call) -> Reply:
         return Reply(body={"faults": [asdict(fault) for fault in world.faults.current()]})

@@ -18,10 +18,9 @@ from local.cloud import identities
 from local.cloud.app import build_app
 from local.cloud.connections import Connections
 from local.cloud.services import Loop, World, open_world
-from local.cloud.state import Record, read_record, this_process, write_record
+from local.cloud.state import PORT_TAKEN, Record, read_record, this_process, write_record
 
 SERVICES = ("storage", "iam", "resourcemanager", "logging", "serviceusage", "vertex", "quotas")
-PORT_TAKEN = 98
 
 
 def serve(state_folder: Path, port: int) -> None:

@@ -28,7 +28,8 @@ class Loop(Protocol):
 
 
 class Service(Protocol):
-    """A service module: `routes(world)`, and `loop(world)` where it works in the background."""
+    """A service module: `routes(world)`; `loop(world)` where it works in the background; `summary(world)`, a mapping
+    of words to numbers or texts, where it has something to say in `status`."""
 
     def routes(self, world: "World") -> list[Route]: ...
 
@@ -52,10 +53,6 @@ class World:
     def now(self) -> str:
         """The time as the APIs write it."""
         return timestamp(self.clock.now())
-
-    def counts(self) -> dict[str, int]:
-        """Documents by kind, for `status`."""
-        return self.store.kinds()
 
     def change_settings(self, values: Mapping[str, Any]) -> Settings:
         """Change settings while running. Raises SettingsError, and then nothing is changed."""

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import psutil
 
+PORT_TAKEN = 98
+"""The server's exit code when another program has its port."""
+
 
 @dataclass(frozen=True)
 class Record:

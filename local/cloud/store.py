@@ -127,11 +127,6 @@ class Store:
         )
         return int(row.fetchone()[0])
 
-    def kinds(self) -> dict[str, int]:
-        """How many documents there are of each kind."""
-        rows = self._connection().execute("SELECT kind, count(*) FROM documents GROUP BY kind ORDER BY kind")
-        return {kind: int(count) for kind, count in rows}
-
     def next_id(self, counter: str) -> int:
         """The next number of a counter that starts at 1 and survives restarts."""
         with self.transaction():

@@ -1,0 +1,124 @@
+"""`python -m local up|down|status|env|images`: the local cloud from a person's shell."""
+
+import json
+import os
+import shlex
+import sys
+from datetime import datetime
+from pathlib import Path
+from typing import NoReturn
+
+import click
+import psutil
+
+from local.cloud import daemon, settings
+from local.cloud.identities import ROLES
+from local.cloud.state import Record, state_folder
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+def cli() -> None:
+    """The cloud on this laptop: Google's APIs on loopback, jobs as local processes."""
+
+
+@cli.command()
+@click.option("--set", "chosen", multiple=True, metavar="NAME=VALUE", help="Change a setting, now and from now on.")
+def up(chosen: tuple[str, ...]) -> None:
+    """Start the local cloud in the background, unless it runs already."""
+    folder = state_folder()
+    try:
+        values = dict(pair for text in chosen for pair in settings.pairs(text).items())
+        started = daemon.start(folder, values)
+    except daemon.CloudError as error:
+        _fail(str(error))
+    except settings.SettingsError as error:
+        _fail(
+            f"error: {error}\nwhy: a setting has a name and a type\nfix: see local/cloud/settings.py for all of them", 2
+        )
+    word = "started" if started.fresh else "running"
+    if started.note:
+        click.echo(started.note, err=True)
+    click.echo(f"local cloud {word}: {started.record.url} (process {started.record.pid}, state in {_shown(folder)})")
+
+
+@cli.command()
+def down() -> None:
+    """Stop the local cloud and the jobs it runs. Its state stays."""
+    ran, jobs = daemon.stop(state_folder())
+    ended = f", {jobs} job process{'es' if jobs != 1 else ''} ended" if jobs else ""
+    click.echo(("local cloud stopped" if ran else "local cloud is not running") + ended)
+
+
+@cli.command()
+@click.option("--output", type=click.Choice(["table", "json"]), default="table", show_default=True)
+def status(output: str) -> None:
+    """Say where the local cloud is and what it does. Exit code 1 when it is not running."""
+    record = _running()
+    found = daemon.call(record, "GET", "/slipway/status")
+    since = datetime.fromtimestamp(psutil.Process(record.pid).create_time()).astimezone()
+    rows = {"url": record.url, "pid": record.pid, "since": since.isoformat(timespec="seconds"), **found["summary"]}
+    if found["trouble"]:
+        rows["trouble"] = found["trouble"]
+    if output == "json":
+        click.echo(json.dumps(rows))
+        return
+    width = max(map(len, rows)) + 2
+    for name, value in rows.items():
+        click.echo(f"{name:<{width}}{value}")
+
+
+@cli.command()
+@click.option("--as", "role", type=click.Choice(list(ROLES)), default="deployer", show_default=True)
+def env(role: str) -> None:
+    """Print what a shell needs: eval "$(python -m local env)", then type `pulumi preview` or `slipway submit`."""
+    from local import environment, plugin
+    from local.engine import EngineError, ensure
+    from local.engine.progress import Printer
+
+    record = _running()
+    folder = state_folder()
+    printer = Printer(sys.stderr)
+    try:
+        engine = ensure(printer)
+    except EngineError as error:
+        _fail(str(error))
+    finally:
+        printer.close()
+    plugin.install(folder / "pulumi-home", Path(sys.executable))
+    (folder / "pulumi-state").mkdir(exist_ok=True)
+    variables = {
+        **environment.engine_variables(folder, engine.bin, os.environ.get("PATH", "")),
+        **environment.of_role(record, role),
+    }
+    for name, value in variables.items():
+        click.echo(f"export {name}={shlex.quote(value)}")
+
+
+@cli.group()
+def images() -> None:
+    """The cached images of a cluster's machines."""
+
+
+@images.command()
+@click.argument("cluster")
+def clear(cluster: str) -> None:
+    """Empty the image cache of CLUSTER (its id), so that its next job starts cold."""
+    from local.cloud import images as cached
+
+    click.echo(cached.clear(state_folder(), cluster))
+
+
+def _running() -> Record:
+    record = daemon.running(state_folder())
+    if record is None:
+        _fail("error: the local cloud is not running\nwhy: nobody started it here\nfix: python -m local up")
+    return record
+
+
+def _shown(folder: Path) -> str:
+    return str(folder.relative_to(Path.cwd())) if folder.is_relative_to(Path.cwd()) else str(folder)
+
+
+def _fail(text: str, code: int = 1) -> NoReturn:
+    click.echo(text, err=True)
+    sys.exit(code)

@@ -1,0 +1,51 @@
+"""The environment variables that make a shell, a program or a test talk to the local cloud."""
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from local.cloud.identities import PROJECT_ID
+from local.cloud.state import Record
+
+PASSPHRASE = "slipway-local"
+
+_ENDPOINTS = {
+    "GOOGLE_VERTEX_AI_CUSTOM_ENDPOINT": "/v1beta1/",
+    "GOOGLE_CLOUD_QUOTAS_CUSTOM_ENDPOINT": "/v1/",
+    "GOOGLE_STORAGE_CUSTOM_ENDPOINT": "/storage/v1/",
+    "GOOGLE_IAM_CUSTOM_ENDPOINT": "/v1/",
+    "GOOGLE_RESOURCE_MANAGER_CUSTOM_ENDPOINT": "/v1/",
+    "GOOGLE_RESOURCE_MANAGER_V3_CUSTOM_ENDPOINT": "/v3/",
+    "GOOGLE_LOGGING_CUSTOM_ENDPOINT": "/v2/",
+    "GOOGLE_SERVICE_USAGE_CUSTOM_ENDPOINT": "/v1/",
+}
+
+
+def cloud_variables(url: str, token: str) -> dict[str, str]:
+    """What clients and the provider need to reach the cloud with a token."""
+    return {
+        **{name: url + path for name, path in _ENDPOINTS.items()},
+        "GOOGLE_OAUTH_ACCESS_TOKEN": token,
+        "GOOGLE_CLOUD_PROJECT": PROJECT_ID,
+        "STORAGE_EMULATOR_HOST": f"{url}/t/{token}",
+    }
+
+
+def engine_variables(folder: Path, engine: Path, path: str) -> dict[str, str]:
+    """What the Pulumi engine needs: the interpreter's folder first on PATH, then the engine's, a home and a backend
+    of its own in the state folder."""
+    return {
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), str(engine), path]),
+        "PULUMI_HOME": str(folder / "pulumi-home"),
+        "PULUMI_BACKEND_URL": f"file://{folder / 'pulumi-state'}",
+        "PULUMI_CONFIG_PASSPHRASE": PASSPHRASE,
+        "PULUMI_SKIP_UPDATE_CHECK": "true",
+        "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+        "PULUMI_GCP_SKIP_REGION_VALIDATION": "true",
+    }
+
+
+def of_role(record: Record, role: str) -> Mapping[str, str]:
+    """The cloud's variables for `owner`, `deployer`, `previewer` or `submitter`."""
+    return cloud_variables(record.url, record.tokens[role])
