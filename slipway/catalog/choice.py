@@ -1,0 +1,70 @@
+"""Which catalog: by flag, by environment, or the choice remembered in this checkout."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from slipway.cloud.storage import Location
+from slipway.errors import ConfigError
+
+VARIABLE = "SLIPWAY_CATALOG"
+FILE = Path(".slipway", "catalog")
+_ROOTS = (".slipway", ".git", "Pulumi.yaml")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """``origin`` says who chose: ``--catalog``, ``$SLIPWAY_CATALOG`` or the file of the checkout."""
+
+    location: Location
+    origin: str
+
+
+def checkout(start: Path) -> Path | None:
+    """The nearest folder upwards that looks like a checkout, or that has remembered something before."""
+    return next((folder for folder in (start, *start.parents) if any((folder / one).exists() for one in _ROOTS)), None)
+
+
+def address(text: str) -> Location:
+    """``gs://bucket`` or ``gs://bucket/catalog.json``. Raises ConfigError."""
+    location = Location.parse(text.strip())
+    name = location.name.strip("/")
+    return Location(location.bucket, name or "catalog.json")
+
+
+def choose(flag: str | None, environ: Mapping[str, str], folder: Path) -> Choice:
+    """The first of flag, environment and memory. Raises ConfigError when nobody has chosen."""
+    if flag:
+        return Choice(address(flag), "--catalog")
+    if environ.get(VARIABLE, "").strip():
+        return Choice(address(environ[VARIABLE]), f"${VARIABLE}")
+    remembered = recall(folder)
+    if remembered:
+        return remembered
+    raise ConfigError(
+        "no catalog chosen",
+        why=f"neither --catalog nor ${VARIABLE} is given, and this checkout remembers none",
+        fix="slipway use gs://PROJECT-STACK-catalog     (pulumi up shows the address)",
+    )
+
+
+def recall(folder: Path) -> Choice | None:
+    """What this checkout remembers, if anything."""
+    root = checkout(folder)
+    file = root / FILE if root else None
+    if file is None or not file.is_file():
+        return None
+    return Choice(address(file.read_text(encoding="utf-8")), str(file))
+
+
+def remember(location: Location, folder: Path) -> Path:
+    """Writes the choice into the checkout (or ``folder`` when it is in none) and gives the file."""
+    file = (checkout(folder) or folder) / FILE
+    file.parent.mkdir(parents=True, exist_ok=True)
+    fresh = file.with_suffix(f".{os.getpid()}")
+    fresh.write_text(f"{location}\n", encoding="utf-8")
+    fresh.replace(file)
+    return file

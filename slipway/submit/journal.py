@@ -1,0 +1,119 @@
+"""The local journal of requests: what was about to be sent, written before it is, so that a kill can't forget it."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from slipway.catalog.choice import checkout
+from slipway.errors import SlipwayError
+
+
+class State(StrEnum):
+    SENDING = "sending"
+    ACCEPTED = "accepted"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One request. ``job`` is the resource name once it is known, ``when`` an RFC 3339 time of the last change."""
+
+    request_id: str
+    project: str
+    region: str
+    template: str
+    state: State
+    when: str
+    job: str = ""
+    body: Mapping[str, Any] | None = None
+
+
+class Journal:
+    """One file per request in a folder. Writes are atomic and on disk before they return."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @classmethod
+    def find(cls, folder: Path, environ: Mapping[str, str]) -> Journal:
+        """In the checkout that ``folder`` lies in, else among the user's state files."""
+        root = checkout(folder)
+        if root:
+            return cls(root / ".slipway" / "requests")
+        state = environ.get("XDG_STATE_HOME", "").strip() or str(Path.home() / ".local" / "state")
+        return cls(Path(state) / "slipway" / "requests")
+
+    def read(self, request_id: str, project: str) -> Entry | None:
+        """The entry, or None when there is none. A half-written one can't be: see :meth:`write`."""
+        file = self._file(request_id, project)
+        try:
+            body = json.loads(file.read_text(encoding="utf-8"))
+            return Entry(**{**body, "state": State(body["state"])})
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, TypeError, KeyError) as problem:
+            raise SlipwayError(
+                f"the journal of request {request_id} can't be read",
+                why=f"{file}: {problem}",
+                fix="see whether the job is there (slipway jobs list), then use another --request-id",
+            ) from problem
+
+    def write(self, entry: Entry) -> None:
+        """Raises SlipwayError when the disk does not take it: nothing may be sent that was not written down."""
+        file = self._file(entry.request_id, entry.project)
+        fresh = file.with_name(f"{file.name}.{os.getpid()}")
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with fresh.open("w", encoding="utf-8") as stream:
+                json.dump(asdict(entry), stream)
+                stream.flush()
+                os.fsync(stream.fileno())
+            fresh.replace(file)
+            folder = os.open(file.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+        except OSError as problem:
+            with contextlib.suppress(OSError):
+                fresh.unlink()
+            raise SlipwayError(
+                f"could not write down request {entry.request_id}",
+                why=f"{file.parent}: {problem.strerror or problem}",
+                fix="make room or make the folder writable, then run the same command again",
+            ) from problem
+
+    @contextlib.contextmanager
+    def held(self, request_id: str, project: str) -> Iterator[None]:
+        """One process at a time per request. The kernel lets go of it when the holder dies."""
+        file = self._file(request_id, project).with_suffix(".lock")
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            stream = file.open("a")
+        except OSError as problem:
+            raise SlipwayError(
+                f"could not lock request {request_id}", why=f"{file}: {problem.strerror or problem}"
+            ) from problem
+        with stream:
+            try:
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as problem:
+                raise SlipwayError(
+                    f"request {request_id} is being sent by another process",
+                    why=f"it holds {file}",
+                    fix="wait for it, then run the same command again",
+                ) from problem
+            yield
+        with contextlib.suppress(OSError):
+            file.unlink()
+
+    def _file(self, request_id: str, project: str) -> Path:
+        return self._folder / project / f"{request_id}.json"

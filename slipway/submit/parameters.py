@@ -1,0 +1,120 @@
+"""A template's parameters from what a person typed: all that is wrong, at once."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable, Mapping
+
+from slipway.catalog.model import Parameter, Scalar, Template
+from slipway.errors import ConfigError
+
+_TRUE, _FALSE = frozenset({"true", "yes", "on", "1"}), frozenset({"false", "no", "off", "0"})
+_KIND = {"int": "a whole number", "float": "a number", "str": "a text", "bool": "true or false"}
+
+
+def assignments(typed: Iterable[str]) -> dict[str, str]:
+    """``name=value`` pairs. Raises ConfigError for what is no pair and for a name given twice."""
+    values: dict[str, str] = {}
+    problems: list[str] = []
+    for one in typed:
+        name, equals, value = one.partition("=")
+        name = name.strip()
+        if not equals or not name:
+            problems.append(f"{one!r} is not name=value")
+        elif name in values:
+            problems.append(f"{name} is given twice")
+        else:
+            values[name] = value
+    if problems:
+        raise ConfigError(_headline("parameter", problems), why="\n".join(problems), fix="-p name=value, once a name")
+    return values
+
+
+def resolve(template: Template, given: Mapping[str, str]) -> dict[str, Scalar]:
+    """The value of every parameter, typed. Raises one ConfigError that lists everything wrong."""
+    known = {parameter.name: parameter for parameter in template.parameters}
+    problems = [_unknown(name, known) for name in given if name not in known]
+    values: dict[str, Scalar] = {}
+    for name, parameter in known.items():
+        if name in given:
+            value, problem = _typed(parameter, given[name])
+        elif parameter.required:
+            value, problem = None, f"{name} is missing: {describe(parameter)}"
+        else:
+            value, problem = parameter.default, ""
+        if problem:
+            problems.append(problem)
+        elif value is not None:
+            values[name] = value
+    if problems:
+        raise ConfigError(
+            f"{template.name}: {_headline('parameter', problems)}",
+            why="\n".join(problems),
+            fix=f"slipway templates show {template.name}",
+        )
+    return values
+
+
+def describe(parameter: Parameter) -> str:
+    """Type, bounds and choices in words: ``a whole number, 1 to 5000``."""
+    words = [_KIND[parameter.type]]
+    if parameter.choices:
+        words = [f"one of {', '.join(render(choice) for choice in parameter.choices)}"]
+    elif parameter.min is not None and parameter.max is not None:
+        words.append(f"{_plain(parameter.min)} to {_plain(parameter.max)}")
+    elif parameter.min is not None:
+        words.append(f"at least {_plain(parameter.min)}")
+    elif parameter.max is not None:
+        words.append(f"at most {_plain(parameter.max)}")
+    return ", ".join(words)
+
+
+def render(value: Scalar) -> str:
+    """A value as it stands in an argument: ``true``, ``500``, ``0.001``."""
+    return ("true" if value else "false") if isinstance(value, bool) else str(value)
+
+
+def _typed(parameter: Parameter, text: str) -> tuple[Scalar | None, str]:
+    value = _parse(parameter.type, text)
+    wrong = f"{parameter.name}={text} is not {describe(parameter)}"
+    if value is None:
+        return None, wrong
+    if parameter.choices and value not in parameter.choices:
+        return None, wrong
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        below = parameter.min is not None and value < parameter.min
+        above = parameter.max is not None and value > parameter.max
+        if below or above:
+            return None, wrong
+    return value, ""
+
+
+def _parse(kind: str, text: str) -> Scalar | None:
+    if kind == "str":
+        return text
+    plain = text.strip()
+    if kind == "bool":
+        return True if plain.lower() in _TRUE else False if plain.lower() in _FALSE else None
+    try:
+        if kind == "int":
+            return int(plain)
+        number = float(plain)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _unknown(name: str, known: Mapping[str, Parameter]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    if near:
+        return f"{name} is no parameter; did you mean {near[0]}?"
+    return f"{name} is no parameter; there {'is' if len(known) == 1 else 'are'} {', '.join(known) or 'none'}"
+
+
+def _headline(noun: str, problems: list[str]) -> str:
+    return f"{len(problems)} {noun}{'' if len(problems) == 1 else 's'} wrong"
+
+
+def _plain(number: float) -> str:
+    return str(int(number)) if float(number).is_integer() else str(number)

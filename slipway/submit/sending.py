@@ -1,0 +1,244 @@
+"""Sending exactly one job through an API that has no idempotency key and whose lists may lag.
+
+A request is written down, then sent once. It is sent again only after an answer that proves it was not accepted. When
+the answer is lost it is looked up by its label for a while; when that finds nothing, the person is told that it is
+unknown, and how to go on. Doing it again with the same request id first looks, in the journal and at the service; should
+two jobs be made all the same, the claim of their launchers lets only one run.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from slipway.cloud.failures import CloudError, Exhausted, NotFound, Unreachable
+from slipway.cloud.resources import CustomJob
+from slipway.cloud.storage import Location, Storage
+from slipway.cloud.vertex import Vertex
+from slipway.errors import AnswerUnknown, ConfigError, ResourceError
+from slipway.submit.journal import Entry, Journal, State
+from slipway.submit.naming import REQUEST_LABEL, TEMPLATE_LABEL
+
+_QUOTA_TOO_SMALL = "exceed quota limits"
+
+
+@dataclass(frozen=True)
+class Manners:
+    """Waits in seconds. ``look_for`` bounds the search after a lost answer, ``resend_for`` the sending again."""
+
+    look_for: float = 60.0
+    look_every: float = 2.0
+    resend_for: float = 120.0
+    resend_unreachable: int = 3
+    first_wait: float = 1.0
+    longest_wait: float = 30.0
+
+
+@dataclass(frozen=True)
+class Clock:
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    monotonic: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to send, with its id; ``again`` is the command that goes on with it."""
+
+    id: str
+    template: str
+    body: Mapping[str, Any]
+    again: str
+
+
+@dataclass(frozen=True)
+class Sent:
+    """``fresh`` is False for a job that an earlier attempt made. ``copies`` are other jobs of the same request."""
+
+    job: CustomJob
+    fresh: bool
+    copies: tuple[str, ...] = ()
+
+
+class Sender:
+    """``tell`` gets one line for whatever takes a while."""
+
+    def __init__(
+        self,
+        vertex: Vertex,
+        storage: Storage,
+        journal: Journal,
+        tell: Callable[[str], None],
+        manners: Manners | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        self._vertex, self._storage, self._journal, self._tell = vertex, storage, journal, tell
+        self._manners = manners or Manners()
+        self._clock = clock or Clock()
+
+    def look_up(self, request_id: str) -> list[CustomJob]:
+        """The jobs that carry this request's label, oldest first."""
+        jobs = list(self._vertex.custom_jobs(f'labels.{REQUEST_LABEL}="{request_id}"'))
+        return sorted(jobs, key=lambda job: (job.create_time or datetime.max.replace(tzinfo=UTC), job.name))
+
+    def earlier(self, request: Request) -> Sent | None:
+        """The job that an earlier attempt with this id made, None when it may be sent.
+
+        Raises ConfigError when the id was used for something else, ResourceError when its job was deleted since.
+        """
+        entry = self._journal.read(request.id, self._vertex.project)
+        if entry and entry.state is State.ACCEPTED:
+            try:
+                job = self._vertex.custom_job(entry.job)
+            except NotFound as problem:
+                raise ResourceError(
+                    f"request {request.id} was submitted before, and its job is gone",
+                    why=f"{entry.job} was accepted {entry.when} and has been deleted since",
+                    fix="use another --request-id to run it again",
+                ) from problem
+            return Sent(_same(request, job), fresh=False)
+        if entry and entry.state is State.SENDING:
+            self._tell(f"request {request.id} was being sent {entry.when}; looking for its job")
+            return self._search(request)
+        found = self.look_up(request.id)
+        return self._chosen(request, found) if found else None
+
+    def send(self, request: Request) -> Sent:
+        """Writes it down, sends it, and answers with the job.
+
+        Raises AnswerUnknown when nobody can tell whether it was accepted, CloudError when it was refused.
+        """
+        self._note(request, State.SENDING)
+        try:
+            job = self._post(request)
+        except CloudError as problem:
+            if problem.not_accepted:
+                self._note(request, State.REFUSED)
+                raise
+            self._tell(f"{problem.why}; looking whether the job was made")
+            found = self._search(request)
+            if not found:
+                raise self._unknown(request, problem) from problem
+            return replace(found, fresh=True)
+        except KeyboardInterrupt as problem:
+            raise self._unknown(request, None) from problem
+        self._note(request, State.ACCEPTED, job.name)
+        return Sent(job, fresh=True)
+
+    def _post(self, request: Request) -> CustomJob:
+        begin = self._clock.monotonic()
+        wait, unreachable = self._manners.first_wait, 0
+        while True:
+            try:
+                return self._vertex.create_custom_job(request.body)
+            except CloudError as problem:
+                unreachable += isinstance(problem, Unreachable)
+                if not _worth_again(problem) or unreachable >= self._manners.resend_unreachable:
+                    raise
+                asked = problem.answer.retry_after if problem.answer else None
+                wait = min(self._manners.longest_wait, max(wait, asked or 0.0))
+                if self._clock.monotonic() - begin + wait > self._manners.resend_for:
+                    raise
+                self._tell(f"not accepted yet: {problem.message}; again in {wait:.0f} s")
+                self._clock.sleep(wait)
+                wait *= 2
+
+    def _search(self, request: Request) -> Sent | None:
+        """Looks for a while, because a list may lag behind an answer."""
+        end = self._clock.monotonic() + self._manners.look_for
+        while True:
+            try:
+                found = self.look_up(request.id)
+            except CloudError as problem:
+                self._tell(f"could not look: {problem.why}")
+                found = []
+            if found:
+                return self._chosen(request, found)
+            if self._clock.monotonic() + self._manners.look_every > end:
+                return None
+            self._clock.sleep(self._manners.look_every)
+
+    def _chosen(self, request: Request, found: list[CustomJob]) -> Sent:
+        job = found[0] if len(found) == 1 else self._claimant(request, found)
+        copies = tuple(one.id for one in found if one is not job)
+        self._note(request, State.ACCEPTED, job.name)
+        return Sent(_same(request, job), fresh=False, copies=copies)
+
+    def _claimant(self, request: Request, found: list[CustomJob]) -> CustomJob:
+        """Of several jobs the one whose launcher has the claim; the oldest while nobody has, or when it can't be read."""
+        claim = claim_of(request.body)
+        if claim:
+            try:
+                holder = self._storage.read(Location.parse(claim)).decode(errors="replace").strip()
+            except CloudError:
+                holder = ""
+            return next((job for job in found if holder.rsplit("/", 1)[-1] == job.id), found[0])
+        return found[0]
+
+    def _note(self, request: Request, state: State, job: str = "") -> None:
+        vertex = self._vertex
+        when = self._clock.now().isoformat(timespec="seconds")
+        self._journal.write(
+            Entry(request.id, vertex.project, vertex.region, request.template, state, when, job, request.body)
+        )
+
+    def _unknown(self, request: Request, problem: CloudError | None) -> AnswerUnknown:
+        claimed = claim_of(request.body)
+        safe = (
+            "(looks again first; should two jobs be made, only one of them runs)"
+            if claimed
+            else "(looks again first; this template has no launcher, so a job that shows up late would run as well)"
+        )
+        return AnswerUnknown(
+            f"sent, but whether {request.body.get('displayName', 'the job')} was accepted is unknown",
+            why=f"{problem.why if problem else 'interrupted while sending'}; no job of request {request.id} is listed yet",
+            fix=f"to see:    slipway jobs list\nto go on:  {request.again}   {safe}",
+        )
+
+
+def claim_of(body: Mapping[str, Any]) -> str:
+    """The claim that the launchers of this request race for, or empty when it has no launcher."""
+    for spec in body.get("jobSpec", {}).get("workerPoolSpecs", ()):
+        args = spec.get("pythonPackageSpec", {}).get("args", ())
+        if "--claim" in args[:-1]:
+            return str(args[args.index("--claim") + 1])
+    return ""
+
+
+def _worth_again(problem: CloudError) -> bool:
+    """Not accepted, and for a reason that passes: a rate limit, a busy service, a refused connection."""
+    if isinstance(problem, Exhausted):
+        return _QUOTA_TOO_SMALL not in problem.message
+    return isinstance(problem, Unreachable) or (problem.status == 503 and problem.not_accepted)
+
+
+def _same(request: Request, job: CustomJob) -> CustomJob:
+    """Raises ConfigError when ``job`` carries the id and is not what is asked for now."""
+    asked = CustomJob.read(request.body)
+    differences = [
+        f"{field}: {theirs} then, {ours} now"
+        for field, ours, theirs in (
+            ("template", request.template, job.labels.get(TEMPLATE_LABEL, "")),
+            ("machines", _machines(asked), _machines(job)),
+            ("arguments", _arguments(asked), _arguments(job)),
+        )
+        if ours != theirs
+    ]
+    if differences:
+        raise ConfigError(
+            f"request id {request.id} was used before, for something else ({job.display_name})",
+            why="\n".join(differences),
+            fix="use another --request-id, or leave it out",
+        )
+    return job
+
+
+def _machines(job: CustomJob) -> str:
+    return ", ".join(f"{pool.shape.machine} × {pool.replicas}" for pool in job.worker_pools if pool.replicas)
+
+
+def _arguments(job: CustomJob) -> str:
+    return " | ".join(" ".join(pool.args) for pool in job.worker_pools if pool.replicas)

@@ -1,0 +1,62 @@
+"""Numbers and lists as people say them. Pure, in English, with units."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from slipway.errors import ConfigError
+
+_UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|min|m|h|d)?")
+
+
+def join(words: Iterable[str]) -> str:
+    """``a, b and c``"""
+    listed = list(words)
+    return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}" if listed else ""
+
+
+def machines(count: int) -> str:
+    return f"{count} machine{'' if count == 1 else 's'}"
+
+
+def span(seconds: float) -> str:
+    """A time span to about two digits: ``42 s``, ``14 min``, ``3 h 12 min``, ``9 days``."""
+    whole = max(0, round(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    minutes = round(whole / 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    hours, rest = divmod(minutes, 60)
+    if hours < 48:
+        return f"{hours} h {rest} min" if rest else f"{hours} h"
+    return f"{round(hours / 24)} days"
+
+
+def exact(seconds: float) -> str:
+    """A measured time: ``2.4 s``, ``1 min 05 s``, ``1 h 02 min``."""
+    if seconds < 60:
+        return f"{max(0.0, seconds):.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest:02d} s"
+    return f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+def clock(seconds: float) -> str:
+    """A running clock: ``0:42``, ``1:02:03``."""
+    minutes, rest = divmod(max(0, int(seconds)), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+
+
+def seconds(text: str) -> float:
+    """``90``, ``90s``, ``10m``, ``2h``, ``1d`` as seconds. Raises ConfigError."""
+    match = _DURATION.fullmatch(text.strip().lower())
+    if not match or float(match.group(1)) <= 0:
+        raise ConfigError(
+            f"{text!r} is no duration", why="a number with s, m, h or d", fix="90s, 10m or 2h, for example"
+        )
+    return float(match.group(1)) * _UNITS[match.group(2) or "s"]
