@@ -1,0 +1,105 @@
+"""Builds the source distribution of a job: its import package, the launcher, and a setup.py with its requirements."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+import tarfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from slipway.errors import ConfigError
+from slipway.package.gzip import stored
+
+_LEFT_OUT = {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".ipynb_checkpoints", ".DS_Store"}
+# Not 0: setuptools builds a wheel from it, and a zip file knows no time before 1980.
+_MTIME = 946_684_800
+_HASH_LENGTH = 12
+
+
+@dataclass(frozen=True)
+class SourcePackage:
+    """`content` is the archive, `sha256` the digest of what is in it; `name` and the package's version carry 12 digits."""
+
+    name: str
+    sha256: str
+    content: bytes
+
+
+def build(template: str, folder: Path) -> SourcePackage:
+    """The package of the import package in `folder`, named for its template.
+
+    The bytes depend on file names and contents alone, not on times, owners, modes, or the machine's zlib.
+    Raises ConfigError when the folder is no import package.
+    """
+    if not (folder / "__init__.py").is_file():
+        raise ConfigError(
+            f"template {template}: no import package in {folder.parent.name}/{folder.name}",
+            why=f"{folder.name}/__init__.py is not there",
+            fix="code.folder names the folder whose name is the import package",
+        )
+    sources = dict(_sources(folder))
+    needed = requirements(folder)
+    digest = hashlib.sha256(_tar({**sources, **_description(template, "0", folder, needed)})).hexdigest()
+    short = digest[:_HASH_LENGTH]
+    # The version tells one build from another wherever an installer looks only at name and version.
+    members = {**sources, **_description(template, f"1.0+{short}", folder, needed)}
+    content = stored(_tar({f"{template}-1.0/{name}": member for name, member in members.items()}))
+    return SourcePackage(f"{template}-{short}.tar.gz", digest, content)
+
+
+def requirements(folder: Path) -> tuple[str, ...]:
+    """The requirement lines of the folder's requirements.txt. Raises ConfigError for options, which are pip's alone."""
+    path = folder / "requirements.txt"
+    if not path.is_file():
+        return ()
+    lines = [re.sub(r"(^|\s)#.*", "", line).strip() for line in path.read_text("utf-8").splitlines()]
+    options = [line for line in lines if line.startswith("-")]
+    if options:
+        raise ConfigError(
+            f"{folder.name}/requirements.txt: {options[0]!r} is an option of pip",
+            why="the requirements become the package's install_requires, which takes requirements only",
+            fix="list the requirements themselves",
+        )
+    return tuple(line for line in lines if line)
+
+
+def _sources(folder: Path) -> Iterator[tuple[str, bytes]]:
+    for path in folder.rglob("*"):
+        inner = path.relative_to(folder)
+        if path.is_file() and not _LEFT_OUT & set(inner.parts) and path.suffix != ".pyc":
+            yield f"{folder.name}/{inner.as_posix()}", path.read_bytes()
+    yield "slipway_launcher.py", files("slipway.launcher").joinpath("slipway_launcher.py").read_bytes()
+
+
+def _description(template: str, version: str, folder: Path, needed: tuple[str, ...]) -> dict[str, bytes]:
+    # No pyproject.toml: with setup.py alone, pip uses the image's own setuptools where it can.
+    setup = f"""from setuptools import find_packages, setup
+
+setup(
+    name={template!r},
+    version={version!r},
+    packages=find_packages(),
+    py_modules=["slipway_launcher"],
+    include_package_data=True,
+    install_requires={list(needed)!r},
+)
+"""
+    return {
+        "setup.py": setup.encode(),
+        "MANIFEST.in": f"graft {folder.name}\n".encode(),
+        "PKG-INFO": f"Metadata-Version: 2.1\nName: {template}\nVersion: {version}\n".encode(),
+    }
+
+
+def _tar(members: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        for name in sorted(members):
+            info = tarfile.TarInfo(name)
+            info.size, info.mtime, info.mode = len(members[name]), _MTIME, 0o644
+            archive.addfile(info, io.BytesIO(members[name]))
+    return buffer.getvalue()
