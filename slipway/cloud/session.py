@@ -75,6 +75,10 @@ class Session:
         """POST bytes, once."""
         return _json(self._send("POST", url, call, params=params, content=content, media=media, again=False), call)
 
+    def delete(self, url: str, call: Call, params: Params | None = None) -> Json:
+        """DELETE, tried again while the service is busy. Raises NotFound for what is gone already."""
+        return _json(self._send("DELETE", url, call, params=params, again=True), call)
+
     def pages(self, url: str, call: Call, key: str, params: Params | None = None) -> Iterator[Json]:
         """The items under ``key`` of every page, read as they are asked for."""
         token = ""

@@ -111,9 +111,12 @@ class Journal:
                     why=f"it holds {file}",
                     fix="wait for it, then run the same command again",
                 ) from problem
-            yield
-        with contextlib.suppress(OSError):
-            file.unlink()
+            try:
+                yield
+            finally:
+                # Before letting go: whoever opened this file meanwhile has been turned away by the lock on it.
+                with contextlib.suppress(OSError):
+                    file.unlink()
 
     def _file(self, request_id: str, project: str) -> Path:
         return self._folder / project / f"{request_id}.json"

@@ -2,8 +2,8 @@
 
 A request is written down, then sent once. It is sent again only after an answer that proves it was not accepted. When
 the answer is lost it is looked up by its label for a while; when that finds nothing, the person is told that it is
-unknown, and how to go on. Doing it again with the same request id first looks, in the journal and at the service; should
-two jobs be made all the same, the claim of their launchers lets only one run.
+unknown, and how to go on. Doing it again with the same request id first looks, in the journal and at the service;
+should two jobs be made all the same, the claim of their launchers lets only one run.
 """
 
 from __future__ import annotations
@@ -101,8 +101,9 @@ class Sender:
                 ) from problem
             return Sent(_same(request, job), fresh=False)
         if entry and entry.state is State.SENDING:
-            self._tell(f"request {request.id} was being sent {entry.when}; looking for its job")
-            return self._search(request)
+            self._tell(f"request {request.id} was being sent at {entry.when}; looking for its job")
+            age = (self._clock.now() - datetime.fromisoformat(entry.when)).total_seconds()
+            return self._search(request, self._manners.look_for - age)
         found = self.look_up(request.id)
         return self._chosen(request, found) if found else None
 
@@ -119,7 +120,7 @@ class Sender:
                 self._note(request, State.REFUSED)
                 raise
             self._tell(f"{problem.why}; looking whether the job was made")
-            found = self._search(request)
+            found = self._search(request, self._manners.look_for)
             if not found:
                 raise self._unknown(request, problem) from problem
             return replace(found, fresh=True)
@@ -146,18 +147,25 @@ class Sender:
                 self._clock.sleep(wait)
                 wait *= 2
 
-    def _search(self, request: Request) -> Sent | None:
-        """Looks for a while, because a list may lag behind an answer."""
-        end = self._clock.monotonic() + self._manners.look_for
+    def _search(self, request: Request, patience: float) -> Sent | None:
+        """Looks for ``patience`` seconds and at least once, because a list may lag behind an answer.
+
+        None means that it is not there; a list that can't be read at the end means nothing, and raises.
+        """
+        end = self._clock.monotonic() + patience
         while True:
+            failed: CloudError | None = None
+            found: list[CustomJob] = []
             try:
                 found = self.look_up(request.id)
             except CloudError as problem:
                 self._tell(f"could not look: {problem.why}")
-                found = []
+                failed = problem
             if found:
                 return self._chosen(request, found)
             if self._clock.monotonic() + self._manners.look_every > end:
+                if failed:
+                    raise self._unknown(request, failed) from failed
                 return None
             self._clock.sleep(self._manners.look_every)
 
@@ -168,15 +176,15 @@ class Sender:
         return Sent(_same(request, job), fresh=False, copies=copies)
 
     def _claimant(self, request: Request, found: list[CustomJob]) -> CustomJob:
-        """Of several jobs the one whose launcher has the claim; the oldest while nobody has, or when it can't be read."""
+        """Of several jobs the one whose launcher has the claim; the oldest while that can't be told."""
         claim = claim_of(request.body)
-        if claim:
-            try:
-                holder = self._storage.read(Location.parse(claim)).decode(errors="replace").strip()
-            except CloudError:
-                holder = ""
-            return next((job for job in found if holder.rsplit("/", 1)[-1] == job.id), found[0])
-        return found[0]
+        if not claim:
+            return found[0]
+        try:
+            holder = self._storage.read(Location.parse(claim)).decode(errors="replace").strip()
+        except CloudError:
+            return found[0]
+        return next((job for job in found if holder.rsplit("/", 1)[-1] == job.id), found[0])
 
     def _note(self, request: Request, state: State, job: str = "") -> None:
         vertex = self._vertex
@@ -194,7 +202,8 @@ class Sender:
         )
         return AnswerUnknown(
             f"sent, but whether {request.body.get('displayName', 'the job')} was accepted is unknown",
-            why=f"{problem.why if problem else 'interrupted while sending'}; no job of request {request.id} is listed yet",
+            why=(problem.why if problem else "interrupted while sending")
+            + f"; no job of request {request.id} is listed",
             fix=f"to see:    slipway jobs list\nto go on:  {request.again}   {safe}",
         )
 
