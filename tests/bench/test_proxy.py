@@ -1,0 +1,83 @@
+"""Round trips in sequence: what runs side by side counts once."""
+
+from __future__ import annotations
+
+import http.client
+import threading
+import urllib.parse
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bench.proxy import Exchange, in_sequence, recording
+
+
+def test_one_after_the_other_counts_each() -> None:
+    assert len(in_sequence([Exchange("c", 4, 5), Exchange("a", 0, 1), Exchange("b", 2, 3)])) == 3
+
+
+def test_side_by_side_counts_once() -> None:
+    exchanges = [
+        Exchange("catalog", 0, 2),
+        Exchange("pools", 2.1, 5),
+        Exchange("jobs", 2.1, 4),
+        Exchange("send", 5.1, 6),
+    ]
+    assert [each.what for each in in_sequence(exchanges)] == ["catalog", "jobs", "send"]
+
+
+@given(st.lists(st.tuples(st.floats(0, 9), st.floats(0.01, 9)), max_size=8))
+def test_it_is_the_longest_chain_there_is(times: list[tuple[float, float]]) -> None:
+    exchanges = [Exchange(str(index), began, began + lasts) for index, (began, lasts) in enumerate(times)]
+    ordered = sorted(exchanges, key=lambda each: each.began)
+    depth: list[int] = []
+    for index, each in enumerate(ordered):
+        before = [depth[other] for other in range(index) if ordered[other].ended <= each.began]
+        depth.append(1 + max(before, default=0))
+    assert len(in_sequence(exchanges)) == max(depth, default=0)
+
+
+class Echo(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(403 if self.path == "/no" else 200)
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("X-Host", self.headers["Host"])
+        self.send_header("X-Token", self.headers["Authorization"])
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def echo() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Echo)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+def test_passes_requests_and_answers_on_unchanged(echo: str) -> None:
+    with recording(echo, delay_s=0.01) as proxy:
+        connection = http.client.HTTPConnection(urllib.parse.urlsplit(proxy.url).netloc)
+        for path, status in (("/yes?a=1", 200), ("/no", 403)):
+            connection.request("POST", path, b"body", {"Authorization": "Bearer x"})
+            answer = connection.getresponse()
+            assert (answer.status, answer.read()) == (status, b"body")
+            # The local cloud refuses foreign Host headers: it must see its own.
+            assert answer.headers["X-Host"] == urllib.parse.urlsplit(echo).netloc
+            assert answer.headers["X-Token"] == "Bearer x"
+        connection.close()
+        taken = proxy.take()
+        assert [each.what for each in taken] == ["POST /yes?a=1", "POST /no"]
+        assert len(in_sequence(taken)) == 2
+        assert proxy.take() == []
