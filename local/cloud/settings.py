@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from local.cloud import identities
+from local.cloud.vertex.settings import TrainingSettings
 
 
 class SettingsError(Exception):
@@ -21,8 +22,8 @@ class SettingsError(Exception):
 
 
 @dataclass(frozen=True)
-class Settings:
-    """All settings with their defaults. Limits are per minute and 0 switches one off; delays are seconds."""
+class Settings(TrainingSettings):
+    """All settings with their defaults (training's are inherited). Limits are per minute and 0 switches one off."""
 
     # Limits of the service (vertex-rules 3.4), per project and region.
     submissions_per_minute: int = 60
@@ -54,7 +55,10 @@ class Settings:
                 near = difflib.get_close_matches(name, known, 1)
                 hint = f"did you mean '{near[0]}'?" if near else "known are " + ", ".join(sorted(known))
                 raise SettingsError(f"there is no setting '{name}'; {hint}")
-        return replace(self, **result)
+        try:
+            return replace(self, **result)
+        except ValueError as error:
+            raise SettingsError(str(error)) from error
 
 
 def load(path: Path, extra: Mapping[str, Any]) -> Settings:

@@ -4,7 +4,7 @@ import json
 import sqlite3
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -126,6 +126,10 @@ class Store:
             "SELECT count(*) FROM documents WHERE kind = ? AND name >= ? AND name < ?", (kind, prefix, prefix + _TOP)
         )
         return int(row.fetchone()[0])
+
+    def execute(self, sql: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
+        """A statement on a service's own tables, within this thread's transaction; writes need one."""
+        return self._connection().execute(sql, values)
 
     def next_id(self, counter: str) -> int:
         """The next number of a counter that starts at 1 and survives restarts."""

@@ -1,0 +1,79 @@
+"""Machine types, the accelerators that fit them, and the regions that have them (data: machines.toml)."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+DISK_TYPES = ("pd-ssd", "pd-standard", "hyperdisk-balanced")
+DISK_GB = (100, 64000)
+_HYPERDISK_FIRST = ("a3-ultragpu-8g", "a4-highgpu-8g")
+_DATA = Path(__file__).with_name("machines.toml")
+
+
+@dataclass(frozen=True)
+class MachineType:
+    """One machine type. `attachable` maps each accelerator it can carry to the counts allowed; built-in ones too."""
+
+    name: str
+    family: str
+    vcpus: int
+    accelerator: str | None
+    attachable: Mapping[str, tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class MachineTable:
+    types: Mapping[str, MachineType]
+    regions: tuple[str, ...]
+    accelerator_regions: Mapping[str, tuple[str, ...]]
+
+    def family(self, machine_type: str) -> str:
+        return self.types[machine_type].family
+
+    def mistakes(self, machine_type: str, accelerator: str | None, count: int, region: str) -> list[tuple[str, str]]:
+        """What is wrong with a machine spec, as (field of machine_spec, message)."""
+        if not machine_type:
+            return [("machine_type", "Machine type is required.")]
+        machine = self.types.get(machine_type)
+        if machine is None:
+            return [("machine_type", f"Machine type {machine_type} is not supported.")]
+        if accelerator is None:
+            if count:
+                return [("accelerator_count", "Accelerator count is set without an accelerator type.")]
+            if machine.accelerator:
+                needed = f"{machine.attachable[machine.accelerator][0]} {machine.accelerator}"
+                return [("accelerator_type", f"Machine type {machine_type} requires accelerators: {needed}.")]
+            return []
+        if accelerator not in machine.attachable:
+            return [("accelerator_type", f"Accelerator {accelerator} is not supported on machine type {machine_type}.")]
+        allowed = machine.attachable[accelerator]
+        if count not in allowed:
+            known = ", ".join(map(str, allowed))
+            text = f"Accelerator count {count} of {accelerator} is not supported on {machine_type}; supported: {known}."
+            return [("accelerator_count", text)]
+        if region not in self.accelerator_regions.get(accelerator, ()):
+            return [("accelerator_type", f"Accelerator {accelerator} is not available in region {region}.")]
+        return []
+
+
+def default_disk_type(machine_type: str) -> str:
+    return "hyperdisk-balanced" if machine_type in _HYPERDISK_FIRST else "pd-ssd"
+
+
+@cache
+def table() -> MachineTable:
+    """The table of machines.toml, read once."""
+    data = tomllib.loads(_DATA.read_text(encoding="utf-8"))
+    attach = {machine: item["counts"] for item in data["attach"] for machine in item["machines"]}
+    types: dict[str, MachineType] = {}
+    for series, sizes in data["cpu"].items():
+        for size in sizes:
+            name = f"{series}-{size}"
+            fits = {accelerator: tuple(counts) for accelerator, counts in attach.get(name, {}).items()}
+            types[name] = MachineType(name, series.split("-")[0], size, None, fits)
+    for name, (vcpus, accelerator, count) in data["gpu"].items():
+        types[name] = MachineType(name, name.split("-")[0], vcpus, accelerator, {accelerator: (count,)})
+    regions = {accelerator: tuple(where) for accelerator, where in data["accelerators"].items()}
+    return MachineTable(types, tuple(data["regions"]), regions)

@@ -1,0 +1,40 @@
+"""Resource names: with the project's number, whatever was sent."""
+
+import re
+
+from local.cloud import identities
+from local.cloud.vertex import machines
+from local.cloud.wire import Call, invalid_argument
+
+CLUSTER_ID = re.compile(r"[a-z]([a-z0-9-]{0,61}[a-z0-9])?")
+
+
+def location_name(location: str) -> str:
+    return f"projects/{identities.PROJECT_NUMBER}/locations/{location}"
+
+
+def cluster_name(location: str, cluster_id: str) -> str:
+    return f"{location_name(location)}/persistentResources/{cluster_id}"
+
+
+def job_name(location: str, job_id: str) -> str:
+    return f"{location_name(location)}/customJobs/{job_id}"
+
+
+def location_of(name: str) -> str:
+    """The location in a full resource name."""
+    return name.split("/")[3]
+
+
+def id_of(name: str) -> str:
+    """The last segment of a resource name."""
+    return name.rpartition("/")[2]
+
+
+def region(call: Call) -> str:
+    """The call's location. Raises 400 for a region where nothing can be trained."""
+    location = call.params["location"]
+    table = machines.table()
+    if location in table.regions or any(location in where for where in table.accelerator_regions.values()):
+        return location
+    raise invalid_argument(f"Unsupported region for Vertex AI, select from {list(table.regions)}")

@@ -1,0 +1,70 @@
+"""What the documents leave open about training, and the cloud's own delays, as settings."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+_CHOICES: Mapping[str, tuple[str, ...]] = {
+    "cluster_quota": ("reject", "error"),
+    "patch_refusal": ("INVALID_ARGUMENT", "FAILED_PRECONDITION"),
+    "full_pool": ("queue", "reject"),
+    "job_service_account": ("reject", "accept"),
+    "timeout_state": ("JOB_STATE_CANCELLED", "JOB_STATE_FAILED"),
+    "quota_ineligible": ("", "NO_VALID_BILLING_ACCOUNT", "NOT_SUPPORTED", "NOT_ENOUGH_USAGE_HISTORY", "OTHER"),
+}
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """Delays are seconds of the cloud's own work, divided by `speed`; a person's durations never are."""
+
+    # Divides every delay below.
+    speed: float = 1.0
+    # Persistent resources: how long they take to be made, rebooted, deleted.
+    create_seconds: float = 0.0
+    reboot_seconds: float = 0.0
+    delete_seconds: float = 0.0
+    # Autoscaling: how long a pool takes to grow, how long it is idle before it shrinks, how long shrinking takes.
+    scale_up_seconds: float = 0.0
+    scale_idle_seconds: float = 300.0
+    scale_down_seconds: float = 0.0
+    # Creates of persistent resources whose id starts with this end in ERROR (none when empty).
+    create_error: str = ""
+    # The message of such a cluster; {region} is filled in.
+    create_error_message: str = (
+        "Resources are insufficient in region: {region}. Try a different region or use a different accelerator."
+    )
+    # Reboots of persistent resources whose id starts with this end in ERROR, as when capacity was lost.
+    reboot_error: str = ""
+    # A cluster beyond quota: `reject` answers 429 at create, `error` makes one that ends in ERROR.
+    cluster_quota: str = "reject"
+    # The code of a PATCH on a cluster that is not Ray: INVALID_ARGUMENT or FAILED_PRECONDITION.
+    patch_refusal: str = "FAILED_PRECONDITION"
+    # A job for a pool that is full: `queue` it or `reject` it with 429.
+    full_pool: str = "queue"
+    # A job that names a service account on a cluster without custom ones: `reject` or `accept`.
+    job_service_account: str = "reject"
+    # The state a job has after its timeout: JOB_STATE_CANCELLED or JOB_STATE_FAILED.
+    timeout_state: str = "JOB_STATE_CANCELLED"
+    # Times a job is started again after an error that may pass (crash signals; lost machines).
+    job_retries: int = 3
+    # How long a replica may take to end after SIGTERM before it is killed.
+    kill_grace_seconds: float = 5.0
+    # Threads that numeric libraries of one replica may use; 0 shares the machine's cores among a job's replicas.
+    replica_threads: int = 0
+    # Cloud Quotas: how long a preference is being reconciled.
+    quota_reconcile_seconds: float = 0.0
+    # Cloud Quotas: the most that an increase is granted; -1 grants what is asked.
+    quota_grant_ceiling: int = -1
+    # Cloud Quotas: why increases are refused, as in NOT_ENOUGH_USAGE_HISTORY; empty when they are not.
+    quota_ineligible: str = ""
+
+    def __post_init__(self) -> None:
+        if self.speed <= 0:
+            raise ValueError(f"'speed' is greater than 0, not {self.speed}")
+        for name, choices in _CHOICES.items():
+            if getattr(self, name) not in choices:
+                raise ValueError(f"'{name}' is one of {', '.join(filter(None, choices))}, not '{getattr(self, name)}'")
+
+    def delay(self, seconds: float) -> float:
+        """A delay of the cloud's own, at this speed."""
+        return seconds / self.speed
