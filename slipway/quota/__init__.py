@@ -1,5 +1,24 @@
 """Does what is declared fit the quota: pure rules over limits, live machines and jobs."""
 
+from slipway.quota.metrics import label, namespace, needs, needs_of, quota_id
 from slipway.quota.model import Line, Need, QuotaReport, WayDraw, WayVerdict
+from slipway.quota.table import table
+from slipway.quota.usage import Usage, usage
+from slipway.quota.verdict import verdict
 
-__all__ = ["Line", "Need", "QuotaReport", "WayDraw", "WayVerdict"]
+__all__ = [
+    "Line",
+    "Need",
+    "QuotaReport",
+    "Usage",
+    "WayDraw",
+    "WayVerdict",
+    "label",
+    "namespace",
+    "needs",
+    "needs_of",
+    "quota_id",
+    "table",
+    "usage",
+    "verdict",
+]

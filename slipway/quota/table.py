@@ -1,0 +1,50 @@
+"""The quota table, as preview and `slipway quota` print it."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from slipway.quota.model import Line, QuotaReport
+from slipway.quota.verdict import UNLIMITED
+
+_HEADS = ("NOW", "CEILING", "LIMIT", "USED BY OTHERS", "VERDICT")
+
+
+def table(report: QuotaReport) -> str:
+    """Plain text without a final newline, one block per region; empty when nothing is drawn.
+
+    `–` is nothing, `∞` unlimited, `?` not known.
+    """
+    blocks = []
+    for region, lines in groupby(sorted(report.lines, key=lambda line: line.region), key=lambda line: line.region):
+        rows = [_row(line) for line in lines]
+        seen = ""
+        for row in rows:
+            row[0], seen = ("" if row[0] == seen else row[0]), row[0] or seen
+        widths = [max(len(row[column]) for row in rows) for column in range(3)]
+        numbers = [max(len(head), *(len(row[3 + i]) for row in rows)) for i, head in enumerate(_HEADS[:4])]
+        left = sum(widths) + 4
+        heads = "  ".join(head.rjust(width) for head, width in zip(_HEADS[:4], numbers, strict=True))
+        out = [f"{region.ljust(left)}  {heads}  {_HEADS[4]}"]
+        for row in rows:
+            start = "  ".join(text.ljust(width) for text, width in zip(row[:3], widths, strict=True))
+            middle = "  ".join(text.rjust(width) for text, width in zip(row[3:7], numbers, strict=True))
+            out.append(f"{start.ljust(left)}  {middle}  {row[7]}".rstrip())
+        blocks.append("\n".join(out))
+    return "\n\n".join(blocks)
+
+
+def _row(line: Line) -> list[str]:
+    limit = "?" if line.limit is None else "∞" if line.limit == UNLIMITED else f"{line.limit:,}"
+    # Whether more can be had matters only where it is not enough.
+    increase = f" · {line.increase}" if line.increase and line.verdict != "ok" else ""
+    return [
+        line.namespace,
+        line.label,
+        line.who,
+        "–" if line.now is None else f"{line.now:,}",
+        f"{line.ceiling:,}",
+        limit,
+        "?" if line.others is None else f"{line.others:,}" if limit != "∞" else "–",
+        line.verdict + increase,
+    ]

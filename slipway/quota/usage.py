@@ -1,0 +1,70 @@
+"""What is drawn now in a region: counted from live clusters and the jobs beside them, as no API tells it surely."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from slipway.live import JobReplicas, LiveCluster, LiveJob
+from slipway.machines import MachineError
+from slipway.quota.metrics import needs_of
+
+# A failed cluster has no machines; one that is being deleted has them until it is gone.
+_HOLDS_NOTHING = frozenset({"ERROR"})
+_NOT_STARTED = frozenset({"JOB_STATE_QUEUED", "JOB_STATE_PAUSED", "PIPELINE_STATE_QUEUED", "PIPELINE_STATE_PAUSED"})
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Amounts by metric; `own` is the part that the stack's current clusters hold. `uncounted`: what was left out."""
+
+    own: Mapping[str, int] = field(default_factory=dict)
+    others: Mapping[str, int] = field(default_factory=dict)
+    uncounted: tuple[str, ...] = ()
+
+    def total(self, metric: str) -> int:
+        return self.own.get(metric, 0) + self.others.get(metric, 0)
+
+
+def usage(clusters: tuple[LiveCluster, ...], jobs: tuple[LiveJob, ...], own: frozenset[str]) -> Usage:
+    """Live machines of every cluster, retiring ones too, and of jobs that run beside the clusters.
+
+    A training pipeline runs as a custom or tuning job, which is counted in its place.
+    """
+    mine: Counter[str] = Counter()
+    others: Counter[str] = Counter()
+    uncounted: list[str] = []
+    for cluster in clusters:
+        if cluster.state not in _HOLDS_NOTHING:
+            target = mine if cluster.id in own else others
+            uncounted += _count(target, machines_of(cluster), preemptible=False, who=f"cluster {cluster.id}")
+    for job in jobs:
+        if (
+            job.cluster_id is None
+            and not job.ended
+            and job.state not in _NOT_STARTED
+            and job.kind != "training pipeline"
+        ):
+            uncounted += _count(others, job.replicas, preemptible=job.spot, who=f"job {job.display_name}")
+    return Usage(mine, others, tuple(uncounted))
+
+
+def machines_of(cluster: LiveCluster) -> tuple[JobReplicas, ...]:
+    return tuple(
+        JobReplicas(pool.machine_type, pool.accelerator_type, pool.accelerator_count, pool.replicas, pool.disk)
+        for pool in cluster.pools
+    )
+
+
+def _count(target: Counter[str], groups: tuple[JobReplicas, ...], *, preemptible: bool, who: str) -> list[str]:
+    missed: list[str] = []
+    for group in groups:
+        try:
+            found = needs_of((group,), preemptible=preemptible)
+        except MachineError as error:
+            missed.append(f"{who} is not counted: {error.what}")
+            continue
+        for need in found:
+            target[need.metric] += need.amount
+    return missed
