@@ -14,12 +14,13 @@ from slipway.cloud.session import Session
 
 @dataclass(frozen=True)
 class LogEntry:
-    """One line. ``log`` is the short log name (``workerpool0-0``), ``insert_id`` tells copies apart."""
+    """One line. ``task`` is who wrote it (``workerpool0-0``), ``insert_id`` tells copies apart."""
 
     timestamp: datetime | None
     stamp: str
     severity: str
     log: str
+    task: str
     text: str
     insert_id: str
     labels: Mapping[str, str]
@@ -27,12 +28,14 @@ class LogEntry:
     @classmethod
     def read(cls, body: Json) -> LogEntry:
         payload = body.get("jsonPayload", {})
+        log = body.get("logName", "").rsplit("/", 1)[-1]
         text = body.get("textPayload") or payload.get("message") or payload.get("msg") or ""
         return cls(
             timestamp=moment(body.get("timestamp")),
             stamp=body.get("timestamp", ""),
             severity=body.get("severity", "DEFAULT"),
-            log=body.get("logName", "").rsplit("/", 1)[-1],
+            log=log,
+            task=body.get("resource", {}).get("labels", {}).get("task_name") or log,
             text=str(text),
             insert_id=body.get("insertId", ""),
             labels=dict(body.get("labels", {})),

@@ -114,6 +114,12 @@ class Sender:
         """
         self._note(request, State.SENDING)
         try:
+            return self._sent(request)
+        except KeyboardInterrupt as problem:
+            raise self._unknown(request, None) from problem
+
+    def _sent(self, request: Request) -> Sent:
+        try:
             job = self._post(request)
         except CloudError as problem:
             if problem.not_accepted:
@@ -124,8 +130,6 @@ class Sender:
             if not found:
                 raise self._unknown(request, problem) from problem
             return replace(found, fresh=True)
-        except KeyboardInterrupt as problem:
-            raise self._unknown(request, None) from problem
         self._note(request, State.ACCEPTED, job.name)
         return Sent(job, fresh=True)
 

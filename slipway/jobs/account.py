@@ -1,0 +1,82 @@
+"""A job's account: how long it waited and ran, what its machines cost meanwhile, and how it ended. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from slipway.cloud.resources import CustomJob
+from slipway.cluster import Disk
+from slipway.errors import Cancelled, ResourceError, SlipwayError
+from slipway.prices import hourly
+
+POOL, ON_DEMAND = "pool", "on-demand"
+_WAYS = {"SPOT": "spot", "FLEX_START": "flex-start"}
+
+
+@dataclass(frozen=True)
+class Account:
+    """Seconds from create to start and from start to end, each up to now while it lasts; None for what never came.
+
+    ``per_hour`` and ``cost`` are USD, None when a price is unknown. Machines of a pool are paid for anyway.
+    """
+
+    way: str
+    wait: float | None
+    run: float | None
+    per_hour: Decimal | None
+    cost: Decimal | None
+
+    @property
+    def paid_anyway(self) -> bool:
+        return self.way == POOL
+
+
+def account(job: CustomJob, region: str, now: datetime) -> Account:
+    end = job.end_time or now
+    wait = _seconds(job.create_time, job.start_time or end)
+    run = _seconds(job.start_time, end)
+    per_hour = machines_per_hour(job, region)
+    cost = None if per_hour is None or run is None else per_hour * Decimal(str(run)) / 3600
+    return Account(way_of(job), wait, run, per_hour, cost)
+
+
+def way_of(job: CustomJob) -> str:
+    if job.persistent_resource_id:
+        return POOL
+    return _WAYS.get(job.strategy, ON_DEMAND)
+
+
+def machines_per_hour(job: CustomJob, region: str) -> Decimal | None:
+    """USD an hour for all machines of a job; None as soon as one has no known price."""
+    total = Decimal(0)
+    for pool in job.worker_pools:
+        if not pool.replicas:
+            continue
+        shape = pool.shape
+        disk = Disk(shape.disk_type, shape.disk_gb)
+        each = hourly(shape.machine, region, disk, way_of(job), accelerator=shape.accelerator)
+        if each is None:
+            return None
+        total += each * pool.replicas
+    return total
+
+
+def problem_of(job: CustomJob) -> SlipwayError | None:
+    """The error that an ended job is for those who waited for it, None for success."""
+    name, logs = job.display_name or job.id, f"slipway jobs logs {job.display_name or job.id}"
+    if job.state == "JOB_STATE_SUCCEEDED":
+        return None
+    if job.state == "JOB_STATE_CANCELLED":
+        return Cancelled(f"job {name} was cancelled", why=job.error, fix=logs)
+    word = {
+        "JOB_STATE_EXPIRED": "expired: it did not get its machines, or not finish, in its time",
+        "JOB_STATE_PARTIALLY_SUCCEEDED": "succeeded in part only",
+    }.get(job.state, "failed")
+    why = job.error or "the service has not told yet (it does about a minute after the end: slipway jobs show)"
+    return ResourceError(f"job {name} {word}", why=why, fix=logs)
+
+
+def _seconds(begin: datetime | None, end: datetime | None) -> float | None:
+    return None if begin is None or end is None else max(0.0, (end - begin).total_seconds())

@@ -1,0 +1,74 @@
+"""A job from what a person types: its name, its number, or the full resource name."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from itertools import islice
+
+from slipway.cloud.failures import NotFound
+from slipway.cloud.resources import CustomJob
+from slipway.cloud.vertex import Vertex
+from slipway.errors import ConfigError, ResourceError
+
+_RECENT = 100
+
+
+@dataclass(frozen=True)
+class Found:
+    """``namesakes`` are older jobs of the same display name."""
+
+    job: CustomJob
+    namesakes: int = 0
+
+
+def find(vertex: Vertex, text: str) -> Found:
+    """Raises ResourceError with a suggestion when there is no such job, ConfigError for another region's name."""
+    if "/" in text:
+        return Found(_by_number(vertex, _own(vertex, text), text))
+    if text.isdigit():
+        return Found(_by_number(vertex, text, text))
+    if '"' in text or "\\" in text:
+        raise _unknown(vertex, text)
+    named = list(vertex.custom_jobs(f'display_name="{text}"'))
+    if not named:
+        raise _unknown(vertex, text)
+    newest = max(named, key=lambda job: (job.create_time is not None, job.create_time, job.name))
+    return Found(newest, len(named) - 1)
+
+
+def _own(vertex: Vertex, name: str) -> str:
+    """The number in a full resource name, which must be of this region. The project may stand as its number."""
+    parts = name.strip("/").split("/")
+    if len(parts) != 6 or parts[0::2] != ["projects", "locations", "customJobs"]:
+        raise ConfigError(
+            f"{name!r} is no job's name", why="it looks like projects/PROJECT/locations/REGION/customJobs/NUMBER"
+        )
+    if parts[3] != vertex.region:
+        raise ConfigError(
+            f"{name} is in {parts[3]}, the catalog's stack in {vertex.region}",
+            fix="choose the catalog of that stack: --catalog gs://BUCKET",
+        )
+    if not parts[1].isdigit() and parts[1] != vertex.project:
+        raise ConfigError(
+            f"{name} is in project {parts[1]}, the catalog's stack in {vertex.project}",
+            fix="choose the catalog of that stack: --catalog gs://BUCKET",
+        )
+    return parts[5]
+
+
+def _by_number(vertex: Vertex, number: str, text: str) -> CustomJob:
+    try:
+        return vertex.custom_job(number)
+    except NotFound as problem:
+        raise _unknown(vertex, text) from problem
+
+
+def _unknown(vertex: Vertex, text: str) -> ResourceError:
+    recent = [job.display_name for job in islice(vertex.custom_jobs(), _RECENT)]
+    near = difflib.get_close_matches(text, recent, n=1, cutoff=0.6)
+    return ResourceError(
+        f"no job {text!r} in {vertex.project}, {vertex.region}",
+        why=f"the nearest name is {near[0]}" if near else "none of that name or number is listed there",
+        fix="slipway jobs list",
+    )

@@ -1,0 +1,189 @@
+"""Following a job: its state, why it waits, and its log, as a stream of events until it ends."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from slipway.cloud.failures import CloudError, Denied, Exhausted, NoAnswer, Unavailable, Unreachable
+from slipway.cloud.logging import LogEntry
+from slipway.cloud.resources import ENDED, CustomJob, PersistentResource
+from slipway.cloud.vertex import Vertex
+from slipway.errors import Timeout
+from slipway.jobs.tail import Pace, Tail
+from slipway.jobs.waiting import reason
+
+_ACTIVE = " OR ".join(f'state="JOB_STATE_{state}"' for state in ("RUNNING", "PENDING", "QUEUED"))
+_PASSING = (Unavailable, Unreachable, NoAnswer, Exhausted)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The job as it is now; ``why`` says what it waits for, while it waits."""
+
+    job: CustomJob
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Line:
+    entry: LogEntry
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """Something that passes: no contact, or logs that may not be read."""
+
+    text: str
+
+
+Event = Progress | Line | Trouble
+
+
+@dataclass(frozen=True)
+class Rhythm:
+    """Seconds between looks. The service takes 600 calls a minute and region, from everybody together."""
+
+    state_first: float = 1.0
+    state_steady: float = 2.0
+    state_patient: float = 5.0
+    why: float = 10.0
+    gives_up: float = 300.0
+    quiet_polls: int = 2
+    drain: float = 15.0
+    logs: Pace = Pace()
+
+    def state(self, age: float) -> float:
+        return self.state_first if age < 60 else self.state_steady if age < 600 else self.state_patient
+
+
+@dataclass(frozen=True)
+class Clock:
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    monotonic: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+
+
+class Follower:
+    """Follows one job. With a ``tail`` the log is read too. Nothing here ever cancels anything."""
+
+    def __init__(
+        self,
+        vertex: Vertex,
+        job: CustomJob,
+        *,
+        cluster_name: str = "",
+        tail: Tail | None = None,
+        rhythm: Rhythm | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        self._vertex, self._job, self._tail = vertex, job, tail
+        self._cluster_name = cluster_name or job.persistent_resource_id
+        self._rhythm = rhythm or Rhythm()
+        self._clock = clock or Clock()
+        self._begin = self._clock.monotonic()
+        self._lost_since: float | None = None
+
+    @property
+    def job(self) -> CustomJob:
+        return self._job
+
+    def events(self, timeout: float | None = None) -> Iterator[Event]:
+        """Until the job has ended and its log is quiet.
+
+        Raises Timeout after ``timeout`` seconds, and CloudError when there has been no contact for long.
+        """
+        state_at = log_at = why_at = self._begin
+        why = ""
+        while True:
+            now = self._clock.monotonic()
+            if timeout is not None and now - self._begin >= timeout and not self._job.ended:
+                raise self._late(timeout)
+            if now >= state_at:
+                yield from self._look()
+                if self._job.ended:
+                    break
+                if self._job.start_time is not None:
+                    why = ""
+                elif now >= why_at:
+                    why = self._why()
+                    why_at = now + self._rhythm.why
+                yield Progress(self._job, why)
+                state_at = now + self._rhythm.state(now - self._begin)
+            if self._tail and now >= log_at:
+                yield from self._lines()
+                refusals = self._tail.refusals if self._tail else 0
+                log_at = now + self._rhythm.logs.interval(now - self._begin, refusals)
+            next_at = min(state_at, log_at) if self._tail else state_at
+            if timeout is not None:
+                next_at = min(next_at, self._begin + timeout)
+            self._clock.sleep(max(0.0, next_at - self._clock.monotonic()))
+        yield from self._drain()
+        yield Progress(self._job)
+
+    def _look(self) -> Iterator[Event]:
+        try:
+            self._job = self._vertex.custom_job(self._job.name)
+            self._lost_since = None
+        except _PASSING as problem:
+            now = self._clock.monotonic()
+            first = self._lost_since is None
+            self._lost_since = now if self._lost_since is None else self._lost_since
+            if now - self._lost_since > self._rhythm.gives_up:
+                raise
+            if first:
+                yield Trouble(f"no contact ({problem.message}); trying on")
+
+    def _why(self) -> str:
+        """What it waits for. Not being able to tell is no reason to stop following."""
+        try:
+            jobs = tuple(active_jobs(self._vertex))
+            cluster = self._cluster()
+        except CloudError as problem:
+            return f"why is not known: {problem.message}"
+        return reason(self._job, cluster, self._cluster_name, jobs, self._clock.now())
+
+    def _cluster(self) -> PersistentResource | None:
+        name = self._job.persistent_resource_id
+        return self._vertex.persistent_resource(name) if name else None
+
+    def _lines(self) -> Iterator[Event]:
+        if self._tail is None:
+            return
+        try:
+            for entry in self._tail.more():
+                yield Line(entry)
+        except Denied as problem:
+            self._tail = None
+            yield Trouble(f"logs can't be shown: {problem.message} ({problem.fix})")
+        except _PASSING as problem:
+            yield Trouble(f"logs can't be read now ({problem.message}); trying on")
+
+    def _drain(self) -> Iterator[Event]:
+        """Lines arrive after the end too: reads on until a few polls bring none."""
+        quiet, begin = 0, self._clock.monotonic()
+        while self._tail and quiet < self._rhythm.quiet_polls:
+            came = False
+            for event in self._lines():
+                came = came or isinstance(event, Line)
+                yield event
+            quiet = 0 if came else quiet + 1
+            if self._clock.monotonic() - begin > self._rhythm.drain:
+                return
+            if self._tail and quiet < self._rhythm.quiet_polls:
+                self._clock.sleep(self._rhythm.logs.interval(0, self._tail.refusals))
+
+    def _late(self, timeout: float) -> Timeout:
+        name = self._job.display_name or self._job.id
+        return Timeout(
+            f"job {name} has not ended after {timeout:.0f} s",
+            why=f"it is {self._job.state.removeprefix('JOB_STATE_').lower()}, and goes on",
+            fix=f"slipway jobs wait {name}     or end it: slipway jobs cancel {name}",
+        )
+
+
+def active_jobs(vertex: Vertex) -> Iterator[CustomJob]:
+    """The jobs of the region that have not ended."""
+    return (job for job in vertex.custom_jobs(_ACTIVE) if job.state not in ENDED)

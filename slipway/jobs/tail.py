@@ -1,0 +1,103 @@
+"""The log of a job, read as it grows: each line once, late ones too, at a pace the service permits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from slipway.cloud.failures import Exhausted
+from slipway.cloud.logging import LogEntry, Logging
+
+_OVERLAP = timedelta(seconds=20)
+"""Entries arrive out of order; so much is read again, and what was seen is left out."""
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Seconds between queries. A project has 60 log queries a minute, which all its followers share."""
+
+    first: float = 1.5
+    steady: float = 3.0
+    patient: float = 5.0
+    longest: float = 30.0
+
+    def interval(self, age: float, refusals: int) -> float:
+        """``age``: seconds of following; ``refusals``: rate limits met in a row."""
+        base = self.first if age < 60 else self.steady if age < 600 else self.patient
+        return min(self.longest, base * 2.0**refusals)
+
+
+def job_filter(job_id: str, *, since: datetime | None = None, severity: str = "") -> str:
+    """Cloud Logging's filter for the lines of a job."""
+    parts = ['resource.type="ml_job"', f'resource.labels.job_id="{job_id}"']
+    if since:
+        parts.append(f'timestamp>="{since.isoformat()}"')
+    if severity:
+        parts.append(f"severity>={severity}")
+    return " AND ".join(parts)
+
+
+class Tail:
+    """Gives each line once. Not to be shared by threads."""
+
+    def __init__(self, logging: Logging, job_id: str, *, severity: str = "") -> None:
+        self._logging, self._job_id, self._severity = logging, job_id, severity
+        self._newest: datetime | None = None
+        self._seen: dict[tuple[str, str, str], datetime | None] = {}
+        self.refusals = 0
+
+    def more(self) -> Iterator[LogEntry]:
+        """The lines that came since the last call. A rate limit gives none and counts in ``refusals``."""
+        since = self._newest - _OVERLAP if self._newest else None
+        query, token = job_filter(self._job_id, since=since, severity=self._severity), ""
+        while True:
+            try:
+                page = self._logging.entries(query, token=token)
+            except Exhausted:
+                self.refusals += 1
+                return
+            self.refusals = 0
+            for entry in page.entries:
+                key = (entry.insert_id or entry.stamp, entry.log, "" if entry.insert_id else entry.text)
+                if key in self._seen:
+                    continue
+                self._seen[key] = entry.timestamp
+                if entry.timestamp and (self._newest is None or entry.timestamp > self._newest):
+                    self._newest = entry.timestamp
+                yield entry
+            token = page.next_token
+            if not token:
+                self._forget()
+                return
+
+    def _forget(self) -> None:
+        """Keeps only what the next query can return again."""
+        if self._newest:
+            edge = self._newest - _OVERLAP
+            self._seen = {key: when for key, when in self._seen.items() if when is None or when >= edge}
+
+
+def newest(logging: Logging, query: str, count: int) -> list[LogEntry]:
+    """The last ``count`` lines, oldest first."""
+    found: list[LogEntry] = []
+    token = ""
+    while len(found) < count:
+        page = logging.entries(query, token=token, page_size=min(1000, count - len(found)), newest_first=True)
+        found += page.entries
+        token = page.next_token
+        if not token:
+            break
+    return found[::-1]
+
+
+def prefix(entry: LogEntry, roles: tuple[str, ...], replicas: tuple[int, ...]) -> str:
+    """Who wrote a line: ``scheduler``, ``workers-1``; the service's own lines have the log's name."""
+    pool, dash, index = entry.task.removeprefix("workerpool").partition("-")
+    if not dash or not pool.isdigit() or not entry.task.startswith("workerpool"):
+        return entry.task
+    position = int(pool)
+    if position >= len(roles):
+        return entry.task
+    alone = position < len(replicas) and replicas[position] == 1
+    return roles[position] if alone else f"{roles[position]}-{index}"
