@@ -1,6 +1,22 @@
 """The stack file: what one environment declares, typed and checked as a whole."""
 
+from slipway.stack.document import Document, load
 from slipway.stack.findings import Finding, StackErrors
 from slipway.stack.model import QuotaSettings, Stack, WorkspaceSettings
+from slipway.stack.parse import from_config, parse, stack_of
+from slipway.stack.schema import schema, schema_text
 
-__all__ = ["Finding", "QuotaSettings", "Stack", "StackErrors", "WorkspaceSettings"]
+__all__ = [
+    "Document",
+    "Finding",
+    "QuotaSettings",
+    "Stack",
+    "StackErrors",
+    "WorkspaceSettings",
+    "from_config",
+    "load",
+    "parse",
+    "schema",
+    "schema_text",
+    "stack_of",
+]

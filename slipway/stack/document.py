@@ -1,0 +1,141 @@
+"""A YAML file as plain values, with the line of every key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from slipway.errors import ConfigError
+from slipway.stack.findings import Finding
+
+KeyPath = tuple[str | int, ...]
+# Aliases of aliases grow without bound; no stack file comes near this.
+MOST_NODES = 200_000
+
+
+@dataclass(frozen=True)
+class Document:
+    """`lines` holds the line (from 1) of each key and list item by its path. `findings`: what is wrong as YAML."""
+
+    file: str
+    values: Any
+    lines: Mapping[KeyPath, int] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
+
+    def line(self, path: KeyPath) -> int:
+        """The line of the nearest enclosing key that has one; 0 without a file."""
+        while path and path not in self.lines:
+            path = path[:-1]
+        return self.lines.get(path, 1 if self.file else 0)
+
+
+def load(path: Path, *, shown_as: str | None = None) -> Document:
+    """Read a file. What is wrong with it as YAML comes with the document, as findings.
+
+    Raises:
+        ConfigError: the file can't be read.
+    """
+    try:
+        text = path.read_text("utf-8")
+    except FileNotFoundError:
+        raise ConfigError(f"there is no stack file {path}", fix="slipway check lists the stacks that exist") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"can't read {path}", why=str(error), fix="a UTF-8 file that you may read") from error
+    return from_text(text, shown_as or str(path))
+
+
+def from_text(text: str, file: str) -> Document:
+    loader = yaml.SafeLoader(text)
+    try:
+        node = loader.get_single_node()
+        reader = _Reader(loader, file)
+        values = None if node is None else reader.value(node, ())
+    except (yaml.YAMLError, RecursionError) as error:
+        return Document(file, {}, findings=(_syntax(error, file),))
+    finally:
+        loader.dispose()
+    return Document(file, values, reader.lines, tuple(reader.findings))
+
+
+class _Reader:
+    """Walks the composed nodes once, so that keys keep their marks."""
+
+    def __init__(self, loader: yaml.SafeLoader, file: str) -> None:
+        self.loader = loader
+        self.file = file
+        self.lines: dict[KeyPath, int] = {}
+        self.findings: list[Finding] = []
+        self.open: set[int] = set()
+        self.count = 0
+
+    def value(self, node: yaml.Node, path: KeyPath) -> Any:
+        self.count += 1
+        if self.count > MOST_NODES:
+            raise yaml.YAMLError("its aliases expand to more than a stack file can hold")
+        if id(node) in self.open:
+            raise yaml.constructor.ConstructorError(None, None, "an alias that contains itself", node.start_mark)
+        self.open.add(id(node))
+        try:
+            if isinstance(node, yaml.MappingNode):
+                return self._mapping(node, path)
+            if isinstance(node, yaml.SequenceNode):
+                return [self._item(item, (*path, index)) for index, item in enumerate(node.value)]
+            return self.loader.construct_object(node)
+        finally:
+            self.open.discard(id(node))
+
+    def _item(self, node: yaml.Node, path: KeyPath) -> Any:
+        self.lines[path] = node.start_mark.line + 1
+        return self.value(node, path)
+
+    def _mapping(self, node: yaml.MappingNode, path: KeyPath) -> dict[str, Any]:
+        first: dict[str, int] = {}
+        for key, _ in node.value:
+            name, line = str(key.value), key.start_mark.line + 1
+            if name in first and name != "<<":
+                self.findings.append(
+                    Finding(
+                        self.file,
+                        line,
+                        dotted((*path, name)),
+                        f"is there twice, on lines {first[name]} and {line}",
+                        "keep one of them",
+                    )
+                )
+            first.setdefault(name, line)
+        self.loader.flatten_mapping(node)
+        values: dict[str, Any] = {}
+        for key, child in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                raise yaml.constructor.ConstructorError(None, None, "a key that is not a word", key.start_mark)
+            here = (*path, key.value)
+            if key.value in values:  # The last one counts, so the lines of the first must not.
+                self.lines = {known: line for known, line in self.lines.items() if known[: len(here)] != here}
+            self.lines[here] = key.start_mark.line + 1
+            values[key.value] = self.value(child, here)
+        return values
+
+
+def dotted(path: KeyPath) -> str:
+    """The key path as people read it, without the file's own `config`."""
+    parts = path[1:] if path[:1] == ("config",) else path
+    text = ""
+    for part in parts:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text
+
+
+def _syntax(error: Exception, file: str) -> Finding:
+    if isinstance(error, yaml.MarkedYAMLError):
+        mark = error.problem_mark or error.context_mark
+        what = ", ".join(part for part in (error.context, error.problem) if part)
+        line = mark.line + 1 if mark else 1
+        fix = "indent with spaces; a tab can't start a line" if "\\t" in what else "mend the YAML at or above this line"
+        return Finding(file, line, "", f"not YAML: {what}", fix)
+    if isinstance(error, RecursionError):
+        return Finding(file, 1, "", "not a stack file: it is nested too deeply", "flatten it")
+    return Finding(file, 1, "", f"not YAML: {error}", "mend the file")

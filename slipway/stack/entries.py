@@ -1,0 +1,227 @@
+"""The keys of a stack file and their types. The JSON Schema that editors use is generated from them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
+from pydantic.alias_generators import to_camel
+
+from slipway.machines import accelerators, machine_types, regions
+
+FIXED, RANGE = "<fixed>", "<range>"
+DISK_TYPES = ("pd-ssd", "pd-standard", "hyperdisk-balanced")
+SMALLEST_DISK, LARGEST_DISK = 100, 64_000
+
+Name = Annotated[str, Field(json_schema_extra={"pattern": "^[a-z]([a-z0-9-]*[a-z0-9])?$"})]
+
+
+class Entry(BaseModel):
+    """A mapping in the file: its keys in camelCase, no others, and no value taken for another type's."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, alias_generator=to_camel)
+
+
+class AcceleratorEntry(Entry):
+    """GPUs attached to each machine. Only for n1 machines: the others have theirs built in."""
+
+    type: str = Field(
+        description="The accelerator's name in the API.",
+        examples=["NVIDIA_TESLA_T4"],
+        json_schema_extra={"enum": list(accelerators())},
+    )
+    count: int = Field(description="How many on each machine.", examples=[1])
+
+
+class DiskEntry(Entry):
+    """Boot disk of each machine. A job runs on the pool only if it names the same disk; templates do that for you."""
+
+    type: str | None = Field(
+        default=None,
+        description="Disk type; the machine's usual one when left out.",
+        examples=["pd-ssd"],
+        json_schema_extra={"enum": list(DISK_TYPES)},
+    )
+    size_gb: int = Field(
+        default=SMALLEST_DISK,
+        description="GB.",
+        examples=[200],
+        json_schema_extra={"minimum": SMALLEST_DISK, "maximum": LARGEST_DISK},
+    )
+
+
+class ReplicaRange(Entry):
+    """An autoscaled pool: it grows with the jobs' needs and shrinks back."""
+
+    min: int = Field(description="Machines kept even when idle.", examples=[1], json_schema_extra={"minimum": 1})
+    max: int = Field(description="More than min.", examples=[4], json_schema_extra={"minimum": 2})
+    initial: int | None = Field(
+        default=None,
+        description="Machines to create it with; min when left out. Changing it later changes nothing.",
+        examples=[2],
+    )
+
+
+def _kind(value: Any) -> str:
+    return RANGE if isinstance(value, dict | ReplicaRange) else FIXED
+
+
+Replicas = Annotated[
+    Annotated[int, Tag(FIXED), Field(json_schema_extra={"minimum": 1})] | Annotated[ReplicaRange, Tag(RANGE)],
+    Discriminator(_kind),
+]
+
+
+class PoolEntry(Entry):
+    """Equal machines."""
+
+    machine: str = Field(
+        description="Machine type.", examples=["n1-standard-8"], json_schema_extra={"enum": list(machine_types())}
+    )
+    accelerator: AcceleratorEntry | None = None
+    disk: DiskEntry = DiskEntry()
+    replicas: Replicas = Field(
+        description="A number of machines, or {min, max} for a pool that grows and shrinks.",
+        examples=["{min: 1, max: 4}"],
+    )
+
+
+class EncryptionEntry(Entry):
+    kms_key: str = Field(
+        description="Customer-managed key, in the stack's region.",
+        examples=["projects/P/locations/us-central1/keyRings/R/cryptoKeys/K"],
+    )
+
+
+class DnsPeeringEntry(Entry):
+    domain: str = Field(description="DNS suffix; ends with a dot.", examples=["corp.example."])
+    target_project: str = Field(description="Project that hosts the zone.", examples=["acme-network"])
+    target_network: str = Field(description="VPC network in that project.", examples=["shared"])
+
+
+class PscInterfaceEntry(Entry):
+    """Private Service Connect interface."""
+
+    network_attachment: str = Field(description="Name or full path of a network attachment.", examples=["training"])
+    dns_peering_configs: list[DnsPeeringEntry] = Field(default=[], description="DNS zones that jobs resolve.")
+
+
+class ServiceAccountEntry(Entry):
+    custom: bool = Field(
+        default=True,
+        description="Every job names a service account (templates name the trainer). False: Google's service agent.",
+        examples=["true"],
+    )
+
+
+class ClusterEntry(Entry):
+    """A persistent resource: what people submit to, by this name. Its id is derived."""
+
+    pools: dict[Name, PoolEntry] = Field(
+        description="Resource pools by name.",
+        examples=["{workers: {machine: n1-standard-8, replicas: {min: 1, max: 4}}}"],
+    )
+    display_name: str | None = Field(default=None, description="As the console shows it; the name when left out.")
+    network: str | None = Field(
+        default=None,
+        description="VPC network to peer with, by project number.",
+        examples=["projects/123456789012/global/networks/training"],
+    )
+    reserved_ip_ranges: list[str] = Field(
+        default=[], description="Allocated ranges of that network.", examples=["[vertex]"]
+    )
+    encryption: EncryptionEntry | None = None
+    psc_interface: PscInterfaceEntry | None = None
+    service_account: ServiceAccountEntry = ServiceAccountEntry()
+    labels: dict[str, str] = Field(
+        default={}, description="Labels of the cluster; changing them makes a new generation."
+    )
+    replacement: Literal["rollover"] = Field(
+        default="rollover",
+        description="How an edit is carried out: a new generation beside the old one, which retires when it is idle.",
+        examples=["rollover"],
+    )
+    generation: int = Field(
+        default=1, description="Raise it to get a fresh cluster.", examples=[2], json_schema_extra={"minimum": 1}
+    )
+    retire_within: str | None = Field(
+        default=None,
+        description="Warn when the predecessor is still busy after this time: hours, days or weeks. Never kills.",
+        examples=["7d"],
+        json_schema_extra={"pattern": "^[1-9][0-9]*[hdw]$"},
+    )
+    deletion_policy: Literal["DELETE", "PREVENT", "ABANDON"] = Field(
+        default="DELETE", description="What the provider does when the cluster goes.", examples=["DELETE"]
+    )
+
+
+class QuotaEntry(Entry):
+    """What to do about quota before anything is created."""
+
+    mode: Literal["enforce", "warn"] = Field(
+        default="enforce",
+        description="enforce: what is drawn now must fit. warn: say so and go on.",
+        examples=["enforce"],
+    )
+    contact_email: str = Field(
+        default="", description="Whom Google asks about an increase.", examples=["ml@acme.example"]
+    )
+    strict: bool = Field(
+        default=False, description="Pools at their maximum and every way must fit too.", examples=["true"]
+    )
+
+
+class WorkspaceEntry(Entry):
+    """Buckets, the trainer's service account, and who may submit."""
+
+    submitters: list[str] = Field(
+        default=[], description="IAM members that may submit jobs.", examples=["[group:ml-engineers@acme.example]"]
+    )
+    catalog_bucket: str | None = Field(default=None, description="<project>-<stack>-catalog when left out.")
+    work_bucket: str | None = Field(default=None, description="<project>-<stack>-work when left out.")
+    trainer: str | None = Field(
+        default=None, description="Account id that jobs run as; slipway-<stack>-trainer when left out."
+    )
+
+
+class ConfigEntry(BaseModel):
+    """Configuration of the stack. Keys of other namespaces are other tools' business."""
+
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+
+    project: str = Field(alias="gcp:project", description="Project id.", examples=["acme-ml-prod"])
+    region: str = Field(
+        alias="gcp:region",
+        description="Region of clusters, jobs and quota.",
+        examples=["us-central1"],
+        json_schema_extra={"enum": list(regions())},
+    )
+    attribution_label: str | bool = Field(
+        alias="gcp:addPulumiAttributionLabel",
+        description='Always "false": that label can\'t change on a living cluster.',
+        examples=['"false"'],
+        json_schema_extra={"enum": ["false", False]},
+    )
+    clusters: dict[Name, ClusterEntry] = Field(
+        default={}, alias="slipway:persistentResources", description="Clusters by the name that people type."
+    )
+    quota: QuotaEntry = Field(default=QuotaEntry(), alias="slipway:quota")
+    templates: list[str] = Field(
+        default=[],
+        alias="slipway:templates",
+        description="Job templates to publish, by name.",
+        examples=["[dask-digits]"],
+    )
+    workspace: WorkspaceEntry = Field(default=WorkspaceEntry(), alias="slipway:workspace")
+
+
+class StackFile(BaseModel):
+    """stacks/Pulumi.<stack>.yaml. Besides `config`, the keys that Pulumi writes itself."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    config: ConfigEntry = Field(examples=["{gcp:project: acme-ml-dev, gcp:region: us-central1, …}"])
+    encryptionsalt: str | None = None
+    encryptedkey: str | None = None
+    secretsprovider: str | None = None
+    environment: Any = None

@@ -1,0 +1,129 @@
+"""From a document to a stack, or to everything that is wrong with it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import timedelta
+from pathlib import PurePath
+from typing import Any
+
+from slipway.cluster import ClusterSpec, Disk, DnsPeering, PoolSpec, PscInterface
+from slipway.machines import machine
+from slipway.stack.document import Document
+from slipway.stack.entries import ClusterEntry, PoolEntry, ReplicaRange, StackFile
+from slipway.stack.findings import StackErrors
+from slipway.stack.model import QuotaSettings, Stack, WorkspaceSettings
+from slipway.stack.rules import check_rules, default_buckets, default_trainer
+from slipway.stack.secrets import check_secrets
+from slipway.stack.structure import check_structure
+
+_UNITS = {"h": "hours", "d": "days", "w": "weeks"}
+
+
+def parse(document: Document, *, stack: str | None = None) -> Stack:
+    """The stack that a document declares. Its name comes from the file's, Pulumi.<stack>.yaml, unless given.
+
+    Raises:
+        StackErrors: with every finding, in the order of the lines.
+    """
+    name = stack or stack_of(document.file)
+    findings = list(document.findings)
+    if not findings or document.values:
+        secrets = check_secrets(document)
+        structure = check_structure(document)
+        others = [*(structure if isinstance(structure, tuple) else ()), *check_rules(document, name)]
+        # One finding a key: what is secret needs no second opinion, and may not be shown.
+        hidden = {(finding.line, finding.key) for finding in secrets}
+        findings += [*secrets, *(finding for finding in others if (finding.line, finding.key) not in hidden)]
+        if not findings and isinstance(structure, StackFile):
+            return _stack(structure, name)
+    raise StackErrors(tuple(sorted(dict.fromkeys(findings), key=lambda finding: finding.line)))
+
+
+def from_config(config: Mapping[str, Any], *, stack: str) -> Stack:
+    """The stack of a configuration without a file: Pulumi's, whose objects are JSON text, or plain values.
+
+    Raises:
+        StackErrors: findings carry no file and no line.
+    """
+    return parse(Document("", {"config": {key: _plain(key, value) for key, value in config.items()}}), stack=stack)
+
+
+def stack_of(file: str) -> str:
+    """prod, of stacks/Pulumi.prod.yaml."""
+    return PurePath(file).name.removeprefix("Pulumi.").removesuffix(".yaml").removesuffix(".yml")
+
+
+def _plain(key: str, value: Any) -> Any:
+    if isinstance(value, str) and key.startswith("slipway:"):
+        try:
+            return json.loads(value)
+        except ValueError:
+            return value
+    return value
+
+
+def _stack(file: StackFile, name: str) -> Stack:
+    config = file.config
+    buckets = default_buckets(config.project, name)
+    workspace = config.workspace
+    return Stack(
+        name=name,
+        project=config.project,
+        region=config.region,
+        clusters=tuple(_cluster(key, entry) for key, entry in config.clusters.items()),
+        quota=QuotaSettings(config.quota.mode, config.quota.contact_email, config.quota.strict),
+        templates=tuple(config.templates),
+        workspace=WorkspaceSettings(
+            submitters=tuple(workspace.submitters),
+            catalog_bucket=workspace.catalog_bucket or buckets[0],
+            work_bucket=workspace.work_bucket or buckets[1],
+            trainer=workspace.trainer or default_trainer(name),
+        ),
+    )
+
+
+def _cluster(name: str, entry: ClusterEntry) -> ClusterSpec:
+    psc = entry.psc_interface
+    within = entry.retire_within
+    return ClusterSpec(
+        name=name,
+        pools=tuple(_pool(key, pool) for key, pool in entry.pools.items()),
+        display_name=entry.display_name or name,
+        network=entry.network,
+        reserved_ip_ranges=tuple(entry.reserved_ip_ranges),
+        kms_key=entry.encryption.kms_key if entry.encryption else None,
+        psc=None
+        if psc is None
+        else PscInterface(
+            psc.network_attachment,
+            tuple(DnsPeering(dns.domain, dns.target_project, dns.target_network) for dns in psc.dns_peering_configs),
+        ),
+        custom_service_account=entry.service_account.custom,
+        labels=dict(entry.labels),
+        replacement=entry.replacement,
+        generation=entry.generation,
+        retire_within=timedelta(**{_UNITS[within[-1]]: int(within[:-1])}) if within else None,
+        deletion_policy=entry.deletion_policy,
+    )
+
+
+def _pool(name: str, entry: PoolEntry) -> PoolSpec:
+    asked = entry.accelerator
+    shape = machine(entry.machine, asked.type if asked else None, asked.count if asked else None)
+    sizes = entry.replicas
+    low, high, initial = (
+        (sizes.min, sizes.max, sizes.initial or sizes.min) if isinstance(sizes, ReplicaRange) else (sizes, sizes, sizes)
+    )
+    return PoolSpec(
+        name=name,
+        machine_type=shape.type,
+        accelerator_type=shape.accelerator,
+        accelerator_count=shape.accelerator_count,
+        disk=Disk(entry.disk.type or shape.default_disk, entry.disk.size_gb),
+        min=low,
+        max=high,
+        autoscaled=isinstance(sizes, ReplicaRange),
+        replicas=initial,
+    )

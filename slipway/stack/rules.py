@@ -1,0 +1,149 @@
+"""What types can't say about a stack: names, and what must fit together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from slipway.machines import nearest, regions
+from slipway.stack.cluster_rules import check_cluster
+from slipway.stack.document import Document
+from slipway.stack.findings import Finding
+from slipway.stack.part import Part
+from slipway.stack.schema import OWN_KEYS
+from slipway.stack.secrets import shown
+
+LONGEST_TEMPLATE = 50
+LONGEST_STACK = 63
+# Provider settings that would take effect behind Slipway's back.
+_REFUSED: Mapping[str, tuple[str, str]] = {
+    "gcp:defaultLabels": (
+        "labels of the provider reach every cluster, and a change of them replaces it",
+        "leave it out; give clusters their own `labels`",
+    ),
+}
+_NAME = re.compile(r"^[a-z]([a-z0-9-]*[a-z0-9])?$")
+_PROJECT = re.compile(r"^([a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]$")
+_MEMBER = re.compile(
+    r"^(user|group|serviceAccount|domain):[^\s:@]+(@[^\s@]+)?$|^principal(Set)?://iam\.googleapis\.com/\S+$"
+)
+_BUCKET = re.compile(r"^[a-z0-9][a-z0-9_.-]{1,61}[a-z0-9]$")
+_ACCOUNT = re.compile(r"^[a-z][a-z0-9-]{4,28}[a-z0-9]$")
+_EMAIL = re.compile(r"^[^\s@]+@[^\s@]+\.[^\s@]+$")
+
+
+def check_rules(document: Document, stack: str) -> tuple[Finding, ...]:
+    """Everything that is wrong among the well-formed parts of a document."""
+    config = Part(document)["config"]
+    _stack_name(Part(document), stack)
+    _keys(config)
+    _place(config)
+    region = config["gcp:region"].of(str)
+    for name, cluster in config["slipway:persistentResources"].items():
+        check_cluster(name, cluster, region if region in regions() else None)
+    _templates(config["slipway:templates"])
+    email = config["slipway:quota"]["contactEmail"]
+    if email.of(str) and not _EMAIL.match(email.value):
+        email.wrong(f"is no e-mail address: {shown(email.value)}", "for example ml-platform@acme.example")
+    project = config["gcp:project"].of(str) or ""
+    _workspace(config["slipway:workspace"], project if _PROJECT.match(project) else "", stack)
+    return tuple(config.findings)
+
+
+def default_buckets(project: str, stack: str) -> tuple[str, str]:
+    """Names of the catalog's and the work bucket. A domain's projects have a colon that buckets can't have."""
+    base = project.split(":")[-1]
+    return f"{base}-{stack}-catalog", f"{base}-{stack}-work"
+
+
+def default_trainer(stack: str) -> str:
+    return f"slipway-{stack}-trainer"
+
+
+def _stack_name(root: Part, stack: str) -> None:
+    if not _NAME.match(stack) or len(stack) > LONGEST_STACK:
+        root.wrong(
+            f"the stack is named {stack!r}, which can't be in a label or an id",
+            "name it with lowercase letters, digits and dashes: Pulumi.<stack>.yaml",
+        )
+
+
+def _keys(config: Part) -> None:
+    for key, part in config.items():
+        if key.startswith("slipway:") and key not in OWN_KEYS:
+            near = nearest(key, OWN_KEYS)
+            own = ", ".join(item for item in OWN_KEYS if item.startswith("slipway:"))
+            part.wrong("unknown key", f"did you mean `{near}`?" if near else f"one of {own}")
+        elif key.startswith("gcp:") and key.lower().endswith("customendpoint"):
+            part.wrong(
+                "endpoints come from the environment, so that provider, program and CLI agree",
+                f"leave it out and export {_variable(key)}",
+            )
+        elif key in _REFUSED:
+            part.wrong(*_REFUSED[key])
+        elif key.startswith("gcp:") and key not in OWN_KEYS and nearest(key, OWN_KEYS) in OWN_KEYS[:3]:
+            near = nearest(key, OWN_KEYS)
+            if near is not None and config[near].value is None:
+                part.wrong("unknown key", f"did you mean `{near}`?")
+
+
+def _variable(key: str) -> str:
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", key.removeprefix("gcp:"))
+    return f"GOOGLE_{words.upper()}"
+
+
+def _place(config: Part) -> None:
+    project = config["gcp:project"]
+    if project.of(str) is not None and not _PROJECT.match(project.value):
+        project.wrong(
+            f"is no project id: {shown(project.value)}", "6–30 lowercase letters, digits, dashes: acme-ml-prod"
+        )
+    region = config["gcp:region"]
+    if region.of(str) is not None and region.value not in regions():
+        near = nearest(region.value, regions())
+        region.wrong(
+            f"{region.value!r} is no region with custom training",
+            f"did you mean `{near}`?" if near else "for example us-central1 or europe-west4",
+        )
+    label = config["gcp:addPulumiAttributionLabel"]
+    if isinstance(label.value, str | bool) and label.value not in ("false", False):
+        label.wrong(
+            f"is {shown(label.value)}: that label can't change on a living cluster, which would be replaced",
+            'gcp:addPulumiAttributionLabel: "false"',
+        )
+
+
+def _templates(templates: Part) -> None:
+    seen: set[str] = set()
+    for template in templates.entries():
+        name = template.of(str)
+        if name is None:
+            continue
+        if not _NAME.match(name) or len(name) > LONGEST_TEMPLATE:
+            fix = f"1–{LONGEST_TEMPLATE} lowercase letters, digits and dashes, a letter first: dask-digits"
+            template.wrong(f"{name!r} can't be a template's name", fix)
+        if name in seen:
+            template.wrong(f"{name} is listed twice", "keep one of them")
+        seen.add(name)
+
+
+def _workspace(workspace: Part, project: str, stack: str) -> None:
+    for member in workspace["submitters"].entries():
+        if member.value in ("allUsers", "allAuthenticatedUsers"):
+            member.wrong(f"{member.value} would let strangers run jobs", "a group: group:ml-engineers@acme.example")
+        elif member.of(str) is not None and not _MEMBER.match(member.value):
+            member.wrong(f"is no IAM member: {shown(member.value)}", "for example group:ml-engineers@acme.example")
+    names = [workspace[key].of(str) for key in ("catalogBucket", "workBucket")]
+    for key, given, usual in zip(("catalogBucket", "workBucket"), names, default_buckets(project, stack), strict=True):
+        if not _BUCKET.match(given or usual) and (given is not None or (project and _NAME.match(stack))):
+            workspace[key].wrong(
+                f"{given or usual!r} can't be a bucket's name", "3–63 lowercase letters, digits, dashes"
+            )
+    if names[0] is not None and names[0] == names[1]:
+        workspace["workBucket"].wrong("is the catalog's bucket as well", "two buckets: no job may rewrite the catalog")
+    trainer = workspace["trainer"].of(str)
+    if not _ACCOUNT.match(trainer or default_trainer(stack)) and (trainer is not None or _NAME.match(stack)):
+        workspace["trainer"].wrong(
+            f"{trainer or default_trainer(stack)!r} can't be a service account's id",
+            "6–30 lowercase letters, digits and dashes; with a long stack name set `trainer`",
+        )

@@ -1,0 +1,64 @@
+"""Nothing secret stands in a stack file: it is reviewed, published and kept for ever."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from slipway.stack.document import Document, KeyPath, dotted
+from slipway.stack.findings import Finding
+
+_KEYS = re.compile(r"(?i)(^|[:_-])(access_?token|credentials?|private_?key|api_?key|client_?secret|password|secret)$")
+_VALUES = (
+    (re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY"), "a private key"),
+    (re.compile(r"\bya29\.[\w-]{8,}"), "an access token"),
+    (re.compile(r"\b1//[\w-]{20,}"), "a refresh token"),
+    (re.compile(r"\bAIza[\w-]{30,}"), "an API key"),
+    (re.compile(r"\bGOCSPX-[\w-]{8,}"), "a client secret"),
+    (re.compile(r"\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\."), "a signed token"),
+    (re.compile(r'"type"\s*:\s*"service_account"'), "a service account key"),
+)
+_FIX = (
+    "delete the line, revoke it if it was pushed, and sign in instead: `gcloud auth application-default login`, "
+    "or workload identity federation in CI"
+)
+
+
+def check_secrets(document: Document) -> tuple[Finding, ...]:
+    """Keys that name a secret and values that look like one. The value itself is never repeated."""
+    return tuple(
+        Finding(document.file, document.line(path), dotted(path), f"{what} in a stack file", _FIX)
+        for path, what in _secrets(document.values, ())
+    )
+
+
+def shown(value: Any) -> str:
+    """A value as a message may repeat it: short, and not at all when it may be secret."""
+    if isinstance(value, dict):
+        return "a mapping"
+    if isinstance(value, list):
+        return "a list"
+    if value is None:
+        return "empty"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        if any(pattern.search(value) for pattern, _ in _VALUES):
+            return "hidden"
+        return f"the text '{value}'" if len(value) <= 60 else f"the text '{value[:57]}…'"
+    return str(value)
+
+
+def _secrets(value: Any, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
+    key = path[-1] if path else ""
+    if isinstance(key, str) and _KEYS.search(key):
+        yield path, "credentials"
+    elif isinstance(value, dict):
+        for name, child in value.items():
+            yield from _secrets(child, (*path, name))
+    elif isinstance(value, list):
+        for index, child in enumerate(value):
+            yield from _secrets(child, (*path, index))
+    elif isinstance(value, str):
+        yield from ((path, what) for pattern, what in _VALUES if pattern.search(value))

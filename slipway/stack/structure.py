@@ -1,0 +1,143 @@
+"""Keys and types: what pydantic finds, in words and with what would be right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
+
+from slipway.machines import nearest
+from slipway.stack.document import Document, KeyPath, dotted
+from slipway.stack.entries import FIXED, RANGE, StackFile
+from slipway.stack.findings import Finding
+from slipway.stack.secrets import shown
+
+_KINDS = {
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "string_type": "text",
+    "bool_type": "true or false",
+    "list_type": "a list",
+    "dict_type": "a mapping of keys and values",
+    "model_type": "a mapping of keys and values",
+}
+
+# Keys that people will look for and that have no meaning (yet), by where they may stand.
+_NOT_THERE_YET: Mapping[str, tuple[str, str]] = {
+    "id": (
+        "adopting an existing persistent resource by its id is not there yet",
+        "leave it out; Slipway derives ids and makes the cluster",
+    ),
+    "strategy": (
+        "a persistent resource has no strategy: it holds ordinary on-demand machines",
+        "leave it out; spot and other ways belong to job templates",
+    ),
+    "spot": ("machines of a persistent resource can't be Spot", "leave it out; spot is a way of job templates"),
+    "flexStart": ("flex-start is not there yet", "leave it out"),
+    "reservation": ("reservations can't be combined with a persistent resource", "leave it out"),
+    "reservationAffinity": ("reservations can't be combined with a persistent resource", "leave it out"),
+    "raySpec": ("the provider can't make Ray clusters", "leave it out; run Ray inside a job"),
+    "schedule": ("clusters with dates are not there yet", "leave it out"),
+}
+_CHOICES_TO_COME: Mapping[tuple[str, str], str] = {
+    ("replacement", "in-place"): "rollover; `in-place` (delete first, then create) is not there yet",
+    ("replacement", "protect"): "rollover; `protect` (refuse every change) is not there yet",
+    ("mode", "request"): "enforce or warn; `request` (asking for an increase) is not there yet",
+}
+
+
+def check_structure(document: Document) -> StackFile | tuple[Finding, ...]:
+    """The file as typed entries, or everything that keeps it from being so."""
+    try:
+        return StackFile.model_validate(document.values)
+    except ValidationError as error:
+        return tuple(_finding(document, detail) for detail in error.errors(include_url=False))
+
+
+def _finding(document: Document, detail: Any) -> Finding:
+    path: KeyPath = tuple(part for part in detail["loc"] if part not in (FIXED, RANGE, "[key]"))
+    what, fix = _words(path, detail)
+    return Finding(document.file, document.line(path), dotted(path), what, fix)
+
+
+def _words(path: KeyPath, detail: Any) -> tuple[str, str]:
+    kind, key = detail["type"], str(path[-1]) if path else ""
+    if kind == "extra_forbidden":
+        return _unknown_key(path, key)
+    if kind == "missing":
+        example = _example(path)
+        return "is missing", f"add `{key}: {example}`" if example else f"add `{key}`"
+    if kind == "literal_error":
+        choices = get_args(next(iter(_leaves(_field(path), Literal)), None))
+        to_come = _CHOICES_TO_COME.get((key, str(detail["input"])))
+        return f"can't be {shown(detail['input'])}", to_come or " or ".join(str(choice) for choice in choices)
+    wanted = _KINDS.get(kind)
+    if key == "addPulumiAttributionLabel" or path[-1:] == ("gcp:addPulumiAttributionLabel",):
+        return f"is {shown(detail['input'])}", 'gcp:addPulumiAttributionLabel: "false"'
+    if wanted is None:
+        return f"{detail['msg']}, it is {shown(detail['input'])}", _example(path) or "see `slipway check --schema`"
+    is_ = "is empty" if detail["input"] is None else f"is {shown(detail['input'])}"
+    example = _example(path)
+    if key == "replicas" and wanted == "a whole number":
+        wanted = "a whole number, or {min, max}"
+    return f"should be {wanted}, {is_}", f"for example `{key}: {example}`" if example else f"write {wanted}"
+
+
+def _unknown_key(path: KeyPath, key: str) -> tuple[str, str]:
+    if key in _NOT_THERE_YET:
+        return _NOT_THERE_YET[key]
+    known = tuple(alias for model in _models(path[:-1]) for alias in _aliases(model))
+    near = nearest(key, known)
+    if len(path) == 1 and ":" in key:
+        return "unknown key beside `config`", "indent it: configuration stands under `config:`"
+    return "unknown key", f"did you mean `{near}`?" if near else "one of " + ", ".join(known)
+
+
+def _example(path: KeyPath) -> str:
+    field = _field(path)
+    examples = field.examples if field is not None else None
+    return str(examples[0]) if examples else ""
+
+
+def _field(path: KeyPath) -> FieldInfo | None:
+    for model in _models(path[:-1]):
+        found = _aliases(model).get(str(path[-1])) if path else None
+        if found is not None:
+            return found
+    return None
+
+
+def _models(path: KeyPath) -> tuple[type[BaseModel], ...]:
+    """The entry types that may stand at a path."""
+    here: list[Any] = [StackFile]
+    for part in path:
+        after: list[Any] = []
+        for annotation in here:
+            if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+                field = _aliases(annotation).get(str(part))
+                after += _unfolded(field.annotation) if field is not None else []
+            elif get_origin(annotation) in (dict, list):
+                after += _unfolded(get_args(annotation)[-1])
+        here = after
+    return tuple(item for item in here if isinstance(item, type) and issubclass(item, BaseModel))
+
+
+def _unfolded(annotation: Any) -> list[Any]:
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        return _unfolded(get_args(annotation)[0])
+    if origin in (Union, UnionType):
+        return [item for arg in get_args(annotation) for item in _unfolded(arg)]
+    return [annotation]
+
+
+def _leaves(field: FieldInfo | None, origin: Any) -> Iterator[Any]:
+    if field is not None:
+        yield from (item for item in _unfolded(field.annotation) if get_origin(item) is origin)
+
+
+def _aliases(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    return {field.alias or name: field for name, field in model.model_fields.items()}
