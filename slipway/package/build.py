@@ -22,7 +22,7 @@ _HASH_LENGTH = 12
 
 @dataclass(frozen=True)
 class SourcePackage:
-    """`content` is the archive, `sha256` the digest of what is in it; `name` and the package's version carry 12 digits."""
+    """`content` is the archive, `sha256` the digest of what is in it; `name` and the version carry 12 digits of it."""
 
     name: str
     sha256: str

@@ -1,7 +1,4 @@
-"""`${name}` in a template's text, and what stands for it. `$${name}` is the text `${name}` itself.
-
-Vertex AI expands `$(NAME)` on its own and leaves these alone.
-"""
+"""`${name}` in a template's text, and what stands for it. Vertex AI expands `$(NAME)` by itself, not these."""
 
 from __future__ import annotations
 
@@ -13,18 +10,18 @@ JOB, REQUEST, OUTPUT = "slipway.job", "slipway.request", "slipway.output"
 BUILT_IN = (JOB, REQUEST, OUTPUT)
 """The submission's own values: display name, request id, and gs:// output directory."""
 
-_PLACEHOLDER = re.compile(r"\$(\$?)\{([A-Za-z_][\w.]*)\}")
+_PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
 
 
 def names(text: str) -> tuple[str, ...]:
     """The placeholders in a text, in order."""
-    return tuple(match[2] for match in _PLACEHOLDER.finditer(text) if not match[1])
+    return tuple(_PLACEHOLDER.findall(text))
 
 
 def whole(text: str) -> str | None:
     """The name when the text is one placeholder and nothing else."""
     match = _PLACEHOLDER.fullmatch(text)
-    return match[2] if match and not match[1] else None
+    return match[1] if match else None
 
 
 def render(value: object) -> str:
@@ -38,9 +35,7 @@ def fill(value: Any, values: Mapping[str, object]) -> Any:
     """`value` (JSON) with each placeholder of `values` filled in; others are left as they are."""
 
     def replace(match: re.Match[str]) -> str:
-        if match[1]:
-            return match[0][1:]
-        return render(values[match[2]]) if match[2] in values else match[0]
+        return render(values[match[1]]) if match[1] in values else match[0]
 
     if isinstance(value, str):
         return _PLACEHOLDER.sub(replace, value)

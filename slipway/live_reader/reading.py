@@ -1,0 +1,196 @@
+"""Everything a deployment decides on, read at once. What can't be read is `Unknown` with a reason, never empty.
+
+Only an API that is switched off counts as empty, and only where the caller says so (in preview): nothing can live
+behind it. A new project begins like that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from slipway.catalog.model import read as read_catalog
+from slipway.cloud.connection import Connection
+from slipway.cloud.failures import Call, CloudError, Denied, NotFound, role_for
+from slipway.cloud.storage import Location
+from slipway.errors import ConfigError
+from slipway.live import Live, LiveCluster, LiveJob, PublishedCatalog, QuotaLimit, Unknown
+from slipway.live_reader import translate
+
+Found = TypeVar("Found")
+
+# No answer of one API may depend on how many others are asked.
+_AT_ONCE = 9
+_SWITCHED_OFF = ("has not been used in project", "is disabled")
+_NOT_ENDED = " AND ".join(f'state!="JOB_STATE_{state}"' for state in ("SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED"))
+_PIPELINE_NOT_ENDED = " AND ".join(f'state!="PIPELINE_STATE_{state}"' for state in ("SUCCEEDED", "FAILED", "CANCELLED"))
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Where to look. `catalog` is the catalog object's name, `service_account` an address."""
+
+    project: str
+    region: str
+    catalog_bucket: str
+    work_bucket: str
+    service_account: str
+    catalog: str = "catalog.json"
+
+
+def skipped() -> Live:
+    """Nothing was read, on purpose. For preview alone."""
+    unread = Unknown("SLIPWAY_LIVE=skip", "none", "none")
+    return Live(clusters=(), jobs=(), limits=unread, catalog=None, skipped=True)
+
+
+def read(connection: Connection, wanted: Wanted, *, identity: str = "", off_is_empty: bool) -> tuple[Live, list[str]]:
+    """What lives, and warnings. With `off_is_empty` an API that is switched off has nothing in it, with a warning.
+
+    Sends nothing but GETs. Raises nothing for an API's refusal: that becomes `Unknown`, with `identity` in it.
+    """
+    reader = _Reader(connection, wanted, identity, off_is_empty)
+    with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="live") as threads:
+        clusters = threads.submit(reader.clusters)
+        jobs = [threads.submit(kind) for kind in (reader.custom_jobs, reader.tuning_jobs, reader.pipelines)]
+        limits = threads.submit(reader.limits)
+        catalog = threads.submit(reader.catalog)
+        buckets = [threads.submit(reader.bucket, name) for name in (wanted.catalog_bucket, wanted.work_bucket)]
+        account = threads.submit(reader.service_account)
+        live = Live(
+            clusters=clusters.result(),
+            jobs=_together([future.result() for future in jobs]),
+            limits=limits.result(),
+            catalog=catalog.result(),
+            buckets=_union([future.result() for future in buckets]),
+            service_accounts=account.result(),
+        )
+    return live, reader.warnings
+
+
+class _Reader:
+    """One method per list; each runs in a thread of its own."""
+
+    def __init__(self, connection: Connection, wanted: Wanted, identity: str, off_is_empty: bool) -> None:
+        self.connection, self.wanted = connection, wanted
+        self.identity, self.off_is_empty = identity, off_is_empty
+        self.vertex = connection.vertex(wanted.project, wanted.region)
+        self.parent = f"{connection.endpoints.vertex(wanted.region)}projects/{wanted.project}/locations/{wanted.region}"
+        self.warnings: list[str] = []
+
+    def clusters(self) -> tuple[LiveCluster, ...] | Unknown:
+        return self._read(
+            "aiplatform.googleapis.com persistentResources.list",
+            lambda: tuple(map(translate.cluster, self.vertex.persistent_resources())),
+            (),
+        )
+
+    def custom_jobs(self) -> tuple[LiveJob, ...] | Unknown:
+        return self._read(
+            "aiplatform.googleapis.com customJobs.list",
+            lambda: tuple(map(translate.custom_job, self.vertex.custom_jobs(_NOT_ENDED))),
+            (),
+        )
+
+    def tuning_jobs(self) -> tuple[LiveJob, ...] | Unknown:
+        return self._jobs("hyperparameterTuningJobs", _NOT_ENDED, translate.tuning_job)
+
+    def pipelines(self) -> tuple[LiveJob, ...] | Unknown:
+        return self._jobs("trainingPipelines", _PIPELINE_NOT_ENDED, translate.pipeline)
+
+    def _jobs(
+        self, kind: str, filter: str, one: Callable[[Mapping[str, object]], LiveJob]
+    ) -> tuple[LiveJob, ...] | Unknown:
+        call = Call(f"list the {kind} of {self.wanted.project}", f"aiplatform.{kind}.list")
+        params: dict[str, str | int] = {"pageSize": 100, "filter": filter}
+        pages = self.connection.session.pages
+        return self._read(
+            f"aiplatform.googleapis.com {kind}.list",
+            lambda: tuple(one(body) for body in pages(f"{self.parent}/{kind}", call, kind, params)),
+            (),
+        )
+
+    def limits(self) -> Mapping[str, QuotaLimit] | Unknown:
+        quotas = self.connection.quotas(self.wanted.project)
+        return self._read(
+            "cloudquotas.googleapis.com quotaInfos.list",
+            lambda: translate.limits(quotas.infos(), self.wanted.region),
+            {},
+        )
+
+    def catalog(self) -> PublishedCatalog | Unknown | None:
+        at = Location(self.wanted.catalog_bucket, self.wanted.catalog)
+
+        def published() -> PublishedCatalog | None:
+            try:
+                catalog = read_catalog(self.connection.storage.read(at), str(at))
+            except NotFound:
+                return None
+            return PublishedCatalog({name: cluster.id for name, cluster in catalog.clusters.items()}, catalog.retiring)
+
+        try:
+            return self._read(f"storage.googleapis.com {at}", published, None)
+        except ConfigError as error:
+            return Unknown(f"{error.what}: {error.why}", f"storage.googleapis.com {at}", "roles/storage.objectViewer")
+
+    def bucket(self, name: str) -> frozenset[str] | Unknown:
+        def existing() -> frozenset[str]:
+            try:
+                self.connection.storage.bucket(name)
+            except NotFound:
+                return frozenset()
+            return frozenset({name})
+
+        return self._read(f"storage.googleapis.com buckets.get {name}", existing, frozenset())
+
+    def service_account(self) -> frozenset[str] | Unknown:
+        address, project = self.wanted.service_account, self.wanted.project
+        call = Call(f"look at service account {address}", "iam.serviceAccounts.get", f"project {project}")
+        url = f"{self.connection.endpoints.iam}projects/{project}/serviceAccounts/{address}"
+
+        def existing() -> frozenset[str]:
+            try:
+                self.connection.session.get(url, call)
+            except NotFound:
+                return frozenset()
+            return frozenset({address})
+
+        nothing: frozenset[str] = frozenset()
+        found = self._read("iam.googleapis.com serviceAccounts.get", existing, nothing)
+        return replace(found, role="roles/iam.serviceAccountViewer") if isinstance(found, Unknown) else found
+
+    def _read(self, api: str, get: Callable[[], Found], empty: Found) -> Found | Unknown:
+        try:
+            return get()
+        except CloudError as error:
+            off = isinstance(error, Denied) and any(words in error.message for words in _SWITCHED_OFF)
+            if off and self.off_is_empty:
+                self.warnings.append(f"{api}: the API is switched off in {self.wanted.project}, so nothing lives there")
+                return empty
+            role = error.role if isinstance(error, Denied) else ""
+            return Unknown(
+                error.message or str(error),
+                api,
+                role or role_for(error.call.permission) or "it to answer",
+                self.identity,
+            )
+
+
+def _together(parts: list[tuple[LiveJob, ...] | Unknown]) -> tuple[LiveJob, ...] | Unknown:
+    jobs: list[LiveJob] = []
+    for part in parts:
+        if isinstance(part, Unknown):
+            return part
+        jobs += [job for job in part if not job.ended]
+    return tuple(jobs)
+
+
+def _union(parts: list[frozenset[str] | Unknown]) -> frozenset[str] | Unknown:
+    found: frozenset[str] = frozenset()
+    for part in parts:
+        if isinstance(part, Unknown):
+            return part
+        found |= part
+    return found

@@ -1,0 +1,135 @@
+"""From the APIs' resources to the values that decisions are made on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from slipway.cloud.quotas import QuotaInfo
+from slipway.cloud.resources import CustomJob, PersistentResource, Shape, WorkerPool, moment
+from slipway.cluster import Disk
+from slipway.live import JobReplicas, LiveCluster, LiveJob, LivePool, QuotaLimit
+
+_SERVICE = "aiplatform.googleapis.com/"
+_INELIGIBLE = {
+    "NOT_ENOUGH_USAGE_HISTORY": "no increase: too little usage history",
+    "NO_VALID_BILLING_ACCOUNT": "no increase: no valid billing account",
+    "NOT_SUPPORTED": "no increase: not supported for this quota",
+}
+
+
+def cluster(resource: PersistentResource) -> LiveCluster:
+    return LiveCluster(
+        id=resource.id,
+        state=resource.state,
+        labels=resource.labels,
+        pools=tuple(
+            LivePool(
+                id=pool.id,
+                machine_type=pool.shape.machine,
+                accelerator_type=pool.shape.accelerator,
+                accelerator_count=pool.shape.accelerator_count,
+                disk=_disk(pool.shape),
+                replicas=pool.replicas,
+                used=pool.used,
+                min=pool.min,
+                max=pool.max,
+            )
+            for pool in resource.pools
+        ),
+        create_time=resource.create_time,
+        error=resource.error,
+    )
+
+
+def custom_job(job: CustomJob) -> LiveJob:
+    return LiveJob(
+        name=job.name,
+        display_name=job.display_name,
+        state=job.state,
+        cluster_id=job.persistent_resource_id or None,
+        labels=job.labels,
+        create_time=job.create_time,
+        start_time=job.start_time,
+        end_time=job.end_time,
+        replicas=_replicas(job.worker_pools, 1),
+        spot=job.strategy == "SPOT",
+        kind="custom job",
+    )
+
+
+def tuning_job(body: Mapping[str, Any]) -> LiveJob:
+    """A hyperparameter tuning job: the machines of all trials that run at once."""
+    spec = body.get("trialJobSpec", {})
+    return _job(body, spec, "hyperparameter tuning job", times=int(body.get("parallelTrialCount", 1)))
+
+
+def pipeline(body: Mapping[str, Any]) -> LiveJob:
+    """A training pipeline: its inputs are a job's spec, in either spelling of the keys, or a tuning job's."""
+    inputs = camel(body.get("trainingTaskInputs", {}))
+    inputs = inputs if isinstance(inputs, Mapping) else {}
+    spec = inputs.get("trialJobSpec", inputs)
+    return _job(body, spec, "training pipeline", times=int(inputs.get("parallelTrialCount", 1)))
+
+
+def _job(body: Mapping[str, Any], spec: Mapping[str, Any], kind: str, times: int) -> LiveJob:
+    return LiveJob(
+        name=body.get("name", ""),
+        display_name=body.get("displayName", ""),
+        state=body.get("state", "UNSPECIFIED"),
+        cluster_id=spec.get("persistentResourceId", "").rsplit("/", 1)[-1] or None,
+        labels=dict(body.get("labels", {})),
+        create_time=moment(body.get("createTime")),
+        start_time=moment(body.get("startTime")),
+        end_time=moment(body.get("endTime")),
+        replicas=_replicas(tuple(map(WorkerPool.read, spec.get("workerPoolSpecs", ()))), times),
+        spot=spec.get("scheduling", {}).get("strategy") == "SPOT",
+        kind=kind,
+    )
+
+
+def camel(value: Any) -> Any:
+    """JSON with its keys in camelCase; the SDK sends pipelines' inputs in snake_case and they come back like that."""
+    if isinstance(value, Mapping):
+        return {_camel(str(key)): camel(item) for key, item in value.items()}
+    return [camel(item) for item in value] if isinstance(value, list) else value
+
+
+def _camel(key: str) -> str:
+    first, *rest = key.split("_")
+    return first + "".join(part.capitalize() for part in rest)
+
+
+def limits(infos: Iterable[QuotaInfo], region: str) -> dict[str, QuotaLimit]:
+    """The training limits of a region by metric, without the service's name. A quota silent on a region is left out."""
+    found: dict[str, QuotaLimit] = {}
+    for info in infos:
+        metric = info.metric.removeprefix(_SERVICE)
+        limit = info.limit(region) if metric.startswith("custom_model_training") else None
+        if limit is not None:
+            found[metric] = QuotaLimit(metric, region, limit, _increase(info))
+    return found
+
+
+def _increase(info: QuotaInfo) -> str:
+    if info.eligible:
+        return "increase can be requested"
+    return _INELIGIBLE.get(info.ineligibility, "no increase can be requested")
+
+
+def _replicas(pools: tuple[WorkerPool, ...], times: int) -> tuple[JobReplicas, ...]:
+    return tuple(
+        JobReplicas(
+            pool.shape.machine,
+            pool.shape.accelerator,
+            pool.shape.accelerator_count,
+            pool.replicas * times,
+            _disk(pool.shape),
+        )
+        for pool in pools
+        if pool.replicas
+    )
+
+
+def _disk(shape: Shape) -> Disk:
+    return Disk(shape.disk_type, shape.disk_gb)
