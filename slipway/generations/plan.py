@@ -6,7 +6,7 @@ one is let go when nothing runs on it any more.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from slipway.cluster import ClusterSpec
@@ -14,14 +14,16 @@ from slipway.generations.fingerprint import LONGEST_ID, cluster_id, fingerprint
 from slipway.live import HASH_LABEL, NAME_LABEL, STACK_LABEL, Live, LiveCluster, LiveJob, PublishedCatalog, Unknown
 
 SPENT_STATES = frozenset({"ERROR", "STOPPING"})
+RUNNING_STATES = frozenset({"RUNNING", "UPDATING"})
 # The API deletes a cluster in these states; in the others it refuses.
-DELETABLE_STATES = frozenset({"RUNNING", "UPDATING", "ERROR"})
+DELETABLE_STATES = RUNNING_STATES | {"ERROR"}
 # Which one is current, should there be several of one generation.
 _PREFERENCE = {"RUNNING": 0, "UPDATING": 0, "REBOOTING": 1, "PROVISIONING": 2}
 
-WHY_JOBS = "jobs"
+WHY_JOBS = "jobs on it"
 WHY_UNPUBLISHED = "in no catalog"
-WHY_BUSY_STATE = "state"
+WHY_BUSY_STATE = "can't be deleted in its state"
+WHY_SUCCESSOR = "its successor does not run yet"
 
 
 @dataclass(frozen=True)
@@ -90,9 +92,9 @@ def plan(
             ),
             notes=("live clusters, jobs and quota were not read: what is asked for is shown as if nothing existed",),
         )
-    unread = tuple(_unread(what, part) for what, part in (("clusters", live.clusters), ("jobs", live.jobs)) if part)
     if isinstance(live.clusters, Unknown) or isinstance(live.jobs, Unknown):
-        return Plan(problems=tuple(text for text in unread if text))
+        parts = (("the clusters", live.clusters), ("the jobs", live.jobs))
+        return Plan(problems=tuple(_unread(what, part) for what, part in parts if isinstance(part, Unknown)))
 
     clusters = {cluster.id: cluster for cluster in live.clusters}
     ours = {cluster.id: cluster for cluster in live.clusters if _is_ours(cluster, stack)}
@@ -103,28 +105,26 @@ def plan(
         for item in current
         if len(item.id) > LONGEST_ID
     ]
-    kept = {item.id for item in current}
     jobs = {id_: tuple(job for job in live.jobs if job.cluster_id == id_ and not job.ended) for id_ in ours}
 
     retiring: list[Retiring] = []
     deleted: list[str] = []
     for cluster in sorted(ours.values(), key=lambda cluster: cluster.id):
-        if cluster.id in kept:
+        if any(item.id == cluster.id for item in current):
             continue
-        why = _why_keep(cluster, jobs[cluster.id], live.catalog)
+        why = _why_keep(cluster, jobs[cluster.id], current, live.catalog)
         if isinstance(why, Unknown):
-            problems.append(
-                _unread(f"the published catalog (it decides about the idle cluster {cluster.id})", why) or ""
-            )
+            problems.append(_unread(f"the published catalog, which decides about idle cluster {cluster.id},", why))
         elif why:
-            retiring.append(Retiring(cluster, cluster.labels[NAME_LABEL], jobs[cluster.id], why))
+            overdue = _overdue(cluster, current, clusters, now)
+            retiring.append(Retiring(cluster, cluster.labels[NAME_LABEL], jobs[cluster.id], why, overdue))
         else:
             deleted.append(cluster.id)
     if problems:
         return Plan(problems=tuple(problems))
     return Plan(
         current=tuple(current),
-        retiring=tuple(replace(item, overdue=_overdue(item, current, clusters, now)) for item in retiring),
+        retiring=tuple(retiring),
         waiting=tuple(clusters[item.id] for item in current if item.state == "PROVISIONING"),
         deleted=tuple(deleted),
     )
@@ -181,7 +181,10 @@ def _current(
 
 
 def _why_keep(
-    cluster: LiveCluster, jobs: tuple[LiveJob, ...], catalog: PublishedCatalog | Unknown | None
+    cluster: LiveCluster,
+    jobs: tuple[LiveJob, ...],
+    current: list[Current],
+    catalog: PublishedCatalog | Unknown | None,
 ) -> str | Unknown:
     """Why a cluster that is not asked for stays declared; empty when it goes."""
     if jobs:
@@ -190,21 +193,29 @@ def _why_keep(
         return ""  # It is going already: importing it would race with its end.
     if cluster.state not in DELETABLE_STATES:
         return WHY_BUSY_STATE
+    successor = _successor(cluster, current)
+    # One that is made by this `up` needs no rule: the engine deletes last, and nothing when a create failed.
+    if successor is not None and successor.import_ and successor.state not in RUNNING_STATES:
+        return WHY_SUCCESSOR
     if isinstance(catalog, Unknown):
         return catalog
     return "" if catalog is not None and catalog.lists(cluster.id) else WHY_UNPUBLISHED
 
 
-def _overdue(item: Retiring, current: list[Current], clusters: dict[str, LiveCluster], now: datetime | None) -> bool:
-    successor = next((candidate for candidate in current if candidate.spec.name == item.name), None)
+def _successor(cluster: LiveCluster, current: list[Current]) -> Current | None:
+    return next((item for item in current if item.spec.name == cluster.labels[NAME_LABEL]), None)
+
+
+def _overdue(
+    cluster: LiveCluster, current: list[Current], clusters: dict[str, LiveCluster], now: datetime | None
+) -> bool:
+    successor = _successor(cluster, current)
     if now is None or successor is None or successor.spec.retire_within is None or successor.id not in clusters:
         return False
     since = clusters[successor.id].create_time
     return since is not None and now - since > successor.spec.retire_within
 
 
-def _unread(what: str, part: object) -> str | None:
-    if not isinstance(part, Unknown):
-        return None
+def _unread(what: str, part: Unknown) -> str:
     who = f" as {part.identity}" if part.identity else ""
-    return f"can't read {what}: {part.api}{who}: {part.why}; it needs {part.role}"
+    return f"can't read {what} from {part.api}{who}: {part.why}; it needs {part.role}"

@@ -1,0 +1,208 @@
+"""`slipway check`: everything that is wrong with the stack files, without the engine and without the cloud."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from slipway.errors import ConfigError
+
+if TYPE_CHECKING:
+    from slipway.stack import Document, Finding, Stack
+
+EXIT_FINDINGS = 2
+JSON_SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A stack file with what it declares, or what is wrong with it."""
+
+    name: str
+    file: str
+    stack: Stack | None
+    findings: tuple[Finding, ...]
+
+
+@click.command()
+@click.argument("stacks", nargs=-1, metavar="[STACK|FILE]…")
+@click.option("--output", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@click.option("--schema", is_flag=True, help="Print the JSON Schema of stack files, as it lies in stacks/schema.json.")
+@click.pass_context
+def check(context: click.Context, stacks: tuple[str, ...], output: str, schema: bool) -> None:
+    """Check stack files: keys, names, machines, disks, sizes, secrets, and that each template fits a pool.
+
+    Without an argument, all of stacks/Pulumi.*.yaml. Exit code 2 when anything is wrong.
+    """
+    from slipway.stack import schema_text  # pydantic: only for who checks
+
+    if schema:
+        click.echo(schema_text(), nl=False)
+        return
+    checked = [check_file(path) for path in _paths(stacks, Path.cwd())]
+    click.echo(json.dumps(_json(checked), indent=2) if output == "json" else _text(checked))
+    if any(item.findings for item in checked):
+        context.exit(EXIT_FINDINGS)
+
+
+def check_file(path: Path) -> Checked:
+    """Check one stack file and the templates it names."""
+    from slipway.stack import StackErrors, load, parse, stack_of
+
+    shown = _shown(path)
+    document = load(path, shown_as=shown)
+    try:
+        stack = parse(document)
+    except StackErrors as errors:
+        missing = _missing_templates(document, _templates_of(path))
+        found = sorted((*errors.findings, *missing), key=lambda finding: finding.line)
+        return Checked(stack_of(shown), shown, None, tuple(found))
+    findings = _missing_templates(document, _templates_of(path)) or _unproven(stack, document, _templates_of(path))
+    return Checked(stack.name, shown, stack, findings)
+
+
+def _paths(stacks: tuple[str, ...], here: Path) -> list[Path]:
+    folder = here / "stacks"
+    every = sorted(folder.glob("Pulumi.*.yaml"))
+    if not stacks:
+        if not every:
+            raise ConfigError(
+                "there is no stack file here",
+                why=f"no {_shown(folder)}/Pulumi.*.yaml",
+                fix="change to the checkout's folder, or name a file: slipway check FILE",
+            )
+        return every
+    return [_path(word, here, every) for word in stacks]
+
+
+def _path(word: str, here: Path, every: list[Path]) -> Path:
+    if (here / word).is_file():
+        return here / word
+    by_name = {path.name.removeprefix("Pulumi.").removesuffix(".yaml"): path for path in every}
+    if word in by_name:
+        return by_name[word]
+    from slipway.machines import nearest
+
+    near = nearest(word, tuple(by_name))
+    raise ConfigError(
+        f"there is no stack {word!r}, and no such file",
+        why=f"the stacks are {', '.join(by_name)}" if by_name else "there is no stacks/Pulumi.*.yaml here",
+        fix=f"slipway check {near}" if near else "slipway check",
+    )
+
+
+def _templates_of(path: Path) -> Path:
+    folder = path.resolve().parent
+    return (folder.parent if folder.name == "stacks" else folder) / "templates"
+
+
+def _missing_templates(document: Document, folder: Path) -> tuple[Finding, ...]:
+    from slipway.machines import nearest
+    from slipway.stack import Finding
+    from slipway.template.load import available
+
+    config = document.values.get("config") if isinstance(document.values, dict) else None
+    names = config.get("slipway:templates") if isinstance(config, dict) else None
+    known = available(folder)
+    findings = []
+    for index, name in enumerate(names if isinstance(names, list) else []):
+        if isinstance(name, str) and name not in known:
+            near = nearest(name, known)
+            findings.append(
+                Finding(
+                    document.file,
+                    document.line(("config", "slipway:templates", index)),
+                    f"slipway:templates[{index}]",
+                    f"there is no template {name!r}: no file templates/{name.replace('-', '_')}.py",
+                    f"did you mean `{near}`?" if near else f"one of {', '.join(known)}" if known else "write it",
+                )
+            )
+    return tuple(findings)
+
+
+def _unproven(stack: Stack, document: Document, folder: Path) -> tuple[Finding, ...]:
+    """Templates that can't be loaded or fit no pool."""
+    from slipway.stack import Finding
+    from slipway.template.load import load
+    from slipway.template.proof import prove
+
+    findings = []
+    for index, name in enumerate(stack.templates):
+        try:
+            prove(load((name,), folder)[0], stack.clusters)
+        except ConfigError as error:
+            what, fix = "\n    ".join([error.what, *error.why.splitlines()]), error.fix
+        except Exception as error:  # Whatever a template's own code raises is a finding about that template.
+            what = f"templates/{name.replace('-', '_')}.py can't be loaded: {type(error).__name__}: {error}"
+            fix = "mend the file"
+        else:
+            continue
+        line = document.line(("config", "slipway:templates", index))
+        findings.append(Finding(document.file, line, f"slipway:templates[{index}]", what, fix))
+    return tuple(findings)
+
+
+def _text(checked: list[Checked]) -> str:
+    wide = max(len(item.name) for item in checked)
+    lines = []
+    for item in checked:
+        if item.findings or item.stack is None:
+            lines += [str(finding) for finding in item.findings]
+        else:
+            lines.append(f"ok  {item.name.ljust(wide)}  {_summary(item.stack)}")
+    count = sum(len(item.findings) for item in checked)
+    if count:
+        bad = sum(bool(item.findings) for item in checked)
+        lines.append(f"{count} error{'' if count == 1 else 's'} in {bad} of {len(checked)} stack files")
+    return "\n".join(lines)
+
+
+def _summary(stack: Stack) -> str:
+    from slipway.prices import UNKNOWN_PRICE, dollars, total
+
+    pools = sum(len(cluster.pools) for cluster in stack.clusters)
+    counts = (
+        (len(stack.clusters), "cluster"),
+        (pools, "pool"),
+        (len(stack.templates), "template"),
+    )
+    words = ", ".join(f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in counts)
+    price = total(stack.clusters, stack.region)
+    if price is None:
+        return f"{stack.region}  {words}  {UNKNOWN_PRICE}"
+    return f"{stack.region}  {words}  {dollars(price.floor)} idle, {dollars(price.ceiling)} at most"
+
+
+def _json(checked: list[Checked]) -> dict[str, Any]:
+    return {
+        "schema": JSON_SCHEMA,
+        "ok": not any(item.findings for item in checked),
+        "stacks": [_stack_json(item) for item in checked],
+        "findings": [asdict(finding) for item in checked for finding in item.findings],
+    }
+
+
+def _stack_json(item: Checked) -> dict[str, Any]:
+    from slipway.prices import total
+
+    found: dict[str, Any] = {"stack": item.name, "file": item.file, "ok": not item.findings}
+    if item.stack is not None:
+        price = total(item.stack.clusters, item.stack.region)
+        found |= {
+            "project": item.stack.project,
+            "region": item.stack.region,
+            "clusters": {cluster.name: [pool.name for pool in cluster.pools] for cluster in item.stack.clusters},
+            "templates": list(item.stack.templates),
+            "floorPerHour": str(price.floor) if price else None,
+            "ceilingPerHour": str(price.ceiling) if price else None,
+        }
+    return found
+
+
+def _shown(path: Path) -> str:
+    here = Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
