@@ -1,0 +1,78 @@
+"""`python -m bench [--only NAME] [--runs N]`: one JSON line per result on stdout, progress on stderr."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bench import preview, startup, submit
+from bench.errors import BenchError
+from bench.ground import Ground, Tell
+from bench.result import Result
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """`names` are the results that `measure(ground, runs, tell)` returns, in this order."""
+
+    names: tuple[str, ...]
+    measure: Callable[[Ground, int, Tell], list[Result]]
+
+
+BENCHMARKS = (
+    Benchmark(("help",), startup.help_text),
+    Benchmark(("local-cloud-start",), startup.local_cloud),
+    Benchmark(("submit-vs-sdk", "submit"), submit.submit),
+    Benchmark(("submit-memory",), submit.memory),
+    Benchmark(("submit-round-trips",), submit.round_trips),
+    Benchmark(("preview-vs-bare",), preview.preview),
+)
+
+
+def main(arguments: list[str]) -> int:
+    names = [name for benchmark in BENCHMARKS for name in benchmark.names]
+    parser = argparse.ArgumentParser(
+        prog="python -m bench", description="Measure the bars; exit 1 when one is not met."
+    )
+    parser.add_argument("--only", metavar="NAME", action="append", choices=names, help=f"one of {', '.join(names)}")
+    parser.add_argument("--runs", type=_positive, default=5, metavar="N", help="paired runs per benchmark (5)")
+    chosen = parser.parse_args(arguments)
+    wanted = set(chosen.only or names)
+    good = True
+    with Ground(_tell) as ground:
+        for benchmark in BENCHMARKS:
+            asked = wanted.intersection(benchmark.names)
+            if not asked:
+                continue
+            _tell(" · ".join(benchmark.names))
+            try:
+                results = benchmark.measure(ground, chosen.runs, _tell_more)
+            except BenchError as error:
+                _tell(f"error: {' and '.join(sorted(asked))} can't be measured\n  why: {error}")
+                good = False
+                continue
+            for result in results:
+                if result.name in asked:
+                    print(result.line(), flush=True)
+                    good = good and result.ok
+    return 0 if good else 1
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of runs: 1 or more")
+    return int(text)
+
+
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def _tell_more(line: str) -> None:
+    _tell(f"  {line}")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,141 @@
+"""The ground a benchmark stands on: a local cloud of its own, with stack `local` deployed on it when that is needed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from bench.errors import BenchError
+
+CHECKOUT = Path(__file__).parents[1]
+STACK = "local"
+# What decides about a cloud, an engine or a catalog comes from the bench's own cloud, never from the caller's shell.
+_FOREIGN = ("GOOGLE_", "PULUMI_", "CLOUDSDK_", "STORAGE_EMULATOR_HOST", "SLIPWAY_LOCAL_", "SLIPWAY_CATALOG")
+
+Tell = Callable[[str], None]
+
+
+@dataclass
+class Cloud:
+    """A running local cloud with its state in `state`; `command` runs a program and returns what it printed."""
+
+    state: Path
+    settings: Mapping[str, str]
+    _roles: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    @cached_property
+    def shell(self) -> dict[str, str]:
+        """The caller's environment without anything that points to another cloud."""
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(_FOREIGN)}
+        # Outside a checkout `slipway` keeps its journal here.
+        kept["XDG_STATE_HOME"] = str(self.state / "xdg")
+        return {**kept, "SLIPWAY_LOCAL_STATE": str(self.state), "SLIPWAY_LOCAL_PORT": "0"}
+
+    def start(self) -> None:
+        """Start it, or do nothing when it runs."""
+        chosen = [part for name, value in self.settings.items() for part in ("--set", f"{name}={value}")]
+        command([sys.executable, "-m", "local", "up", *chosen], self.shell)
+
+    def stop(self) -> None:
+        command([sys.executable, "-m", "local", "down"], self.shell)
+
+    def role(self, name: str) -> dict[str, str]:
+        """The environment of a shell that acts as `name`: owner, deployer, previewer or submitter."""
+        if name not in self._roles:
+            said = command([sys.executable, "-m", "local", "env", "--as", name], self.shell)
+            exports = [word for line in said.splitlines() for word in shlex.split(line) if word != "export"]
+            self._roles[name] = {**self.shell, **dict(word.split("=", 1) for word in exports)}
+        return self._roles[name]
+
+    @property
+    def url(self) -> str:
+        return str(json.loads((self.state / "cloud.json").read_text())["url"])
+
+    def call(self, method: str, path: str, body: object = None) -> Any:
+        """One request to the cloud as its owner. Raises BenchError, with the cloud's words."""
+        token = json.loads((self.state / "cloud.json").read_text())["tokens"]["owner"]
+        request = urllib.request.Request(
+            self.url + path,
+            method=method,
+            data=None if body is None else json.dumps(body).encode(),
+            headers={"Authorization": f"Bearer {token}"},
+        )
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        try:
+            with opener.open(request, timeout=30) as answer:
+                return json.load(answer)
+        except urllib.error.HTTPError as error:
+            raise BenchError(f"{method} {path}: {error.code} {error.read().decode(errors='replace')}") from error
+
+
+class Ground:
+    """Clouds and stacks on demand, in one temporary folder; all is stopped and removed when the block ends."""
+
+    def __init__(self, tell: Tell) -> None:
+        self._tell = tell
+        self._closing = ExitStack()
+
+    def __enter__(self) -> Ground:
+        self.folder = Path(self._closing.enter_context(tempfile.TemporaryDirectory(prefix="slipway-bench-"))).resolve()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._closing.close()
+
+    def cloud(self, name: str, settings: Mapping[str, str]) -> Cloud:
+        """A fresh cloud that was not started yet; it is stopped at the end whether or not it was."""
+        state = self.folder / name
+        state.mkdir()
+        cloud = Cloud(state, settings)
+        self._closing.callback(cloud.stop)
+        return cloud
+
+    @cached_property
+    def deployed(self) -> Cloud:
+        """A cloud with stack `local` deployed by the real engine."""
+        # A bench submits and previews faster than a person may; the service's rates would be what it measures.
+        cloud = self.cloud("deployed", {"submissions_per_minute": "0", "calls_per_minute": "0"})
+        self._tell("local cloud …")
+        cloud.start()
+        self._tell("pulumi up …")
+        began = time.monotonic()
+        pulumi(cloud, CHECKOUT, "stack", "select", STACK, "--create")
+        pulumi(cloud, CHECKOUT, "up", "--yes", "--skip-preview", "--stack", STACK)
+        self._tell(f"pulumi up took {time.monotonic() - began:.1f} s")
+        return cloud
+
+
+def pulumi(cloud: Cloud, folder: Path, *args: str) -> str:
+    """Run the engine in `folder` as the deployer."""
+    return command(["pulumi", *args, "--non-interactive"], cloud.role("deployer"), folder)
+
+
+def command(args: list[str], environ: Mapping[str, str], folder: Path = CHECKOUT) -> str:
+    """Run a command that is not measured; returns its standard output.
+
+    Raises:
+        BenchError: it did not exit 0.
+    """
+    program = args[0]
+    done = subprocess.run(args, env=dict(environ), cwd=folder, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise BenchError(
+            f"{Path(program).name} {' '.join(args[1:])} ended with {done.returncode}:\n{done.stderr or done.stdout}"
+        )
+    return done.stdout

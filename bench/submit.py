@@ -1,0 +1,95 @@
+"""Submitting one job, from the start of the process to the accepted job: time, memory, round trips."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from bench import measure, proxy, sdk
+from bench.errors import BenchError
+from bench.ground import Cloud, Ground, Tell
+from bench.result import Result, absolute
+
+TEMPLATE = "dask-digits"
+CATALOG = "gs://slipway-local-local-catalog"
+_SLIPWAY = str(Path(sys.executable).with_name("slipway"))
+_SUBMIT = [_SLIPWAY, "submit", TEMPLATE, "--output", "json"]
+_DELAY_S = 0.1
+_END_S = 60
+
+
+class Submitter:
+    """Submits as a person does, and ends what was submitted, so that the next run meets the same cloud."""
+
+    def __init__(self, ground: Ground) -> None:
+        self.cloud: Cloud = ground.deployed
+        self.folder = ground.folder
+        # Not in the checkout: nothing of a bench is remembered there.
+        self.environ = {**self.cloud.role("submitter"), "SLIPWAY_CATALOG": CATALOG}
+
+    @cached_property
+    def request(self) -> Mapping[str, Any]:
+        """The custom job that is sent."""
+        sample = measure.run([*_SUBMIT, "--dry-run"], self.environ, self.folder)
+        return dict(json.loads(sample.output)["request"])
+
+    @cached_property
+    def script(self) -> Sequence[str]:
+        """The command that submits the same job with the Vertex SDK."""
+        file = self.folder / "submit_with_the_sdk.py"
+        file.write_text(sdk.script(self.request, "slipway-local", "us-central1"))
+        return [sys.executable, str(file)]
+
+    def ours(self, environ: Mapping[str, str] | None = None) -> measure.Sample:
+        sample = measure.run(_SUBMIT, environ or self.environ, self.folder)
+        self._end(json.loads(sample.output)["job"])
+        return sample
+
+    def theirs(self) -> measure.Sample:
+        sample = measure.run(self.script, self.environ, self.folder)
+        self._end(sample.output.split()[-1])
+        return sample
+
+    def _end(self, job: str) -> None:
+        """Cancel a job that was just accepted, and wait until it has let go of its machines."""
+        self.cloud.call("POST", f"/v1/{job}:cancel", {})
+        until = time.monotonic() + _END_S
+        while "endTime" not in self.cloud.call("GET", f"/v1/{job}"):
+            if time.monotonic() > until:
+                raise BenchError(f"{job} was cancelled and did not end within {_END_S} s")
+            time.sleep(0.05)
+
+
+def submit(ground: Ground, runs: int, tell: Tell) -> list[Result]:
+    submitter = Submitter(ground)
+    ours, theirs = measure.medians(runs, lambda: submitter.ours().seconds, lambda: submitter.theirs().seconds, tell)
+    return [Result("submit-vs-sdk", ours, theirs, 1 / 6), absolute("submit", ours, 0.30)]
+
+
+def memory(ground: Ground, runs: int, tell: Tell) -> list[Result]:
+    submitter = Submitter(ground)
+    return [absolute("submit-memory", measure.median(runs, lambda: submitter.ours().peak_mb, tell), 64.0)]
+
+
+def round_trips(ground: Ground, runs: int, tell: Tell) -> list[Result]:
+    """How many answers a submission waits for, one after the other: seen from a proxy that makes each one slow."""
+    submitter = Submitter(ground)
+    url = submitter.cloud.url
+    with proxy.recording(url, _DELAY_S) as recorder:
+        environ = {name: value.replace(url, recorder.url) for name, value in submitter.environ.items()}
+        submitter.ours(environ)
+        exchanges = recorder.take()
+    chain = proxy.in_sequence(exchanges)
+    if not chain:
+        raise BenchError(
+            "slipway submit sent nothing through the proxy: some endpoint is not taken from the environment"
+        )
+    began = min(exchange.began for exchange in exchanges)
+    for exchange in exchanges:
+        tell(f"{exchange.began - began:5.2f}–{exchange.ended - began:.2f} s  {exchange.what}")
+    return [absolute("submit-round-trips", len(chain), 3)]

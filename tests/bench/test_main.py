@@ -1,0 +1,80 @@
+"""The command: what it prints where, and how it ends."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import bench.__main__ as command
+from bench.errors import BenchError
+from bench.ground import Ground, Tell
+from bench.result import Result, absolute
+
+
+def benchmark(*results: Result) -> command.Benchmark:
+    def measure(ground: Ground, runs: int, tell: Tell) -> list[Result]:
+        tell(f"measured with {runs} runs")
+        return list(results)
+
+    return command.Benchmark(tuple(result.name for result in results), measure)
+
+
+def broken(ground: Ground, runs: int, tell: Tell) -> list[Result]:
+    raise BenchError("no engine")
+
+
+GOOD, BAD = absolute("good", 1, 2), absolute("bad", 3, 2)
+
+
+def test_json_alone_on_stdout_progress_on_stderr(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(command, "BENCHMARKS", (benchmark(GOOD),))
+    assert command.main(["--runs", "3"]) == 0
+    printed = capsys.readouterr()
+    assert [json.loads(line)["name"] for line in printed.out.splitlines()] == ["good"]
+    assert "measured with 3 runs" in printed.err
+
+
+def test_a_missed_bar_is_exit_1(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(command, "BENCHMARKS", (benchmark(GOOD, BAD),))
+    assert command.main([]) == 1
+    assert [json.loads(line)["ok"] for line in capsys.readouterr().out.splitlines()] == [True, False]
+
+
+def test_only_one_of_them(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(command, "BENCHMARKS", (benchmark(GOOD, BAD), command.Benchmark(("ugly",), broken)))
+    assert command.main(["--only", "good"]) == 0
+    assert [json.loads(line)["name"] for line in capsys.readouterr().out.splitlines()] == ["good"]
+
+
+def test_what_can_not_be_measured_is_no_number(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(command, "BENCHMARKS", (command.Benchmark(("ugly",), broken), benchmark(GOOD)))
+    assert command.main([]) == 1
+    printed = capsys.readouterr()
+    assert [json.loads(line)["name"] for line in printed.out.splitlines()] == ["good"], "the others are still measured"
+    assert "ugly can't be measured\n  why: no engine" in printed.err
+
+
+@pytest.mark.parametrize("wrong", [["--runs", "0"], ["--runs", "many"], ["--only", "nothing"]])
+def test_bad_flags_are_exit_2(wrong: list[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        command.main(wrong)
+    assert ended.value.code == 2
+
+
+def test_the_bars_of_the_design_are_measured() -> None:
+    names = [name for each in command.BENCHMARKS for name in each.names]
+    assert len(names) == len(set(names))
+    assert set(names) == {
+        "help",
+        "local-cloud-start",
+        "submit",
+        "submit-vs-sdk",
+        "submit-memory",
+        "submit-round-trips",
+        "preview-vs-bare",
+    }
