@@ -59,7 +59,7 @@ class TestNothingIsTrustedByName:
             for step in workflow.steps():
                 for line in step.get("run", "").splitlines():
                     if "pip install" in line:
-                        assert "--require-hashes" in line or "--no-deps ." in line, line
+                        assert "--require-hashes --only-binary :all:" in line, line
 
     def test_the_engine_is_the_one_the_tests_run(self, workflows: All) -> None:
         (step,) = [s for s in workflows["actions/stack"].steps() if s.get("uses", "").startswith("pulumi/actions@")]
