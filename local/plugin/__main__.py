@@ -1,0 +1,51 @@
+"""`pulumi-resource-gcp`: prints the port of its gRPC server and serves until the engine is gone."""
+
+import os
+import signal
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from types import FrameType
+
+import grpc
+
+from local.plugin.pace import Pace
+from local.plugin.protos import services
+from local.plugin.server import Service
+
+POLL_VARIABLE = "SLIPWAY_GCP_PLUGIN_POLL_SECONDS"
+"""Shortens, for tests, the 10 s at which operations are asked."""
+_LARGEST_MESSAGE = 400 * 1024 * 1024
+_THREADS = 128
+
+
+def main() -> None:
+    """Serve. Leaves at once when told to, and within seconds when the engine was killed."""
+    engine = os.getppid()
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, _leave)
+    server = grpc.server(
+        ThreadPoolExecutor(_THREADS),
+        options=[
+            ("grpc.max_receive_message_length", _LARGEST_MESSAGE),
+            ("grpc.max_send_message_length", _LARGEST_MESSAGE),
+        ],
+    )
+    pace = Pace(poll=float(os.environ.get(POLL_VARIABLE, "10")))
+    services.add_ResourceProviderServicer_to_server(Service(pace), server)
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    print(port, flush=True)
+    while os.getppid() == engine:
+        time.sleep(1)
+    os._exit(0)
+
+
+def _leave(_signal: int, _frame: FrameType | None) -> None:
+    # The server's own way out waits for its threads, and the engine, 5 s long, for this process.
+    sys.stdout.flush()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

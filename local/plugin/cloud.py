@@ -1,0 +1,51 @@
+"""One request of the engine, as a resource type sees it: the cloud, the configuration and the time left."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from local.plugin.pace import Pace
+from local.plugin.settings import Settings
+from local.plugin.transport import CloudError, Transport
+
+
+class OperationError(CloudError):
+    """A long-running operation that ended with an error, or not in time."""
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """`deadline` is on the clock of `pace`; `timeout` is what it was made from, in seconds."""
+
+    transport: Transport
+    settings: Settings
+    pace: Pace
+    timeout: float
+    deadline: float
+
+    def send(self, service: str, method: str, path: str, **parts: Any) -> Any:
+        """See Transport.send."""
+        return self.transport.send(service, method, path, **parts)
+
+    def finish(self, service: str, operation: Mapping[str, Any], activity: str) -> Mapping[str, Any]:
+        """Wait for an operation's end and return it. `activity` is for errors, e.g. `Creating PersistentResource`.
+
+        It is asked at once and then at each interval, unless it has ended already. Raises OperationError.
+        """
+        first = True
+        while not operation.get("done"):
+            if not first:
+                if self.pace.now() + self.pace.poll > self.deadline:
+                    raise OperationError(
+                        f"Error waiting for {activity}: timeout while waiting for state to become 'done: true' "
+                        f"(last state: 'done: false', timeout: {self.timeout:g} s); the cloud goes on with it"
+                    )
+                self.pace.pause(self.pace.poll)
+            first = False
+            operation = self.send(service, "GET", str(operation["name"]))
+        error = operation.get("error")
+        if error:
+            raise OperationError(
+                f"Error waiting for {activity}: Error code {error.get('code', 0)}, message: {error.get('message', '')}"
+            )
+        return operation

@@ -1,0 +1,79 @@
+"""What the provider asks of a resource type."""
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from local.plugin.checking import Failure
+from local.plugin.cloud import Cloud
+from local.plugin.schema import Schema
+from local.plugin.settings import Settings
+from local.plugin.transport import CloudError
+from local.plugin.values import Properties
+
+
+class ImportIdError(CloudError):
+    """An id that names no resource of the type."""
+
+    def __init__(self, token: str, given: str, forms: tuple[str, ...]) -> None:
+        ways = " or ".join(forms) if forms else "nothing: this type can't be imported"
+        super().__init__(f"import id {given!r} does not fit {token}; expected {ways}")
+
+
+@dataclass(frozen=True)
+class Found:
+    """A resource in the cloud: its id and its state."""
+
+    id: str
+    state: dict[str, Any]
+
+
+class Kind(Protocol):
+    """A resource type. States are property maps of its schema; `planned` is the state to come, COMPUTED left in."""
+
+    @property
+    def schema(self) -> Schema:
+        """Its properties."""
+
+    def check(self, inputs: Properties) -> list[Failure]:
+        """What is wrong with inputs beyond the schema."""
+
+    def drift(self, old: Properties, planned: Properties) -> dict[str, Any]:
+        """Properties whose planned value follows from others, e.g. a hash from the content."""
+
+    def create(self, cloud: Cloud, planned: Properties) -> Found:
+        """Make it and read it."""
+
+    def read(self, cloud: Cloud, id: str, state: Properties) -> Found | None:
+        """Its present state; None when the cloud has it no more. `state` is the last known one."""
+
+    def update(self, cloud: Cloud, id: str, old: Properties, planned: Properties) -> Found:
+        """Change it in place and read it."""
+
+    def delete(self, cloud: Cloud, id: str, state: Properties) -> None:
+        """Remove it; one that is gone already counts as removed."""
+
+    def locate(self, id: str, settings: Settings) -> Found:
+        """The full id, and a state with just what a read needs. Raises ImportIdError."""
+
+
+class BaseKind:
+    """What most types leave as it is."""
+
+    def check(self, inputs: Properties) -> list[Failure]:
+        """Nothing beyond the schema."""
+        return []
+
+    def drift(self, old: Properties, planned: Properties) -> dict[str, Any]:
+        """Nothing follows from anything."""
+        return {}
+
+
+def guarded(title: str, id: str, state: Properties) -> bool:
+    """Whether a delete is to be left out (ABANDON). Raises CloudError under PREVENT."""
+    policy = state.get("deletionPolicy")
+    if policy == "PREVENT":
+        raise CloudError(
+            f'cannot destroy {title} {id!r}: its deletionPolicy is "PREVENT"; '
+            'set it to "DELETE" and run `pulumi up` before it can be deleted'
+        )
+    return bool(policy == "ABANDON")

@@ -1,0 +1,18 @@
+"""The three label properties after a read."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from local.plugin.values import Properties
+
+
+def read_labels(labels: Mapping[str, str] | None, state: Properties) -> dict[str, Any]:
+    """All labels as `effectiveLabels`; under the two others only those that the last known state has there."""
+    found = dict(labels or {})
+
+    def known(name: str) -> dict[str, str]:
+        return {key: found[key] for key in state.get(name) or {} if key in found}
+
+    declared = known("labels")
+    read: dict[str, Any] = {"pulumiLabels": known("pulumiLabels"), "effectiveLabels": found}
+    return read | ({"labels": declared} if declared else {})

@@ -1,0 +1,41 @@
+"""Time as the provider uses it: waiting that a cancel ends, and deadlines."""
+
+import time
+from collections.abc import Callable
+from threading import Event
+
+
+class CancelledError(Exception):
+    """The engine asked to stop."""
+
+    def __init__(self) -> None:
+        super().__init__("cancelled while it was under way; what the cloud has begun goes on there")
+
+
+class Pace:
+    """The clock, and the interval at which operations are asked (seconds)."""
+
+    def __init__(
+        self,
+        poll: float = 10.0,
+        now: Callable[[], float] = time.monotonic,
+        wait: Callable[[Event, float], object] = Event.wait,
+    ) -> None:
+        self.poll = poll
+        self._now = now
+        self._wait = wait
+        self._stop = Event()
+
+    def now(self) -> float:
+        """Seconds on a clock that only goes forward."""
+        return self._now()
+
+    def pause(self, seconds: float) -> None:
+        """Wait so long. Raises CancelledError."""
+        self._wait(self._stop, seconds)
+        if self._stop.is_set():
+            raise CancelledError
+
+    def cancel(self) -> None:
+        """End all waiting, now and later."""
+        self._stop.set()

@@ -1,0 +1,138 @@
+"""The provider without its wire: the engine's questions about resources, answered from the types' schemas."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from local.plugin import checking, comparing, planning, reading
+from local.plugin.checking import Checked
+from local.plugin.cloud import Cloud
+from local.plugin.comparing import Change
+from local.plugin.kind import Found, Kind
+from local.plugin.naming import Naming
+from local.plugin.pace import Pace
+from local.plugin.resources.bucket import Bucket
+from local.plugin.resources.bucket_object import BucketObject
+from local.plugin.resources.iam_member import BUCKET, PROJECT, SERVICE_ACCOUNT, IamMember
+from local.plugin.resources.persistent_resource import PersistentResource
+from local.plugin.resources.quota_preference import QuotaPreference
+from local.plugin.resources.service_account import ServiceAccount
+from local.plugin.settings import Settings
+from local.plugin.transport import Transport
+from local.plugin.values import Properties
+
+
+class RefusedError(Exception):
+    """Something that this provider does not know; the official plugin may."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"the local gcp plugin does not know {what}. It offers just what Slipway declares; "
+            "SLIPWAY_GCP_PLUGIN=auto (or the path of one) takes the official gcp plugin instead"
+        )
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What an update would change."""
+
+    changes: tuple[Change, ...]
+    delete_first: bool
+
+    @property
+    def replaces(self) -> list[str]:
+        """The top-level properties for whose sake a new resource is needed."""
+        return sorted({change.top for change in self.changes if change.replace})
+
+    @property
+    def properties(self) -> list[str]:
+        """All top-level properties that change."""
+        return sorted({change.top for change in self.changes})
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A resource that was read, with the inputs that stand for it."""
+
+    found: Found
+    inputs: dict[str, Any]
+
+
+def kinds() -> Mapping[str, Kind]:
+    """The resource types by their tokens."""
+    known: tuple[Kind, ...] = (
+        PersistentResource(),
+        QuotaPreference(),
+        Bucket(),
+        BucketObject(),
+        IamMember(BUCKET),
+        ServiceAccount(),
+        IamMember(SERVICE_ACCOUNT),
+        IamMember(PROJECT),
+    )
+    return {kind.schema.token: kind for kind in known}
+
+
+class Provider:
+    """A configured provider. Safe to use from several threads."""
+
+    def __init__(self, settings: Settings, pace: Pace) -> None:
+        self._settings = settings
+        self._pace = pace
+        self._transport = Transport(settings, pace)
+        self._kinds = kinds()
+
+    def kind(self, token: str) -> Kind:
+        """The type of that token. Raises RefusedError."""
+        try:
+            return self._kinds[token]
+        except KeyError:
+            raise RefusedError(f"the type {token}") from None
+
+    def check(self, token: str, given: Properties, old: Properties, naming: Naming) -> Checked:
+        """The inputs, completed and checked."""
+        kind = self.kind(token)
+        checked = checking.check(kind.schema, given, old, naming)
+        return Checked(checked.inputs, (*checked.failures, *kind.check(checked.inputs)))
+
+    def plan(self, token: str, old: Properties | None, inputs: Properties) -> dict[str, Any]:
+        """The state to come."""
+        kind = self.kind(token)
+        planned = planning.plan(kind.schema, old, inputs, self._settings)
+        return planned | kind.drift(old or {}, planned)
+
+    def difference(self, token: str, old: Properties, inputs: Properties) -> Difference:
+        """What an update would change, and how."""
+        schema = self.kind(token).schema
+        changes = comparing.compare(schema, old, self.plan(token, old, inputs))
+        return Difference(changes, comparing.deletes_first(schema, inputs, changes))
+
+    def create(self, token: str, inputs: Properties, timeout: float) -> Found:
+        """Make the resource. `timeout` in seconds, 0 for the type's own."""
+        kind = self.kind(token)
+        return kind.create(self._cloud(kind, timeout), self.plan(token, None, inputs))
+
+    def read(self, token: str, id: str, state: Properties, inputs: Properties) -> Reading | None:
+        """Read a resource again, or for the first time (an import: no state); None when it is not there."""
+        kind = self.kind(token)
+        known = Found(id, dict(state)) if state else kind.locate(id, self._settings)
+        found = kind.read(self._cloud(kind, 0), known.id, known.state)
+        if found is None:
+            return None
+        schema = kind.schema
+        now = reading.refreshed(schema, inputs, found.state) if inputs else reading.imported(schema, found.state)
+        return Reading(found, now)
+
+    def update(self, token: str, id: str, old: Properties, inputs: Properties, timeout: float) -> Found:
+        """Change the resource in place."""
+        kind = self.kind(token)
+        return kind.update(self._cloud(kind, timeout), id, old, self.plan(token, old, inputs))
+
+    def delete(self, token: str, id: str, state: Properties, timeout: float) -> None:
+        """Remove the resource."""
+        kind = self.kind(token)
+        kind.delete(self._cloud(kind, timeout), id, state)
+
+    def _cloud(self, kind: Kind, timeout: float) -> Cloud:
+        seconds = timeout or kind.schema.default_timeout
+        return Cloud(self._transport, self._settings, self._pace, seconds, self._pace.now() + seconds)

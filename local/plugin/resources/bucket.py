@@ -1,0 +1,123 @@
+"""`storage.Bucket`."""
+
+from typing import Any
+from urllib.parse import quote
+
+from local.plugin.cloud import Cloud
+from local.plugin.comparing import changed
+from local.plugin.ids import parse
+from local.plugin.kind import BaseKind, Found, guarded
+from local.plugin.labels import read_labels
+from local.plugin.resources.bucket_fields import FIELDS, bucket_parts, read_bucket
+from local.plugin.schema import AutoName, Schema
+from local.plugin.settings import Settings
+from local.plugin.transport import CloudError, GoogleError
+from local.plugin.values import Properties
+
+_TOKEN = "gcp:storage/bucket:Bucket"
+_SERVICE = "storage"
+_QUIET = {"prettyPrint": "false"}
+_KEPT = ("name", "project", "forceDestroy", "deletionPolicy")
+
+
+class Bucket(BaseKind):
+    """Its id is its name. What is not replaced is patched, with just the parts that change."""
+
+    schema = Schema(_TOKEN, "Storage Bucket", FIELDS, AutoName("name", 222), default_timeout=10 * 60.0)
+
+    def create(self, cloud: Cloud, planned: Properties) -> Found:
+        """POST of the whole bucket; a retention policy is locked afterwards."""
+        project = planned.get("project")
+        if not isinstance(project, str):
+            raise CloudError("project: required field is not set (neither on the resource nor as gcp:project)")
+        body = {"name": planned["name"], "location": planned["location"]}
+        body |= {name: value for name, (_, value) in bucket_parts(planned).items() if value is not None}
+        params = {"project": project, **_QUIET}
+        if planned.get("enableObjectRetention"):
+            params["enableObjectRetention"] = "true"
+        try:
+            made = cloud.send(_SERVICE, "POST", "b", params=params, body=body)
+        except GoogleError as error:
+            raise CloudError(f"Error creating bucket {planned['name']}: {error}") from error
+        if (planned.get("retentionPolicy") or {}).get("isLocked"):
+            self._lock(cloud, planned["name"], made)
+        return self._reread(cloud, planned)
+
+    def read(self, cloud: Cloud, id: str, state: Properties) -> Found | None:
+        """GET of the whole bucket."""
+        name = state.get("name") or id
+        try:
+            body = cloud.send(_SERVICE, "GET", _path(name), params=_QUIET)
+        except GoogleError as error:
+            if error.code == 404:
+                return None
+            raise CloudError(f"Error when reading or editing {self.schema.title} {name!r}: {error}") from error
+        policy = cloud.settings.deletion_policy or "DELETE"
+        kept = {key: state[key] for key in _KEPT if key in state}
+        read: dict[str, Any] = {"name": name, "project": cloud.settings.project, "forceDestroy": False}
+        read |= {"deletionPolicy": policy, **kept, **read_bucket(body, state)}
+        return Found(str(body["name"]), read | read_labels(body.get("labels"), state))
+
+    def update(self, cloud: Cloud, id: str, old: Properties, planned: Properties) -> Found:
+        """PATCH; a part that the program no longer gives, and a label that goes, are sent as null."""
+        differing = changed(self.schema, old, planned)
+        parts = bucket_parts(planned).items()
+        patch: dict[str, Any] = {name: value for name, (for_them, value) in parts if differing.intersection(for_them)}
+        if "labels" in patch:
+            gone = set(old.get("effectiveLabels") or {}) - set(patch["labels"] or {})
+            patch["labels"] = {**(patch["labels"] or {}), **dict.fromkeys(gone)}
+        if patch:
+            try:
+                made = cloud.send(_SERVICE, "PATCH", _path(planned["name"]), params=_QUIET, body=patch)
+            except GoogleError as error:
+                raise CloudError(f"Error updating bucket {planned['name']}: {error}") from error
+            locked = (planned.get("retentionPolicy") or {}).get("isLocked")
+            if locked and not (old.get("retentionPolicy") or {}).get("isLocked"):
+                self._lock(cloud, planned["name"], made)
+        return self._reread(cloud, planned)
+
+    def delete(self, cloud: Cloud, id: str, state: Properties) -> None:
+        """DELETE; with `forceDestroy` all objects and their versions go first, without it they stop the delete."""
+        name = state.get("name") or id
+        if guarded(self.schema.title, name, state):
+            return
+        try:
+            self._empty(cloud, name, force=bool(state.get("forceDestroy")))
+            cloud.send(_SERVICE, "DELETE", _path(name), params=_QUIET)
+        except GoogleError as error:
+            if error.code != 404:
+                raise CloudError(f"Error deleting bucket {name}: {error}") from error
+
+    def locate(self, id: str, settings: Settings) -> Found:
+        """`NAME` or `PROJECT/NAME`."""
+        parts = parse(_TOKEN, id, ("{project}/{name}", "{name}"), project=settings.project)
+        return Found(parts["name"], {**parts})
+
+    def _reread(self, cloud: Cloud, planned: Properties) -> Found:
+        found = self.read(cloud, planned["name"], planned)
+        if found is None:
+            raise CloudError(f"{self.schema.title} {planned['name']!r} is not there right after it was sent")
+        return found
+
+    @staticmethod
+    def _lock(cloud: Cloud, name: str, made: Any) -> None:
+        params = {"ifMetagenerationMatch": str(made["metageneration"]), **_QUIET}
+        cloud.send(_SERVICE, "POST", f"{_path(name)}/lockRetentionPolicy", params=params)
+
+    @staticmethod
+    def _empty(cloud: Cloud, name: str, *, force: bool) -> None:
+        while items := cloud.send(_SERVICE, "GET", f"{_path(name)}/o", params={"versions": "true", **_QUIET}).get(
+            "items"
+        ):
+            if not force:
+                raise CloudError(
+                    f"Error trying to delete bucket {name} containing objects without `forceDestroy` set to true"
+                )
+            for item in items:
+                path = f"{_path(name)}/o/{quote(item['name'], safe='')}"
+                params = {"generation": str(item["generation"]), **_QUIET}
+                cloud.send(_SERVICE, "DELETE", path, params=params)
+
+
+def _path(name: str) -> str:
+    return f"b/{quote(name, safe='')}"

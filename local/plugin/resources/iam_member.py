@@ -1,0 +1,195 @@
+"""The IAM members of a project, a bucket and a service account: one binding of one member to one role.
+
+A policy is one document for all its bindings, so a change is: read it with its etag, change it, write it, and begin
+again when somebody else was first. Members of one policy in one program wait for each other instead.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+
+from local.plugin.cloud import Cloud
+from local.plugin.kind import BaseKind, Found, ImportIdError
+from local.plugin.schema import Field, Schema, output, record, text
+from local.plugin.settings import Settings
+from local.plugin.transport import CloudError, GoogleError
+from local.plugin.values import Properties
+
+_ATTEMPTS = 10
+_VERSION = "3"
+_CONDITION: Mapping[str, Field] = {
+    "title": text(required=True, replace=True),
+    "expression": text(required=True, replace=True),
+    "description": text(replace=True),
+}
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Where a type's policies lie. `owner` is the property that says whose policy it is."""
+
+    token: str
+    owner: str
+    service: str
+    prefix: str
+    """What the owner's name in the state begins with (`b/`)."""
+    by_document: bool
+    """Whether the policy is a document of its own (GET and PUT) rather than read and written by method calls."""
+
+    def read(self, cloud: Cloud, owner: str) -> dict[str, Any]:
+        """The policy with its etag."""
+        if self.by_document:
+            params = {"optionsRequestedPolicyVersion": _VERSION}
+            return dict(cloud.send(self.service, "GET", f"{owner}/iam", params=params))
+        if self.service == "iam":
+            params = {"options.requestedPolicyVersion": _VERSION}
+            return dict(cloud.send(self.service, "POST", f"{owner}:getIamPolicy", params=params))
+        body = {"options": {"requestedPolicyVersion": int(_VERSION)}}
+        return dict(cloud.send(self.service, "POST", f"{owner}:getIamPolicy", body=body))
+
+    def write(self, cloud: Cloud, owner: str, policy: Mapping[str, Any]) -> None:
+        """Write it; the etag in it must still be the policy's."""
+        if self.by_document:
+            cloud.send(self.service, "PUT", f"{owner}/iam", body=policy)
+        else:
+            cloud.send(self.service, "POST", f"{owner}:setIamPolicy", body={"policy": policy})
+
+
+PROJECT = Policy("gcp:projects/iAMMember:IAMMember", "project", "resourceManager", "", False)
+BUCKET = Policy("gcp:storage/bucketIAMMember:BucketIAMMember", "bucket", "storage", "b/", True)
+SERVICE_ACCOUNT = Policy("gcp:serviceaccount/iAMMember:IAMMember", "serviceAccountId", "iam", "", False)
+
+
+class IamMember(BaseKind):
+    """One member of one role; nothing about it can change."""
+
+    def __init__(self, policy: Policy) -> None:
+        def same(old: Any, new: Any) -> bool:
+            return str(old).removeprefix(policy.prefix) == str(new).removeprefix(policy.prefix)
+
+        fields: Mapping[str, Field] = {
+            policy.owner: text(required=True, replace=True, same=same),
+            "role": text(required=True, replace=True),
+            "member": text(required=True, replace=True, same=lambda a, b: _folded(a) == _folded(b)),
+            "condition": record(_CONDITION, replace=True),
+            "etag": output(),
+        }
+        self._policy = policy
+        self._locks: dict[str, Lock] = {}
+        self._all = Lock()
+        self.schema = Schema(policy.token, "IAM Member", fields)
+
+    def create(self, cloud: Cloud, planned: Properties) -> Found:
+        """Add the member to the role's binding."""
+        self._change(cloud, planned, _add)
+        found = self.read(cloud, "", planned)
+        if found is None:
+            raise CloudError(f"IAM member {planned['member']!r} is not in the policy right after it was written")
+        return found
+
+    def read(self, cloud: Cloud, id: str, state: Properties) -> Found | None:
+        """Look for the member in the role's binding."""
+        path = self._path(state)
+        try:
+            policy = self._policy.read(cloud, path)
+        except GoogleError as error:
+            if error.code == 404:
+                return None
+            raise CloudError(f"Error retrieving IAM policy for {path}: {error}") from error
+        member = next((one for one in _members(policy, state) if _folded(one) == _folded(state["member"])), None)
+        if member is None:
+            return None
+        owner = str(state[self._policy.owner]).removeprefix(self._policy.prefix)
+        read = {name: state[name] for name in ("role", "condition") if state.get(name)}
+        read |= {self._policy.owner: self._policy.prefix + owner, "member": member, "etag": policy.get("etag", "")}
+        title = f"/{state['condition']['title']}" if state.get("condition") else ""
+        return Found(f"{self._policy.prefix}{owner}/{state['role']}/{member}{title}", read)
+
+    def update(self, cloud: Cloud, id: str, old: Properties, planned: Properties) -> Found:
+        """Nothing of a member can be changed in place."""
+        raise CloudError(f"{self.schema.token}: a member can't be changed, only replaced")
+
+    def delete(self, cloud: Cloud, id: str, state: Properties) -> None:
+        """Take the member out of the role's binding."""
+        self._change(cloud, state, _remove)
+
+    def locate(self, id: str, settings: Settings) -> Found:
+        """`OWNER ROLE MEMBER`, with spaces between."""
+        parts = id.split(" ")
+        if len(parts) != 3:
+            raise ImportIdError(self.schema.token, id, (f"{{{self._policy.owner}}} {{role}} {{member}}",))
+        return Found(id, {self._policy.owner: parts[0], "role": parts[1], "member": parts[2]})
+
+    def _change(self, cloud: Cloud, state: Properties, change: Any) -> None:
+        path = self._path(state)
+        with self._all:
+            one_at_a_time = self._locks.setdefault(path, Lock())
+        with one_at_a_time:
+            for attempt in range(1, _ATTEMPTS + 1):
+                try:
+                    policy = self._policy.read(cloud, path)
+                    if change(policy, state):
+                        self._policy.write(cloud, path, policy)
+                    return
+                except GoogleError as error:
+                    if error.code == 404 and change is _remove:
+                        return
+                    if error.code not in (409, 412) or attempt == _ATTEMPTS:
+                        raise CloudError(f"Error applying IAM policy for {path}: {error}") from error
+                    cloud.pace.pause(min(0.1 * 2**attempt, 5.0))
+
+    def _path(self, state: Properties) -> str:
+        owner = str(state[self._policy.owner])
+        if self._policy is PROJECT:
+            return f"projects/{owner.removeprefix('projects/')}"
+        return self._policy.prefix + owner.removeprefix(self._policy.prefix)
+
+
+def _folded(member: str) -> str:
+    kind, colon, name = str(member).partition(":")
+    return f"{kind}:{name.lower()}" if colon and kind in ("user", "group", "domain", "serviceAccount") else str(member)
+
+
+def _binding(policy: Mapping[str, Any], state: Properties) -> Any:
+    wanted = _condition(state)
+    for binding in policy.get("bindings") or ():
+        if binding.get("role") == state["role"] and (binding.get("condition") or None) == wanted:
+            return binding
+    return None
+
+
+def _condition(state: Properties) -> dict[str, str] | None:
+    given = state.get("condition") or {}
+    return {name: given[name] for name in _CONDITION if given.get(name)} or None
+
+
+def _members(policy: Mapping[str, Any], state: Properties) -> list[str]:
+    binding = _binding(policy, state)
+    return list(binding.get("members") or ()) if binding else []
+
+
+def _add(policy: dict[str, Any], state: Properties) -> bool:
+    if any(_folded(one) == _folded(state["member"]) for one in _members(policy, state)):
+        return False
+    binding = _binding(policy, state)
+    if binding is None:
+        condition = _condition(state)
+        binding = {"role": state["role"], "members": []} | ({"condition": condition} if condition else {})
+        policy["bindings"] = [*(policy.get("bindings") or ()), binding]
+    binding["members"] = [*(binding.get("members") or ()), state["member"]]
+    policy["version"] = int(_VERSION)
+    return True
+
+
+def _remove(policy: dict[str, Any], state: Properties) -> bool:
+    binding = _binding(policy, state)
+    if binding is None:
+        return False
+    left = [one for one in binding.get("members") or () if _folded(one) != _folded(state["member"])]
+    if len(left) == len(binding.get("members") or ()):
+        return False
+    binding["members"] = left
+    policy["bindings"] = [one for one in policy["bindings"] if one.get("members")]
+    policy["version"] = int(_VERSION)
+    return True

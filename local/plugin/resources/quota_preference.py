@@ -1,0 +1,116 @@
+"""`SQuotaPreference`: a wish for a quota, which can be made and changed and never deleted."""
+
+from collections.abc import Mapping
+
+from local.plugin.cloud import Cloud
+from local.plugin.comparing import changed
+from local.plugin.kind import BaseKind, Found, ImportIdError
+from local.plugin.schema import AutoName, Field, Schema, mapping, output, record, text
+from local.plugin.settings import Settings
+from local.plugin.transport import CloudError, GoogleError
+from local.plugin.values import COMPUTED, Properties
+from local.plugin.wire import from_api, to_api
+
+_TOKEN = "gcp:cloudquota/sQuotaPreference:SQuotaPreference"
+_SERVICE = "cloudQuotas"
+_MIDDLE = "/locations/global/quotaPreferences/"
+
+_CONFIG: Mapping[str, Field] = {
+    "preferredValue": text(required=True),
+    "annotations": mapping(),
+    "grantedValue": output(),
+    "requestOrigin": output(),
+    "stateDetail": output(),
+    "traceId": output(),
+}
+_SENT: Mapping[str, Field] = {
+    "name": text(computed=True, same=lambda a, b: str(a).rsplit("/", 1)[-1] == str(b).rsplit("/", 1)[-1]),
+    "service": text(computed=True),
+    "quotaId": text(computed=True),
+    "quotaConfig": record(_CONFIG, required=True),
+    "dimensions": mapping(computed=True),
+    "justification": text(),
+    "contactEmail": text(),
+}
+_READ: Mapping[str, Field] = {
+    "etag": output(),
+    "createTime": output(),
+    "updateTime": output(),
+    "reconciling": output("boolean"),
+}
+_FIELDS: Mapping[str, Field] = {
+    "parent": text(computed=True, replace=True),
+    **_SENT,
+    "ignoreSafetyChecks": text(
+        default="QUOTA_SAFETY_CHECK_UNSPECIFIED",
+        choices=("QUOTA_SAFETY_CHECK_UNSPECIFIED", "QUOTA_DECREASE_BELOW_USAGE", "QUOTA_DECREASE_PERCENTAGE_TOO_HIGH"),
+    ),
+    **_READ,
+}
+# The API does not give these back.
+_KEPT = ("parent", "ignoreSafetyChecks", "justification", "contactEmail")
+
+
+class QuotaPreference(BaseKind):
+    """Plain requests, no operations."""
+
+    schema = Schema(_TOKEN, "CloudQuotasQuotaPreference", _FIELDS, AutoName("name", 255))
+
+    def create(self, cloud: Cloud, planned: Properties) -> Found:
+        """POST under the chosen id."""
+        parent = planned.get("parent")
+        if not parent or parent is COMPUTED:
+            if not cloud.settings.project:
+                raise CloudError("parent: required field is not set (neither on the resource nor as gcp:project)")
+            parent = f"projects/{cloud.settings.project}"
+        params = {"quotaPreferenceId": planned["name"], "ignoreSafetyChecks": planned["ignoreSafetyChecks"]}
+        path = f"{parent}{_MIDDLE.rstrip('/')}"
+        try:
+            cloud.send(_SERVICE, "POST", path, params=params, body=to_api(_SENT, planned))
+        except GoogleError as error:
+            raise CloudError(f"Error creating QuotaPreference: {error}") from error
+        return self._reread(cloud, f"{parent}{_MIDDLE}{planned['name']}", {**planned, "parent": parent})
+
+    def read(self, cloud: Cloud, id: str, state: Properties) -> Found | None:
+        """GET; what the API keeps to itself stays as it was."""
+        try:
+            body = cloud.send(_SERVICE, "GET", id)
+        except GoogleError as error:
+            if error.code == 404:
+                return None
+            raise CloudError(f"Error when reading or editing {self.schema.title} {id!r}: {error}") from error
+        read = {name: state[name] for name in _KEPT if name in state} | from_api({**_SENT, **_READ}, body)
+        read["name"] = str(body.get("name", id)).rsplit("/", 1)[-1]
+        config = read.get("quotaConfig")
+        if config is not None:
+            config.pop("annotations", None)
+            if annotations := (state.get("quotaConfig") or {}).get("annotations"):
+                config["annotations"] = annotations
+        return Found(id, read)
+
+    def update(self, cloud: Cloud, id: str, old: Properties, planned: Properties) -> Found:
+        """PATCH with a mask of what changed."""
+        differing = changed(self.schema, old, planned)
+        if mask := [name for name in _SENT if name in differing]:
+            params = {"ignoreSafetyChecks": planned["ignoreSafetyChecks"], "updateMask": ",".join(mask)}
+            try:
+                cloud.send(_SERVICE, "PATCH", id, params=params, body=to_api(_SENT, planned))
+            except GoogleError as error:
+                raise CloudError(f"Error updating QuotaPreference {id!r}: {error}") from error
+        return self._reread(cloud, id, planned)
+
+    def delete(self, cloud: Cloud, id: str, state: Properties) -> None:
+        """Forget it: the API has no delete, so nothing is sent."""
+
+    def locate(self, id: str, settings: Settings) -> Found:
+        """`projects/P/locations/global/quotaPreferences/N` (a folder or organization as well)."""
+        parent, middle, name = id.partition(_MIDDLE)
+        if not parent or not middle or not name or "/" in name:
+            raise ImportIdError(_TOKEN, id, (f"{{parent}}{_MIDDLE}{{name}}",))
+        return Found(id, {"parent": parent, "name": name, "ignoreSafetyChecks": "QUOTA_SAFETY_CHECK_UNSPECIFIED"})
+
+    def _reread(self, cloud: Cloud, id: str, planned: Properties) -> Found:
+        found = self.read(cloud, id, planned)
+        if found is None:
+            raise CloudError(f"{self.schema.title} {id!r} is not there right after it was sent")
+        return found

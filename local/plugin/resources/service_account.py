@@ -1,0 +1,115 @@
+"""`serviceaccount.Account`: an identity for programs."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from local.plugin.cloud import Cloud
+from local.plugin.comparing import changed
+from local.plugin.ids import parse
+from local.plugin.kind import BaseKind, Found, guarded
+from local.plugin.schema import AutoName, Field, Schema, boolean, deletion_policy, output, text
+from local.plugin.settings import Settings
+from local.plugin.transport import CloudError, GoogleError
+from local.plugin.values import Properties
+
+_TOKEN = "gcp:serviceaccount/account:Account"
+_SERVICE = "iam"
+_DOMAIN = ".iam.gserviceaccount.com"
+_FIELDS: Mapping[str, Field] = {
+    "accountId": text(replace=True),
+    "project": text(computed=True, replace=True),
+    "displayName": text(),
+    "description": text(),
+    "disabled": boolean(default=False),
+    "createIgnoreAlreadyExists": boolean(),
+    "deletionPolicy": deletion_policy(),
+    "email": output(),
+    "member": output(),
+    "name": output(),
+    "uniqueId": output(),
+}
+
+
+class ServiceAccount(BaseKind):
+    """Its id is its full name, `projects/P/serviceAccounts/EMAIL`."""
+
+    schema = Schema(_TOKEN, "Service Account", _FIELDS, AutoName("accountId", 30), default_timeout=5 * 60.0)
+
+    def create(self, cloud: Cloud, planned: Properties) -> Found:
+        """POST; one that exists is taken over with `createIgnoreAlreadyExists`."""
+        project = planned.get("project")
+        if not isinstance(project, str):
+            raise CloudError("project: required field is not set (neither on the resource nor as gcp:project)")
+        account = {name: planned[name] for name in ("displayName", "description") if planned.get(name)}
+        body = {"accountId": planned["accountId"], "serviceAccount": account}
+        id = f"projects/{project}/serviceAccounts/{planned['accountId']}@{project}{_DOMAIN}"
+        try:
+            made = cloud.send(_SERVICE, "POST", f"projects/{project}/serviceAccounts", body=body)
+            id = str(made["name"])
+        except GoogleError as error:
+            if error.code != 409 or not planned.get("createIgnoreAlreadyExists"):
+                raise CloudError(f"Error creating service account: {error}") from error
+        if planned.get("disabled"):
+            cloud.send(_SERVICE, "POST", f"{id}:disable", body={})
+        return self._reread(cloud, id, planned)
+
+    def read(self, cloud: Cloud, id: str, state: Properties) -> Found | None:
+        """GET."""
+        try:
+            body = cloud.send(_SERVICE, "GET", id)
+        except GoogleError as error:
+            if error.code == 404:
+                return None
+            raise CloudError(f"Error when reading or editing {self.schema.title} {id!r}: {error}") from error
+        email = str(body["email"])
+        read: dict[str, Any] = {
+            "accountId": email.split("@")[0],
+            "project": body.get("projectId") or state.get("project"),
+            "disabled": bool(body.get("disabled")),
+            "deletionPolicy": state.get("deletionPolicy") or cloud.settings.deletion_policy or "DELETE",
+            "email": email,
+            "member": f"serviceAccount:{email}",
+            "name": body["name"],
+            "uniqueId": str(body.get("uniqueId", "")),
+        }
+        read |= {name: body[name] for name in ("displayName", "description") if body.get(name)}
+        if "createIgnoreAlreadyExists" in state:
+            read["createIgnoreAlreadyExists"] = state["createIgnoreAlreadyExists"]
+        return Found(str(body["name"]), read)
+
+    def update(self, cloud: Cloud, id: str, old: Properties, planned: Properties) -> Found:
+        """PATCH of the two texts; enabling and disabling are requests of their own."""
+        differing = changed(self.schema, old, planned)
+        try:
+            if mask := [name for name in ("displayName", "description") if name in differing]:
+                account = {name: planned.get(name) or "" for name in mask}
+                cloud.send(_SERVICE, "PATCH", id, body={"serviceAccount": account, "updateMask": ",".join(mask)})
+            if "disabled" in differing:
+                verb = "disable" if planned.get("disabled") else "enable"
+                cloud.send(_SERVICE, "POST", f"{id}:{verb}", body={})
+        except GoogleError as error:
+            raise CloudError(f"Error updating service account {id!r}: {error}") from error
+        return self._reread(cloud, id, planned)
+
+    def delete(self, cloud: Cloud, id: str, state: Properties) -> None:
+        """DELETE."""
+        if guarded(self.schema.title, id, state):
+            return
+        try:
+            cloud.send(_SERVICE, "DELETE", id)
+        except GoogleError as error:
+            if error.code != 404:
+                raise CloudError(f"Error deleting service account {id!r}: {error}") from error
+
+    def locate(self, id: str, settings: Settings) -> Found:
+        """`projects/P/serviceAccounts/EMAIL`, `P/EMAIL` or `EMAIL`."""
+        forms = ("projects/{project}/serviceAccounts/{email}", "{project}/{email}", "{email}")
+        parts = parse(_TOKEN, id, forms, project=settings.project)
+        full = f"projects/{parts['project']}/serviceAccounts/{parts['email']}"
+        return Found(full, {"project": parts["project"]})
+
+    def _reread(self, cloud: Cloud, id: str, planned: Properties) -> Found:
+        found = self.read(cloud, id, planned)
+        if found is None:
+            raise CloudError(f"{self.schema.title} {id!r} is not there right after it was made")
+        return found

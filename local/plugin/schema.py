@@ -1,0 +1,109 @@
+"""What a resource type's properties are: kind, who sets them, and what a change of them means."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Literal
+
+FieldKind = Literal["string", "integer", "boolean", "object", "list", "map", "asset"]
+
+
+@dataclass(frozen=True)
+class Field:
+    """One property.
+
+    required: the program must give it. settable: the program may give it (else the cloud alone does).
+    computed: what the program leaves out, the cloud fills in, and it is then no difference.
+    replace: a change needs a new resource. default: stands in the inputs when the program leaves it out.
+    api: its name in the API's JSON, where that differs. same: further values that count as equal.
+    """
+
+    kind: FieldKind
+    required: bool = False
+    settable: bool = True
+    computed: bool = False
+    replace: bool = False
+    default: Any = None
+    secret: bool = False
+    api: str = ""
+    choices: tuple[str, ...] = ()
+    fields: Mapping[str, "Field"] = field(default_factory=lambda: MappingProxyType({}))
+    item: "Field | None" = None
+    same: Callable[[Any, Any], bool] | None = None
+
+
+def text(**traits: Any) -> Field:
+    """A string."""
+    return Field("string", **traits)
+
+
+def integer(**traits: Any) -> Field:
+    """A whole number."""
+    return Field("integer", **traits)
+
+
+def boolean(**traits: Any) -> Field:
+    """True or false."""
+    return Field("boolean", **traits)
+
+
+def mapping(**traits: Any) -> Field:
+    """Names of the program's choice with strings."""
+    return Field("map", item=text(), **traits)
+
+
+def record(fields: Mapping[str, Field], **traits: Any) -> Field:
+    """An object with the given properties."""
+    return Field("object", fields=MappingProxyType(dict(fields)), **traits)
+
+
+def many(item: Field, **traits: Any) -> Field:
+    """A list of such items."""
+    return Field("list", item=item, **traits)
+
+
+def output(kind: FieldKind = "string", **traits: Any) -> Field:
+    """What the cloud alone fills in."""
+    return Field(kind, settable=False, computed=True, **traits)
+
+
+@dataclass(frozen=True)
+class AutoName:
+    """The property that gets a name of the provider's making when the program gives none (`h100-d4964d7`)."""
+
+    field: str
+    longest: int
+    delete_first: bool = True
+    """Whether a replacement under a name that the program chose deletes the old one first."""
+
+
+@dataclass(frozen=True)
+class Schema:
+    """A resource type."""
+
+    token: str
+    title: str
+    """The name that error texts use, e.g. `VertexAIPersistentResource`."""
+    fields: Mapping[str, Field]
+    auto_name: AutoName | None = None
+    default_timeout: float = 20 * 60.0
+    """Seconds for a create, update or delete, unless the program says otherwise."""
+
+    @property
+    def secrets(self) -> frozenset[str]:
+        """The properties that are secret whatever the program says."""
+        return frozenset(name for name, one in self.fields.items() if one.secret)
+
+
+def labelled(*, replace: bool = False) -> dict[str, Field]:
+    """The three properties of a type with labels: those declared, those with the provider's, all in the cloud."""
+    return {
+        "labels": mapping(),
+        "pulumiLabels": output("map", item=text(), secret=True),
+        "effectiveLabels": output("map", item=text(), secret=True, replace=replace),
+    }
+
+
+def deletion_policy() -> Field:
+    """What a delete does: never sent to the cloud."""
+    return text(computed=True, choices=("DELETE", "PREVENT", "ABANDON"))

@@ -1,0 +1,183 @@
+"""The provider on Pulumi's wire: the gRPC service `pulumirpc.ResourceProvider`."""
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NoReturn, TypeVar
+
+import grpc
+from google.protobuf import empty_pb2
+
+from local.plugin import VERSION, settings
+from local.plugin.naming import Naming
+from local.plugin.pace import CancelledError, Pace
+from local.plugin.protos import messages, plugin, services
+from local.plugin.provider import Provider, RefusedError
+from local.plugin.settings import SettingsError
+from local.plugin.transport import CloudError
+from local.plugin.values import Decoded, decode, encode, is_later
+
+_T = TypeVar("_T")
+
+
+class Service(services.ResourceProviderServicer):  # type: ignore[misc]
+    """Translates each request and its answer; what is decided, `Provider` decides."""
+
+    def __init__(self, pace: Pace, environment: Mapping[str, str] = os.environ) -> None:
+        self._pace = pace
+        self._environment = environment
+        self._provider: Provider | None = None
+
+    # The names below are those of the protocol.
+
+    def Handshake(self, request: Any, context: Any) -> Any:  # noqa: N802
+        return messages.ProviderHandshakeResponse(accept_secrets=True, supports_autonaming_configuration=True)
+
+    def GetPluginInfo(self, request: Any, context: Any) -> Any:  # noqa: N802
+        return plugin.PluginInfo(version=VERSION)
+
+    def CheckConfig(self, request: Any, context: Any) -> Any:  # noqa: N802
+        problems = settings.check(_known(decode(request.news)))
+        failures = [messages.CheckFailure(property=one.key, reason=str(one)) for one in problems]
+        return messages.CheckResponse(inputs=request.news, failures=failures)
+
+    def DiffConfig(self, request: Any, context: Any) -> Any:  # noqa: N802
+        old, new = decode(request.old_inputs).values, decode(request.news).values
+        differing = sorted(name for name in {*old, *new} if old.get(name) != new.get(name))
+        kinds = messages.DiffResponse
+        return kinds(changes=kinds.DIFF_SOME if differing else kinds.DIFF_NONE, diffs=differing)
+
+    def Configure(self, request: Any, context: Any) -> Any:  # noqa: N802
+        try:
+            self._provider = Provider(settings.load(_known(decode(request.args)), self._environment), self._pace)
+        except SettingsError as problem:
+            context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(problem))
+        return messages.ConfigureResponse(
+            acceptSecrets=True, supportsPreview=True, supports_autonaming_configuration=True
+        )
+
+    def Check(self, request: Any, context: Any) -> Any:  # noqa: N802
+        news = decode(request.news)
+        token, name = _type_and_name(request.urn)
+        auto = request.autonaming if request.HasField("autonaming") else None
+        naming = Naming(
+            request.name or name,
+            request.randomSeed,
+            auto.proposed_name if auto else "",
+            off=bool(auto and auto.mode == messages.CheckRequest.AutonamingOptions.DISABLE),
+        )
+        provider = self._configured(context)
+        checked = _answered(
+            context, "", lambda: provider.check(token, news.values, decode(request.olds).values, naming)
+        )
+        failures = [messages.CheckFailure(property=one.property, reason=one.reason) for one in checked.failures]
+        secrets = news.secrets | provider.kind(token).schema.secrets
+        return messages.CheckResponse(inputs=encode(checked.inputs, secrets), failures=failures)
+
+    def Diff(self, request: Any, context: Any) -> Any:  # noqa: N802
+        provider, token = self._configured(context), _type_and_name(request.urn)[0]
+        old, inputs = decode(request.olds).values, decode(request.news).values
+        found = _answered(context, f"diffing {request.urn}", lambda: provider.difference(token, old, inputs))
+        detail = {}
+        for change in found.changes:
+            kind = f"{change.kind}_replace" if change.replace else change.kind
+            detail[change.path] = messages.PropertyDiff(kind=kind.upper())
+        return messages.DiffResponse(
+            changes=messages.DiffResponse.DIFF_SOME if detail else messages.DiffResponse.DIFF_NONE,
+            diffs=found.properties,
+            replaces=found.replaces,
+            detailedDiff=detail,
+            hasDetailedDiff=True,
+            deleteBeforeReplace=found.delete_first,
+        )
+
+    def Create(self, request: Any, context: Any) -> Any:  # noqa: N802
+        provider, token = self._configured(context), _type_and_name(request.urn)[0]
+        inputs = decode(request.properties)
+        doing = f"creating {request.urn}"
+        if request.preview:
+            planned = _answered(context, doing, lambda: provider.plan(token, None, inputs.values))
+            return messages.CreateResponse(properties=self._state(token, planned, inputs.secrets))
+        made = _answered(context, doing, lambda: provider.create(token, inputs.values, request.timeout))
+        return messages.CreateResponse(id=made.id, properties=self._state(token, made.state, inputs.secrets))
+
+    def Read(self, request: Any, context: Any) -> Any:  # noqa: N802
+        provider, token = self._configured(context), _type_and_name(request.urn)[0]
+        state, inputs = decode(request.properties), decode(request.inputs)
+        read = _answered(
+            context, f"reading {request.urn}", lambda: provider.read(token, request.id, state.values, inputs.values)
+        )
+        if read is None:
+            return messages.ReadResponse()
+        secrets = state.secrets | inputs.secrets
+        return messages.ReadResponse(
+            id=read.found.id,
+            properties=self._state(token, read.found.state, secrets),
+            inputs=self._state(token, read.inputs, secrets),
+        )
+
+    def Update(self, request: Any, context: Any) -> Any:  # noqa: N802
+        provider, token = self._configured(context), _type_and_name(request.urn)[0]
+        old, inputs = decode(request.olds).values, decode(request.news)
+        doing = f"updating {request.urn}"
+        if request.preview:
+            planned = _answered(context, doing, lambda: provider.plan(token, old, inputs.values))
+            return messages.UpdateResponse(properties=self._state(token, planned, inputs.secrets))
+        made = _answered(
+            context, doing, lambda: provider.update(token, request.id, old, inputs.values, request.timeout)
+        )
+        return messages.UpdateResponse(properties=self._state(token, made.state, inputs.secrets))
+
+    def Delete(self, request: Any, context: Any) -> Any:  # noqa: N802
+        provider, token = self._configured(context), _type_and_name(request.urn)[0]
+        state = decode(request.properties).values
+        _answered(
+            context, f"deleting {request.urn}", lambda: provider.delete(token, request.id, state, request.timeout)
+        )
+        return empty_pb2.Empty()
+
+    def Invoke(self, request: Any, context: Any) -> Any:  # noqa: N802
+        context.abort(grpc.StatusCode.UNIMPLEMENTED, str(RefusedError(f"the function {request.tok}")))
+
+    def Call(self, request: Any, context: Any) -> Any:  # noqa: N802
+        context.abort(grpc.StatusCode.UNIMPLEMENTED, str(RefusedError(f"the method {request.tok}")))
+
+    def Construct(self, request: Any, context: Any) -> Any:  # noqa: N802
+        context.abort(grpc.StatusCode.UNIMPLEMENTED, str(RefusedError(f"the component {request.type}")))
+
+    def Cancel(self, request: Any, context: Any) -> Any:  # noqa: N802
+        self._pace.cancel()
+        return empty_pb2.Empty()
+
+    def _configured(self, context: Any) -> Provider:
+        if self._provider is None:
+            _abort(context, grpc.StatusCode.FAILED_PRECONDITION, "the gcp provider has not been configured")
+        return self._provider
+
+    def _state(self, token: str, values: Mapping[str, Any], secrets: Iterable[str]) -> Any:
+        schema = self._provider.kind(token).schema if self._provider else None
+        hidden = {*secrets, *(schema.secrets if schema else ())}
+        return encode(values, hidden)
+
+
+def _answered(context: Any, doing: str, ask: Callable[[], _T]) -> _T:
+    try:
+        return ask()
+    except RefusedError as problem:
+        _abort(context, grpc.StatusCode.UNIMPLEMENTED, str(problem))
+    except (CloudError, CancelledError) as problem:
+        # The form in which the official plugin hands on what its Terraform provider reports.
+        _abort(context, grpc.StatusCode.UNKNOWN, f"{doing}: 1 error occurred:\n\t* {problem}\n\n")
+
+
+def _abort(context: Any, code: Any, what: str) -> NoReturn:
+    context.abort(code, what)
+    raise AssertionError("a gRPC context that is aborted does not come back")
+
+
+def _known(config: Decoded) -> dict[str, Any]:
+    return {name: value for name, value in config.values.items() if not is_later(value)}
+
+
+def _type_and_name(urn: str) -> tuple[str, str]:
+    _, _, types, name = urn.split("::", 3)
+    return types.rsplit("$", 1)[-1], name

@@ -1,0 +1,116 @@
+"""The provider's configuration: keys of the stack or of an explicit provider, and environment variables.
+
+Only endpoints on this machine are taken. The token comes from the environment alone, so that no stack file holds one.
+"""
+
+import ipaddress
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+from urllib.parse import urlsplit
+
+TOKEN_VARIABLE = "GOOGLE_OAUTH_ACCESS_TOKEN"
+_PROJECT_VARIABLES = ("GOOGLE_PROJECT", "GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT", "CLOUDSDK_CORE_PROJECT")
+_REFUSED_KEYS = ("accessToken", "credentials")
+_SUFFIX = "CustomEndpoint"
+
+ENDPOINT_VARIABLES: Mapping[str, str] = MappingProxyType(
+    {
+        "vertexAi": "GOOGLE_VERTEX_AI_CUSTOM_ENDPOINT",
+        "cloudQuotas": "GOOGLE_CLOUD_QUOTAS_CUSTOM_ENDPOINT",
+        "storage": "GOOGLE_STORAGE_CUSTOM_ENDPOINT",
+        "iam": "GOOGLE_IAM_CUSTOM_ENDPOINT",
+        "resourceManager": "GOOGLE_RESOURCE_MANAGER_CUSTOM_ENDPOINT",
+    }
+)
+"""Service (as in the configuration key `<service>CustomEndpoint`) to its environment variable."""
+
+
+class SettingsError(Exception):
+    """A configuration that is refused; `key` is its configuration key, or empty for an environment variable."""
+
+    def __init__(self, key: str, what: str) -> None:
+        super().__init__(what)
+        self.key = key
+
+
+@dataclass(frozen=True)
+class Settings:
+    """endpoints: service → base URL with version and trailing slash. attribution: the label for what Pulumi made."""
+
+    endpoints: Mapping[str, str]
+    token: str
+    project: str = ""
+    deletion_policy: str = ""
+    default_labels: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    attribution: bool = True
+    attribution_proactive: bool = False
+
+
+def check(given: Mapping[str, Any]) -> list[SettingsError]:
+    """What is wrong with a configuration as it stands, before anything is sent."""
+    problems: list[SettingsError] = []
+    for key in _REFUSED_KEYS:
+        if given.get(key):
+            problems.append(
+                SettingsError(key, f"the local gcp plugin takes no {key}: give the token as {TOKEN_VARIABLE} instead")
+            )
+    for key, value in given.items():
+        if key.endswith(_SUFFIX) and isinstance(value, str):
+            try:
+                _on_this_machine(f"gcp:{key}", key, value)
+            except SettingsError as problem:
+                problems.append(problem)
+    return problems
+
+
+def load(given: Mapping[str, Any], environment: Mapping[str, str]) -> Settings:
+    """The configuration in force; a key goes before an environment variable. Raises SettingsError."""
+    for problem in check(given):
+        raise problem
+    token = environment.get(TOKEN_VARIABLE, "")
+    if not token:
+        raise SettingsError(
+            "", f'no credentials: {TOKEN_VARIABLE} is not set; `eval "$(python -m local env)"` sets it for this shell'
+        )
+    endpoints = {}
+    for service, variable in ENDPOINT_VARIABLES.items():
+        key = f"{service}{_SUFFIX}"
+        if url := given.get(key):
+            endpoints[service] = str(url)
+        elif url := environment.get(variable, ""):
+            endpoints[service] = _on_this_machine(variable, "", url)
+    labels = _map(given.get("defaultLabels"))
+    return Settings(
+        endpoints=MappingProxyType({service: url.rstrip("/") + "/" for service, url in endpoints.items()}),
+        token=token,
+        project=str(given.get("project") or next((v for n in _PROJECT_VARIABLES if (v := environment.get(n))), "")),
+        deletion_policy=str(given.get("deletionPolicy") or ""),
+        default_labels=MappingProxyType({str(name): str(value) for name, value in labels.items()}),
+        attribution=str(given.get("addPulumiAttributionLabel", "true")).lower() != "false",
+        attribution_proactive=given.get("pulumiAttributionLabelAdditionStrategy") == "PROACTIVE",
+    )
+
+
+def _on_this_machine(name: str, key: str, url: str) -> str:
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    try:
+        loopback = host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        loopback = False
+    if parts.scheme not in ("http", "https") or not loopback:
+        raise SettingsError(
+            key,
+            f"{name}: {url!r} is not an address on this machine, and the local gcp plugin talks to no other; "
+            "to reach Google Cloud use the official plugin (SLIPWAY_GCP_PLUGIN=auto)",
+        )
+    return url
+
+
+def _map(value: Any) -> Mapping[str, Any]:
+    if isinstance(value, str):  # nested configuration of the default provider comes as JSON
+        value = json.loads(value) if value else {}
+    return value if isinstance(value, Mapping) else {}

@@ -1,0 +1,136 @@
+"""HTTP to the local cloud: the token, bounded retries, and errors with Google's own text."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+from urllib.parse import urlencode
+
+from local.plugin.pace import Pace
+from local.plugin.settings import ENDPOINT_VARIABLES, Settings
+
+_AGAIN = frozenset({429, 502, 503})
+_READ_ONLY = frozenset({"GET", "HEAD"})
+_ATTEMPTS = 6
+_LONGEST_PAUSE = 8.0
+_USER_AGENT = "slipway-local-gcp-plugin"
+
+
+class CloudError(Exception):
+    """What the person reads when the cloud can't be asked, or not in time."""
+
+
+class GoogleError(CloudError):
+    """An answer that is an error. `code` is the HTTP status, `status` Google's name for it (`NOT_FOUND`)."""
+
+    def __init__(self, code: int, message: str, status: str = "") -> None:
+        super().__init__(f"googleapi: Error {code}: {message}")
+        self.code = code
+        self.status = status
+
+
+@dataclass(frozen=True)
+class Body:
+    """A request body that is not JSON."""
+
+    data: bytes
+    media: str
+
+
+class Transport:
+    """Sends requests to the configured endpoints. Safe to use from several threads."""
+
+    def __init__(self, settings: Settings, pace: Pace) -> None:
+        self._settings = settings
+        self._pace = pace
+        self._pool: Any = None
+        self._lock = Lock()
+
+    def send(
+        self,
+        service: str,
+        method: str,
+        path: str,
+        *,
+        params: Mapping[str, str] | None = None,
+        body: Any = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Any:
+        """Send one request and return the JSON of its answer ({} when there is none).
+
+        `path` is relative to the service's endpoint; one that begins with a slash is relative to its host.
+        Raises GoogleError for an error answer, CloudError when nothing answers.
+        """
+        url = self._url(service, path, params or {})
+        data, sent = self._encoded(body)
+        sent |= {"Authorization": f"Bearer {self._settings.token}", "User-Agent": _USER_AGENT, **(headers or {})}
+        for attempt in range(1, _ATTEMPTS + 1):
+            answer, failure, unsent = self._try(method, url, data, sent)
+            if answer is not None and answer.status not in _AGAIN:
+                return _parsed(answer)
+            last = attempt == _ATTEMPTS or (answer is None and not unsent and method not in _READ_ONLY)
+            if last or (answer is None and attempt == 3):
+                break
+            self._pace.pause(_pause(answer, attempt))
+        if answer is not None:
+            return _parsed(answer)
+        raise CloudError(
+            f"{method} {url.split('?')[0]}: no answer ({failure}); is the local cloud running (`python -m local up`)?"
+        )
+
+    def _try(self, method: str, url: str, data: bytes | None, headers: Mapping[str, str]) -> tuple[Any, str, bool]:
+        import urllib3
+
+        with self._lock:
+            if self._pool is None:
+                timeout = urllib3.Timeout(connect=10.0, read=300.0)
+                self._pool = urllib3.PoolManager(maxsize=64, retries=False, timeout=timeout)
+        try:
+            # A redirect is an answer like any other: following it could lead away from this machine.
+            return self._pool.request(method, url, body=data, headers=dict(headers), redirect=False), "", False
+        except urllib3.exceptions.NewConnectionError:
+            return None, "connection refused", True
+        except urllib3.exceptions.HTTPError as problem:
+            return None, f"{type(problem).__name__}: {problem}", False
+
+    def _url(self, service: str, path: str, params: Mapping[str, str]) -> str:
+        base = self._settings.endpoints.get(service)
+        if base is None:
+            raise CloudError(
+                f"no endpoint for this service: set {ENDPOINT_VARIABLES[service]} (`python -m local env` prints it); "
+                "the local gcp plugin never asks Google Cloud itself"
+            )
+        if path.startswith("/"):
+            scheme, rest = base.split("://", 1)
+            base, path = f"{scheme}://{rest.split('/', 1)[0]}", path
+        query = urlencode({"alt": "json", **params})
+        return f"{base}{path}?{query}"
+
+    @staticmethod
+    def _encoded(body: Any) -> tuple[bytes | None, dict[str, str]]:
+        if body is None:
+            return None, {}
+        if isinstance(body, Body):
+            return body.data, {"Content-Type": body.media}
+        return json.dumps(body).encode(), {"Content-Type": "application/json"}
+
+
+def _pause(answer: Any, attempt: int) -> float:
+    asked = answer.headers.get("Retry-After", "") if answer is not None else ""
+    return min(float(asked) if asked.isdecimal() else 0.5 * 2 ** (attempt - 1), _LONGEST_PAUSE)
+
+
+def _parsed(answer: Any) -> Any:
+    try:
+        body = json.loads(answer.data) if answer.data.strip() else {}
+    except ValueError:
+        body = None
+    if answer.status < 300:
+        if body is None:
+            raise CloudError(f"an answer that is not JSON: {answer.data[:200]!r}")
+        return body
+    error = body.get("error") if isinstance(body, dict) else None
+    if not isinstance(error, dict) or not error.get("message"):
+        raise GoogleError(answer.status, f"got HTTP response code {answer.status} with body: {answer.data[:500]!r}")
+    raise GoogleError(int(error.get("code") or answer.status), str(error["message"]), str(error.get("status") or ""))
