@@ -1,0 +1,99 @@
+"""The journey itself: deploy a stack, submit a template, look at what came of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+
+from journey.commands import Actor
+from slipway.cloud.connection import Connection, connect
+from slipway.cloud.failures import NotFound
+from slipway.cloud.resources import CustomJob
+from slipway.cloud.storage import Location
+from slipway.cluster import Disk
+from slipway.errors import ResourceError
+from slipway.jobs.account import Account, account
+from slipway.prices import hourly
+from slipway.stack import Stack
+
+REQUEST_LABEL = "slipway-request"
+
+
+@dataclass(frozen=True)
+class Run:
+    """One submission, ended: how it went and what its code measured (`metrics.json`, empty when it wrote none)."""
+
+    label: str
+    job: CustomJob
+    account: Account
+    metrics: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Machines:
+    """A cluster's live machines at one moment, and what they cost; None where a price is unknown."""
+
+    when: datetime
+    count: int
+    per_hour: Decimal | None
+
+
+@dataclass(frozen=True)
+class Play:
+    """The stack that is played, who deploys it and who submits to it, and the time."""
+
+    stack: Stack
+    deployer: Actor
+    submitter: Actor
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+
+    def deploy(self) -> None:
+        """`pulumi up`, on a stack that is made when it is not there yet."""
+        self.deployer.run("pulumi", "stack", "select", "--create", self.stack.name)
+        self.deployer.run("pulumi", "up", "--stack", self.stack.name, "--yes", "--suppress-permalink=true")
+
+    def destroy(self) -> None:
+        """`pulumi destroy` with the guard hooks, for which the program must run."""
+        command = ("pulumi", "destroy", "--stack", self.stack.name, "--run-program", "--yes")
+        self.deployer.run(*command, "--suppress-permalink=true", SLIPWAY_PURPOSE="destroy")
+
+    def submit(self, label: str, template: str, request: str) -> Run:
+        """Submit and follow to the end; raises CommandError when the job fails, ResourceError when it is not found."""
+        self.submitter.run("slipway", "submit", template, "--request-id", request, "--follow")
+        vertex = self._submitters().vertex(self.stack.project, self.stack.region)
+        job = next(vertex.custom_jobs(f'labels.{REQUEST_LABEL}="{request}"'), None)
+        if job is None:
+            raise ResourceError(f"no job carries the request id {request}", why="the service's list does not show it")
+        return Run(label, job, account(job, self.stack.region, self.now()), self._metrics(job))
+
+    def machines(self) -> Machines:
+        """The live machines of all clusters of the stack's region, as the deployer sees them."""
+        vertex = connect(self.deployer.environment).vertex(self.stack.project, self.stack.region)
+        count, per_hour = 0, Decimal(0)
+        known = True
+        for cluster in vertex.persistent_resources():
+            for pool in cluster.pools:
+                shape = pool.shape
+                each = hourly(
+                    shape.machine,
+                    self.stack.region,
+                    Disk(shape.disk_type, shape.disk_gb),
+                    accelerator=shape.accelerator,
+                )
+                known = known and each is not None
+                count += pool.replicas
+                per_hour += (each or Decimal(0)) * pool.replicas
+        return Machines(self.now(), count, per_hour if known else None)
+
+    def _metrics(self, job: CustomJob) -> dict[str, float]:
+        try:
+            content = self._submitters().storage.read(Location.parse(f"{job.output.rstrip('/')}/metrics.json"))
+        except NotFound:
+            return {}
+        return {key: float(value) for key, value in json.loads(content).items() if isinstance(value, int | float)}
+
+    def _submitters(self) -> Connection:
+        return connect(self.submitter.environment)

@@ -1,0 +1,64 @@
+"""What a journey showed, in a table and a few lines. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from itertools import pairwise
+
+from journey.play import Machines, Run
+from slipway.prices import UNKNOWN_PRICE
+
+
+def table(runs: Sequence[Run]) -> list[str]:
+    """A line per run under a heading: create → start, run time, accuracy, machines' cost."""
+    rows = [("RUN", "JOB", "CREATE → START", "RUN TIME", "ACCURACY", "MACHINES MEANWHILE")]
+    for run in runs:
+        rows.append(
+            (
+                run.label,
+                run.job.display_name,
+                seconds(run.account.wait),
+                seconds(run.account.run),
+                f"{run.metrics['accuracy']:.3f}" if "accuracy" in run.metrics else "not written",
+                cents(run.account.cost),
+            )
+        )
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def gain(first: Run, second: Run, where: str) -> str:
+    """What the warm pool saved: the second run's create → start against the first's, named as the figure it is."""
+    cold, warm = first.account.wait, second.account.wait
+    if cold is None or warm is None:
+        return "create → start of the two runs can't be compared: the service told no start"
+    if warm >= cold:
+        return f"the second run did not start sooner ({seconds(warm)} after {seconds(cold)}): {where}"
+    times = f", {cold / warm:.1f} times as fast" if warm > 0 else ""
+    return f"the second run started {seconds(cold - warm)} sooner{times}: the image was cached; {where}"
+
+
+def pool_cost(samples: Sequence[Machines]) -> str:
+    """What the machines of the clusters cost from the first sample to the last, busy or not.
+
+    Between two samples the larger count is taken, so the sum is an upper bound.
+    """
+    total, minutes = Decimal(0), Decimal(0)
+    for before, after in pairwise(samples):
+        if before.per_hour is None or after.per_hour is None:
+            return UNKNOWN_PRICE
+        hours = Decimal(str((after.when - before.when).total_seconds())) / 3600
+        total += hours * max(before.per_hour, after.per_hour)
+        minutes += hours * 60
+    counts = [sample.count for sample in samples]
+    machines = f"{min(counts)} to {max(counts)}" if min(counts) != max(counts) else str(counts[0])
+    return f"at most {cents(total)} for {machines} machines over {minutes:.1f} minutes, busy or not"
+
+
+def seconds(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1f} s"
+
+
+def cents(value: Decimal | None) -> str:
+    return UNKNOWN_PRICE if value is None else f"${value:.4f}"

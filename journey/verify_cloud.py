@@ -1,0 +1,188 @@
+"""`make verify-cloud PROJECT=…`: the demo's journey on a real project, with a ceiling of money and time.
+
+The price is shown and asked first; afterwards everything is taken away again, also when the journey is killed: a
+watchdog apart from it does the same clean-up, and so does the next call.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import secrets
+import sys
+import time
+import uuid
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+
+import psutil
+
+from journey.budget import Budget, budget
+from journey.commands import Actor
+from journey.leftovers import MARK, drop_dead_locks, end, marked
+from journey.play import Play
+from journey.project import lay_out
+from journey.report import gain, pool_cost, table
+from journey.sweep import Ours, Sweep
+from journey.trial import TEMPLATE, per_hour, stack, values
+from journey.turn import turn
+from journey.watchdog import Watch
+from journey.watchdog import start as start_watchdog
+from slipway.cloud.connection import connect
+from slipway.errors import Cancelled, ConfigError, SlipwayError
+from slipway.files import write_atomically
+from slipway.stack import Stack
+
+_ROOT = Path(__file__).resolve().parents[1]
+_PATIENCE = 30 * 60.0
+"""Seconds that jobs and clusters get to end; a persistent resource may take several minutes."""
+
+
+@dataclass(frozen=True)
+class Verification:
+    """One project and region under verification, and the folder that remembers it between calls."""
+
+    declared: Stack
+    folder: Path
+
+    @property
+    def run_file(self) -> Path:
+        return self.folder / "run.json"
+
+    def play(self) -> Play:
+        """The journey, with a backend and a passphrase of its own; the rest of the environment is the caller's."""
+        lay_out(self.folder, _ROOT, self.declared.name, values(self.declared.project, self.declared.region))
+        passphrase = self.folder / "passphrase"
+        if not passphrase.exists():
+            write_atomically(passphrase, secrets.token_urlsafe(24), mode=0o600)
+        (self.folder / "pulumi-state").mkdir(exist_ok=True)
+        environment = {name: value for name, value in os.environ.items() if name != "PULUMI_CONFIG_PASSPHRASE"}
+        actor = Actor(
+            "you",
+            self.folder,
+            {
+                **environment,
+                "PULUMI_BACKEND_URL": f"file://{self.folder / 'pulumi-state'}",
+                "PULUMI_CONFIG_PASSPHRASE_FILE": str(passphrase),
+                "PULUMI_SKIP_UPDATE_CHECK": "true",
+                "SLIPWAY_CATALOG": f"gs://{self.declared.workspace.catalog_bucket}",
+                MARK: str(self.folder),
+            },
+        )
+        return Play(self.declared, deployer=actor, submitter=actor)
+
+    def clean_up(self) -> None:
+        """Take everything away, whatever state an earlier call was killed in. Idempotent."""
+        end(marked(self.folder), patience=15)
+        drop_dead_locks(self.folder / "pulumi-state", _say)
+        journey = self.play()
+        workspace = self.declared.workspace
+        project = self.declared.project
+        ours = Ours(
+            project=project,
+            region=self.declared.region,
+            stack=self.declared.name,
+            buckets=(workspace.catalog_bucket, workspace.work_bucket),
+            trainer=f"{workspace.trainer}@{project}.iam.gserviceaccount.com",
+        )
+        sweep = Sweep(connect(os.environ), ours, _say)
+        sweep.end_jobs(_PATIENCE)
+        sweep.empty_buckets()
+        journey.deployer.run("pulumi", "stack", "select", "--create", self.declared.name)
+        journey.destroy()
+        sweep.delete_rest(_PATIENCE)
+        journey.deployer.run("pulumi", "stack", "rm", self.declared.name, "--yes", "--force")
+
+    def verify(self, allowed: Budget) -> None:
+        """Play the journey under a watchdog, then clean up, whatever happens."""
+        me = psutil.Process()
+        clean = (sys.executable, "-m", "journey.verify_cloud", *self._flags(), "--clean-up")
+        watch = Watch(
+            pid=me.pid,
+            started=me.create_time(),
+            until=time.time() + allowed.minutes * 60,
+            clean_up=clean,
+            log=str(self.folder / "watchdog.log"),
+        )
+        environment = {**os.environ, "PYTHONPATH": str(_ROOT)}
+        start_watchdog(self.run_file, watch, environment)
+        try:
+            self._run()
+        finally:
+            self.clean_up()
+            self.run_file.unlink(missing_ok=True)
+
+    def _run(self) -> None:
+        journey = self.play()
+        journey.deploy()
+        samples = [journey.machines()]
+        runs = []
+        for label in ("first", "second"):
+            runs.append(journey.submit(label, TEMPLATE, f"verify-{uuid.uuid4().hex[:12]}"))
+            samples.append(journey.machines())
+        print()
+        for line in (*table(runs), "", gain(runs[0], runs[1], f"measured on {self.declared.project}")):
+            print(line)
+        print(f"the clusters' machines cost {pool_cost(samples)}")
+
+    def _flags(self) -> tuple[str, ...]:
+        return ("--project", self.declared.project, "--region", self.declared.region)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="make verify-cloud", description=__doc__)
+    parser.add_argument("--project", required=True)
+    parser.add_argument("--region", default="us-central1")
+    parser.add_argument("--max-usd", type=Decimal, default=Decimal(2))
+    parser.add_argument("--max-minutes", type=int, default=60)
+    parser.add_argument("--yes", action="store_true", help="the price is accepted unasked")
+    parser.add_argument("--clean-up", action="store_true", help="only take away what an earlier call left")
+    flags = parser.parse_args(arguments)
+    try:
+        if not flags.project:
+            raise ConfigError("no project is named", fix="make verify-cloud PROJECT=your-project-id")
+        declared = stack(flags.project, flags.region)
+        folder = _ROOT / ".slipway" / "verify" / f"{declared.project}-{declared.region}"
+        verification = Verification(declared, folder)
+        with turn(folder / "verify.lock"):
+            if flags.clean_up:
+                verification.clean_up()
+                return 0
+            if verification.run_file.exists():
+                print("an earlier call was killed: cleans up after it first")
+                verification.clean_up()
+                verification.run_file.unlink(missing_ok=True)
+            verification.verify(_agreed(declared, flags.max_minutes, flags.max_usd, flags.yes))
+    except SlipwayError as error:
+        print(f"\n{error.render()}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("\ninterrupted; everything was taken away again", file=sys.stderr)
+        return 130
+    print(f"\nverify-cloud finished: the journey ran on {declared.project}, and everything is taken away again")
+    return 0
+
+
+def _agreed(declared: Stack, minutes: int, max_usd: Decimal, yes: bool) -> Budget:
+    """The budget, once the person has agreed to it. Raises PolicyError above the ceiling, Cancelled on a no."""
+    allowed = budget(per_hour(declared), minutes, max_usd)
+    print(
+        f"on project {declared.project}, {declared.region}: CPU machines, ${allowed.per_hour.floor:.2f} to "
+        f"${allowed.per_hour.ceiling:.2f} an hour, for about 20 minutes and at most {minutes}: at most "
+        f"${allowed.most:.2f} (ceiling ${max_usd:.2f}); all of it is deleted afterwards"
+    )
+    if not yes:
+        if not sys.stdin.isatty():
+            raise Cancelled("nobody is there to accept the price", fix="run it on a terminal, or add YES=1")
+        if input(f"type {declared.project} to go on: ").strip() != declared.project:
+            raise Cancelled("not agreed; nothing was sent")
+    return allowed
+
+
+def _say(text: str) -> None:
+    print(f"  {text}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

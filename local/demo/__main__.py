@@ -1,0 +1,27 @@
+"""`python -m local.demo [down]`: what `make demo` and `make demo-down` run."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from local.demo.demo import down, play
+from slipway.errors import SlipwayError
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m local.demo", description=__doc__)
+    parser.add_argument("verb", nargs="?", choices=("play", "down"), default="play")
+    try:
+        (down if parser.parse_args().verb == "down" else play)()
+    except SlipwayError as error:
+        print(f"\n{error.render()}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("\ninterrupted; run the same command again, it goes on from what is there", file=sys.stderr)
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,155 @@
+"""From an empty machine to a finished distributed job, on the local cloud, with the real engine."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import uuid
+from datetime import UTC, datetime
+from pathlib import Path
+
+from journey.commands import Actor
+from journey.leftovers import MARK, drop_dead_locks, end, marked
+from journey.play import REQUEST_LABEL, Play
+from journey.report import gain, pool_cost, seconds, table
+from journey.turn import turn
+from local import environment, plugin
+from local.cloud import daemon, images
+from local.cloud.state import Record, state_folder
+from local.engine import EngineError, ensure
+from local.engine.progress import Printer
+from slipway.cloud.connection import connect
+from slipway.errors import SlipwayError
+from slipway.stack import load, parse
+
+TEMPLATE = "dask-digits"
+STACK_FILE = Path("stacks/Pulumi.local.yaml")
+REQUEST_PREFIX = "demo-"
+_ROOT = Path(__file__).resolve().parents[2]
+
+
+def play() -> None:
+    """Play the whole journey; raises SlipwayError where it can't go on."""
+    folder = state_folder()
+    with turn(folder / "demo.lock"):
+        _step(1, "the Pulumi engine")
+        engine = _engine()
+        _step(2, "the local cloud")
+        _end_leftovers(folder)
+        record = _cloud(folder)
+        journey = _journey(folder, engine, record)
+        _cancel_leftovers(journey)
+
+        _step(3, f"pulumi up on stack {journey.stack.name}, as deployer")
+        journey.deploy()
+
+        _step(4, "the first job, as submitter, with the pool's image cache emptied")
+        for cluster in _clusters(journey):
+            print(f"        {images.clear(folder, cluster)}")
+        samples = [journey.machines()]
+        first = journey.submit("first", TEMPLATE, _request())
+        samples.append(journey.machines())
+
+        _step(5, "the same job again")
+        second = journey.submit("second", TEMPLATE, _request())
+        samples.append(journey.machines())
+
+        _step(6, "what it showed")
+        where = "a local figure; on Vertex AI the machines' own start is saved as well"
+        for line in (*table((first, second)), "", gain(first, second, where)):
+            print(f"        {line}")
+        print(f"        the pool's machines would have cost {pool_cost(samples)}")
+        print(f'        on a shell of yours: eval "$({_python()} -m local env --as submitter)"; slipway pools')
+        print(
+            f"\ndemo finished: accuracy {second.metrics.get('accuracy', float('nan')):.3f}; create → start "
+            f"{seconds(first.account.wait)} at first, {seconds(second.account.wait)} on the warm pool",
+            flush=True,
+        )
+
+
+def down() -> None:
+    """Stop and clean all that the demo started: its processes, the local cloud and its jobs, and the state."""
+    folder = state_folder()
+    if not folder.exists():
+        print("nothing to clean: there is no state of a demo here")
+        return
+    with turn(folder / "demo.lock"):
+        _end_leftovers(folder)
+        ran, jobs = daemon.stop(folder)
+        print(f"local cloud {'stopped' if ran else 'was not running'}, {jobs} job processes ended")
+        for entry in folder.iterdir():
+            shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
+    folder.rmdir()
+    print("state removed; the engine and the packages stay in their cache outside the tree")
+
+
+def _step(number: int, what: str) -> None:
+    print(f"\n[{number}/6] {what}", flush=True)
+
+
+def _engine() -> Path:
+    printer = Printer(sys.stderr)
+    try:
+        engine = ensure(printer)
+    except EngineError as error:
+        raise SlipwayError("there is no Pulumi engine to run", why=str(error)) from error
+    finally:
+        printer.close()
+    print(f"        pulumi {engine.version} ({engine.source})")
+    return engine.bin
+
+
+def _end_leftovers(folder: Path) -> None:
+    """What a killed demo left: its processes first, so that the locks they hold are dead when they are looked at."""
+    if count := end(marked(folder), patience=15):
+        print(f"        ended {count} processes that a killed demo left")
+    if count := drop_dead_locks(folder / "pulumi-state", lambda text: print(f"        {text}")):
+        print(f"        removed {count} lock of a dead `pulumi up`")
+
+
+def _cloud(folder: Path) -> Record:
+    try:
+        started = daemon.start(folder, {})
+    except daemon.CloudError as error:
+        raise SlipwayError("the local cloud does not run", why=str(error)) from error
+    print(f"        {'started' if started.fresh else 'runs'} at {started.record.url}")
+    return started.record
+
+
+def _journey(folder: Path, engine: Path, record: Record) -> Play:
+    plugin.install(folder / "pulumi-home", Path(sys.executable))
+    (folder / "pulumi-state").mkdir(exist_ok=True)
+    stack = parse(load(_ROOT / STACK_FILE))
+    common = {
+        **os.environ,
+        **environment.engine_variables(folder, engine, os.environ.get("PATH", "")),
+        MARK: str(folder),
+        "SLIPWAY_CATALOG": f"gs://{stack.workspace.catalog_bucket}",
+    }
+    deployer, submitter = (
+        Actor(role, _ROOT, {**common, **environment.of_role(record, role)}) for role in ("deployer", "submitter")
+    )
+    return Play(stack, deployer, submitter)
+
+
+def _cancel_leftovers(journey: Play) -> None:
+    """Jobs that a killed demo submitted would hold the pool's machines."""
+    vertex = connect(journey.deployer.environment).vertex(journey.stack.project, journey.stack.region)
+    for job in vertex.custom_jobs(f"labels.{REQUEST_LABEL}:*"):
+        if not job.ended and job.labels[REQUEST_LABEL].startswith(REQUEST_PREFIX):
+            print(f"        cancels {job.display_name} of a killed demo")
+            vertex.cancel_custom_job(job.name)
+
+
+def _clusters(journey: Play) -> list[str]:
+    vertex = connect(journey.deployer.environment).vertex(journey.stack.project, journey.stack.region)
+    return [cluster.id for cluster in vertex.persistent_resources()]
+
+
+def _request() -> str:
+    return f"{REQUEST_PREFIX}{datetime.now(UTC):%Y%m%d-%H%M%S}-{uuid.uuid4().hex[:6]}"
+
+
+def _python() -> str:
+    return os.path.relpath(sys.executable, Path.cwd())
