@@ -23,7 +23,7 @@ LOOK_EVERY = 1.0
 @dataclass(frozen=True)
 class Watch:
     """What it watches: the journey's process (pid and start time, as pids are used again), until when (seconds since
-    the epoch), and the command that cleans up. The environment, with its credentials, is inherited and never written."""
+    the epoch), and the command that cleans up. The environment, credentials included, is inherited, never written."""
 
     pid: int
     started: float
