@@ -1,0 +1,142 @@
+"""The workflows' own scripts, run with the real engine: state behind a key, a clean commit, a stale lock."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from local.engine import ensure
+from tests.ci.conftest import Workflow
+
+pytestmark = pytest.mark.journey
+
+STACK_FILE = "# a comment that stays\nconfig:\n  plain:size: '1'\n"
+PROGRAM = """
+import subprocess
+import pulumi
+
+pulumi.export("size", pulumi.Config("plain").get("size"))
+pulumi.export("commit is clean", subprocess.check_output(["git", "status", "--porcelain", "stacks"], text=True) == "")
+"""
+
+
+@dataclass(frozen=True)
+class Runner:
+    """A runner's checkout, its environment, and the scripts by the names of their steps."""
+
+    folder: Path
+    environ: dict[str, str]
+    scripts: dict[str, str]
+
+    def step(self, name: str, **changes: str) -> subprocess.CompletedProcess[str]:
+        """Run one step as GitHub does."""
+        return subprocess.run(
+            ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", self.scripts[name]],
+            cwd=self.folder,
+            env={**self.environ, **changes},
+            capture_output=True,
+            text=True,
+        )
+
+    def fresh_checkout(self) -> None:
+        subprocess.run(["git", "checkout", "--quiet", "--", "."], cwd=self.folder, check=True)
+        Path(self.environ["GITHUB_OUTPUT"]).write_text("")
+
+    def config_file(self) -> str:
+        return Path(self.environ["GITHUB_OUTPUT"]).read_text().strip().removeprefix("config-file=")
+
+
+@pytest.fixture
+def runner(tmp_path: Path, workflows: dict[str, Workflow]) -> Runner:
+    folder = tmp_path / "checkout"
+    (folder / "stacks").mkdir(parents=True)
+    (folder / "stacks" / "Pulumi.dev.yaml").write_text(STACK_FILE)
+    (folder / "Pulumi.yaml").write_text(json.dumps({"name": "plain", "runtime": "python", "stackConfigDir": "stacks"}))
+    (folder / "__main__.py").write_text(PROGRAM)
+    git = ["git", "-c", "user.name=ci", "-c", "user.email=ci@slipway.example"]
+    for args in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "reviewed"]):
+        subprocess.run([*git, *args], cwd=folder, check=True)
+    for name in ("state", "home", "temp"):
+        (tmp_path / name).mkdir()
+    bins = [str(Path(sys.executable).parent), str(ensure(lambda line: None).bin), os.environ["PATH"]]
+    environ = {
+        "PATH": os.pathsep.join(bins),
+        "HOME": str(tmp_path / "home"),
+        "PULUMI_HOME": str(tmp_path / "home"),
+        "PULUMI_BACKEND_URL": f"file://{tmp_path / 'state'}",
+        # Stands for the key in Cloud KMS: both keep what unlocks the state's secrets in the state itself.
+        "PULUMI_CONFIG_PASSPHRASE": "a key",
+        "PULUMI_FALLBACK_TO_STATE_SECRETS_MANAGER": "true",
+        "PULUMI_SKIP_UPDATE_CHECK": "true",
+        "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+        "STACK": "dev",
+        "SECRETS_PROVIDER": "",
+        "RUNNER_TEMP": str(tmp_path / "temp"),
+        "GITHUB_OUTPUT": str(tmp_path / "temp" / "output"),
+        "GITHUB_STEP_SUMMARY": str(tmp_path / "temp" / "summary"),
+    }
+    steps = [step for name in ("actions/stack", "preview", "up-stack") for step in workflows[name].steps()]
+    return Runner(folder, environ, {step["name"]: step["run"] for step in steps if "run" in step})
+
+
+def test_from_the_first_stack_to_a_preview(runner: Runner) -> None:  # D5
+    done = runner.step("Stack")
+    assert done.returncode == 1
+    assert "docs/ci.md, section 'Once'" in done.stdout
+
+    assert runner.step("Stack", SECRETS_PROVIDER="passphrase").returncode == 0
+    up = runner.step("Up", CONFIG_FILE=runner.config_file())
+    assert up.returncode == 0, up.stdout + up.stderr
+    assert "commit is clean: true" in up.stdout, "the catalog names the reviewed commit, not a changed tree"
+
+    runner.fresh_checkout()
+    assert runner.step("Stack").returncode == 0
+    preview = runner.step("Preview", CONFIG_FILE=runner.config_file())
+    assert preview.returncode == 0, preview.stdout + preview.stderr
+    assert "1 unchanged" in preview.stdout
+    summary = Path(runner.environ["GITHUB_STEP_SUMMARY"]).read_text()
+    assert summary.startswith("### dev\n") and "1 unchanged" in summary
+    assert (runner.folder / "stacks" / "Pulumi.dev.yaml").read_text() == STACK_FILE
+
+
+def test_a_failed_preview_fails_the_job_and_still_shows_itself(runner: Runner) -> None:
+    assert runner.step("Stack", SECRETS_PROVIDER="passphrase").returncode == 0
+    (runner.folder / "__main__.py").write_text("raise SystemExit('quota is short by 8')")
+    assert runner.step("Preview", CONFIG_FILE=runner.config_file()).returncode != 0
+    assert "quota is short by 8" in Path(runner.environ["GITHUB_STEP_SUMMARY"]).read_text()
+
+
+def test_the_lock_of_a_dead_run_is_released_when_asked(runner: Runner) -> None:
+    assert runner.step("Stack", SECRETS_PROVIDER="passphrase").returncode == 0
+    (runner.folder / "__main__.py").write_text("import time; time.sleep(60)")
+    command = ["pulumi", "up", "--yes", "--skip-preview", "--stack", "dev", "--config-file", runner.config_file()]
+    killed = subprocess.Popen(
+        [*command, "--non-interactive"],
+        cwd=runner.folder,
+        env=runner.environ,
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    locks = Path(runner.environ["PULUMI_BACKEND_URL"].removeprefix("file://")) / ".pulumi" / "locks"
+    while not list(locks.rglob("*.json")):
+        assert killed.poll() is None
+        time.sleep(0.05)
+    # With its language host, which would live on.
+    os.killpg(killed.pid, signal.SIGKILL)
+    killed.wait()
+
+    (runner.folder / "__main__.py").write_text(PROGRAM)
+    refused = runner.step("Up", CONFIG_FILE=runner.config_file())
+    assert refused.returncode != 0
+    # The words by which docs/ci.md tells people to know it.
+    assert "the stack is currently locked by 1 lock(s)" in refused.stdout + refused.stderr
+    assert runner.step("Release the lock of a dead run").returncode == 0
+    assert runner.step("Up", CONFIG_FILE=runner.config_file()).returncode == 0
