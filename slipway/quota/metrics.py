@@ -75,7 +75,7 @@ def needs_of(groups: Iterable[JobReplicas], *, preemptible: bool = False) -> tup
     Raises:
         MachineError: a machine type that the table does not have.
     """
-    return summed(
+    return _summed(
         need
         for group in groups
         for need in needs(
@@ -87,7 +87,7 @@ def needs_of(groups: Iterable[JobReplicas], *, preemptible: bool = False) -> tup
     )
 
 
-def summed(all_needs: Iterable[Need]) -> tuple[Need, ...]:
+def _summed(all_needs: Iterable[Need]) -> tuple[Need, ...]:
     by_metric: dict[str, Need] = {}
     for need in all_needs:
         before = by_metric.get(need.metric)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import groupby
 
+from slipway.quota.facts import UNLIMITED
 from slipway.quota.model import Line, QuotaReport
-from slipway.quota.verdict import UNLIMITED
 
 _HEADS = ("NOW", "CEILING", "LIMIT", "USED BY OTHERS", "VERDICT")
 

@@ -1,0 +1,115 @@
+"""What a verdict rests on: who draws which metric, how much lives, and which limits are known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from slipway.cluster import PoolSpec
+from slipway.generations.plan import Current
+from slipway.live import JobReplicas, Live, QuotaLimit, Unknown
+from slipway.quota.metrics import needs_of, rank
+from slipway.quota.model import Need, WayDraw
+from slipway.quota.usage import Usage, usage
+
+UNLIMITED = -1
+
+
+@dataclass(frozen=True)
+class Share:
+    """What one pool draws of a metric: `each` per machine, `now` after this `up`, `initial` when it is made."""
+
+    cluster: Current
+    pool: PoolSpec
+    each: int
+    now: int
+
+    @property
+    def initial(self) -> int:
+        return self.each * self.pool.replicas
+
+    @property
+    def ceiling(self) -> int:
+        return self.each * self.pool.max
+
+
+class Facts:
+    """Gathered once for one verdict, and only read afterwards."""
+
+    def __init__(self, current: tuple[Current, ...], live: Live, region: str, ways: tuple[WayDraw, ...]) -> None:
+        self.current = current
+        self.live = live
+        self.region = region
+        self.draws = tuple((way, needs_of(way.replicas, preemptible=way.preemptible)) for way in ways)
+        self.usage: Usage | None = None
+        if not (live.skipped or isinstance(live.clusters, Unknown) or isinstance(live.jobs, Unknown)):
+            self.usage = usage(live.clusters, live.jobs, frozenset(item.id for item in current if item.import_))
+        self._shares: dict[str, list[Share]] = {}
+        inferred = {need.metric for _, needs in self.draws for need in needs if not need.documented}
+        for item in current:
+            for pool in item.spec.pools:
+                size = self._live_size(item.id, pool) if item.import_ else pool.replicas
+                for need in _needs_of_one(pool):
+                    share = Share(item, pool, need.amount, need.amount * size)
+                    self._shares.setdefault(need.metric, []).append(share)
+                    inferred |= set() if need.documented else {need.metric}
+        self._inferred = frozenset(inferred)
+
+    def _live_size(self, id_: str, pool: PoolSpec) -> int:
+        clusters = () if isinstance(self.live.clusters, Unknown) else self.live.clusters
+        sizes = (live.replicas for item in clusters if item.id == id_ for live in item.pools if live.id == pool.name)
+        return next(sizes, pool.replicas)
+
+    @property
+    def metrics(self) -> list[str]:
+        """Those that pools draw, in the table's order."""
+        return sorted(self._shares, key=rank)
+
+    def shares(self, metric: str) -> list[Share]:
+        return self._shares[metric]
+
+    def now(self, metric: str) -> int:
+        return sum(share.now for share in self._shares[metric])
+
+    def ceiling(self, metric: str) -> int:
+        return sum(share.ceiling for share in self._shares[metric])
+
+    def creators(self, metric: str) -> list[Share]:
+        return [share for share in self._shares[metric] if not share.cluster.import_]
+
+    def created(self, metric: str) -> int:
+        return sum(share.initial for share in self.creators(metric))
+
+    def limit(self, metric: str) -> QuotaLimit | str:
+        """The limit, or why it can't be told."""
+        if self.live.skipped:
+            return "nothing was read"
+        if isinstance(self.live.limits, Unknown):
+            unknown = self.live.limits
+            return f"{unknown.api}: {unknown.why}; it needs {unknown.role}"
+        return self.live.limits.get(metric) or f"{metric} is not among the quotas that the service lists"
+
+    def unchecked(self, metric: str) -> bool:
+        """An inferred name that the service does not list: there is nothing to hold against it."""
+        limits = self.live.limits
+        return metric in self._inferred and not isinstance(limits, Unknown) and metric not in limits
+
+    def others(self, metric: str) -> int | None:
+        return None if self.usage is None else self.usage.others.get(metric, 0)
+
+    def room(self, metric: str) -> int | None:
+        """The limit less what others draw; None when there is no limit to keep or it can't be told."""
+        limit, others = self.limit(metric), self.others(metric)
+        if isinstance(limit, str) or limit.limit == UNLIMITED or others is None:
+            return None
+        return limit.limit - others
+
+    def short_by(self, metric: str) -> int:
+        """How much this deployment draws beyond the limit; 0 when it fits, draws nothing, or it can't be told."""
+        limit, created = self.limit(metric), self.created(metric)
+        if not created or isinstance(limit, str) or limit.limit == UNLIMITED or self.usage is None:
+            return 0
+        return max(0, self.usage.total(metric) + created - limit.limit)
+
+
+def _needs_of_one(pool: PoolSpec) -> tuple[Need, ...]:
+    return needs_of((JobReplicas(pool.machine_type, pool.accelerator_type, pool.accelerator_count, 1, pool.disk),))
