@@ -18,7 +18,7 @@ def table(runs: Sequence[Run]) -> list[str]:
             (
                 run.label,
                 run.job.display_name,
-                seconds(run.account.wait),
+                seconds(started_after(run)),
                 seconds(run.account.run),
                 f"{run.metrics['accuracy']:.3f}" if "accuracy" in run.metrics else "not written",
                 cents(run.account.cost),
@@ -30,7 +30,7 @@ def table(runs: Sequence[Run]) -> list[str]:
 
 def gain(first: Run, second: Run, where: str) -> str:
     """What the warm pool saved: the second run's create → start against the first's, named as the figure it is."""
-    cold, warm = first.account.wait, second.account.wait
+    cold, warm = started_after(first), started_after(second)
     if cold is None or warm is None:
         return "create → start of the two runs can't be compared: the service told no start"
     if warm >= cold:
@@ -54,6 +54,11 @@ def pool_cost(samples: Sequence[Machines]) -> str:
     counts = [sample.count for sample in samples]
     machines = f"{min(counts)} to {max(counts)}" if min(counts) != max(counts) else str(counts[0])
     return f"at most {cents(total)} for {machines} machines over {minutes:.1f} minutes, busy or not"
+
+
+def started_after(run: Run) -> float | None:
+    """Seconds from create to start; None for a job that ended before it started, whatever it waited."""
+    return run.account.wait if run.job.start_time else None
 
 
 def seconds(value: float | None) -> str:

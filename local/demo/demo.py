@@ -12,7 +12,7 @@ from pathlib import Path
 from journey.commands import Actor
 from journey.leftovers import MARK, drop_dead_locks, end, marked
 from journey.play import REQUEST_LABEL, Play
-from journey.report import gain, pool_cost, seconds, table
+from journey.report import gain, pool_cost, seconds, started_after, table
 from journey.turn import turn
 from local import environment, plugin
 from local.cloud import daemon, images
@@ -63,7 +63,7 @@ def play() -> None:
         print(f'        on a shell of yours: eval "$({_python()} -m local env --as submitter)"; slipway pools')
         print(
             f"\ndemo finished: accuracy {second.metrics.get('accuracy', float('nan')):.3f}; create → start "
-            f"{seconds(first.account.wait)} at first, {seconds(second.account.wait)} on the warm pool",
+            f"{seconds(started_after(first))} at first, {seconds(started_after(second))} on the warm pool",
             flush=True,
         )
 

@@ -1,0 +1,85 @@
+"""What a journey shows is arithmetic over what the service told (B4, Z3, Z8)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+
+from journey.budget import STORAGE_AND_CALLS, budget
+from journey.play import Machines, Run
+from journey.report import gain, pool_cost, table
+from slipway.cloud.resources import CustomJob
+from slipway.errors import PolicyError
+from slipway.jobs.account import account
+from slipway.prices import Bounds
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+def run(label: str, wait: float | None, took: float = 8.0) -> Run:
+    body: dict[str, object] = {
+        "name": "projects/1/locations/us-central1/customJobs/1",
+        "displayName": f"dask-digits-{label}",
+        "state": "JOB_STATE_SUCCEEDED" if wait is not None else "JOB_STATE_CANCELLED",
+        "createTime": NOON.isoformat(),
+        "endTime": (NOON + timedelta(seconds=(wait or 0) + took)).isoformat(),
+        "jobSpec": {"persistentResourceId": "cpu-1", "workerPoolSpecs": []},
+    }
+    if wait is not None:
+        body["startTime"] = (NOON + timedelta(seconds=wait)).isoformat()
+    job = CustomJob.read(body)
+    return Run(label, job, account(job, "us-central1", NOON), {"accuracy": 0.9722})
+
+
+def test_the_table_has_a_line_a_run_under_its_heading() -> None:  # B4
+    lines = table([run("first", 6.4), run("second", 1.2)])
+    assert len(lines) == 3
+    assert "6.4 s" in lines[1]
+    assert "0.972" in lines[1]
+    assert "1.2 s" in lines[2]
+
+
+def test_the_gain_is_the_difference_and_is_named_as_what_it_is() -> None:  # B4
+    line = gain(run("first", 6.0), run("second", 1.5), "a local figure")
+    assert "4.5 s sooner" in line
+    assert "4.0 times" in line
+    assert "a local figure" in line
+
+
+@pytest.mark.parametrize("second", [6.0, 7.0])
+def test_no_gain_is_claimed_where_there_is_none(second: float) -> None:  # B4
+    assert "did not start sooner" in gain(run("first", 6.0), run("second", second), "here")
+
+
+def test_a_job_that_never_started_is_not_compared() -> None:
+    assert "can't be compared" in gain(run("first", None), run("second", 1.0), "here")
+
+
+def test_the_pools_cost_is_an_upper_bound_between_samples() -> None:  # Z8
+    samples = [
+        Machines(NOON, 2, Decimal("0.60")),
+        Machines(NOON + timedelta(minutes=30), 3, Decimal("1.00")),
+        Machines(NOON + timedelta(minutes=60), 2, Decimal("0.60")),
+    ]
+    line = pool_cost(samples)
+    assert "$1.0000" in line
+    assert "2 to 3 machines" in line
+    assert "60.0 minutes" in line
+
+
+def test_an_unknown_price_stays_unknown() -> None:  # Z8
+    assert pool_cost([Machines(NOON, 1, None), Machines(NOON, 1, None)]) == "price unknown"
+
+
+def test_the_ceiling_of_money_holds_for_all_pools_at_their_maximum() -> None:  # N15
+    allowed = budget(Bounds(Decimal("0.5"), Decimal("1.2")), 60, Decimal(2))
+    assert allowed.most == Decimal("1.2") + STORAGE_AND_CALLS
+    with pytest.raises(PolicyError, match="ceiling is"):
+        budget(Bounds(Decimal("0.5"), Decimal("2.0")), 60, Decimal(2))
+
+
+def test_no_price_no_journey() -> None:  # N15
+    with pytest.raises(PolicyError, match="price"):
+        budget(None, 60, Decimal(2))
