@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
 import pytest
 
 from local.engine import ensure
@@ -123,14 +123,15 @@ def test_the_lock_of_a_dead_run_is_released_when_asked(runner: Runner) -> None:
         cwd=runner.folder,
         env=runner.environ,
         stdout=subprocess.DEVNULL,
-        start_new_session=True,
     )
     locks = Path(runner.environ["PULUMI_BACKEND_URL"].removeprefix("file://")) / ".pulumi" / "locks"
     while not list(locks.rglob("*.json")):
         assert killed.poll() is None
         time.sleep(0.05)
-    # With its language host, which would live on.
-    os.killpg(killed.pid, signal.SIGKILL)
+    # With the language host and the program, which would live on, as they do not on a runner that is gone.
+    engine = psutil.Process(killed.pid)
+    for process in (engine, *engine.children(recursive=True)):
+        process.kill()
     killed.wait()
 
     (runner.folder / "__main__.py").write_text(PROGRAM)
