@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from slipway.cloud.storage import Location
 from slipway.errors import ConfigError
+from slipway.files import write_atomically
 
 VARIABLE = "SLIPWAY_CATALOG"
 FILE = Path(".slipway", "catalog")
@@ -63,8 +63,5 @@ def recall(folder: Path) -> Choice | None:
 def remember(location: Location, folder: Path) -> Path:
     """Writes the choice into the checkout (or ``folder`` when it is in none) and gives the file."""
     file = (checkout(folder) or folder) / FILE
-    file.parent.mkdir(parents=True, exist_ok=True)
-    fresh = file.with_suffix(f".{os.getpid()}")
-    fresh.write_text(f"{location}\n", encoding="utf-8")
-    fresh.replace(file)
+    write_atomically(file, f"{location}\n")
     return file

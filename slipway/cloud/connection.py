@@ -19,6 +19,10 @@ class Connection:
     def __init__(self, session: Session, endpoints: Endpoints) -> None:
         self.session, self.endpoints = session, endpoints
 
+    def with_patience(self, patience: Patience) -> Connection:
+        """The same credentials and endpoints, with other timeouts and retries."""
+        return Connection(self.session.with_patience(patience), self.endpoints)
+
     @property
     def storage(self) -> Storage:
         return Storage(self.session, self.endpoints)

@@ -63,6 +63,11 @@ class Quotas:
         self._session, self._project = session, project
         self._parent = f"{endpoints.quotas}projects/{project}/locations/global"
 
+    def info(self, quota_id: str, service: str = "aiplatform.googleapis.com") -> QuotaInfo:
+        """One quota. Raises NotFound for an id that the service does not have."""
+        call = Call(f"read quota {quota_id}", "cloudquotas.quotas.get", f"project {self._project}")
+        return QuotaInfo.read(self._session.get(f"{self._parent}/services/{service}/quotaInfos/{quota_id}", call))
+
     def infos(self, service: str = "aiplatform.googleapis.com") -> Iterator[QuotaInfo]:
         """Every quota of a service, read page by page."""
         call = Call(f"read the quotas of {self._project}", "cloudquotas.quotas.get", f"project {self._project}")

@@ -59,6 +59,10 @@ class Session:
         # A cookie jar is the one part of a requests session that threads would race for; no API needs it.
         self._http.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
 
+    def with_patience(self, patience: Patience) -> Session:
+        """This session's connections with other timeouts and retries."""
+        return Session(self._http, patience, self._sleep, self._chance)
+
     def get(self, url: str, call: Call, params: Params | None = None) -> Json:
         """GET a JSON object, tried again while the service is busy."""
         return _json(self._send("GET", url, call, params=params, again=True), call)

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from slipway.cloud.endpoints import Endpoints
 from slipway.cloud.failures import Call
-from slipway.cloud.resources import CustomJob, Json, PersistentResource
+from slipway.cloud.resources import ENDED, CustomJob, Json, PersistentResource
 from slipway.cloud.session import Session
 
 _LARGEST_PAGE = 100
+_NOT_ENDED = " AND ".join(f'state!="{state}"' for state in sorted(ENDED))
 
 
 class Vertex:
@@ -47,6 +48,10 @@ class Vertex:
             params["filter"] = filter
         for body in self._session.pages(f"{self._parent}/customJobs", call, "customJobs", params):
             yield CustomJob.read(body)
+
+    def active_custom_jobs(self) -> Iterator[CustomJob]:
+        """The jobs of the region that have not ended."""
+        return (job for job in self.custom_jobs(_NOT_ENDED) if not job.ended)
 
     def cancel_custom_job(self, job: str) -> None:
         """Asks for the end; the job passes through CANCELLING. Cancelling twice is harmless, so it is retried."""

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 from slipway.cloud.failures import CloudError, Denied, Exhausted, NoAnswer, Unavailable, Unreachable
 from slipway.cloud.logging import LogEntry
-from slipway.cloud.resources import ENDED, CustomJob, PersistentResource
+from slipway.cloud.resources import CustomJob, PersistentResource
 from slipway.cloud.vertex import Vertex
 from slipway.errors import Timeout
 from slipway.jobs.tail import Pace, Tail
 from slipway.jobs.waiting import reason
+from slipway.timing import Clock
 
-_ACTIVE = " OR ".join(f'state="JOB_STATE_{state}"' for state in ("RUNNING", "PENDING", "QUEUED"))
 _PASSING = (Unavailable, Unreachable, NoAnswer, Exhausted)
 
 
@@ -53,17 +51,10 @@ class Rhythm:
     gives_up: float = 300.0
     quiet_polls: int = 2
     drain: float = 15.0
-    logs: Pace = Pace()
+    logs: Pace = field(default_factory=Pace)
 
     def state(self, age: float) -> float:
         return self.state_first if age < 60 else self.state_steady if age < 600 else self.state_patient
-
-
-@dataclass(frozen=True)
-class Clock:
-    now: Callable[[], datetime] = lambda: datetime.now(UTC)
-    monotonic: Callable[[], float] = time.monotonic
-    sleep: Callable[[float], None] = time.sleep
 
 
 class Follower:
@@ -139,7 +130,7 @@ class Follower:
     def _why(self) -> str:
         """What it waits for. Not being able to tell is no reason to stop following."""
         try:
-            jobs = tuple(active_jobs(self._vertex))
+            jobs = tuple(self._vertex.active_custom_jobs())
             cluster = self._cluster()
         except CloudError as problem:
             return f"why is not known: {problem.message}"
@@ -182,8 +173,3 @@ class Follower:
             why=f"it is {self._job.state.removeprefix('JOB_STATE_').lower()}, and goes on",
             fix=f"slipway jobs wait {name}     or end it: slipway jobs cancel {name}",
         )
-
-
-def active_jobs(vertex: Vertex) -> Iterator[CustomJob]:
-    """The jobs of the region that have not ended."""
-    return (job for job in vertex.custom_jobs(_ACTIVE) if job.state not in ENDED)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import json
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
@@ -14,6 +13,7 @@ from typing import Any
 
 from slipway.catalog.choice import checkout
 from slipway.errors import SlipwayError
+from slipway.files import write_atomically
 
 
 class State(StrEnum):
@@ -69,22 +69,9 @@ class Journal:
     def write(self, entry: Entry) -> None:
         """Raises SlipwayError when the disk does not take it: nothing may be sent that was not written down."""
         file = self._file(entry.request_id, entry.project)
-        fresh = file.with_name(f"{file.name}.{os.getpid()}")
         try:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            with fresh.open("w", encoding="utf-8") as stream:
-                json.dump(asdict(entry), stream)
-                stream.flush()
-                os.fsync(stream.fileno())
-            fresh.replace(file)
-            folder = os.open(file.parent, os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
+            write_atomically(file, json.dumps(asdict(entry)), mode=0o600)
         except OSError as problem:
-            with contextlib.suppress(OSError):
-                fresh.unlink()
             raise SlipwayError(
                 f"could not write down request {entry.request_id}",
                 why=f"{file.parent}: {problem.strerror or problem}",

@@ -8,7 +8,6 @@ should two jobs be made all the same, the claim of their launchers lets only one
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -21,6 +20,7 @@ from slipway.cloud.vertex import Vertex
 from slipway.errors import AnswerUnknown, ConfigError, ResourceError
 from slipway.submit.journal import Entry, Journal, State
 from slipway.submit.naming import REQUEST_LABEL, TEMPLATE_LABEL
+from slipway.timing import Clock
 
 _QUOTA_TOO_SMALL = "exceed quota limits"
 
@@ -35,13 +35,6 @@ class Manners:
     resend_unreachable: int = 3
     first_wait: float = 1.0
     longest_wait: float = 30.0
-
-
-@dataclass(frozen=True)
-class Clock:
-    now: Callable[[], datetime] = lambda: datetime.now(UTC)
-    monotonic: Callable[[], float] = time.monotonic
-    sleep: Callable[[float], None] = time.sleep
 
 
 @dataclass(frozen=True)

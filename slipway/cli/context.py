@@ -1,0 +1,108 @@
+"""What every subcommand starts from: environment, folder, catalog and clients. Also the options they share."""
+
+from __future__ import annotations
+
+import getpass
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import click
+
+from slipway.catalog.choice import Choice, choose
+from slipway.catalog.fetch import fetch
+from slipway.catalog.model import Catalog
+from slipway.cloud.connection import Connection, connect
+from slipway.cloud.logging import Logging
+from slipway.cloud.session import Patience
+from slipway.cloud.vertex import Vertex
+from slipway.timing import Clock
+
+HURRIED = Patience(connect=5.0, read=15.0, attempts=2, longest_wait=2.0)
+"""For reading what a verdict would like to know: a submission must not hang on it."""
+ONCE = Patience(attempts=1)
+"""For log queries: those that are refused count as well, so who asks again is whoever paces them."""
+
+Command = Callable[..., Any]
+
+
+def catalog_option(command: Command) -> Command:
+    return click.option(
+        "--catalog", metavar="gs://BUCKET", help="The catalog to use.  [env: SLIPWAY_CATALOG; else slipway use]"
+    )(command)
+
+
+def output_option(command: Command) -> Command:
+    return click.option(
+        "-o",
+        "--output",
+        type=click.Choice(["table", "json"]),
+        default="table",
+        show_default=True,
+        help="json: one versioned document alone on stdout.",
+    )(command)
+
+
+@dataclass(frozen=True)
+class Context:
+    """Reads the process's environment once; tests give their own."""
+
+    flag: str | None = None
+    environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    folder: Path = field(default_factory=Path.cwd)
+    clock: Clock = field(default_factory=Clock)
+
+    @cached_property
+    def choice(self) -> Choice:
+        return choose(self.flag, self.environ, self.folder)
+
+    @cached_property
+    def connection(self) -> Connection:
+        return connect(self.environ)
+
+    @cached_property
+    def catalog(self) -> Catalog:
+        return fetch(self.connection.storage, self.choice.location, self.choice.origin)
+
+    @cached_property
+    def vertex(self) -> Vertex:
+        return self.connection.vertex(self.catalog.project, self.catalog.region)
+
+    @property
+    def hurried(self) -> Connection:
+        return self.connection.with_patience(HURRIED)
+
+    @property
+    def logging(self) -> Logging:
+        return self.connection.with_patience(ONCE).logging(self.catalog.project)
+
+    @property
+    def now(self) -> datetime:
+        return self.clock.now()
+
+    @property
+    def user(self) -> str:
+        """Who submits, for the job's label: SLIPWAY_USER, the CI's actor, or the login name."""
+        named = self.environ.get("SLIPWAY_USER", "").strip() or self.environ.get("GITHUB_ACTOR", "").strip()
+        if named:
+            return named
+        try:
+            return getpass.getuser()
+        except (KeyError, OSError):  # A container's user may have no name.
+            return ""
+
+    def console_link(self, job_id: str) -> str:
+        """The job's page, or empty where the endpoint is not Google's and has none."""
+        if "vertex" in self.connection.endpoints.overrides:
+            return ""
+        region, project = self.catalog.region, self.catalog.project
+        return f"https://console.cloud.google.com/vertex-ai/locations/{region}/training/{job_id}/cpu?project={project}"
+
+    def cluster_name(self, cluster_id: str) -> str:
+        """What people call a cluster; a retiring generation has its id."""
+        cluster = self.catalog.cluster_named(cluster_id)
+        return cluster.name if cluster else cluster_id

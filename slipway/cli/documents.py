@@ -1,0 +1,75 @@
+"""Jobs as the JSON that `--output json` prints. Times are RFC 3339 in UTC, durations seconds, prices USD as text."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from slipway.cli.context import Context
+from slipway.cloud.resources import CustomJob
+from slipway.jobs.account import account
+from slipway.submit import naming
+
+
+def job_document(job: CustomJob, context: Context) -> dict[str, Any]:
+    money = account(job, context.catalog.region, context.now)
+    return {
+        "name": job.name,
+        "id": job.id,
+        "displayName": job.display_name,
+        "state": job.state,
+        "ended": job.ended,
+        "error": job.error or None,
+        "template": job.labels.get(naming.TEMPLATE_LABEL),
+        "requestId": job.labels.get(naming.REQUEST_LABEL),
+        "user": job.labels.get(naming.USER_LABEL),
+        "commit": job.labels.get(naming.COMMIT_LABEL),
+        "labels": dict(job.labels),
+        "way": money.way,
+        "cluster": context.cluster_name(job.persistent_resource_id) if job.persistent_resource_id else None,
+        "clusterId": job.persistent_resource_id or None,
+        "output": job.output or None,
+        "console": context.console_link(job.id) or None,
+        "createTime": iso(job.create_time),
+        "startTime": iso(job.start_time),
+        "endTime": iso(job.end_time),
+        "waitSeconds": money.wait,
+        "runSeconds": money.run,
+        "pricePerHour": dollars_text(money.per_hour),
+        "cost": dollars_text(money.cost),
+        "costPaidAnyway": money.paid_anyway,
+        "workerPools": [
+            {
+                "role": role_at(job, index),
+                "machine": pool.shape.machine,
+                "accelerator": pool.shape.accelerator,
+                "acceleratorCount": pool.shape.accelerator_count,
+                "disk": {"type": pool.shape.disk_type, "sizeGb": pool.shape.disk_gb},
+                "replicas": pool.replicas,
+                "image": pool.image,
+                "packages": list(pool.packages),
+                "args": list(pool.args),
+            }
+            for index, pool in enumerate(job.worker_pools)
+            if pool.replicas
+        ],
+    }
+
+
+def roles(job: CustomJob) -> tuple[str, ...]:
+    """The roles of a job's worker pools, from its label."""
+    return naming.roles_of(job.labels.get(naming.ROLES_LABEL, ""))
+
+
+def role_at(job: CustomJob, index: int) -> str:
+    named = roles(job)
+    return named[index] if index < len(named) else f"workerpool{index}"
+
+
+def iso(moment: datetime | None) -> str | None:
+    return moment.isoformat() if moment else None
+
+
+def dollars_text(amount: Decimal | None) -> str | None:
+    return None if amount is None else f"{amount:.6f}".rstrip("0").rstrip(".")

@@ -1,0 +1,157 @@
+"""Showing a job until it ends: one state line that is kept up to date on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Protocol
+
+from slipway.cli import screen
+from slipway.cli.context import Context
+from slipway.cli.documents import roles
+from slipway.cloud.logging import LogEntry
+from slipway.cloud.resources import CustomJob
+from slipway.errors import SlipwayError
+from slipway.jobs.account import account
+from slipway.jobs.following import Follower, Line, Progress, Trouble
+from slipway.jobs.tail import Tail, prefix
+from slipway.jobs.waiting import state_word
+from slipway.words import clock, exact
+
+
+class Detached(SlipwayError):  # noqa: N818 - named as the outcome it reports
+    """The person stopped watching; the job goes on."""
+
+    exit_code = 130
+
+
+class Show(Protocol):
+    """Where a follower's events go."""
+
+    def state(self, text: Callable[[datetime], str]) -> None: ...
+
+    def line(self, text: str) -> None: ...
+
+    def note(self, text: str) -> None: ...
+
+
+class _Plain:
+    """A line when the state changes; log lines on stdout unless that is kept for JSON."""
+
+    def __init__(self, context: Context, quiet: bool) -> None:
+        self._clock, self._quiet, self._last = context.clock, quiet, ""
+
+    def state(self, text: Callable[[datetime], str]) -> None:
+        words = text(self._clock.now())
+        # The running clock alone is no news.
+        news = " ".join(word for word in words.split() if not word.replace(":", "").isdigit())
+        if news != self._last:
+            self._last = news
+            screen.note(words)
+
+    def line(self, text: str) -> None:
+        (screen.note if self._quiet else screen.out)(text)
+
+    def note(self, text: str) -> None:
+        screen.note(text)
+
+
+@contextmanager
+def _display(context: Context, quiet: bool) -> Iterator[Show]:
+    if quiet or not sys.stdout.isatty() or not screen.coloured(sys.stdout):
+        yield _Plain(context, quiet)
+        return
+    from slipway.cli.live import live
+
+    with live(context.clock) as show:
+        yield show
+
+
+def watch(
+    context: Context,
+    job: CustomJob,
+    *,
+    logs: bool,
+    timeout: float | None = None,
+    quiet: bool = False,
+    severity: str = "",
+) -> CustomJob:
+    """Watches ``job`` to its end and gives it as it is then, with a line of account.
+
+    Raises Timeout after ``timeout`` seconds and Detached on Ctrl-C; the job goes on in both cases.
+    """
+    name = job.display_name or job.id
+    tail = Tail(context.logging, job.id, severity=severity) if logs else None
+    follower = Follower(
+        context.vertex,
+        job,
+        cluster_name=context.cluster_name(job.persistent_resource_id),
+        tail=tail,
+        clock=context.clock,
+    )
+    try:
+        with _display(context, quiet) as show:
+            for event in follower.events(timeout):
+                if isinstance(event, Line):
+                    show.line(line(event.entry, job))
+                elif isinstance(event, Trouble):
+                    show.note(f"{name}  {event.text}")
+                else:
+                    show.state(_state(event, name))
+    except KeyboardInterrupt:
+        raise Detached(
+            f"stopped watching; {name} goes on", fix=f"come back with: slipway jobs logs {name} --follow"
+        ) from None
+    screen.note(closing(follower.job, context))
+    return follower.job
+
+
+def line(entry: LogEntry, job: CustomJob) -> str:
+    """``workers-1  epoch 3``"""
+    replicas = tuple(pool.replicas for pool in job.worker_pools)
+    text = entry.text.rstrip("\n")
+    who = prefix(entry, roles(job), replicas)
+    return "\n".join(f"{who}  {one}" for one in text.split("\n")) if who else text
+
+
+def _state(event: Progress, name: str) -> Callable[[datetime], str]:
+    job, why = event.job, event.why
+
+    def text(now: datetime) -> str:
+        since = job.start_time or job.create_time
+        age = clock(((job.end_time or now) - since).total_seconds()) if since else "0:00"
+        if job.ended:
+            return f"{name}  {state_word(job.state)} {age}"
+        if job.start_time is None:
+            return f"{name}  waiting {age}  {why}".rstrip()
+        return f"{name}  {state_word(job.state)} {age}"
+
+    return text
+
+
+def closing(job: CustomJob, context: Context) -> str:
+    """``dask-digits-7k…  succeeded: started after 2.4 s, ran 41.0 s, its pool machines cost $0.01 meanwhile``"""
+    money = account(job, context.catalog.region, context.now)
+    parts = []
+    if money.wait is not None:
+        never = job.start_time is None
+        parts.append(
+            f"{'waited' if never else 'started after'} {exact(money.wait)}{' and never started' if never else ''}"
+        )
+    if money.run is not None:
+        parts.append(f"ran {exact(money.run)}")
+    parts.append(cost_words(money.cost, money.paid_anyway))
+    where = f"\n  output {job.output}" if job.output else ""
+    return f"{job.display_name or job.id}  {state_word(job.state)}: {', '.join(part for part in parts if part)}{where}"
+
+
+def cost_words(cost: object, paid_anyway: bool) -> str:
+    """Cost of the machines meanwhile, to a hundredth of a cent where it is small."""
+    from decimal import Decimal
+
+    if not isinstance(cost, Decimal):
+        return "price unknown"
+    amount = f"${cost:.4f}" if cost < 1 else f"${cost:,.2f}"
+    return f"its machines cost {amount} meanwhile{' (of a pool that is paid anyway)' if paid_anyway else ''}"

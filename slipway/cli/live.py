@@ -1,0 +1,42 @@
+"""The state line of a terminal, redrawn below the log while it scrolls."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from slipway.timing import Clock
+
+
+class _Rich:
+    """The line is a function of the time, so that its clock runs between two looks at the service."""
+
+    def __init__(self, console: Console, clock: Clock) -> None:
+        self._console, self._clock = console, clock
+        self._text: Callable[[datetime], str] = lambda now: ""
+
+    def __rich__(self) -> Text:
+        return Text(self._text(self._clock.now()), style="bold", no_wrap=True, overflow="ellipsis")
+
+    def state(self, text: Callable[[datetime], str]) -> None:
+        self._text = text
+
+    def line(self, text: str) -> None:
+        self._console.print(Text(text))
+
+    def note(self, text: str) -> None:
+        self._console.print(Text(text, style="dim"))
+
+
+@contextmanager
+def live(clock: Clock) -> Iterator[_Rich]:
+    console = Console(file=sys.stdout)
+    show = _Rich(console, clock)
+    with Live(show, console=console, refresh_per_second=4, transient=True):
+        yield show

@@ -1,0 +1,153 @@
+"""Entry of `slipway`: the command tree, and what a person sees when something goes wrong."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from slipway.errors import SlipwayError
+
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+
+_COMMANDS = {
+    "submit": ("slipway.cli.submit", "Submit a job from a template."),
+    "templates": ("slipway.cli.templates", "What can be submitted."),
+    "jobs": ("slipway.cli.jobs", "List, show, follow, await and cancel jobs."),
+    "pools": ("slipway.cli.pools", "The clusters: busy, live and maximal machines, and what they cost."),
+    "quota": ("slipway.cli.quota", "Limits and use of the quota that pools and templates draw."),
+    "use": ("slipway.cli.use", "Choose the catalog for this checkout."),
+    "check": ("slipway.cli.check", "Check stack files without the engine."),
+    "completion": ("slipway.cli.completion", "Print the completion script for a shell."),
+}
+"""Command → module (whose attribute of the command's name is the command) and the help's line."""
+
+
+class Lazy(click.Group):
+    """Knows its commands by name and help line alone, so that `--help` imports none of them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        command = getattr(importlib.import_module(_COMMANDS[cmd_name][0]), cmd_name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in _COMMANDS and not name.startswith("-"):
+            import difflib
+
+            near = difflib.get_close_matches(name, _COMMANDS, n=1)
+            hint = f" Did you mean {near[0]}?" if near else ""
+            raise click.UsageError(f"no command {name!r}.{hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in _COMMANDS.items()])
+
+
+def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        from importlib.metadata import version
+
+        click.echo(f"slipway {version('slipway')}")
+        ctx.exit()
+
+
+@click.group(
+    name="slipway",
+    cls=Lazy,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    epilog="The catalog is found by --catalog, else $SLIPWAY_CATALOG, else the choice of this checkout "
+    "(slipway use). Exit codes: 0 ok, 2 flags or configuration, 3 credentials or role, 4 resource or failed job, "
+    "5 quota or policy, 8 cancelled, 9 timeout, 75 sent but the answer is unknown, 1 anything else.",
+)
+@click.option(
+    "--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Print the version."
+)
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.  [env: SLIPWAY_DEBUG]")
+def slipway(debug: bool) -> None:
+    """Submit jobs to shared training clusters on Vertex AI, and look after them.
+
+    \b
+      slipway use gs://BUCKET                 choose the catalog, once
+      slipway templates                       what there is to run
+      slipway submit TEMPLATE -p NAME=VALUE   run it
+      slipway jobs list                       see it
+    """
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Runs one command and gives the exit code. Errors are three lines on stderr, never a traceback."""
+    arguments = list(sys.argv[1:] if args is None else args)
+    debug = "--debug" in arguments or bool(os.environ.get("SLIPWAY_DEBUG"))
+    # Wherever it stands, as people add it to the end of the line they have just typed.
+    arguments = [one for one in arguments if one != "--debug"] or ["--help"]
+    try:
+        result: Any = slipway.main(arguments, prog_name="slipway", standalone_mode=False)
+    except click.UsageError as error:
+        return _usage(error)
+    except SlipwayError as error:
+        return _shown(error, debug)
+    except (click.Abort, KeyboardInterrupt):
+        _say("interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Python would complain once more when it flushes stdout at exit.
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    except Exception as error:
+        if debug:
+            raise
+        _say(f"error: unexpected {type(error).__name__}: {error}")
+        _say(
+            "  why: this is a fault of slipway, not yours\n"
+            "  fix: report it with the output of the same command and --debug"
+        )
+        return 1
+    return result if isinstance(result, int) else 0
+
+
+def run() -> None:
+    """The console script."""
+    sys.exit(main())
+
+
+def _usage(error: click.UsageError) -> int:
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        _say(error.format_message())
+        return 2
+    command = error.ctx.command_path if error.ctx else "slipway"
+    _say(f"error: {error.format_message()}\n  fix: {command} --help")
+    return 2
+
+
+def _shown(error: SlipwayError, debug: bool) -> int:
+    if debug:
+        import traceback
+
+        traceback.print_exception(error)
+    from slipway.cli.screen import red
+
+    head, _, rest = error.render().partition("\n")
+    _say(red(head, sys.stderr) + (f"\n{rest}" if rest else ""))
+    return error.exit_code
+
+
+def _say(text: str) -> None:
+    with contextlib.suppress(OSError):
+        print(text, file=sys.stderr, flush=True)

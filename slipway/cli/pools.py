@@ -1,0 +1,221 @@
+"""`slipway pools`: the clusters of the stack, how busy they are, and what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from itertools import islice
+
+import click
+
+from slipway.catalog.model import Catalog, Cluster, Pool
+from slipway.cli import screen
+from slipway.cli.context import Context, catalog_option, output_option
+from slipway.cli.documents import dollars_text, iso
+from slipway.cloud.resources import CustomJob, PersistentResource, ResourcePool
+from slipway.cluster import Disk
+from slipway.prices import hourly
+from slipway.submit.demand import Demand, by_pool
+from slipway.words import join, span
+
+_RECENT = 300
+"""How many of the newest jobs are looked at for the time of a pool's last one."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One pool. ``state`` GONE for a declared cluster that is not there; prices in USD, None when unknown."""
+
+    cluster: str
+    cluster_id: str
+    pool: str
+    state: str
+    error: str
+    machine: str
+    accelerator: str | None
+    accelerator_count: int
+    busy: int
+    live: int
+    min: int
+    max: int
+    jobs: tuple[str, ...]
+    idle_since: datetime | None
+    per_machine: Decimal | None
+    create_time: datetime | None
+
+    @property
+    def retiring(self) -> bool:
+        return self.state == "RETIRING"
+
+    def price(self, count: int) -> Decimal | None:
+        return None if self.per_machine is None else self.per_machine * count
+
+
+def rows(
+    catalog: Catalog, clusters: Iterable[PersistentResource], active: Iterable[CustomJob], recent: Iterable[CustomJob]
+) -> list[Row]:
+    """The table as values: the catalog's clusters in its order, then those that retire. Pure."""
+    there = {cluster.id: cluster for cluster in clusters}
+    running, ended = list(active), [job for job in recent if job.end_time]
+    found: list[Row] = []
+    for cluster in catalog.clusters.values():
+        if cluster.id in there:
+            found += [
+                _row(cluster, there[cluster.id], pool, catalog, running, ended) for pool in there[cluster.id].pools
+            ]
+        else:
+            found += [_gone(cluster, pool) for pool in cluster.pools.values()]
+    for id_ in catalog.retiring:
+        if id_ in there:
+            found += [_row(None, there[id_], pool, catalog, running, ended) for pool in there[id_].pools]
+    return found
+
+
+def _row(
+    declared: Cluster | None,
+    live: PersistentResource,
+    pool: ResourcePool,
+    catalog: Catalog,
+    active: list[CustomJob],
+    ended: list[CustomJob],
+) -> Row:
+    mine = [job for job in active if _on(job, live, pool)]
+    last = max((job.end_time for job in ended if job.end_time and _on(job, live, pool)), default=None)
+    known = declared.pools.get(pool.id) if declared else None
+    retires = declared is None and live.state in ("RUNNING", "UPDATING")
+    disk = Disk(pool.shape.disk_type, pool.shape.disk_gb)
+    return Row(
+        cluster=declared.name if declared else live.id,
+        cluster_id=live.id,
+        pool=pool.id,
+        state="RETIRING" if retires else live.state,
+        error=live.error,
+        machine=pool.shape.machine,
+        accelerator=pool.shape.accelerator,
+        accelerator_count=pool.shape.accelerator_count,
+        busy=pool.used,
+        live=pool.replicas,
+        min=pool.replicas if pool.min is None else pool.min,
+        max=pool.replicas if pool.max is None else pool.max,
+        jobs=tuple(job.display_name or job.id for job in mine),
+        idle_since=None if mine or pool.used else last,
+        per_machine=known.price_per_hour
+        if known
+        else hourly(pool.shape.machine, catalog.region, disk, accelerator=pool.shape.accelerator),
+        create_time=live.create_time,
+    )
+
+
+def _on(job: CustomJob, cluster: PersistentResource, pool: ResourcePool) -> bool:
+    return job.persistent_resource_id == cluster.id and bool(by_pool(Demand.of(job), cluster).get(pool.id))
+
+
+def _gone(cluster: Cluster, pool: Pool) -> Row:
+    return Row(
+        cluster=cluster.name,
+        cluster_id=cluster.id,
+        pool=pool.name,
+        state="GONE",
+        error="the catalog names it, the service does not have it",
+        machine=pool.machine,
+        accelerator=pool.accelerator,
+        accelerator_count=pool.accelerator_count,
+        busy=0,
+        live=0,
+        min=pool.min,
+        max=pool.max,
+        jobs=(),
+        idle_since=None,
+        per_machine=pool.price_per_hour,
+        create_time=None,
+    )
+
+
+@click.command("pools", short_help="The clusters: busy, live and maximal machines, and what they cost.")
+@catalog_option
+@output_option
+def pools(catalog: str | None, output: str) -> None:
+    """How busy each pool is, since when it idles, and what it costs now, at least and at most."""
+    context = Context(catalog)
+    vertex = context.vertex
+    with ThreadPoolExecutor(3) as threads:
+        clusters = threads.submit(vertex.persistent_resources)
+        active = threads.submit(lambda: tuple(vertex.active_custom_jobs()))
+        recent = threads.submit(lambda: tuple(islice(vertex.custom_jobs(), _RECENT)))
+        table = rows(context.catalog, clusters.result(), active.result(), recent.result())
+    if output == "json":
+        screen.out_json("pools", {"stack": context.catalog.stack, "pools": [_document(row) for row in table]})
+        return
+    if not table:
+        screen.note(f"stack {context.catalog.stack} has no clusters")
+        return
+    screen.table(
+        ("CLUSTER", "POOL", "STATE", "MACHINE", "BUSY/LIVE/MAX", "JOBS", "IDLE", "$/h NOW", "$/h MIN–MAX"),
+        [_cells(row, context.now) for row in table],
+        right=("BUSY/LIVE/MAX", "JOBS", "$/h NOW"),
+    )
+    for row in table:
+        if row.state in ("ERROR", "GONE"):
+            screen.note(f"{row.cluster} is {row.state}: {row.error or 'no reason given'}\n  fix: pulumi up")
+
+
+def _cells(row: Row, now: datetime) -> tuple[str, ...]:
+    accelerator = f" + {row.accelerator_count} × {row.accelerator}" if row.accelerator else ""
+    idle = (
+        span((now - row.idle_since).total_seconds())
+        if row.idle_since
+        else "–"
+        if row.jobs or row.busy
+        else "no job yet"
+    )
+    bounds = (
+        f"until {join(row.jobs)} end{'s' if len(row.jobs) == 1 else ''}" if row.retiring and row.jobs else _bounds(row)
+    )
+    return (
+        row.cluster,
+        row.pool,
+        row.state,
+        row.machine + accelerator,
+        f"{row.busy} / {row.live} / {row.max}",
+        str(len(row.jobs)),
+        idle,
+        _money(row.price(row.live)),
+        bounds,
+    )
+
+
+def _bounds(row: Row) -> str:
+    if row.per_machine is None:
+        return "price unknown"
+    return f"{_money(row.price(row.min))}–{_money(row.price(row.max))}"
+
+
+def _money(amount: Decimal | None) -> str:
+    return "?" if amount is None else f"{amount:,.2f}"
+
+
+def _document(row: Row) -> dict[str, object]:
+    return {
+        "cluster": row.cluster,
+        "clusterId": row.cluster_id,
+        "pool": row.pool,
+        "state": row.state,
+        "error": row.error or None,
+        "machine": row.machine,
+        "accelerator": row.accelerator,
+        "acceleratorCount": row.accelerator_count,
+        "busy": row.busy,
+        "live": row.live,
+        "min": row.min,
+        "max": row.max,
+        "jobs": list(row.jobs),
+        "idleSince": iso(row.idle_since),
+        "createTime": iso(row.create_time),
+        "pricePerMachineHour": dollars_text(row.per_machine),
+        "pricePerHourNow": dollars_text(row.price(row.live)),
+        "pricePerHourMin": dollars_text(row.price(row.min)),
+        "pricePerHourMax": dollars_text(row.price(row.max)),
+    }

@@ -1,0 +1,135 @@
+"""`slipway quota`: what pools and templates draw against the limits, the table of preview."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from slipway.catalog.model import Catalog, Template, Way
+from slipway.cli import screen
+from slipway.cli.context import Context, catalog_option, output_option
+from slipway.cluster import ClusterSpec, Disk, PoolSpec
+from slipway.errors import SlipwayError
+from slipway.generations.plan import Current
+from slipway.live import JobReplicas, Live, Unknown
+from slipway.live_reader import Wanted, read
+from slipway.quota import Line, QuotaReport, WayDraw, table, verdict
+from slipway.submit.demand import Demand
+from slipway.submit.filling import fill
+
+
+@click.command("quota", short_help="Limits and use of the quota that pools and templates draw.")
+@catalog_option
+@output_option
+def quota(catalog: str | None, output: str) -> None:
+    """Each metric the stack draws: now, at most, the limit, and whether that suffices."""
+    context = Context(catalog)
+    live = _live(context)
+    report = judge(context.catalog, live)
+    if output == "json":
+        screen.out_json("quota", _document(context.catalog, live, report))
+        return
+    text = table(report)
+    if text:
+        screen.out(text)
+    else:
+        screen.note("nothing here draws quota")
+    if isinstance(live.limits, Unknown):
+        screen.note(f"quota not checked: {live.limits.why}\n  fix: ask for {live.limits.role}")
+    for line in dict.fromkeys([*report.errors, *report.warnings]):
+        screen.note(f"! {line}")
+
+
+def _live(context: Context) -> Live:
+    catalog = context.catalog
+    wanted = Wanted(
+        project=catalog.project,
+        region=catalog.region,
+        catalog_bucket=context.choice.location.bucket,
+        work_bucket=catalog.work_bucket,
+        service_account=catalog.trainer,
+        catalog=context.choice.location.name,
+    )
+    live, warnings = read(context.connection, wanted, off_is_empty=True)
+    for warning in warnings:
+        screen.note(f"warning: {warning}")
+    return live
+
+
+def judge(catalog: Catalog, live: Live) -> QuotaReport:
+    """The report for what the catalog has deployed and offers. Pure."""
+    states = {} if isinstance(live.clusters, Unknown) else {cluster.id: cluster.state for cluster in live.clusters}
+    current = tuple(
+        Current(_spec(catalog, name), cluster.id, "", cluster.id in states, states.get(cluster.id, ""))
+        for name, cluster in catalog.clusters.items()
+    )
+    draws = (_draw(catalog, template, way) for template in catalog.templates.values() for way in template.ways)
+    ways = tuple(draw for draw in draws if draw)
+    return verdict(current, live, region=catalog.region, ways=ways, mode="warn", preview=True)
+
+
+def _spec(catalog: Catalog, name: str) -> ClusterSpec:
+    pools = tuple(
+        PoolSpec(
+            name=pool.name,
+            machine_type=pool.machine,
+            accelerator_type=pool.accelerator,
+            accelerator_count=pool.accelerator_count,
+            disk=Disk(pool.disk_type, pool.disk_gb),
+            min=pool.min,
+            max=pool.max,
+            autoscaled=pool.autoscaled,
+            replicas=pool.min,
+        )
+        for pool in catalog.clusters[name].pools.values()
+    )
+    return ClusterSpec(name=name, pools=pools)
+
+
+def _draw(catalog: Catalog, template: Template, way: Way) -> WayDraw | None:
+    """What a way draws with the defaults; None where a required parameter decides that."""
+    if way.cluster:
+        return WayDraw(template.name, way.way)
+    values = {one.name: one.default for one in template.parameters if one.default is not None}
+    try:
+        demand = Demand.read(fill(catalog, template, way, values, request_id="none", user=""), template.roles)
+    except SlipwayError:
+        return None
+    replicas = tuple(
+        JobReplicas(
+            part.shape.machine,
+            part.shape.accelerator,
+            part.shape.accelerator_count,
+            part.machines,
+            Disk(part.shape.disk_type, part.shape.disk_gb),
+        )
+        for part in demand.parts
+    )
+    return WayDraw(template.name, way.way, replicas, preemptible=way.way in ("spot", "flex-start"))
+
+
+def _document(catalog: Catalog, live: Live, report: QuotaReport) -> dict[str, Any]:
+    return {
+        "stack": catalog.stack,
+        "checked": not isinstance(live.limits, Unknown),
+        "why": live.limits.why if isinstance(live.limits, Unknown) else None,
+        "lines": [_line(line) for line in report.lines],
+        "warnings": list(dict.fromkeys([*report.errors, *report.warnings])),
+    }
+
+
+def _line(line: Line) -> dict[str, Any]:
+    return {
+        "metric": line.metric,
+        "region": line.region,
+        "namespace": line.namespace,
+        "label": line.label,
+        "for": line.who,
+        "now": line.now,
+        "ceiling": line.ceiling,
+        "limit": line.limit,
+        "usedByOthers": line.others,
+        "verdict": line.verdict,
+        "increase": line.increase or None,
+    }

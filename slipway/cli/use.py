@@ -1,0 +1,39 @@
+"""`slipway use`: the catalog that this checkout remembers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from slipway.catalog.choice import VARIABLE, address, choose, remember
+from slipway.cli import screen
+from slipway.cli.context import Context
+from slipway.errors import SlipwayError
+
+
+@click.command("use", short_help="Choose the catalog for this checkout.")
+@click.argument("catalog", required=False, metavar="[gs://BUCKET]")
+def use(catalog: str | None) -> None:
+    """Remember a catalog for this checkout; without an argument, say which one is used and who chose it."""
+    if catalog is None:
+        context = Context()
+        choice = choose(None, context.environ, context.folder)
+        screen.out(f"{choice.location}  (chosen by {choice.origin})")
+        return
+    location = address(catalog)
+    context = Context(str(location))
+    try:
+        found = context.catalog
+    except SlipwayError:
+        screen.note("nothing is remembered: a catalog is read before it is chosen")
+        raise
+    file = remember(location, Path.cwd())
+    count = len(found.templates)
+    screen.out(
+        f"using {location}: stack {found.stack}, {found.project} {found.region}, "
+        f"{count} template{'' if count == 1 else 's'}"
+    )
+    screen.note(f"remembered in {file}")
+    if context.environ.get(VARIABLE):
+        screen.note(f"warning: ${VARIABLE} is set and goes before it")
