@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -18,7 +19,8 @@ from bench.result import Result, absolute
 TEMPLATE = "dask-digits"
 CATALOG = "gs://slipway-local-local-catalog"
 _SLIPWAY = str(Path(sys.executable).with_name("slipway"))
-_SUBMIT = [_SLIPWAY, "submit", TEMPLATE, "--output", "json"]
+_SUBMIT = [_SLIPWAY, "submit", TEMPLATE]
+_JOB = re.compile(r"projects/\S+/customJobs/\d+")
 _DELAY_S = 0.1
 _END_S = 60
 
@@ -36,7 +38,7 @@ class Submitter:
     def request(self) -> Mapping[str, Any]:
         """The custom job that is sent."""
         sample = measure.run([*_SUBMIT, "--dry-run"], self.environ, self.folder)
-        return dict(json.loads(sample.output)["request"])
+        return dict(json.loads(sample.output))
 
     @cached_property
     def script(self) -> Sequence[str]:
@@ -47,16 +49,20 @@ class Submitter:
 
     def ours(self, environ: Mapping[str, str] | None = None) -> measure.Sample:
         sample = measure.run(_SUBMIT, environ or self.environ, self.folder)
-        self._end(json.loads(sample.output)["job"])
+        self._end(sample)
         return sample
 
     def theirs(self) -> measure.Sample:
         sample = measure.run(self.script, self.environ, self.folder)
-        self._end(sample.output.split()[-1])
+        self._end(sample)
         return sample
 
-    def _end(self, job: str) -> None:
-        """Cancel a job that was just accepted, and wait until it has let go of its machines."""
+    def _end(self, sample: measure.Sample) -> None:
+        """Cancel the job that a run printed, and wait until it has let go of its machines."""
+        found = _JOB.search(sample.output)
+        if found is None:
+            raise BenchError(f"a submission printed no job:\n{sample.output}")
+        job = found[0]
         self.cloud.call("POST", f"/v1/{job}:cancel", {})
         until = time.monotonic() + _END_S
         while "endTime" not in self.cloud.call("GET", f"/v1/{job}"):
