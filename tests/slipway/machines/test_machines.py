@@ -1,0 +1,130 @@
+"""Machine shapes (vertex-rules 7.1, 7.3) and what is said about those that do not exist."""
+
+import pytest
+
+from slipway.machines import (
+    MachineError,
+    accelerators,
+    accelerators_in,
+    machine,
+    machine_types,
+    nearest,
+    region_has,
+    regions,
+    regions_with,
+)
+
+
+@pytest.mark.parametrize(
+    ("type_", "vcpus", "memory", "family", "accelerator", "count"),
+    [
+        ("n1-standard-4", 4, 15, "n1", None, 0),
+        ("n1-standard-8", 8, 30, "n1", None, 0),
+        ("n1-highmem-2", 2, 13, "n1", None, 0),
+        ("e2-highcpu-16", 16, 16, "e2", None, 0),
+        ("a2-highgpu-1g", 12, 85, "a2", "NVIDIA_TESLA_A100", 1),
+        ("a2-megagpu-16g", 96, 1360, "a2", "NVIDIA_TESLA_A100", 16),
+        ("a2-ultragpu-8g", 96, 1360, "a2", "NVIDIA_A100_80GB", 8),
+        ("a3-highgpu-8g", 208, 1872, "a3", "NVIDIA_H100_80GB", 8),
+        ("a3-megagpu-8g", 208, 1872, "a3", "NVIDIA_H100_MEGA_80GB", 8),
+        ("a3-ultragpu-8g", 224, 2952, "a3", "NVIDIA_H200_141GB", 8),
+        ("a4-highgpu-8g", 224, 3968, "a4", "NVIDIA_B200", 8),
+        ("a4x-highgpu-4g", 140, 884, "a4x", "NVIDIA_GB200", 4),
+        ("g2-standard-24", 24, 96, "g2", "NVIDIA_L4", 2),
+        ("g2-standard-32", 32, 128, "g2", "NVIDIA_L4", 1),
+        ("g4-standard-384", 384, 1440, "g4", "NVIDIA_RTX_PRO_6000", 8),
+    ],
+)
+def test_shapes(type_: str, vcpus: int, memory: float, family: str, accelerator: str | None, count: int) -> None:  # D1
+    found = machine(type_)
+    assert (found.vcpus, found.memory_gb, found.family) == (vcpus, memory, family)
+    assert (found.accelerator, found.accelerator_count) == (accelerator, count)
+
+
+@pytest.mark.parametrize(
+    ("type_", "accelerator", "counts"),
+    [
+        ("n1-standard-4", "NVIDIA_TESLA_T4", (1, 2, 4)),
+        ("n1-highmem-8", "NVIDIA_TESLA_V100", (1, 2, 4, 8)),
+        ("n1-standard-16", "NVIDIA_TESLA_V100", (2, 4, 8)),
+        ("n1-standard-32", "NVIDIA_TESLA_P100", (2, 4)),
+        ("n1-standard-96", "NVIDIA_TESLA_P100", ()),
+        ("n1-highcpu-64", "NVIDIA_TESLA_P100", (4,)),
+        ("n1-highcpu-96", "NVIDIA_TESLA_V100", (8,)),
+        ("n2-standard-8", "NVIDIA_TESLA_T4", ()),
+    ],
+)
+def test_the_attach_table_of_n1(type_: str, accelerator: str, counts: tuple[int, ...]) -> None:  # P2
+    for count in range(1, 9):
+        if count in counts:
+            found = machine(type_, accelerator, count)
+            assert (found.accelerator, found.accelerator_count) == (accelerator, count)
+        else:
+            with pytest.raises(MachineError):
+                machine(type_, accelerator, count)
+
+
+def test_a_built_in_accelerator_may_be_repeated_but_not_changed() -> None:  # P2
+    assert machine("a3-highgpu-8g", "NVIDIA_H100_80GB", 8) == machine("a3-highgpu-8g")
+    for accelerator, count, field in (("NVIDIA_TESLA_T4", 8, "type"), ("NVIDIA_H100_80GB", 4, "count")):
+        with pytest.raises(MachineError) as caught:
+            machine("a3-highgpu-8g", accelerator, count)
+        assert caught.value.field == field
+        assert "NVIDIA_H100_80GB × 8 built in" in caught.value.fix
+
+
+@pytest.mark.parametrize(
+    ("type_", "accelerator", "count", "field", "what", "fix"),
+    [
+        ("n1-standrd-8", None, None, "machine", "unknown machine type 'n1-standrd-8'", "n1-standard-8"),
+        ("a3-highgpu-3g", None, None, "machine", "unknown", "a3-highgpu"),
+        ("n1-standard-2", None, None, "machine", "too small", "n1-standard-4"),
+        ("ct6e-standard-4t", None, None, "machine", "TPU", "VM or GPU"),
+        ("zzz", None, None, "machine", "unknown", "n1-standard-8"),
+        ("n1-standard-8", "NVIDIA_T4", 1, "type", "unknown accelerator 'NVIDIA_T4'", "NVIDIA_L4"),
+        ("n1-standard-8", "nvidia_tesla_t4", 1, "type", "unknown accelerator", "NVIDIA_TESLA_T4"),
+        ("n1-standard-8", "NVIDIA_TESLA_T4", None, "accelerator", "no count", "1, 2, 4"),
+        ("n1-standard-8", "NVIDIA_TESLA_T4", 3, "count", "can't have 3", "1, 2, 4"),
+        ("n1-standard-8", "NVIDIA_H100_80GB", 1, "type", "can't have", "a3-highgpu-8g"),
+        ("c2-standard-4", "NVIDIA_TESLA_T4", 1, "type", "can't have", "takes none"),
+        ("n1-standard-8", None, 2, "type", "without a type", "NVIDIA_TESLA_T4 × 1/2/4"),
+    ],
+)
+def test_refusals_say_what_would_be_right(
+    type_: str, accelerator: str | None, count: int | None, field: str, what: str, fix: str
+) -> None:
+    with pytest.raises(MachineError) as caught:
+        machine(type_, accelerator, count)
+    assert caught.value.field == field and caught.value.exit_code == 2
+    assert what in caught.value.what
+    assert fix in caught.value.fix
+
+
+def test_every_type_of_the_table_can_be_looked_up() -> None:
+    for type_ in machine_types():
+        found = machine(type_)
+        assert found.vcpus > 0 and found.memory_gb > 0
+        assert found.default_disk in found.disks
+        assert type_.startswith(found.family)
+
+
+def test_disks() -> None:
+    assert machine("n1-standard-8").default_disk == "pd-ssd"
+    assert machine("n4-standard-8").disks == ("hyperdisk-balanced",)
+    assert machine("a3-ultragpu-8g").default_disk == "hyperdisk-balanced"
+    assert "hyperdisk-balanced" not in machine("a2-highgpu-1g").disks
+
+
+def test_regions_and_their_accelerators() -> None:
+    assert region_has("us-central1", "NVIDIA_H100_80GB")
+    assert not region_has("europe-west2", "NVIDIA_H100_80GB")
+    assert accelerators_in("europe-west2") == ("NVIDIA_L4", "NVIDIA_TESLA_T4")
+    assert accelerators_in("europe-west6") == () and "europe-west6" in regions()
+    assert regions_with("NVIDIA_GB200") == ("us-central1", "us-east4")
+    assert {kind for region in regions() for kind in accelerators_in(region)} <= set(accelerators())
+    assert accelerators_in("nowhere") == ()
+
+
+def test_nearest_ignores_case_and_gives_up_on_nonsense() -> None:
+    assert nearest("US-Central1", regions()) == "us-central1"
+    assert nearest("!!!", regions()) is None
