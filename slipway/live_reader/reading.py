@@ -30,13 +30,13 @@ _PIPELINE_NOT_ENDED = " AND ".join(f'state!="PIPELINE_STATE_{state}"' for state 
 
 @dataclass(frozen=True)
 class Wanted:
-    """Where to look. `catalog` is the catalog object's name, `service_account` an address."""
+    """Where to look. `service_account` is an address, `catalog` the catalog object's name."""
 
     project: str
     region: str
-    catalog_bucket: str
-    work_bucket: str
-    service_account: str
+    catalog_bucket: str = ""
+    work_bucket: str = ""
+    service_account: str = ""
     catalog: str = "catalog.json"
 
 
@@ -51,17 +51,17 @@ def read(connection: Connection, wanted: Wanted, *, identity: str = "", off_is_e
 
     Sends nothing but GETs. Raises nothing for an API's refusal: that becomes `Unknown`, with `identity` in it.
     """
-    reader = _Reader(connection, wanted, identity, off_is_empty)
+    reader = Reader(connection, wanted, identity, off_is_empty=off_is_empty)
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="live") as threads:
         clusters = threads.submit(reader.clusters)
-        jobs = [threads.submit(kind) for kind in (reader.custom_jobs, reader.tuning_jobs, reader.pipelines)]
+        found = [threads.submit(kind) for kind in (reader.custom_jobs, reader.tuning_jobs, reader.pipelines)]
         limits = threads.submit(reader.limits)
         catalog = threads.submit(reader.catalog)
         buckets = [threads.submit(reader.bucket, name) for name in (wanted.catalog_bucket, wanted.work_bucket)]
         account = threads.submit(reader.service_account)
         live = Live(
             clusters=clusters.result(),
-            jobs=_together([future.result() for future in jobs]),
+            jobs=_together([future.result() for future in found]),
             limits=limits.result(),
             catalog=catalog.result(),
             buckets=_union([future.result() for future in buckets]),
@@ -70,10 +70,17 @@ def read(connection: Connection, wanted: Wanted, *, identity: str = "", off_is_e
     return live, reader.warnings
 
 
-class _Reader:
-    """One method per list; each runs in a thread of its own."""
+def jobs(reader: Reader) -> tuple[LiveJob, ...] | Unknown:
+    """The jobs of every kind that have not ended."""
+    return _together([reader.custom_jobs(), reader.tuning_jobs(), reader.pipelines()])
 
-    def __init__(self, connection: Connection, wanted: Wanted, identity: str, off_is_empty: bool) -> None:
+
+class Reader:
+    """One method per list, each of which may run in a thread of its own."""
+
+    def __init__(
+        self, connection: Connection, wanted: Wanted, identity: str = "", *, off_is_empty: bool = False
+    ) -> None:
         self.connection, self.wanted = connection, wanted
         self.identity, self.off_is_empty = identity, off_is_empty
         self.vertex = connection.vertex(wanted.project, wanted.region)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
 import re
 import tarfile
 from collections.abc import Iterator
@@ -27,6 +28,16 @@ class SourcePackage:
     name: str
     sha256: str
     content: bytes
+
+    def save(self, folder: Path) -> Path:
+        """Writes the archive into `folder`, whole or not at all; a file of that name has these bytes already."""
+        path = folder / self.name
+        if not path.is_file():
+            folder.mkdir(parents=True, exist_ok=True)
+            half = folder / f".{self.name}.{os.getpid()}"
+            half.write_bytes(self.content)
+            half.replace(path)
+        return path
 
 
 def build(template: str, folder: Path) -> SourcePackage:

@@ -20,28 +20,32 @@ LAUNCHER = "slipway_launcher"
 
 @dataclass(frozen=True)
 class Setting:
-    """What the stack gives to every template. `trainer` is the service account's address, `package` a gs:// URI."""
+    """What the stack gives to every template. `trainer` is a service account's address, `clusters` ids by name."""
 
     stack: str
+    region: str
     commit: str
+    catalog_bucket: str
     work_bucket: str
     trainer: str
-    package: str
+    clusters: Mapping[str, str]
 
 
-def request(template: JobTemplate, way: str, setting: Setting, cluster_id: str | None = None) -> dict[str, Any]:
-    """The body of `POST …/customJobs`, canonical proto3 JSON with `${…}` in it. On a pool `cluster_id` names it.
+def request(
+    template: JobTemplate, way: str, setting: Setting, package: str, cluster: str | None = None
+) -> dict[str, Any]:
+    """The body of `POST …/customJobs`, canonical proto3 JSON with `${…}` in it; `package` is a gs:// URI.
 
     Raises ConfigError when the official type rejects it.
     """
     spec: dict[str, Any] = {
-        "workerPoolSpecs": [_worker_pool(template, worker, setting) for worker in template.worker_pools],
+        "workerPoolSpecs": [_worker_pool(template, worker, setting, package) for worker in template.worker_pools],
         "scheduling": {"timeout": f"{template.timeout_s}s", **({"strategy": "SPOT"} if way == "spot" else {})},
         "serviceAccount": setting.trainer,
         "baseOutputDirectory": {"outputUriPrefix": f"${{{OUTPUT}}}"},
     }
-    if cluster_id is not None:
-        spec["persistentResourceId"] = cluster_id
+    if cluster is not None:
+        spec["persistentResourceId"] = setting.clusters[cluster]
     labels = {
         "slipway-template": template.name,
         "slipway-stack": setting.stack,
@@ -54,7 +58,7 @@ def request(template: JobTemplate, way: str, setting: Setting, cluster_id: str |
     return body
 
 
-def _worker_pool(template: JobTemplate, worker: WorkerPool, setting: Setting) -> dict[str, Any]:
+def _worker_pool(template: JobTemplate, worker: WorkerPool, setting: Setting, uri: str) -> dict[str, Any]:
     shape = worker.shape
     machine: dict[str, Any] = {"machineType": shape.type}
     if shape.accelerator:
@@ -62,7 +66,7 @@ def _worker_pool(template: JobTemplate, worker: WorkerPool, setting: Setting) ->
     claim = f"gs://{setting.work_bucket}/claims/${{{REQUEST}}}"
     package: dict[str, Any] = {
         "executorImageUri": template.code.image,
-        "packageUris": [setting.package],
+        "packageUris": [uri],
         "pythonModule": LAUNCHER,
         "args": ["--claim", claim, "--module", template.code.module, "--", *worker.args],
     }

@@ -6,11 +6,11 @@ Readers ignore keys they do not know, so adding a key keeps the schema; renaming
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 from slipway.cluster import PoolSpec
+from slipway.deployment.revision import Revision
 from slipway.generations import Current, Plan
 from slipway.live import JobReplicas
 from slipway.prices import hourly
@@ -22,14 +22,6 @@ from slipway.template.proof import Offer
 
 SCHEMA = 1
 NAME = "catalog.json"
-
-
-@dataclass(frozen=True)
-class Revision:
-    """The commit a deployment was made from; `dirty` when the checkout had changes besides."""
-
-    commit: str
-    dirty: bool
 
 
 def draws(template: JobTemplate, offers: tuple[Offer, ...]) -> tuple[WayDraw, ...]:
@@ -55,17 +47,16 @@ def template_entry(
     offers: tuple[Offer, ...],
     verdicts: Mapping[str, WayVerdict],
     setting: Setting,
-    cluster_ids: Mapping[str, str],
-    region: str,
+    package: str,
 ) -> dict[str, Any]:
-    """A template's part of the catalog. `cluster_ids` by cluster name, `verdicts` by way."""
+    """A template's part of the catalog. `verdicts` by way, `package` is a gs:// URI."""
     return {
         "summary": template.summary,
         "kind": template.kind,
-        "package": setting.package,
+        "package": package,
         "roles": [worker.role for worker in template.worker_pools],
         "parameters": [_parameter(parameter) for parameter in template.parameters],
-        "ways": [_way(template, offer, verdicts, setting, cluster_ids, region) for offer in offers],
+        "ways": [_way(template, offer, verdicts[offer.way], setting, package) for offer in offers],
         "maxReplicas": template.max_replicas,
         "timeoutSeconds": template.timeout_s,
         "outputs": list(template.outputs),
@@ -73,9 +64,9 @@ def template_entry(
 
 
 def document(
-    stack: Stack, plan: Plan, revision: Revision, trainer: str, templates: Mapping[str, Mapping[str, Any]]
+    setting: Setting, stack: Stack, plan: Plan, revision: Revision, templates: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """The whole catalog; `trainer` is the service account's address, `templates` are the entries by name."""
+    """The whole catalog; `templates` are the entries by name."""
     return {
         "schema": SCHEMA,
         "stack": stack.name,
@@ -83,8 +74,8 @@ def document(
         "region": stack.region,
         "commit": revision.commit,
         "dirty": revision.dirty,
-        "storage": {"catalog": stack.workspace.catalog_bucket, "work": stack.workspace.work_bucket},
-        "trainer": trainer,
+        "storage": {"catalog": setting.catalog_bucket, "work": setting.work_bucket},
+        "trainer": setting.trainer,
         "clusters": {current.spec.name: _cluster(current, stack.region) for current in plan.current},
         "retiring": [retiring.cluster.id for retiring in plan.retiring],
         "templates": dict(templates),
@@ -118,15 +109,7 @@ def _parameter(parameter: Parameter) -> dict[str, Any]:
     return {**entry, "choices": list(parameter.choices)}
 
 
-def _way(
-    template: JobTemplate,
-    offer: Offer,
-    verdicts: Mapping[str, WayVerdict],
-    setting: Setting,
-    cluster_ids: Mapping[str, str],
-    region: str,
-) -> dict[str, Any]:
-    verdict = verdicts[offer.way]
+def _way(template: JobTemplate, offer: Offer, verdict: WayVerdict, setting: Setting, package: str) -> dict[str, Any]:
     entry: dict[str, Any] = {"way": offer.way}
     if offer.cluster is not None:
         entry |= {"cluster": offer.cluster.name, "pools": [pool.name for pool in offer.pools]}
@@ -134,8 +117,8 @@ def _way(
         "available": verdict.available,
         "why": verdict.why,
         "replicas": [worker.replicas for worker in template.worker_pools],
-        "pricePerHour": _price(_usual_price(template, offer.way, region)),
-        "request": request(template, offer.way, setting, cluster_ids[offer.cluster.name] if offer.cluster else None),
+        "pricePerHour": _price(_usual_price(template, offer.way, setting.region)),
+        "request": request(template, offer.way, setting, package, offer.cluster.name if offer.cluster else None),
     }
 
 

@@ -27,7 +27,7 @@ LATER = {
 }
 MAX_TIMEOUT_S = 7 * 24 * 3600
 MAX_WORKER_POOLS = 4
-NAME = re.compile(r"[a-z]([a-z0-9-]{0,38}[a-z0-9])?")
+NAME = re.compile(r"[a-z]([a-z0-9-]{0,48}[a-z0-9])?")
 """What a template is called: it begins display names and object names, and is a label's value."""
 _PARAMETER_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -160,7 +160,7 @@ class JobTemplate:
 
 def _problems(template: JobTemplate) -> Iterable[str]:
     if not NAME.fullmatch(template.name):
-        yield "name: at most 40 lowercase letters, digits and hyphens, beginning with a letter"
+        yield "name: at most 50 lowercase letters, digits and hyphens, beginning with a letter"
     yield from _choice("kind", template.kind, KINDS)
     for way in template.ways:
         yield from _choice("ways", way, WAYS)

@@ -6,7 +6,7 @@ Vertex AI accepts a job on a persistent resource only when each worker pool equa
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from slipway.cluster import ClusterSpec, PoolSpec
@@ -44,6 +44,22 @@ class Misfit:
     @property
     def differences(self) -> int:
         return sum(not item.fits for item in self.fields)
+
+
+def prove_all(templates: Iterable[JobTemplate], clusters: tuple[ClusterSpec, ...]) -> Mapping[str, tuple[Offer, ...]]:
+    """The offers of each template by its name. Raises ConfigError with the reasons of all that fit nowhere."""
+    offers: dict[str, tuple[Offer, ...]] = {}
+    errors: list[ConfigError] = []
+    for template in templates:
+        try:
+            offers[template.name] = prove(template, clusters)
+        except ConfigError as error:
+            errors.append(error)
+    if len(errors) > 1:
+        raise ConfigError(f"{len(errors)} templates fit no pool of this stack", why="\n".join(map(str, errors)))
+    if errors:
+        raise errors[0]
+    return offers
 
 
 def prove(template: JobTemplate, clusters: tuple[ClusterSpec, ...]) -> tuple[Offer, ...]:

@@ -1,0 +1,106 @@
+"""The whole program: what the stack file asks for, beside what lives, becomes resources. The rules are in `slipway`."""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pulumi
+
+from components.guard import guard
+from components.settings import configured, place
+from slipway.deployment.decide import decide, guarded_jobs
+from slipway.errors import SlipwayError
+
+CHECKOUT = Path(__file__).resolve().parent
+PACKAGES = Path(".slipway/packages")  # relative: the state keeps the path, and checkouts differ
+
+
+def main() -> None:
+    """Everything is read and decided first: from the first resource on, nothing is refused any more."""
+    name, (project, region) = pulumi.get_stack(), place()
+    hooks = guard(guarded_jobs(os.environ, project, region, name))
+    if os.environ.get("SLIPWAY_PURPOSE") == "destroy":
+        return
+    stack, preview, now = configured(CHECKOUT), pulumi.runtime.is_dry_run(), datetime.now(UTC)
+    with ThreadPoolExecutor(1) as background:  # the cloud answers while Python imports
+        deciding = background.submit(
+            copy_context().run, decide, stack, os.environ, preview, now, pulumi.log.info, pulumi.log.warn
+        )
+        from components.catalog import Catalog
+        from components.job_template import JobTemplate
+        from components.persistent_resource import PersistentResource, RetiringResource
+        from components.quota_check import QuotaCheck
+        from components.workspace import Workspace
+        from slipway.deployment.revision import revision
+        from slipway.deployment.summary import overdue, summary
+        from slipway.package import build
+        from slipway.quota import table, verdict
+        from slipway.template.compile import Setting
+        from slipway.template.document import document, draws
+        from slipway.template.load import load
+        from slipway.template.proof import prove_all
+
+        commit = revision(CHECKOUT, os.environ)
+        templates = load(stack.templates, CHECKOUT / "templates")
+        offers = prove_all(templates, stack.clusters)
+        packages = {template.name: build(template.name, CHECKOUT / template.code.folder) for template in templates}
+        live, plan = deciding.result()
+
+    ways = tuple(way for template in templates for way in draws(template, offers[template.name]))
+    quota = stack.quota
+    report = verdict(
+        plan.current, live, region=region, ways=ways, mode=quota.mode, strict=quota.strict, preview=preview
+    )
+    pulumi.log.info(summary(name, commit, plan, offers, report, region, now))
+    if preview and report.lines:
+        pulumi.log.info(table(report))
+    for warning in (*report.warnings, *(overdue(item) for item in plan.retiring if item.overdue)):
+        pulumi.log.warn(warning)
+
+    QuotaCheck("quota", region=region, report=report)
+    workspace = Workspace("workspace", project=project, region=region, settings=stack.workspace, live=live)
+    setting = Setting(
+        stack=name,
+        region=region,
+        commit=commit.commit,
+        catalog_bucket=stack.workspace.catalog_bucket,
+        work_bucket=stack.workspace.work_bucket,
+        trainer=workspace.trainer_email,
+        clusters={item.spec.name: item.id for item in plan.current},
+    )
+    clusters = {
+        item.spec.name: PersistentResource(item, project=project, region=region, hooks=hooks) for item in plan.current
+    }
+    retiring = [RetiringResource(item, project=project, region=region, hooks=hooks) for item in plan.retiring]
+    published = {
+        template.name: JobTemplate(
+            template,
+            offers=offers[template.name],
+            verdicts=report.ways[template.name],
+            setting=setting,
+            package=packages[template.name],
+            archive=packages[template.name].save(PACKAGES),
+            bucket=workspace.catalog.name,
+        )
+        for template in templates
+    }
+    catalog = Catalog(
+        "catalog",
+        document=document(setting, stack, plan, commit, {key: item.entry for key, item in published.items()}),
+        bucket=workspace.catalog.name,
+        after=[workspace, *clusters.values(), *retiring, *published.values()],
+        hooks=hooks,
+    )
+    pulumi.export("clusters", {key: cluster.resource.name for key, cluster in clusters.items()})
+    pulumi.export("retiring", [item.resource.name for item in retiring])
+    pulumi.export("catalog", pulumi.Output.concat("gs://", workspace.catalog.name, "/", catalog.object.name))
+    pulumi.export("work", pulumi.Output.concat("gs://", workspace.work.name))
+    pulumi.export("trainer", workspace.trainer.email)
+
+
+try:
+    main()
+except SlipwayError as error:
+    raise pulumi.RunError(error.render()) from None

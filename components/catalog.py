@@ -1,0 +1,49 @@
+"""Catalog: the one JSON object that everybody who submits reads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pulumi
+from pulumi_gcp import storage
+
+from slipway.template.document import NAME
+
+
+class Catalog(pulumi.ComponentResource):
+    """Publishes `document` when everything it speaks of is there, under one name that is overwritten in place.
+
+    Deleted first of all when a stack is destroyed, as it depends on everything: the guard on it stops a destruction
+    that would cancel jobs before any of it has happened.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        document: Mapping[str, Any],
+        bucket: pulumi.Input[str],
+        after: Sequence[pulumi.Resource],
+        hooks: pulumi.ResourceHookBinding | None = None,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        """`after` are the resources that must exist before people may read of them."""
+        facts = {
+            "commit": document["commit"] + (" with local changes" if document["dirty"] else ""),
+            "clusters": {cluster: entry["id"] for cluster, entry in document["clusters"].items()},
+            "retiring": document["retiring"],
+            "templates": sorted(document["templates"]),
+        }
+        super().__init__("slipway:components:Catalog", name, facts, opts)
+        self.object = storage.BucketObject(
+            "catalog",
+            bucket=bucket,
+            name=NAME,
+            content=json.dumps(document, indent=1, sort_keys=True, ensure_ascii=False) + "\n",
+            content_type="application/json",
+            cache_control="no-cache",
+            opts=pulumi.ResourceOptions(parent=self, depends_on=list(after), hooks=hooks),
+        )
+        self.register_outputs({"object": self.object.name})

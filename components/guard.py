@@ -1,0 +1,48 @@
+"""The guard: the last defence of running jobs. It refuses to delete a cluster that has jobs, or when it can't tell.
+
+The state keeps the hook's name with every cluster: a program that does not register it can't delete them. So it is
+registered always, first of all, and its name never changes; a new behaviour under a new name keeps this one as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pulumi
+
+from slipway.live import LiveJob, Unknown
+
+NAME = "slipway-guard-v1"
+_CLUSTER = "gcp:vertex/aiPersistentResource:AiPersistentResource"
+
+JobsOn = Callable[[str | None], tuple[LiveJob, ...] | Unknown]
+"""The jobs on a cluster by its full name, or with None on all clusters of the stack, that have not ended."""
+
+
+def guard(jobs_on: JobsOn) -> pulumi.ResourceHookBinding:
+    """Registers the hook and binds it to `before_delete`. For clusters, and for the catalog, which goes before them."""
+
+    def before_delete(args: pulumi.ResourceHookArgs) -> None:
+        check(args.id if args.type == _CLUSTER else None, jobs_on)
+
+    return pulumi.ResourceHookBinding(before_delete=[pulumi.ResourceHook(NAME, before_delete)])
+
+
+def check(cluster: str | None, jobs_on: JobsOn) -> None:
+    """Raises RuntimeError, whose message the engine shows, when jobs are on the cluster or when that can't be told."""
+    found = jobs_on(cluster)
+    what = f"cluster {cluster.rsplit('/', 1)[-1]}" if cluster else "the stack"
+    if isinstance(found, Unknown):
+        raise RuntimeError(
+            f"{what} is not deleted: can't tell whether jobs run on it\n"
+            f"  why: {found.api}: {found.why}\n"
+            f"  fix: give the deploying identity {found.role}, then try again"
+        )
+    if found:
+        first = found[0].display_name
+        names = ", ".join(job.display_name + ("" if cluster else f" on {job.cluster_id}") for job in found)
+        raise RuntimeError(
+            f"{what} is not deleted: {len(found)} {'job has' if len(found) == 1 else 'jobs have'} not ended\n"
+            f"  why: {names}: deleting the cluster would cancel what runs on it\n"
+            f"  fix: slipway jobs wait {first}, or slipway jobs cancel {first}; then again"
+        )

@@ -1,0 +1,171 @@
+"""PersistentResource: one generation of a cluster. The provider never updates or replaces it; it comes and it goes."""
+
+from __future__ import annotations
+
+import pulumi
+from pulumi_gcp import vertex
+
+from slipway.cluster import PoolSpec
+from slipway.deployment.summary import pool_in_words, price_in_words
+from slipway.generations import Current, Retiring
+from slipway.live import HASH_LABEL, NAME_LABEL, STACK_LABEL, LivePool
+from slipway.prices import total
+
+TYPE = "slipway:components:PersistentResource"
+# A GPU cluster may take its time; the provider gives up after 20 minutes unless told otherwise.
+_TIMEOUTS = pulumi.CustomTimeouts(create="2h", update="2h", delete="2h")
+# The autoscaler moves the counts. Labels and name can't be changed in the API, yet the provider would try.
+_MOVES = ["resourcePools[*].replicaCount", "labels", "displayName"]
+
+
+class PersistentResource(pulumi.ComponentResource):
+    """A current cluster, on `gcp.vertex.AiPersistentResource`, with every default made explicit.
+
+    Its logical name is its id, so another id is another resource and never a replacement.
+    """
+
+    resource: vertex.AiPersistentResource
+
+    def __init__(
+        self,
+        current: Current,
+        *,
+        project: str,
+        region: str,
+        hooks: pulumi.ResourceHookBinding | None = None,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        """A cluster that exists (`current.import_`) is taken as it is; `hooks` guard its deletion."""
+        spec, id, psc = current.spec, current.id, current.spec.psc
+        facts = {
+            "cluster": spec.name,
+            "id": id,
+            "generation": current.hash,
+            "pools": {pool.name: pool_in_words(pool) for pool in spec.pools},
+            "price": price_in_words(total((spec,), region)),
+        }
+        super().__init__(TYPE, id, facts, opts)
+        stack_labels = {STACK_LABEL: pulumi.get_stack(), NAME_LABEL: spec.name, HASH_LABEL: current.hash}
+        self.resource = vertex.AiPersistentResource(
+            id,
+            name=id,
+            project=project,
+            location=region,
+            display_name=spec.display_name,
+            labels={**spec.labels, **stack_labels},
+            network=spec.network,
+            reserved_ip_ranges=list(spec.reserved_ip_ranges) or None,
+            encryption_spec=vertex.AiPersistentResourceEncryptionSpecArgs(kms_key_name=spec.kms_key)
+            if spec.kms_key
+            else None,
+            psc_interface_config=None
+            if psc is None
+            else vertex.AiPersistentResourcePscInterfaceConfigArgs(
+                network_attachment=psc.network_attachment,
+                dns_peering_configs=[
+                    vertex.AiPersistentResourcePscInterfaceConfigDnsPeeringConfigArgs(
+                        domain=peering.domain,
+                        target_project=peering.target_project,
+                        target_network=peering.target_network,
+                    )
+                    for peering in psc.dns_peerings
+                ],
+            ),
+            resource_pools=[_declared(pool) for pool in spec.pools],
+            resource_runtime_spec=_runtime(spec.custom_service_account),
+            deletion_policy=spec.deletion_policy,
+            opts=pulumi.ResourceOptions(
+                parent=self,
+                import_=resource_id(project, region, id) if current.import_ else None,
+                ignore_changes=_MOVES,
+                custom_timeouts=_TIMEOUTS,
+                hooks=hooks,
+            ),
+        )
+        self.register_outputs({"id": self.resource.name})
+
+
+class RetiringResource(pulumi.ComponentResource):
+    """A cluster of an earlier generation that still has work. Kept exactly as it is until a later deployment drops it.
+
+    The same type and name as when it was current, so that the state knows it again.
+    """
+
+    def __init__(
+        self,
+        retiring: Retiring,
+        *,
+        project: str,
+        region: str,
+        hooks: pulumi.ResourceHookBinding | None = None,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        cluster, jobs = retiring.cluster, [job.display_name for job in retiring.jobs]
+        facts = {"cluster": retiring.name, "id": cluster.id, "retiring": retiring.why, "jobs": jobs}
+        super().__init__(TYPE, cluster.id, facts, opts)
+        self.resource = vertex.AiPersistentResource(
+            cluster.id,
+            name=cluster.id,
+            project=project,
+            location=region,
+            resource_pools=[_living(pool) for pool in cluster.pools],
+            opts=pulumi.ResourceOptions(
+                parent=self,
+                import_=resource_id(project, region, cluster.id),
+                ignore_changes=["*"],
+                custom_timeouts=_TIMEOUTS,
+                hooks=hooks,
+            ),
+        )
+        self.register_outputs({"id": self.resource.name})
+
+
+def resource_id(project: str, region: str, id: str) -> str:
+    """The provider's id of a cluster."""
+    return f"projects/{project}/locations/{region}/persistentResources/{id}"
+
+
+def _declared(pool: PoolSpec) -> vertex.AiPersistentResourceResourcePoolArgs:
+    return vertex.AiPersistentResourceResourcePoolArgs(
+        id=pool.name,
+        machine_spec=vertex.AiPersistentResourceResourcePoolMachineSpecArgs(
+            machine_type=pool.machine_type,
+            accelerator_type=pool.accelerator_type,
+            accelerator_count=pool.accelerator_count or None,
+        ),
+        replica_count=str(pool.replicas),
+        disk_spec=vertex.AiPersistentResourceResourcePoolDiskSpecArgs(
+            boot_disk_type=pool.disk.type, boot_disk_size_gb=pool.disk.size_gb
+        ),
+        autoscaling_spec=_autoscaling(pool.min, pool.max) if pool.autoscaled else None,
+    )
+
+
+def _living(pool: LivePool) -> vertex.AiPersistentResourceResourcePoolArgs:
+    return vertex.AiPersistentResourceResourcePoolArgs(
+        id=pool.id,
+        machine_spec=vertex.AiPersistentResourceResourcePoolMachineSpecArgs(
+            machine_type=pool.machine_type,
+            accelerator_type=pool.accelerator_type,
+            accelerator_count=pool.accelerator_count or None,
+        ),
+        replica_count=str(pool.replicas),
+        disk_spec=vertex.AiPersistentResourceResourcePoolDiskSpecArgs(
+            boot_disk_type=pool.disk.type, boot_disk_size_gb=pool.disk.size_gb
+        ),
+        autoscaling_spec=None if pool.min is None or pool.max is None else _autoscaling(pool.min, pool.max),
+    )
+
+
+def _autoscaling(least: int, most: int) -> vertex.AiPersistentResourceResourcePoolAutoscalingSpecArgs:
+    return vertex.AiPersistentResourceResourcePoolAutoscalingSpecArgs(
+        min_replica_count=str(least), max_replica_count=str(most)
+    )
+
+
+def _runtime(custom_service_account: bool) -> vertex.AiPersistentResourceResourceRuntimeSpecArgs:
+    return vertex.AiPersistentResourceResourceRuntimeSpecArgs(
+        service_account_spec=vertex.AiPersistentResourceResourceRuntimeSpecServiceAccountSpecArgs(
+            enable_custom_service_account=custom_service_account
+        )
+    )

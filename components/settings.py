@@ -1,0 +1,47 @@
+"""The stack's configuration, as the engine has it, checked like the file it mostly comes from."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pulumi
+from pulumi.runtime.config import get_config_env
+
+from slipway.errors import ConfigError
+from slipway.stack import Document, Stack, load, parse
+
+
+def configured(checkout: Path) -> Stack:
+    """The stack that is being deployed. Raises StackErrors with file and line of everything that is wrong.
+
+    The engine's values win over the file's (`pulumi up --config …`), whose lines are kept for the errors.
+    """
+    stack = pulumi.get_stack()
+    file = checkout / "stacks" / f"Pulumi.{stack}.yaml"
+    try:
+        document = load(file, shown_as=f"stacks/{file.name}")
+    except ConfigError:
+        document = Document("", {})
+    written: dict[str, Any] = document.values if isinstance(document.values, dict) else {}
+    config: Any = written.get("config")
+    given = {key: _plain(key, value) for key, value in get_config_env().items()}
+    values = {**written, "config": {**(config if isinstance(config, dict) else {}), **given}}
+    return parse(Document(document.file, values, document.lines, document.findings), stack=stack)
+
+
+def place() -> tuple[str, str]:
+    """Project and region alone, unchecked, for when nothing may stand in the way."""
+    gcp = pulumi.Config("gcp")
+    return gcp.get("project") or "", gcp.get("region") or ""
+
+
+def _plain(key: str, value: str) -> Any:
+    """The engine hands structured values over as JSON."""
+    if not key.startswith("slipway:"):
+        return value
+    try:
+        return json.loads(value)
+    except ValueError:
+        return value

@@ -1,0 +1,94 @@
+"""What lives and what to declare because of it: the shell between the live readers and the pure plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+
+from slipway.cloud.connection import connect
+from slipway.errors import ConfigError, ResourceError
+from slipway.generations import Plan, plan
+from slipway.live import Live, LiveJob, Unknown
+from slipway.live_reader import Wanted, jobs_of, jobs_on, read, settle, skipped
+from slipway.stack import Stack
+
+
+def decide(
+    stack: Stack,
+    environ: Mapping[str, str],
+    preview: bool,
+    now: datetime,
+    say: Callable[[str], None],
+    warn: Callable[[str], None],
+) -> tuple[Live, Plan]:
+    """Reads what lives and plans. Outside of preview it waits for clusters that are still being made.
+
+    Raises ResourceError when what lives can't be told or forbids the plan, AuthError without credentials.
+    """
+
+    def live() -> Live:
+        return _live(stack, environ, preview=preview, warn=warn)
+
+    def planned(found: Live) -> Plan:
+        return plan(stack.clusters, found, stack=stack.name, project=stack.project, region=stack.region, now=now)
+
+    found, decided = settle(live, planned, say, wait=not preview)
+    problems = [*decided.problems, *_unread(found.buckets), *_unread(found.service_accounts)]
+    if problems:
+        raise ResourceError(
+            "what to deploy can't be decided, so nothing was changed",
+            why="\n".join(problems),
+            fix="mend that and run it again (SLIPWAY_LIVE=skip pulumi preview reads nothing; "
+            "SLIPWAY_PURPOSE=destroy pulumi destroy --run-program asks only the guard)",
+        )
+    return found, decided
+
+
+def guarded_jobs(
+    environ: Mapping[str, str], project: str, region: str, stack: str
+) -> Callable[[str | None], tuple[LiveJob, ...] | Unknown]:
+    """What the guard asks before a deletion: the jobs on a cluster by its full name, or with None on all of a stack."""
+
+    def ask(cluster: str | None) -> tuple[LiveJob, ...] | Unknown:
+        connection = connect(environ)
+        return jobs_on(connection, cluster) if cluster else jobs_of(connection, project, region, stack)
+
+    return ask
+
+
+def identity(environ: Mapping[str, str]) -> str:
+    """Who asks, as far as the environment tells."""
+    target = environ.get("GOOGLE_IMPERSONATE_SERVICE_ACCOUNT", "")
+    if target:
+        return target
+    if environ.get("GOOGLE_OAUTH_ACCESS_TOKEN"):
+        return "the identity of GOOGLE_OAUTH_ACCESS_TOKEN"
+    return "the application default credentials"
+
+
+def _live(stack: Stack, environ: Mapping[str, str], *, preview: bool, warn: Callable[[str], None]) -> Live:
+    if environ.get("SLIPWAY_LIVE", "") == "skip":
+        if preview:
+            return skipped()
+        raise ConfigError(
+            "SLIPWAY_LIVE=skip is for preview alone",
+            why="without knowing what lives, a deployment could delete what is in use",
+            fix="unset SLIPWAY_LIVE",
+        )
+    wanted = Wanted(
+        project=stack.project,
+        region=stack.region,
+        catalog_bucket=stack.workspace.catalog_bucket,
+        work_bucket=stack.workspace.work_bucket,
+        service_account=f"{stack.workspace.trainer}@{stack.project}.iam.gserviceaccount.com",
+    )
+    live, warnings = read(connect(environ), wanted, identity=identity(environ), off_is_empty=preview)
+    for warning in warnings:
+        warn(warning)
+    return live
+
+
+def _unread(part: object) -> list[str]:
+    if not isinstance(part, Unknown):
+        return []
+    return [f"can't tell what exists already: {part.api} as {part.identity}: {part.why}; it needs {part.role}"]

@@ -1,0 +1,92 @@
+"""What preview and `up` say: what happens to each cluster and template, in a few lines. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+
+from slipway.cluster import PoolSpec
+from slipway.deployment.revision import Revision
+from slipway.generations import Current, Plan, Retiring
+from slipway.live import LiveJob
+from slipway.prices import Bounds, dollars, total
+from slipway.quota import QuotaReport
+from slipway.template.proof import Offer
+from slipway.words import join, span
+
+
+def summary(
+    stack: str,
+    revision: Revision,
+    plan: Plan,
+    offers: Mapping[str, tuple[Offer, ...]],
+    report: QuotaReport,
+    region: str,
+    now: datetime,
+) -> str:
+    """Clusters, those that retire or go, and templates, a line or two each. `plan.notes` come first."""
+    lines = [*plan.notes, f"{stack} @ {revision}"]
+    for current in plan.current:
+        lines += _current(current, region)
+    lines += [_retiring(item, now) for item in plan.retiring]
+    lines += [f"cluster {id_} is idle and not asked for any more: it will be deleted" for id_ in plan.deleted]
+    lines += [_template(name, report, some) for name, some in offers.items()]
+    return "\n".join(lines)
+
+
+def overdue(retiring: Retiring) -> str:
+    """The warning for a generation that is still there after the stack's `retireWithin`."""
+    jobs = join(job.display_name for job in retiring.jobs)
+    late = f"cluster {retiring.cluster.id} should have retired by now"
+    if not jobs:
+        return f"{late}: {retiring.why}"
+    return f"{late}: {jobs} still on it\n  fix: slipway jobs show {retiring.jobs[0].display_name}, or go on waiting"
+
+
+def pool_in_words(pool: PoolSpec) -> str:
+    """`n1-standard-8 × 1–4, pd-ssd 100 GB`"""
+    size = f"{pool.min}–{pool.max}" if pool.autoscaled else str(pool.replicas)
+    gpus = f" with {pool.accelerator_type} × {pool.accelerator_count}" if pool.accelerator_type else ""
+    return f"{pool.machine_type}{gpus} × {size}, {pool.disk}"
+
+
+def price_in_words(price: Bounds | None) -> str:
+    """`$0.66/h idle, $1.97/h at most`"""
+    if price is None:
+        return dollars(None)
+    if price.floor == price.ceiling:
+        return dollars(price.floor)
+    return f"{dollars(price.floor)} idle, {dollars(price.ceiling)} at most"
+
+
+def _current(current: Current, region: str) -> Iterator[str]:
+    state = current.state.lower() if current.import_ else "to be created"
+    yield f"cluster {current.spec.name}: {current.id}, {state} · {price_in_words(total((current.spec,), region))}"
+    for pool in current.spec.pools:
+        yield f"  pool {pool.name}: {pool_in_words(pool)}"
+
+
+def _retiring(retiring: Retiring, now: datetime) -> str:
+    who = f"cluster {retiring.name}: {retiring.cluster.id} retires"
+    if not retiring.jobs:
+        return f"{who} with a later deployment ({retiring.why})"
+    ends = "its job has" if len(retiring.jobs) == 1 else f"its {len(retiring.jobs)} jobs have"
+    return f"{who} when {ends} ended: {join(_job(job, now) for job in retiring.jobs)}"
+
+
+def _job(job: LiveJob, now: datetime) -> str:
+    since = job.start_time or job.create_time
+    state = job.state.split("_STATE_")[-1].lower()
+    user = job.labels.get("slipway-user")
+    words = [f"by {user}"] if user else []
+    words.append(f"{state} {span((now - since).total_seconds())}" if since else state)
+    return f"{job.display_name} ({', '.join(words)})"
+
+
+def _template(name: str, report: QuotaReport, offers: tuple[Offer, ...]) -> str:
+    ways = []
+    for offer in offers:
+        verdict = report.ways[name][offer.way]
+        where = f"{offer.way} {offer.cluster.name}" if offer.cluster else offer.way
+        ways.append(where if verdict.available else f"{where} unavailable ({verdict.why})")
+    return f"template {name}: {' · '.join(ways)}"
