@@ -51,7 +51,7 @@ def machine(type: str, accelerator: str | None = None, count: int | None = None)
         raise MachineError(
             "type",
             f"unknown accelerator {accelerator!r}",
-            f"{nearest(accelerator, accelerators()) or 'one of ' + ', '.join(accelerators())}",
+            _meant(_nearest_accelerator(accelerator)) or f"one of {', '.join(accelerators())}",
         )
     shape = shapes[type]
     built_in: str | None = shape.get("accelerator")
@@ -109,6 +109,17 @@ def nearest(word: str, known: tuple[str, ...]) -> str | None:
     return by_folded[close[0]] if close else None
 
 
+def _nearest_accelerator(word: str) -> str | None:
+    """NVIDIA_TESLA_T4 for T4, nvidia-t4 and the like."""
+    parts = set(word.upper().replace("-", "_").split("_"))
+    named = [kind for kind in accelerators() if parts <= set(kind.split("_"))]
+    return named[0] if named else nearest(word, accelerators())
+
+
+def _meant(word: str | None) -> str:
+    return f"did you mean `{word}`?" if word else ""
+
+
 def _built_in(type: str, own: str, own_count: int, asked: str | None, count: int | None) -> tuple[str, int]:
     fix = f"leave the accelerator out: {type} has {own} × {own_count} built in"
     if asked is not None and asked != own:
@@ -148,12 +159,12 @@ def _unknown_machine(type: str) -> MachineError:
             "machine", f"{what}: TPU machines can't be in a persistent resource", "a VM or GPU machine type"
         )
     if type in ("n1-standard-1", "n1-standard-2"):
-        return MachineError("machine", f"{type} is too small for training", "n1-standard-4")
+        return MachineError("machine", f"{type} is too small for training", _meant("n1-standard-4"))
     suggestion = nearest(type, machine_types())
     family = type.split("-")[0]
     kin = [name for name in machine_types() if name.split("-")[0] == family]
     return MachineError(
-        "machine", what, suggestion or ", ".join(kin or ["n1-standard-8", "a2-highgpu-1g", "g2-standard-8"])
+        "machine", what, _meant(suggestion) or ", ".join(kin or ["n1-standard-8", "a2-highgpu-1g", "g2-standard-8"])
     )
 
 

@@ -15,6 +15,7 @@ from slipway.stack.findings import Finding
 KeyPath = tuple[str | int, ...]
 # Aliases of aliases grow without bound; no stack file comes near this.
 MOST_NODES = 200_000
+_PLAIN = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,8 @@ class _Reader:
             raise yaml.constructor.ConstructorError(None, None, "an alias that contains itself", node.start_mark)
         self.open.add(id(node))
         try:
+            if isinstance(node, yaml.CollectionNode) and node.tag not in _PLAIN:
+                raise yaml.constructor.ConstructorError(None, None, f"the tag {node.tag}", node.start_mark)
             if isinstance(node, yaml.MappingNode):
                 return self._mapping(node, path)
             if isinstance(node, yaml.SequenceNode):

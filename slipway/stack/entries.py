@@ -196,7 +196,7 @@ class ConfigEntry(BaseModel):
         examples=["us-central1"],
         json_schema_extra={"enum": list(regions())},
     )
-    attribution_label: str | bool = Field(
+    attribution_label: Any = Field(
         alias="gcp:addPulumiAttributionLabel",
         description='Always "false": that label can\'t change on a living cluster.',
         examples=['"false"'],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from slipway.machines import Machine, MachineError, machine, machine_types, nearest, region_has, regions_with
+from slipway.machines import Machine, MachineError, machine, nearest, region_has, regions_with
 from slipway.stack.entries import DISK_TYPES, LARGEST_DISK, SMALLEST_DISK
 from slipway.stack.part import Part
 from slipway.stack.secrets import shown
@@ -31,10 +31,7 @@ def _machine(pool: Part) -> Machine | None:
         if not missing_count:
             part = pool["machine"] if error.field == "machine" else accelerator
             part = part[error.field] if error.field in ("type", "count") else part
-            fix = error.fix
-            if error.field in ("machine", "type") and fix in machine_types():
-                fix = f"did you mean `{fix}`?"
-            part.wrong(error.what, fix)
+            part.wrong(error.what, error.fix)
     return None
 
 

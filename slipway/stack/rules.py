@@ -34,8 +34,9 @@ _EMAIL = re.compile(r"^[^\s@]+@[^\s@]+\.[^\s@]+$")
 
 def check_rules(document: Document, stack: str) -> tuple[Finding, ...]:
     """Everything that is wrong among the well-formed parts of a document."""
-    config = Part(document)["config"]
-    _stack_name(Part(document), stack)
+    root = Part(document)
+    config = root["config"]
+    _stack_name(root, stack)
     _keys(config)
     _place(config)
     region = config["gcp:region"].of(str)
@@ -47,7 +48,7 @@ def check_rules(document: Document, stack: str) -> tuple[Finding, ...]:
         email.wrong(f"is no e-mail address: {shown(email.value)}", "for example ml-platform@acme.example")
     project = config["gcp:project"].of(str) or ""
     _workspace(config["slipway:workspace"], project if _PROJECT.match(project) else "", stack)
-    return tuple(config.findings)
+    return tuple(root.findings)
 
 
 def default_buckets(project: str, stack: str) -> tuple[str, str]:
@@ -106,7 +107,11 @@ def _place(config: Part) -> None:
             f"did you mean `{near}`?" if near else "for example us-central1 or europe-west4",
         )
     label = config["gcp:addPulumiAttributionLabel"]
-    if isinstance(label.value, str | bool) and label.value not in ("false", False):
+    if (
+        "gcp:addPulumiAttributionLabel" in (config.of(dict) or {})
+        and label.value is not False
+        and label.value != "false"
+    ):
         label.wrong(
             f"is {shown(label.value)}: that label can't change on a living cluster, which would be replaced",
             'gcp:addPulumiAttributionLabel: "false"',

@@ -75,8 +75,6 @@ def _words(path: KeyPath, detail: Any) -> tuple[str, str]:
         to_come = _CHOICES_TO_COME.get((key, str(detail["input"])))
         return f"can't be {shown(detail['input'])}", to_come or " or ".join(str(choice) for choice in choices)
     wanted = _KINDS.get(kind)
-    if key == "addPulumiAttributionLabel" or path[-1:] == ("gcp:addPulumiAttributionLabel",):
-        return f"is {shown(detail['input'])}", 'gcp:addPulumiAttributionLabel: "false"'
     if wanted is None:
         return f"{detail['msg']}, it is {shown(detail['input'])}", _example(path) or "see `slipway check --schema`"
     is_ = "is empty" if detail["input"] is None else f"is {shown(detail['input'])}"

@@ -1,0 +1,68 @@
+"""The JSON Schema that editors complete from says what the check says."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+
+from slipway.stack import schema, schema_text
+
+from .files import HEAD, read, with_pool, wrong
+
+ROOT = Path(__file__).parents[3]
+
+
+def valid(text: str) -> bool:
+    values: Any = yaml.safe_load(text)
+    return Draft202012Validator(schema()).is_valid(values)
+
+
+def test_the_schema_in_the_repository_is_current() -> (
+    None
+):  # D6; mend with: slipway check --schema > stacks/schema.json
+    assert (ROOT / "stacks" / "schema.json").read_text("utf-8") == schema_text()
+
+
+def test_it_is_a_schema() -> None:
+    Draft202012Validator.check_schema(schema())
+
+
+def test_every_shipped_stack_names_it_and_passes_it() -> None:
+    for path in (ROOT / "stacks").glob("Pulumi.*.yaml"):
+        text = path.read_text("utf-8")
+        assert text.startswith("# yaml-language-server: $schema=schema.json\n"), path.name
+        assert valid(text), path.name
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        with_pool("machine: n1-standard-8\nreplicas: {min: 1, max: 4}"),
+        with_pool("machine: n1-standard-8\nreplicas: 3\ndisk: {sizeGb: 200}"),
+        HEAD + "  other:key: 1\n",
+    ],
+)
+def test_what_the_check_accepts_the_schema_accepts(text: str) -> None:
+    assert read(text) and valid(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        with_pool("machine: n1-standrd-8\nreplicas: 1"),
+        with_pool("machine: n1-standard-8\nreplicas: three"),
+        with_pool("machine: n1-standard-8\nreplicas: 0"),
+        with_pool("machine: n1-standard-8\nreplicas: {min: 0, max: 3}"),
+        with_pool("machine: n1-standard-8\nreplicas: 1\ndisc: {}"),
+        with_pool("machine: n1-standard-8\nreplicas: 1\ndisk: {sizeGb: 50}"),
+        with_pool("machine: n1-standard-8\nreplicas: 1\ndisk: {type: ssd}"),
+        HEAD.replace("us-central1", "mars"),
+        HEAD.replace('"false"', '"true"'),
+        HEAD + "  slipway:zzz: 1\n",
+        HEAD + "  slipway:quota: {mode: request}\n",
+    ],
+)
+def test_what_the_schema_refuses_the_check_refuses(text: str) -> None:
+    assert not valid(text) and wrong(text)
