@@ -4,8 +4,10 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
 
 from local.cloud import identities, policies, roles
+from local.cloud.clock import Clock
 from local.cloud.policies import Policies
 from local.cloud.settings import Settings
 from local.cloud.store import Store
@@ -18,8 +20,8 @@ _CONVENIENCE = {"projectOwner": "roles/owner", "projectEditor": "roles/editor", 
 class Access:
     """Principals by token and permissions by role. The store keeps digests of tokens, never tokens."""
 
-    def __init__(self, store: Store, policies: Policies, settings: Callable[[], Settings]) -> None:
-        self._store, self._policies, self._settings = store, policies, settings
+    def __init__(self, store: Store, policies: Policies, clock: Clock, settings: Callable[[], Settings]) -> None:
+        self._store, self._policies, self._clock, self._settings = store, policies, clock, settings
 
     def identify(self, token: str) -> str | None:
         """The token's principal (`user:…` or `serviceAccount:…`), or None for an unknown or revoked token."""
@@ -27,18 +29,22 @@ class Access:
         found = self._store.get(_KIND, digest)
         if found is None or not hmac.compare_digest(digest, str(found["digest"])):
             return None
+        if "until" in found and datetime.fromisoformat(found["until"]) <= self._clock.now():
+            return None
         return str(found["principal"])
 
-    def mint(self, principal: str, purpose: str) -> str:
-        """A new token of a principal; `purpose` (a job's name) says in the store what it is for."""
+    def mint(self, principal: str, purpose: str, until: datetime | None = None) -> str:
+        """A new token of a principal; `purpose` (a job's name) says in the store what it is for. It ends at `until`
+        or when it is revoked."""
         token = "ya29.local-" + secrets.token_urlsafe(24)
-        self.adopt(token, principal, purpose)
+        self.adopt(token, principal, purpose, until)
         return token
 
-    def adopt(self, token: str, principal: str, purpose: str) -> None:
+    def adopt(self, token: str, principal: str, purpose: str, until: datetime | None = None) -> None:
         """Accept a token that was made before, so that people's shells stay valid after a restart."""
         digest = _digest(token)
-        self._store.put(_KIND, digest, {"digest": digest, "principal": principal, "purpose": purpose})
+        found = {"digest": digest, "principal": principal, "purpose": purpose}
+        self._store.put(_KIND, digest, {**found, "until": until.isoformat()} if until else found)
 
     def revoke(self, token: str) -> None:
         self._store.delete(_KIND, _digest(token))

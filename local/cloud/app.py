@@ -8,6 +8,7 @@ import logging
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
 from urllib.parse import unquote
 
 import anyio.to_thread
@@ -24,8 +25,10 @@ from local.cloud.wire import (
     Call,
     FileSlice,
     Reply,
+    Route,
     not_found,
     permission_denied,
+    service_disabled,
     unauthenticated,
     unavailable,
     unimplemented,
@@ -39,8 +42,21 @@ _SQLITE_FULL = {"SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC", "SQLI
 
 def build_app(world: World, services: Sequence[Service], connections: Connections | None = None) -> ASGIApp:
     """The ASGI application over the services' routes. `connections` lets faults drop a connection."""
-    routes = [*control.routes(world, services), *(route for service in services for route in service.routes(world))]
+    routes = control.routes(world, services)
+    for service in services:
+        routes += [_while_enabled(world, getattr(service, "API", ""), route) for route in service.routes(world)]
     return _App(world, Router(routes), connections or Connections())
+
+
+def _while_enabled(world: World, api: str, route: Route) -> Route:
+    """The route, answering 403 SERVICE_DISABLED while Service Usage has its API switched off."""
+
+    def handler(call: Call) -> Reply:
+        if world.store.get("disabledApi", api) is not None:
+            raise service_disabled(api)
+        return route.handler(call)
+
+    return replace(route, handler=handler)
 
 
 class _App:
@@ -61,7 +77,7 @@ class _App:
             return
         except ClientDisconnect:
             return
-        response = _response(reply, request.method)
+        response = _response(reply)
         _log.info("%s %s -> %d in %.0f ms", request.method, path, reply.status, 1000 * (time.monotonic() - began))
         await response(scope, receive, send)
 
@@ -82,7 +98,7 @@ class _App:
                 raise _LostAnswerError
             return reply
         except ApiError as error:
-            return Reply(error.code, error.body())
+            return Reply(error.code, b"" if error.code == 304 else error.body())
         except (OSError, sqlite3.Error) as error:
             return self._broken(error, request.method, path)
         except (_LostAnswerError, ClientDisconnect):
@@ -175,13 +191,11 @@ def _check_local(request: Request) -> None:
         raise permission_denied("The local cloud answers to loopback addresses only (see the Host header).")
 
 
-def _response(reply: Reply, method: str) -> Response:
+def _response(reply: Reply) -> Response:
     headers = dict(reply.headers)
     if isinstance(reply.body, FileSlice):
         headers.setdefault("content-length", str(reply.body.length))
-        if method != "HEAD":
-            return StreamingResponse(_read(reply.body), reply.status, headers, reply.media)
-        return Response(b"", reply.status, headers, reply.media)
+        return StreamingResponse(_read(reply.body), reply.status, headers, reply.media)
     if isinstance(reply.body, bytes):
         content = reply.body
     elif reply.body is None:
@@ -193,7 +207,7 @@ def _response(reply: Reply, method: str) -> Response:
 
 async def _read(part: FileSlice) -> AsyncIterator[bytes]:
     left = part.length
-    with await anyio.to_thread.run_sync(part.path.open, "rb") as file:
+    with part.file as file:
         file.seek(part.start)
         while left > 0:
             chunk = await anyio.to_thread.run_sync(file.read, min(left, _CHUNK))

@@ -57,6 +57,7 @@ def serve(state_folder: Path, port: int) -> None:
         for loop in loops:
             loop.stop()
         world.store.close()
+        world.logs.close()
 
 
 def load_services() -> Sequence[ModuleType]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from local.cloud import identities, roles
 from local.cloud.store import Store
-from local.cloud.wire import ApiError, invalid_argument, unimplemented
+from local.cloud.wire import ApiError, aborted, invalid_argument, unimplemented
 
 _KIND = "policy"
 _MEMBER = re.compile(
@@ -23,6 +23,14 @@ def project_name(project: str = identities.PROJECT_ID) -> str:
 
 def bucket_name(bucket: str) -> str:
     return f"//storage.googleapis.com/projects/_/buckets/{bucket}"
+
+
+def concurrent_change() -> ApiError:
+    """What IAM and Resource Manager answer when a policy changed since it was read."""
+    return aborted(
+        "There were concurrent policy changes. Please retry the whole read-modify-write with exponential backoff. "
+        "The request's ETag did not match the current policy's ETag."
+    )
 
 
 def account_name(email: str) -> str:
@@ -48,6 +56,8 @@ class Policies:
         """Replace the policy. Raises what `conflict` makes when the etag sent is not the current one, 400
         INVALID_ARGUMENT for a role, member or binding that is none, and 501 for conditions, which would
         otherwise be ignored."""
+        if policy.get("auditConfigs"):
+            raise unimplemented("Audit configurations in an IAM policy are not implemented by the local cloud.")
         bindings = self._checked(resource, policy)
         with self._store.transaction():
             current = self._store.get(_KIND, resource) or {"bindings": []}

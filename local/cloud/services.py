@@ -1,6 +1,7 @@
 """The world that every service is handed, and what a service module offers."""
 
 import os
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
@@ -10,6 +11,7 @@ from local.cloud.access import Access
 from local.cloud.clock import Clock, RealClock, timestamp
 from local.cloud.faults import Faults
 from local.cloud.limits import Limits
+from local.cloud.logs import Logs
 from local.cloud.policies import Policies
 from local.cloud.settings import Settings
 from local.cloud.store import Store
@@ -28,27 +30,35 @@ class Loop(Protocol):
 
 
 class Service(Protocol):
-    """A service module: `routes(world)`; `loop(world)` where it works in the background; `summary(world)`, a mapping
-    of words to numbers or texts, where it has something to say in `status`."""
+    """A service module.
+
+    `API` is its name in Service Usage (a disabled one answers 403). It offers `routes(world)`; `loop(world)` where it
+    works in the background; `summary(world)`, words to numbers or texts, where it has something to say in `status`.
+    """
+
+    API: str
 
     def routes(self, world: "World") -> list[Route]: ...
 
 
 class World:
     """All that services share. `url` is the cloud's base without a trailing slash; `state_folder` is absolute;
-    `trouble` says what went wrong last (a full disk), "" when the last write went well."""
+    `trouble` says what went wrong last (a full disk), "" when the last write went well. `changed` is set when
+    background work should look again at once."""
 
     def __init__(self, state_folder: Path, url: str, clock: Clock, chosen: Settings) -> None:
         self.state_folder = state_folder
         self.url = url
         self.clock = clock
         self.store = Store(state_folder / "cloud.sqlite")
+        self.logs = Logs(state_folder / "logs.sqlite")
         self.policies = Policies(self.store)
-        self.access = Access(self.store, self.policies, lambda: self.settings)
+        self.access = Access(self.store, self.policies, clock, lambda: self.settings)
         self.limits = Limits(clock, lambda: self.settings)
         self.faults = Faults()
         self.settings = chosen
         self.trouble = ""
+        self.changed = threading.Event()
 
     def now(self) -> str:
         """The time as the APIs write it."""
@@ -58,6 +68,11 @@ class World:
         """Change settings while running. Raises SettingsError, and then nothing is changed."""
         self.settings = self.settings.changed(values)
         return self.settings
+
+
+def disabled_apis(world: World) -> set[str]:
+    """The APIs that Service Usage has switched off (`aiplatform.googleapis.com`, …)."""
+    return {name for name, _ in world.store.list("disabledApi")}
 
 
 def open_world(

@@ -3,8 +3,9 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
+
+from local.cloud import identities
 
 JSON_MEDIA = "application/json; charset=UTF-8"
 
@@ -58,6 +59,27 @@ def unauthenticated() -> ApiError:
 
 def permission_denied(message: str) -> ApiError:
     return ApiError(403, "PERMISSION_DENIED", message)
+
+
+def service_disabled(api: str) -> ApiError:
+    """What every method of an API answers that is not enabled in the project."""
+    link = f"https://console.developers.google.com/apis/api/{api}/overview?project={identities.PROJECT_NUMBER}"
+    consumer = f"projects/{identities.PROJECT_NUMBER}"
+    return ApiError(
+        403,
+        "PERMISSION_DENIED",
+        f"{api} has not been used in project {identities.PROJECT_NUMBER} before or it is disabled. Enable it by "
+        f"visiting {link} then retry. If you enabled this API recently, wait a few minutes for the action to propagate "
+        "to our systems and retry.",
+        [
+            {
+                "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+                "reason": "SERVICE_DISABLED",
+                "domain": "googleapis.com",
+                "metadata": {"service": api, "consumer": consumer},
+            }
+        ],
+    )
 
 
 def not_found(message: str) -> ApiError:
@@ -124,6 +146,10 @@ class Call:
         """All values of a repeated query parameter."""
         return tuple(value for key, value in self.pairs if key == name)
 
+    def flag(self, name: str) -> bool:
+        """A query parameter that is `true` in any case (clients send `True`)."""
+        return self.query.get(name, "").lower() == "true"
+
     def integer(self, name: str, default: int = 0) -> int:
         """A query parameter as an integer. Raises 400 INVALID_ARGUMENT when it is none."""
         text = self.query.get(name, "")
@@ -137,9 +163,9 @@ class Call:
 
 @dataclass(frozen=True)
 class FileSlice:
-    """Part of a file as a reply's body, sent without reading it into memory. `start` and `length` in bytes."""
+    """Part of an open file as a reply's body, sent without reading it into memory, then closed. In bytes."""
 
-    path: Path
+    file: BinaryIO
     start: int
     length: int
 

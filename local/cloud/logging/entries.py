@@ -1,0 +1,128 @@
+"""Reading and writing log entries."""
+
+import base64
+import hashlib
+import itertools
+import json
+import uuid
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from local.cloud import discovery, identities
+from local.cloud.clock import timestamp
+from local.cloud.logging import filters
+from local.cloud.services import World
+from local.cloud.wire import Call, Reply, Route, invalid_argument
+
+_MOST = 1000
+_PROJECTS = (f"projects/{identities.PROJECT_ID}", f"projects/{identities.PROJECT_NUMBER}")
+_ORDERS = {"": False, "timestamp": False, "timestamp asc": False, "timestamp desc": True}
+
+
+def write(world: World, log_name: str, resource: Mapping[str, Any], entries: Iterable[Mapping[str, Any]]) -> None:
+    """Store entries of one log and resource; what an entry lacks (time, severity, id) is filled in.
+
+    `log_name` is `projects/P/logs/L`; `resource` is `{type, labels}`; an entry has `textPayload` or `jsonPayload`,
+    and may have `timestamp`, `severity`, `labels`, `insertId`. Raises sqlite3.OperationalError on a full disk.
+    """
+    now = world.now()
+    world.logs.append(
+        ({"logName": log_name, "resource": dict(resource), **_completed(entry, now)} for entry in entries),
+        world.settings.log_entries_kept,
+    )
+
+
+class Entries:
+    def __init__(self, world: World) -> None:
+        self._world, self._access = world, world.access
+
+    def routes(self) -> list[Route]:
+        return [
+            Route("POST", "/v2/entries:list", self.list_all),
+            Route("POST", "/v2/entries:write", self.write),
+            Route("GET", "/v2/projects/{project}/logs", self.logs),
+        ]
+
+    def list_all(self, call: Call) -> Reply:
+        body = call.object()
+        discovery.check("logging.v2", "ListLogEntriesRequest", body)
+        names = body.get("resourceNames") or [f"projects/{name}" for name in body.get("projectIds", [])]
+        if not names:
+            raise invalid_argument("At least one resource name must be specified in the field 'resource_names'.")
+        for name in names:
+            self._access.require(call.principal, "logging.logEntries.list", name.removeprefix("projects/"))
+        self._world.limits.take("logs")
+        order = " ".join(str(body.get("orderBy", "")).split())
+        if order not in _ORDERS:
+            raise invalid_argument(f"Invalid order_by '{order}': 'timestamp asc' and 'timestamp desc' are permitted.")
+        size = int(body.get("pageSize") or 50)
+        if not size > 0:
+            raise invalid_argument("page_size must be positive.")
+        return Reply(body=self._page(body, _ORDERS[order], min(size, _MOST)))
+
+    def write(self, call: Call) -> Reply:
+        body = call.object()
+        discovery.check("logging.v2", "WriteLogEntriesRequest", body)
+        prepared = []
+        now = self._world.now()
+        for entry in body.get("entries", []):
+            log = entry.get("logName") or body.get("logName", "")
+            project, _, name = log.removeprefix("projects/").partition("/logs/")
+            if not name:
+                raise invalid_argument(f"Invalid log_name '{log}': it is projects/PROJECT/logs/NAME.")
+            self._access.require(call.principal, "logging.logEntries.create", project)
+            labels = {**body.get("labels", {}), **entry.get("labels", {})}
+            resource = entry.get("resource") or body.get("resource") or {"type": "global"}
+            whole = {**entry, "logName": log, "resource": resource}
+            prepared.append(_completed({**whole, "labels": labels} if labels else whole, now))
+        if prepared and not body.get("dryRun"):
+            self._world.logs.append(prepared, self._world.settings.log_entries_kept)
+        return Reply()
+
+    def logs(self, call: Call) -> Reply:
+        self._access.require(call.principal, "logging.logs.list", call.params["project"])
+        names = self._world.logs.names()
+        return Reply(body={"logNames": names} if names else {})
+
+    def _page(self, body: Mapping[str, Any], descending: bool, size: int) -> dict[str, Any]:
+        question = hashlib.sha256(f"{body.get('filter', '')}|{descending}".encode()).hexdigest()[:16]
+        after = _position(body["pageToken"], question) if body.get("pageToken") else None
+        wanted = filters.parse(body.get("filter", ""))
+        matching = (
+            (position, entry)
+            for position, entry in self._world.logs.read(wanted.window, after, descending)
+            if wanted.matches(entry)
+        )
+        found = list(itertools.islice(matching, size + 1))
+        page = found[:size]
+        answer: dict[str, Any] = {"entries": [entry for _, entry in page]} if page else {}
+        if len(found) > size:
+            token = json.dumps([question, *page[-1][0]])
+            answer["nextPageToken"] = base64.urlsafe_b64encode(token.encode()).decode()
+        return answer
+
+
+def _completed(entry: Mapping[str, Any], now: str) -> dict[str, Any]:
+    whole = {"severity": "DEFAULT", **entry, "receiveTimestamp": now}
+    whole["insertId"] = entry.get("insertId") or uuid.uuid4().hex[:16]
+    whole["timestamp"] = _fixed_width(entry["timestamp"]) if entry.get("timestamp") else now
+    return whole
+
+
+def _fixed_width(text: str) -> str:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise invalid_argument(f"Invalid timestamp '{text}'.") from error
+    return timestamp(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
+
+
+def _position(token: str, question: str) -> tuple[str, int]:
+    try:
+        asked, moment, seq = json.loads(base64.urlsafe_b64decode(token))
+    except ValueError as error:
+        raise invalid_argument("page_token is invalid.") from error
+    if asked != question:
+        raise invalid_argument("page_token doesn't match arguments from the request")
+    return str(moment), int(seq)

@@ -1,0 +1,227 @@
+"""Buckets: the whole resource document is kept as sent, with the service's defaults added."""
+
+import re
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from local.cloud import identities, policies
+from local.cloud.services import World
+from local.cloud.storage import errors
+from local.cloud.storage.guard import Guard, check_conditions, checked
+from local.cloud.storage.records import BUCKET, Records, merged, moment, show_bucket
+from local.cloud.wire import Call, Reply, Route
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{1,61}[a-z0-9]")
+_MULTI_REGIONS = {"US", "EU", "ASIA"}
+_DUAL_REGIONS = {"NAM4", "EUR4", "EUR5", "EUR7", "EUR8", "ASIA1"}
+_OUTPUT_ONLY = (
+    "id",
+    "kind",
+    "selfLink",
+    "etag",
+    "timeCreated",
+    "updated",
+    "metageneration",
+    "generation",
+    "projectNumber",
+    "locationType",
+    "owner",
+    "satisfiesPZS",
+    "satisfiesPZI",
+    "softDeleteTime",
+    "hardDeleteTime",
+)
+_PUBLIC = {"publicRead", "publicReadWrite", "authenticatedRead"}
+_LOCK_AFTER = timedelta(days=90)
+
+
+class Buckets:
+    def __init__(self, world: World, records: Records, guard: Guard) -> None:
+        self._world, self._records, self._guard, self._store = world, records, guard, world.store
+
+    def routes(self) -> list[Route]:
+        base = "/storage/v1/b"
+        return [
+            Route("POST", base, self.insert),
+            Route("GET", base, self.list_all),
+            Route("GET", base + "/{bucket:any}", self.get),
+            Route("PATCH", base + "/{bucket:any}", self.patch),
+            Route("PUT", base + "/{bucket:any}", self.update),
+            Route("DELETE", base + "/{bucket:any}", self.delete),
+            Route("GET", base + "/{bucket:any}/storageLayout", self.layout),
+            Route("GET", "/storage/v1/projects/{project}/serviceAccount", self.service_account),
+        ]
+
+    def insert(self, call: Call) -> Reply:
+        body = checked(call, "Bucket")
+        self._guard.project(call, "storage.buckets.create", call.query.get("project", ""))
+        _refuse_public(call)
+        name = body.get("name", "")
+        if not name:
+            raise errors.required("name")
+        if not _NAME.fullmatch(name) or name.startswith("goog") or ".." in name:
+            raise errors.invalid(f"Invalid bucket name: '{name}'")
+        bucket = self._completed(_settable(body), name)
+        with self._store.transaction():
+            if self._store.get(BUCKET, name) is not None:
+                raise errors.conflict(
+                    "Your previous request to create the named bucket succeeded and you already own it."
+                )
+            self._store.put(BUCKET, name, bucket)
+            uniform = bucket["iamConfiguration"]["uniformBucketLevelAccess"]["enabled"]
+            self._world.policies.seed(policies.bucket_name(name), _first_policy(uniform))
+        return Reply(body=show_bucket(bucket))
+
+    def get(self, call: Call) -> Reply:
+        bucket = self._records.bucket(call.params["bucket"])
+        self._guard.bucket(call, "storage.buckets.get", bucket["name"])
+        check_conditions(call, 0, int(bucket["metageneration"]), reading=True)
+        return Reply(body=show_bucket(bucket))
+
+    def list_all(self, call: Call) -> Reply:
+        self._guard.project(call, "storage.buckets.list", call.query.get("project", ""))
+        size = min(call.integer("maxResults", 1000) or 1000, 1000)
+        prefix = call.query.get("prefix", "")
+        start = max(call.query.get("pageToken", ""), prefix)
+        inclusive = not call.query.get("pageToken")
+        found = self._store.scan(BUCKET, start, prefix + "\U0010ffff", size + 1, inclusive=inclusive)
+        answer: dict[str, Any] = {"kind": "storage#buckets"}
+        if found:
+            answer["items"] = [show_bucket(bucket) for _, bucket in found[:size]]
+        if len(found) > size:
+            answer["nextPageToken"] = found[size - 1][0]
+        return Reply(body=answer)
+
+    def patch(self, call: Call) -> Reply:
+        return self._change(call, replace=False)
+
+    def update(self, call: Call) -> Reply:
+        return self._change(call, replace=True)
+
+    def delete(self, call: Call) -> Reply:
+        with self._store.transaction():
+            bucket = self._records.bucket(call.params["bucket"])
+            self._guard.bucket(call, "storage.buckets.delete", bucket["name"])
+            check_conditions(call, 0, int(bucket["metageneration"]))
+            if not self._records.is_empty(bucket["name"]):
+                raise errors.conflict("The bucket you tried to delete is not empty.")
+            self._store.delete(BUCKET, bucket["name"])
+            self._world.policies.delete(policies.bucket_name(bucket["name"]))
+        return Reply(204)
+
+    def layout(self, call: Call) -> Reply:
+        bucket = self._records.bucket(call.params["bucket"])
+        self._guard.bucket(call, "storage.objects.list", bucket["name"])
+        answer = {"kind": "storage#storageLayout", "bucket": bucket["name"]}
+        return Reply(body={**answer, **{name: bucket[name] for name in ("location", "locationType")}})
+
+    def service_account(self, call: Call) -> Reply:
+        self._guard.project(call, "resourcemanager.projects.get", call.params["project"])
+        email = f"service-{identities.PROJECT_NUMBER}@gs-project-accounts.iam.gserviceaccount.com"
+        return Reply(body={"kind": "storage#serviceAccount", "email_address": email})
+
+    def _change(self, call: Call, *, replace: bool) -> Reply:
+        body = checked(call, "Bucket")
+        _refuse_public(call)
+        with self._store.transaction():
+            old = self._records.bucket(call.params["bucket"])
+            self._guard.bucket(call, "storage.buckets.update", old["name"])
+            check_conditions(call, 0, int(old["metageneration"]))
+            for name in ("name", "location"):
+                if name in body and str(body[name]).upper() != str(old[name]).upper():
+                    raise errors.invalid(f"The {name} of a bucket cannot be changed.")
+            kept: dict[str, Any] = {
+                name: old[name] for name in ("name", "location", "storageClass", "softDeletePolicy") if name in old
+            }
+            bucket = merged(kept if replace else old, {**_settable(body), "name": old["name"]})
+            fixed = {name: old[name] for name in ("timeCreated", "projectNumber", "locationType", "location")}
+            bucket |= fixed | {"metageneration": str(int(old["metageneration"]) + 1), "updated": self._now()}
+            bucket["iamConfiguration"] = self._iam_configuration(bucket, old)
+            self._stamp(bucket, old)
+            bucket = _without_empty(bucket)
+            self._store.put(BUCKET, old["name"], bucket)
+        return Reply(body=show_bucket(bucket))
+
+    def _completed(self, body: dict[str, Any], name: str) -> dict[str, Any]:
+        now = self._now()
+        location = str(body.get("location") or "US").upper()
+        kind = "multi-region" if location in _MULTI_REGIONS else "region"
+        kind = "dual-region" if location in _DUAL_REGIONS or body.get("customPlacementConfig") else kind
+        bucket = {
+            "storageClass": "STANDARD",
+            "softDeletePolicy": {"retentionDurationSeconds": "604800"},
+            **body,
+            "name": name,
+            "projectNumber": identities.PROJECT_NUMBER,
+            "metageneration": "1",
+            "location": location,
+            "locationType": kind,
+            "timeCreated": now,
+            "updated": now,
+        }
+        if kind != "region":
+            bucket.setdefault("rpo", "DEFAULT")
+        self._stamp(bucket, {})
+        bucket["iamConfiguration"] = self._iam_configuration(bucket, {})
+        return _without_empty(bucket)
+
+    def _stamp(self, bucket: dict[str, Any], old: Mapping[str, Any]) -> None:
+        """Policies about time say since when they stand."""
+        for policy, duration in (
+            ("softDeletePolicy", "retentionDurationSeconds"),
+            ("retentionPolicy", "retentionPeriod"),
+        ):
+            now, before = bucket.get(policy), old.get(policy, {})
+            if now and str(now.get(duration)) != str(before.get(duration)):
+                bucket[policy] = {**now, duration: str(now.get(duration, "0")), "effectiveTime": self._now()}
+
+    def _iam_configuration(self, bucket: Mapping[str, Any], old: Mapping[str, Any]) -> dict[str, Any]:
+        """Uniform access under its two names, with the time after which it can't be switched off."""
+        sent = bucket.get("iamConfiguration", {})
+        uniform = sent.get("uniformBucketLevelAccess") or sent.get("bucketPolicyOnly") or {}
+        enabled = bool(uniform.get("enabled"))
+        state: dict[str, Any] = {"enabled": enabled}
+        if enabled:
+            before = old.get("iamConfiguration", {}).get("uniformBucketLevelAccess", {})
+            state["lockedTime"] = before.get("lockedTime") or moment(self._world.clock.now() + _LOCK_AFTER)
+        prevention = sent.get("publicAccessPrevention", "inherited")
+        return {
+            **sent,
+            "bucketPolicyOnly": state,
+            "uniformBucketLevelAccess": dict(state),
+            "publicAccessPrevention": "inherited" if prevention == "unspecified" else prevention,
+        }
+
+    def _now(self) -> str:
+        return moment(self._world.clock.now())
+
+
+def _settable(body: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in body.items() if name not in _OUTPUT_ONLY}
+
+
+def _without_empty(bucket: dict[str, Any]) -> dict[str, Any]:
+    """The service drops what says nothing: labels, rules or origins that are empty."""
+    empty: list[str] = [
+        name for name in ("labels", "cors", "acl", "defaultObjectAcl") if name in bucket and not bucket[name]
+    ]
+    for name in ("lifecycle", "encryption", "website", "logging"):
+        if name in bucket and not any(bucket[name].values()):
+            empty.append(name)
+    return {name: value for name, value in bucket.items() if name not in empty}
+
+
+def _first_policy(uniform: bool) -> dict[str, tuple[str, ...]]:
+    project = identities.PROJECT_ID
+    owners, viewers = (f"projectEditor:{project}", f"projectOwner:{project}"), (f"projectViewer:{project}",)
+    policy = {"roles/storage.legacyBucketOwner": owners, "roles/storage.legacyBucketReader": viewers}
+    if uniform:
+        policy |= {"roles/storage.legacyObjectOwner": owners, "roles/storage.legacyObjectReader": viewers}
+    return policy
+
+
+def _refuse_public(call: Call) -> None:
+    for name in ("predefinedAcl", "predefinedDefaultObjectAcl"):
+        if call.query.get(name) in _PUBLIC:
+            raise errors.not_implemented(f"{name}={call.query[name]} (access control lists)")

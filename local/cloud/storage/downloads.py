@@ -1,0 +1,112 @@
+"""Reading an object: its metadata, its content, or a range of it."""
+
+import base64
+import re
+import zlib
+from datetime import datetime
+from email.utils import format_datetime
+
+from local.cloud.storage import errors
+from local.cloud.storage.guard import check_object_conditions
+from local.cloud.storage.objects import Objects
+from local.cloud.storage.records import Records, Version, etag, show_object
+from local.cloud.wire import Call, FileSlice, Reply, Route
+
+_RANGE = re.compile(r"bytes=(\d*)-(\d*)")
+_IN_MEMORY = 1 << 20
+
+
+class Downloads:
+    def __init__(self, records: Records, objects: Objects) -> None:
+        self._records, self._objects = records, objects
+
+    def routes(self) -> list[Route]:
+        one = "/storage/v1/b/{bucket:any}/o/{object:any}"
+        return [Route("GET", one, self.get), Route("GET", "/download" + one, self.content)]
+
+    def get(self, call: Call) -> Reply:
+        if call.query.get("alt") == "media":
+            return self.content(call)
+        version = self._objects.find(call, "storage.objects.get")
+        check_object_conditions(call, version, reading=True)
+        return Reply(body=show_object(version.resource, call))
+
+    def content(self, call: Call) -> Reply:
+        """The bytes, whole or in a range; gzip content is unpacked for a client that does not take gzip."""
+        try:
+            return self._content(call)
+        except FileNotFoundError:
+            return self._content(call)  # overwritten between reading its document and opening its blob
+
+    def _content(self, call: Call) -> Reply:
+        version = self._objects.find(call, "storage.objects.get")
+        check_object_conditions(call, version, reading=True)
+        headers = _headers(version)
+        media = version.resource.get("contentType", "application/octet-stream")
+        size = int(version.resource["size"])
+        packed = version.resource.get("contentEncoding") == "gzip"
+        if packed and "gzip" not in call.headers.get("accept-encoding", ""):
+            with self._records.blobs.open(version.blob) as file:
+                return Reply(200, zlib.decompress(file.read(), wbits=31), media, headers)
+        if version.resource.get("contentEncoding"):
+            headers["content-encoding"] = version.resource["contentEncoding"]
+        span = _span(call.headers.get("range", ""), size)
+        if span is None:
+            return Reply(200, self._part(version, 0, size), media, headers)
+        start, stop = span
+        headers["content-range"] = f"bytes {start}-{stop - 1}/{size}"
+        return Reply(206, self._part(version, start, stop - start), media, headers)
+
+    def _part(self, version: Version, start: int, length: int) -> bytes | FileSlice:
+        file = self._records.blobs.open(version.blob)
+        if length > _IN_MEMORY:
+            return FileSlice(file, start, length)
+        with file:
+            file.seek(start)
+            return file.read(length)
+
+
+def _span(header: str, size: int) -> tuple[int, int] | None:
+    """(start, stop) of a single range, None for none or one the service ignores. Raises 416."""
+    match = _RANGE.fullmatch(header.strip())
+    if not match or match.groups() == ("", ""):
+        return None
+    first, last = match.groups()
+    if not first:
+        start, stop = max(0, size - int(last)), size
+    else:
+        start, stop = int(first), min(int(last) + 1 if last else size, size)
+    if start >= stop:
+        raise errors.error(416, "requestedRangeNotSatisfiable", "The requested range cannot be satisfied.")
+    return start, stop
+
+
+def _headers(version: Version) -> dict[str, str]:
+    resource = version.resource
+    hashes = [f"crc32c={resource['crc32c']}"] + ([f"md5={resource['md5Hash']}"] if "md5Hash" in resource else [])
+    updated = datetime.fromisoformat(resource["updated"])
+    headers = {
+        "accept-ranges": "bytes",
+        "cache-control": resource.get("cacheControl", "no-cache, no-store, max-age=0, must-revalidate"),
+        "content-disposition": resource.get("contentDisposition", "attachment"),
+        "etag": etag(version.generation, version.metageneration),
+        "last-modified": format_datetime(updated, usegmt=True),
+        "x-goog-generation": str(version.generation),
+        "x-goog-metageneration": str(version.metageneration),
+        "x-goog-hash": ",".join(hashes),
+        "x-goog-storage-class": resource["storageClass"],
+        "x-goog-stored-content-encoding": resource.get("contentEncoding", "identity"),
+        "x-goog-stored-content-length": resource["size"],
+    }
+    for name, value in resource.get("metadata", {}).items():
+        headers[f"x-goog-meta-{name.lower()}"] = _header_text(value)
+    return headers
+
+
+def _header_text(value: str) -> str:
+    """Header values are Latin-1 on the wire; anything else travels in base64, as in MIME."""
+    try:
+        value.encode("latin-1")
+    except UnicodeEncodeError:
+        return f"=?UTF-8?B?{base64.b64encode(value.encode()).decode()}?="
+    return value

@@ -1,0 +1,48 @@
+"""Cloud Storage's errors: the older JSON shape with `errors[].reason`, and the service's words."""
+
+from local.cloud.wire import ApiError
+
+_STATUS = {400: "INVALID_ARGUMENT", 403: "PERMISSION_DENIED", 404: "NOT_FOUND", 409: "ALREADY_EXISTS"}
+
+
+def error(code: int, reason: str, message: str) -> ApiError:
+    return ApiError(code, _STATUS.get(code, "FAILED_PRECONDITION"), message, reason=reason)
+
+
+def invalid(message: str) -> ApiError:
+    return error(400, "invalid", message)
+
+
+def required(name: str) -> ApiError:
+    return error(400, "required", f"Required parameter: {name}")
+
+
+def no_bucket() -> ApiError:
+    return error(404, "notFound", "The specified bucket does not exist.")
+
+
+def no_object(bucket: str, name: str) -> ApiError:
+    return error(404, "notFound", f"No such object: {bucket}/{name}")
+
+
+def conflict(message: str) -> ApiError:
+    return error(409, "conflict", message)
+
+
+def condition_not_met() -> ApiError:
+    return error(412, "conditionNotMet", "At least one of the pre-conditions you specified did not hold.")
+
+
+def forbidden(principal: str, permission: str, kind: str) -> ApiError:
+    """`kind` is `bucket`, `object` or `project`."""
+    email = principal.partition(":")[2]
+    return error(
+        403,
+        "forbidden",
+        f"{email} does not have {permission} access to the Google Cloud {'Storage ' * (kind != 'project')}{kind}. "
+        f"Permission '{permission}' denied on resource (or it may not exist).",
+    )
+
+
+def not_implemented(what: str) -> ApiError:
+    return ApiError(501, "UNIMPLEMENTED", f"{what} is not implemented by the local cloud.", reason="notImplemented")

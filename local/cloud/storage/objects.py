@@ -1,0 +1,229 @@
+"""Objects: metadata, deletion, copies and composition. Every write is one transaction that names a finished blob."""
+
+import itertools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from local.cloud.storage import errors
+from local.cloud.storage.blobs import Blob
+from local.cloud.storage.guard import Guard, check_object_conditions, checked
+from local.cloud.storage.records import Records, Version, is_versioned, merged, moment, show_object
+from local.cloud.wire import Call, Reply, Route
+
+_OUTPUT_ONLY = (
+    "id",
+    "kind",
+    "selfLink",
+    "mediaLink",
+    "etag",
+    "generation",
+    "metageneration",
+    "timeCreated",
+    "updated",
+    "timeFinalized",
+    "timeStorageClassUpdated",
+    "size",
+    "md5Hash",
+    "crc32c",
+    "bucket",
+    "name",
+    "owner",
+    "timeDeleted",
+    "componentCount",
+    "softDeleteTime",
+    "hardDeleteTime",
+    "restoreToken",
+)
+_COMPOSED = 32
+_NAME_BYTES = 1024
+
+
+class Objects:
+    def __init__(self, records: Records, guard: Guard) -> None:
+        self._records, self._guard, self._store = records, guard, records.store
+
+    def routes(self) -> list[Route]:
+        one = "/storage/v1/b/{bucket:any}/o/{object:any}"
+        to = "/b/{to_bucket:any}/o/{to_object:any}"
+        return [
+            Route("PATCH", one, self.patch),
+            Route("PUT", one, self.update),
+            Route("DELETE", one, self.delete),
+            Route("POST", one + "/copyTo" + to, self.copy),
+            Route("POST", one + "/rewriteTo" + to, self.rewrite),
+            Route("POST", one + "/compose", self.compose),
+        ]
+
+    def find(self, call: Call, permission: str) -> Version:
+        """The version that the call names. Raises 403, 404."""
+        bucket, name = call.params["bucket"], call.params["object"]
+        self._records.bucket(bucket)
+        self._guard.bucket(call, permission, bucket)
+        version = self._records.version(bucket, name, call.integer("generation"))
+        if version is None:
+            raise errors.no_object(bucket, name)
+        return version
+
+    def create(
+        self,
+        call: Call,
+        bucket: str,
+        name: str,
+        metadata: Mapping[str, Any],
+        blob: Blob,
+        also: Callable[[dict[str, Any]], None] = lambda resource: None,
+        components: int = 0,
+    ) -> dict[str, Any]:
+        """Put a finished blob under a name, if the call's preconditions hold; the new resource as it is stored.
+
+        `also` runs in the same transaction; `components` is the count of a composed object.
+        On any error the blob is deleted. Raises 400, 403, 404, 412.
+        """
+        try:
+            with self._store.transaction():
+                kept = self._records.bucket(bucket)
+                self._check_name(name)
+                self._guard.bucket(call, "storage.objects.create", bucket)
+                current = self._records.current(bucket, name)
+                check_object_conditions(call, current)
+                gone = None
+                if current:
+                    self._guard.bucket(call, "storage.objects.delete", bucket)
+                    gone = self._records.retire(bucket, name, current, is_versioned(kept))
+                generation = self._records.next_generation(current)
+                resource = self._completed(kept, name, _settable(metadata), blob, generation)
+                if components:
+                    resource["componentCount"] = components
+                self._records.put(bucket, name, Version(resource, blob.name))
+                also(resource)
+        except BaseException:
+            self._records.blobs.delete(blob.name)
+            raise
+        if gone:
+            self._records.blobs.delete(gone)
+        return resource
+
+    def patch(self, call: Call) -> Reply:
+        return self._change(call, replace=False)
+
+    def update(self, call: Call) -> Reply:
+        return self._change(call, replace=True)
+
+    def delete(self, call: Call) -> Reply:
+        bucket, name = call.params["bucket"], call.params["object"]
+        with self._store.transaction():
+            version = self.find(call, "storage.objects.delete")
+            check_object_conditions(call, version)
+            if version.resource.get("temporaryHold") or version.resource.get("eventBasedHold"):
+                raise errors.error(403, "objectUnderActiveHold", f"Object '{bucket}/{name}' is under active hold.")
+            if call.integer("generation"):
+                gone: str | None = self._records.remove(bucket, name, version)
+            else:
+                gone = self._records.retire(bucket, name, version, is_versioned(self._records.bucket(bucket)))
+        if gone:
+            self._records.blobs.delete(gone)
+        return Reply(204)
+
+    def copy(self, call: Call) -> Reply:
+        return Reply(body=show_object(self._copied(call), call))
+
+    def rewrite(self, call: Call) -> Reply:
+        resource = self._copied(call)
+        return Reply(
+            body={
+                "kind": "storage#rewriteResponse",
+                "totalBytesRewritten": resource["size"],
+                "objectSize": resource["size"],
+                "done": True,
+                "resource": show_object(resource, call),
+            }
+        )
+
+    def compose(self, call: Call) -> Reply:
+        bucket, name = call.params["bucket"], call.params["object"]
+        body = checked(call, "ComposeRequest")
+        sources = body.get("sourceObjects", [])
+        if not 1 <= len(sources) <= _COMPOSED:
+            raise errors.invalid(f"The number of source components must be between 1 and {_COMPOSED}.")
+        self._records.bucket(bucket)
+        self._guard.bucket(call, "storage.objects.get", bucket)
+        versions = [self._component(bucket, source) for source in sources]
+        blob = self._records.blobs.write(
+            itertools.chain.from_iterable(self._records.blobs.chunks(version.blob) for version in versions)
+        )
+        metadata = {"contentType": versions[0].resource.get("contentType"), **body.get("destination", {})}
+        count = sum(int(version.resource.get("componentCount", 1)) for version in versions)
+        composed = Blob(blob.name, blob.size, "", blob.crc32c)
+        resource = self.create(call, bucket, name, metadata, composed, components=count)
+        return Reply(body=show_object(resource, call))
+
+    def _component(self, bucket: str, source: Mapping[str, Any]) -> Version:
+        version = self._records.version(bucket, source["name"], int(source.get("generation", 0)))
+        if version is None:
+            raise errors.error(404, "notFound", f"Object {source['name']} (generation: 0) not found.")
+        wanted = source.get("objectPreconditions", {}).get("ifGenerationMatch")
+        if wanted is not None and int(wanted) != version.generation:
+            raise errors.condition_not_met()
+        return version
+
+    def _copied(self, call: Call) -> dict[str, Any]:
+        bucket, name = call.params["bucket"], call.params["object"]
+        self._records.bucket(bucket)
+        self._guard.bucket(call, "storage.objects.get", bucket)
+        source = self._records.version(bucket, name, call.integer("sourceGeneration"))
+        if source is None:
+            raise errors.no_object(bucket, name)
+        check_object_conditions(call, source, source=True)
+        old = source.resource
+        sent = _settable(checked(call, "Object"))
+        metadata = {**sent, "contentType": sent.get("contentType", old.get("contentType"))} if sent else old
+        components = int(old.get("componentCount", 0))
+        blob = Blob(self._records.blobs.copy(source.blob), int(old["size"]), old.get("md5Hash", ""), old["crc32c"])
+        to_bucket, to_name = call.params["to_bucket"], call.params["to_object"]
+        return self.create(call, to_bucket, to_name, metadata, blob, components=components)
+
+    def _change(self, call: Call, *, replace: bool) -> Reply:
+        body = _settable(checked(call, "Object"))
+        with self._store.transaction():
+            version = self.find(call, "storage.objects.update")
+            check_object_conditions(call, version)
+            fixed = {name: version.resource[name] for name in _OUTPUT_ONLY if name in version.resource}
+            base = {"storageClass": version.resource["storageClass"]} if replace else version.resource
+            resource = {**merged(base, body), **fixed}
+            resource["metageneration"] = str(version.metageneration + 1)
+            resource["updated"] = moment(self._records.world.clock.now())
+            if not resource.get("metadata"):
+                resource.pop("metadata", None)
+            self._records.put_again(call.params["bucket"], call.params["object"], Version(resource, version.blob))
+        return Reply(body=show_object(resource, call))
+
+    def _completed(
+        self, bucket: Mapping[str, Any], name: str, metadata: Mapping[str, Any], blob: Blob, generation: int
+    ) -> dict[str, Any]:
+        now = moment(self._records.world.clock.now())
+        resource = {
+            "storageClass": bucket["storageClass"],
+            **{key: value for key, value in metadata.items() if value not in (None, {})},
+            "name": name,
+            "bucket": bucket["name"],
+            "generation": str(generation),
+            "metageneration": "1",
+            "size": str(blob.size),
+            "crc32c": blob.crc32c,
+            "timeCreated": now,
+            "updated": now,
+            "timeStorageClassUpdated": now,
+            "timeFinalized": now,
+        }
+        return {**resource, "md5Hash": blob.md5} if blob.md5 else resource
+
+    @staticmethod
+    def _check_name(name: str) -> None:
+        if not name:
+            raise errors.required("name")
+        if len(name.encode()) > _NAME_BYTES or name in (".", "..") or "\r" in name or "\n" in name:
+            raise errors.invalid(f"Invalid object name: '{name}'")
+
+
+def _settable(body: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in body.items() if name not in _OUTPUT_ONLY}

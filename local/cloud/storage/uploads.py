@@ -1,0 +1,186 @@
+"""Uploads: the content alone, with its metadata, or in chunks that can be resumed after a break."""
+
+import re
+import uuid
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from local.cloud.storage import errors
+from local.cloud.storage.blobs import Blob
+from local.cloud.storage.guard import Guard, check_object_conditions, checked_body
+from local.cloud.storage.multipart import boundary, parts
+from local.cloud.storage.objects import Objects
+from local.cloud.storage.records import Records, show_object
+from local.cloud.wire import Call, Reply, Route
+
+_UPLOAD = "upload"
+_CHUNK_UNIT = 256 * 1024
+_CONTENT_RANGE = re.compile(r"bytes (?:(\d+)-(\d+)|\*)/(\d+|\*)")
+_CHECKSUMS = {"md5Hash": "md5", "crc32c": "crc32c"}
+_CONDITIONS = ("ifGenerationMatch", "ifGenerationNotMatch", "ifMetagenerationMatch", "ifMetagenerationNotMatch")
+
+
+class Uploads:
+    def __init__(self, records: Records, objects: Objects, guard: Guard) -> None:
+        self._records, self._objects, self._guard = records, objects, guard
+        self._folder = records.world.state_folder / "uploads"
+        self._folder.mkdir(exist_ok=True, mode=0o700)
+
+    def routes(self) -> list[Route]:
+        routes = []
+        for head in ("/upload", "/resumable/upload"):
+            path = head + "/storage/v1/b/{bucket:any}/o"
+            routes += [Route("POST", path, self.post), Route("PUT", path, self.put), Route("DELETE", path, self.cancel)]
+        return routes
+
+    def post(self, call: Call) -> Reply:
+        kind = call.query.get("uploadType", "")
+        if call.query.get("upload_id"):
+            return self.put(call)
+        if kind == "media":
+            metadata = {"contentType": call.headers.get("content-type", "application/octet-stream")}
+            return self._store(call, metadata, [call.raw])
+        if kind == "multipart":
+            return self._multipart(call)
+        if kind == "resumable":
+            return self._begin(call)
+        raise errors.invalid(f"Invalid value for uploadType: '{kind}'")
+
+    def put(self, call: Call) -> Reply:
+        """A chunk of a resumable upload, or a question how far it is (`Content-Range: bytes */…`)."""
+        identifier = call.query.get("upload_id", "")
+        with self._records.store.transaction():
+            session = self._session(identifier, call.params["bucket"])
+            if session.get("done"):
+                return Reply(body=show_object(session["done"], call))
+            received, total = self._append(identifier, session, call)
+        if total is None or received < total:
+            last = {"range": f"bytes=0-{received - 1}"} if received else {}
+            return Reply(308, b"", headers={**last, "x-guploader-uploadid": identifier})
+        return self._finish(call, identifier, session)
+
+    def cancel(self, call: Call) -> Reply:
+        identifier = call.query.get("upload_id", "")
+        self._session(identifier, call.params["bucket"])
+        self._records.store.delete(_UPLOAD, identifier)
+        self._file(identifier).unlink(missing_ok=True)
+        return Reply(499, b"")
+
+    def _store(self, call: Call, metadata: dict[str, Any], chunks: Iterable[bytes]) -> Reply:
+        bucket, name = call.params["bucket"], call.query.get("name") or metadata.get("name", "")
+        self._records.bucket(bucket)
+        self._guard.bucket(call, "storage.objects.create", bucket)
+        check_object_conditions(call, self._records.current(bucket, name))
+        metadata = _with_type(call, metadata)
+        blob = self._records.blobs.write(chunks)
+        try:
+            _check_sums(call, metadata, blob)
+        except BaseException:
+            self._records.blobs.delete(blob.name)
+            raise
+        return Reply(body=show_object(self._objects.create(call, bucket, name, metadata, blob), call))
+
+    def _multipart(self, call: Call) -> Reply:
+        found = parts(call.raw, boundary(call.headers.get("content-type", "")))
+        if len(found) != 2:
+            raise errors.invalid("A multipart upload has two parts: the metadata in JSON, then the content.")
+        metadata = checked_body(replace(call, raw=found[0].content).object(), "Object")
+        metadata.setdefault("contentType", found[1].headers.get("content-type", "application/octet-stream"))
+        return self._store(call, metadata, [found[1].content])
+
+    def _begin(self, call: Call) -> Reply:
+        bucket = call.params["bucket"]
+        self._records.bucket(bucket)
+        self._guard.bucket(call, "storage.objects.create", bucket)
+        metadata = _with_type(call, checked_body(call.object(), "Object"))
+        name = call.query.get("name") or metadata.get("name", "")
+        if not name:
+            raise errors.required("name")
+        check_object_conditions(call, self._records.current(bucket, name))
+        metadata.setdefault("contentType", call.headers.get("x-upload-content-type", "application/octet-stream"))
+        identifier = uuid.uuid4().hex
+        conditions = {key: call.query[key] for key in _CONDITIONS if key in call.query}
+        session = {"bucket": bucket, "name": name, "metadata": metadata, "conditions": conditions, "received": 0}
+        self._file(identifier).touch(mode=0o600)
+        self._records.store.put(_UPLOAD, identifier, session)
+        location = f"{call.base_url}{call.path}?uploadType=resumable&upload_id={identifier}"
+        return Reply(200, b"", headers={"location": location, "x-guploader-uploadid": identifier})
+
+    def _append(self, identifier: str, session: dict[str, Any], call: Call) -> tuple[int, int | None]:
+        """Take the chunk. Bytes received so far, and the total if it is known."""
+        received: int = session["received"]
+        match = _CONTENT_RANGE.fullmatch(call.headers.get("content-range", "").strip())
+        if not match:
+            first, total = 0, len(call.raw)
+        else:
+            first = int(match[1]) if match[1] else received
+            total = int(match[3]) if match[3] != "*" else -1
+        known = total if total >= 0 else None
+        if first > received:
+            raise errors.error(503, "backendError", f"The chunk starts at {first}, but {received} bytes were received.")
+        fresh = call.raw[received - first :] if not match or match[1] else b""
+        if (known is None or received + len(fresh) < known) and len(fresh) % _CHUNK_UNIT:
+            raise errors.invalid(f"A chunk that is not the last one must be a multiple of {_CHUNK_UNIT} bytes.")
+        if fresh:
+            with self._file(identifier).open("r+b") as file:
+                file.truncate(received)
+                file.seek(received)
+                file.write(fresh)
+            received += len(fresh)
+            session["received"] = received
+            self._records.store.put(_UPLOAD, identifier, session)
+        return received, known
+
+    def _finish(self, call: Call, identifier: str, session: dict[str, Any]) -> Reply:
+        """The object from all chunks. The session keeps the answer, so that a lost one can be asked again."""
+        path = self._file(identifier)
+        with path.open("rb") as file:
+            blob = self._records.blobs.write(iter(lambda: file.read(1 << 20), b""))
+        try:
+            _check_sums(call, session["metadata"], blob)
+        except BaseException:
+            self._records.blobs.delete(blob.name)
+            raise
+        conditioned = _with_query(call, session["conditions"])
+        bucket, name = session["bucket"], session["name"]
+
+        def done(resource: dict[str, Any]) -> None:
+            self._records.store.put(_UPLOAD, identifier, {"bucket": bucket, "done": resource})
+
+        resource = self._objects.create(conditioned, bucket, name, session["metadata"], blob, done)
+        path.unlink(missing_ok=True)
+        return Reply(body=show_object(resource, call))
+
+    def _session(self, identifier: str, bucket: str) -> dict[str, Any]:
+        found = self._records.store.get(_UPLOAD, identifier)
+        if found is None or found["bucket"] != bucket:
+            raise errors.error(404, "notFound", "No such upload session.")
+        return found
+
+    def _file(self, identifier: str) -> Path:
+        return self._folder / identifier
+
+
+def _with_type(call: Call, metadata: Mapping[str, Any]) -> dict[str, Any]:
+    encoding = call.query.get("contentEncoding")
+    return {**metadata, "contentEncoding": encoding} if encoding else dict(metadata)
+
+
+def _with_query(call: Call, conditions: Mapping[str, str]) -> Call:
+    return replace(call, query={**call.query, **conditions})
+
+
+def _check_sums(call: Call, metadata: Mapping[str, Any], blob: Blob) -> None:
+    """Raises 400 when a checksum that the client sent is not the content's."""
+    sent = {key: metadata[key] for key in _CHECKSUMS if metadata.get(key)}
+    for part in call.headers.get("x-goog-hash", "").split(","):
+        word, _, value = part.strip().partition("=")
+        sent |= {key: value for key, known in _CHECKSUMS.items() if known == word}
+    for key, value in sent.items():
+        actual = blob.md5 if key == "md5Hash" else blob.crc32c
+        if value != actual:
+            raise errors.invalid(
+                f'Provided {_CHECKSUMS[key].upper()} hash "{value}" doesn\'t match calculated hash "{actual}".'
+            )

@@ -1,0 +1,105 @@
+"""A real local cloud for tests: its own state folder, its own port, started and stopped like a person's."""
+
+import json
+import os
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+from google.auth.transport.requests import AuthorizedSession
+from google.oauth2.credentials import Credentials
+
+from local import environment
+from local.cloud.state import Record, read_record
+
+ROOT = Path(__file__).resolve().parents[2]
+FAST = ("submissions_per_minute=0", "calls_per_minute=0", "log_reads_per_minute=0")
+"""The service's rate limits would slow a whole test run; tests of the limits set them."""
+
+
+@dataclass
+class LocalCloud:
+    """A running local cloud. `token`, `env` and `session` are of a role: owner, deployer, previewer, submitter."""
+
+    state: Path
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def record(self) -> Record:
+        record = read_record(self.state)
+        assert record, "the local cloud was never started"
+        return record
+
+    @property
+    def url(self) -> str:
+        return self.record.url
+
+    def token(self, role: str = "owner") -> str:
+        return self.record.tokens[role]
+
+    def env(self, role: str = "deployer") -> dict[str, str]:
+        """The environment of a process that talks to this cloud (without the engine's variables)."""
+        return {**self.base_env(), **environment.of_role(self.record, role)}
+
+    def base_env(self) -> dict[str, str]:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("GOOGLE_", "SLIPWAY_"))}
+        return {**kept, "SLIPWAY_LOCAL_STATE": str(self.state), "SLIPWAY_LOCAL_PORT": "0", **self.variables}
+
+    def credentials(self, role: str = "owner") -> Credentials:
+        return Credentials(self.token(role))  # type: ignore[no-untyped-call]
+
+    def session(self, role: str = "owner") -> AuthorizedSession:
+        return AuthorizedSession(self.credentials(role))  # type: ignore[no-untyped-call]
+
+    def rest(self, method: str, path: str, body: Any = None, role: str = "owner") -> Any:
+        """One call; the answer's JSON. Raises requests.HTTPError."""
+        headers = {"Authorization": f"Bearer {self.token(role)}"}
+        answer = requests.request(method, self.url + path, json=body, headers=headers, timeout=30)
+        answer.raise_for_status()
+        return answer.json() if answer.content else None
+
+    def local(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        """`python -m local …` as a person types it."""
+        return subprocess.run(
+            [sys.executable, "-m", "local", *arguments],
+            cwd=ROOT,
+            env={**self.base_env(), **variables},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    def up(self, *arguments: str, **variables: str) -> None:
+        done = self.local("up", *arguments, **variables)
+        assert done.returncode == 0, done.stderr
+
+    def healthy(self) -> bool:
+        try:
+            with urllib.request.urlopen(self.url + "/healthz", timeout=5) as answer:
+                return bool(json.load(answer)["slipway"] == "local cloud")
+        except OSError:
+            return False
+
+
+@pytest.fixture(scope="session")
+def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCloud]:
+    """One cloud for the whole run, without rate limits. Tests keep apart by names of their own."""
+    running = LocalCloud(tmp_path_factory.mktemp("cloud") / "state")
+    running.up(*[word for setting in FAST for word in ("--set", setting)])
+    yield running
+    running.local("down")
+
+
+@pytest.fixture
+def own_cloud(tmp_path: Path) -> Iterator[LocalCloud]:
+    """A cloud of the test's own, not started yet: for tests that kill it, fill its disk or change its settings."""
+    mine = LocalCloud(tmp_path / "state")
+    yield mine
+    mine.local("down")
