@@ -1,0 +1,92 @@
+"""Reading a catalog: the values of a good one, and where a bad one is wrong."""
+
+import json
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slipway.catalog.model import read
+from slipway.errors import ConfigError
+
+SOURCE = "gs://c/catalog.json"
+
+
+def test_a_catalog_is_read_into_values(body: dict[str, Any]) -> None:
+    catalog = read(json.dumps(body), SOURCE)
+    assert (catalog.stack, catalog.project, catalog.region) == ("local", "slipway-local", "us-central1")
+    assert catalog.clusters["cpu"].pools["workers"].price_per_hour == Decimal("0.4370")
+    template = catalog.templates["digits"]
+    assert template.parameters[0].default == 200 and not template.parameters[0].required
+    assert template.ways[0].request["displayName"] == "${slipway.job}"
+    named = catalog.cluster_named("cpu-1a2b3c4")
+    assert named is not None and named.name == "cpu"
+    assert catalog.cluster_named("cpu-0000000") is None
+
+
+def test_a_parameter_without_a_default_is_required(body: dict[str, Any]) -> None:
+    del body["templates"]["digits"]["parameters"][0]["default"]
+    assert read(json.dumps(body), SOURCE).templates["digits"].parameters[0].required
+
+
+def test_no_price_is_price_unknown(body: dict[str, Any]) -> None:
+    body["clusters"]["cpu"]["pools"]["workers"]["pricePerHour"] = None
+    assert read(json.dumps(body), SOURCE).clusters["cpu"].pools["workers"].price_per_hour is None
+
+
+def test_a_newer_schema_says_to_update(body: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError) as error:
+        read(json.dumps({**body, "schema": 2}), SOURCE)
+    assert "newer" in error.value.what and SOURCE in error.value.what
+    assert "update slipway" in error.value.fix
+    assert error.value.exit_code == 2
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "null", '{"schema": "1"}', '{"schema": true}', "{}"])
+def test_what_is_no_catalog_is_named_with_its_address(content: str) -> None:
+    with pytest.raises(ConfigError, match="can't be read") as error:
+        read(content, SOURCE)
+    assert SOURCE in error.value.what and error.value.why
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "said"),
+    [
+        (("project",), None, "project is None, where a text is expected"),
+        (("clusters", "cpu", "id"), 7, "clusters.cpu.id is 7"),
+        (("clusters", "cpu", "pools", "workers", "max"), "4", "clusters.cpu.pools.workers.max is '4'"),
+        (("clusters", "cpu", "pools", "workers", "pricePerHour"), "cheap", "pricePerHour is 'cheap'"),
+        (("templates", "digits", "parameters", 0, "type"), "date", "parameters[0].type is 'date'"),
+        (("templates", "digits", "ways", 0, "available"), "yes", "ways[0].available is 'yes'"),
+        (("templates", "digits", "ways"), {}, "templates.digits.ways is {}"),
+    ],
+)
+def test_the_place_of_a_wrong_value_is_named(
+    body: dict[str, Any], path: tuple[Any, ...], value: Any, said: str
+) -> None:
+    place: Any = body
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    with pytest.raises(ConfigError) as error:
+        read(json.dumps(body), SOURCE)
+    assert said in error.value.why
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@given(key=st.sampled_from(["stack", "storage", "clusters", "retiring", "templates", "trainer", "dirty"]), value=JSON)
+def test_whatever_stands_in_a_catalog_is_read_or_refused_in_words(key: str, value: Any) -> None:
+    from .conftest import CATALOG
+
+    try:
+        read(json.dumps({**CATALOG, key: value}), SOURCE)
+    except ConfigError as error:
+        assert error.why

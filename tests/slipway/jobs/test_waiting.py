@@ -1,0 +1,71 @@
+"""Why a job waits, in words."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from slipway.cloud.resources import CustomJob, PersistentResource, ResourcePool, Shape, WorkerPool
+from slipway.jobs.waiting import reason
+
+NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+N1 = Shape("n1-standard-8", None, 0, "pd-ssd", 100)
+POOL = ResourcePool("workers", N1, 2, 2, 1, 2)
+CLUSTER = PersistentResource("projects/1/locations/r/persistentResources/cpu-1", "", "RUNNING", {}, (POOL,), NOW, "")
+WAITING = replace(
+    CustomJob.read(
+        {"name": "projects/1/locations/r/customJobs/1", "displayName": "digits", "state": "JOB_STATE_QUEUED"}
+    ),
+    worker_pools=(WorkerPool(N1, 2),),
+    persistent_resource_id="cpu-1",
+    create_time=NOW,
+)
+HOLDER = replace(
+    WAITING,
+    name="projects/1/locations/r/customJobs/2",
+    display_name="tune",
+    state="JOB_STATE_RUNNING",
+    start_time=NOW - timedelta(minutes=3),
+    labels={"slipway-user": "ada"},
+)
+
+
+def why(job: CustomJob = WAITING, cluster: PersistentResource | None = CLUSTER, *others: CustomJob) -> str:
+    return reason(job, cluster, "cpu", (job, *others), NOW)
+
+
+def test_a_full_pool_and_who_has_it() -> None:  # N9
+    assert why(WAITING, CLUSTER, HOLDER) == (
+        "pool full: cpu/workers has 2 of 2 machines busy with tune (ada, 3 min), this needs 2"
+    )
+
+
+def test_a_pool_that_grows() -> None:  # N9
+    growing = replace(CLUSTER, state="UPDATING", pools=(replace(POOL, replicas=1, used=0),))
+    assert why(WAITING, growing) == "pool grows: cpu/workers has 1 free, needs 2, grows 1 → 2 of 2 machines"
+
+
+def test_a_cluster_that_is_still_made() -> None:  # N9
+    assert why(WAITING, replace(CLUSTER, state="PROVISIONING")) == "cluster cpu is PROVISIONING"
+
+
+def test_a_cluster_that_failed_meanwhile() -> None:
+    assert why(WAITING, replace(CLUSTER, state="ERROR", error="no machines")) == "cluster cpu is ERROR: no machines"
+
+
+def test_getting_ready_is_no_waiting_for_machines() -> None:
+    assert why(replace(WAITING, state="JOB_STATE_PENDING"), CLUSTER) == "accepted, getting ready to run"
+
+
+def test_beside_the_pools_the_service_names_two_causes_and_tells_not_which() -> None:  # N9
+    said = why(replace(WAITING, persistent_resource_id=""), None)
+    assert said == "queued by the service: its quota is in use, or there are no machines"
+
+
+def test_a_cluster_that_cannot_be_read_is_said() -> None:
+    assert "can't be read" in why(WAITING, None)
+
+
+@pytest.mark.parametrize("state", ["QUEUED", "PENDING", "PAUSED", "UPDATING", "SOMETHING_NEW"])
+def test_every_state_has_words(state: str) -> None:
+    assert why(replace(WAITING, state=f"JOB_STATE_{state}"), None)
