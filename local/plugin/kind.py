@@ -38,7 +38,7 @@ class Kind(Protocol):
         """What is wrong with inputs beyond the schema."""
 
     def drift(self, old: Properties, planned: Properties) -> dict[str, Any]:
-        """Properties whose planned value follows from others, e.g. a hash from the content."""
+        """Planned values that follow from others, e.g. a hash from the content; `old` is empty for a create."""
 
     def create(self, cloud: Cloud, planned: Properties) -> Found:
         """Make it and read it."""

@@ -35,6 +35,14 @@ class ServiceAccount(BaseKind):
 
     schema = Schema(_TOKEN, "Service Account", _FIELDS, AutoName("accountId", 30), default_timeout=5 * 60.0)
 
+    def drift(self, old: Properties, planned: Properties) -> dict[str, Any]:
+        """The address of a new account is known before it is made."""
+        account, project = planned.get("accountId"), planned.get("project")
+        if not isinstance(account, str) or not isinstance(project, str) or old.get("accountId") == account:
+            return {}
+        email = f"{account}@{project}{_DOMAIN}"
+        return {"email": email, "member": f"serviceAccount:{email}"}
+
     def create(self, cloud: Cloud, planned: Properties) -> Found:
         """POST; one that exists is taken over with `createIgnoreAlreadyExists`."""
         project = planned.get("project")

@@ -1,0 +1,135 @@
+"""A server that records what it is asked and answers what the test says, and a provider that talks to it."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Event, Thread
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+
+from local.plugin.pace import Pace
+from local.plugin.provider import Provider
+from local.plugin.settings import ENDPOINT_VARIABLES, TOKEN_VARIABLE, load
+
+BASES = {
+    "vertexAi": "/v1beta1/",
+    "cloudQuotas": "/v1beta/",
+    "storage": "/storage/v1/",
+    "iam": "/v1/",
+    "resourceManager": "/v1/",
+}
+
+
+@dataclass(frozen=True)
+class Asked:
+    method: str
+    path: str
+    query: dict[str, str]
+    headers: dict[str, str]
+    raw: bytes
+
+    @property
+    def body(self) -> Any:
+        return json.loads(self.raw)
+
+    @property
+    def line(self) -> str:
+        return f"{self.method} {self.path}"
+
+
+@dataclass
+class Recorder:
+    url: str
+    asked: list[Asked] = field(default_factory=list)
+    replies: dict[str, list[tuple[int, Any, dict[str, str]]]] = field(default_factory=dict)
+
+    def answer(self, line: str, body: Any = None, status: int = 200, **headers: str) -> None:
+        """Answer the next `METHOD /path` so; the last answer given for a line is used again and again."""
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        self.replies.setdefault(line, []).append((status, {} if body is None else body, named))
+
+    def refuse(self, line: str, code: int, message: str, status: str = "", **headers: str) -> None:
+        self.answer(line, {"error": {"code": code, "message": message, "status": status}}, code, **headers)
+
+    def take(self, line: str) -> tuple[int, Any, dict[str, str]]:
+        waiting = self.replies.get(line)
+        if not waiting:
+            return 500, {"error": {"code": 500, "message": f"the test expects no {line}"}}, {}
+        return waiting.pop(0) if len(waiting) > 1 else waiting[0]
+
+    @property
+    def lines(self) -> list[str]:
+        return [one.line for one in self.asked]
+
+    def only(self, line: str) -> Asked:
+        found = [one for one in self.asked if one.line == line]
+        assert len(found) == 1, f"{line} was asked {len(found)} times; asked: {self.lines}"
+        return found[0]
+
+    def environment(self) -> dict[str, str]:
+        endpoints = {variable: self.url + BASES[service] for service, variable in ENDPOINT_VARIABLES.items()}
+        return endpoints | {TOKEN_VARIABLE: "the-token", "GOOGLE_CLOUD_PROJECT": "p1"}
+
+
+class Waits:
+    """A clock that stands still but for the waits, which it notes and does not spend."""
+
+    def __init__(self) -> None:
+        self.waited: list[float] = []
+
+    def now(self) -> float:
+        return sum(self.waited)
+
+    def wait(self, _stop: Event, seconds: float) -> None:
+        self.waited.append(seconds)
+
+
+@pytest.fixture
+def recorder() -> Iterator[Recorder]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def _serve(self) -> None:
+            parts = urlsplit(self.path)
+            raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            made.asked.append(Asked(self.command, parts.path, dict(parse_qsl(parts.query)), headers, raw))
+            status, body, named = made.take(f"{self.command} {parts.path}")
+            data = body if isinstance(body, bytes) else b"" if status == 204 else json.dumps(body).encode()
+            self.send_response(status)
+            for name, value in {**named, "Content-Length": str(len(data))}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(data)
+
+        do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _serve  # noqa: N815
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    made = Recorder(f"http://127.0.0.1:{server.server_port}")
+    Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+    yield made
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def waits() -> Waits:
+    return Waits()
+
+
+@pytest.fixture
+def pace(waits: Waits) -> Pace:
+    return Pace(now=waits.now, wait=waits.wait)
+
+
+@pytest.fixture
+def provider(recorder: Recorder, pace: Pace) -> Provider:
+    """A provider without the attribution label, as all stacks of Slipway have it."""
+    return Provider(load({"addPulumiAttributionLabel": "false"}, recorder.environment()), pace)

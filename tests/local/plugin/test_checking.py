@@ -1,0 +1,117 @@
+from local.plugin.checking import DEFAULTS, Checked, Failure, check
+from local.plugin.naming import Naming
+from local.plugin.resources.bucket import Bucket
+from local.plugin.resources.bucket_object import BucketObject
+from local.plugin.resources.persistent_resource import PersistentResource
+from local.plugin.values import UNKNOWN, Asset, Properties
+
+_CLUSTER = PersistentResource.schema
+_POOLS = [{"machineSpec": {"machineType": "n1-standard-4"}, "replicaCount": 1}]
+
+
+def _check(given: Properties, old: Properties | None = None, naming: Naming | None = None) -> Checked:
+    return check(_CLUSTER, given, old or {}, naming or Naming("h100", b"seed"))
+
+
+def test_a_name_left_out_is_made_from_the_logical_name() -> None:
+    checked = _check({"resourcePools": _POOLS})
+    name = checked.inputs["name"]
+    assert name.startswith("h100-")
+    assert len(name) == len("h100-d4964d7")
+    assert set(name[5:]) <= set("0123456789abcdef")
+    assert checked.inputs[DEFAULTS] == ["name"]
+
+
+def test_the_made_name_follows_the_seed_so_that_preview_and_update_agree() -> None:
+    first, second = (_check({"resourcePools": _POOLS}).inputs["name"] for _ in range(2))
+    other = _check({"resourcePools": _POOLS}, naming=Naming("h100", b"another")).inputs["name"]
+    assert first == second != other
+
+
+def test_a_made_name_is_kept() -> None:
+    assert _check({"resourcePools": _POOLS}, {"name": "h100-0000000", DEFAULTS: ["name"]}).inputs["name"] == (
+        "h100-0000000"
+    )
+
+
+def test_a_given_name_that_is_taken_away_gives_way_to_a_made_one() -> None:
+    assert _check({"resourcePools": _POOLS}, {"name": "mine", DEFAULTS: []}).inputs["name"] != "mine"
+
+
+def test_a_given_name_is_taken_and_not_listed_as_made() -> None:
+    checked = _check({"name": "mine", "resourcePools": _POOLS})
+    assert checked.inputs["name"] == "mine"
+    assert checked.inputs[DEFAULTS] == []
+
+
+def test_the_name_may_be_proposed_or_forbidden_by_the_program() -> None:
+    assert _check({"resourcePools": _POOLS}, naming=Naming("h100", proposed="dev-h100")).inputs["name"] == "dev-h100"
+    assert "name" not in _check({"resourcePools": _POOLS}, naming=Naming("h100", off=True)).inputs
+
+
+def test_a_long_logical_name_is_cut_to_what_the_cloud_takes() -> None:
+    assert len(_check({"resourcePools": _POOLS}, naming=Naming("x" * 100, b"s")).inputs["name"]) == 63
+
+
+def test_numbers_and_strings_are_fitted_to_the_schema() -> None:
+    pool = {
+        "machineSpec": {"machineType": "a2-highgpu-1g", "acceleratorCount": "1"},
+        "replicaCount": 2,
+        "diskSpec": {"bootDiskSizeGb": 100},
+    }
+    (checked,) = _check({"resourcePools": [pool]}).inputs["resourcePools"]
+    assert checked["replicaCount"] == "2"
+    assert checked["machineSpec"]["acceleratorCount"] == 1
+    assert checked["diskSpec"]["bootDiskSizeGb"] == 100
+
+
+def test_what_is_wrong_is_said_with_its_path() -> None:
+    pool = {"machineSpec": {"machineType": ["n1"], "gpus": 1}, "diskSpec": {"bootDiskSizeGb": "big"}}
+    failures = {one.property: one.reason for one in _check({"resourcePools": [pool], "colour": "red"}).failures}
+    assert "Invalid or unknown key" in failures["colour"]
+    assert "Invalid or unknown key" in failures["resourcePools[0].machineSpec.gpus"]
+    assert failures["resourcePools[0].machineSpec.machineType"] == "expected a string, got a list"
+    assert failures["resourcePools[0].diskSpec.bootDiskSizeGb"] == "expected a whole number, got a str"
+
+
+def test_a_missing_property_is_named() -> None:
+    (failure,) = _check({}).failures
+    assert failure.property == "resourcePools"
+    assert 'argument "resourcePools" is required' in failure.reason
+
+
+def test_a_choice_is_held_to() -> None:
+    (failure,) = _check({"resourcePools": _POOLS, "deletionPolicy": "KEEP"}).failures
+    assert failure.property == "deletionPolicy"
+
+
+def test_what_is_not_known_yet_passes() -> None:
+    checked = _check({"resourcePools": UNKNOWN, "network": UNKNOWN})
+    assert checked.failures == ()
+    assert checked.inputs["network"] is UNKNOWN
+
+
+def test_outputs_given_as_inputs_are_dropped() -> None:
+    assert "state" not in _check({"resourcePools": _POOLS, "state": "RUNNING"}).inputs
+
+
+def test_defaults_of_a_bucket_stand_in_its_inputs() -> None:
+    inputs = check(Bucket.schema, {"location": "us"}, {}, Naming("work", b"s")).inputs
+    assert (inputs["storageClass"], inputs["forceDestroy"]) == ("STANDARD", False)
+    assert inputs[DEFAULTS] == ["forceDestroy", "name", "storageClass"]
+
+
+def test_an_object_has_exactly_one_source_of_its_bytes() -> None:
+    kind = BucketObject()
+    assert [one.property for one in kind.check({"bucket": "b"})] == ["content"]
+    assert [one.property for one in kind.check({"content": "x", "source": Asset(text="x")})] == ["content"]
+    assert kind.check({"content": "x"}) == kind.check({"source": Asset(text="x")}) == []
+
+
+def test_what_the_plugin_can_not_do_is_refused_by_name() -> None:
+    assert BucketObject().check({"content": "x", "customerEncryption": {"encryptionKey": "k"}}) == [
+        Failure(
+            "customerEncryption",
+            "the local gcp plugin does not know this property yet; leave it out or use the official one",
+        )
+    ]

@@ -1,0 +1,69 @@
+import pytest
+
+from local.plugin.settings import SettingsError, check, load
+
+_ENVIRONMENT = {
+    "GOOGLE_OAUTH_ACCESS_TOKEN": "t",
+    "GOOGLE_VERTEX_AI_CUSTOM_ENDPOINT": "http://127.0.0.1:8470/v1beta1/",
+    "GOOGLE_CLOUD_PROJECT": "from-environment",
+}
+
+
+def test_endpoint_and_token_are_taken_from_the_environment() -> None:
+    settings = load({}, _ENVIRONMENT)
+    assert settings.endpoints == {"vertexAi": "http://127.0.0.1:8470/v1beta1/"}
+    assert settings.token == "t"
+    assert settings.project == "from-environment"
+
+
+def test_a_configuration_key_goes_before_the_environment() -> None:
+    settings = load({"vertexAiCustomEndpoint": "http://localhost:1/v1/", "project": "mine"}, _ENVIRONMENT)
+    assert settings.endpoints["vertexAi"] == "http://localhost:1/v1/"
+    assert settings.project == "mine"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://us-central1-aiplatform.googleapis.com/v1beta1/",
+        "http://10.0.0.1:8470/v1beta1/",
+        "http://127.0.0.1.example.com/v1beta1/",
+        "http://localhost@example.com/v1beta1/",
+        "ftp://127.0.0.1/v1beta1/",
+        "127.0.0.1:8470/v1beta1/",
+    ],
+)
+def test_an_endpoint_elsewhere_is_refused(url: str) -> None:
+    (problem,) = check({"vertexAiCustomEndpoint": url})
+    assert problem.key == "vertexAiCustomEndpoint"
+    assert "not an address on this machine" in str(problem)
+    with pytest.raises(SettingsError, match="GOOGLE_VERTEX_AI_CUSTOM_ENDPOINT"):
+        load({}, {**_ENVIRONMENT, "GOOGLE_VERTEX_AI_CUSTOM_ENDPOINT": url})
+
+
+@pytest.mark.parametrize("url", ["http://[::1]:80/v1/", "http://127.3.2.1/v1/", "https://localhost/v1/"])
+def test_every_form_of_loopback_is_taken(url: str) -> None:
+    assert check({"storageCustomEndpoint": url}) == []
+
+
+@pytest.mark.parametrize("key", ["accessToken", "credentials"])
+def test_no_token_from_a_stack_file(key: str) -> None:
+    with pytest.raises(SettingsError) as refused:
+        load({key: "s3cret"}, _ENVIRONMENT)
+    assert refused.value.key == key
+    assert "s3cret" not in str(refused.value)
+
+
+def test_without_a_token_it_says_how_to_get_one() -> None:
+    with pytest.raises(SettingsError, match="GOOGLE_OAUTH_ACCESS_TOKEN is not set"):
+        load({}, {})
+
+
+@pytest.mark.parametrize(("given", "kept"), [("false", False), (False, False), ("true", True), (None, True)])
+def test_the_attribution_label_is_on_unless_it_is_switched_off(given: object, kept: bool) -> None:
+    config = {} if given is None else {"addPulumiAttributionLabel": given}
+    assert load(config, _ENVIRONMENT).attribution is kept
+
+
+def test_default_labels_come_as_json_from_a_stack_file() -> None:
+    assert load({"defaultLabels": '{"team":"ml"}'}, _ENVIRONMENT).default_labels == {"team": "ml"}

@@ -1,0 +1,95 @@
+import socket
+
+import pytest
+
+from local.plugin.pace import CancelledError, Pace
+from local.plugin.settings import Settings, load
+from local.plugin.transport import CloudError, GoogleError, Transport
+from tests.local.plugin.conftest import Recorder, Waits
+
+_LINE = "GET /v1beta1/x"
+
+
+@pytest.fixture
+def transport(recorder: Recorder, pace: Pace) -> Transport:
+    return Transport(load({}, recorder.environment()), pace)
+
+
+def test_a_request_bears_the_token_and_asks_for_json(recorder: Recorder, transport: Transport) -> None:
+    recorder.answer(_LINE, {"a": 1})
+    assert transport.send("vertexAi", "GET", "x", params={"q": "a b"}) == {"a": 1}
+    asked = recorder.only(_LINE)
+    assert asked.headers["authorization"] == "Bearer the-token"
+    assert asked.query == {"alt": "json", "q": "a b"}
+
+
+def test_an_error_is_shown_with_googles_text(recorder: Recorder, transport: Transport) -> None:
+    recorder.refuse(_LINE, 403, "Permission 'x' denied on resource 'y' (or it may not exist).", "PERMISSION_DENIED")
+    with pytest.raises(GoogleError) as error:
+        transport.send("vertexAi", "GET", "x")
+    assert str(error.value) == "googleapi: Error 403: Permission 'x' denied on resource 'y' (or it may not exist)."
+    assert (error.value.code, error.value.status) == (403, "PERMISSION_DENIED")
+
+
+def test_an_error_that_is_not_googles_is_shown_as_it_came(recorder: Recorder, transport: Transport) -> None:
+    recorder.answer(_LINE, b"<html>no</html>", 404)
+    with pytest.raises(GoogleError, match="got HTTP response code 404 with body: b'<html>no</html>'"):
+        transport.send("vertexAi", "GET", "x")
+
+
+@pytest.mark.parametrize("code", [429, 503])
+def test_too_many_and_unavailable_are_tried_again(
+    recorder: Recorder, transport: Transport, waits: Waits, code: int
+) -> None:
+    recorder.refuse("POST /v1beta1/x", code, "later")
+    recorder.refuse("POST /v1beta1/x", code, "later", Retry_After="3")
+    recorder.answer("POST /v1beta1/x", {"done": True})
+    assert transport.send("vertexAi", "POST", "x", body={"n": 1}) == {"done": True}
+    assert waits.waited == [0.5, 3.0]
+    assert [one.body for one in recorder.asked] == [{"n": 1}] * 3
+
+
+def test_trying_again_has_an_end(recorder: Recorder, transport: Transport, waits: Waits) -> None:
+    recorder.refuse(_LINE, 429, "Quota exceeded")
+    with pytest.raises(GoogleError, match="Error 429: Quota exceeded"):
+        transport.send("vertexAi", "GET", "x")
+    assert len(recorder.asked) == 6
+    assert waits.waited == [0.5, 1.0, 2.0, 4.0, 8.0]
+
+
+@pytest.mark.parametrize("code", [400, 401, 403, 404, 409, 500])
+def test_other_errors_are_final(recorder: Recorder, transport: Transport, code: int) -> None:
+    recorder.refuse(_LINE, code, "no")
+    with pytest.raises(GoogleError):
+        transport.send("vertexAi", "GET", "x")
+    assert len(recorder.asked) == 1
+
+
+def test_a_redirect_is_not_followed(recorder: Recorder, transport: Transport) -> None:
+    recorder.answer(_LINE, b"", 302, Location="http://example.com/")
+    with pytest.raises(GoogleError, match="302"):
+        transport.send("vertexAi", "GET", "x")
+    assert len(recorder.asked) == 1
+
+
+def test_nothing_that_answers_is_said_with_the_remedy(pace: Pace, waits: Waits) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}/v1/"
+    transport = Transport(Settings(endpoints={"vertexAi": url}, token="t"), pace)
+    with pytest.raises(CloudError, match=r"connection refused.*python -m local up"):
+        transport.send("vertexAi", "POST", "x", body={})
+    assert len(waits.waited) == 2
+
+
+def test_a_service_without_an_endpoint_is_never_asked_at_google(pace: Pace) -> None:
+    with pytest.raises(CloudError, match="set GOOGLE_STORAGE_CUSTOM_ENDPOINT"):
+        Transport(Settings(endpoints={}, token="t"), pace).send("storage", "GET", "b")
+
+
+def test_a_cancel_ends_the_waiting(recorder: Recorder) -> None:
+    pace = Pace()
+    pace.cancel()
+    recorder.refuse(_LINE, 503, "later")
+    with pytest.raises(CancelledError):
+        Transport(load({}, recorder.environment()), pace).send("vertexAi", "GET", "x")
