@@ -1,0 +1,40 @@
+"""The quota table as preview and `slipway quota` print it."""
+
+from dataclasses import replace
+from textwrap import dedent
+
+from slipway.quota import QuotaReport, WayDraw, table, verdict
+
+from .region import REGION, cluster, cpu, h100, machines, region, wanted
+
+# fmt: off
+EXPECTED = """
+    us-central1                                                NOW  CEILING   LIMIT  USED BY OTHERS  VERDICT
+    on-demand    H100 GPUs  pool h100/workers, 1–4 machines     24       32      32               0  ok
+                 A3 vCPUs   pool h100/workers, 1–4 machines    624      832       ∞               –  ok
+                 PD SSD GB  pool h100/workers, 1–4 machines  1,500    2,000  75,000             500  ok
+                 PD SSD GB  lora spot                            –      500  75,000           2,000  ok
+    preemptible  H100 GPUs  lora spot                            –        8       8               0  ok
+                 vCPUs      lora spot                            –      208       1               0  spot unavailable: short by 207 · increase can be requested
+"""  # noqa: E501 - the screen is as wide as it is
+# fmt: on
+
+
+def test_the_table() -> None:  # N6
+    live = region(
+        cluster("h100-1a2b3c4", h100(), replicas=3),
+        cluster("lab", replace(cpu(), autoscaled=False), replicas=5),
+        increase="increase can be requested",
+    )
+    ways = (WayDraw("lora", "pool"), WayDraw("lora", "spot", (machines(h100(), 1),), preemptible=True))
+    report = verdict((wanted("h100", h100(), lives=True),), live, region=REGION, ways=ways, preview=True)
+    assert table(report) == dedent(EXPECTED).strip("\n")
+
+
+def test_what_is_not_known_is_a_question_mark() -> None:
+    unknown = verdict((wanted("h100", h100()),), replace(region(), skipped=True), region=REGION, preview=True)
+    assert table(unknown).splitlines()[1].split()[-4:] == ["?", "?", "cannot", "tell"]
+
+
+def test_nothing_drawn_is_an_empty_table() -> None:
+    assert table(QuotaReport()) == ""

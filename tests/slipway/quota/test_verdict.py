@@ -1,0 +1,271 @@
+"""What a deployment draws must fit; what pools and ways would draw is told."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slipway.cluster import Disk, PoolSpec
+from slipway.generations import Current
+from slipway.live import Live
+from slipway.quota import QuotaReport, WayDraw, verdict
+
+from .region import (
+    A3,
+    CPUS,
+    DENIED,
+    H100,
+    REGION,
+    SPOT_CPUS,
+    SPOT_H100,
+    SSD,
+    M,
+    cluster,
+    cpu,
+    h100,
+    job,
+    machines,
+    region,
+    wanted,
+)
+
+
+def judge(
+    *current: Current,
+    live: Live,
+    ways: tuple[WayDraw, ...] = (),
+    mode: str = "enforce",
+    strict: bool = False,
+    preview: bool = False,
+) -> QuotaReport:
+    return verdict(current, live, region=REGION, ways=ways, mode=mode, strict=strict, preview=preview)
+
+
+def row(report: QuotaReport, metric: str) -> tuple[int | None, int, int | None, int | None, str]:
+    (line,) = (line for line in report.lines if line.metric == metric)
+    return line.now, line.ceiling, line.limit, line.others, line.verdict
+
+
+# What this `up` draws.
+
+
+def test_enough_quota_is_quiet() -> None:  # D2
+    report = judge(wanted("h100", h100()), live=region())
+    assert report.errors == () and report.warnings == ()
+    assert row(report, H100) == (8, 32, 32, 0, "ok")
+    assert row(report, A3) == (208, 832, -1, 0, "ok")
+    assert row(report, SSD) == (500, 2000, 75_000, 0, "ok")
+
+
+@pytest.mark.parametrize("preview", [True, False])
+def test_short_for_what_is_created_names_metric_region_needed_limit_used_and_short_by(preview: bool) -> None:  # D2, N6
+    seen = region(nvidia_h100_gpus=8, increase="no increase: too little usage history")
+    report = judge(wanted("h100", h100(2)), live=seen, preview=preview)
+    (error,) = report.errors
+    for word in (H100, REGION, "creating h100 needs 16", "limit 8", "used 0", "short by 8", "limit of 16"):
+        assert word in error
+    assert "CustomModelTrainingH100GPUsPerProjectPerRegion" in error and "too little usage history" in error
+    assert row(report, H100)[-1] == "short by 8"
+
+
+def test_gpus_cpus_and_disks_are_all_held_against_their_limits() -> None:  # N6
+    live = region(nvidia_h100_gpus=0, a3_cpus=100, pd_ssd=499)
+    errors = judge(wanted("h100", h100()), live=live).errors
+    assert [error.split(" ")[1] for error in errors] == [H100, A3, SSD]
+
+
+def test_live_machines_of_all_clusters_count_retiring_ones_too() -> None:  # D2: deletes come last
+    live = region(cluster("h100-0000000", h100(), replicas=3), cluster("team-b", h100(), replicas=1))
+    (error,) = judge(wanted("h100", h100()), live=live).errors
+    assert "used 32" in error and "short by 8" in error
+    assert "h100-0000000" in error and "revert the edit" in error  # N1: a rollover needs both for a while
+
+
+@pytest.mark.parametrize(
+    ("state", "counts"), [("PROVISIONING", 8), ("UPDATING", 8), ("REBOOTING", 8), ("STOPPING", 8), ("ERROR", 0)]
+)
+def test_a_failed_cluster_holds_no_machines(state: str, counts: int) -> None:  # N2
+    assert row(judge(wanted("h100", h100()), live=region(cluster("x", h100(), state=state))), H100)[3] == counts
+
+
+@pytest.mark.parametrize(
+    ("one", "counts"),
+    [
+        (job(h100(), 1), 8),
+        (job(h100(), 1, state="JOB_STATE_PENDING"), 8),
+        (job(h100(), 1, kind="hyperparameter tuning job"), 8),
+        (job(h100(), 1, state="JOB_STATE_QUEUED"), 0),
+        (job(h100(), 1, state="JOB_STATE_SUCCEEDED"), 0),
+        (job(h100(), 1, spot=True), 0),
+        (job(h100(), 1, on="some-cluster"), 0),
+        (job(h100(), 1, kind="training pipeline"), 0),
+    ],
+)
+def test_jobs_beside_the_pools_count_once(one, counts: int) -> None:  # type: ignore[no-untyped-def] # D2
+    assert row(judge(wanted("h100", h100()), live=region(jobs=(one,))), H100)[3] == counts
+
+
+def test_what_lives_already_draws_nothing_anew() -> None:  # B3
+    live = region(cluster("h100-1a2b3c4", h100(), replicas=3), nvidia_h100_gpus=0)
+    report = judge(wanted("h100", h100(), lives=True), live=live)
+    assert report.errors == ()
+    assert row(report, H100)[:4] == (24, 32, 0, 0)
+
+
+def test_clusters_created_together_are_summed() -> None:
+    live = region(nvidia_h100_gpus=8)
+    (error,) = judge(wanted("a", h100()), wanted("b", h100()), live=live).errors
+    assert "creating a, b needs 16" in error
+
+
+# Ceilings.
+
+
+def test_a_pool_that_cannot_reach_its_maximum_is_reported_and_with_strict_an_error() -> None:  # B2, N6
+    live = region(cluster("other", h100(), replicas=2))
+    report = judge(wanted("h100", h100()), live=live)
+    assert report.errors == ()
+    assert "at most 2 of 4 machines" in report.warnings[0] and "16 are used by others" in report.warnings[0]
+    assert row(report, H100) == (8, 32, 32, 16, "ok now; at most 2 of 4 machines")
+    strict = judge(wanted("h100", h100()), live=live, strict=True)
+    assert strict.errors == report.warnings and strict.warnings == ()
+
+
+def test_several_pools_of_one_metric_are_told_what_they_lack_together() -> None:
+    report = judge(wanted("a", h100()), wanted("b", h100()), live=region())
+    assert row(report, H100)[-1] == "ok now; short by 32 at the maximum"
+
+
+def test_a_rollover_without_room_is_said() -> None:  # N1
+    live = region(cluster("h100-1a2b3c4", h100(4), replicas=4))
+    report = judge(wanted("h100", h100(4), lives=True), live=live)
+    assert row(report, H100)[-1] == "ok now; no room for a rollover"
+
+
+# Ways.
+
+SPOT = WayDraw("train", "spot", (machines(h100(), 1),), preemptible=True)
+POOL = WayDraw("train", "pool")
+
+
+def test_a_way_without_quota_is_unavailable_in_words_and_the_deployment_goes_on() -> None:  # D2, W6, N3
+    live = region(increase="no increase: too little usage history")
+    report = judge(live=live, ways=(POOL, SPOT))
+    assert report.errors == ()
+    assert report.ways["train"]["pool"].available
+    spot = report.ways["train"]["spot"]
+    assert not spot.available
+    assert spot.why == (
+        f"quota: {SPOT_CPUS} {REGION}: needs 208, limit 1, short by 207 · no increase: too little usage history"
+    )
+    assert "spot is unavailable" in report.warnings[0]
+    assert row(report, SPOT_CPUS) == (None, 208, 1, 0, "spot unavailable: short by 207")
+    assert row(report, SPOT_H100) == (None, 8, 8, 0, "ok")
+    assert judge(live=live, ways=(POOL, SPOT), strict=True).errors
+
+
+def test_preemptible_gpus_cpus_and_disks_are_all_checked() -> None:  # D2, W6
+    live = region(preemptible_nvidia_h100_gpus=0, pd_ssd=100)
+    why = judge(live=live, ways=(POOL, SPOT)).ways["train"]["spot"].why
+    assert SPOT_H100 in why and SPOT_CPUS in why and SSD in why
+
+
+def test_a_template_with_no_way_left_is_an_error() -> None:  # D2, N3
+    (error,) = judge(live=region(), ways=(SPOT,)).errors
+    assert error.startswith("template train has no way left to run: spot: quota:")
+
+
+def test_what_runs_now_makes_no_way_unavailable() -> None:
+    live = region(jobs=(job(h100(), 1, spot=True),), preemptible_cpus=500)
+    report = judge(live=live, ways=(SPOT,))
+    assert report.ways["train"]["spot"].available
+    assert row(report, SPOT_H100) == (None, 8, 8, 8, "ok")
+
+
+def test_many_ways_make_one_row() -> None:
+    ways = tuple(WayDraw(f"t{n}", "spot", (machines(cpu(), n),), preemptible=True) for n in range(1, 5))
+    (line,) = (line for line in judge(live=region(preemptible_cpus=500), ways=ways).lines if line.metric == SPOT_CPUS)
+    assert (line.who, line.ceiling) == ("t4 spot, t3 spot and 2 more", 32)
+
+
+# What can't be told.
+
+
+@pytest.mark.parametrize(
+    "live",
+    [
+        Live((), (), DENIED, None),
+        Live(DENIED, (), region().limits, None),
+        Live((), DENIED, region().limits, None),
+        Live((), (), {}, None),
+    ],
+    ids=["limits", "clusters", "jobs", "not listed"],
+)
+def test_cannot_tell_warns_in_preview_and_stops_an_up_that_draws(live: Live) -> None:  # D2, P5
+    up = judge(wanted("h100", h100()), live=live)
+    assert any("cannot tell" in error for error in up.errors)
+    preview = judge(wanted("h100", h100()), live=live, preview=True)
+    assert preview.errors == () and any("cannot tell" in warning for warning in preview.warnings)
+    assert judge(wanted("h100", h100()), live=live, mode="warn").errors == ()
+    assert judge(wanted("h100", h100(), lives=True), live=live).errors == ()  # It draws nothing: nothing to be told.
+
+
+def test_cannot_tell_names_api_and_role_once() -> None:  # P5
+    (warning,) = judge(wanted("h100", h100()), live=Live((), (), DENIED, None), preview=True).warnings
+    assert "cloudquotas.googleapis.com" in warning and "roles/cloudquotas.viewer" in warning
+
+
+def test_a_way_that_cannot_be_judged_stays_and_says_so() -> None:  # P5: never a refusal
+    way = judge(live=Live((), (), DENIED, None), ways=(SPOT,), preview=True).ways["train"]["spot"]
+    assert way.available and way.why.startswith("quota not checked: ")
+
+
+def test_an_inferred_metric_that_is_not_listed_is_not_held_against_anybody() -> None:
+    b200 = PoolSpec("w", "a4-highgpu-8g", "NVIDIA_B200", 8, Disk("hyperdisk-balanced", 100), 1, 2, True, 1)
+    report = judge(wanted("b200", b200), live=region(nvidia_b200_gpus=16))
+    assert report.errors == ()
+    assert row(report, f"{M}nvidia_b200_gpus")[-1] == "ok"
+    assert row(report, f"{M}a4_cpus")[-1].startswith("not checked")
+    assert any("A4 vCPUs are not checked" in warning for warning in report.warnings)
+    assert any("no quota of hyperdisks is known" in warning for warning in report.warnings)
+
+
+def test_a_machine_that_the_table_does_not_have_is_said_not_to_count() -> None:
+    alien = PoolSpec("w", "z9-quantum-1", None, 0, Disk(), 1, 2, True, 1)
+    report = judge(wanted("cpu", cpu()), live=region(cluster("lab", alien)))
+    assert any("cluster lab is not counted: unknown machine type" in warning for warning in report.warnings)
+
+
+def test_nothing_read_on_purpose_is_one_warning() -> None:
+    live = Live(DENIED, DENIED, DENIED, DENIED, skipped=True)
+    report = judge(wanted("h100", h100()), live=live, preview=True)
+    assert report.warnings == (f"cannot tell whether quota in {REGION} suffices: nothing was read",)
+    assert {line.verdict for line in report.lines} == {"cannot tell"}
+
+
+def test_warn_says_everything_and_stops_nothing() -> None:  # D2
+    live = region(nvidia_h100_gpus=0)
+    report = judge(wanted("h100", h100()), live=live, ways=(SPOT,), mode="warn", strict=True)
+    assert report.errors == ()
+    assert any("short by 8" in warning for warning in report.warnings)
+    assert any("no way left" in warning for warning in report.warnings)
+
+
+@given(
+    limit=st.integers(-1, 200),
+    others=st.integers(0, 8),
+    pools=st.lists(st.tuples(st.integers(1, 6), st.booleans()), min_size=1, max_size=3),
+)
+def test_an_error_means_exactly_that_created_and_living_exceed_the_limit(  # D2
+    limit: int, others: int, pools: list[tuple[int, bool]]
+) -> None:
+    current = tuple(wanted(f"c{n}", cpu(size), lives=lives) for n, (size, lives) in enumerate(pools))
+    alive = [cluster(item.id, *item.spec.pools, replicas=item.spec.pools[0].min) for item in current if item.import_]
+    live = region(*alive, cluster("other", cpu(), replicas=others), cpus=limit)
+    report = judge(*current, live=live)
+    total = 8 * (others + sum(size for size, _ in pools))
+    creates = any(not lives for _, lives in pools)
+    short = creates and limit != -1 and total > limit
+    assert [error for error in report.errors if CPUS in error] == list(report.errors)
+    assert bool(report.errors) == short
+    if short:
+        assert f"short by {total - limit:,}" in report.errors[0]

@@ -1,0 +1,137 @@
+"""`slipway check`: one screen, exit code 2 when anything is wrong."""
+
+import json
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from click.testing import CliRunner, Result
+
+from slipway.cli.check import check
+from slipway.errors import ConfigError
+from slipway.stack import schema_text
+
+from .files import HEAD, with_config, with_pool
+
+TEMPLATE = """
+    from slipway.template import Disk, JobTemplate, Package, WorkerPool
+
+    TEMPLATE = JobTemplate(
+        name="train",
+        summary="Trains",
+        code=Package(folder="jobs/train", module="train.task", image="us-docker.pkg.dev/vertex-ai/training/sk:latest"),
+        worker_pools=(WorkerPool(role="workers", machine="n1-standard-8", disk=Disk("pd-ssd", 100), replicas=1),),
+        ways=("pool",),
+    )
+"""
+GOOD = with_pool("machine: n1-standard-8\nreplicas: {min: 1, max: 4}") + "  slipway:templates: [train]\n"
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "stacks").mkdir()
+    (tmp_path / "templates").mkdir()
+    (tmp_path / "templates" / "train.py").write_text(dedent(TEMPLATE))
+    (tmp_path / "stacks" / "Pulumi.prod.yaml").write_text(GOOD)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(check, words)
+
+
+def test_good_stacks_are_a_line_each_with_price(checkout: Path) -> None:  # D6, Z8
+    (checkout / "stacks" / "Pulumi.dev.yaml").write_text(HEAD.replace("us-central1", "europe-west4"))
+    (checkout / "stacks" / "Pulumi.eu.yaml").write_text(GOOD.replace("us-central1", "europe-west4"))
+    result = run()
+    assert result.exit_code == 0
+    assert result.output.splitlines() == [
+        "ok  dev   europe-west4  0 clusters, 0 pools, 0 templates  $0.00/h idle, $0.00/h at most",
+        "ok  eu    europe-west4  1 cluster, 1 pool, 1 template  price unknown",
+        "ok  prod  us-central1  1 cluster, 1 pool, 1 template  $0.46/h idle, $1.86/h at most",
+    ]
+
+
+def test_findings_of_all_stacks_come_at_once_and_exit_with_2(checkout: Path) -> None:
+    (checkout / "stacks" / "Pulumi.dev.yaml").write_text(
+        GOOD.replace("n1-standard-8", "n1-standrd-8").replace("min: 1", "min: 0")
+    )
+    result = run()
+    assert result.exit_code == 2
+    pool = "slipway:persistentResources.cpu.pools.workers"
+    assert result.output.splitlines() == [
+        f"stacks/Pulumi.dev.yaml:9  {pool}.machine: unknown machine type 'n1-standrd-8'",
+        "  fix: did you mean `n1-standard-8`?",
+        f"stacks/Pulumi.dev.yaml:10  {pool}.replicas.min: a pool can't shrink to 0 machines",
+        "  fix: 1 or more: the API keeps at least one",
+        "ok  prod  us-central1  1 cluster, 1 pool, 1 template  $0.46/h idle, $1.86/h at most",
+        "2 errors in 1 of 2 stack files",
+    ]
+
+
+def test_a_stack_by_name_or_by_file(checkout: Path) -> None:
+    (checkout / "elsewhere.yaml").write_text(HEAD)
+    assert run("prod").output.startswith("ok  prod")
+    assert run("elsewhere.yaml").output.startswith("ok  elsewhere")
+    result = run("prodd")
+    assert isinstance(result.exception, ConfigError)
+    assert "prod" in result.exception.why and result.exception.fix == "slipway check prod"
+
+
+def test_a_folder_without_stacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = run()
+    assert isinstance(result.exception, ConfigError) and "no stack file here" in result.exception.what
+
+
+def test_a_template_that_is_not_there(checkout: Path) -> None:  # D3
+    path = checkout / "stacks" / "Pulumi.prod.yaml"
+    path.write_text(GOOD.replace("[train]", "[trian]"))
+    result = run()
+    assert result.exit_code == 2
+    assert "Pulumi.prod.yaml:11  slipway:templates[0]: there is no template 'trian'" in result.output
+    assert "did you mean `train`?" in result.output
+    path.write_text(GOOD.replace("[train]", "[trian]").replace("min: 1", "min: 0"))
+    assert "2 errors" in run().output  # beside what else is wrong
+
+
+def test_a_template_that_fits_no_pool_is_shown_field_by_field(checkout: Path) -> None:  # P2
+    (checkout / "stacks" / "Pulumi.prod.yaml").write_text(
+        GOOD.replace("machine: n1-standard-8", "machine: n1-standard-4")
+    )
+    result = run()
+    assert result.exit_code == 2
+    assert "slipway:templates[0]: template train fits no pool" in result.output
+    assert "n1-standard-8" in result.output and "n1-standard-4" in result.output and "differs" in result.output
+
+
+@pytest.mark.parametrize("code", ["1/0", "TEMPLATE = 1", "def ("])
+def test_a_template_that_cannot_be_loaded(checkout: Path, code: str) -> None:
+    (checkout / "templates" / "train.py").write_text(code)
+    result = run()
+    assert result.exit_code == 2 and "slipway:templates[0]" in result.output and "train.py" in result.output
+
+
+def test_json_stands_alone_on_stdout(checkout: Path) -> None:
+    (checkout / "stacks" / "Pulumi.dev.yaml").write_text(with_config("slipway:quota: {mode: request}"))
+    result = run("--output", "json")
+    found = json.loads(result.stdout)
+    assert result.exit_code == 2 and found["schema"] == 1 and not found["ok"]
+    assert found["stacks"][1] == {
+        "stack": "prod",
+        "file": "stacks/Pulumi.prod.yaml",
+        "ok": True,
+        "project": "acme-ml-prod",
+        "region": "us-central1",
+        "clusters": {"cpu": ["workers"]},
+        "templates": ["train"],
+        "floorPerHour": "0.4637777",
+        "ceilingPerHour": "1.8551108",
+    }
+    (finding,) = found["findings"]
+    assert (finding["file"], finding["line"], finding["key"]) == ("stacks/Pulumi.dev.yaml", 5, "slipway:quota.mode")
+
+
+def test_the_schema_is_printed(checkout: Path) -> None:
+    assert run("--schema").output == schema_text()
