@@ -15,15 +15,8 @@ READY = "Your persistent resource is ready."
 REBOOTING = "Waiting for persistent resource shut down."
 
 
-def created(
-    name: str,
-    body: Mapping[str, Any],
-    operation: str,
-    fate: Mapping[str, Any] | None,
-    now: datetime,
-    rules: TrainingSettings,
-) -> Cluster:
-    """A new cluster in PROVISIONING. `fate` is the error it will end with, None when it will run."""
+def created(name: str, body: Mapping[str, Any], operation: str, now: datetime, rules: TrainingSettings) -> Cluster:
+    """A new cluster in PROVISIONING."""
     moment = timestamp(now)
     return Cluster(
         name=name,
@@ -34,26 +27,25 @@ def created(
         update_time=moment,
         change="create",
         due=_after(now, rules.delay(rules.create_seconds)),
-        fate=fate,
         operation=operation,
     )
 
 
-def rebooted(
-    cluster: Cluster, operation: str, fate: Mapping[str, Any] | None, now: datetime, rules: TrainingSettings
-) -> Cluster:
-    due = _after(now, rules.delay(rules.reboot_seconds))
-    pools = tuple(replace(pool, target=None, due=None, idle_since=None) for pool in cluster.pools)
+def rebooted(cluster: Cluster, operation: str, now: datetime, rules: TrainingSettings) -> Cluster:
     return replace(
         cluster,
         state="REBOOTING",
-        pools=pools,
+        pools=tuple(replace(pool, target=None, due=None, idle_since=None) for pool in cluster.pools),
         change="reboot",
-        due=due,
-        fate=fate,
+        due=_after(now, rules.delay(rules.reboot_seconds)),
         operation=operation,
         update_time=timestamp(now),
     )
+
+
+def fated(cluster: Cluster, error: Mapping[str, Any]) -> Cluster:
+    """The cluster whose change will end in ERROR."""
+    return replace(cluster, fate=error)
 
 
 def deleted(cluster: Cluster, operation: str, now: datetime, rules: TrainingSettings) -> Cluster:

@@ -29,8 +29,10 @@ class MachineTable:
     regions: tuple[str, ...]
     accelerator_regions: Mapping[str, tuple[str, ...]]
 
-    def family(self, machine_type: str) -> str:
-        return self.types[machine_type].family
+    @property
+    def all_regions(self) -> tuple[str, ...]:
+        """Regions of training, and those named only as having an accelerator."""
+        return tuple(dict.fromkeys([*self.regions, *(r for where in self.accelerator_regions.values() for r in where)]))
 
     def mistakes(self, machine_type: str, accelerator: str | None, count: int, region: str) -> list[tuple[str, str]]:
         """What is wrong with a machine spec, as (field of machine_spec, message)."""

@@ -35,6 +35,6 @@ def region(call: Call) -> str:
     """The call's location. Raises 400 for a region where nothing can be trained."""
     location = call.params["location"]
     table = machines.table()
-    if location in table.regions or any(location in where for where in table.accelerator_regions.values()):
+    if location in table.all_regions:
         return location
     raise invalid_argument(f"Unsupported region for Vertex AI, select from {list(table.regions)}")

@@ -1,0 +1,18 @@
+"""Container images, as environments built from recipes, and the caches that clusters keep of them."""
+
+from pathlib import Path
+
+from local.cloud.images import cache
+
+
+def cluster_cache(state_folder: Path, cluster_id: str) -> Path:
+    """Where a cluster's machines keep images."""
+    return state_folder / "pools" / cluster_id / "images"
+
+
+def clear(state_folder: Path, cluster_id: str) -> str:
+    """Empty a cluster's image cache; says in a sentence what was done."""
+    count = cache.clear(cluster_cache(state_folder, cluster_id))
+    if not count:
+        return f"The image cache of {cluster_id} was empty."
+    return f"Emptied the image cache of {cluster_id}: {count} image{'s' if count > 1 else ''}."

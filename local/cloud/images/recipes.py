@@ -1,0 +1,33 @@
+"""Recipes: what stands for a container image where there is no Docker (data: recipes/*.toml)."""
+
+import fnmatch
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+_FOLDER = Path(__file__).with_name("recipes")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """`images` are patterns of image URIs; `requirements` are installed into an environment that stands for them."""
+
+    name: str
+    images: tuple[str, ...]
+    requirements: tuple[str, ...]
+
+
+def recipe_for(image: str) -> Recipe | None:
+    """The first recipe whose pattern fits the image's URI, None when there is none."""
+    return next((recipe for recipe in recipes() if any(fnmatch.fnmatchcase(image, fit) for fit in recipe.images)), None)
+
+
+@cache
+def recipes() -> tuple[Recipe, ...]:
+    """All recipes, by file name."""
+    found = []
+    for path in sorted(_FOLDER.glob("*.toml")):
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        found.append(Recipe(path.stem, tuple(data["images"]), tuple(data["requirements"])))
+    return tuple(found)

@@ -1,0 +1,104 @@
+"""The environment that Vertex AI gives each replica of a job (vertex-rules 3.5)."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from local.cloud import identities
+
+_REFERENCE = re.compile(r"\$\$\(|\$\(([A-Za-z_][A-Za-z0-9_]*)\)")
+_TF_ROLES = ("chief", "worker", "ps", "evaluator")
+_THREADS = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "BLIS_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "RAYON_NUM_THREADS",
+    "LOKY_MAX_CPU_COUNT",
+)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A replica's worker pool and number in it, and where it listens."""
+
+    index: int
+    number: int
+    host: str
+    port: int
+    open_port: int
+
+    @property
+    def address(self) -> str:
+        return f"{self.host}:{self.port}"
+
+
+def variables(
+    places: Sequence[Place], own: Place, *, job_id: str, region: str, spec: Mapping[str, Any]
+) -> dict[str, str]:
+    """The variables of the replica `own` of a job with replicas `places`. `spec` is the canonical CustomJobSpec."""
+    found = {
+        "CLUSTER_SPEC": json.dumps(cluster_spec(places, own, spec)),
+        # The service sets the number here, not the id.
+        "CLOUD_ML_PROJECT_ID": identities.PROJECT_NUMBER,
+        "CLOUD_ML_JOB_ID": job_id,
+        "CLOUD_ML_REGION": region,
+    }
+    prefix = spec.get("baseOutputDirectory", {}).get("outputUriPrefix", "").rstrip("/")
+    if prefix:
+        found["AIP_MODEL_DIR"] = f"{prefix}/model/"
+        found["AIP_CHECKPOINT_DIR"] = f"{prefix}/checkpoints/"
+        found["AIP_TENSORBOARD_LOG_DIR"] = f"{prefix}/logs/"
+    if len(places) > 1:
+        chief = next(place for place in places if place.index == 0)
+        found["TF_CONFIG"] = json.dumps(tf_config(places, own, spec))
+        found["RANK"] = str(sorted(places, key=lambda place: (place.index, place.number)).index(own))
+        found["WORLD_SIZE"] = str(len(places))
+        found["MASTER_ADDR"] = chief.host
+        found["MASTER_PORT"] = str(chief.port)
+    return found
+
+
+def cluster_spec(places: Sequence[Place], own: Place, spec: Mapping[str, Any]) -> dict[str, Any]:
+    """CLUSTER_SPEC. A job of one replica has the key `chief` instead of `workerpool0`."""
+    alone = len(places) == 1
+    cluster: dict[str, list[str]] = {}
+    for place in places:
+        cluster.setdefault("chief" if alone else f"workerpool{place.index}", []).append(place.address)
+    return {
+        "cluster": cluster,
+        "environment": "cloud",
+        "task": {"type": "chief" if alone else f"workerpool{own.index}", "index": own.number},
+        "job": dict(spec),
+        "open_ports": [own.open_port],
+    }
+
+
+def tf_config(places: Sequence[Place], own: Place, spec: Mapping[str, Any]) -> dict[str, Any]:
+    """TF_CONFIG. Evaluators are never part of the cluster."""
+    cluster: dict[str, list[str]] = {}
+    for place in places:
+        if _TF_ROLES[place.index] != "evaluator":
+            cluster.setdefault(_TF_ROLES[place.index], []).append(place.address)
+    task = {"type": _TF_ROLES[own.index], "index": own.number, "cloud": ""}
+    return {"cluster": cluster, "task": task, "job": dict(spec), "environment": "cloud"}
+
+
+def thread_bounds(threads: int) -> dict[str, str]:
+    """What keeps numeric libraries of one replica from using the whole machine."""
+    return dict.fromkeys(_THREADS, str(threads))
+
+
+def expanded(text: str, known: Mapping[str, str]) -> str:
+    """`$(NAME)` replaced by a known variable; unknown ones stay, and `$$(NAME)` is `$(NAME)` itself."""
+
+    def value(match: re.Match[str]) -> str:
+        if match[0] == "$$(":
+            return "$("
+        return known.get(match[1], match[0])
+
+    return _REFERENCE.sub(value, text)

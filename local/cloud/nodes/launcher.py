@@ -1,0 +1,118 @@
+"""Starting, watching and ending the runners of replicas, from a cloud that may be killed at any point."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from local.cloud.nodes import files, processes
+from local.cloud.nodes import spec as specs
+from local.cloud.nodes.sighting import Sighting
+from local.cloud.nodes.spec import ReplicaSpec
+
+_CHECKOUT = Path(__file__).resolve().parents[3]
+_MOST_STARTS = 3
+
+
+class Launcher:
+    """What counts is in the replicas' folders; this object only remembers the runners it started itself."""
+
+    def __init__(self) -> None:
+        self._children: dict[Path, subprocess.Popen[bytes]] = {}
+        self._starts: dict[Path, int] = {}
+        self._told: set[Path] = set()
+
+    def ready(self, folder: Path) -> bool:
+        """Whether the replica's specification is written, so that `start` may be called."""
+        return (folder / specs.SPEC).exists()
+
+    def write(self, folder: Path, spec: ReplicaSpec) -> None:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        specs.write(folder, spec)
+
+    def start(self, folder: Path) -> None:
+        """Start the replica's runner unless it runs, ran, or is about to. Calling it again is harmless."""
+        if (folder / specs.CLAIM).exists() or (folder / specs.EXIT).exists() or self._lives(folder):
+            return
+        starts = self._starts.get(folder, 0)
+        if starts >= _MOST_STARTS:
+            said = (folder / "runner.log").read_text(encoding="utf-8", errors="replace").strip()
+            self._leave_exit(folder, Sighting("unready", message=f"The runner can't be started: {said[-1000:]}"))
+            return
+        self._starts[folder] = starts + 1
+        with (folder / "runner.log").open("ab") as output:
+            self._children[folder] = subprocess.Popen(
+                [sys.executable, "-m", "local.cloud.nodes.runner", str(folder / specs.SPEC)],
+                cwd=_CHECKOUT,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+
+    def sighting(self, folder: Path) -> Sighting:
+        """What the replica does now. Finds out, and writes down, that a runner was killed."""
+        ended = _exit_of(folder)
+        if ended:
+            self._forget(folder)
+            return ended
+        if self._lives(folder) or not (folder / specs.CLAIM).exists():
+            return Sighting("running" if (folder / specs.STARTED).exists() else "starting")
+        try:
+            with files.locked(folder / specs.LOCK):
+                ended = _exit_of(folder)
+                if ended is None:
+                    processes.end_session(int((files.read_json(folder / specs.CLAIM) or {})["pid"]))
+                    ended = Sighting("lost")
+                    _write_exit(folder, ended)
+        except files.BusyError:
+            return Sighting("running" if (folder / specs.STARTED).exists() else "starting")
+        return ended
+
+    def stop(self, folder: Path) -> None:
+        """Ask the replica to end; one that never started has ended at once. Calling it again is harmless."""
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        (folder / specs.STOP).touch()
+        claim = files.read_json(folder / specs.CLAIM)
+        if claim is None:
+            if not self._lives(folder):
+                self._leave_exit(folder, Sighting("stopped"))
+        elif folder not in self._told and _held(folder):
+            self._told.add(folder)
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(int(claim["pid"]), signal.SIGTERM)
+
+    def _lives(self, folder: Path) -> bool:
+        child = self._children.get(folder)
+        return child is not None and child.poll() is None
+
+    def _leave_exit(self, folder: Path, sighting: Sighting) -> None:
+        with contextlib.suppress(files.BusyError), files.locked(folder / specs.LOCK):
+            if not (folder / specs.CLAIM).exists():
+                _write_exit(folder, sighting)
+
+    def _forget(self, folder: Path) -> None:
+        child = self._children.get(folder)
+        if child is None or child.poll() is not None:
+            self._children.pop(folder, None)
+            self._starts.pop(folder, None)
+            self._told.discard(folder)
+
+
+def _held(folder: Path) -> bool:
+    try:
+        with files.locked(folder / specs.LOCK):
+            return False
+    except files.BusyError:
+        return True
+
+
+def _exit_of(folder: Path) -> Sighting | None:
+    found = files.read_json(folder / specs.EXIT)
+    return None if found is None else Sighting(found["phase"], found["code"], found["message"])
+
+
+def _write_exit(folder: Path, sighting: Sighting) -> None:
+    files.write_json(folder / specs.EXIT, {"phase": sighting.phase, "code": sighting.code, "message": sighting.message})

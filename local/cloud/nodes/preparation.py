@@ -1,0 +1,82 @@
+"""What happens on a replica before user code: the image, and the job's packages on top of it."""
+
+import shutil
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+
+from local.cloud.images import cache
+from local.cloud.images.recipes import recipe_for
+from local.cloud.nodes import files
+from local.cloud.nodes.spec import ReplicaSpec
+
+_READY = "ready"
+_WAIT_S = 1800.0
+_CHUNK = 1 << 20
+
+
+class UnreadyError(Exception):
+    """User code can't be started; the text says why."""
+
+
+def prepared(spec: ReplicaSpec, tool: cache.Tool, uv: str | None, say: Callable[[str], None]) -> Path:
+    """The environment for this replica's process, made by the first replica of the attempt that comes by.
+
+    Raises UnreadyError, and what `tool` raises.
+    """
+    recipe = recipe_for(spec.image)
+    if recipe is None:
+        raise UnreadyError(_no_recipe(spec.image))
+    if uv is None:
+        raise UnreadyError("The program uv, which builds environments for jobs, is not installed.")
+    image = cache.cached(Path(spec.image_folder), spec.image, recipe, tool, uv, say)
+    folder = Path(spec.environment_folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    environment = folder / "environment"
+    with files.locked(folder / "lock", _WAIT_S, give_up=lambda: tool(())):
+        if not (folder / _READY).exists():
+            shutil.rmtree(environment, ignore_errors=True)
+            cache.copied(image, environment)
+            _install(spec, folder, environment, tool, uv, say)
+            (folder / _READY).touch()
+    return environment
+
+
+def _install(
+    spec: ReplicaSpec, folder: Path, environment: Path, tool: cache.Tool, uv: str, say: Callable[[str], None]
+) -> None:
+    if not spec.packages:
+        return
+    downloads = []
+    for at, uri in enumerate(spec.packages):
+        say(f"Downloading {uri}")
+        target = folder / str(at) / uri.rpartition("/")[2]
+        target.parent.mkdir(exist_ok=True)
+        _download(spec, uri, target)
+        downloads.append(str(target))
+    say(f"Installing {', '.join(uri.rpartition('/')[2] for uri in spec.packages)}")
+    tool((uv, "pip", "install", "--quiet", "--python", str(environment / "bin" / "python"), *downloads))
+
+
+def _download(spec: ReplicaSpec, uri: str, target: Path) -> None:
+    bucket, _, name = uri.removeprefix("gs://").partition("/")
+    url = f"{spec.url}/download/storage/v1/b/{bucket}/o/{urllib.parse.quote(name, safe='')}?alt=media"
+    request = urllib.request.Request(url, headers={"Authorization": f"Bearer {spec.identity.token}"})
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(request, timeout=60) as answer, target.open("wb") as file:
+            shutil.copyfileobj(answer, file, _CHUNK)
+    except urllib.error.HTTPError as error:
+        said = error.read(2000).decode(errors="replace")
+        raise UnreadyError(f"{uri} can't be read by {spec.identity.email}: HTTP {error.code} {said}") from error
+    except OSError as error:
+        raise UnreadyError(f"{uri} can't be read: {error}") from error
+
+
+def _no_recipe(image: str) -> str:
+    return (
+        f"Failed to pull image {image}: the local cloud has no recipe for it (local/cloud/images/recipes) "
+        "and does not run containers."
+    )

@@ -1,0 +1,231 @@
+"""The process of one replica: `python -m local.cloud.nodes.runner SPECFILE`.
+
+It lives in a session of its own and needs nobody: it prepares, runs user code, writes the log as lines come, and
+leaves `exit.json` when all is over. A replica runs once: who finds its claim does not run it again.
+"""
+
+import contextlib
+import os
+import queue
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from types import FrameType
+from typing import IO
+
+from local.cloud.clock import timestamp
+from local.cloud.nodes import environment, files, preparation, processes
+from local.cloud.nodes import spec as specs
+from local.cloud.nodes.logfile import LINE_BYTES, LogFile
+from local.cloud.nodes.metadata import MetadataServer
+from local.cloud.nodes.sighting import Phase
+from local.cloud.nodes.spec import ReplicaSpec
+
+_LOCK_WAIT_S = 3.0
+_TOOL_POLL_S = 0.1
+_READERS_WAIT_S = 2.0
+_KILL_WAIT_S = 1.0
+_PASSED_ON = (
+    "PATH",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TZ",
+    "TMPDIR",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "REQUESTS_CA_BUNDLE",
+)
+_PASSED_ON_PREFIXES = ("PIP_", "UV_")
+
+
+class StopError(Exception):
+    """The replica was asked to end."""
+
+
+class Runner:
+    def __init__(self, folder: Path, spec: ReplicaSpec) -> None:
+        self._folder, self._spec = folder, spec
+        self._log = LogFile(folder / specs.LOG)
+        self._events: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._stopping = False
+
+    def run(self) -> None:
+        """Run the replica to its end. Always leaves an exit file, unless it is killed."""
+        signal.signal(signal.SIGTERM, self._on_term)
+        signal.signal(signal.SIGINT, self._on_term)
+        try:
+            with MetadataServer(self._spec.host, self._spec.identity) as metadata:
+                self._look()
+                home = preparation.prepared(self._spec, self._tool, _uv(), self._log.service)
+                self._look()
+                code = self._execute(home, metadata.address)
+            if not self._stopping:
+                return self._exit("exited", code)
+        except StopError:
+            pass
+        except (preparation.UnreadyError, files.BusyError, OSError) as error:
+            self._log.service(str(error), "ERROR")
+            return self._exit("unready", message=str(error))
+        # A runner that ends without having been told to is a machine that went away.
+        return self._exit("stopped" if (self._folder / specs.STOP).exists() else "lost")
+
+    def _execute(self, home: Path, metadata: str) -> int:
+        work = self._folder / "work"
+        work.mkdir(exist_ok=True)
+        variables = self._variables(home, work, metadata)
+        command = self._command(home, variables)
+        try:
+            child = subprocess.Popen(
+                command,
+                cwd=work,
+                env=variables,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                process_group=0,
+            )
+        except OSError as error:
+            raise preparation.UnreadyError(f"{command[0]} can't be run: {error}") from error
+        files.write_json(self._folder / specs.STARTED, {"time": timestamp(datetime.now(UTC)), "pid": child.pid})
+        readers = [self._reader(child.stdout, "INFO"), self._reader(child.stderr, "ERROR")]
+        threading.Thread(target=lambda: self._events.put(f"exit {child.wait()}"), daemon=True).start()
+        code = self._wait(child)
+        processes.end_session(os.getpid())
+        for reader in readers:
+            reader.join(_READERS_WAIT_S)
+        return 128 - code if code < 0 else code
+
+    def _wait(self, child: subprocess.Popen[bytes]) -> int:
+        """The child's exit code. When asked to stop, the child gets SIGTERM, and SIGKILL after the grace."""
+        event = self._events.get()
+        if event == "stop":
+            self._stopping = True
+            _signal_group(child.pid, signal.SIGTERM)
+            until = time.monotonic() + self._spec.grace_s
+            while event == "stop":
+                try:
+                    event = self._events.get(timeout=max(until - time.monotonic(), 0))
+                except queue.Empty:
+                    _signal_group(child.pid, signal.SIGKILL)
+                    until = time.monotonic() + _KILL_WAIT_S
+        return int(event.removeprefix("exit "))
+
+    def _command(self, home: Path, variables: dict[str, str]) -> list[str]:
+        words = [environment.expanded(word, variables) for word in (*self._spec.command, *self._spec.args)]
+        if self._spec.module:
+            return [str(home / "bin" / "python"), "-m", self._spec.module, *words]
+        if not words:
+            return [str(home / "bin" / "python")]
+        return words
+
+    def _variables(self, home: Path, work: Path, metadata: str) -> dict[str, str]:
+        passed = {
+            name: value
+            for name, value in os.environ.items()
+            if name in _PASSED_ON or name.startswith(_PASSED_ON_PREFIXES)
+        }
+        known = {
+            **passed,
+            **environment.thread_bounds(self._spec.threads),
+            "PATH": f"{home / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
+            "VIRTUAL_ENV": str(home),
+            "HOME": str(work),
+            "CLOUDSDK_CONFIG": str(work / ".gcloud"),
+            "PYTHONUNBUFFERED": "1",
+            "NO_PROXY": "127.0.0.0/8,localhost",
+            "no_proxy": "127.0.0.0/8,localhost",
+            "GCE_METADATA_HOST": metadata,
+            "GCE_METADATA_IP": metadata,
+        }
+        for name, value in self._spec.user_variables.items():
+            known[name] = environment.expanded(value, known | dict(self._spec.variables))
+        return known | dict(self._spec.variables)
+
+    def _reader(self, stream: IO[bytes] | None, severity: str) -> threading.Thread:
+        assert stream is not None
+
+        def read() -> None:
+            with stream, contextlib.suppress(ValueError):
+                while line := stream.readline(LINE_BYTES):
+                    self._log.user(line.decode(errors="replace").rstrip("\r\n"), severity)
+
+        thread = threading.Thread(target=read, daemon=True)
+        thread.start()
+        return thread
+
+    def _tool(self, command: Sequence[str]) -> None:
+        self._look()
+        if not command:
+            return
+        with subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, process_group=0
+        ) as child:
+            while True:
+                try:
+                    said, _ = child.communicate(timeout=_TOOL_POLL_S)
+                    break
+                except subprocess.TimeoutExpired:
+                    try:
+                        self._look()
+                    except StopError:
+                        _signal_group(child.pid, signal.SIGKILL)
+                        raise
+        if child.returncode:
+            text = said.decode(errors="replace").strip()
+            name = " ".join((Path(command[0]).name, *command[1:3]))
+            raise preparation.UnreadyError(f"{name} failed with status {child.returncode}: {text[-2000:]}")
+
+    def _look(self) -> None:
+        """Raises StopError once the replica is to end."""
+        if not self._events.empty() or (self._folder / specs.STOP).exists():
+            raise StopError
+
+    def _on_term(self, number: int, frame: FrameType | None) -> None:
+        self._events.put("stop")
+
+    def _exit(self, phase: Phase, code: int = 0, message: str = "") -> None:
+        files.write_json(self._folder / specs.EXIT, {"phase": phase, "code": code, "message": message})
+
+
+def main(path: Path) -> None:
+    """Run the replica of a specification, unless it was run, or is being run, already."""
+    folder = path.parent
+    with contextlib.suppress(files.BusyError), files.locked(folder / specs.LOCK, _LOCK_WAIT_S):
+        if (folder / specs.EXIT).exists() or (folder / specs.CLAIM).exists():
+            return
+        files.write_json(folder / specs.CLAIM, {"pid": os.getpid()})
+        _lift_limits()
+        Runner(folder, specs.read(path)).run()
+
+
+def _lift_limits() -> None:
+    """A limit on the cloud's own files is not one on the job's."""
+    _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+
+
+def _signal_group(group: int, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, number)
+
+
+def _uv() -> str | None:
+    try:
+        import uv
+    except ImportError:
+        import shutil
+
+        return shutil.which("uv")
+    return str(uv.find_uv_bin())
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]).absolute())

@@ -1,0 +1,39 @@
+"""The limit in force for a metric and region: the service's default, the setting on top, then granted preferences."""
+
+from collections.abc import Iterable, Mapping
+
+from local.cloud.quotas import preference
+from local.cloud.quotas.metrics import SERVICE, Quota, table
+from local.cloud.services import World
+
+Granted = Mapping[tuple[str, str | None], int]
+"""Limits by preference: (quota id, region), region None for all that have none of their own."""
+
+
+def granted(world: World) -> Granted:
+    """What preferences have put in force until now."""
+    now = world.clock.now()
+    found: dict[tuple[str, str | None], int] = {}
+    for item in preference.every(world.store):
+        value = preference.effective(item, now)
+        if item.service == SERVICE and value is not None:
+            found[item.quota_id, item.dimensions.get("region")] = value
+    return found
+
+
+def limit(world: World, quota: Quota, region: str, preferences: Granted) -> int:
+    """-1 is unlimited."""
+    for where in (region, None):
+        if (quota.quota_id, where) in preferences:
+            return preferences[quota.quota_id, where]
+    settings: Mapping[str, int] = world.settings.quota
+    for key in (f"{quota.metric}.{region}", quota.metric):
+        if key in settings:
+            return settings[key]
+    return quota.default(region)
+
+
+def limits(world: World, metrics: Iterable[str], region: str) -> dict[str, int]:
+    """The limits of some metrics in a region."""
+    preferences = granted(world)
+    return {metric: limit(world, table().by_metric(metric), region, preferences) for metric in metrics}

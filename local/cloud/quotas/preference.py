@@ -1,0 +1,90 @@
+"""Quota preferences: what was asked for, what was granted, and when that took effect."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from local.cloud.clock import timestamp
+from local.cloud.store import Store
+
+_KIND = "quotaPreference"
+
+
+@dataclass(frozen=True)
+class Preference:
+    """`granted` is in force from `due` on, `before` until then; None is the service's own limit. -1 is unlimited."""
+
+    name: str
+    service: str
+    quota_id: str
+    dimensions: Mapping[str, str]
+    preferred: int
+    create_time: str
+    update_time: str
+    etag: str
+    granted: int | None = None
+    before: int | None = None
+    due: str = ""
+    state_detail: str = ""
+    trace_id: str = ""
+    justification: str = ""
+    contact_email: str = ""
+    annotations: Mapping[str, str] = field(default_factory=dict)
+
+
+def effective(item: Preference, now: datetime) -> int | None:
+    """The limit that the preference puts in force, None while there is none."""
+    return item.granted if settled(item, now) else item.before
+
+
+def settled(item: Preference, now: datetime) -> bool:
+    return item.due <= timestamp(now)
+
+
+def answer(item: Preference, now: datetime) -> dict[str, Any]:
+    """The body of a read, in canonical JSON."""
+    done = settled(item, now)
+    granted = effective(item, now)
+    config: dict[str, Any] = {"preferredValue": str(item.preferred)}
+    if granted is not None:
+        config["grantedValue"] = str(granted)
+    if item.trace_id:
+        config["traceId"] = item.trace_id
+    if done and item.state_detail:
+        config["stateDetail"] = item.state_detail
+    if item.annotations:
+        config["annotations"] = dict(item.annotations)
+    body: dict[str, Any] = {
+        "name": item.name,
+        "service": item.service,
+        "quotaId": item.quota_id,
+        "dimensions": dict(item.dimensions),
+        "quotaConfig": config,
+        "etag": item.etag,
+        "createTime": item.create_time,
+        "updateTime": item.update_time,
+    }
+    if not done:
+        body["reconciling"] = True
+    if item.justification:
+        body["justification"] = item.justification
+    return body
+
+
+def get(store: Store, name: str) -> Preference | None:
+    found = store.get(_KIND, name)
+    return None if found is None else Preference(**found)
+
+
+def put(store: Store, item: Preference) -> None:
+    store.put(_KIND, item.name, asdict(replace(item)))
+
+
+def every(store: Store) -> list[Preference]:
+    return [Preference(**document) for _, document in store.list(_KIND)]
+
+
+def page(store: Store, after: str, size: int) -> tuple[list[Preference], str]:
+    documents, more = store.page(_KIND, "", after, size)
+    return [Preference(**document) for _, document in documents], more

@@ -1,0 +1,127 @@
+"""Custom jobs in the store: a table of their own, indexed for lists and for the scheduler."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from local.cloud.store import Store
+from local.cloud.vertex import job as model
+from local.cloud.vertex.job import Run
+from local.cloud.vertex.job_filter import Condition
+
+_TABLES = (
+    """CREATE TABLE IF NOT EXISTS custom_jobs (
+        number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, region TEXT NOT NULL, cluster TEXT, state TEXT NOT NULL,
+        display_name TEXT NOT NULL, create_time TEXT NOT NULL, body TEXT NOT NULL, run TEXT)""",
+    "CREATE INDEX IF NOT EXISTS custom_jobs_by_age ON custom_jobs (region, number)",
+    "CREATE INDEX IF NOT EXISTS custom_jobs_by_state ON custom_jobs (region, state, number)",
+    "CREATE INDEX IF NOT EXISTS custom_jobs_by_display_name ON custom_jobs (region, display_name)",
+    "CREATE INDEX IF NOT EXISTS custom_jobs_alive ON custom_jobs (state, cluster, number) WHERE run IS NOT NULL",
+)
+ORDERS = {"create_time": "number", "display_name": "display_name", "state": "state"}
+
+
+@dataclass(frozen=True)
+class Job:
+    """What people see (canonical JSON) and, while it has not ended, how it runs."""
+
+    body: Mapping[str, Any]
+    run: Run | None
+
+
+def open_table(store: Store) -> None:
+    """Make the table where it is missing."""
+    with store.transaction():
+        for statement in _TABLES:
+            store.execute(statement)
+
+
+def put(store: Store, number: int, region: str, body: Mapping[str, Any], run: Run | None) -> None:
+    """Write a job, new or changed."""
+    spec = body["jobSpec"]
+    values = (number, body["name"], region, spec.get("persistentResourceId"), body["state"], body["displayName"])
+    text = json.dumps(body, separators=(",", ":"))
+    running = None if run is None else json.dumps(model.dump(run), separators=(",", ":"))
+    store.execute(
+        "INSERT INTO custom_jobs (number, name, region, cluster, state, display_name, create_time, body, run) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (number) DO UPDATE SET "
+        "state = excluded.state, body = excluded.body, run = excluded.run",
+        (*values, body["createTime"], text, running),
+    )
+
+
+def get(store: Store, name: str) -> Job | None:
+    row = store.execute("SELECT body, run FROM custom_jobs WHERE name = ?", (name,)).fetchone()
+    return None if row is None else _job(row)
+
+
+def remove(store: Store, name: str) -> None:
+    store.execute("DELETE FROM custom_jobs WHERE name = ?", (name,))
+
+
+def started(store: Store, region: str | None = None, cluster: str | None = None) -> list[Job]:
+    """Jobs that hold machines, oldest first: of everywhere, of a region, of a cluster."""
+    rows = store.execute(
+        "SELECT body, run FROM custom_jobs WHERE run IS NOT NULL AND state != 'JOB_STATE_QUEUED' "
+        "AND (?1 IS NULL OR region = ?1) AND (?2 IS NULL OR cluster = ?2) ORDER BY number",
+        (region, cluster),
+    )
+    return [_job(row) for row in rows]
+
+
+def queued(store: Store, region: str, cluster: str | None, size: int) -> list[Job]:
+    """The oldest jobs that wait for a cluster's machines, or (None) for machines of their own."""
+    rows = store.execute(
+        "SELECT body, run FROM custom_jobs WHERE run IS NOT NULL AND state = 'JOB_STATE_QUEUED' "
+        "AND cluster IS ? AND region = ? ORDER BY number LIMIT ?",
+        (cluster, region, size),
+    )
+    return [_job(row) for row in rows]
+
+
+def queues(store: Store) -> list[tuple[str, str | None]]:
+    """The (region, cluster) pairs that jobs wait for; cluster None is machines of their own."""
+    rows = store.execute(
+        "SELECT DISTINCT region, cluster FROM custom_jobs WHERE run IS NOT NULL AND state = 'JOB_STATE_QUEUED'"
+    )
+    return [(region, cluster) for region, cluster in rows]
+
+
+def alive_on(store: Store, region: str, cluster: str) -> list[Job]:
+    """All jobs of a cluster that have not ended, waiting ones too."""
+    rows = store.execute(
+        "SELECT body, run FROM custom_jobs WHERE run IS NOT NULL AND region = ? AND cluster = ? ORDER BY number",
+        (region, cluster),
+    )
+    return [_job(row) for row in rows]
+
+
+def page(
+    store: Store, region: str, condition: Condition, order: str, descending: bool, after: str, size: int
+) -> tuple[list[Mapping[str, Any]], str]:
+    """Up to `size` bodies and where the next page starts ("" at the end). `order` is a key of ORDERS.
+
+    By age a page costs what it holds, whatever there is before it. Raises ValueError for a foreign `after`.
+    """
+    column, way = ORDERS[order], "DESC" if descending else "ASC"
+    start, values = "1", list(condition.values)
+    if after:
+        key, _, number = after.rpartition("|")
+        comes = "<" if descending else ">"
+        if column == "number":
+            start, values = f"number {comes} ?", [*values, int(number)]
+        else:
+            start, values = f"({column}, number) {comes} (?, ?)", [*values, key, int(number)]
+    rows = store.execute(
+        f"SELECT body, number, {column} FROM custom_jobs WHERE region = ? AND ({condition.sql}) AND {start} "
+        f"ORDER BY {column} {way}, number {way} LIMIT ?",
+        (region, *values, size + 1),
+    ).fetchall()
+    more = f"{rows[size - 1][2]}|{rows[size - 1][1]}" if len(rows) > size else ""
+    return [json.loads(body) for body, _, _ in rows[:size]], more
+
+
+def _job(row: tuple[str, str | None]) -> Job:
+    body, run = row
+    return Job(json.loads(body), None if run is None else model.load(json.loads(run)))

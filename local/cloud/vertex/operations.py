@@ -1,0 +1,170 @@
+"""Long-running operations: their documents, and the methods that read and end them."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from local.cloud.services import World
+from local.cloud.store import Store
+from local.cloud.vertex import messages
+from local.cloud.vertex.names import id_of, location_name, region
+from local.cloud.wire import Call, Reply, Route, failed_precondition, invalid_argument, not_found
+
+_KIND = "vertexOperation"
+_VERSION = "{version:v1|v1beta1|ui}"
+_AT = "/" + _VERSION + "/projects/{project}/locations/{location}"
+_PARENTS = ("", "/persistentResources/{resource}", "/customJobs/{resource}")
+_LONGEST_WAIT_S = 60.0
+_POLL_S = 0.1
+
+
+@dataclass(frozen=True)
+class Operation:
+    """`metadata` is the message type of its metadata, `response` that of what it makes ("Empty" for nothing).
+
+    `target` is the resource's full name; `version` is the API version it was started with.
+    """
+
+    name: str
+    version: str
+    metadata: str
+    response: str
+    target: str
+    create_time: str
+    update_time: str
+    progress: str = ""
+    done: bool = False
+    error: dict[str, Any] | None = None
+
+
+def start(
+    world: World, version: str, parent: str, target: str, metadata: str, response: str, progress: str = ""
+) -> Operation:
+    """A new operation under `parent`: a resource's or a location's full name."""
+    number = 4_000_000_000_000_000_000 + world.store.next_id("vertexOperation")
+    now = world.now()
+    operation = Operation(f"{parent}/operations/{number}", version, metadata, response, target, now, now, progress)
+    put(world.store, operation)
+    return operation
+
+
+def put(store: Store, operation: Operation) -> None:
+    store.put(_KIND, _key(operation.name), asdict(operation))
+
+
+def finish(store: Store, name: str | None, now: str, progress: str = "", error: dict[str, Any] | None = None) -> None:
+    """Mark an operation as done. Nothing happens when it was deleted meanwhile."""
+    found = store.get(_KIND, _key(name)) if name else None
+    if found:
+        operation = Operation(**found)
+        put(
+            store,
+            replace(operation, done=True, update_time=now, progress=progress or operation.progress, error=error),
+        )
+
+
+def current(store: Store, operation: Operation) -> Operation:
+    """The operation as it stands now."""
+    found = store.get(_KIND, _key(operation.name))
+    return Operation(**found) if found else operation
+
+
+def answer(operation: Operation) -> dict[str, Any]:
+    """The body of a google.longrunning.Operation."""
+    url = messages.type_url(operation.version, operation.metadata)
+    generic = {"createTime": operation.create_time, "updateTime": operation.update_time}
+    metadata: dict[str, Any] = {"@type": url, "genericMetadata": generic}
+    if operation.progress:
+        metadata["progressMessage"] = operation.progress
+    body: dict[str, Any] = {"name": operation.name, "metadata": metadata}
+    if not operation.done:
+        return body
+    if operation.error is not None:
+        return {**body, "done": True, "error": operation.error}
+    if operation.response == "Empty":
+        response = {"@type": "type.googleapis.com/google.protobuf.Empty"}
+    else:
+        response = {"@type": messages.type_url(operation.version, operation.response), "name": operation.target}
+    return {**body, "done": True, "response": response}
+
+
+class Operations:
+    """`settle` brings what is due up to date before an operation is read."""
+
+    def __init__(self, world: World, settle: Callable[[], None]) -> None:
+        self._world, self._settle = world, settle
+
+    def routes(self) -> list[Route]:
+        found = []
+        for parent in _PARENTS:
+            base = f"{_AT}{parent}/operations"
+            found += [
+                Route("GET", base, self._list),
+                Route("GET", base + "/{operation}", self._get),
+                Route("DELETE", base + "/{operation}", self._delete),
+                Route("POST", base + "/{operation}:cancel", self._cancel),
+                Route("POST", base + "/{operation}:wait", self._wait),
+            ]
+        return found
+
+    def _get(self, call: Call) -> Reply:
+        self._world.limits.take("call", region(call))
+        self._settle()
+        return Reply(body=answer(self._find(call)))
+
+    def _wait(self, call: Call) -> Reply:
+        timeout = call.query.get("timeout") or call.object().get("timeout") or f"{_LONGEST_WAIT_S}s"
+        try:
+            left = min(float(str(timeout).removesuffix("s")), _LONGEST_WAIT_S)
+        except ValueError as error:
+            raise invalid_argument(f"Invalid value at 'timeout' (Duration), \"{timeout}\"") from error
+        self._world.limits.take("call", region(call))
+        never = threading.Event()
+        while True:
+            self._settle()
+            operation = self._find(call)
+            if operation.done or left <= 0:
+                return Reply(body=answer(operation))
+            self._world.clock.wait(min(_POLL_S, left), never)
+            left -= _POLL_S
+
+    def _list(self, call: Call) -> Reply:
+        location = region(call)
+        self._world.access.require(call.principal, "aiplatform.operations.list", call.params["project"])
+        self._world.limits.take("call", location)
+        self._settle()
+        resource = call.params.get("resource")
+        size = max(1, min(call.integer("pageSize", 100) or 100, 1000))
+        try:
+            documents, more = self._world.store.page(_KIND, f"{location}/", call.query.get("pageToken", ""), size)
+        except ValueError as error:
+            raise invalid_argument("Invalid page token.") from error
+        found = [Operation(**document) for _, document in documents]
+        shown = [answer(item) for item in found if resource is None or id_of(item.target) == resource]
+        return Reply(body={"operations": shown} | ({"nextPageToken": more} if more else {}))
+
+    def _cancel(self, call: Call) -> Reply:
+        operation = self._find(call)
+        if not operation.done:
+            raise failed_precondition(f"Operation {operation.name} cannot be cancelled.")
+        return Reply(body={})
+
+    def _delete(self, call: Call) -> Reply:
+        self._world.store.delete(_KIND, _key(self._find(call).name))
+        return Reply(body={})
+
+    def _find(self, call: Call) -> Operation:
+        project, location = call.params["project"], region(call)
+        self._world.access.require(call.principal, "aiplatform.operations.list", project)
+        found = self._world.store.get(_KIND, f"{location}/{call.params['operation']}")
+        operation = Operation(**found) if found else None
+        resource = call.params.get("resource")
+        if operation is None or (resource is not None and id_of(operation.target) != resource):
+            name = f"{location_name(location)}/operations/{call.params['operation']}"
+            raise not_found(f"Operation {name} not found.")
+        return operation
+
+
+def _key(name: str) -> str:
+    return f"{name.split('/')[3]}/{id_of(name)}"

@@ -1,0 +1,99 @@
+"""From a job that was placed to the specifications of its replicas, and the folders they run in."""
+
+import hashlib
+import os
+import shutil
+from pathlib import Path
+
+from local.cloud import identities, images
+from local.cloud.nodes import environment
+from local.cloud.nodes.environment import Place
+from local.cloud.nodes.spec import Identity, ReplicaSpec
+from local.cloud.services import World
+from local.cloud.vertex.job import Replica, Run
+from local.cloud.vertex.jobs import Job
+from local.environment import cloud_variables
+
+
+def job_folder(world: World, run: Run) -> Path:
+    return world.state_folder / "jobs" / run.id
+
+
+def folder(world: World, run: Run, replica: Replica) -> Path:
+    """Where a replica of the current attempt runs."""
+    return job_folder(world, run) / str(run.attempt) / replica.name
+
+
+def specification(world: World, job: Job, run: Run, replica: Replica, token: str) -> ReplicaSpec:
+    """What the runner of a replica is told. `token` is the job's own."""
+    spec = job.body["jobSpec"]
+    pool = spec["workerPoolSpecs"][replica.index]
+    package, container = pool.get("pythonPackageSpec"), pool.get("containerSpec")
+    task = package or container
+    image = package["executorImageUri"] if package else container["imageUri"]
+    packages = tuple(package["packageUris"]) if package else ()
+    places = {item: Place(item.index, item.number, item.host, item.port, item.open_port) for item in run.replicas}
+    variables = environment.variables(
+        list(places.values()), places[replica], job_id=run.id, region=run.region, spec=spec
+    )
+    key = hashlib.sha256("\n".join((image, *packages)).encode()).hexdigest()[:10]
+    return ReplicaSpec(
+        name=replica.name,
+        url=world.url,
+        host=replica.host,
+        identity=_identity(run, replica, pool["machineSpec"]["machineType"], token),
+        image=image,
+        image_folder=str(_image_cache(world, run)),
+        environment_folder=str(job_folder(world, run) / str(run.attempt) / "environments" / key),
+        packages=packages,
+        module=package["pythonModule"] if package else "",
+        command=() if package else tuple(container.get("command", ())),
+        args=tuple(task.get("args", ())),
+        # The job's token as well as the endpoints, so that each client of ours finds the cloud from inside a job.
+        variables=cloud_variables(world.url, token) | variables,
+        user_variables={item["name"]: item.get("value", "") for item in task.get("env", ())},
+        threads=_threads(world, run),
+        grace_s=world.settings.kill_grace_seconds,
+    )
+
+
+def clean(world: World, run: Run) -> None:
+    """Remove what a job's machines had on their disks; logs and exit files stay."""
+    clean_folder(job_folder(world, run))
+
+
+def clean_folder(root: Path) -> None:
+    """The same for a job's folder."""
+    for path in (root / "images", *root.glob("*/environments"), *root.glob("*/*/work")):
+        shutil.rmtree(path, ignore_errors=True)
+    for path in root.glob("*/*/spec.json"):
+        path.unlink(missing_ok=True)
+
+
+def purpose(run: Run) -> str:
+    """What the job's tokens are minted for."""
+    return f"job {run.name}"
+
+
+def _identity(run: Run, replica: Replica, machine_type: str, token: str) -> Identity:
+    number = int(hashlib.sha256(f"{run.name}/{run.attempt}/{replica.name}".encode()).hexdigest()[:15], 16)
+    return Identity(
+        email=run.email,
+        project_id=identities.PROJECT_ID,
+        project_number=identities.PROJECT_NUMBER,
+        region=run.region,
+        instance_id=str(number),
+        machine_type=machine_type,
+        token=token,
+    )
+
+
+def _image_cache(world: World, run: Run) -> Path:
+    if run.cluster:
+        return images.cluster_cache(world.state_folder, run.cluster)
+    return job_folder(world, run) / "images"
+
+
+def _threads(world: World, run: Run) -> int:
+    chosen = world.settings.replica_threads
+    return chosen if chosen > 0 else max(1, (os.cpu_count() or 1) // len(run.replicas))

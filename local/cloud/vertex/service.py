@@ -1,0 +1,33 @@
+"""The methods of Vertex AI that the local cloud serves, and the work behind them."""
+
+from collections.abc import Mapping
+
+from local.cloud.services import World
+from local.cloud.vertex import clusters, jobs, not_yet
+from local.cloud.vertex.custom_jobs import CustomJobs
+from local.cloud.vertex.operations import Operations
+from local.cloud.vertex.persistent_resources import PersistentResources
+from local.cloud.vertex.scheduler import Scheduler
+from local.cloud.vertex.settling import settle
+from local.cloud.wire import Route
+
+
+def routes(world: World) -> list[Route]:
+    jobs.open_table(world.store)
+    operations = Operations(world, lambda: settle(world))
+    return [
+        *PersistentResources(world).routes(),
+        *CustomJobs(world).routes(),
+        *operations.routes(),
+        *not_yet.routes(world),
+    ]
+
+
+def loop(world: World) -> Scheduler:
+    return Scheduler(world)
+
+
+def summary(world: World) -> Mapping[str, str | int]:
+    """What `status` shows."""
+    started = jobs.started(world.store)
+    return {"clusters": len(clusters.every(world.store)), "running jobs": len(started)}
