@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from slipway.cli import screen
+from slipway.cli.context import output_option
 from slipway.errors import ConfigError
 
 if TYPE_CHECKING:
     from slipway.stack import Document, Finding, Stack
 
 EXIT_FINDINGS = 2
-JSON_SCHEMA = 1
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Checked:
 
 @click.command()
 @click.argument("stacks", nargs=-1, metavar="[STACK|FILE]…")
-@click.option("--output", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@output_option
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of stack files, as it lies in stacks/schema.json.")
 @click.pass_context
 def check(context: click.Context, stacks: tuple[str, ...], output: str, schema: bool) -> None:
@@ -41,10 +41,13 @@ def check(context: click.Context, stacks: tuple[str, ...], output: str, schema: 
     from slipway.stack import schema_text  # pydantic: only for who checks
 
     if schema:
-        click.echo(schema_text(), nl=False)
+        screen.out(schema_text().rstrip("\n"))
         return
     checked = [check_file(path) for path in _paths(stacks, Path.cwd())]
-    click.echo(json.dumps(_json(checked), indent=2) if output == "json" else _text(checked))
+    if output == "json":
+        screen.out_json("check", _json(checked))
+    else:
+        screen.out(_text(checked))
     if any(item.findings for item in checked):
         context.exit(EXIT_FINDINGS)
 
@@ -179,7 +182,6 @@ def _summary(stack: Stack) -> str:
 
 def _json(checked: list[Checked]) -> dict[str, Any]:
     return {
-        "schema": JSON_SCHEMA,
         "ok": not any(item.findings for item in checked),
         "stacks": [_stack_json(item) for item in checked],
         "findings": [asdict(finding) for item in checked for finding in item.findings],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from slipway.cluster import PoolSpec
-from slipway.generations.plan import Current
+from slipway.generations.plan import RUNNING_STATES, Current
 from slipway.live import NAME_LABEL, Live, QuotaLimit, Unknown
 from slipway.quota.facts import UNLIMITED, Facts, Share
 from slipway.quota.metrics import label, namespace, quota_id
@@ -94,7 +94,11 @@ def _short(facts: Facts) -> Iterator[str]:
 
 def _fix(facts: Facts, metric: str, limit: QuotaLimit, short: int, names: list[str]) -> str:
     clusters = () if isinstance(facts.live.clusters, Unknown) else facts.live.clusters
-    old = sorted(cluster.id for cluster in clusters if cluster.labels.get(NAME_LABEL) in names)
+    old = sorted(
+        cluster.id
+        for cluster in clusters
+        if cluster.labels.get(NAME_LABEL) in names and cluster.state in RUNNING_STATES
+    )
     fixes = ["lower `replicas` in the stack file"]
     if old:
         fixes.insert(0, f"revert the edit (the new generation needs its machines beside those of {', '.join(old)})")

@@ -150,9 +150,6 @@ class ClusterEntry(Entry):
         examples=["7d"],
         json_schema_extra={"pattern": "^[1-9][0-9]*[hdw]$"},
     )
-    deletion_policy: Literal["DELETE", "PREVENT", "ABANDON"] = Field(
-        default="DELETE", description="What the provider does when the cluster goes.", examples=["DELETE"]
-    )
 
 
 class QuotaEntry(Entry):

@@ -105,7 +105,6 @@ def _cluster(name: str, entry: ClusterEntry) -> ClusterSpec:
         replacement=entry.replacement,
         generation=entry.generation,
         retire_within=timedelta(**{_UNITS[within[-1]]: int(within[:-1])}) if within else None,
-        deletion_policy=entry.deletion_policy,
     )
 
 

@@ -40,6 +40,10 @@ _NOT_THERE_YET: Mapping[str, tuple[str, str]] = {
     "reservation": ("reservations can't be combined with a persistent resource", "leave it out"),
     "reservationAffinity": ("reservations can't be combined with a persistent resource", "leave it out"),
     "raySpec": ("the provider can't make Ray clusters", "leave it out; run Ray inside a job"),
+    "deletionPolicy": (
+        "a provider's policy would keep an old generation for ever, or forget it",
+        "leave it out; Slipway deletes a generation when nothing runs on it any more",
+    ),
     "schedule": ("clusters with dates are not there yet", "leave it out"),
 }
 _CHOICES_TO_COME: Mapping[tuple[str, str], str] = {

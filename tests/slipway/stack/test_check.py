@@ -117,7 +117,7 @@ def test_json_stands_alone_on_stdout(checkout: Path) -> None:
     (checkout / "stacks" / "Pulumi.dev.yaml").write_text(with_config("slipway:quota: {mode: request}"))
     result = run("--output", "json")
     found = json.loads(result.stdout)
-    assert result.exit_code == 2 and found["schema"] == 1 and not found["ok"]
+    assert result.exit_code == 2 and (found["schema"], found["kind"]) == (1, "check") and not found["ok"]
     assert found["stacks"][1] == {
         "stack": "prod",
         "file": "stacks/Pulumi.prod.yaml",

@@ -47,7 +47,6 @@ def test_everything_that_the_provider_has_is_reachable() -> None:  # D1, B2
                 replacement: rollover
                 generation: 3
                 retireWithin: 2w
-                deletionPolicy: PREVENT
               team-b:
                 pools: { cpu: { machine: n1-standard-4, replicas: 1 } }
                 pscInterface:
@@ -79,7 +78,6 @@ def test_everything_that_the_provider_has_is_reachable() -> None:  # D1, B2
         labels={"team": "a", "cost-centre": "42"},
         generation=3,
         retire_within=timedelta(weeks=2),
-        deletion_policy="PREVENT",
     )
     assert second.psc == PscInterface("training", (DnsPeering("corp.example.", "net", "shared"),))
     assert stack.quota == QuotaSettings("warn", "ml@acme.example", strict=True)
