@@ -11,7 +11,7 @@ from local.plugin.checking import Failure
 from local.plugin.cloud import Cloud
 from local.plugin.comparing import changed
 from local.plugin.kind import BaseKind, Found, ImportIdError, guarded
-from local.plugin.resources.object_media import content_type, md5, media
+from local.plugin.resources.object_media import content_type, is_elided, md5, media
 from local.plugin.schema import AutoName, Field, Schema, boolean, deletion_policy, many, mapping, output, record, text
 from local.plugin.settings import Settings
 from local.plugin.transport import Body, CloudError, GoogleError
@@ -103,13 +103,18 @@ class BucketObject(BaseKind):
 
     def drift(self, old: Properties, planned: Properties) -> dict[str, Any]:
         """The hash of what the program wants there: it differs when somebody else has overwritten the object."""
-        if any(is_later(planned.get(name)) for name in ("content", "source")):
+        source = planned.get("source")
+        if is_later(source) or is_later(planned.get("content")):
             return {"detectMd5hash": COMPUTED}
-        data = _data(planned)
-        hashed: dict[str, Any] = {"detectMd5hash": md5(data)}
-        if hashed["detectMd5hash"] != old.get("md5hash"):
-            hashed |= dict.fromkeys(("md5hash", "md5hexhash", "crc32c", "generation", "mediaLink"), COMPUTED)
-        return hashed
+        if isinstance(source, Asset | Archive) and is_elided(source):
+            return {}
+        hashed = md5(_data(planned))
+        if hashed == old.get("md5hash"):
+            return {"detectMd5hash": hashed}
+        later = dict.fromkeys(("md5hash", "md5hexhash", "crc32c", "generation", "mediaLink"), COMPUTED)
+        # A changed content is shown as just that.
+        same = bool(old) and planned.get("content") == old.get("content")
+        return {**later, "detectMd5hash": hashed if same else COMPUTED}
 
     def create(self, cloud: Cloud, planned: Properties) -> Found:
         """Upload it, over whatever has that name."""

@@ -31,6 +31,13 @@ def media(source: Asset | Archive) -> bytes:
         raise CloudError(f"source: can't be read: {problem}") from problem
 
 
+def is_elided(source: Asset | Archive) -> bool:
+    """Whether only the hash was sent: the engine leaves the contents out where it asks for differences."""
+    if isinstance(source, Asset):
+        return source.text is None and source.path is None and source.uri is None
+    return source.assets is None and source.path is None and source.uri is None
+
+
 def md5(data: bytes) -> str:
     """The MD5 as the Storage API writes it."""
     return base64.b64encode(hashlib.md5(data, usedforsecurity=False).digest()).decode()
