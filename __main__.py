@@ -1,6 +1,7 @@
 """The whole program: what the stack file asks for, beside what lives, becomes resources. The rules are in `slipway`."""
 
 import os
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from datetime import UTC, datetime
@@ -15,6 +16,7 @@ from slipway.errors import SlipwayError
 
 CHECKOUT = Path(__file__).resolve().parent
 PACKAGES = Path(".slipway/packages")  # relative: the state keeps the path, and checkouts differ
+SAID = 32  # the exit code by which Pulumi's language host knows that the person has been told why
 
 
 def main() -> None:
@@ -103,4 +105,5 @@ def main() -> None:
 try:
     main()
 except SlipwayError as error:
-    raise pulumi.RunError(error.render()) from None
+    pulumi.log.error(str(error))
+    sys.exit(SAID)

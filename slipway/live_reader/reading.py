@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeVar
 
 from slipway.catalog.model import read as read_catalog
 from slipway.cloud.connection import Connection
-from slipway.cloud.failures import Call, CloudError, Denied, NotFound, role_for
+from slipway.cloud.failures import Call, CloudError, Denied, NotFound
 from slipway.cloud.storage import Location
 from slipway.errors import ConfigError
 from slipway.live import Live, LiveCluster, LiveJob, PublishedCatalog, QuotaLimit, Unknown
@@ -23,6 +23,9 @@ Found = TypeVar("Found")
 
 # No answer of one API may depend on how many others are asked.
 _AT_ONCE = 9
+_VERTEX, _QUOTAS = "roles/aiplatform.viewer", "roles/cloudquotas.viewer"
+_OBJECTS, _BUCKETS = "roles/storage.objectViewer", "roles/storage.bucketViewer"
+_ACCOUNTS = "roles/iam.serviceAccountViewer"
 _SWITCHED_OFF = ("has not been used in project", "is disabled")
 _NOT_ENDED = " AND ".join(f'state!="JOB_STATE_{state}"' for state in ("SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED"))
 _PIPELINE_NOT_ENDED = " AND ".join(f'state!="PIPELINE_STATE_{state}"' for state in ("SUCCEEDED", "FAILED", "CANCELLED"))
@@ -90,6 +93,7 @@ class Reader:
     def clusters(self) -> tuple[LiveCluster, ...] | Unknown:
         return self._read(
             "aiplatform.googleapis.com persistentResources.list",
+            _VERTEX,
             lambda: tuple(map(translate.cluster, self.vertex.persistent_resources())),
             (),
         )
@@ -97,6 +101,7 @@ class Reader:
     def custom_jobs(self) -> tuple[LiveJob, ...] | Unknown:
         return self._read(
             "aiplatform.googleapis.com customJobs.list",
+            _VERTEX,
             lambda: tuple(map(translate.custom_job, self.vertex.custom_jobs(_NOT_ENDED))),
             (),
         )
@@ -115,6 +120,7 @@ class Reader:
         pages = self.connection.session.pages
         return self._read(
             f"aiplatform.googleapis.com {kind}.list",
+            _VERTEX,
             lambda: tuple(one(body) for body in pages(f"{self.parent}/{kind}", call, kind, params)),
             (),
         )
@@ -123,6 +129,7 @@ class Reader:
         quotas = self.connection.quotas(self.wanted.project)
         return self._read(
             "cloudquotas.googleapis.com quotaInfos.list",
+            _QUOTAS,
             lambda: translate.limits(quotas.infos(), self.wanted.region),
             {},
         )
@@ -138,9 +145,9 @@ class Reader:
             return PublishedCatalog({name: cluster.id for name, cluster in catalog.clusters.items()}, catalog.retiring)
 
         try:
-            return self._read(f"storage.googleapis.com {at}", published, None)
+            return self._read(f"storage.googleapis.com {at}", _OBJECTS, published, None)
         except ConfigError as error:
-            return Unknown(f"{error.what}: {error.why}", f"storage.googleapis.com {at}", "roles/storage.objectViewer")
+            return Unknown(f"{error.what}: {error.why}", f"storage.googleapis.com {at}", "a version that reads it")
 
     def bucket(self, name: str) -> frozenset[str] | Unknown:
         def existing() -> frozenset[str]:
@@ -150,7 +157,7 @@ class Reader:
                 return frozenset()
             return frozenset({name})
 
-        return self._read(f"storage.googleapis.com buckets.get {name}", existing, frozenset())
+        return self._read(f"storage.googleapis.com buckets.get {name}", _BUCKETS, existing, frozenset())
 
     def service_account(self) -> frozenset[str] | Unknown:
         address, project = self.wanted.service_account, self.wanted.project
@@ -164,25 +171,17 @@ class Reader:
                 return frozenset()
             return frozenset({address})
 
-        nothing: frozenset[str] = frozenset()
-        found = self._read("iam.googleapis.com serviceAccounts.get", existing, nothing)
-        return replace(found, role="roles/iam.serviceAccountViewer") if isinstance(found, Unknown) else found
+        return self._read("iam.googleapis.com serviceAccounts.get", _ACCOUNTS, existing, frozenset())
 
-    def _read(self, api: str, get: Callable[[], Found], empty: Found) -> Found | Unknown:
+    def _read(self, api: str, role: str, get: Callable[[], Found], empty: Found) -> Found | Unknown:
         try:
             return get()
         except CloudError as error:
-            off = isinstance(error, Denied) and any(words in error.message for words in _SWITCHED_OFF)
-            if off and self.off_is_empty:
+            denied = isinstance(error, Denied)
+            if denied and self.off_is_empty and any(words in error.message for words in _SWITCHED_OFF):
                 self.warnings.append(f"{api}: the API is switched off in {self.wanted.project}, so nothing lives there")
                 return empty
-            role = error.role if isinstance(error, Denied) else ""
-            return Unknown(
-                error.message or str(error),
-                api,
-                role or role_for(error.call.permission) or "it to answer",
-                self.identity,
-            )
+            return Unknown(error.message or str(error), api, role if denied else "the API to answer", self.identity)
 
 
 def _together(parts: list[tuple[LiveJob, ...] | Unknown]) -> tuple[LiveJob, ...] | Unknown:

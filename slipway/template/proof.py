@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from math import log2
 
 from slipway.cluster import ClusterSpec, PoolSpec
 from slipway.errors import ConfigError
+from slipway.machines import machine
 from slipway.template.model import JobTemplate, WorkerPool
 
 
@@ -96,10 +98,35 @@ def _place(template: JobTemplate, cluster: ClusterSpec) -> tuple[tuple[PoolSpec,
 
 
 def _misfits(template: JobTemplate, cluster: ClusterSpec) -> Iterator[Misfit]:
+    taken = {
+        pool.name
+        for worker in template.worker_pools
+        for pool in cluster.pools
+        if not _compare(worker, cluster, pool).differences
+    }
     for worker in template.worker_pools:
-        ranked = sorted((_compare(worker, cluster, pool) for pool in cluster.pools), key=lambda item: item.differences)
-        if ranked[0].differences:
-            yield ranked[0]
+        nearest = min(cluster.pools, key=lambda pool: (_distance(worker, pool), pool.name in taken))
+        compared = _compare(worker, cluster, nearest)
+        if compared.differences:
+            yield compared
+
+
+def _distance(worker: WorkerPool, pool: PoolSpec) -> float:
+    """How much would have to change: machine, its size, and accelerator most, then their number, then the disk."""
+    shape = worker.shape
+    distance = 0.0
+    if (shape.accelerator, shape.accelerator_count) != (pool.accelerator_type, pool.accelerator_count):
+        distance += 2 if shape.accelerator != pool.accelerator_type else 1.5
+    if shape.type != pool.machine_type:
+        other = machine(pool.machine_type, *_attached(pool))
+        distance += (2 if shape.family == other.family else 3) + abs(log2(shape.vcpus / other.vcpus)) / 10
+    if worker.disk != pool.disk:
+        distance += 1
+    return distance
+
+
+def _attached(pool: PoolSpec) -> tuple[str, int] | tuple[None, None]:
+    return (pool.accelerator_type, pool.accelerator_count) if pool.accelerator_type else (None, None)
 
 
 def _compare(worker: WorkerPool, cluster: ClusterSpec, pool: PoolSpec) -> Misfit:

@@ -1,0 +1,47 @@
+"""Templates and clusters that tests bend."""
+
+from dataclasses import replace
+from typing import Any
+
+from slipway.cluster import ClusterSpec, Disk, PoolSpec
+from slipway.template import JobTemplate, Package, Parameter, WorkerPool
+from slipway.template.compile import Setting
+
+SETTING = Setting(
+    stack="dev",
+    region="us-central1",
+    commit="3f9c2e1",
+    catalog_bucket="acme-dev-catalog",
+    work_bucket="acme-dev-work",
+    trainer="trainer@acme.iam.gserviceaccount.com",
+    clusters={"cpu": "cpu-1a2b3c4", "big": "big-9999999"},
+)
+
+
+def pool(name: str = "workers", machine: str = "n1-standard-8", **changes: Any) -> PoolSpec:
+    """An autoscaled pool of 1 to 4 machines."""
+    plain = PoolSpec(name, machine, None, 0, Disk(), min=1, max=4, autoscaled=True, replicas=1)
+    return replace(plain, **changes)
+
+
+def cluster(*pools: PoolSpec, name: str = "cpu", **changes: Any) -> ClusterSpec:
+    return ClusterSpec(name, pools or (pool("head", "n1-standard-4"), pool()), **changes)
+
+
+def template(**changes: Any) -> JobTemplate:
+    """A scheduler and 2 (1 to 16) workers, on a pool or Spot."""
+    parts: dict[str, Any] = {
+        "name": "dask-digits",
+        "summary": "digits",
+        "code": Package("jobs/dask_digits", "dask_digits.task", "us-docker.pkg.dev/vertex-ai/training/image:latest"),
+        "worker_pools": (
+            WorkerPool("scheduler", "n1-standard-4", args=("--trees=${trees}", "--output=${slipway.output}")),
+            WorkerPool("workers", "n1-standard-8", replicas="${workers}"),
+        ),
+        "parameters": (
+            Parameter("workers", int, default=2, min=1, max=16),
+            Parameter("trees", int, default=200, min=1),
+        ),
+        "ways": ("pool", "spot"),
+    }
+    return JobTemplate(**{**parts, **changes})

@@ -1,0 +1,77 @@
+"""A template becomes the exact message that is posted, checked with the official type. # D3 # D9"""
+
+from typing import Any
+
+import pytest
+from google.protobuf.json_format import MessageToDict
+
+from slipway.errors import ConfigError
+from slipway.template import Disk, Parameter, WorkerPool
+from slipway.template.compile import check, request, usual_values
+from slipway.template.placeholders import fill
+
+from .conftest import SETTING, template
+
+URI = "gs://acme-dev-catalog/packages/dask-digits-0123456789ab.tar.gz"
+
+
+def test_the_request_on_a_pool() -> None:  # P1
+    body = request(template(timeout_s=60, env={"SEED": "${trees}"}), "pool", SETTING, URI, "cpu")
+    assert body["displayName"] == "${slipway.job}"
+    assert body["labels"] == {
+        "slipway-template": "dask-digits",
+        "slipway-stack": "dev",
+        "slipway-commit": "3f9c2e1",
+        "slipway-way": "pool",
+        "slipway-request": "${slipway.request}",
+    }
+    spec = body["jobSpec"]
+    assert spec["persistentResourceId"] == "cpu-1a2b3c4"
+    assert spec["serviceAccount"] == "trainer@acme.iam.gserviceaccount.com"
+    assert spec["baseOutputDirectory"] == {"outputUriPrefix": "${slipway.output}"}
+    assert spec["scheduling"] == {"timeout": "60s"}
+    scheduler, workers = spec["workerPoolSpecs"]
+    assert scheduler["machineSpec"] == {"machineType": "n1-standard-4"}
+    assert scheduler["diskSpec"] == {"bootDiskType": "pd-ssd", "bootDiskSizeGb": 100}
+    assert scheduler["replicaCount"] == "1"
+    assert workers["replicaCount"] == "${workers}"
+    package = scheduler["pythonPackageSpec"]
+    assert package["packageUris"] == [URI]
+    assert package["pythonModule"] == "slipway_launcher"
+    assert package["args"] == [
+        "--claim",
+        "gs://acme-dev-work/claims/${slipway.request}",
+        "--module",
+        "dask_digits.task",
+        "--",
+        "--trees=${trees}",
+        "--output=${slipway.output}",
+    ]
+    assert package["env"] == [{"name": "SEED", "value": "${trees}"}]
+
+
+def test_spot_names_its_strategy_and_no_cluster() -> None:
+    spec = request(template(), "spot", SETTING, URI)["jobSpec"]
+    assert spec["scheduling"]["strategy"] == "SPOT"
+    assert "persistentResourceId" not in spec
+
+
+@pytest.mark.parametrize("way", ["pool", "spot"])
+def test_the_request_is_canonical_json_of_the_official_type(way: str) -> None:  # D9
+    """Through the message and back it is the same, so no field is misspelt, renamed or dropped."""
+    gpu = WorkerPool("chief", "n1-standard-8", Disk("pd-ssd", 200), "NVIDIA_TESLA_T4", 2, args=("${rate}", "${name}"))
+    parameters = (Parameter("rate", float, min=0.5), Parameter("name", str, choices=("a",)))
+    for asked in (template(), template(worker_pools=(gpu,), parameters=parameters)):
+        body = request(asked, way, SETTING, URI, "cpu" if way == "pool" else None)
+        assert MessageToDict(check(asked, body)) == fill(body, usual_values(asked))
+
+
+def test_a_field_that_the_api_does_not_have_is_named() -> None:
+    asked = template()
+    body: dict[str, Any] = request(asked, "spot", SETTING, URI)
+    body["jobSpec"]["workerPoolSpecs"][1]["machineSpec"]["machine"] = "n1"
+    with pytest.raises(ConfigError) as error:
+        check(asked, body)
+    assert "template dask-digits is no valid CustomJob" in error.value.what
+    assert "workerPoolSpecs[1].machineSpec" in error.value.why
+    assert "machine" in error.value.why

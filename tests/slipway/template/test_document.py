@@ -1,0 +1,79 @@
+"""What is published is what the CLI reads. # D4 # N8"""
+
+import json
+from decimal import Decimal
+
+from slipway.catalog.model import read
+from slipway.deployment.revision import Revision
+from slipway.generations import Current, Plan, Retiring
+from slipway.live import LiveCluster
+from slipway.quota import WayVerdict
+from slipway.stack import Stack, WorkspaceSettings
+from slipway.template import Parameter
+from slipway.template.document import document, draws, template_entry
+from slipway.template.proof import prove
+
+from .conftest import SETTING, cluster, template
+
+CPU = cluster()
+STACK = Stack(
+    "dev", "acme-dev", "us-central1", WorkspaceSettings((), "acme-dev-catalog", "acme-dev-work", "trainer"), (CPU,)
+)
+PLAN = Plan(
+    current=(Current(CPU, "cpu-1a2b3c4", "1a2b3c4", import_=False),),
+    retiring=(Retiring(LiveCluster("cpu-0000000", "RUNNING", {}, ()), "cpu", (), "jobs on it"),),
+)
+VERDICTS = {"pool": WayVerdict(True), "spot": WayVerdict(False, "quota: short by 19")}
+
+
+def published() -> str:
+    asked = template(max_replicas=5, outputs=("metrics.json",))
+    entry = template_entry(asked, prove(asked, (CPU,)), VERDICTS, SETTING, "gs://b/packages/p.tar.gz")
+    return json.dumps(document(SETTING, STACK, PLAN, Revision("3f9c2e1", dirty=True), {asked.name: entry}))
+
+
+def test_the_cli_reads_what_is_published() -> None:
+    catalog = read(published(), "gs://acme-dev-catalog/catalog.json")
+    assert (catalog.stack, catalog.commit, catalog.dirty, catalog.retiring) == (
+        "dev",
+        "3f9c2e1",
+        True,
+        ("cpu-0000000",),
+    )
+    assert catalog.work_bucket == "acme-dev-work"
+    workers = catalog.clusters["cpu"].pools["workers"]
+    assert (catalog.clusters["cpu"].id, workers.machine, workers.min, workers.max) == (
+        "cpu-1a2b3c4",
+        "n1-standard-8",
+        1,
+        4,
+    )
+    assert workers.price_per_hour == Decimal("0.4638")
+    found = catalog.templates["dask-digits"]
+    assert found.roles == ("scheduler", "workers")
+    assert [(item.name, item.type, item.default, item.required) for item in found.parameters] == [
+        ("workers", "int", 2, False),
+        ("trees", "int", 200, False),
+    ]
+    pool, spot = found.ways
+    assert (pool.way, pool.cluster, pool.pools, pool.available) == ("pool", "cpu", ("head", "workers"), True)
+    assert pool.price_per_hour == Decimal("1.1728")  # one n1-standard-4, two n1-standard-8, with their disks
+    assert pool.request["jobSpec"]["persistentResourceId"] == "cpu-1a2b3c4"
+    assert (spot.available, spot.why, spot.cluster, spot.price_per_hour) == (False, "quota: short by 19", "", None)
+
+
+def test_a_parameter_without_default_is_required() -> None:
+    asked = template(parameters=(Parameter("workers", int, min=1, max=2), Parameter("trees", int)))
+    entry = template_entry(asked, prove(asked, (CPU,)), VERDICTS, SETTING, "gs://b/p.tar.gz")
+    assert all("default" not in parameter for parameter in entry["parameters"])
+
+
+def test_ways_beside_the_pool_draw_what_the_worker_pools_are() -> None:  # D2
+    asked = template()
+    on_pool, spot = draws(asked, prove(asked, (CPU, cluster(name="big"))))
+    assert (on_pool.way, on_pool.replicas) == ("pool", ())
+    assert (spot.way, spot.preemptible) == ("spot", True)
+    assert [(group.machine_type, group.replicas) for group in spot.replicas] == [
+        ("n1-standard-4", 1),
+        ("n1-standard-8", 2),
+    ]

@@ -1,0 +1,93 @@
+"""A template checks itself, and says all that is wrong with it at once."""
+
+from typing import Any
+
+import pytest
+
+from slipway.errors import ConfigError
+from slipway.template import Disk, Package, Parameter, WorkerPool
+
+from .conftest import template
+
+CHIEF = WorkerPool("scheduler", "n1-standard-4", args=("${trees}",))
+
+
+def workers(**changes: Any) -> tuple[WorkerPool, ...]:
+    return (CHIEF, WorkerPool("workers", **{"machine": "n1-standard-8", "replicas": "${workers}", **changes}))
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"name": "Dask_Digits"}, "name: at most 50 lowercase letters"),
+        ({"kind": "training-pipeline"}, "(training pipelines) is not supported yet"),
+        ({"kind": "batch"}, "unknown 'batch'; known: custom-job"),
+        ({"ways": ("pool", "flex-start")}, "'flex-start' (Dynamic Workload Scheduler) is not supported yet"),
+        ({"ways": ("reservation",)}, "'reservation' (reservations) is not supported yet"),
+        ({"ways": ()}, "at least one"),
+        ({"ways": ("spot", "spot")}, "at most once"),
+        ({"timeout_s": 8 * 24 * 3600}, "timeout_s: 691200 is not between 1 and 604800 (7 days)"),
+        (
+            {"code": Package("jobs/dask_digits", "other.task", "image")},
+            "module other.task is not in the import package",
+        ),
+        ({"worker_pools": ()}, "worker_pools: 0; Vertex AI takes 1 to 4"),
+        ({"worker_pools": (WorkerPool("a", "n1-standard-4", replicas=2),)}, "the chief and has exactly 1 replica"),
+        ({"worker_pools": (CHIEF, CHIEF)}, "each needs a role of its own"),
+        ({"worker_pools": workers(machine="n1-standard-9")}, "unknown machine type 'n1-standard-9'"),
+        (
+            {"worker_pools": workers(machine="e2-standard-4", accelerator="NVIDIA_TESLA_T4")},
+            "can't have NVIDIA_TESLA_T4",
+        ),
+        ({"worker_pools": workers(disk=Disk("hyperdisk-balanced"))}, "disk 'hyperdisk-balanced' does not fit"),
+        ({"worker_pools": workers(replicas=0)}, "replicas 0 is below 1"),
+        ({"worker_pools": workers(replicas="${trees}")}, "trees counts machines: it needs min (1 or more) and max"),
+        ({"worker_pools": workers(replicas="two")}, "replicas 'two' is neither a number nor '${name}'"),
+        ({"worker_pools": workers(args=("--seed=${seed}",))}, "${seed} is no parameter; declared: trees, workers"),
+        ({"env": {"NOT-C": "1"}}, "env 'NOT-C': no C identifier"),
+        ({"worker_pools": (WorkerPool("chief", "n1-standard-4"),)}, "parameter trees is used nowhere"),
+    ],
+)
+def test_what_is_wrong_is_said_in_words(changes: dict[str, Any], words: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        template(**changes)
+    assert words in error.value.why
+    assert "templates/" in error.value.fix
+
+
+@pytest.mark.parametrize(
+    ("parameter", "words"),
+    [
+        (Parameter("Trees", int), "lowercase"),
+        (Parameter("trees", list), "type must be int, float, str or bool"),  # type: ignore[arg-type]
+        (Parameter("trees", str, min=1), "min and max are for numbers"),
+        (Parameter("trees", int, min=3, max=2), "min 3 is above max 2"),
+        (Parameter("trees", int, default=0, min=1), "default 0 is below min 1"),
+        (Parameter("trees", int, default=9, max=5), "default 9 is above max 5"),
+        (Parameter("trees", int, default="many"), "default 'many' is not of type int"),
+        (Parameter("trees", int, default=True), "default True is not of type int"),
+        (Parameter("trees", str, default="c", choices=("a", "b")), "default 'c' is none of the choices a, b"),
+        (Parameter("trees", float, choices=(0.5, "x")), "choice 'x' is not of type float"),
+    ],
+)
+def test_a_parameter_is_typed_and_bounded(parameter: Parameter, words: str) -> None:
+    assert words in "; ".join(parameter.problems())
+
+
+def test_a_whole_number_serves_for_a_float() -> None:
+    assert list(Parameter("rate", float, default=1, min=0).problems()) == []
+
+
+def test_all_problems_come_at_once() -> None:
+    with pytest.raises(ConfigError) as error:
+        template(name="X", ways=(), timeout_s=0)
+    assert len(error.value.why.splitlines()) == 3
+
+
+def test_replicas_are_a_number_or_a_parameters_range() -> None:
+    asked = template()
+    assert [asked.replicas(pool) for pool in asked.worker_pools] == [(1, 1, 1), (1, 2, 16)]
+    by_choice = template(
+        parameters=(Parameter("workers", int, choices=(8, 2, 4)), Parameter("trees", int, default=1)),
+    )
+    assert by_choice.replicas(by_choice.worker_pools[1]) == (2, 2, 8)

@@ -1,0 +1,148 @@
+"""A job runs only on a pool that equals it field by field, with room for its replicas: known in preview. # P2 P3 D3"""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slipway.cluster import Disk
+from slipway.errors import ConfigError
+from slipway.template import Parameter, WorkerPool
+from slipway.template.proof import Offer, prove, prove_all
+
+from .conftest import cluster, pool, template
+
+
+def refused(*clusters: Any, **changes: Any) -> ConfigError:
+    with pytest.raises(ConfigError) as error:
+        prove(template(**changes), clusters)
+    return error.value
+
+
+def test_each_worker_pool_finds_its_pool() -> None:  # P2 P4
+    cpu = cluster()
+    offers = prove(template(), (cpu,))
+    assert offers == (Offer("pool", cpu, (cpu.pool("head"), cpu.pool("workers"))), Offer("spot"))  # type: ignore[arg-type]
+
+
+def test_every_cluster_that_fits_is_offered_in_order() -> None:
+    first, second = cluster(name="a"), cluster(name="b")
+    other = cluster(pool(machine="n1-standard-16"), name="c")
+    offers = prove(template(), (first, other, second))
+    assert [offer.cluster.name for offer in offers if offer.cluster] == ["a", "b"]
+
+
+def test_a_template_without_the_way_pool_needs_none() -> None:
+    assert prove(template(ways=("spot",)), ()) == (Offer("spot"),)
+
+
+@pytest.mark.parametrize(
+    ("change", "row"),
+    [
+        ({"machine_type": "n1-standard-16"}, "machine          n1-standard-8"),
+        ({"accelerator_type": "NVIDIA_TESLA_T4", "accelerator_count": 1}, "accelerator      none"),
+        ({"disk": Disk("pd-standard", 100)}, "disk             pd-ssd 100 GB"),
+        ({"disk": Disk("pd-ssd", 200)}, "disk             pd-ssd 100 GB"),
+    ],
+)
+def test_a_misfit_is_shown_field_by_field(change: dict[str, Any], row: str) -> None:  # P2
+    error = refused(cluster(pool("head", "n1-standard-4"), pool(**change)))
+    assert error.what == "template dask-digits fits no pool of this stack"
+    lines = error.why.splitlines()
+    assert "worker pool workers" in lines[0]
+    assert "nearest pool cpu/workers" in lines[0]
+    differing = [line for line in lines if "← differs" in line]
+    assert len(differing) == 1
+    assert row in differing[0]
+    assert "templates/dask_digits.py" in error.fix
+
+
+def test_the_nearest_pool_is_the_one_with_fewest_differences() -> None:  # P2
+    far = pool("far", "e2-standard-4", disk=Disk("pd-standard", 500))
+    near = pool("near", "n1-standard-8", disk=Disk("pd-ssd", 200))
+    error = refused(cluster(far, name="x"), cluster(pool("head", "n1-standard-4"), far, near, name="y"))
+    assert "nearest pool y/near" in error.why
+
+
+def test_without_a_cluster_there_is_no_pool() -> None:
+    error = refused()
+    assert "the stack has no cluster" in error.what
+    assert "slipway:persistentResources" in error.fix
+
+
+def test_a_cluster_of_googles_service_agent_takes_no_trainer() -> None:
+    error = refused(cluster(custom_service_account=False))
+    assert "service account  custom" in error.why
+    assert "serviceAccount.custom: false" in error.why
+
+
+def test_worker_pools_of_one_shape_share_a_pool_up_to_its_maximum() -> None:  # P3
+    same = (
+        WorkerPool("scheduler", "n1-standard-8", args=("${trees}",)),
+        WorkerPool("workers", "n1-standard-8", replicas=3),
+    )
+    one = Parameter("trees", int, default=1)
+    offers = prove(template(worker_pools=same, parameters=(one,)), (cluster(pool(max=4)),))
+    assert [found.name for found in offers[0].pools] == ["workers", "workers"]
+    error = refused(cluster(pool(max=3)), worker_pools=same, parameters=(one,))
+    assert "replicas" in error.why
+    assert "1 + 3 = 4" in error.why
+    assert "max 3" in error.why
+
+
+def test_the_usual_number_of_replicas_must_fit() -> None:  # P3
+    error = refused(cluster(pool("head", "n1-standard-4"), pool(max=1, autoscaled=False)))
+    assert "worker pool workers" in error.why
+    assert "max 1" in error.why
+    assert prove(template(), (cluster(pool("head", "n1-standard-4"), pool(max=2)),))
+
+
+def test_two_pools_of_one_shape_are_used_together() -> None:  # P3
+    same = (
+        WorkerPool("scheduler", "n1-standard-8", args=("${trees}",)),
+        WorkerPool("workers", "n1-standard-8", replicas=3),
+    )
+    asked = template(worker_pools=same, parameters=(Parameter("trees", int, default=1),))
+    offers = prove(asked, (cluster(pool("a", max=1), pool("b", max=3)),))
+    assert [found.name for found in offers[0].pools] == ["a", "b"]
+
+
+@given(
+    st.lists(st.integers(1, 6), min_size=1, max_size=3),
+    st.lists(st.integers(1, 6), min_size=1, max_size=4),
+)
+def test_an_offer_never_asks_a_pool_for_more_than_its_maximum(wanted: list[int], sizes: list[int]) -> None:  # P3
+    chief = WorkerPool("chief", "n1-standard-8", args=("${trees}",))
+    roles = tuple(WorkerPool(f"r{i}", "n1-standard-8", replicas=count) for i, count in enumerate(wanted))
+    asked = template(worker_pools=(chief, *roles), parameters=(Parameter("trees", int, default=1),), ways=("pool",))
+    home = cluster(*(pool(f"p{i}", max=size, min=1) for i, size in enumerate(sizes)))
+    counts = [1, *wanted]
+    fits = any(
+        all(sum(n for n, at in zip(counts, places, strict=True) if at == i) <= size for i, size in enumerate(sizes))
+        for places in _placements(len(counts), len(sizes))
+    )
+    if not fits:
+        with pytest.raises(ConfigError):
+            prove(asked, (home,))
+        return
+    used: dict[str, int] = {}
+    for count, found in zip(counts, prove(asked, (home,))[0].pools, strict=True):
+        used[found.name] = used.get(found.name, 0) + count
+    assert all(used.get(found.name, 0) <= found.max for found in home.pools)
+
+
+def _placements(items: int, places: int) -> list[tuple[int, ...]]:
+    if not items:
+        return [()]
+    return [(at, *rest) for at in range(places) for rest in _placements(items - 1, places)]
+
+
+def test_all_templates_that_fit_nowhere_are_named_together() -> None:
+    first = template()
+    second = template(name="other")
+    with pytest.raises(ConfigError) as error:
+        prove_all((first, second), ())
+    assert "2 templates" in error.value.what
+    assert "dask-digits" in error.value.why
+    assert "other" in error.value.why
