@@ -21,6 +21,7 @@ from slipway.cloud.logging import Logging
 from slipway.cloud.session import Patience
 from slipway.cloud.vertex import Vertex
 from slipway.timing import Clock
+from slipway.words import seconds
 
 HURRIED = Patience(connect=5.0, read=15.0, attempts=2, longest_wait=2.0)
 """For reading what a verdict would like to know: a submission must not hang on it."""
@@ -94,6 +95,11 @@ class Context:
             return getpass.getuser()
         except (KeyError, OSError):  # A container's user may have no name.
             return ""
+
+    @property
+    def look_for(self) -> float:
+        """Seconds to look for a job whose answer was lost, from SLIPWAY_LOOK_FOR. Raises ConfigError."""
+        return seconds(self.environ.get("SLIPWAY_LOOK_FOR", "").strip() or "60s")
 
     def console_link(self, job_id: str) -> str:
         """The job's page, or empty where the endpoint is not Google's and has none."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from slipway.catalog.model import Template, Way
+from slipway.catalog.model import Catalog, Template, Way
 from slipway.cli import screen
 from slipway.cli.context import Context, catalog_option, output_option
 from slipway.cloud.resources import CustomJob
@@ -19,8 +19,8 @@ from slipway.submit import naming, parameters, ways
 from slipway.submit.demand import Demand
 from slipway.submit.filling import fill
 from slipway.submit.journal import Journal
-from slipway.submit.sending import Request, Sender, Sent
-from slipway.submit.survey import Survey, insist, summary, survey
+from slipway.submit.sending import Manners, Request, Sender, Sent
+from slipway.submit.survey import Survey, added, insist, summary, survey
 from slipway.submit.verdict import Outcome
 from slipway.words import seconds
 
@@ -34,15 +34,16 @@ def _refuse(ctx: click.Context, parameter: click.Parameter, value: str | None) -
 
 def _planned(command: Any) -> Any:
     for name in _PLANNED:
-        command = click.option(
+        option = click.option(
             f"--{name}",
-            f"planned_{name}",
+            f"planned_{name}".replace("-", "_"),
             hidden=True,
             is_flag=False,
             flag_value="",
             expose_value=False,
             callback=_refuse,
-        )(command)
+        )
+        command = option(command)
     return command
 
 
@@ -134,7 +135,8 @@ def _send(
     context: Context, wish: Wish, request: Request, template: Template, way: Way, demand: Demand, show: Any
 ) -> tuple[Sent, Survey]:
     journal = Journal.find(context.folder, context.environ)
-    sender = Sender(context.vertex, context.connection.storage, journal, screen.note, clock=context.clock)
+    manners = Manners(look_for=context.look_for)
+    sender = Sender(context.vertex, context.connection.storage, journal, screen.note, manners, context.clock)
     earlier = (lambda: sender.earlier(request)) if wish.request_id else None
     with journal.held(request.id, context.catalog.project):
         seen = survey(context.hurried, context.catalog, way, demand, context.now, earlier)
@@ -144,8 +146,8 @@ def _send(
             sent = seen.earlier
             show(f"submitted before with request id {request.id}: nothing is sent again")
         else:
-            insist(seen.verdict, template.name)
-            show(f"{seen.verdict.text}{_money(way, seen)}")
+            insist(seen.verdict, template.name, way)
+            show(f"{seen.verdict.text}{_money(context.catalog, way, seen)}")
             sent = sender.send(request)
     if sent.copies:
         screen.note(f"warning: copies of this request exist and end by themselves: {', '.join(sent.copies)}")
@@ -158,16 +160,19 @@ def _send(
     return sent, seen
 
 
-def _money(way: Way, seen: Survey) -> str:
+def _money(catalog: Catalog, way: Way, seen: Survey) -> str:
     """The price, where it belongs to the verdict's line."""
     if seen.per_hour is None:
-        return "; price unknown"
+        return ", price unknown"
     from slipway.prices import dollars
 
-    if way.cluster:
-        extra = "no extra charge, " if seen.verdict.outcome is Outcome.STARTS else ""
-        return f"; {extra}pool machines: {dollars(seen.per_hour)} for these, paid anyway"
-    return f"; {dollars(seen.per_hour)} while it runs, waiting is not billed"
+    if not way.cluster:
+        return f" ({dollars(seen.per_hour)} while it runs, waiting is not billed)"
+    if seen.verdict.outcome is Outcome.STARTS:
+        return f", no extra charge (pool machines: {dollars(seen.per_hour)} for these, paid anyway)"
+    if seen.verdict.outcome is Outcome.SCALES:
+        return f" (adds {dollars(added(catalog, way, seen.verdict))} while the pool is that large)"
+    return f" (pool machines: {dollars(seen.per_hour)} for these, paid anyway)"
 
 
 def _document(context: Context, job: CustomJob, request_id: str, sent: Sent, seen: Survey) -> dict[str, Any]:

@@ -55,11 +55,11 @@ def beside(way: str, demand: Demand, region: str, limits: Limits, active: Iterab
         elif limit is None or limit == UNLIMITED:
             continue
         elif need.amount > limit:
-            never.append(f"{need.metric} {region}: needs {need.amount:,}, limit {limit:,}")
+            never.append(f"quota {need.metric} {region}: needs {need.amount:,}, limit {limit:,}")
         elif used is not None and need.amount + used.total(need.metric) > limit:
             waits.append(f"{label(need.metric)} needs {need.amount:,}, {used.total(need.metric):,} of {limit:,} used")
     if never:
-        return Verdict(Outcome.NEVER, f"can never run by way {way}: quota is too small", tuple(never))
+        return Verdict(Outcome.NEVER, f"can never run by way {way}", tuple(never))
     if waits:
         return Verdict(Outcome.WAITS, f"{place}; waits for preemptible quota: {join(waits)}")
     if unread:

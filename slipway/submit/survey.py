@@ -69,14 +69,26 @@ def survey(
     return Survey(verdict, price(catalog, way, demand))
 
 
-def insist(verdict: Verdict, template: str) -> None:
+def insist(verdict: Verdict, template: str, way: Way) -> None:
     """Raises PolicyError for a job that can never run: it would wait for ever."""
     if verdict.outcome is Outcome.NEVER:
+        more = "have the pool changed in the stack file" if way.cluster else "ask for more quota: slipway quota"
         raise PolicyError(
             f"{template} {verdict.text}",
             why="\n".join(verdict.why),
-            fix=f"ask for less (slipway templates show {template}), or raise the pool's maximum in the stack file",
+            fix=f"ask for less (slipway templates show {template}), or {more}",
         )
+
+
+def added(catalog: Catalog, way: Way, verdict: Verdict) -> Decimal | None:
+    """USD an hour for the machines that pools would grow by; None when a price is unknown."""
+    total = Decimal(0)
+    for name, count in verdict.grows:
+        pool = catalog.clusters[way.cluster].pools.get(name)
+        if pool is None or pool.price_per_hour is None:
+            return None
+        total += pool.price_per_hour * count
+    return total
 
 
 def _limits(quotas: Quotas, demand: Demand, region: str) -> Limits:

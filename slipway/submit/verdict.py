@@ -15,6 +15,8 @@ from slipway.submit.demand import Demand, Part, by_pool, find_pool
 from slipway.submit.naming import USER_LABEL
 from slipway.words import join, machines, span
 
+_QUEUED = "JOB_STATE_QUEUED"
+
 
 class Outcome(StrEnum):
     STARTS = "starts-now"
@@ -28,11 +30,15 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Verdict:
-    """``text`` is one line that begins with the verdict. ``why`` has more lines for a job that can never run."""
+    """``text`` is one line that begins with the verdict. ``why`` has the reasons of a job that can never run.
+
+    ``grows``: by how many machines each pool would grow, for a job that makes pools scale up.
+    """
 
     outcome: Outcome
     text: str
     why: tuple[str, ...] = ()
+    grows: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -89,7 +95,8 @@ def on_cluster(
         return Verdict(Outcome.FULL, f"pool full: {_full(name, full, cluster, mine, now)}")
     growing = [one for one in loads if one.outcome is Outcome.SCALES]
     if growing:
-        return Verdict(Outcome.SCALES, f"scales up: {join(_growth(name, one) for one in growing)}")
+        text = f"scales up: {join(_growth(name, one) for one in growing)}"
+        return Verdict(Outcome.SCALES, text, grows=tuple((one.pool, one.grows_to - one.live) for one in growing))
     return Verdict(Outcome.STARTS, f"starts now: uses {_uses(loads)}{_queue(mine)}")
 
 
@@ -107,15 +114,8 @@ def _growth(name: str, one: Load) -> str:
 
 
 def _never(name: str, loads: list[Load]) -> Verdict:
-    lines = tuple(
-        f"{name}/{one.pool}: needs {machines(one.needs)}, the pool's maximum is {one.ceiling}" for one in loads
-    )
-    first = loads[0]
-    return Verdict(
-        Outcome.NEVER,
-        f"can never run on {name}/{first.pool}: needs {machines(first.needs)}, the pool's maximum is {first.ceiling}",
-        lines,
-    )
+    why = tuple(f"{name}/{one.pool}: needs {machines(one.needs)}, the pool's maximum is {one.ceiling}" for one in loads)
+    return Verdict(Outcome.NEVER, f"can never run on {name}", why)
 
 
 def _full(name: str, loads: list[Load], cluster: PersistentResource, jobs: list[CustomJob], now: datetime) -> str:
@@ -128,7 +128,7 @@ def _full(name: str, loads: list[Load], cluster: PersistentResource, jobs: list[
 
 def _holders(pool: str, cluster: PersistentResource, jobs: list[CustomJob], now: datetime) -> str:
     """Who is on the pool, the largest first; at most three by name."""
-    held = [(by_pool(Demand.of(job), cluster).get(pool, 0), job) for job in jobs if job.start_time is not None]
+    held = [(by_pool(Demand.of(job), cluster).get(pool, 0), job) for job in jobs if job.state != _QUEUED]
     held = sorted((one for one in held if one[0]), key=lambda one: -one[0])
     names = [holder(job, now) for _, job in held[:3]]
     if len(held) > 3:
@@ -139,14 +139,13 @@ def _holders(pool: str, cluster: PersistentResource, jobs: list[CustomJob], now:
 def holder(job: CustomJob, now: datetime) -> str:
     """``tune-digits-1a (ada, 14 min)``"""
     facts = [job.labels.get(USER_LABEL, "")]
-    if job.start_time:
-        facts.append(span((now - job.start_time).total_seconds()))
+    facts.append(span((now - job.start_time).total_seconds()) if job.start_time else "starting")
     known = ", ".join(fact for fact in facts if fact)
     return f"{job.display_name}{f' ({known})' if known else ''}"
 
 
 def _queue(jobs: list[CustomJob]) -> str:
-    waiting = sum(1 for job in jobs if job.start_time is None)
+    waiting = sum(1 for job in jobs if job.state == _QUEUED)
     if not waiting:
         return ""
     return "; 1 job waits already" if waiting == 1 else f"; {waiting} jobs wait already"
@@ -154,8 +153,7 @@ def _queue(jobs: list[CustomJob]) -> str:
 
 def _no_match(name: str, parts: list[Part], cluster: PersistentResource) -> Verdict:
     lines = tuple(line for part in parts for line in _mismatch(part, cluster))
-    roles = join(part.role for part in parts)
-    return Verdict(Outcome.NEVER, f"can never run on {name}: no pool is exactly what {roles} needs", lines)
+    return Verdict(Outcome.NEVER, f"can never run on {name}", lines)
 
 
 def _mismatch(part: Part, cluster: PersistentResource) -> list[str]:
@@ -164,7 +162,7 @@ def _mismatch(part: Part, cluster: PersistentResource) -> list[str]:
         return [f"{part.role}: the cluster has no pools"]
     nearest = min(cluster.pools, key=lambda pool: len(_differences(part.shape, pool.shape)))
     return [
-        f"{part.role} needs {field} {ours}, the nearest pool {nearest.id} has {theirs}"
+        f"no pool is what {part.role} needs: {field} {ours}, where the nearest pool {nearest.id} has {theirs}"
         for field, ours, theirs in _differences(part.shape, nearest.shape)
     ]
 

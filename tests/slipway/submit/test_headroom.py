@@ -24,7 +24,7 @@ def test_quota_suffices() -> None:
 def test_a_limit_too_small_means_never() -> None:
     found = verdict({CPUS: 23})
     assert found.outcome is Outcome.NEVER
-    assert found.why == (f"{CPUS} us-central1: needs 24, limit 23",)
+    assert found.why == (f"quota {CPUS} us-central1: needs 24, limit 23",)
 
 
 def test_a_limit_in_use_means_waiting() -> None:  # N9

@@ -27,7 +27,8 @@ def test_it_starts_now_when_the_machines_are_free() -> None:  # P3
 
 def test_it_scales_up_when_the_pool_can_grow() -> None:  # P3
     found = verdict(THREE, cluster(pool(replicas=4, used=2, most=6)))
-    assert found == Verdict(Outcome.SCALES, "scales up: cpu/workers has 2 free, needs 3, grows 4 → 5 of 6 machines")
+    text = "scales up: cpu/workers has 2 free, needs 3, grows 4 → 5 of 6 machines"
+    assert found == Verdict(Outcome.SCALES, text, grows=(("workers", 1),))
 
 
 def test_a_full_pool_says_who_has_it_and_how_many_wait() -> None:  # P3, N9
@@ -49,7 +50,8 @@ def test_a_full_pool_says_who_has_it_and_how_many_wait() -> None:  # P3, N9
 def test_more_than_the_maximum_can_never_run() -> None:  # P3
     found = verdict(demand(("workers", "workers", N1, 8)), cluster(pool(replicas=1, most=6)))
     assert found.outcome is Outcome.NEVER
-    assert found.text == "can never run on cpu/workers: needs 8 machines, the pool's maximum is 6"
+    assert found.text == "can never run on cpu"
+    assert found.why == ("cpu/workers: needs 8 machines, the pool's maximum is 6",)
 
 
 def test_a_fixed_pool_has_its_replicas_as_maximum() -> None:
@@ -77,8 +79,8 @@ def test_a_mismatch_is_shown_field_by_field_with_the_nearest_pool() -> None:  # 
     found = verdict(wanted, cluster(pool("head", HEAD), pool("workers", N1, replicas=2)))
     assert found.outcome is Outcome.NEVER
     assert found.why == (
-        "workers needs disk type pd-standard, the nearest pool workers has pd-ssd",
-        "workers needs disk 200 GB, the nearest pool workers has 100 GB",
+        "no pool is what workers needs: disk type pd-standard, where the nearest pool workers has pd-ssd",
+        "no pool is what workers needs: disk 200 GB, where the nearest pool workers has 100 GB",
     )
 
 
