@@ -25,6 +25,8 @@ CHECKOUT = Path(__file__).parents[1]
 STACK = "local"
 # What decides about a cloud, an engine or a catalog comes from the bench's own cloud, never from the caller's shell.
 _FOREIGN = ("GOOGLE_", "PULUMI_", "CLOUDSDK_", "STORAGE_EMULATOR_HOST", "SLIPWAY_LOCAL_", "SLIPWAY_CATALOG")
+# Without its cached bytecode a program compiles what it imports each time: theirs, which imports more, the longer.
+_SLOWING = ("PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX", "PYTHONPROFILEIMPORTTIME", "PYTHONDEVMODE")
 
 Tell = Callable[[str], None]
 
@@ -40,7 +42,7 @@ class Cloud:
     @cached_property
     def shell(self) -> dict[str, str]:
         """The caller's environment without anything that points to another cloud."""
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(_FOREIGN)}
+        kept = {name: value for name, value in os.environ.items() if not name.startswith((*_FOREIGN, *_SLOWING))}
         # Outside a checkout `slipway` keeps its journal here.
         kept["XDG_STATE_HOME"] = str(self.state / "xdg")
         return {**kept, "SLIPWAY_LOCAL_STATE": str(self.state), "SLIPWAY_LOCAL_PORT": "0"}
