@@ -74,7 +74,7 @@ class CustomJobs:
                 self._admit_beside(location, spec)
                 email = spec.get("serviceAccount") or identities.CUSTOM_CODE_AGENT
             if spec.get("serviceAccount"):
-                self._world.access.require_act_as(call.principal, spec["serviceAccount"])
+                self._check_account(call, spec["serviceAccount"])
             job = self._made(location, declared, email)
         self._world.changed.set()
         return Reply(body=MESSAGES.render(call, call.params["version"], _KIND, job.body))
@@ -172,6 +172,13 @@ class CustomJobs:
             or cluster.service_account_spec.get("serviceAccount")
             or identities.CUSTOM_CODE_AGENT
         )
+
+    def _check_account(self, call: Call, email: str) -> None:
+        """The caller may run jobs as the account, and it exists. Raises 403, 400."""
+        self._world.access.require_act_as(call.principal, email)
+        ours = email.endswith(f"@{identities.PROJECT_ID}.iam.gserviceaccount.com")
+        if ours and self._world.store.get("serviceAccount", email) is None:
+            raise failed_precondition(f"Service account {email} does not exist.")
 
     def _admit_beside(self, location: str, spec: Mapping[str, Any]) -> None:
         """Refuse what no amount of waiting would let run: more than the limit itself. Raises 429."""

@@ -47,8 +47,9 @@ def advanced(job: Job, run: Run, seen: Mapping[str, Sighting], now: datetime, ru
         outcome = _outcome(run, seen, now, rules)
         if outcome is not None:
             # A job that is over before it was seen running has run all the same.
-            run = replace(_begun(run, now) if outcome.state == "JOB_STATE_SUCCEEDED" else run, outcome=outcome)
-            job = _changed(job, run, run.state, now)
+            over = outcome.state == "JOB_STATE_SUCCEEDED"
+            run = replace(_begun(run, now) if over else run, outcome=outcome)
+            job = _changed(job, run, "JOB_STATE_RUNNING" if over else run.state, now)
     if run.outcome is not None:
         return _closed(job, run, seen, now)
     if run.state == "JOB_STATE_PENDING" and all(sighting.phase != "starting" for sighting in seen.values()):
