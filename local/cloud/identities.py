@@ -35,6 +35,8 @@ BINDINGS: dict[str, tuple[str, ...]] = {
     "roles/cloudquotas.viewer": (ROLES["previewer"],),
     "roles/iam.securityReviewer": (ROLES["previewer"],),
     "roles/storage.bucketViewer": (ROLES["previewer"],),
+    # On a real project for the catalogs' buckets alone, by a condition; the local cloud evaluates none.
+    "roles/storage.objectViewer": (ROLES["previewer"],),
     "roles/aiplatform.serviceAgent": (f"serviceAccount:{SERVICE_AGENT}",),
     "roles/aiplatform.customCodeServiceAgent": (f"serviceAccount:{CUSTOM_CODE_AGENT}",),
 }
