@@ -211,15 +211,24 @@ def _keep_settings(folder: Path, chosen: Mapping[str, str]) -> None:
 
 def _end(processes: list[psutil.Process]) -> int:
     """Ask to end, then kill what is left after a while. How many there were."""
-    for process in processes:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            process.terminate()
-    _, alive = psutil.wait_procs(processes, timeout=_STOP_SECONDS)
-    for process in alive:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            process.kill()
-    psutil.wait_procs(alive, timeout=_STOP_SECONDS)
+    for act in (psutil.Process.terminate, psutil.Process.kill):
+        for process in processes:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                act(process)
+        until = time.monotonic() + _STOP_SECONDS
+        while any(map(_lives, processes)) and time.monotonic() < until:
+            time.sleep(0.02)
+        if not any(map(_lives, processes)):
+            break
     return len(processes)
+
+
+def _lives(process: psutil.Process) -> bool:
+    """Whether it runs; one that has ended and waits for its parent to notice does not."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 @contextlib.contextmanager

@@ -10,7 +10,7 @@ from local.cloud.storage import errors
 from local.cloud.storage.guard import check_object_conditions
 from local.cloud.storage.objects import Objects
 from local.cloud.storage.records import Records, Version, etag, show_object
-from local.cloud.wire import Call, FileSlice, Reply, Route
+from local.cloud.wire import ApiError, Call, FileSlice, Reply, Route
 
 _RANGE = re.compile(r"bytes=(\d*)-(\d*)")
 _IN_MEMORY = 1 << 20
@@ -50,7 +50,10 @@ class Downloads:
                 return Reply(200, zlib.decompress(file.read(), wbits=31), media, headers)
         if version.resource.get("contentEncoding"):
             headers["content-encoding"] = version.resource["contentEncoding"]
-        span = _span(call.headers.get("range", ""), size)
+        try:
+            span = _span(call.headers.get("range", ""), size)
+        except ApiError as problem:
+            return Reply(problem.code, problem.body(), headers={"content-range": f"bytes */{size}"})
         if span is None:
             return Reply(200, self._part(version, 0, size), media, headers)
         start, stop = span

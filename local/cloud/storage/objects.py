@@ -158,9 +158,10 @@ class Objects:
         return Reply(body=show_object(resource, call))
 
     def _component(self, bucket: str, source: Mapping[str, Any]) -> Version:
-        version = self._records.version(bucket, source["name"], int(source.get("generation", 0)))
+        name, generation = source.get("name", ""), int(source.get("generation") or 0)
+        version = self._records.version(bucket, name, generation)
         if version is None:
-            raise errors.error(404, "notFound", f"Object {source['name']} (generation: 0) not found.")
+            raise errors.error(404, "notFound", f"Object {name} (generation: {generation}) not found.")
         wanted = source.get("objectPreconditions", {}).get("ifGenerationMatch")
         if wanted is not None and int(wanted) != version.generation:
             raise errors.condition_not_met()
