@@ -1,4 +1,4 @@
-"""What a killed journey left: processes of its `pulumi up`, and the engine's lock on the stack.
+"""What a killed journey left: processes of its `pulumi up`, the engine's lock on the stack, files cut off in writing.
 
 Every process that a journey starts carries a mark in its environment, and children inherit it: engine, language host,
 program and provider alike. Whoever holds the turn may therefore end every marked process that is not its own.
@@ -64,6 +64,29 @@ def drop_dead_locks(backend: Path, say: Callable[[str], None]) -> int:
             file.unlink(missing_ok=True)
             dropped += 1
     return dropped
+
+
+def mend_backend(backend: Path) -> int:
+    """Remove what a kill cut off in a file backend; returns how many files went. Not while anybody holds a lock.
+
+    The engine replaces a state in one step, but not the small `.attrs` file beside it. When that is cut off, the engine
+    refuses the stack (`failed to load checkpoint: EOF`); when it is missing, its defaults are taken.
+    """
+    folder = backend / ".pulumi"
+    if any((folder / "locks").rglob("*.json")):
+        return 0
+    cut_off = [file for file in folder.rglob("*.attrs") if not _is_json(file)]
+    for file in (*cut_off, *folder.rglob("*.json.*.tmp")):
+        file.unlink(missing_ok=True)
+    return len(cut_off)
+
+
+def _is_json(file: Path) -> bool:
+    try:
+        json.loads(file.read_text())
+    except ValueError:
+        return False
+    return True
 
 
 def _holds(pid: int, locked_at: float) -> bool:

@@ -20,7 +20,7 @@ import psutil
 
 from journey.budget import Budget, budget
 from journey.commands import Actor
-from journey.leftovers import MARK, drop_dead_locks, end, marked
+from journey.leftovers import MARK, drop_dead_locks, end, marked, mend_backend
 from journey.play import Play
 from journey.project import lay_out
 from journey.report import gain, pool_cost, table
@@ -76,6 +76,7 @@ class Verification:
         """Take everything away, whatever state an earlier call was killed in. Idempotent."""
         end(marked(self.folder), patience=15)
         drop_dead_locks(self.folder / "pulumi-state", _say)
+        mend_backend(self.folder / "pulumi-state")
         journey = self.play()
         workspace = self.declared.workspace
         project = self.declared.project

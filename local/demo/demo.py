@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from journey.commands import Actor
-from journey.leftovers import MARK, drop_dead_locks, end, marked
+from journey.leftovers import MARK, drop_dead_locks, end, marked, mend_backend
 from journey.play import REQUEST_LABEL, Play
 from journey.report import gain, pool_cost, seconds, started_after, table
 from journey.turn import turn
@@ -106,6 +106,8 @@ def _end_leftovers(folder: Path) -> None:
         print(f"        ended {count} processes that a killed demo left")
     if count := drop_dead_locks(folder / "pulumi-state", lambda text: print(f"        {text}")):
         print(f"        removed {count} lock of a dead `pulumi up`")
+    if mend_backend(folder / "pulumi-state"):
+        print("        mended the state's folder, where a write was cut off")
 
 
 def _cloud(folder: Path) -> Record:

@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from journey.leftovers import MARK, drop_dead_locks, end, marked
+from journey.leftovers import MARK, drop_dead_locks, end, marked, mend_backend
 from journey.turn import turn
 from slipway.errors import SlipwayError
 
@@ -90,6 +90,26 @@ def test_a_lock_of_another_host_or_one_that_cannot_be_read_stays(tmp_path: Path)
     assert drop_dead_locks(tmp_path, said.append) == 0
     assert said
     assert lock.exists()
+
+
+def test_a_file_that_was_cut_off_in_writing_goes_and_the_state_stays(tmp_path: Path) -> None:
+    stacks = tmp_path / ".pulumi" / "stacks" / "slipway"
+    stacks.mkdir(parents=True)
+    state, whole = stacks / "local.json", stacks / "local.json.bak.attrs"
+    state.write_text("{}")
+    whole.write_text("{}")
+    (stacks / "local.json.attrs").touch()
+    (stacks / "local.json.18e9a8f50ffae4a4.tmp").write_text('{"version": 3')
+    assert mend_backend(tmp_path) == 1
+    assert sorted(stacks.iterdir()) == [state, whole]
+
+
+def test_nothing_is_mended_while_somebody_holds_a_lock(tmp_path: Path) -> None:
+    lock = write_lock(tmp_path, os.getpid(), socket.gethostname())
+    half = lock.with_name("b.json.attrs")
+    half.touch()
+    assert mend_backend(tmp_path) == 0
+    assert half.exists()
 
 
 def test_a_second_demo_is_refused_while_the_first_lives_and_not_after_it_was_killed(tmp_path: Path) -> None:
