@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+import signal
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -40,6 +42,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--runs", type=_positive, default=5, metavar="N", help="paired runs per benchmark (5)")
     chosen = parser.parse_args(arguments)
     wanted = set(chosen.only or names)
+    _warn_when_busy()
     good = True
     with Ground(_tell) as ground:
         for benchmark in BENCHMARKS:
@@ -60,6 +63,16 @@ def main(arguments: list[str]) -> int:
     return 0 if good else 1
 
 
+def _warn_when_busy() -> None:
+    load, cores = os.getloadavg()[0], os.cpu_count() or 1
+    if load > cores / 2:
+        _tell(f"note: this machine is busy (load {load:.1f} on {cores} cores): absolute times come out longer")
+
+
+def _end(signum: int, frame: object) -> None:
+    sys.exit(128 + signum)
+
+
 def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of runs: 1 or more")
@@ -75,4 +88,6 @@ def _tell_more(line: str) -> None:
 
 
 if __name__ == "__main__":
+    # As Ctrl-C does: the clouds are stopped on the way out.
+    signal.signal(signal.SIGTERM, _end)
     sys.exit(main(sys.argv[1:]))

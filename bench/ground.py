@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -23,6 +24,7 @@ from bench.errors import BenchError
 
 CHECKOUT = Path(__file__).parents[1]
 STACK = "local"
+_PREFIX = "slipway-bench-"
 # What decides about a cloud, an engine or a catalog comes from the bench's own cloud, never from the caller's shell.
 _FOREIGN = ("GOOGLE_", "PULUMI_", "CLOUDSDK_", "STORAGE_EMULATOR_HOST", "SLIPWAY_LOCAL_", "SLIPWAY_CATALOG")
 # Without its cached bytecode a program compiles what it imports each time: theirs, which imports more, the longer.
@@ -92,7 +94,11 @@ class Ground:
         self._closing = ExitStack()
 
     def __enter__(self) -> Ground:
-        self.folder = Path(self._closing.enter_context(tempfile.TemporaryDirectory(prefix="slipway-bench-"))).resolve()
+        clear(Path(tempfile.gettempdir()), self._tell)
+        name = tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-")
+        # A process that ends late may still write there: what is left then goes with the next run's `clear`.
+        self._closing.callback(shutil.rmtree, name, ignore_errors=True)
+        self.folder = Path(name).resolve()
         return self
 
     def __exit__(
@@ -110,9 +116,13 @@ class Ground:
 
     @cached_property
     def deployed(self) -> Cloud:
-        """A cloud with stack `local` deployed by the real engine."""
-        # A bench submits and previews faster than a person may; the service's rates would be what it measures.
-        cloud = self.cloud("deployed", {"submissions_per_minute": "0", "calls_per_minute": "0"})
+        """A cloud with stack `local` deployed by the real engine.
+
+        It has no rate limits, which would be what a bench measures. Its pools take a day to grow: a job that needs one
+        more machine than there is gets accepted and starts no process beside those that are measured.
+        """
+        limits = {"submissions_per_minute": "0", "calls_per_minute": "0"}
+        cloud = self.cloud("deployed", limits | {"scale_up_seconds": "86400"})
         self._tell("local cloud …")
         cloud.start()
         self._tell("pulumi up …")
@@ -121,6 +131,27 @@ class Ground:
         pulumi(cloud, CHECKOUT, "up", "--yes", "--skip-preview", "--stack", STACK)
         self._tell(f"pulumi up took {time.monotonic() - began:.1f} s")
         return cloud
+
+
+def clear(place: Path, tell: Tell) -> None:
+    """Stop the clouds and remove the folders of runs in `place` that were killed."""
+    for folder in place.glob(f"{_PREFIX}*-*"):
+        owner = folder.name.removeprefix(_PREFIX).split("-")[0]
+        if owner.isdecimal() and not _alive(int(owner)):
+            tell(f"cleaning up after a killed run: {folder.name}")
+            for record in folder.glob("*/cloud.json"):
+                Cloud(record.parent, {}).stop()
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
 
 
 def pulumi(cloud: Cloud, folder: Path, *args: str) -> str:

@@ -30,7 +30,7 @@ def run(command: Sequence[str], environ: Mapping[str, str], folder: Path) -> Sam
     Raises:
         BenchError: it did not exit 0; with what it said.
     """
-    with tempfile.TemporaryDirectory(prefix="slipway-bench-") as name:
+    with tempfile.TemporaryDirectory(prefix="slipway-gauge-") as name:
         report, out, err = (Path(name) / file for file in ("report", "stdout", "stderr"))
         gauge = [sys.executable, "-S", "-E", str(_GAUGE), str(report), str(out), str(err), *command]
         started = subprocess.run(gauge, env=dict(environ), cwd=folder, capture_output=True, text=True)
