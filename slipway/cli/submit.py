@@ -115,7 +115,9 @@ def submit(
         print(json.dumps(body, indent=2, ensure_ascii=False))
         return
     show = screen.out if output == "table" else screen.note
-    sent, seen = _send(context, wish, Request(id_, template, body, wish.again(id_)), chosen, taken, demand, show)
+    sent, seen = _send(
+        context, wish, Request(id_, context.catalog.stack, template, body, wish.again(id_)), chosen, taken, demand, show
+    )
     job = sent.job
     if wait or follow:
         from slipway.cli.following import watch
@@ -134,11 +136,11 @@ def submit(
 def _send(
     context: Context, wish: Wish, request: Request, template: Template, way: Way, demand: Demand, show: Any
 ) -> tuple[Sent, Survey]:
-    journal = Journal.find(context.folder, context.environ)
+    journal = Journal.find(context.folder, context.environ, context.catalog.project, context.catalog.stack)
     manners = Manners(look_for=context.look_for)
     sender = Sender(context.vertex, context.connection.storage, journal, screen.note, manners, context.clock)
     earlier = (lambda: sender.earlier(request)) if wish.request_id else None
-    with journal.held(request.id, context.catalog.project):
+    with journal.held(request.id):
         seen = survey(context.hurried, context.catalog, way, demand, context.now, earlier)
         commit = f"  @ {context.catalog.commit}{'+' if context.catalog.dirty else ''}" if context.catalog.commit else ""
         show(f"{template.name}{commit}  →  {summary(way, demand)}")

@@ -49,7 +49,9 @@ ROLES: Mapping[str, str] = {
 }
 """The least predefined role that holds a permission, by the longest matching prefix."""
 
-_PERMISSION = re.compile(r"\b((?:[a-z]+)(?:\.[a-zA-Z]+){2})\b")
+_PERMISSION = re.compile(
+    r"(?<![\w@.-])((?:aiplatform|cloudquotas|iam|logging|monitoring|serviceusage|storage)\.[a-zA-Z]+\.[a-zA-Z]+)\b"
+)
 _ACT_AS = re.compile(r"act as (?:the )?service.?account:?\s*'?([^\s']+@[^\s'.]+(?:\.[^\s'.]+)+)", re.IGNORECASE)
 _RESOURCE = re.compile(r"on resource '([^']+)'")
 _API_DISABLED = re.compile(r"has not been used in project|is disabled", re.IGNORECASE)

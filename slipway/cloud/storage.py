@@ -25,7 +25,9 @@ class Location:
         """Raises ConfigError for anything but ``gs://bucket[/name]``."""
         bucket, _, name = uri.removeprefix("gs://").partition("/")
         if not uri.startswith("gs://") or not bucket:
-            raise ConfigError(f"{uri!r} is no Cloud Storage address", why="it must look like gs://bucket/name")
+            raise ConfigError(
+                f"{uri!r} is no Cloud Storage address", why="it does not begin with gs://BUCKET", fix="gs://BUCKET/NAME"
+            )
         return cls(bucket, name)
 
     def __str__(self) -> str:

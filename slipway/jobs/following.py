@@ -44,17 +44,18 @@ Event = Progress | Line | Trouble
 class Rhythm:
     """Seconds between looks. The service takes 600 calls a minute and region, from everybody together."""
 
-    state_first: float = 1.0
+    state_first: float = 0.5
     state_steady: float = 2.0
     state_patient: float = 5.0
     why: float = 10.0
     gives_up: float = 300.0
     quiet_polls: int = 2
+    drain_every: float = 1.0
     drain: float = 15.0
     logs: Pace = field(default_factory=Pace)
 
     def state(self, age: float) -> float:
-        return self.state_first if age < 60 else self.state_steady if age < 600 else self.state_patient
+        return self.state_first if age < 30 else self.state_steady if age < 600 else self.state_patient
 
 
 class Follower:
@@ -164,7 +165,8 @@ class Follower:
             if self._clock.monotonic() - begin > self._rhythm.drain:
                 return
             if self._tail and quiet < self._rhythm.quiet_polls:
-                self._clock.sleep(self._rhythm.logs.interval(0, self._tail.refusals))
+                refused = self._tail.refusals
+                self._clock.sleep(self._rhythm.logs.interval(0, refused) if refused else self._rhythm.drain_every)
 
     def _late(self, timeout: float) -> Timeout:
         name = self._job.display_name or self._job.id

@@ -27,8 +27,6 @@ class Entry:
     """One request. ``job`` is the resource name once it is known, ``when`` an RFC 3339 time of the last change."""
 
     request_id: str
-    project: str
-    region: str
     template: str
     state: State
     when: str
@@ -37,23 +35,24 @@ class Entry:
 
 
 class Journal:
-    """One file per request in a folder. Writes are atomic and on disk before they return."""
+    """One file per request in a folder of the stack's own. Writes are atomic and on disk before they return."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     @classmethod
-    def find(cls, folder: Path, environ: Mapping[str, str]) -> Journal:
+    def find(cls, folder: Path, environ: Mapping[str, str], project: str, stack: str) -> Journal:
         """In the checkout that ``folder`` lies in, else among the user's state files."""
+        own = Path("requests", project, stack)
         root = checkout(folder)
         if root:
-            return cls(root / ".slipway" / "requests")
+            return cls(root / ".slipway" / own)
         state = environ.get("XDG_STATE_HOME", "").strip() or str(Path.home() / ".local" / "state")
-        return cls(Path(state) / "slipway" / "requests")
+        return cls(Path(state) / "slipway" / own)
 
-    def read(self, request_id: str, project: str) -> Entry | None:
+    def read(self, request_id: str) -> Entry | None:
         """The entry, or None when there is none. A half-written one can't be: see :meth:`write`."""
-        file = self._file(request_id, project)
+        file = self._file(request_id)
         try:
             body = json.loads(file.read_text(encoding="utf-8"))
             return Entry(**{**body, "state": State(body["state"])})
@@ -68,7 +67,7 @@ class Journal:
 
     def write(self, entry: Entry) -> None:
         """Raises SlipwayError when the disk does not take it: nothing may be sent that was not written down."""
-        file = self._file(entry.request_id, entry.project)
+        file = self._file(entry.request_id)
         try:
             write_atomically(file, json.dumps(asdict(entry)), mode=0o600)
         except OSError as problem:
@@ -79,9 +78,9 @@ class Journal:
             ) from problem
 
     @contextlib.contextmanager
-    def held(self, request_id: str, project: str) -> Iterator[None]:
+    def held(self, request_id: str) -> Iterator[None]:
         """One process at a time per request. The kernel lets go of it when the holder dies."""
-        file = self._file(request_id, project).with_suffix(".lock")
+        file = self._file(request_id).with_suffix(".lock")
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
             stream = file.open("a")
@@ -105,5 +104,5 @@ class Journal:
                 with contextlib.suppress(OSError):
                     file.unlink()
 
-    def _file(self, request_id: str, project: str) -> Path:
-        return self._folder / project / f"{request_id}.json"
+    def _file(self, request_id: str) -> Path:
+        return self._folder / f"{request_id}.json"

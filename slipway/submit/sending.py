@@ -19,7 +19,7 @@ from slipway.cloud.storage import Location, Storage
 from slipway.cloud.vertex import Vertex
 from slipway.errors import AnswerUnknown, ConfigError, ResourceError
 from slipway.submit.journal import Entry, Journal, State
-from slipway.submit.naming import REQUEST_LABEL, TEMPLATE_LABEL
+from slipway.submit.naming import REQUEST_LABEL, STACK_LABEL, TEMPLATE_LABEL
 from slipway.timing import Clock
 
 _QUOTA_TOO_SMALL = "exceed quota limits"
@@ -39,9 +39,10 @@ class Manners:
 
 @dataclass(frozen=True)
 class Request:
-    """What to send, with its id; ``again`` is the command that goes on with it."""
+    """What to send, with its id, which is the stack's own; ``again`` is the command that goes on with it."""
 
     id: str
+    stack: str
     template: str
     body: Mapping[str, Any]
     again: str
@@ -72,9 +73,10 @@ class Sender:
         self._manners = manners or Manners()
         self._clock = clock or Clock()
 
-    def look_up(self, request_id: str) -> list[CustomJob]:
-        """The jobs that carry this request's label, oldest first."""
-        jobs = list(self._vertex.custom_jobs(f'labels.{REQUEST_LABEL}="{request_id}"'))
+    def look_up(self, request: Request) -> list[CustomJob]:
+        """The jobs of this stack that carry the request's label, oldest first."""
+        wanted = {STACK_LABEL: request.stack, REQUEST_LABEL: request.id}
+        jobs = list(self._vertex.custom_jobs(" AND ".join(f'labels.{key}="{value}"' for key, value in wanted.items())))
         return sorted(jobs, key=lambda job: (job.create_time or datetime.max.replace(tzinfo=UTC), job.name))
 
     def earlier(self, request: Request) -> Sent | None:
@@ -82,7 +84,7 @@ class Sender:
 
         Raises ConfigError when the id was used for something else, ResourceError when its job was deleted since.
         """
-        entry = self._journal.read(request.id, self._vertex.project)
+        entry = self._journal.read(request.id)
         if entry and entry.state is State.ACCEPTED:
             try:
                 job = self._vertex.custom_job(entry.job)
@@ -97,7 +99,7 @@ class Sender:
             self._tell(f"request {request.id} was being sent at {entry.when}; looking for its job")
             age = (self._clock.now() - datetime.fromisoformat(entry.when)).total_seconds()
             return self._search(request, self._manners.look_for - age)
-        found = self.look_up(request.id)
+        found = self.look_up(request)
         return self._chosen(request, found) if found else None
 
     def send(self, request: Request) -> Sent:
@@ -154,7 +156,7 @@ class Sender:
             failed: CloudError | None = None
             found: list[CustomJob] = []
             try:
-                found = self.look_up(request.id)
+                found = self.look_up(request)
             except CloudError as problem:
                 self._tell(f"could not look: {problem.why}")
                 failed = problem
@@ -184,11 +186,8 @@ class Sender:
         return next((job for job in found if holder.rsplit("/", 1)[-1] == job.id), found[0])
 
     def _note(self, request: Request, state: State, job: str = "") -> None:
-        vertex = self._vertex
         when = self._clock.now().isoformat(timespec="seconds")
-        self._journal.write(
-            Entry(request.id, vertex.project, vertex.region, request.template, state, when, job, request.body)
-        )
+        self._journal.write(Entry(request.id, request.template, state, when, job, request.body))
 
     def _unknown(self, request: Request, problem: CloudError | None) -> AnswerUnknown:
         claimed = claim_of(request.body)

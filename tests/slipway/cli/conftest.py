@@ -262,6 +262,10 @@ class Stack:
             finally:
                 process.kill()
 
+    def journal(self, request_id: str) -> Path:
+        """Where a request is written down."""
+        return self.folder / ".slipway" / "requests" / PROJECT / self.name / f"{request_id}.json"
+
     def jobs(self) -> list[dict[str, Any]]:
         """This stack's jobs as the service has them, newest first."""
         listed = self.cloud.rest("GET", f'{JOBS}?filter=labels.slipway-stack="{self.name}"')

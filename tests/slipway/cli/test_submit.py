@@ -1,10 +1,279 @@
-"""`slipway submit` against the local cloud."""
+"""`slipway submit` on a real local cloud: what runs, what is shown, and what is refused before anything is sent."""
 
-from .conftest import Stack
+import json
+import re
+import signal
+
+import pytest
+
+from .conftest import SLEEP, UNSET, Stack, held
 
 
-def test_a_job_is_submitted_and_runs_to_its_end(stack: Stack) -> None:  # D4, P1, B1
+def test_a_job_is_submitted_followed_and_accounted_for(stack: Stack) -> None:  # D4, P1, B1, B4
     done = stack.run("submit", "hello", "-p", "code=print('out of the job')", "--follow")
-    print(done.out, done.err)
     assert done.code == 0, done.err
-    assert "main  out of the job" in done.out
+    lines = done.out.splitlines()
+    assert lines[0] == "hello  @ 3f9c2e1  →  pool cpu/workers  n1-standard-4 × 1 (1 main)"
+    assert lines[1] == (
+        "starts now: uses 1 of 3 machines, no extra charge (pool machines: $0.25/h for these, paid anyway)"
+    )
+    assert re.fullmatch(r"job hello-[a-z2-7]{8}  projects/\d+/locations/us-central1/customJobs/\d+", lines[2])
+    assert "main  out of the job" in lines
+    assert re.search(r"succeeded: started after [\d.]+ s, ran [\d.]+ s, its machines cost \$0\.\d+", done.err)
+
+
+def test_each_role_of_a_distributed_job_is_told_apart(stack: Stack) -> None:  # P4
+    code = "import os, json; t = json.loads(os.environ['CLUSTER_SPEC'])['task']; print('I am', t['type'], t['index'])"
+    done = stack.run("submit", "crew", "-p", "workers=2", "-p", f"code={code}; import time; time.sleep(2)", "--follow")
+    assert done.code == 0, done.err
+    assert {"scheduler  I am workerpool0 0", "workers-0  I am workerpool1 0", "workers-1  I am workerpool1 1"} <= set(
+        done.out.splitlines()
+    )
+
+
+def test_json_stands_alone_on_stdout(stack: Stack) -> None:
+    done = stack.run("submit", "hello", "--output", "json")
+    assert done.json["schema"] == 1 and done.json["kind"] == "submission"
+    assert done.json["fresh"] is True and done.json["verdict"]["outcome"] == "starts-now"
+    job = done.json["job"]
+    assert job["requestId"] == done.json["requestId"] and job["user"] == "ada" and job["commit"] == "3f9c2e1"
+    assert job["output"] == f"gs://w-{stack.name}/jobs/{job['displayName']}"
+    assert job["workerPools"][0]["role"] == "main"
+
+
+def test_json_of_a_followed_job_is_its_end_and_the_log_is_beside_it(stack: Stack) -> None:
+    done = stack.run("submit", "hello", "--follow", "--output", "json")
+    assert done.json["job"]["state"] == "JOB_STATE_SUCCEEDED" and done.json["job"]["waitSeconds"] >= 0
+    assert "main  hello" in done.err
+
+
+def test_a_dry_run_prints_what_would_be_sent_and_sends_nothing(stack: Stack) -> None:
+    words = ("submit", "crew", "-p", "workers=2", "-p", "code=print(1)", "--request-id", "dry-1")
+    printed = stack.run(*words, "--dry-run")
+    assert printed.code == 0 and stack.jobs() == []
+    assert stack.run(*words).code == 0
+    sent, request = stack.jobs()[0], json.loads(printed.out)
+    assert request["displayName"] == sent["displayName"] and request["labels"] == sent["labels"]
+    assert [pool["replicaCount"] for pool in request["jobSpec"]["workerPoolSpecs"]] == [1, 2]
+    for asked, got in zip(request["jobSpec"]["workerPoolSpecs"], sent["jobSpec"]["workerPoolSpecs"], strict=True):
+        assert asked["containerSpec"] == got["containerSpec"] and asked["machineSpec"] == got["machineSpec"]
+
+
+def test_a_growing_pool_says_what_it_adds(stack: Stack) -> None:  # P3, B2
+    done = stack.run("submit", "crew", "-p", "workers=2")
+    assert "scales up: cpu/workers has 1 free, needs 3, grows 1 → 3 of 3 machines (adds $0.49/h" in done.out
+
+
+def test_a_full_pool_says_who_has_it_and_the_job_waits_with_a_reason(stack: Stack) -> None:  # P3, N9
+    holder = held(stack)
+    done = stack.run("submit", "hello", "--wait", "--timeout", "2")
+    assert f"pool full: cpu/workers has 3 of 3 machines busy with {holder} (ada, " in done.out
+    assert f"waiting 0:00  pool full: cpu/workers has 3 of 3 machines busy with {holder}" in done.err
+    assert done.code == 9 and "has not ended after 2 s" in done.err
+
+
+def test_what_can_never_run_is_not_sent(stack: Stack) -> None:  # P3
+    done = stack.run("submit", "crew", "-p", "workers=9")
+    assert done.code == 5 and stack.jobs() == []
+    assert done.err.splitlines()[:2] == [
+        "error: crew can never run on cpu",
+        "  why: cpu/workers: needs 10 machines, the pool's maximum is 3",
+    ]
+
+
+def test_a_shape_that_no_pool_has_is_shown_field_by_field(stack: Stack) -> None:  # P2
+    request = stack.catalog["templates"]["hello"]["ways"][0]["request"]
+    request["jobSpec"]["workerPoolSpecs"][0]["diskSpec"] = {"bootDiskType": "pd-standard", "bootDiskSizeGb": 100}
+    stack.publish()
+    done = stack.run("submit", "hello")
+    assert done.code == 5 and stack.jobs() == []
+    assert "disk type pd-standard, where the nearest pool workers has pd-ssd" in done.err
+
+
+def test_a_failed_job_ends_a_wait_with_its_error(stack: Stack) -> None:
+    done = stack.run("submit", "hello", "-p", "code=raise SystemExit(3)", "--wait")
+    assert done.code == 4
+    assert "exited with a non-zero status of 3" in done.err
+
+
+def test_a_cancelled_job_ends_a_wait(stack: Stack) -> None:
+    with stack.started("submit", "hello", "-p", f"code={SLEEP}", "--wait") as waiting:
+        stack.until(lambda: bool(stack.jobs()))
+        stack.cancel_all()
+        assert waiting.wait(30) == 8
+
+
+def test_ctrl_c_detaches_and_never_cancels(stack: Stack) -> None:
+    with stack.started("submit", "hello", "-p", f"code={SLEEP}", "--follow") as following:
+        stack.until(lambda: any(job["state"] == "JOB_STATE_RUNNING" for job in stack.jobs()))
+        assert following.stdout is not None and following.stderr is not None
+        while "begun" not in (line := following.stdout.readline()):
+            assert line, following.stderr.read()
+        following.send_signal(signal.SIGINT)
+        assert following.wait(30) == 130
+        said = following.stderr.read()
+    name = stack.jobs()[0]["displayName"]
+    assert f"come back with: slipway jobs logs {name} --follow" in said and "Traceback" not in said
+    assert stack.jobs()[0]["state"] == "JOB_STATE_RUNNING"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("submit", "helo"), "fix: slipway submit hello …"),
+        (("submit", "crew", "-p", "wrkers=2"), "wrkers is no parameter; did you mean workers?"),
+        (("submit", "crew", "-p", "workers=many"), "workers=many is not a whole number, 1 to 50"),
+        (("submit", "crew", "-p", "workers=51"), "workers=51 is not a whole number, 1 to 50"),
+        (("submit", "crew", "-p", "workers"), "'workers' is not name=value"),
+        (("submit", "hello", "--way", "flex-start"), "--way flex-start is not supported by this version"),
+        (("submit", "hello", "--way", "pol"), "it runs by pool or spot"),
+        (("submit", "hello", "--sweep", "a=1,2"), "--sweep is not supported by this version"),
+        (("submit", "hello", "--code", "./src"), "--code is not supported by this version"),
+        (("submit", "hello", "--timeout", "5m"), "add --wait or --follow"),
+        (("submit", "hello", "--wait", "--timeout", "soon"), "no duration"),
+        (("submit", "hello", "--wait", "--dry-run"), "--dry-run sends nothing"),
+        (("submit", "hello", "--request-id", "A B"), "is no request id"),
+        (("submit", "hello", "--catalog", "bucket"), "no Cloud Storage address"),
+        (("submit", "hello", "--no-such-flag"), "No such option"),
+        (("submit",), "Missing argument 'TEMPLATE'"),
+    ],
+)
+def test_a_persons_mistake_is_told_with_exit_2_and_nothing_is_sent(
+    stack: Stack, words: tuple[str, ...], said: str
+) -> None:
+    done = stack.run(*words)
+    assert done.code == 2 and said in done.err and "Traceback" not in done.err
+    assert done.err.startswith("error: ") and "\n  fix: " in done.err
+    assert stack.jobs() == []
+
+
+def test_a_required_parameter_is_asked_for(stack: Stack) -> None:
+    del stack.catalog["templates"]["hello"]["parameters"][0]["default"]
+    stack.publish()
+    done = stack.run("submit", "hello")
+    assert done.code == 2 and "code is missing: a text" in done.err
+
+
+def test_a_missing_catalog_says_who_chose_it(stack: Stack) -> None:
+    done = stack.run("submit", "hello", "--catalog", "gs://no-such-bucket-anywhere")
+    assert done.code == 2 and "no catalog at gs://no-such-bucket-anywhere/catalog.json" in done.err
+    assert "chosen by --catalog" in done.err
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b'{"schema": 1}', b"\xff\xfe"])
+def test_an_unreadable_catalog_is_named(stack: Stack, content: bytes) -> None:
+    stack.publish(content)
+    done = stack.run("submit", "hello")
+    assert done.code == 2 and f"the catalog {stack.address}/catalog.json can't be read" in done.err
+
+
+def test_a_newer_catalog_says_to_update(stack: Stack) -> None:
+    stack.publish(json.dumps({**stack.catalog, "schema": 2}).encode())
+    done = stack.run("submit", "hello")
+    assert done.code == 2 and "update slipway" in done.err
+
+
+def test_no_catalog_chosen(stack: Stack) -> None:
+    done = stack.run("submit", "hello", SLIPWAY_CATALOG=UNSET)
+    assert done.code == 2 and "no catalog chosen" in done.err and "slipway use" in done.err
+
+
+def test_no_credentials(stack: Stack) -> None:
+    nowhere = {"HOME": str(stack.folder), "CLOUDSDK_CONFIG": str(stack.folder), "NO_GCE_CHECK": "true"}
+    done = stack.run("submit", "hello", GOOGLE_OAUTH_ACCESS_TOKEN=UNSET, **nowhere)
+    assert done.code == 3 and "no usable Google Cloud credentials" in done.err and "gcloud auth" in done.err
+
+
+def test_a_token_that_is_not_valid(stack: Stack) -> None:
+    done = stack.run("submit", "hello", GOOGLE_OAUTH_ACCESS_TOKEN="stale")
+    assert done.code == 3 and "log in again" in done.err and "stale" not in done.err
+
+
+def test_without_the_role_to_read_the_catalog_it_is_named(stack: Stack) -> None:  # P5
+    done = stack.run("submit", "hello", role="previewer")
+    assert done.code == 3 and "roles/storage.objectViewer" in done.err and f"gs://c-{stack.name}" in done.err
+
+
+def test_without_the_role_to_submit_it_is_named(stack: Stack) -> None:  # P5
+    stack.grant("roles/aiplatform.user", False)
+    try:
+        done = stack.run("submit", "hello")
+    finally:
+        stack.grant("roles/aiplatform.user")
+    assert done.code == 3 and "ask for roles/aiplatform.user on project slipway-local" in done.err
+    assert "cannot tell whether it starts now" in done.out
+
+
+def test_without_the_role_to_act_as_the_trainer_it_is_named(stack: Stack) -> None:  # P5
+    stack.act_as_trainer(False)
+    done = stack.run("submit", "hello")
+    assert done.code == 3 and f"ask for roles/iam.serviceAccountUser on {stack.trainer}" in done.err
+    assert stack.jobs() == []
+
+
+def test_a_cluster_that_is_gone(stack: Stack) -> None:
+    stack.delete_cluster()
+    done = stack.run("submit", "hello")
+    assert done.code == 4 and "error: cluster cpu is gone" in done.err and "pulumi up --stack" in done.err
+    assert stack.jobs() == []
+
+
+def test_a_cluster_in_error(stack: Stack) -> None:
+    stack.cloud.rest("POST", "/slipway/settings", {"create_error": "broken-"})
+    try:
+        stack.make_cluster(cluster=f"broken-{stack.name}")
+    finally:
+        stack.cloud.rest("POST", "/slipway/settings", {"create_error": ""})
+    stack.catalog["clusters"]["cpu"]["id"] = f"broken-{stack.name}"
+    stack.publish()
+    done = stack.run("submit", "hello")
+    assert done.code == 4 and "cluster cpu is in ERROR and takes no jobs" in done.err
+    assert "Resources are insufficient in region" in done.err and stack.jobs() == []
+
+
+@pytest.mark.parametrize("service", ["STORAGE", "VERTEX_AI"])
+def test_nothing_answers_at_the_endpoint(stack: Stack, service: str) -> None:
+    done = stack.run("submit", "hello", **{f"GOOGLE_{service}_CUSTOM_ENDPOINT": "http://127.0.0.1:9/v1/"})
+    assert done.code == 1 and "nothing answers at http://127.0.0.1:9 (connection refused)" in done.err
+
+
+def test_an_endpoint_that_is_another_service(stack: Stack) -> None:
+    done = stack.run("submit", "hello", GOOGLE_STORAGE_CUSTOM_ENDPOINT=f"{stack.cloud.url}/v2/")
+    assert done.code in (2, 4) and "Traceback" not in done.err
+
+
+def test_a_spot_job_runs_beside_the_pool_when_quota_allows(stack: Stack) -> None:
+    quota = {"quota.custom_model_training_preemptible_cpus": 64}
+    before = stack.cloud.rest("GET", "/slipway/settings")["quota"]
+    stack.cloud.rest("POST", "/slipway/settings", quota)
+    try:
+        done = stack.run("submit", "hello", "--way", "spot", "--wait")
+    finally:
+        stack.cloud.rest("POST", "/slipway/settings", {"quota": before})
+    assert done.code == 0, done.err
+    assert "spot: runs beside the pools on 1 machine of its own; quota suffices" in done.out
+    assert stack.jobs()[0]["jobSpec"].get("persistentResourceId") is None
+
+
+def test_a_spot_job_beyond_its_quota_is_refused_with_the_metric(stack: Stack) -> None:  # D2, P3
+    done = stack.run("submit", "hello", "--way", "spot")
+    assert done.code == 5
+    assert "quota custom_model_training_preemptible_cpus us-central1: needs 4, limit 1" in done.err
+
+
+def test_without_the_role_for_quota_it_is_not_checked_and_never_refused(stack: Stack) -> None:  # P5
+    stack.grant("roles/cloudquotas.viewer", False)
+    try:
+        done = stack.run("submit", "hello", "--way", "spot")
+    finally:
+        stack.grant("roles/cloudquotas.viewer")
+    assert "quota not checked: " in done.out and "roles/cloudquotas.viewer" in done.out
+    # The service itself refuses what is beyond its limit.
+    assert done.code == 5 and "custom_model_training_preemptible_cpus" in done.err
+
+
+def test_an_unavailable_way_says_why(stack: Stack) -> None:
+    stack.catalog["templates"]["hello"]["ways"][1].update(available=False, why="quota: short by 3")
+    stack.publish()
+    done = stack.run("submit", "hello", "--way", "spot")
+    assert done.code == 5 and "quota: short by 3" in done.err

@@ -81,6 +81,12 @@ def test_storages_words_are_understood() -> None:  # P5
     assert error.fix == "ask for roles/storage.objectViewer on gs://c"
 
 
+def test_an_identity_is_not_taken_for_a_permission() -> None:
+    message = "previewer@slipway-local.iam.gserviceaccount.com does not have storage.objects.get access to the object."
+    error = failure(Call("read the catalog", "storage.objects.get", "gs://c"), Answer(403, "", message))
+    assert error.role == "roles/storage.objectViewer"
+
+
 def test_an_api_that_is_off_is_no_matter_of_roles() -> None:
     message = "Cloud Quotas API has not been used in project 1 before or it is disabled."
     assert "enable the API" in failure(CALL, Answer(403, "PERMISSION_DENIED", message)).fix
