@@ -54,8 +54,9 @@ def check(given: Mapping[str, Any]) -> list[SettingsError]:
     problems: list[SettingsError] = []
     for key in _REFUSED_KEYS:
         if given.get(key):
+            # Without the key: the engine prints the value of a key that is refused.
             problems.append(
-                SettingsError(key, f"the local gcp plugin takes no {key}: give the token as {TOKEN_VARIABLE} instead")
+                SettingsError("", f"the local gcp plugin takes no {key}: give the token as {TOKEN_VARIABLE} instead")
             )
     for key, value in given.items():
         if key.endswith(_SUFFIX) and isinstance(value, str):

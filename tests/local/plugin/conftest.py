@@ -4,15 +4,19 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
+from local.engine import ensure
 from local.plugin.pace import Pace
 from local.plugin.provider import Provider
 from local.plugin.settings import ENDPOINT_VARIABLES, TOKEN_VARIABLE, load
+from tests.local.conftest import LocalCloud
+from tests.local.plugin.programs import Program
 
 BASES = {
     "vertexAi": "/v1beta1/",
@@ -133,3 +137,15 @@ def pace(waits: Waits) -> Pace:
 def provider(recorder: Recorder, pace: Pace) -> Provider:
     """A provider without the attribution label, as all stacks of Slipway have it."""
     return Provider(load({"addPulumiAttributionLabel": "false"}, recorder.environment()), pace)
+
+
+@pytest.fixture(scope="session")
+def engine() -> Path:
+    return ensure(print).bin
+
+
+@pytest.fixture
+def program(cloud: LocalCloud, engine: Path, tmp_path: Path) -> Program:
+    made = Program("trial", tmp_path / "program", cloud, engine)
+    made.prepare()
+    return made

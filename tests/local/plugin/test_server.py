@@ -1,0 +1,148 @@
+"""The provider's gRPC service, spoken to as the engine does."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import grpc
+import pytest
+from google.protobuf import empty_pb2
+
+from local.plugin.pace import Pace
+from local.plugin.protos import messages, services
+from local.plugin.server import Service
+from local.plugin.values import UNKNOWN, decode, encode
+from tests.local.plugin.conftest import Recorder
+
+_URN = "urn:pulumi:dev::trial::slipway:index:Workspace$gcp:storage/bucket:Bucket::work"
+
+
+@pytest.fixture
+def unconfigured(recorder: Recorder) -> Iterator[Any]:
+    server = grpc.server(ThreadPoolExecutor(4))
+    services.add_ResourceProviderServicer_to_server(Service(Pace(), recorder.environment()), server)
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
+        yield services.ResourceProviderStub(channel)
+    server.stop(None)
+
+
+@pytest.fixture
+def provider(unconfigured: Any) -> Any:
+    answer = unconfigured.Configure(messages.ConfigureRequest(args=encode({"project": "p1"})))
+    assert answer.acceptSecrets
+    assert answer.supportsPreview
+    return unconfigured
+
+
+def _urn(token: str) -> str:
+    return _URN.replace("gcp:storage/bucket:Bucket", token)
+
+
+def _checked(provider: Any, given: Any) -> Any:
+    return provider.Check(messages.CheckRequest(urn=_URN, news=given, randomSeed=b"seed")).inputs
+
+
+def test_it_says_what_it_is(unconfigured: Any) -> None:
+    assert unconfigured.GetPluginInfo(empty_pb2.Empty()).version == "10.2.0"
+    agreed = unconfigured.Handshake(messages.ProviderHandshakeRequest(engine_address="127.0.0.1:1"))
+    assert agreed.accept_secrets
+    assert not agreed.accept_outputs
+
+
+def test_inputs_come_back_completed_with_their_secrets(provider: Any) -> None:
+    inputs = decode(_checked(provider, encode({"location": "us", "labels": {"a": "b"}}, {"labels"})))
+    assert inputs.values["name"].startswith("work-")
+    assert "labels" in inputs.secrets
+
+
+def test_wrong_inputs_are_failures_with_their_paths(provider: Any) -> None:
+    answer = provider.Check(messages.CheckRequest(urn=_URN, news=encode({"versioning": {}})))
+    assert [one.property for one in answer.failures] == ["versioning.enabled", "location"]
+
+
+def test_the_program_may_choose_how_names_are_made(provider: Any) -> None:
+    options = messages.CheckRequest.AutonamingOptions
+    naming = options(proposed_name="mine", mode=options.ENFORCE)
+    answer = provider.Check(messages.CheckRequest(urn=_URN, news=encode({"location": "us"}), autonaming=naming))
+    assert decode(answer.inputs).values["name"] == "mine"
+
+
+def test_a_preview_leaves_open_what_the_cloud_fills_in_and_keeps_labels_secret(provider: Any) -> None:
+    inputs = _checked(provider, encode({"location": "us", "labels": {"a": "b"}}))
+    answer = provider.Create(messages.CreateRequest(urn=_URN, properties=inputs, preview=True))
+    planned = decode(answer.properties)
+    assert answer.id == ""
+    assert planned.values["url"] is UNKNOWN
+    assert planned.values["project"] == "p1"
+    assert planned.secrets == {"effectiveLabels", "pulumiLabels"}
+
+
+def test_a_difference_names_paths_and_kinds(provider: Any) -> None:
+    old = encode({"name": "w", "location": "US", "project": "p1", "deletionPolicy": "DELETE"})
+    news = encode({"name": "w", "location": "EU", "requesterPays": True, "__defaults": []})
+    answer = provider.Diff(messages.DiffRequest(urn=_URN, id="w", olds=old, news=news))
+    kinds = messages.PropertyDiff
+    assert {path: one.kind for path, one in answer.detailedDiff.items()} == {
+        "location": kinds.UPDATE_REPLACE,
+        "requesterPays": kinds.ADD,
+    }
+    assert answer.replaces == ["location"]
+    assert answer.deleteBeforeReplace
+    assert answer.changes == messages.DiffResponse.DIFF_SOME
+
+
+def test_what_is_gone_reads_without_an_id(provider: Any, recorder: Recorder) -> None:
+    recorder.refuse("GET /storage/v1/b/work", 404, "not found")
+    state = encode({"name": "work"})
+    assert provider.Read(messages.ReadRequest(id="work", urn=_URN, properties=state, inputs=state)).id == ""
+
+
+def test_an_error_has_the_official_plugins_form_and_googles_text(provider: Any, recorder: Recorder) -> None:
+    recorder.refuse("POST /storage/v1/b", 403, "no permission", "PERMISSION_DENIED")
+    with pytest.raises(grpc.RpcError) as failed:
+        provider.Create(
+            messages.CreateRequest(urn=_URN, properties=encode({"name": "work", "location": "us"}), timeout=60)
+        )
+    assert failed.value.details() == (
+        f"creating {_URN}: 1 error occurred:\n\t* Error creating bucket work: googleapi: Error 403: no permission\n\n"
+    )
+
+
+def test_a_cancel_ends_what_waits(provider: Any, recorder: Recorder) -> None:
+    recorder.refuse("POST /storage/v1/b", 503, "later")
+    properties = encode({"name": "work", "location": "us"})
+    waiting = provider.Create.future(messages.CreateRequest(urn=_URN, properties=properties))
+    while not recorder.asked:
+        pass
+    provider.Cancel(empty_pb2.Empty())
+    assert "cancelled" in waiting.exception(timeout=60).details()
+
+
+def test_other_types_and_functions_are_refused_by_name(provider: Any) -> None:
+    with pytest.raises(grpc.RpcError, match="does not know the type gcp:compute/network:Network"):
+        provider.Check(messages.CheckRequest(urn=_urn("gcp:compute/network:Network"), news=encode({})))
+    with pytest.raises(grpc.RpcError, match="does not know the function gcp:storage/getBucket:getBucket"):
+        provider.Invoke(messages.InvokeRequest(tok="gcp:storage/getBucket:getBucket"))
+
+
+def test_an_endpoint_elsewhere_is_a_failure_of_its_key(unconfigured: Any) -> None:
+    news = encode({"storageCustomEndpoint": "https://storage.googleapis.com/storage/v1/"})
+    (failure,) = unconfigured.CheckConfig(messages.CheckRequest(urn=_urn("pulumi:providers:gcp"), news=news)).failures
+    assert failure.property == "storageCustomEndpoint"
+    with pytest.raises(grpc.RpcError, match="not an address on this machine"):
+        unconfigured.Configure(messages.ConfigureRequest(args=news))
+
+
+def test_a_changed_configuration_updates_the_provider_and_replaces_nothing(unconfigured: Any) -> None:
+    old, new = encode({"project": "p1"}), encode({"project": "p1", "region": "us"})
+    answer = unconfigured.DiffConfig(messages.DiffRequest(old_inputs=old, news=new))
+    assert (list(answer.diffs), list(answer.replaces)) == (["region"], [])
+    same = unconfigured.DiffConfig(messages.DiffRequest(old_inputs=old, news=old))
+    assert same.changes == messages.DiffResponse.DIFF_NONE
+
+
+def test_it_has_to_be_configured_first(unconfigured: Any) -> None:
+    with pytest.raises(grpc.RpcError, match="has not been configured"):
+        unconfigured.Check(messages.CheckRequest(urn=_URN, news=encode({})))
