@@ -24,7 +24,9 @@ def main() -> None:
     name, (project, region) = pulumi.get_stack(), place()
     hooks = guard(guarded_jobs(os.environ, project, region, name))
     if os.environ.get("SLIPWAY_PURPOSE") == "destroy":
-        return
+        return pulumi.log.warn(
+            "SLIPWAY_PURPOSE=destroy: nothing is declared, so `pulumi up` would delete the stack too"
+        )
     stack, preview, now = configured(CHECKOUT), pulumi.runtime.is_dry_run(), datetime.now(UTC)
     with ThreadPoolExecutor(1) as background:  # the cloud answers while Python imports
         deciding = background.submit(

@@ -88,5 +88,5 @@ def _template(name: str, report: QuotaReport, offers: tuple[Offer, ...]) -> str:
     for offer in offers:
         verdict = report.ways[name][offer.way]
         where = f"{offer.way} {offer.cluster.name}" if offer.cluster else offer.way
-        ways.append(where if verdict.available else f"{where} unavailable ({verdict.why})")
+        ways.append(where if verdict.available else f"{where} unavailable")
     return f"template {name}: {' · '.join(ways)}"
