@@ -14,7 +14,6 @@ import click
 from slipway.errors import SlipwayError
 
 INTERRUPTED = 130
-BROKEN_PIPE = 141
 
 _COMMANDS = {
     "submit": ("slipway.cli.submit", "Submit a job from a template."),
@@ -105,11 +104,6 @@ def main(args: Sequence[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         _say("interrupted")
         return INTERRUPTED
-    except BrokenPipeError:
-        # Python would complain once more when it flushes stdout at exit.
-        with contextlib.suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return BROKEN_PIPE
     except Exception as error:
         if debug:
             raise

@@ -1,0 +1,184 @@
+"""`slipway jobs`: list, show, logs, wait, cancel."""
+
+import json
+
+import pytest
+
+from .conftest import SLEEP, Stack, held
+
+
+def submitted(stack: Stack, *words: str) -> str:
+    """The name of a job that has ended."""
+    done = stack.run("submit", "hello", *words, "--wait", "--output", "json")
+    return str(done.json["job"]["displayName"])
+
+
+def test_jobs_are_listed_newest_first(stack: Stack) -> None:
+    first, second = submitted(stack), submitted(stack, "-p", "code=raise SystemExit(1)")
+    done = stack.run("jobs", "list")
+    assert done.code == 0
+    lines = done.out.splitlines()
+    assert lines[0].split() == ["JOB", "STATE", "USER", "ON", "CREATED", "WAIT", "RUN"]
+    assert lines[1].startswith(f"{second}  failed     ada   cpu ") and lines[2].startswith(f"{first}  succeeded  ada")
+
+
+def test_a_list_can_be_narrowed(stack: Stack) -> None:
+    first, second = submitted(stack), submitted(stack, "-p", "code=raise SystemExit(1)")
+
+    def names(*words: str) -> list[str]:
+        return [job["displayName"] for job in stack.run("jobs", "list", "--output", "json", *words).json["jobs"]]
+
+    assert names() == [second, first]
+    assert names("--state", "failed") == [second]
+    assert names("--limit", "1") == [second]
+    assert names("--template", "crew") == [] == names("--user", "somebody")
+    assert names("--user", "Ada", "--template", "hello", "--state", "succeeded") == [first]
+    assert {first, second} <= set(names("--all", "--limit", "1000"))
+
+
+def test_no_jobs_yet_is_no_error(stack: Stack) -> None:
+    done = stack.run("jobs", "list")
+    assert done.code == 0 and done.out == "" and f"no jobs of stack {stack.name} yet" in done.err
+    assert stack.run("jobs", "list", "--output", "json").json == {"schema": 1, "kind": "jobs", "jobs": []}
+
+
+def test_a_job_is_shown_by_name_number_and_full_name(stack: Stack) -> None:
+    name = submitted(stack)
+    job = stack.jobs()[0]
+    for text in (name, job["name"].rsplit("/", 1)[-1], job["name"]):
+        done = stack.run("jobs", "show", text)
+        assert done.code == 0, done.err
+        facts = dict(line.split(maxsplit=1) for line in done.out.splitlines())
+        assert facts["job"] == name and facts["state"] == "succeeded" and facts["template"] == "hello"
+        assert facts["commit"] == "3f9c2e1" and facts["on"] == f"cpu ({stack.cluster})"  # N8
+        assert facts["machines"] == "1 × n1-standard-4 (main)"
+
+
+def test_a_waiting_job_is_shown_with_its_reason(stack: Stack) -> None:  # N9
+    holder = held(stack)
+    waiting = stack.run("submit", "hello", "--output", "json").json["job"]["displayName"]
+    done = stack.run("jobs", "show", waiting)
+    assert f"state      queued: pool full: cpu/workers has 3 of 3 machines busy with {holder} (ada," in done.out
+    shown = stack.run("jobs", "show", waiting, "--output", "json").json["job"]
+    assert shown["waitsFor"].startswith("pool full") and shown["startTime"] is None
+
+
+@pytest.mark.parametrize("verb", ["show", "logs", "wait", "cancel"])
+def test_an_unknown_job_is_an_error_with_the_nearest_name(stack: Stack, verb: str) -> None:
+    name = submitted(stack)
+    done = stack.run("jobs", verb, name[:-1])
+    assert done.code == 4 and f"error: no job '{name[:-1]}'" in done.err
+    assert f"the nearest name is {name}" in done.err and "fix: slipway jobs list" in done.err
+
+
+@pytest.mark.parametrize(
+    "text", ["4711", "nothing-like-it", 'a"b', "projects/slipway-local/locations/us-central1/customJobs/4"]
+)
+def test_what_names_no_job(stack: Stack, text: str) -> None:
+    assert stack.run("jobs", "show", text).code == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("projects/slipway-local/locations/europe-west4/customJobs/4", "the catalog's stack in us-central1"),
+        ("projects/another/locations/us-central1/customJobs/4", "the catalog's stack in slipway-local"),
+        ("projects/slipway-local/persistentResources/4", "is no job's name"),
+    ],
+)
+def test_a_name_from_elsewhere_is_refused(stack: Stack, text: str, said: str) -> None:
+    done = stack.run("jobs", "show", text)
+    assert done.code == 2 and said in done.err
+
+
+def test_logs_are_shown_by_role(stack: Stack) -> None:
+    code = "import os; print('line of', os.environ['RANK'])"
+    done = stack.run(
+        "submit",
+        "crew",
+        "-p",
+        "workers=2",
+        "-p",
+        f"code={code}; import time; time.sleep(2)",
+        "--wait",
+        "--output",
+        "json",
+    )
+    name = done.json["job"]["displayName"]
+    lines = stack.run("jobs", "logs", name).out.splitlines()
+    assert {"scheduler  line of 0", "workers-0  line of 1", "workers-1  line of 2"} <= set(lines)
+    workers = stack.run("jobs", "logs", name, "--role", "workers").out.splitlines()
+    assert len(workers) >= 2 and all(line.startswith("workers-") for line in workers)
+    assert stack.run("jobs", "logs", name, "--role", "workers-1").out.splitlines() == ["workers-1  line of 2"]
+    assert len(stack.run("jobs", "logs", name, "--tail", "2").out.splitlines()) == 2
+    documents = [json.loads(line) for line in stack.run("jobs", "logs", name, "--output", "json").out.splitlines()]
+    assert {"role": "scheduler", "text": "line of 0"}.items() <= next(
+        one for one in documents if one["role"] == "scheduler"
+    ).items()
+    assert all(one["schema"] == 1 for one in documents)
+
+
+def test_logs_can_be_followed_to_the_end(stack: Stack) -> None:
+    done = stack.run("submit", "hello", "-p", "code=import time; time.sleep(1); print('late')", "--output", "json")
+    followed = stack.run("jobs", "logs", done.json["job"]["displayName"], "--follow")
+    assert followed.code == 0 and "main  late" in followed.out.splitlines()
+
+
+def test_a_job_without_a_line_says_so(stack: Stack) -> None:
+    name = submitted(stack)
+    done = stack.run("jobs", "logs", name, "--role", "nobody")
+    assert done.code == 0 and done.out == "" and "no lines of nobody yet" in done.err
+
+
+def test_without_the_role_for_logs_following_goes_on_and_names_it(stack: Stack) -> None:  # P5
+    stack.grant("roles/logging.viewer", False)
+    try:
+        done = stack.run("submit", "hello", "--follow")
+        shown = stack.run("jobs", "logs", done.out.split("job ")[1].split()[0])
+    finally:
+        stack.grant("roles/logging.viewer")
+    assert done.code == 0 and "logs can't be shown" in done.err and "roles/logging.viewer" in done.err
+    assert shown.code == 3 and "ask for roles/logging.viewer" in shown.err
+
+
+@pytest.mark.parametrize(("code", "exit_code"), [("print(1)", 0), ("raise SystemExit(7)", 4)])
+def test_waiting_ends_with_the_jobs_outcome(stack: Stack, code: str, exit_code: int) -> None:
+    name = stack.run("submit", "hello", "-p", f"code={code}", "--output", "json").json["job"]["displayName"]
+    done = stack.run("jobs", "wait", name, "--output", "json")
+    assert done.code == exit_code and done.json["job"]["ended"] is True
+
+
+def test_waiting_ends_with_its_timeout(stack: Stack) -> None:
+    name = held(stack, 1)
+    done = stack.run("jobs", "wait", name, "--timeout", "1")
+    assert done.code == 9 and "it is running, and goes on" in done.err
+
+
+def test_a_running_job_is_cancelled(stack: Stack) -> None:
+    name = held(stack, 1)
+    done = stack.run("jobs", "cancel", name)
+    assert done.code == 0 and done.out == f"cancelling {name}\n"
+    assert stack.run("jobs", "wait", name).code == 8
+
+
+def test_a_waiting_job_is_cancelled(stack: Stack) -> None:
+    held(stack)
+    waiting = stack.run("submit", "hello", "-p", f"code={SLEEP}", "--output", "json").json["job"]["displayName"]
+    assert stack.run("jobs", "cancel", waiting).code == 0
+    assert stack.run("jobs", "wait", waiting).code == 8
+
+
+def test_an_ended_job_is_not_cancelled(stack: Stack) -> None:
+    name = submitted(stack)
+    done = stack.run("jobs", "cancel", name)
+    assert done.code == 4 and f"job {name} has ended, there is nothing to cancel" in done.err
+    assert "why: it succeeded" in done.err
+
+
+def test_following_goes_on_when_the_service_is_away_for_a_while(stack: Stack) -> None:
+    name = stack.run("submit", "hello", "-p", "code=import time; time.sleep(4)", "--output", "json").json["job"][
+        "displayName"
+    ]
+    with stack.faults({"kind": "unavailable", "match": r"^GET .*/customJobs/\d+$", "times": 6}):
+        done = stack.run("jobs", "wait", name.rsplit("/")[-1])
+    assert done.code == 0 and "no contact" in done.err

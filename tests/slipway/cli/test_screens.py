@@ -1,0 +1,191 @@
+"""`slipway pools`, `quota`, `templates`, `use`, and the command itself."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from slipway.cli.main import main
+
+from tests.local.conftest import ROOT
+
+from .conftest import UNSET, Stack, held
+
+
+def test_pools_say_what_is_busy_and_what_it_costs(stack: Stack) -> None:  # B1, Z8
+    idle = stack.run("pools").out.splitlines()
+    assert idle[0].split("  ")[0] == "CLUSTER"
+    assert " ".join(idle[1].split()) == "cpu workers RUNNING n1-standard-4 0 / 1 / 3 0 no job yet 0.25 0.25–0.74"
+    name = held(stack, 2)
+    row = stack.run("pools", "--output", "json").json["pools"][0]
+    assert (row["busy"], row["live"], row["max"]) == (2, 2, 3) and row["jobs"] == [name]
+    assert row["pricePerHourNow"] == "0.4906" and row["idleSince"] is None
+    assert row["clusterId"] == stack.cluster and row["state"] in ("RUNNING", "UPDATING")
+
+
+def test_an_idle_pool_says_since_when(stack: Stack) -> None:
+    stack.run("submit", "hello", "--wait")
+    row = stack.run("pools", "--output", "json").json["pools"][0]
+    assert row["busy"] == 0 and row["idleSince"] is not None
+
+
+def test_a_retiring_cluster_says_until_when(stack: Stack) -> None:  # N1
+    name = held(stack, 1)
+    stack.make_cluster(cluster=f"new-{stack.name}")
+    stack.catalog["clusters"]["cpu"]["id"] = f"new-{stack.name}"
+    stack.catalog["retiring"] = [stack.cluster]
+    stack.publish()
+    lines = stack.run("pools").out.splitlines()
+    assert lines[1].startswith("cpu ") and "RUNNING" in lines[1]
+    assert lines[2].startswith(stack.cluster) and "RETIRING" in lines[2] and lines[2].endswith(f"until {name} ends")
+
+
+def test_a_cluster_that_is_gone_is_said(stack: Stack) -> None:
+    stack.delete_cluster()
+    done = stack.run("pools")
+    assert done.code == 0 and "GONE" in done.out and "cpu is GONE" in done.err
+
+
+def test_quota_is_a_table_of_metrics(stack: Stack) -> None:  # D2, N6
+    done = stack.run("quota")
+    assert done.code == 0
+    assert "N1/E2 vCPUs" in done.out and "pool cpu/workers, 1–3 machines" in done.out and "2,200" in done.out
+    assert "spot is unavailable: quota: custom_model_training_preemptible_cpus us-central1" in done.err
+    lines = stack.run("quota", "--output", "json").json["lines"]
+    cpus = next(line for line in lines if line["metric"] == "custom_model_training_cpus")
+    assert cpus["limit"] == 2200 and cpus["ceiling"] == 12 and cpus["verdict"] == "ok"
+
+
+def test_without_its_role_quota_is_not_checked(stack: Stack) -> None:  # P5
+    stack.grant("roles/cloudquotas.viewer", False)
+    try:
+        done = stack.run("quota")
+        document = stack.run("quota", "--output", "json").json
+    finally:
+        stack.grant("roles/cloudquotas.viewer")
+    assert done.code == 0 and "quota not checked: " in done.err and "roles/cloudquotas.viewer" in done.err
+    assert document["checked"] is False and document["lines"][0]["limit"] is None
+
+
+def test_templates_are_listed_and_shown(stack: Stack) -> None:  # D3
+    stack.catalog["templates"]["hello"]["ways"][1].update(available=False, why="quota: short by 3")
+    stack.publish()
+    listed = stack.run("templates")
+    assert "hello     pool, (spot)  code" in listed.out and "says why" in listed.err
+    shown = stack.run("templates", "show", "crew").out
+    assert "workers    1               a whole number, 1 to 50  machines" in shown
+    assert "1 scheduler n1-standard-4, ${workers} workers n1-standard-4" in shown
+    assert "quota: short by 3" in stack.run("templates", "show", "hello").out
+    document = stack.run("templates", "--output", "json").json
+    assert [one["name"] for one in document["templates"]] == ["crew", "hello"]
+    assert document["catalog"]["commit"] == "3f9c2e1"
+    one = stack.run("templates", "show", "hello", "--output", "json").json["template"]
+    assert one["ways"][1] == {
+        "way": "spot",
+        "available": False,
+        "why": "quota: short by 3",
+        "cluster": None,
+        "pools": [],
+        "pricePerHour": None,
+    }
+    assert stack.run("templates", "show", "helo").code == 2
+
+
+def test_a_catalog_is_remembered_for_the_checkout(stack: Stack) -> None:
+    without = {"SLIPWAY_CATALOG": UNSET}
+    assert stack.run("templates", **without).code == 2
+    used = stack.run("use", stack.address, **without)
+    assert used.code == 0 and f"stack {stack.name}, slipway-local us-central1, 2 templates" in used.out
+    assert stack.run("templates", **without).code == 0
+    assert stack.run("use", **without).out.startswith(f"{stack.address}/catalog.json  (chosen by ")
+    assert "$SLIPWAY_CATALOG" in stack.run("use").out
+
+
+def test_a_catalog_that_cannot_be_read_is_not_remembered(stack: Stack) -> None:
+    done = stack.run("use", "gs://no-such-bucket-anywhere", SLIPWAY_CATALOG=UNSET)
+    assert done.code == 2 and "nothing is remembered" in done.err
+    assert not (stack.folder / ".slipway" / "catalog").exists()
+
+
+def slipway(*words: str, **variables: str) -> "subprocess.CompletedProcess[str]":
+    environ = {**os.environ, "PYTHONPATH": str(ROOT), **variables}
+    command = [sys.executable, "-m", "slipway", *words]
+    return subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_help_names_every_command_and_imports_none_of_them() -> None:
+    script = (
+        "import sys\nfrom slipway.cli.main import main\nmain(['--help'])\n"
+        "heavy = {'requests', 'rich', 'pydantic', 'google.auth', 'pulumi', 'slipway.cli.submit'} & set(sys.modules)\n"
+        "sys.exit(f'imported {heavy}' if heavy else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 0, done.stderr
+    for command in ("submit", "templates", "jobs", "pools", "quota", "use", "check", "completion"):
+        assert f"\n  {command} " in done.stdout
+
+
+def test_submitting_imports_no_sdk_and_no_engine() -> None:
+    script = (
+        "import sys\nimport slipway.cli.submit\n"
+        "heavy = {'google.cloud.aiplatform', 'google.cloud.aiplatform_v1', 'pulumi', 'pydantic', 'rich', 'yaml'}\n"
+        "found = heavy & set(sys.modules)\nsys.exit(f'imported {found}' if found else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("submit",), ("templates",), ("templates", "show"), ("jobs",), ("jobs", "list"), ("jobs", "show"),
+        ("jobs", "logs"), ("jobs", "wait"), ("jobs", "cancel"), ("pools",), ("quota",), ("use",), ("check",),
+        ("completion",),
+    ],
+)  # fmt: skip
+def test_every_command_has_help(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*words, "--help"]) == 0
+    assert "Usage: slipway" in capsys.readouterr().out
+
+
+def test_the_version_is_told() -> None:
+    done = slipway("--version")
+    assert done.returncode == 0 and done.stdout.startswith("slipway 0.")
+
+
+def test_an_unknown_command_gets_a_suggestion(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sbmit"]) == 2
+    assert capsys.readouterr().err == "error: no command 'sbmit'. Did you mean submit?\n  fix: slipway --help\n"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["completion", shell]) == 0
+    assert "_SLIPWAY_COMPLETE" in capsys.readouterr().out
+
+
+def test_completion_knows_the_commands() -> None:
+    done = slipway(_SLIPWAY_COMPLETE="bash_complete", COMP_WORDS="slipway jo", COMP_CWORD="1")
+    assert "jobs" in done.stdout
+
+
+def test_a_traceback_is_shown_only_when_asked_for(stack: Stack) -> None:
+    plain = stack.run("submit", "helo")
+    asked = stack.run("submit", "helo", "--debug")
+    assert "Traceback" not in plain.err and "Traceback" in asked.err
+    assert asked.code == plain.code == 2
+
+
+def test_colour_only_where_it_is_wanted(stack: Stack) -> None:
+    assert "\x1b[" not in stack.run("templates").out
+    assert "\x1b[" in stack.run("templates", FORCE_COLOR="1").out
+    assert "\x1b[" not in stack.run("templates", FORCE_COLOR="1", NO_COLOR="1").out
+
+
+def test_a_reader_that_goes_away_is_no_fault(stack: Stack) -> None:
+    with stack.started("templates", "--output", "json") as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.wait(30) == 1
+        assert process.stderr is not None and "Traceback" not in process.stderr.read()
