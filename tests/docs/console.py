@@ -1,0 +1,50 @@
+"""Console blocks of a page: what a reader is told to type, and what they are told they will see."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+_BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+# What differs from run to run: numbers with their units, content hashes, job names, commits.
+_VARIES = (
+    (re.compile(r"@ [0-9a-f]{7}\+?"), "@ COMMIT"),
+    (re.compile(r"\bdask-digits-[a-z2-7]{8}\b"), "dask-digits-JOB"),
+    (re.compile(r"\bcpu-[0-9a-f]{7}\b"), "cpu-ID"),
+    (re.compile(r"\((built|installed|release)\)"), "(SOURCE)"),
+    (re.compile(r"\b(started|runs) at http\S+"), "at URL"),
+    (re.compile(r"\d+(?:[.,]\d+)*(?: ?(?:s|min|h))?"), "N"),
+    (re.compile(r"\s+"), " "),
+)
+ELLIPSIS = "…"
+
+
+@dataclass(frozen=True)
+class Typed:
+    """A command, and the lines shown below it; `…` stands for any number of lines."""
+
+    command: str
+    shown: tuple[str, ...]
+
+
+def commands(page: Path) -> list[Typed]:
+    """Every `$ command` of the page's console blocks, in order."""
+    found: list[Typed] = []
+    for block in _BLOCK.findall(page.read_text("utf-8")):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, *shown = part.rstrip("\n").split("\n")
+            found.append(Typed(command, tuple(shown)))
+    return found
+
+
+def missing(shown: tuple[str, ...], printed: str) -> list[str]:
+    """The lines shown that are not printed, in that order; numbers, ids and white space are not compared."""
+    lines = iter([normal(line) for line in printed.splitlines()])
+    return [line for line in shown if line.strip() not in ("", ELLIPSIS) and normal(line) not in lines]
+
+
+def normal(line: str) -> str:
+    for pattern, word in _VARIES:
+        line = pattern.sub(word, line)
+    return line.strip()
