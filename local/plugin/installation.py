@@ -33,9 +33,9 @@ def install(pulumi_home: Path, python: Path, choice: str | None = None) -> Path:
     current = _current(folder / _NAME)
     if chosen == "auto":
         if current is not None and _ours(current):
-            _remove(folder)
+            shutil.rmtree(folder)
         return folder
-    wanted = _official(Path(chosen)) if chosen else _script(Path(python))
+    wanted = _official(Path(chosen).expanduser()) if chosen else _script(Path(python))
     if current != wanted:
         plugins.mkdir(parents=True, exist_ok=True)
         _put(plugins, folder, wanted)
@@ -86,19 +86,17 @@ def _put(plugins: Path, folder: Path, wanted: str | Path) -> None:
         else:
             binary.write_text(wanted)
             binary.chmod(0o755)
-        if folder.is_dir():
-            # One file can be exchanged under a running engine, a folder that holds something can't.
-            binary.replace(folder / _NAME)
-        else:
+        try:
             made.rename(folder)
+        except OSError:
+            if not folder.is_dir():
+                raise
+            # A folder that holds something can't be exchanged as a whole; its one file can, under a running engine.
+            binary.replace(folder / _NAME)
     finally:
         shutil.rmtree(made, ignore_errors=True)
     for left in (folder.with_name(f"{folder.name}.partial"), folder.with_name(f"{folder.name}.lock")):
         left.unlink(missing_ok=True)
-
-
-def _remove(folder: Path) -> None:
-    shutil.rmtree(folder)
 
 
 def run(arguments: list[str]) -> int:

@@ -95,6 +95,7 @@ class Waits:
 def recorder() -> Iterator[Recorder]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        wbufsize = -1  # one write an answer: several small ones wait for each other's acknowledgement
 
         def _serve(self) -> None:
             parts = urlsplit(self.path)

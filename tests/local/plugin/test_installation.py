@@ -1,6 +1,7 @@
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,14 @@ def test_installing_again_changes_nothing(tmp_path: Path) -> None:
     first = _binary(install(tmp_path, _PYTHON, "")).stat()
     second = _binary(install(tmp_path, _PYTHON, "")).stat()
     assert (first.st_ino, first.st_mtime_ns) == (second.st_ino, second.st_mtime_ns)
+
+
+def test_several_at_once_do_not_get_in_each_others_way(tmp_path: Path) -> None:
+    pythons = [Path(f"/bin/python{number}") for number in range(16)]
+    with ThreadPoolExecutor(16) as pool:
+        (folder,) = set(pool.map(lambda python: install(tmp_path, python, ""), pythons))
+    assert any(str(python) in _binary(folder).read_text() for python in pythons)
+    assert [one.name for one in folder.parent.iterdir()] == [folder.name]
 
 
 def test_another_python_takes_its_place(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import grpc
+import psutil
 import pytest
 
 from local import plugin
@@ -66,12 +67,12 @@ def test_it_does_not_outlive_an_engine_that_was_killed(tmp_path: Path) -> None:
 
 
 def _ends(pid: int) -> bool:
-    for _ in range(600):
-        try:
-            state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
-        except FileNotFoundError:
-            return True
-        if state == "Z":
-            return True
-        time.sleep(0.1)
+    try:
+        process = psutil.Process(pid)
+        for _ in range(600):
+            if process.status() == psutil.STATUS_ZOMBIE:
+                return True
+            time.sleep(0.1)
+    except psutil.NoSuchProcess:
+        return True
     return False
