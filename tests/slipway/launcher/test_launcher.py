@@ -1,0 +1,237 @@
+"""A submission runs once, however often it was sent; when that can't be told, it does not run. # N7 # P5
+
+Against the storage of the local cloud, with the tokens its metadata server would give; faults are added in between.
+"""
+
+import ast
+import http.server
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import Request, urlopen
+
+import pytest
+
+from slipway.launcher import slipway_launcher as launcher
+from tests.local.conftest import LocalCloud
+
+SCRIPT = Path(launcher.__file__)
+PROJECT = "slipway-local"
+PROGRAM = "import sys\nprint('the job runs with', sys.argv[1:])\nsys.exit(3 if 'fail' in sys.argv else 0)\n"
+
+
+class Between(http.server.BaseHTTPRequestHandler):
+    """Serves a replica's token and hands everything else on to the cloud, unless it is told to fail first."""
+
+    token: str
+    cloud: str
+    faults: list[int | str]  # an HTTP status to answer, "lost" (done, not answered) or "silent" (not done)
+
+    def do_GET(self) -> None:
+        if self.path.startswith("/computeMetadata/"):
+            assert self.headers["Metadata-Flavor"] == "Google"
+            self.answer(200, json.dumps({"access_token": self.token, "expires_in": 3600}).encode())
+        else:
+            self.hand_on()
+
+    def do_POST(self) -> None:
+        self.hand_on()
+
+    def hand_on(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        fault = self.faults.pop(0) if self.faults else None
+        if isinstance(fault, int):
+            self.answer(fault, b'{"error": {"message": "made up"}}')
+        if fault == "silent":
+            self.connection.close()
+        if isinstance(fault, int) or fault == "silent":
+            return
+        headers = {"Authorization": self.headers["Authorization"], "Content-Type": "text/plain"}
+        data = body if self.command == "POST" else None
+        try:
+            with urlopen(Request(self.cloud + self.path, data=data, headers=headers, method=self.command)) as done:
+                status, content = done.status, done.read()
+        except OSError as error:
+            status, content = error.code, error.read()  # type: ignore[attr-defined]
+        if fault == "lost":
+            self.connection.close()
+        else:
+            self.answer(status, content)
+
+    def answer(self, status: int, content: bytes) -> None:
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+class Replica:
+    """What a replica sees: its job's id, the metadata server, the storage behind it."""
+
+    def __init__(self, server: http.server.ThreadingHTTPServer, folder: Path, bucket: str) -> None:
+        self.handler: Any = server.RequestHandlerClass
+        self.bucket = bucket
+        host = f"127.0.0.1:{server.server_port}"
+        self.environ = {
+            **{name: value for name, value in os.environ.items() if not name.startswith(("GOOGLE_", "CLOUD_ML"))},
+            "GCE_METADATA_HOST": host,
+            "STORAGE_EMULATOR_HOST": f"http://{host}",
+            "PYTHONPATH": f"{SCRIPT.parent}{os.pathsep}{folder}",
+        }
+
+    def claim(self, request: str) -> str:
+        return f"gs://{self.bucket}/claims/{request}"
+
+    def start(
+        self, request: str, job: str, *arguments: str, python: str = sys.executable
+    ) -> subprocess.CompletedProcess[str]:
+        command = [
+            python,
+            "-m",
+            "slipway_launcher",
+            "--claim",
+            self.claim(request),
+            "--module",
+            "work",
+            "--",
+            *arguments,
+        ]
+        environ = {**self.environ, "CLOUD_ML_JOB_ID": job} if job else self.environ
+        return subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.fixture(scope="session")
+def bucket(cloud: LocalCloud) -> str:
+    cloud.rest("POST", f"/storage/v1/b?project={PROJECT}", {"name": "launcher-work", "location": "US-CENTRAL1"})
+    return "launcher-work"
+
+
+@pytest.fixture
+def replica(cloud: LocalCloud, bucket: str, tmp_path: Path) -> Iterator[Replica]:
+    (tmp_path / "work.py").write_text(PROGRAM)
+    handler = type("Handler", (Between,), {"token": cloud.token(), "cloud": cloud.url, "faults": []})
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield Replica(server, tmp_path, bucket)
+    server.shutdown()
+    server.server_close()
+
+
+def ran(done: subprocess.CompletedProcess[str]) -> bool:
+    return "the job runs with" in done.stdout
+
+
+def test_the_first_one_claims_and_becomes_the_job(replica: Replica) -> None:
+    done = replica.start("first", "11", "--trees=5", "--", "x")
+    assert (done.returncode, done.stdout) == (0, "the job runs with ['--trees=5', '--', 'x']\n"), done.stderr
+
+
+def test_other_replicas_and_restarts_of_the_job_run_too(replica: Replica) -> None:
+    assert all(ran(replica.start("again", "11")) for _ in range(3))
+
+
+def test_a_copy_says_so_and_ends_well_before_any_code(replica: Replica) -> None:
+    assert ran(replica.start("copied", "11"))
+    done = replica.start("copied", "12")
+    assert done.returncode == 0
+    assert done.stdout == "slipway: a copy of job 11, which runs this submission: nothing to do here\n"
+
+
+def test_the_jobs_exit_code_is_its_own(replica: Replica) -> None:
+    assert replica.start("failing", "11", "fail").returncode == 3
+
+
+def test_an_answer_that_is_lost_does_not_make_a_copy_of_itself(replica: Replica) -> None:
+    replica.handler.faults = ["lost"]
+    assert ran(replica.start("lost", "11"))
+
+
+@pytest.mark.parametrize("faults", [[503], [429, 500], ["silent"], [412, 404]])
+def test_passing_trouble_is_waited_out(replica: Replica, faults: list[Any]) -> None:
+    replica.handler.faults = faults
+    done = replica.start(f"trouble-{faults[0]}", "11")
+    assert ran(done), done.stderr
+
+
+@pytest.mark.parametrize("status", [401, 403, 400])
+def test_what_can_not_be_told_does_not_run(replica: Replica, status: int) -> None:
+    replica.handler.faults = [status]
+    done = replica.start(f"refused-{status}", "11")
+    assert done.returncode == launcher.CANNOT_TELL
+    assert not ran(done)
+    assert "error: can't tell whether this submission runs already" in done.stderr
+    assert f"gs://launcher-work/claims/refused-{status}: HTTP {status}: " in done.stderr
+    assert "roles/storage.objectUser" in done.stderr
+
+
+def test_trouble_that_does_not_pass_ends_it(replica: Replica) -> None:
+    waits: list[float] = []
+    replica.handler.faults = [503] * launcher.TRIES
+    with pytest.raises(launcher.ClaimError, match="no good answer in 8 tries; the last: HTTP 503"):
+        launcher.settle(replica.claim("never"), "11", replica.environ, waits.append)
+    assert len(waits) == launcher.TRIES - 1
+    assert sum(waits) < 120
+
+
+def test_without_a_metadata_server_it_does_not_run(replica: Replica) -> None:
+    environ = {**replica.environ, "GCE_METADATA_HOST": "127.0.0.1:1"}
+    with pytest.raises(launcher.ClaimError, match="no good answer"):
+        launcher.settle(replica.claim("nobody"), "11", environ, lambda _: None)
+
+
+def test_outside_of_vertex_ai_it_says_what_to_run(replica: Replica) -> None:
+    done = replica.start("laptop", "")
+    assert done.returncode == launcher.CANNOT_TELL
+    assert "CLOUD_ML_JOB_ID is not set" in done.stderr
+    assert "python -m work" in done.stderr
+
+
+@pytest.mark.parametrize("claim", ["claims/x", "gs://bucket", "gs:///x", "gs://bucket/"])
+def test_a_claim_that_is_no_object_is_refused(claim: str) -> None:
+    with pytest.raises(SystemExit) as refusal:
+        launcher.arguments(["--claim", claim, "--module", "work"])
+    assert refusal.value.code == 2
+
+
+def test_storage_is_googles_unless_told_otherwise() -> None:
+    assert launcher.storage_base({}) == "https://storage.googleapis.com"
+    assert launcher.storage_base({"STORAGE_EMULATOR_HOST": "localhost:9000/"}) == "http://localhost:9000"
+    assert urlsplit(launcher.storage_base({"STORAGE_EMULATOR_HOST": "http://h:1/t/secret"})).path == "/t/secret"
+
+
+def test_its_syntax_is_that_of_python_3_8() -> None:
+    ast.parse(SCRIPT.read_text(), feature_version=(3, 8))
+
+
+def test_it_runs_on_the_oldest_python_of_the_prebuilt_images(replica: Replica) -> None:
+    uv = [sys.executable, "-m", "uv", "python", "find", "--no-python-downloads", "--no-project", ">=3.8,<3.11"]
+    found = subprocess.run(uv, capture_output=True, text=True, timeout=60, check=False)
+    if found.returncode:
+        pytest.skip("no Python older than 3.11 on this machine")
+    python = found.stdout.strip()
+    done = replica.start("old-python", "11", python=python)
+    assert ran(done), done.stderr
+
+
+def test_it_imports_the_standard_library_alone() -> None:
+    program = "import sys; before = set(sys.modules); import slipway_launcher; print(*(set(sys.modules) - before))"
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", program],
+        env={"PYTHONPATH": str(SCRIPT.parent)},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    imported = {name.split(".")[0] for name in done.stdout.split()} - {"slipway_launcher"}
+    assert imported <= set(sys.stdlib_module_names)
