@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from slipway.cluster import PoolSpec
 from slipway.generations.plan import RUNNING_STATES, Current
-from slipway.live import NAME_LABEL, Live, QuotaLimit, Unknown
+from slipway.live import NAME_LABEL, Live, PublishedCatalog, QuotaLimit, Unknown
 from slipway.quota.facts import UNLIMITED, Facts, Share
 from slipway.quota.metrics import label, namespace, quota_id
 from slipway.quota.model import Line, QuotaReport, WayDraw, WayVerdict
@@ -94,10 +94,13 @@ def _short(facts: Facts) -> Iterator[str]:
 
 def _fix(facts: Facts, metric: str, limit: QuotaLimit, short: int, names: list[str]) -> str:
     clusters = () if isinstance(facts.live.clusters, Unknown) else facts.live.clusters
+    catalog = facts.live.catalog
+    ours = catalog if isinstance(catalog, PublishedCatalog) else PublishedCatalog()
     old = sorted(
         cluster.id
         for cluster in clusters
-        if cluster.labels.get(NAME_LABEL) in names and cluster.state in RUNNING_STATES
+        # Other stacks may use the same name for theirs.
+        if ours.lists(cluster.id) and cluster.labels.get(NAME_LABEL) in names and cluster.state in RUNNING_STATES
     )
     fixes = ["lower `replicas` in the stack file"]
     if old:

@@ -1,12 +1,14 @@
 """What a deployment draws must fit; what pools and ways would draw is told."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.cluster import Disk, PoolSpec
 from slipway.generations import Current
-from slipway.live import Live
+from slipway.live import Live, PublishedCatalog
 from slipway.quota import QuotaReport, WayDraw, verdict
 
 from .region import (
@@ -74,10 +76,12 @@ def test_gpus_cpus_and_disks_are_all_held_against_their_limits() -> None:  # N6
 
 
 def test_live_machines_of_all_clusters_count_retiring_ones_too() -> None:  # D2: deletes come last
-    live = region(cluster("h100-0000000", h100(), replicas=3), cluster("team-b", h100(), replicas=1))
+    clusters = cluster("h100-0000000", h100(), replicas=3), cluster("h100-9999999", h100(), replicas=1)
+    live = replace(region(*clusters), catalog=PublishedCatalog({"h100": "h100-0000000"}))
     (error,) = judge(wanted("h100", h100()), live=live).errors
     assert "used 32" in error and "short by 8" in error
     assert "h100-0000000" in error and "revert the edit" in error  # N1: a rollover needs both for a while
+    assert "h100-9999999" not in error  # another stack's
 
 
 @pytest.mark.parametrize(
