@@ -120,7 +120,7 @@ def replica(cloud: LocalCloud, bucket: str, tmp_path: Path) -> Iterator[Replica]
     (tmp_path / "work.py").write_text(PROGRAM)
     handler = type("Handler", (Between,), {"token": cloud.token(), "cloud": cloud.url, "faults": []})
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     yield Replica(server, tmp_path, bucket)
     server.shutdown()

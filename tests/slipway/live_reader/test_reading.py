@@ -1,0 +1,255 @@
+"""What lives is read at once, and a list that fails is never an empty list. # D2 # N1"""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from slipway.cloud.connection import Connection
+from slipway.cluster import Disk
+from slipway.live import JobReplicas, Live, LiveCluster, LivePool, PublishedCatalog, QuotaLimit, Unknown
+from slipway.live_reader import jobs_of, jobs_on, read
+
+from .conftest import PATHS, WANTED, Service
+
+EVERYTHING = (
+    "clusters",
+    "jobs",
+    "tuning",
+    "pipelines",
+    "quotas",
+    "catalog",
+    "catalog bucket",
+    "work bucket",
+    "account",
+)
+POOL = {
+    "id": "workers",
+    "machineSpec": {"machineType": "n1-standard-8"},
+    "diskSpec": {"bootDiskType": "pd-ssd", "bootDiskSizeGb": 100},
+    "replicaCount": "2",
+    "usedReplicaCount": "1",
+    "autoscalingSpec": {"minReplicaCount": "1", "maxReplicaCount": "4"},
+}
+SPEC = {
+    "persistentResourceId": "cpu-1a2b3c4",
+    "workerPoolSpecs": [{"machineSpec": {"machineType": "n1-standard-8"}, "replicaCount": "2"}],
+}
+CATALOG = {
+    "schema": 1,
+    "stack": "dev",
+    "project": "acme",
+    "region": "us-central1",
+    "storage": {"work": "acme-work"},
+    "clusters": {"cpu": {"id": "cpu-1a2b3c4", "pools": {}}},
+    "retiring": ["cpu-0000000"],
+    "templates": {},
+}
+
+
+def live(connection: Connection, *, off_is_empty: bool = False) -> Live:
+    found, _ = read(connection, WANTED, identity="ada", off_is_empty=off_is_empty)
+    return found
+
+
+def test_a_project_with_nothing_in_it(connection: Connection) -> None:
+    assert live(connection) == Live(clusters=(), jobs=(), limits={}, catalog=None)
+
+
+def test_clusters_with_their_pools(connection: Connection, service: Service) -> None:
+    name = "projects/1/locations/us-central1/persistentResources/cpu-1a2b3c4"
+    service["clusters"] = {
+        "persistentResources": [
+            {
+                "name": name,
+                "state": "ERROR",
+                "labels": {"a": "b"},
+                "resourcePools": [POOL],
+                "createTime": "2026-11-01T00:00:00.123456789Z",
+                "error": {"code": 8, "message": "no machines"},
+            }
+        ]
+    }
+    workers = LivePool("workers", "n1-standard-8", None, 0, Disk("pd-ssd", 100), replicas=2, used=1, min=1, max=4)
+    when = datetime(2026, 11, 1, 0, 0, 0, 123456, UTC)
+    assert live(connection).clusters == (
+        LiveCluster("cpu-1a2b3c4", "ERROR", {"a": "b"}, (workers,), when, "no machines"),
+    )
+
+
+def test_jobs_of_every_kind(connection: Connection, service: Service) -> None:
+    service["jobs"] = {
+        "customJobs": [{"name": "j/1", "displayName": "one", "state": "JOB_STATE_QUEUED", "jobSpec": SPEC}]
+    }
+    service["tuning"] = {
+        "hyperparameterTuningJobs": [
+            {
+                "name": "t/2",
+                "displayName": "two",
+                "state": "JOB_STATE_RUNNING",
+                "parallelTrialCount": 3,
+                "trialJobSpec": SPEC,
+            }
+        ]
+    }
+    snake = {"worker_pool_specs": [{"machine_spec": {"machine_type": "n1-standard-8"}, "replica_count": 1}]}
+    service["pipelines"] = {
+        "trainingPipelines": [
+            {
+                "name": "p/3",
+                "displayName": "three",
+                "state": "PIPELINE_STATE_RUNNING",
+                "trainingTaskInputs": {**snake, "persistent_resource_id": "cpu-1a2b3c4"},
+            },
+            {
+                "name": "p/4",
+                "displayName": "four",
+                "state": "PIPELINE_STATE_PENDING",
+                "trainingTaskInputs": {
+                    "trialJobSpec": {**SPEC, "scheduling": {"strategy": "SPOT"}},
+                    "parallelTrialCount": 2,
+                },
+            },
+        ]
+    }
+    found = live(connection).jobs
+    assert isinstance(found, tuple)
+    assert [(job.display_name, job.kind, job.cluster_id, job.spot) for job in found] == [
+        ("one", "custom job", "cpu-1a2b3c4", False),
+        ("two", "hyperparameter tuning job", "cpu-1a2b3c4", False),
+        ("three", "training pipeline", "cpu-1a2b3c4", False),
+        ("four", "training pipeline", "cpu-1a2b3c4", True),
+    ]
+    group = JobReplicas("n1-standard-8", None, 0, 2, Disk())
+    assert [job.replicas[0].replicas for job in found] == [2, 6, 1, 4], "a tuning job is all its trials at once"
+    assert found[0].replicas == (group,)
+
+
+def test_only_jobs_that_have_not_ended_are_asked_for_and_kept(connection: Connection, service: Service) -> None:
+    states = ("JOB_STATE_RUNNING", "JOB_STATE_SUCCEEDED", "JOB_STATE_PARTIALLY_SUCCEEDED", "JOB_STATE_NEW_WORD")
+    service["jobs"] = {"customJobs": [{"name": state, "displayName": state, "state": state} for state in states]}
+    found = live(connection).jobs
+    assert isinstance(found, tuple)
+    assert [job.state for job in found] == ["JOB_STATE_RUNNING", "JOB_STATE_NEW_WORD"]
+    (asked,) = service.asked[PATHS["jobs"]]["filter"]
+    assert 'state!="JOB_STATE_SUCCEEDED"' in asked
+    assert "RUNNING" not in asked, "a state that nobody has heard of counts as not ended"
+
+
+def test_the_training_limits_of_the_region(connection: Connection, service: Service) -> None:
+    def info(metric: str, locations: list[str], value: str | None, **eligibility: Any) -> dict[str, Any]:
+        details = {} if value is None else {"value": value}
+        return {
+            "metric": f"aiplatform.googleapis.com/{metric}",
+            "dimensionsInfos": [{"details": details, "applicableLocations": locations}],
+            "quotaIncreaseEligibility": eligibility,
+        }
+
+    here = ["us-central1"]
+    service["quotas"] = {
+        "quotaInfos": [
+            info("custom_model_training_cpus", here, "2200", isEligible=True),
+            info("custom_model_training_a3_cpus", here, "-1"),
+            info("custom_model_training_nvidia_h100_gpus", here, None, ineligibilityReason="NOT_ENOUGH_USAGE_HISTORY"),
+            info("custom_model_training_c2_cpus", ["europe-west4"], "450"),
+            info("custom_model_serving_cpus", here, "10"),
+        ]
+    }
+    assert live(connection).limits == {
+        "custom_model_training_cpus": QuotaLimit(
+            "custom_model_training_cpus", "us-central1", 2200, "increase can be requested"
+        ),
+        "custom_model_training_a3_cpus": QuotaLimit(
+            "custom_model_training_a3_cpus", "us-central1", -1, "no increase can be requested"
+        ),
+        "custom_model_training_nvidia_h100_gpus": QuotaLimit(
+            "custom_model_training_nvidia_h100_gpus", "us-central1", 0, "no increase: too little usage history"
+        ),
+    }
+
+
+def test_the_published_catalog_and_what_exists_already(connection: Connection, service: Service) -> None:
+    service["catalog"] = CATALOG
+    service["catalog bucket"] = {"name": "acme-catalog"}
+    service["account"] = {"email": WANTED.service_account}
+    found = live(connection)
+    assert found.catalog == PublishedCatalog({"cpu": "cpu-1a2b3c4"}, ("cpu-0000000",))
+    assert found.buckets == frozenset({"acme-catalog"})
+    assert found.service_accounts == frozenset({"trainer@acme.iam.gserviceaccount.com"})
+
+
+def test_a_catalog_of_a_newer_schema_is_unknown_and_not_missing(connection: Connection, service: Service) -> None:
+    service["catalog"] = {**CATALOG, "schema": 99}
+    found = live(connection).catalog
+    assert isinstance(found, Unknown)
+    assert "schema 99" in found.why
+
+
+@pytest.mark.parametrize("what", EVERYTHING)
+@pytest.mark.parametrize(("status", "role"), [(403, "roles/"), (500, "the API to answer"), (429, "the API to answer")])
+def test_what_can_not_be_read_is_unknown(
+    connection: Connection, service: Service, what: str, status: int, role: str
+) -> None:
+    service[what] = (status, {"error": {"code": status, "message": "no such luck"}})
+    found = live(connection)
+    part = {
+        "clusters": found.clusters,
+        "quotas": found.limits,
+        "catalog": found.catalog,
+        "account": found.service_accounts,
+        "catalog bucket": found.buckets,
+        "work bucket": found.buckets,
+    }.get(what, found.jobs)
+    assert isinstance(part, Unknown)
+    assert (part.why, part.identity) == ("no such luck", "ada")
+    assert part.role.startswith(role)
+    assert "googleapis.com" in part.api
+
+
+@pytest.mark.parametrize("what", EVERYTHING)
+def test_an_api_that_is_switched_off_is_empty_in_preview_alone(
+    connection: Connection, service: Service, what: str
+) -> None:
+    message = "Vertex AI API has not been used in project acme before or it is disabled."
+    service[what] = (403, {"error": {"code": 403, "message": message}})
+    found, warnings = read(connection, WANTED, off_is_empty=True)
+    assert found == Live(clusters=(), jobs=(), limits={}, catalog=None)
+    assert len(warnings) == 1
+    assert "switched off in acme" in warnings[0]
+    found, warnings = read(connection, WANTED, off_is_empty=False)
+    assert found != Live(clusters=(), jobs=(), limits={}, catalog=None)
+    assert warnings == []
+
+
+def test_the_guard_sees_the_jobs_of_one_cluster(connection: Connection, service: Service) -> None:
+    other = {**SPEC, "persistentResourceId": "other"}
+    service["jobs"] = {
+        "customJobs": [
+            {"name": "j/1", "displayName": "mine", "state": "JOB_STATE_RUNNING", "jobSpec": SPEC},
+            {"name": "j/2", "displayName": "other", "state": "JOB_STATE_RUNNING", "jobSpec": other},
+            {"name": "j/3", "displayName": "beside", "state": "JOB_STATE_RUNNING", "jobSpec": {}},
+        ]
+    }
+    found = jobs_on(connection, "projects/acme/locations/us-central1/persistentResources/cpu-1a2b3c4")
+    assert isinstance(found, tuple)
+    assert [job.display_name for job in found] == ["mine"]
+
+
+def test_the_guard_sees_the_jobs_of_a_stack(connection: Connection, service: Service) -> None:
+    labels: tuple[dict[str, str], ...] = ({"slipway-stack": "dev"}, {"slipway-stack": "prod"}, {})
+    service["clusters"] = {"persistentResources": [{"name": f"c/{i}", "labels": each} for i, each in enumerate(labels)]}
+    service["jobs"] = {
+        "customJobs": [
+            {"displayName": f"on-{i}", "state": "JOB_STATE_RUNNING", "jobSpec": {"persistentResourceId": str(i)}}
+            for i in range(3)
+        ]
+    }
+    found = jobs_of(connection, "acme", "us-central1", "dev")
+    assert isinstance(found, tuple)
+    assert [job.display_name for job in found] == ["on-0"]
+
+
+@pytest.mark.parametrize("what", ["clusters", "jobs", "tuning", "pipelines"])
+def test_the_guard_can_not_tell_when_a_list_fails(connection: Connection, service: Service, what: str) -> None:
+    service[what] = (403, {"error": {"code": 403, "message": "no"}})
+    assert isinstance(jobs_of(connection, "acme", "us-central1", "dev"), Unknown)
