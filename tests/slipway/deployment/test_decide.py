@@ -1,0 +1,58 @@
+"""Deciding stops, in words, when what lives can't be told. # N1 # D2"""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from slipway.deployment.decide import decide, identity
+from slipway.errors import ConfigError, ResourceError, SlipwayError
+from slipway.stack import Stack, WorkspaceSettings
+
+STACK = Stack("dev", "acme-dev", "us-central1", WorkspaceSettings((), "acme-catalog", "acme-work", "trainer"))
+NOW = datetime(2026, 11, 20, tzinfo=UTC)
+NOBODY = {
+    f"GOOGLE_{name}_CUSTOM_ENDPOINT": "http://127.0.0.1:1/v1/"
+    for name in ("VERTEX_AI", "STORAGE", "IAM", "CLOUD_QUOTAS")
+}
+
+
+def silent(_: str) -> None:
+    pass
+
+
+def test_skip_reads_nothing_in_preview() -> None:
+    live, plan = decide(STACK, {"SLIPWAY_LIVE": "skip"}, True, NOW, silent, silent)
+    assert live.skipped
+    assert "were not read" in plan.notes[0]
+
+
+def test_skip_is_refused_outside_of_preview() -> None:
+    with pytest.raises(ConfigError, match="SLIPWAY_LIVE=skip is for preview alone"):
+        decide(STACK, {"SLIPWAY_LIVE": "skip"}, False, NOW, silent, silent)
+
+
+@pytest.mark.parametrize("preview", [True, False])
+def test_a_cloud_that_does_not_answer_stops_it_with_every_reason(preview: bool) -> None:
+    with pytest.raises(ResourceError) as error:
+        decide(STACK, {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}, preview, NOW, silent, silent)
+    assert "nothing was changed" in error.value.what
+    reasons = error.value.why.splitlines()
+    assert len(reasons) == 4
+    assert "persistentResources.list" in reasons[0]
+    assert "as the identity of GOOGLE_OAUTH_ACCESS_TOKEN" in reasons[0]
+    assert "token" not in error.value.why.replace("ACCESS_TOKEN", "")
+    assert "SLIPWAY_PURPOSE=destroy pulumi destroy --run-program" in error.value.fix
+
+
+def test_an_endpoint_that_is_none_is_an_error_of_configuration() -> None:
+    environ = {"GOOGLE_VERTEX_AI_CUSTOM_ENDPOINT": "localhost", "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}
+    with pytest.raises(SlipwayError) as error:
+        decide(STACK, environ, True, NOW, silent, silent)
+    assert error.value.exit_code == 2
+
+
+def test_who_asks_is_named_as_far_as_it_is_known() -> None:
+    assert identity({"GOOGLE_IMPERSONATE_SERVICE_ACCOUNT": "preview@acme.iam.gserviceaccount.com"}).startswith(
+        "preview@"
+    )
+    assert identity({}) == "the application default credentials"

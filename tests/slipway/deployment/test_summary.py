@@ -1,0 +1,91 @@
+"""Preview and `up` say in a few lines what happens to clusters, jobs and templates. # N1 # D7"""
+
+from datetime import UTC, datetime, timedelta
+
+from slipway.cluster import ClusterSpec, Disk, PoolSpec
+from slipway.deployment.revision import Revision
+from slipway.deployment.summary import overdue, pool_in_words, price_in_words, summary
+from slipway.generations import Current, Plan, Retiring
+from slipway.live import LiveCluster, LiveJob
+from slipway.prices import total
+from slipway.quota import QuotaReport, WayVerdict
+from slipway.template.proof import Offer
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+WORKERS = PoolSpec("workers", "n1-standard-8", None, 0, Disk(), min=1, max=4, autoscaled=True, replicas=1)
+CPU = ClusterSpec("cpu", (WORKERS,))
+OLD = LiveCluster("cpu-0000000", "RUNNING", {"slipway-name": "cpu"}, ())
+
+
+def job(name: str, state: str, minutes: int | None, **labels: str) -> LiveJob:
+    start = NOW - timedelta(minutes=minutes) if minutes is not None else None
+    created = NOW - timedelta(hours=2)
+    return LiveJob(name, name, state, OLD.id, labels, created, start, None, (), False, "custom job")
+
+
+def told(plan: Plan, offers: tuple[Offer, ...] = (), **ways: WayVerdict) -> list[str]:
+    report = QuotaReport(ways={"dask-digits": ways})
+    given = {"dask-digits": offers} if offers else {}
+    return summary("dev", Revision("3f9c2e1", False), plan, given, report, "us-central1", NOW).splitlines()
+
+
+def test_a_cluster_to_be_created_with_its_pools_and_price() -> None:
+    assert told(Plan(current=(Current(CPU, "cpu-1a2b3c4", "1a2b3c4", import_=False),))) == [
+        "dev @ 3f9c2e1",
+        "cluster cpu: cpu-1a2b3c4, to be created · $0.46/h idle, $1.86/h at most",
+        "  pool workers: n1-standard-8 × 1–4, pd-ssd 100 GB",
+    ]
+
+
+def test_a_cluster_that_is_there_says_its_state() -> None:
+    lines = told(Plan(current=(Current(CPU, "cpu-1a2b3c4", "1a2b3c4", import_=True, state="UPDATING"),)))
+    assert lines[1].startswith("cluster cpu: cpu-1a2b3c4, updating · ")
+
+
+def test_a_retiring_cluster_names_its_jobs() -> None:
+    jobs = (
+        job("tune-27b", "JOB_STATE_RUNNING", 14, **{"slipway-user": "ada"}),
+        job("digits", "JOB_STATE_QUEUED", None),
+    )
+    assert told(Plan(retiring=(Retiring(OLD, "cpu", jobs, "jobs on it"),)))[1] == (
+        "cluster cpu: cpu-0000000 retires when its 2 jobs have ended: "
+        "tune-27b (by ada, running 14 min) and digits (queued 2 h)"
+    )
+
+
+def test_a_retiring_cluster_without_jobs_says_why() -> None:
+    assert told(Plan(retiring=(Retiring(OLD, "cpu", (), "in no catalog"),)))[1] == (
+        "cluster cpu: cpu-0000000 retires with a later deployment (in no catalog)"
+    )
+
+
+def test_what_is_deleted_is_said() -> None:
+    assert told(Plan(deleted=("cpu-0000000",)))[1] == (
+        "cluster cpu-0000000 is idle and not asked for any more: it will be deleted"
+    )
+
+
+def test_what_was_not_read_comes_first() -> None:
+    assert told(Plan(notes=("live clusters were not read",)))[0] == "live clusters were not read"
+
+
+def test_a_templates_ways_with_what_lacks_quota() -> None:
+    lines = told(
+        Plan(), (Offer("pool", CPU, (WORKERS,)), Offer("spot")), pool=WayVerdict(True), spot=WayVerdict(False, "quota")
+    )
+    assert lines[1] == "template dask-digits: pool cpu · spot unavailable"
+
+
+def test_a_generation_that_is_late_is_a_warning_with_a_way_on() -> None:
+    late = Retiring(OLD, "cpu", (job("tune-27b", "JOB_STATE_RUNNING", 14),), "jobs on it", overdue=True)
+    assert overdue(late).splitlines() == [
+        "cluster cpu-0000000 should have retired by now: tune-27b still on it",
+        "  fix: slipway jobs show tune-27b, or go on waiting",
+    ]
+
+
+def test_pools_and_prices_in_words() -> None:
+    gpus = PoolSpec("gpu", "a3-highgpu-8g", "NVIDIA_H100_80GB", 8, Disk("pd-ssd", 500), 2, 2, False, 2)
+    assert pool_in_words(gpus) == "a3-highgpu-8g with NVIDIA_H100_80GB × 8 × 2, pd-ssd 500 GB"
+    assert price_in_words(None) == "price unknown"
+    assert price_in_words(total((ClusterSpec("h100", (gpus,)),), "us-central1")) == "$202.28/h"
