@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from decimal import Decimal
 
 from slipway.errors import ConfigError
 
+UNKNOWN_PRICE = "price unknown"
 _UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|min|m|h|d)?")
 
@@ -19,6 +21,13 @@ def join(words: Iterable[str]) -> str:
 
 def machines(count: int) -> str:
     return f"{count} machine{'' if count == 1 else 's'}"
+
+
+def dollars(amount: Decimal | None, *, per: str = "h") -> str:
+    """$1.31/h, or the words for an unknown price."""
+    if amount is None:
+        return UNKNOWN_PRICE
+    return f"${amount:,.2f}/{per}" if per else f"${amount:,.2f}"
 
 
 def span(seconds: float) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,11 +17,13 @@ from slipway.catalog.choice import Choice, choose
 from slipway.catalog.fetch import fetch
 from slipway.catalog.model import Catalog
 from slipway.cloud.connection import Connection, connect
-from slipway.cloud.logging import Logging
 from slipway.cloud.session import Patience
 from slipway.cloud.vertex import Vertex
 from slipway.timing import Clock
 from slipway.words import seconds
+
+if TYPE_CHECKING:
+    from slipway.cloud.logging import Logging
 
 HURRIED = Patience(connect=5.0, read=15.0, attempts=2, longest_wait=2.0)
 """For reading what a verdict would like to know: a submission must not hang on it."""

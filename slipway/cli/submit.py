@@ -22,7 +22,7 @@ from slipway.submit.journal import Journal
 from slipway.submit.sending import Manners, Request, Sender, Sent
 from slipway.submit.survey import Survey, added, insist, summary, survey
 from slipway.submit.verdict import Outcome
-from slipway.words import seconds
+from slipway.words import dollars, seconds
 
 _PLANNED = ("sweep", "code", "as", "fallback-after", "experiment", "format")
 
@@ -139,16 +139,25 @@ def _send(
     journal = Journal.find(context.folder, context.environ, context.catalog.project, context.catalog.stack)
     manners = Manners(look_for=context.look_for)
     sender = Sender(context.vertex, context.connection.storage, journal, screen.note, manners, context.clock)
-    earlier = (lambda: sender.earlier(request)) if wish.request_id else None
     with journal.held(request.id):
-        seen = survey(context.hurried, context.catalog, way, demand, context.now, earlier)
-        commit = f"  @ {context.catalog.commit}{'+' if context.catalog.dirty else ''}" if context.catalog.commit else ""
-        show(f"{template.name}{commit}  →  {summary(way, demand)}")
+        try:
+            seen = survey(
+                context.hurried,
+                context.catalog,
+                way,
+                demand,
+                context.now,
+                lambda: sender.begin(request, repeated=wish.request_id is not None),
+            )
+            show(f"{template.name}{_commit(context.catalog)}  →  {summary(way, demand)}")
+            insist(seen.verdict, template.name, way)
+        except BaseException:
+            sender.withdraw(request)
+            raise
         if seen.earlier:
             sent = seen.earlier
             show(f"submitted before with request id {request.id}: nothing is sent again")
         else:
-            insist(seen.verdict, template.name, way)
             show(f"{seen.verdict.text}{_money(context.catalog, way, seen)}")
             sent = sender.send(request)
     if sent.copies:
@@ -162,12 +171,15 @@ def _send(
     return sent, seen
 
 
+def _commit(catalog: Catalog) -> str:
+    """The reviewed commit that defined the template, with a + when there was more than it."""
+    return f"  @ {catalog.commit}{'+' if catalog.dirty else ''}" if catalog.commit else ""
+
+
 def _money(catalog: Catalog, way: Way, seen: Survey) -> str:
     """The price, where it belongs to the verdict's line."""
     if seen.per_hour is None:
         return ", price unknown"
-    from slipway.prices import dollars
-
     if not way.cluster:
         return f" ({dollars(seen.per_hour)} while it runs, waiting is not billed)"
     if seen.verdict.outcome is Outcome.STARTS:

@@ -1,16 +1,19 @@
-"""The one place that turns an environment into clients."""
+"""The one place that turns an environment into clients. Those that a submission needs not are imported when used."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from slipway.cloud.credentials import authorised
 from slipway.cloud.endpoints import Endpoints
-from slipway.cloud.logging import Logging
-from slipway.cloud.quotas import Quotas
 from slipway.cloud.session import Patience, Session
 from slipway.cloud.storage import Storage
 from slipway.cloud.vertex import Vertex
+
+if TYPE_CHECKING:
+    from slipway.cloud.logging import Logging
+    from slipway.cloud.quotas import Quotas
 
 
 class Connection:
@@ -31,9 +34,13 @@ class Connection:
         return Vertex(self.session, self.endpoints, project, region)
 
     def quotas(self, project: str) -> Quotas:
+        from slipway.cloud.quotas import Quotas
+
         return Quotas(self.session, self.endpoints, project)
 
     def logging(self, project: str) -> Logging:
+        from slipway.cloud.logging import Logging
+
         return Logging(self.session, self.endpoints, project)
 
 

@@ -11,10 +11,12 @@ from importlib.resources import files
 from typing import Any
 
 from slipway.cluster import ClusterSpec, Disk, PoolSpec
+from slipway.words import UNKNOWN_PRICE, dollars
+
+__all__ = ["UNKNOWN_PRICE", "Bounds", "dollars", "hourly", "pool_price", "total"]
 
 # A pool holds ordinary on-demand capacity.
 _COLUMN = {"pool": "standard", "on-demand": "standard", "spot": "spot", "flex-start": "flex-start"}
-UNKNOWN_PRICE = "price unknown"
 
 
 @dataclass(frozen=True)
@@ -57,13 +59,6 @@ def total(clusters: Iterable[ClusterSpec], region: str) -> Bounds | None:
         return None
     zero = Decimal(0)
     return Bounds(sum((price.floor for price in known), zero), sum((price.ceiling for price in known), zero))
-
-
-def dollars(amount: Decimal | None, *, per: str = "h") -> str:
-    """$1.31/h, or the words for an unknown price."""
-    if amount is None:
-        return UNKNOWN_PRICE
-    return f"${amount:,.2f}/{per}" if per else f"${amount:,.2f}"
 
 
 @cache

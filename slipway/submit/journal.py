@@ -65,11 +65,11 @@ class Journal:
                 fix="see whether the job is there (slipway jobs list), then use another --request-id",
             ) from problem
 
-    def write(self, entry: Entry) -> None:
+    def write(self, entry: Entry, *, durable: bool = True) -> None:
         """Raises SlipwayError when the disk does not take it: nothing may be sent that was not written down."""
         file = self._file(entry.request_id)
         try:
-            write_atomically(file, json.dumps(asdict(entry)), mode=0o600)
+            write_atomically(file, json.dumps(asdict(entry)), mode=0o600, durable=durable)
         except OSError as problem:
             raise SlipwayError(
                 f"could not write down request {entry.request_id}",

@@ -72,6 +72,7 @@ class Sender:
         self._vertex, self._storage, self._journal, self._tell = vertex, storage, journal, tell
         self._manners = manners or Manners()
         self._clock = clock or Clock()
+        self._begun: set[str] = set()
 
     def look_up(self, request: Request) -> list[CustomJob]:
         """The jobs of this stack that carry the request's label, oldest first."""
@@ -79,11 +80,34 @@ class Sender:
         jobs = list(self._vertex.custom_jobs(" AND ".join(f'labels.{key}="{value}"' for key, value in wanted.items())))
         return sorted(jobs, key=lambda job: (job.create_time or datetime.max.replace(tzinfo=UTC), job.name))
 
-    def earlier(self, request: Request) -> Sent | None:
-        """The job that an earlier attempt with this id made, None when it may be sent.
+    def begin(self, request: Request, *, repeated: bool) -> Sent | None:
+        """Writes the request down, unless an earlier attempt made its job, which is the answer then.
 
-        Raises ConfigError when the id was used for something else, ResourceError when its job was deleted since.
+        ``repeated``: somebody chose the id, so it may have been used before; it is looked up in the journal and at the
+        service. Raises ConfigError when it was used for something else, ResourceError when its job was deleted since.
         """
+        sent = self._earlier(request) if repeated else None
+        if sent is None:
+            self._note(request, State.SENDING)
+            self._begun.add(request.id)
+        return sent
+
+    def withdraw(self, request: Request) -> None:
+        """It is not sent after all. What an earlier attempt wrote down stays."""
+        if request.id in self._begun:
+            self._note(request, State.REFUSED)
+
+    def send(self, request: Request) -> Sent:
+        """Sends what was begun, and answers with the job.
+
+        Raises AnswerUnknown when nobody can tell whether it was accepted, CloudError when it was refused.
+        """
+        try:
+            return self._sent(request)
+        except KeyboardInterrupt as problem:
+            raise self._unknown(request, None) from problem
+
+    def _earlier(self, request: Request) -> Sent | None:
         entry = self._journal.read(request.id)
         if entry and entry.state is State.ACCEPTED:
             try:
@@ -101,17 +125,6 @@ class Sender:
             return self._search(request, self._manners.look_for - age)
         found = self.look_up(request)
         return self._chosen(request, found) if found else None
-
-    def send(self, request: Request) -> Sent:
-        """Writes it down, sends it, and answers with the job.
-
-        Raises AnswerUnknown when nobody can tell whether it was accepted, CloudError when it was refused.
-        """
-        self._note(request, State.SENDING)
-        try:
-            return self._sent(request)
-        except KeyboardInterrupt as problem:
-            raise self._unknown(request, None) from problem
 
     def _sent(self, request: Request) -> Sent:
         try:
@@ -187,7 +200,9 @@ class Sender:
 
     def _note(self, request: Request, state: State, job: str = "") -> None:
         when = self._clock.now().isoformat(timespec="seconds")
-        self._journal.write(Entry(request.id, request.template, state, when, job, request.body))
+        entry = Entry(request.id, request.template, state, when, job, request.body)
+        # Only what was about to be sent must survive a power cut; the rest can be looked up again.
+        self._journal.write(entry, durable=state is State.SENDING)
 
     def _unknown(self, request: Request, problem: CloudError | None) -> AnswerUnknown:
         claimed = claim_of(request.body)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from slipway.catalog.model import Catalog, Way
 from slipway.cloud.connection import Connection
 from slipway.cloud.failures import CloudError, Denied, NotFound, Unauthenticated, Unreachable
-from slipway.cloud.quotas import Quotas
 from slipway.cloud.resources import CustomJob, PersistentResource
 from slipway.errors import PolicyError, ResourceError
 from slipway.submit.demand import Demand, Part
@@ -22,6 +21,7 @@ from slipway.submit.verdict import Outcome, Verdict, on_cluster
 from slipway.words import join
 
 if TYPE_CHECKING:
+    from slipway.cloud.quotas import Quotas
     from slipway.submit.headroom import Limits
 
 _FIRST_PAGE = 100
@@ -42,22 +42,22 @@ def survey(
     way: Way,
     demand: Demand,
     now: datetime,
-    earlier: Callable[[], Sent | None] | None = None,
+    begin: Callable[[], Sent | None],
 ) -> Survey:
-    """One round of concurrent reads, ``earlier`` (the search for a job of the same request) among them.
+    """One round of concurrent reads. ``begin`` runs beside them and may find the job that the request made before.
 
     Raises ResourceError when the cluster is gone or in ERROR, Unreachable and Unauthenticated as they come.
     """
     vertex = connection.vertex(catalog.project, catalog.region)
     with ThreadPoolExecutor(4, thread_name_prefix="survey") as threads:
-        before = threads.submit(earlier) if earlier else None
+        before = threads.submit(begin)
         jobs = threads.submit(lambda: tuple(islice(vertex.active_custom_jobs(), _FIRST_PAGE)))
         if way.cluster:
             cluster = threads.submit(lambda: vertex.persistent_resource(catalog.clusters[way.cluster].id))
         else:
             quotas = connection.quotas(catalog.project)
             limits = threads.submit(_limits, quotas, demand, catalog.region)
-        sent = before.result() if before else None
+        sent = before.result()
         if sent:
             return Survey(Verdict(Outcome.UNKNOWN, "submitted before"), None, sent)
         if way.cluster:

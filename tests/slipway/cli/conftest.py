@@ -115,6 +115,14 @@ class Stack:
         policy["bindings"] = [{"role": key, "members": sorted(who)} for key, who in bindings.items() if who]
         self.cloud.rest("POST", f"{path}:setIamPolicy", {"policy": policy})
 
+    def may_read_catalog(self, granted: bool) -> None:
+        path = f"/storage/v1/b/c-{self.name}/iam"
+        policy = self.cloud.rest("GET", path)
+        for binding in policy["bindings"]:
+            if binding["role"] == "roles/storage.objectViewer":
+                binding["members"] = [who for who in binding["members"] if who != ADA] + ([ADA] if granted else [])
+        self.cloud.rest("PUT", path, policy)
+
     def act_as_trainer(self, granted: bool) -> None:
         members = [ADA] if granted else []
         self._bind(

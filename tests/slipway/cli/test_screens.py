@@ -7,7 +7,6 @@ import sys
 import pytest
 
 from slipway.cli.main import main
-
 from tests.local.conftest import ROOT
 
 from .conftest import UNSET, Stack, held
