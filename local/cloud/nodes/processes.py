@@ -20,13 +20,21 @@ def end_session(session: int) -> int:
 
 
 def members(session: int) -> list[int]:
-    """The pids of a session."""
+    """The pids of a session's processes that have not ended."""
     found = []
     for pid in _pids():
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            if os.getsid(pid) == session:
+            if os.getsid(pid) == session and not _ended(pid):
                 found.append(pid)
     return found
+
+
+def _ended(pid: int) -> bool:
+    """Whether a process is only waited for by its parent any more."""
+    try:
+        return (_PROC / str(pid) / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] in "ZX"
+    except OSError:
+        return False
 
 
 def _pids() -> list[int]:

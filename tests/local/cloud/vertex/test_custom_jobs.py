@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 
 from local.cloud import identities, policies
+from local.cloud.nodes.sighting import Sighting
+from local.cloud.vertex import job_life, jobs
 from tests.local.cloud.vertex.conftest import (
     CLUSTERS,
     JOBS,
@@ -200,8 +202,8 @@ def test_a_pool_takes_no_other_strategy(service: Service, strategy: str) -> None
 
 def test_a_full_pool_queues_in_order_and_shows_what_is_used(service: Service) -> None:
     service.cluster("cpu")
-    jobs = [service.job(cluster="cpu") for _ in range(3)]
-    assert [job["state"] for job in jobs] == ["JOB_STATE_PENDING", "JOB_STATE_PENDING", "JOB_STATE_QUEUED"]
+    made = [service.job(cluster="cpu") for _ in range(3)]
+    assert [job["state"] for job in made] == ["JOB_STATE_PENDING", "JOB_STATE_PENDING", "JOB_STATE_QUEUED"]
     assert service.call("GET", f"{CLUSTERS}/cpu")["resourcePools"][0]["usedReplicaCount"] == "2"
 
 
@@ -243,16 +245,16 @@ def test_network_and_key_must_be_the_cluster_s(service: Service) -> None:
 def test_a_pool_grows_for_those_who_wait_and_shrinks_when_idle(service: Service) -> None:
     service.set(scale_up_seconds=30, scale_idle_seconds=60, scale_down_seconds=10)
     service.cluster("cpu", resourcePools=[autoscaled(1, 3)])
-    jobs = [service.job(cluster="cpu") for _ in range(4)]
+    made = [service.job(cluster="cpu") for _ in range(4)]
     service.advance(1)
     growing = service.call("GET", f"{CLUSTERS}/cpu")
     assert (growing["state"], growing["resourcePools"][0]["replicaCount"]) == ("UPDATING", "1")
     service.advance(30)
     grown = service.call("GET", f"{CLUSTERS}/cpu")
     assert (grown["state"], grown["resourcePools"][0]["replicaCount"]) == ("RUNNING", "3")
-    assert [state(service, job).removeprefix("JOB_STATE_") for job in jobs] == [*["PENDING"] * 3, "QUEUED"]
-    service.call("POST", f"/v1/{jobs[3]['name']}:cancel", {})
-    for job in jobs[:3]:
+    assert [state(service, job).removeprefix("JOB_STATE_") for job in made] == [*["PENDING"] * 3, "QUEUED"]
+    service.call("POST", f"/v1/{made[3]['name']}:cancel", {})
+    for job in made[:3]:
         end(service, job)
     service.advance(1)
     service.advance(59)
@@ -266,9 +268,6 @@ def test_a_pool_grows_for_those_who_wait_and_shrinks_when_idle(service: Service)
 
 def end(service: Service, job: dict[str, Any]) -> None:
     """Let a started job be over, as when its replicas have ended."""
-    from local.cloud.nodes.sighting import Sighting
-    from local.cloud.vertex import job_life, jobs
-
     with service.world.store.transaction():
         found = jobs.get(service.world.store, job["name"])
         assert found and found.run
@@ -280,10 +279,10 @@ def end(service: Service, job: dict[str, Any]) -> None:
 def test_a_pool_grows_no_further_than_quota(service: Service) -> None:
     service.set(**{"quota.custom_model_training_cpus": 8})
     service.cluster("cpu", resourcePools=[autoscaled(1, 3)])
-    jobs = [service.job(cluster="cpu") for _ in range(3)]
+    made = [service.job(cluster="cpu") for _ in range(3)]
     service.advance(1)
     assert service.call("GET", f"{CLUSTERS}/cpu")["resourcePools"][0]["replicaCount"] == "2"
-    assert [state(service, job).removeprefix("JOB_STATE_") for job in jobs] == ["PENDING", "PENDING", "QUEUED"]
+    assert [state(service, job).removeprefix("JOB_STATE_") for job in made] == ["PENDING", "PENDING", "QUEUED"]
 
 
 # --- beside pools: quota (D5, checklist 3)
@@ -383,7 +382,5 @@ def test_a_waiting_job_is_cancelled_at_once_and_a_finished_one_not_at_all(servic
 
 
 def test_the_default_account_is_the_custom_code_agent(service: Service) -> None:
-    from local.cloud.vertex import jobs
-
     found = jobs.get(service.world.store, service.job()["name"])
     assert found and found.run and found.run.email == identities.CUSTOM_CODE_AGENT

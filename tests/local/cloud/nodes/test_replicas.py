@@ -1,0 +1,284 @@
+"""Replicas as real processes: started once, ended whole, whatever is killed (B4, N4)."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from local.cloud.images import cache
+from local.cloud.images.recipes import recipe_for
+from local.cloud.nodes import files, logfile, metadata, processes
+from local.cloud.nodes import spec as specs
+from local.cloud.nodes.launcher import Launcher
+from local.cloud.nodes.sighting import Sighting
+from local.cloud.nodes.spec import Identity, ReplicaSpec
+
+WAIT_S = 60.0
+
+
+@pytest.fixture(scope="session")
+def images(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("images")
+
+
+@pytest.fixture
+def spec(tmp_path: Path, images: Path) -> ReplicaSpec:
+    identity = Identity("a@b", "slipway-local", "100000000001", "us-central1", "42", "n1-standard-4", "secret-token")
+    return ReplicaSpec(
+        name="workerpool0-0",
+        url="http://127.0.0.1:9",
+        host="127.200.0.1" if sys.platform == "linux" else "127.0.0.1",
+        identity=identity,
+        image="python:3.10",
+        image_folder=str(images),
+        environment_folder=str(tmp_path / "environments" / "a"),
+        packages=(),
+        module="",
+        command=("true",),
+        args=(),
+        variables={"GIVEN": "service"},
+        user_variables={"CHOSEN": "$(GIVEN)!", "OMP_NUM_THREADS": "3"},
+        threads=1,
+        grace_s=0.5,
+    )
+
+
+@pytest.fixture
+def run(tmp_path: Path, spec: ReplicaSpec) -> Iterator["Replica"]:
+    replica = Replica(tmp_path / "replica", spec, Launcher())
+    yield replica
+    replica.launcher.stop(replica.folder)
+    replica.until(lambda: replica.sighting().ended)
+
+
+class Replica:
+    """A replica under test, with a launcher that can be forgotten as when the cloud is killed."""
+
+    def __init__(self, folder: Path, spec: ReplicaSpec, launcher: Launcher) -> None:
+        self.folder, self.spec, self.launcher = folder, spec, launcher
+
+    def start(self, *command: str) -> None:
+        self.launcher.write(self.folder, replace(self.spec, command=command))
+        self.launcher.start(self.folder)
+
+    def sighting(self) -> Sighting:
+        return self.launcher.sighting(self.folder)
+
+    def until(self, true: Callable[[], bool]) -> None:
+        until = time.monotonic() + WAIT_S
+        while not true():
+            assert time.monotonic() < until, (self.folder / "runner.log").read_text(encoding="utf-8")
+            time.sleep(0.02)
+
+    def ended(self) -> Sighting:
+        self.until(lambda: self.sighting().ended)
+        return self.sighting()
+
+    def running(self) -> None:
+        self.until(lambda: self.sighting().phase == "running")
+
+    def lines(self) -> list[logfile.Line]:
+        return logfile.read(self.folder / specs.LOG, 0, 1 << 20)[0]
+
+    def said(self) -> list[str]:
+        return [line.text for line in self.lines() if not line.service]
+
+    @property
+    def pid(self) -> int:
+        claim = files.read_json(self.folder / specs.CLAIM)
+        assert claim
+        return int(claim["pid"])
+
+
+def python(code: str) -> tuple[str, ...]:
+    return ("python", "-c", code)
+
+
+def test_user_code_runs_in_its_image_with_its_environment(run: Replica) -> None:
+    run.start(
+        *python("import os, sys; print(sys.prefix, os.environ['CHOSEN'], os.environ['OMP_NUM_THREADS'], os.getcwd())")
+    )
+    assert run.ended() == Sighting("exited", 0)
+    prefix, chosen, threads, folder = run.said()[0].split()
+    assert Path(prefix) == Path(run.spec.environment_folder) / "environment"
+    assert (chosen, threads, folder) == ("service!", "3", str(run.folder / "work"))
+
+
+def test_nothing_of_the_person_s_environment_reaches_user_code(run: Replica, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GOOGLE_OAUTH_ACCESS_TOKEN", "of-the-person")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "of-the-person")
+    run.start(*python("import os; print(sorted(os.environ)); print('of-the-person' in os.environ.values())"))
+    run.ended()
+    assert run.said()[1] == "False"
+
+
+def test_lines_come_with_their_severity_and_structure(run: Replica) -> None:
+    code = "import sys; print('out'); sys.stdout.flush(); print('err', file=sys.stderr); sys.stderr.flush();"
+    run.start(*python(code + """print('{"message": "m", "severity": "warning", "step": 3}'); print('{"no": 1}')"""))
+    run.ended()
+    lines = {line.text or json.dumps(line.fields): line.severity for line in run.lines() if not line.service}
+    assert lines == {"out": "INFO", "err": "ERROR", '{"message": "m", "step": 3}': "WARNING", '{"no": 1}': "INFO"}
+
+
+@pytest.mark.parametrize(("code", "status"), [("raise SystemExit(3)", 3), ("import os; os.abort()", 134)])
+def test_an_exit_status_is_kept(run: Replica, code: str, status: int) -> None:
+    run.start(*python(code))
+    assert run.ended() == Sighting("exited", status)
+
+
+def test_an_image_without_a_recipe_is_refused_in_words(run: Replica) -> None:
+    run.spec = replace(run.spec, image="gcr.io/mine/image:1")
+    run.start("true")
+    ended = run.ended()
+    assert ended.phase == "unready"
+    assert "Failed to pull image gcr.io/mine/image:1: the local cloud has no recipe for it" in ended.message
+    assert any(ended.message == line.text and line.severity == "ERROR" for line in run.lines())
+
+
+def test_a_package_that_can_not_be_read_is_told(run: Replica) -> None:
+    run.spec = replace(run.spec, packages=("gs://b/p.tar.gz",), module="task")
+    run.start()
+    ended = run.ended()
+    assert (ended.phase, "gs://b/p.tar.gz can't be read" in ended.message) == ("unready", True)
+
+
+def test_a_program_that_does_not_exist_is_told(run: Replica) -> None:
+    run.start("no-such-program")
+    assert run.ended().message.startswith("no-such-program can't be run")
+
+
+def test_stopping_asks_first_and_kills_after_the_grace(run: Replica) -> None:
+    code = "import signal, time; signal.signal(signal.SIGTERM, lambda *_: print('asked', flush=True))\n"
+    run.start(*python(code + "print('up', flush=True)\nwhile True: time.sleep(0.05)"))
+    run.until(lambda: "up" in run.said())
+    run.launcher.stop(run.folder)
+    run.launcher.stop(run.folder)
+    assert run.ended() == Sighting("stopped")
+    assert "asked" in run.said()
+
+
+def test_whatever_user_code_left_behind_is_ended(run: Replica) -> None:
+    run.start(*python("import subprocess; print(subprocess.Popen(['sleep', '600']).pid, flush=True)"))
+    assert run.ended() == Sighting("exited", 0)
+    run.until(lambda: processes.members(run.pid) == [])
+
+
+def test_a_replica_is_never_started_twice(run: Replica, tmp_path: Path) -> None:
+    witness = tmp_path / "starts"
+    run.start("sh", "-c", f"echo start >> {witness}; sleep 1")
+    command = [sys.executable, "-m", "local.cloud.nodes.runner", str(run.folder / specs.SPEC)]
+    others = [subprocess.Popen(command) for _ in range(3)]
+    run.launcher.start(run.folder)
+    for other in others:
+        assert other.wait(WAIT_S) == 0
+    assert run.ended() == Sighting("exited", 0)
+    Launcher().start(run.folder)
+    assert witness.read_text(encoding="utf-8").split() == ["start"]
+
+
+def test_a_cloud_that_was_killed_finds_its_replica_running_and_can_end_it(run: Replica) -> None:
+    run.start("sleep", "600")
+    run.running()
+    run.launcher = Launcher()
+    run.launcher.start(run.folder)
+    assert run.sighting() == Sighting("running")
+    run.launcher.stop(run.folder)
+    assert run.ended() == Sighting("stopped")
+
+
+def test_a_killed_runner_is_a_lost_machine_and_leaves_nothing_running(run: Replica) -> None:
+    run.start("sleep", "600")
+    run.running()
+    session = run.pid
+    os.kill(session, signal.SIGKILL)
+    assert run.ended() == Sighting("lost")
+    run.until(lambda: processes.members(session) == [])
+
+
+def test_a_runner_that_is_ended_from_outside_is_a_lost_machine(run: Replica) -> None:
+    run.start("sleep", "600")
+    run.running()
+    os.kill(run.pid, signal.SIGTERM)
+    assert run.ended() == Sighting("lost")
+
+
+def test_a_replica_that_was_never_started_is_stopped_at_once(run: Replica) -> None:
+    run.launcher.write(run.folder, run.spec)
+    run.launcher.stop(run.folder)
+    assert run.sighting() == Sighting("stopped")
+    run.launcher.start(run.folder)
+    assert not (run.folder / specs.CLAIM).exists()
+
+
+def test_the_token_is_readable_by_its_owner_only(run: Replica) -> None:
+    run.launcher.write(run.folder, run.spec)
+    assert (run.folder / specs.SPEC).stat().st_mode & 0o077 == 0
+    assert "secret-token" not in repr(run.spec)
+
+
+def test_a_killed_image_build_is_begun_again(tmp_path: Path) -> None:
+    recipe = recipe_for("python:3.12-slim")
+    assert recipe
+    commands: list[str] = []
+
+    def tool(command: object) -> None:
+        words = list(command)  # type: ignore[call-overload]
+        if words:
+            commands.append(words[1])
+            Path(words[-1] if words[1] == "venv" else tmp_path).mkdir(parents=True, exist_ok=True)
+        if words[1:2] == ["pip"] and len(commands) < 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        cache.cached(tmp_path / "images", "python:3.12-slim", recipe, tool, "uv", lambda _: None)
+    folder = cache.cached(tmp_path / "images", "python:3.12-slim", recipe, tool, "uv", lambda _: None)
+    assert commands == ["venv", "pip", "venv", "pip"]
+    assert cache.cached(tmp_path / "images", "python:3.12-slim", recipe, tool, "uv", lambda _: None) == folder
+    assert len(commands) == 4
+    assert cache.clear(tmp_path / "images") == 1
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("image", "name"),
+    [
+        ("us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-6:latest", "scikit_learn"),
+        ("europe-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-0:latest", "scikit_learn"),
+        ("gcr.io/cloud-aiplatform/training/scikit-learn-cpu.0-23:latest", "scikit_learn"),
+        ("python:3.10", "python"),
+        ("docker.io/library/python:3.12-slim", "python"),
+        ("gcr.io/mine/python:3.10", None),
+    ],
+)
+def test_recipes_stand_for_images(image: str, name: str | None) -> None:
+    recipe = recipe_for(image)
+    assert (recipe.name if recipe else None) == name
+
+
+def test_the_metadata_server_tells_the_job_s_identity() -> None:
+    identity = Identity("a@b", "slipway-local", "100000000001", "us-central1", "42", "n1-standard-4", "t")
+    base = "/computeMetadata/v1"
+    assert metadata.answer(identity, f"{base}/project/project-id") == "slipway-local"
+    assert metadata.answer(identity, f"{base}/project/numeric-project-id") == "100000000001"
+    assert metadata.answer(identity, f"{base}/instance/service-accounts/default/email") == "a@b"
+    token = metadata.answer(identity, f"{base}/instance/service-accounts/default/token")
+    assert token == {"access_token": "t", "expires_in": 3599, "token_type": "Bearer"}
+    assert metadata.answer(identity, f"{base}/instance/service-accounts/default/identity") is None
+    assert metadata.answer(identity, "/else") is None
+
+
+def test_google_auth_finds_the_identity(run: Replica) -> None:
+    code = (
+        "import google.auth, google.auth.transport.requests as r; c, p = google.auth.default(); c.refresh(r.Request());"
+        "print(p, c.service_account_email, c.token)"
+    )
+    run.start(sys.executable, "-c", code)
+    assert run.ended() == Sighting("exited", 0), run.said()
+    assert run.said()[-1] == "slipway-local a@b secret-token"
