@@ -74,6 +74,7 @@ class _App:
         except _LostAnswerError:
             _log.info("%s %s -> answer lost (fault)", request.method, path)
             self._connections.abort(scope.get("client"))
+            await asyncio.sleep(0)  # lets the server see the end, so that it does not miss an answer
             return
         except ClientDisconnect:
             return

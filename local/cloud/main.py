@@ -26,7 +26,8 @@ SERVICES = ("storage", "iam", "resourcemanager", "logging", "serviceusage", "ver
 def serve(state_folder: Path, port: int) -> None:
     """Serve until SIGTERM. Raises OSError when the port is taken."""
     _limit_files()
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    # The protocol is named because asyncio sets TCP_NODELAY only where it is; without, an answer waits for an ACK.
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind(("127.0.0.1", port))
     listener.listen(256)

@@ -41,6 +41,7 @@ class Store:
         self._path = path
         self._local = threading.local()
         self._writer = threading.RLock()
+        self._registry = threading.Lock()
         self._open: weakref.WeakSet[_Connection] = weakref.WeakSet()
         path.touch(mode=0o600, exist_ok=True)
         connection = self._connection()
@@ -143,7 +144,7 @@ class Store:
 
     def close(self) -> None:
         """Close every thread's connection; the store is of no use afterwards."""
-        with self._writer:
+        with self._writer, self._registry:
             for connection in list(self._open):
                 connection.close()
             self._open.clear()
@@ -156,7 +157,7 @@ class Store:
             )
             connection.execute("PRAGMA synchronous = NORMAL")
             self._local.connection = connection
-            with self._writer:
+            with self._registry:
                 self._open.add(connection)
         return connection
 

@@ -1,0 +1,48 @@
+"""Settings from a file, the environment and the command line."""
+
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from local.cloud import settings
+from local.cloud.settings import Settings, SettingsError
+
+
+def test_texts_become_the_settings_types() -> None:
+    changed = Settings().changed({"submissions_per_minute": "5", "quota.custom_model_training_cpus": "8"})
+    assert changed.submissions_per_minute == 5 and changed.quota == {"custom_model_training_cpus": 8}
+
+
+def test_a_file_written_is_the_file_read(tmp_path: Path) -> None:
+    first = Settings().changed({"calls_per_minute": 1, "quota.m.us-central1": 3, "quota.n": -1})
+    (tmp_path / "s.toml").write_text(settings.dump(asdict(first)))
+    assert settings.load(tmp_path / "s.toml", {}) == first
+    assert settings.load(tmp_path / "s.toml", {"calls_per_minute": "2"}).calls_per_minute == 2
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"call_per_minute": 1}, "did you mean 'calls_per_minute'"),
+        ({"calls_per_minute": "many"}, "'calls_per_minute' is a whole number, not 'many'"),
+        ({"quota.x": "lots"}, "a whole number"),
+        ({"groups": "x"}, "'groups' is a table"),
+        ({"zzz": 1}, "known are"),
+    ],
+)
+def test_what_is_no_setting_is_said(values: dict[str, object], words: str) -> None:
+    with pytest.raises(SettingsError, match=words):
+        Settings().changed(values)
+
+
+def test_pairs_are_name_equals_value() -> None:
+    assert settings.pairs("a=1, b=2,") == {"a": "1", "b": "2"}
+    with pytest.raises(SettingsError, match="name=value"):
+        settings.pairs("a")
+
+
+def test_a_file_that_is_no_toml_is_said(tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text("= 3")
+    with pytest.raises(SettingsError, match="is not TOML"):
+        settings.load(tmp_path / "s.toml", {})
