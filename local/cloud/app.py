@@ -44,7 +44,7 @@ def build_app(world: World, services: Sequence[Service], connections: Connection
     """The ASGI application over the services' routes. `connections` lets faults drop a connection."""
     routes = control.routes(world, services)
     for service in services:
-        routes += [_while_enabled(world, getattr(service, "API", ""), route) for route in service.routes(world)]
+        routes += [_while_enabled(world, service.API, route) for route in service.routes(world)]
     return _App(world, Router(routes), connections or Connections())
 
 

@@ -1,7 +1,6 @@
 """The server process: `python -m local.cloud.main STATE_FOLDER PORT`."""
 
 import importlib
-import importlib.util
 import logging
 import os
 import resource
@@ -62,12 +61,7 @@ def serve(state_folder: Path, port: int) -> None:
 
 
 def load_services() -> Sequence[ModuleType]:
-    found = [
-        importlib.import_module(f"local.cloud.{name}")
-        for name in SERVICES
-        if importlib.util.find_spec(f"local.cloud.{name}")
-    ]
-    return [module for module in found if hasattr(module, "routes")]
+    return [importlib.import_module(f"local.cloud.{name}") for name in SERVICES]
 
 
 def _publish(world: World, port: int) -> None:

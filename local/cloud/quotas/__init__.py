@@ -6,6 +6,8 @@ if TYPE_CHECKING:
     from local.cloud.services import World
     from local.cloud.wire import Route
 
+API = "cloudquotas.googleapis.com"
+
 
 def routes(world: "World") -> "list[Route]":
     from local.cloud.quotas.infos import QuotaInfos

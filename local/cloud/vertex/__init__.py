@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from local.cloud.services import Loop, World
     from local.cloud.wire import Route
 
+API = "aiplatform.googleapis.com"
+
 
 def routes(world: "World") -> "list[Route]":
     from local.cloud.vertex import service

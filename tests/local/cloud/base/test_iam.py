@@ -165,3 +165,17 @@ def test_a_disabled_api_answers_403_until_it_is_enabled(cloud: LocalCloud) -> No
     finally:
         cloud.rest("POST", f"{service}:enable", {})
     assert cloud.rest("POST", "/v2/entries:list", {"resourceNames": ["projects/slipway-local"]}) is not None
+
+
+@pytest.mark.parametrize(
+    ("api", "path"),
+    [
+        ("aiplatform", "/v1/projects/slipway-local/locations/us-central1/persistentResources"),
+        ("cloudquotas", "/v1/projects/slipway-local/locations/global/services/aiplatform.googleapis.com/quotaInfos"),
+        ("storage", "/storage/v1/b?project=slipway-local"),
+    ],
+)
+def test_every_api_can_be_off_in_a_new_project(own_cloud: LocalCloud, api: str, path: str) -> None:
+    own_cloud.up()
+    own_cloud.rest("POST", f"/v1/projects/slipway-local/services/{api}.googleapis.com:disable", {})
+    assert refused(own_cloud, "GET", path)["details"][0]["reason"] == "SERVICE_DISABLED"
