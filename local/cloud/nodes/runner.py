@@ -66,7 +66,8 @@ class Runner:
                 home = preparation.prepared(self._spec, self._tool, _uv(), self._log.service)
                 self._look()
                 code = self._execute(home, metadata.address)
-            if not self._stopping:
+            # Whoever ends a whole machine signals user code as well, which may be over first.
+            if not self._stopping and self._events.empty():
                 return self._exit("exited", code)
         except StopError:
             pass

@@ -1,6 +1,7 @@
 """The methods of custom jobs."""
 
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 
 from local.cloud import identities
@@ -86,6 +87,9 @@ class CustomJobs:
     def list(self, call: Call) -> Reply:
         location = self._enter(call, "list", "call")
         condition = job_filter.condition(call.query.get("filter", ""))
+        lag = self._world.faults.take("lagging-list", call.method, call.path)
+        if lag:
+            condition = condition.older_than(self._world.clock.now() - timedelta(seconds=lag.seconds))
         order, descending = _order(call.query.get("orderBy", ""))
         size = max(1, min(call.integer("pageSize", 100) or 100, _MAX_PAGE))
         token = call.query.get("pageToken", "")

@@ -37,6 +37,10 @@ class Condition:
     sql: str
     values: tuple[object, ...] = ()
 
+    def older_than(self, moment: datetime) -> "Condition":
+        """The condition for jobs that were made before a moment."""
+        return Condition(f"({self.sql}) AND create_time < ?", (*self.values, timestamp(moment)))
+
 
 @dataclass(frozen=True)
 class _Token:

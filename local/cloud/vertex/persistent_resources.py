@@ -1,8 +1,10 @@
 """The methods of persistent resources."""
 
 from collections import Counter
+from datetime import timedelta
 from typing import Any
 
+from local.cloud.clock import timestamp
 from local.cloud.quotas.metrics import drawn
 from local.cloud.services import World
 from local.cloud.vertex import cluster as model
@@ -91,6 +93,10 @@ class PersistentResources:
             found, more = clusters.page(self._world.store, location, call.query.get("pageToken", ""), size)
         except ValueError as error:
             raise invalid_argument("Invalid page token.") from error
+        lag = self._world.faults.take("lagging-list", call.method, call.path)
+        if lag:
+            newest = timestamp(self._world.clock.now() - timedelta(seconds=lag.seconds))
+            found = [cluster for cluster in found if cluster.create_time < newest]
         answers = [self._answer(call, cluster) for cluster in found]
         return Reply(body={"persistentResources": answers} | ({"nextPageToken": more} if more else {}))
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from local.cloud import identities, policies
+from local.cloud.faults import Fault
 from local.cloud.nodes.sighting import Sighting
 from local.cloud.vertex import job_life, jobs
 from tests.local.cloud.vertex.conftest import (
@@ -361,6 +362,20 @@ def test_a_list_is_filtered_paged_and_masked(service: Service) -> None:
 def test_a_bad_list_is_refused(service: Service, query: str) -> None:
     service.job()
     assert service.refused("GET", f"{JOBS}?{query}").status == "INVALID_ARGUMENT"
+
+
+def test_a_list_can_lag_behind_what_was_made(service: Service) -> None:
+    """N7: lists have no promise to show a job at once, a read by name has."""
+    service.cluster("cpu")
+    service.world.faults.set([Fault("lagging-list", "GET .*/(customJobs|persistentResources)$", seconds=30)])
+    made = service.job(displayName="late")
+    assert service.call("GET", f'{JOBS}?filter=display_name="late"') == {"customJobs": []}
+    assert service.call("GET", CLUSTERS) == {"persistentResources": []}
+    assert service.call("GET", "/v1/" + made["name"])["displayName"] == "late"
+    service.clock.advance(31)
+    assert (
+        len(service.call("GET", JOBS)["customJobs"]) == len(service.call("GET", CLUSTERS)["persistentResources"]) == 1
+    )
 
 
 # --- cancel and delete

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from local.cloud.vertex import jobs
 from tests.local.cloud.vertex.conftest import CLUSTERS, JOBS, REGION, Service, autoscaled, cluster_body, pool, worker
 
 NAME = f"projects/100000000001/locations/{REGION}/persistentResources"
@@ -293,6 +294,16 @@ def test_a_reboot_can_lose_the_machines_and_another_can_bring_them_back(service:
     service.set(reboot_error="")
     service.call("POST", f"{CLUSTERS}/cpu:reboot", {})
     assert service.call("GET", f"{CLUSTERS}/cpu")["state"] == "RUNNING"
+
+
+def test_a_reboot_takes_the_machines_from_running_jobs_which_get_another_attempt(service: Service) -> None:
+    service.cluster("cpu")
+    made = service.job(cluster="cpu")
+    service.call("POST", f"{CLUSTERS}/cpu:reboot", {})
+    found = jobs.get(service.world.store, made["name"])
+    assert found and found.run and found.run.outcome and found.run.outcome.state == "retry"
+    service.advance(1)
+    assert service.call("GET", f"{CLUSTERS}/cpu")["state"] == "REBOOTING", "until its replicas have ended"
 
 
 # --- change in place (rule 1)
