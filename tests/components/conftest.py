@@ -1,0 +1,112 @@
+"""Runs components under Pulumi's mocks and gives back everything they asked the engine for, options included."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pulumi
+from pulumi.runtime import mocks
+from pulumi.runtime.proto import resource_pb2
+from pulumi.runtime.rpc import deserialize_properties
+
+from slipway.cluster import ClusterSpec, Disk, PoolSpec
+from slipway.live import Live
+from slipway.stack import WorkspaceSettings
+
+PROJECT, REGION = "acme-dev", "us-central1"
+SETTINGS = WorkspaceSettings(("group:ml@acme.example",), "acme-catalog", "acme-work", "slipway-dev-trainer")
+NOTHING = Live(clusters=(), jobs=(), limits={}, catalog=None)
+
+
+def pool(name: str = "workers", **changes: Any) -> PoolSpec:
+    plain = {"machine_type": "n1-standard-8", "accelerator_type": None, "accelerator_count": 0, "disk": Disk()}
+    sizes = {"min": 1, "max": 4, "autoscaled": True, "replicas": 1}
+    return PoolSpec(name, **{**plain, **sizes, **changes})
+
+
+def cluster(*pools: PoolSpec, **changes: Any) -> ClusterSpec:
+    return ClusterSpec(changes.pop("name", "cpu"), pools or (pool(),), **changes)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One registration: type token, name, inputs, and the request itself for the options."""
+
+    type: str
+    name: str
+    inputs: dict[str, Any]
+    request: resource_pb2.RegisterResourceRequest
+
+    @property
+    def parent(self) -> str:
+        return self.request.parent.rsplit("::", 1)[-1]
+
+    @property
+    def depends_on(self) -> set[str]:
+        return {urn.rsplit("::", 1)[-1] for urn in self.request.dependencies}
+
+
+class _Mocks(mocks.Mocks):
+    def new_resource(self, args: mocks.MockResourceArgs) -> tuple[str | None, dict[Any, Any]]:
+        computed: dict[str, Any] = {}
+        if args.typ == "gcp:serviceaccount/account:Account":
+            email = f"{args.inputs['accountId']}@{PROJECT}.iam.gserviceaccount.com"
+            computed = {
+                "email": email,
+                "member": f"serviceAccount:{email}",
+                "name": f"projects/{PROJECT}/serviceAccounts/{email}",
+            }
+        return f"{args.name}-id", {**args.inputs, **computed}
+
+    def call(self, args: mocks.MockCallArgs) -> tuple[dict[Any, Any], list[tuple[str, str]] | None]:
+        raise AssertionError(f"components never talk, but one called {args.token}")
+
+
+class _Monitor(mocks.MockMonitor):
+    def __init__(self) -> None:
+        super().__init__(_Mocks())
+        self.asked: list[Asked] = []
+
+    def RegisterResource(self, request: Any) -> Any:  # noqa: N802 - a gRPC method's name
+        if request.type != "pulumi:pulumi:Stack":
+            inputs = dict(deserialize_properties(request.object))
+            self.asked.append(Asked(request.type, request.name, inputs, request))
+        return super().RegisterResource(request)  # type: ignore[no-untyped-call]
+
+
+def declared(program: Callable[[], Any]) -> list[Asked]:
+    """All that `program` registers on stack dev. What it raises is raised; every output it made is awaited."""
+    monitor = _Monitor()
+    mocks.set_mocks(monitor.mocks, project="slipway", stack="dev", preview=False, monitor=monitor)
+
+    @mocks.test  # type: ignore[untyped-decorator]
+    def run() -> None:
+        program()
+
+    run()
+    return monitor.asked
+
+
+def only(asked: list[Asked], type: str) -> Asked:
+    found = [item for item in asked if item.type == type]
+    assert len(found) == 1, [(item.type, item.name) for item in asked]
+    return found[0]
+
+
+def every(asked: list[Asked], type: str) -> dict[str, Asked]:
+    return {item.name: item for item in asked if item.type == type}
+
+
+__all__ = [
+    "NOTHING",
+    "PROJECT",
+    "REGION",
+    "SETTINGS",
+    "Asked",
+    "cluster",
+    "declared",
+    "every",
+    "only",
+    "pool",
+    "pulumi",
+]

@@ -1,0 +1,114 @@
+"""A package is kept under its content's hash, the catalog under one name, after everything else. # D3 # N8"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pulumi.runtime.rpc import unwrap_rpc_secret
+
+from components.catalog import Catalog
+from components.job_template import JobTemplate
+from slipway.package import SourcePackage
+from slipway.quota import WayVerdict
+from slipway.template import JobTemplate as Template
+from slipway.template import Package, WorkerPool
+from slipway.template.compile import Setting
+from slipway.template.proof import prove
+
+from .conftest import Asked, cluster, declared, every, only, pool, pulumi
+
+OBJECT = "gcp:storage/bucketObject:BucketObject"
+SETTING = Setting("dev", "us-central1", "3f9c2e1", "acme-catalog", "acme-work", "t@acme.iam", {"cpu": "cpu-1a2b3c4"})
+TEMPLATE = Template(
+    "nap",
+    "sleeps",
+    Package("jobs/nap", "nap.task", "image"),
+    (WorkerPool("sleeper", "n1-standard-8"),),
+    ways=("pool", "spot"),
+)
+VERDICTS = {"pool": WayVerdict(True), "spot": WayVerdict(False, "short by 7")}
+DOCUMENT: dict[str, Any] = {
+    "schema": 1,
+    "commit": "3f9c2e1",
+    "dirty": True,
+    "clusters": {"cpu": {"id": "cpu-1a2b3c4"}},
+    "retiring": ["cpu-0000000"],
+    "templates": {"nap": {}},
+}
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Path:
+    path = tmp_path / "nap-0123456789ab.tar.gz"
+    path.write_bytes(b"package")
+    return path
+
+
+def published(archive: Path) -> list[Asked]:
+    package = SourcePackage("nap-0123456789ab.tar.gz", "0123456789ab", b"package")
+
+    def program() -> None:
+        template = JobTemplate(
+            TEMPLATE,
+            offers=prove(TEMPLATE, (cluster(pool()),)),
+            verdicts=VERDICTS,
+            setting=SETTING,
+            package=package,
+            archive=archive,
+            bucket="acme-catalog",
+        )
+        Catalog("catalog", document=DOCUMENT, bucket="acme-catalog", after=[template])
+
+    return declared(program)
+
+
+def text(catalog: Asked) -> str:
+    """The object's content, which the provider treats as a secret."""
+    return str(unwrap_rpc_secret(catalog.inputs["content"]))
+
+
+def test_a_template_publishes_its_facts(archive: Path) -> None:
+    assert only(published(archive), "slipway:components:JobTemplate").inputs == {
+        "summary": "sleeps",
+        "package": "gs://acme-catalog/packages/nap-0123456789ab.tar.gz",
+        "parameters": [],
+        "ways": {"pool cpu": "available", "spot": "unavailable: short by 7"},
+    }
+
+
+def test_the_package_lies_under_its_hash_and_stays(archive: Path) -> None:
+    """Queued and restarting jobs still install it when the template has changed or gone."""
+    package = every(published(archive), OBJECT)["nap-0123456789ab"]
+    assert package.inputs["name"] == "packages/nap-0123456789ab.tar.gz"
+    assert package.inputs["bucket"] == "acme-catalog"
+    assert isinstance(package.inputs["source"], pulumi.FileAsset)
+    assert package.request.retainOnDelete
+    assert package.parent == "nap"
+
+
+def test_the_catalog_is_one_object_that_is_overwritten(archive: Path) -> None:
+    catalog = every(published(archive), OBJECT)["catalog"]
+    assert catalog.inputs["name"] == "catalog.json"
+    assert json.loads(text(catalog)) == DOCUMENT
+    assert catalog.inputs["contentType"] == "application/json"
+    assert not catalog.request.retainOnDelete
+
+
+def test_the_catalog_comes_after_all_it_speaks_of(archive: Path) -> None:
+    catalog = every(published(archive), OBJECT)["catalog"]
+    assert {"nap", "nap-0123456789ab"} & catalog.depends_on
+
+
+def test_the_catalog_publishes_its_facts(archive: Path) -> None:
+    assert only(published(archive), "slipway:components:Catalog").inputs == {
+        "commit": "3f9c2e1 with local changes",
+        "clusters": {"cpu": "cpu-1a2b3c4"},
+        "retiring": ["cpu-0000000"],
+        "templates": ["nap"],
+    }
+
+
+def test_the_same_document_is_the_same_text(archive: Path) -> None:
+    texts = {text(every(published(archive), OBJECT)["catalog"]) for _ in range(2)}
+    assert len(texts) == 1

@@ -1,0 +1,108 @@
+"""Two buckets, a trainer, and exactly the roles that the verbs need. # P5 # D5"""
+
+from dataclasses import replace
+
+import pytest
+
+from components.workspace import Workspace
+from slipway.live import Live, Unknown
+from slipway.stack import WorkspaceSettings
+
+from .conftest import NOTHING, PROJECT, REGION, SETTINGS, Asked, declared, every, only
+
+BUCKET, MEMBER = "gcp:storage/bucket:Bucket", "gcp:storage/bucketIAMMember:BucketIAMMember"
+TRAINER = "serviceAccount:slipway-dev-trainer@acme-dev.iam.gserviceaccount.com"
+TEAM = "group:ml@acme.example"
+
+
+def workspace(settings: WorkspaceSettings = SETTINGS, live: Live = NOTHING) -> list[Asked]:
+    return declared(lambda: Workspace("workspace", project=PROJECT, region=REGION, settings=settings, live=live))
+
+
+def test_it_publishes_its_facts() -> None:
+    assert only(workspace(), "slipway:components:Workspace").inputs == {
+        "catalog": "gs://acme-catalog",
+        "work": "gs://acme-work",
+        "trainer": "slipway-dev-trainer@acme-dev.iam.gserviceaccount.com",
+        "submitters": [TEAM],
+    }
+
+
+def test_the_buckets_are_private_and_regional() -> None:
+    for bucket in every(workspace(), BUCKET).values():
+        assert bucket.inputs["location"] == "US-CENTRAL1"
+        assert bucket.inputs["uniformBucketLevelAccess"] is True
+        assert bucket.inputs["publicAccessPrevention"] == "enforced"
+
+
+def test_the_catalog_is_versioned_and_goes_with_the_stack() -> None:
+    catalog = every(workspace(), BUCKET)["catalog"]
+    assert catalog.inputs["name"] == "acme-catalog"
+    assert catalog.inputs["versioning"] == {"enabled": True}
+    assert catalog.inputs["forceDestroy"] is True
+    assert not catalog.request.retainOnDelete
+    conditions = [rule["condition"] for rule in catalog.inputs["lifecycleRules"]]
+    assert {"age": 730, "matchesPrefixes": ["packages/"]} in conditions
+
+
+def test_peoples_results_outlive_the_stack() -> None:
+    work = every(workspace(), BUCKET)["work"]
+    assert work.request.retainOnDelete
+    assert work.inputs["forceDestroy"] is False
+    conditions = [rule["condition"] for rule in work.inputs["lifecycleRules"]]
+    assert conditions == [{"age": 30, "matchesPrefixes": ["claims/"]}], "nothing but claims ever ages away"
+
+
+def test_the_roles_are_exactly_these() -> None:  # P5
+    asked = workspace()
+    on_buckets = {(m.inputs["bucket"], m.inputs["member"], m.inputs["role"]) for m in every(asked, MEMBER).values()}
+    assert on_buckets == {
+        ("acme-catalog", TRAINER, "roles/storage.objectViewer"),
+        ("acme-work", TRAINER, "roles/storage.objectUser"),
+        ("acme-catalog", TEAM, "roles/storage.objectViewer"),
+        ("acme-work", TEAM, "roles/storage.objectViewer"),
+        ("acme-work", TEAM, "roles/storage.objectCreator"),
+    }
+    on_project = every(asked, "gcp:projects/iAMMember:IAMMember").values()
+    assert {(m.inputs["project"], m.inputs["member"], m.inputs["role"]) for m in on_project} == {
+        (PROJECT, TEAM, "roles/aiplatform.user"),
+        (PROJECT, TEAM, "roles/cloudquotas.viewer"),
+        (PROJECT, TEAM, "roles/monitoring.viewer"),
+        (PROJECT, TEAM, "roles/logging.viewer"),
+    }
+    act_as = only(asked, "gcp:serviceaccount/iAMMember:IAMMember").inputs
+    assert act_as["role"] == "roles/iam.serviceAccountUser"
+    assert act_as["member"] == TEAM
+    assert act_as["serviceAccountId"].endswith("/serviceAccounts/slipway-dev-trainer@acme-dev.iam.gserviceaccount.com")
+
+
+def test_nobody_but_the_trainer_without_submitters() -> None:
+    asked = workspace(replace(SETTINGS, submitters=()))
+    assert {member.inputs["member"] for member in every(asked, MEMBER).values()} == {TRAINER}
+    assert every(asked, "gcp:projects/iAMMember:IAMMember") == {}
+
+
+def test_each_submitter_has_roles_of_its_own() -> None:
+    asked = workspace(replace(SETTINGS, submitters=(TEAM, "user:ada@acme.example")))
+    names = [item.name for item in asked if item.type == MEMBER]
+    assert len(set(names)) == len(names) == 2 + 2 * 3
+
+
+def test_nothing_is_adopted_that_does_not_exist() -> None:
+    assert {item.request.importId for item in workspace()} == {""}
+
+
+def test_what_exists_is_adopted() -> None:
+    email = "slipway-dev-trainer@acme-dev.iam.gserviceaccount.com"
+    asked = workspace(live=replace(NOTHING, buckets=frozenset({"acme-work"}), service_accounts=frozenset({email})))
+    buckets = every(asked, BUCKET)
+    assert buckets["work"].request.importId == "acme-work"
+    assert buckets["catalog"].request.importId == ""
+    account = only(asked, "gcp:serviceaccount/account:Account")
+    assert account.request.importId == f"projects/{PROJECT}/serviceAccounts/{email}"
+    assert set(account.request.ignoreChanges) == {"displayName", "description"}
+
+
+def test_it_can_not_be_declared_without_knowing_what_exists() -> None:
+    with pytest.raises(ValueError, match="what exists must be known"):
+        workspace(live=replace(NOTHING, buckets=Unknown("denied", "storage", "role")))
