@@ -54,6 +54,15 @@ def test_a_job_is_shown_by_name_number_and_full_name(stack: Stack) -> None:
         assert facts["machines"] == "1 × n1-standard-4 (main)"
 
 
+def test_an_ended_job_is_not_cancelled_and_leaves_its_pool_idle(stack: Stack) -> None:
+    name = submitted(stack)
+    done = stack.run("jobs", "cancel", name)
+    assert done.code == 4 and f"job {name} has ended, there is nothing to cancel" in done.err
+    assert "why: it succeeded" in done.err
+    row = stack.run("pools", "--output", "json").json["pools"][0]
+    assert row["busy"] == 0 and row["idleSince"] is not None
+
+
 def test_a_waiting_job_is_shown_with_its_reason(stack: Stack) -> None:  # N9
     holder = held(stack)
     waiting = stack.run("submit", "hello", "--output", "json").json["job"]["displayName"]
@@ -63,12 +72,12 @@ def test_a_waiting_job_is_shown_with_its_reason(stack: Stack) -> None:  # N9
     assert shown["waitsFor"].startswith("pool full") and shown["startTime"] is None
 
 
-@pytest.mark.parametrize("verb", ["show", "logs", "wait", "cancel"])
-def test_an_unknown_job_is_an_error_with_the_nearest_name(stack: Stack, verb: str) -> None:
-    name = submitted(stack)
-    done = stack.run("jobs", verb, name[:-1])
-    assert done.code == 4 and f"error: no job '{name[:-1]}'" in done.err
-    assert f"the nearest name is {name}" in done.err and "fix: slipway jobs list" in done.err
+def test_an_unknown_job_is_an_error_with_the_nearest_name(stack: Stack) -> None:
+    name = stack.run("submit", "hello", "--output", "json").json["job"]["displayName"]
+    for verb in ("show", "logs", "wait", "cancel"):
+        done = stack.run("jobs", verb, name[:-1])
+        assert done.code == 4 and f"error: no job '{name[:-1]}'" in done.err
+        assert f"the nearest name is {name}" in done.err and "fix: slipway jobs list" in done.err
 
 
 @pytest.mark.parametrize(
@@ -116,18 +125,14 @@ def test_logs_are_shown_by_role(stack: Stack) -> None:
         one for one in documents if one["role"] == "scheduler"
     ).items()
     assert all(one["schema"] == 1 for one in documents)
+    nothing = stack.run("jobs", "logs", name, "--role", "nobody")
+    assert nothing.code == 0 and nothing.out == "" and "no lines of nobody yet" in nothing.err
 
 
 def test_logs_can_be_followed_to_the_end(stack: Stack) -> None:
     done = stack.run("submit", "hello", "-p", "code=import time; time.sleep(1); print('late')", "--output", "json")
     followed = stack.run("jobs", "logs", done.json["job"]["displayName"], "--follow")
     assert followed.code == 0 and "main  late" in followed.out.splitlines()
-
-
-def test_a_job_without_a_line_says_so(stack: Stack) -> None:
-    name = submitted(stack)
-    done = stack.run("jobs", "logs", name, "--role", "nobody")
-    assert done.code == 0 and done.out == "" and "no lines of nobody yet" in done.err
 
 
 def test_without_the_role_for_logs_following_goes_on_and_names_it(stack: Stack) -> None:  # P5
@@ -166,13 +171,6 @@ def test_a_waiting_job_is_cancelled(stack: Stack) -> None:
     waiting = stack.run("submit", "hello", "-p", f"code={SLEEP}", "--output", "json").json["job"]["displayName"]
     assert stack.run("jobs", "cancel", waiting).code == 0
     assert stack.run("jobs", "wait", waiting).code == 8
-
-
-def test_an_ended_job_is_not_cancelled(stack: Stack) -> None:
-    name = submitted(stack)
-    done = stack.run("jobs", "cancel", name)
-    assert done.code == 4 and f"job {name} has ended, there is nothing to cancel" in done.err
-    assert "why: it succeeded" in done.err
 
 
 def test_following_goes_on_when_the_service_is_away_for_a_while(stack: Stack) -> None:

@@ -1,6 +1,7 @@
 """`slipway pools`, `quota`, `templates`, `use`, and the command itself."""
 
 import os
+import pty
 import subprocess
 import sys
 
@@ -21,12 +22,6 @@ def test_pools_say_what_is_busy_and_what_it_costs(stack: Stack) -> None:  # B1, 
     assert (row["busy"], row["live"], row["max"]) == (2, 2, 3) and row["jobs"] == [name]
     assert row["pricePerHourNow"] == "0.4906" and row["idleSince"] is None
     assert row["clusterId"] == stack.cluster and row["state"] in ("RUNNING", "UPDATING")
-
-
-def test_an_idle_pool_says_since_when(stack: Stack) -> None:
-    stack.run("submit", "hello", "--wait")
-    row = stack.run("pools", "--output", "json").json["pools"][0]
-    assert row["busy"] == 0 and row["idleSince"] is not None
 
 
 def test_a_retiring_cluster_says_until_when(stack: Stack) -> None:  # N1
@@ -167,6 +162,35 @@ def test_completion_scripts(shell: str, capsys: pytest.CaptureFixture[str]) -> N
 def test_completion_knows_the_commands() -> None:
     done = slipway(_SLIPWAY_COMPLETE="bash_complete", COMP_WORDS="slipway jo", COMP_CWORD="1")
     assert "jobs" in done.stdout
+
+
+def test_a_terminal_gets_one_state_line_that_is_kept_up_to_date(stack: Stack) -> None:
+    master, slave = pty.openpty()
+    words = [
+        sys.executable,
+        "-m",
+        "slipway",
+        "submit",
+        "hello",
+        "-p",
+        "code=import time; print('a line'); time.sleep(2)",
+    ]
+    with subprocess.Popen(
+        [*words, "--follow"], cwd=stack.folder, env=stack.env(TERM="xterm"), stdout=slave, stderr=slave
+    ) as process:
+        os.close(slave)
+        shown = b""
+        while True:
+            try:
+                read = os.read(master, 65536)
+            except OSError:  # Linux says so when the other end is closed.
+                break
+            shown += read
+        assert process.wait(30) == 0
+    os.close(master)
+    text = shown.decode()
+    assert "main  a line" in text and "running 0:01" in text
+    assert "\x1b[2K" in text and "succeeded: started after" in text
 
 
 def test_a_traceback_is_shown_only_when_asked_for(stack: Stack) -> None:
