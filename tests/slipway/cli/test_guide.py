@@ -1,0 +1,42 @@
+"""docs/cli.md tells what the command does: its commands, exit codes, variables and what is refused."""
+
+import re
+from pathlib import Path
+
+from slipway.cli import following, submit
+from slipway.cli.main import INTERRUPTED, slipway
+from slipway.cloud.endpoints import OVERRIDES
+from slipway.errors import SlipwayError
+from slipway.submit.ways import PLANNED
+
+GUIDE = (Path(__file__).resolve().parents[3] / "docs" / "cli.md").read_text(encoding="utf-8")
+
+
+def subclasses(kind: type[SlipwayError]) -> set[type[SlipwayError]]:
+    return {kind}.union(*(subclasses(one) for one in kind.__subclasses__()))
+
+
+def test_every_command_stands_in_it() -> None:
+    for name in slipway.list_commands(None):  # type: ignore[arg-type]
+        assert f"\nslipway {name}" in GUIDE
+
+
+def test_every_exit_code_stands_in_its_table() -> None:
+    written = {int(code) for code in re.findall(r"^\| (\d+) \|", GUIDE, re.MULTILINE)}
+    assert written == {0, INTERRUPTED, following.Detached.exit_code} | {
+        one.exit_code for one in subclasses(SlipwayError)
+    }
+
+
+def test_what_is_not_there_yet_is_named() -> None:
+    for name in submit._PLANNED:
+        assert f"`--{name}`" in GUIDE
+    for way in PLANNED:
+        assert f"`{way}`" in GUIDE
+
+
+def test_its_variables_are_the_real_ones() -> None:
+    sources = "".join(path.read_text("utf-8") for path in Path(__file__).resolve().parents[3].glob("slipway/**/*.py"))
+    for name in set(re.findall(r"\b(?:SLIPWAY|GOOGLE|XDG)_[A-Z_]+[A-Z]\b", GUIDE)):
+        assert name in sources, name
+    assert OVERRIDES["vertex"] in GUIDE
