@@ -12,6 +12,7 @@ from local.cloud.wire import invalid_argument
 _APIS = (
     "storage.v1",
     "iam.v1",
+    "iamcredentials.v1",
     "cloudresourcemanager.v1",
     "cloudresourcemanager.v3",
     "logging.v2",
@@ -19,6 +20,7 @@ _APIS = (
     "aiplatform.v1",
     "aiplatform.v1beta1",
 )
+_PARAMETER = re.compile(r"(\{[^}]+\})")
 _INTEGERS = ("int32", "uint32", "int64", "uint64")
 
 
@@ -42,6 +44,16 @@ def method_name(method: str, path: str) -> str | None:
     return None
 
 
+def examples(api: str) -> list[tuple[str, str, str]]:
+    """(id, HTTP method, an example of a path) of every method of an API."""
+    found = document(api)
+    base = "/" + found.get("servicePath", "")
+    return [
+        (method["id"], method["httpMethod"], base + _PARAMETER.sub("x", method.get("flatPath", method["path"])))
+        for method in _walk(found)
+    ]
+
+
 @cache
 def _methods(api: str) -> tuple[tuple[str, re.Pattern[str], str], ...]:
     found = document(api)
@@ -60,9 +72,7 @@ def _walk(part: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 def _expression(method: Mapping[str, Any]) -> str:
     template: str = method.get("flatPath", method["path"])
-    return "".join(
-        r"[^/:]+" if part.startswith("{") else re.escape(part) for part in re.split(r"(\{[^}]+\})", template)
-    )
+    return "".join(r"[^/:]+" if part.startswith("{") else re.escape(part) for part in _PARAMETER.split(template))
 
 
 def check(api: str, schema: str, body: Mapping[str, Any]) -> None:
