@@ -1,4 +1,4 @@
-"""People at their shells: a checkout with a stack, the real engine, a real local cloud, and commands as they type them."""
+"""People at their shells: a checkout with a stack, the real engine, a real local cloud, commands as they are typed."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ import psutil
 import pytest
 import yaml
 
+from journey import leftovers
 from local import environment, plugin
 from local.engine import ensure
 from tests.local.conftest import FAST, ROOT, LocalCloud
 
 PROJECT, REGION, STACK = "slipway-local", "us-central1", "trial"
 VERTEX = f"/v1/projects/{PROJECT}/locations/{REGION}"
+_TIMEOUT_S = 180
 MACHINE = {"machine": "n1-standard-4", "disk": {"type": "pd-ssd", "sizeGb": 100}}
 NAP = '''
 """nap: a job of one machine that says a word and sleeps."""
@@ -33,7 +35,11 @@ from slipway.template import Disk, JobTemplate, Package, Parameter, WorkerPool
 TEMPLATE = JobTemplate(
     name="nap",
     summary="says a word and sleeps",
-    code=Package(folder="jobs/nap", module="nap.task", image="us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-6:latest"),
+    code=Package(
+        folder="jobs/nap",
+        module="nap.task",
+        image="us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-6:latest",
+    ),
     worker_pools=(
         WorkerPool(
             role="sleeper",
@@ -50,7 +56,7 @@ TEMPLATE = JobTemplate(
     ways=("pool", "spot"),
 )
 '''
-NAP_TASK = '''
+NAP_TASK = """
 import argparse, sys, time
 
 parser = argparse.ArgumentParser()
@@ -61,7 +67,7 @@ print(f"the word is {flags.say}", flush=True)
 time.sleep(float(flags.seconds))
 print("slept well", flush=True)
 sys.exit(flags.end == "badly")
-'''
+"""
 
 
 @dataclass(frozen=True)
@@ -126,13 +132,14 @@ class Started:
 class Checkout:
     """A person's checkout: the program, a stack file and templates of their own. Nothing in it is tracked by anybody.
 
-    `state` has the engine's home and backend; two checkouts may share it, as two people share a backend.
+    `state` has the engine's backend; two checkouts may share it, as two people do. `images` has the run's images.
     """
 
     folder: Path
     cloud: LocalCloud
     engine: Path
     state: Path
+    images: Path
     stack: str = STACK
     variables: Mapping[str, str] = field(default_factory=dict)
 
@@ -168,7 +175,7 @@ class Checkout:
         mine = {"SLIPWAY_CATALOG": self.catalog, "SLIPWAY_GCP_PLUGIN_POLL_SECONDS": "0.1", "SLIPWAY_USER": role}
         return {**base, **engine, **mine, "NO_COLOR": "1", **self.variables, **extra}
 
-    def run(self, *command: str, role: str, timeout: float = 120, **extra: str) -> Done:
+    def run(self, *command: str, role: str, **extra: str) -> Done:
         done = subprocess.run(
             command,
             cwd=self.folder,
@@ -176,7 +183,7 @@ class Checkout:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=timeout,
+            timeout=_TIMEOUT_S,
             check=False,
         )
         return Done(done.returncode, done.stdout, done.stderr)
@@ -214,9 +221,18 @@ class Checkout:
 
     def submit(self, *arguments: str, **extra: str) -> Any:
         """A job that is accepted: what `slipway submit --output json` says of it."""
+        self.warm()
         done = self.slipway("submit", "nap", "-p", "say=hello", *arguments, "--output", "json", **extra)
         assert done.code == 0, done.said
         return done.json["job"]
+
+    def warm(self) -> None:
+        """Give the clusters a cache that has the image of an earlier test, so that jobs start at once."""
+        for cluster in self.clusters():
+            pool = self.cloud.state / "pools" / cluster
+            pool.mkdir(parents=True, exist_ok=True)
+            if not (pool / "images").exists():
+                (pool / "images").symlink_to(self.images)
 
     def clusters(self) -> dict[str, str]:
         """The clusters of this stack: id to state."""
@@ -237,6 +253,18 @@ class Checkout:
         found = self.cloud.rest("GET", f"/storage/v1/b?project={PROJECT}").get("items", [])
         return [one["name"] for one in found if one["name"].startswith(f"{PROJECT}-{self.stack}-")]
 
+    def up_with_a_dead_lock(self) -> Done:
+        """`pulumi up` after a killed one, as `make demo` does it: ends what is left of it, drops its lock, runs again."""
+        leftovers.end(leftovers.marked(self.state), patience=15)
+        backend = self.state / "pulumi-state"
+        leftovers.drop_dead_locks(backend, print)
+        leftovers.mend_backend(backend)
+        return self.pulumi("up")
+
+    def locks(self) -> list[Path]:
+        """The engine's locks on stacks of this backend."""
+        return list((self.state / "pulumi-state" / ".pulumi" / "locks").rglob("*.json"))
+
     def nothing_made(self) -> bool:
         return not self.clusters() and not self.buckets()
 
@@ -247,6 +275,9 @@ def wait_for(true: Callable[[], object], what: str, seconds: float = 60) -> None
     while not true():
         assert time.monotonic() < until, f"in {seconds:.0f} s never: {what}"
         time.sleep(0.05)
+
+
+NewCheckout = Callable[..., Checkout]
 
 
 def lay_out(folder: Path) -> None:
@@ -275,19 +306,25 @@ def engine_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
-Make = Callable[..., Checkout]
+@pytest.fixture(scope="session")
+def new_checkout(tmp_path_factory: pytest.TempPathFactory, engine: Path, engine_home: Path) -> NewCheckout:
+    """Makes a checkout with an empty stack, in a folder and on a cloud."""
+    base = tmp_path_factory.getbasetemp()
+    images = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "images"
+    images.mkdir(exist_ok=True)
 
+    def make(folder: Path, cloud: LocalCloud, stack: str = STACK) -> Checkout:
+        lay_out(folder / "checkout")
+        state = folder / "engine"
+        (state / "pulumi-state").mkdir(parents=True)
+        variables = {"PULUMI_HOME": str(engine_home), leftovers.MARK: str(state)}
+        made = Checkout(folder / "checkout", cloud, engine, state, images, stack, variables)
+        made.write()
+        done = made.run("pulumi", "stack", "init", stack, "--non-interactive", role="deployer")
+        assert done.code == 0, done.said
+        return made
 
-def new_checkout(folder: Path, cloud: LocalCloud, engine: Path, home: Path, stack: str) -> Checkout:
-    """A checkout with an empty stack in `folder`."""
-    lay_out(folder / "checkout")
-    state = folder / "engine"
-    (state / "pulumi-state").mkdir(parents=True)
-    made = Checkout(folder / "checkout", cloud, engine, state, stack, {"PULUMI_HOME": str(home)})
-    made.write()
-    done = made.run("pulumi", "stack", "init", stack, "--non-interactive", role="deployer")
-    assert done.code == 0, done.said
-    return made
+    return make
 
 
 @pytest.fixture(scope="session")
@@ -309,20 +346,27 @@ def own_cloud(tmp_path: Path) -> Iterator[LocalCloud]:
 
 
 @pytest.fixture(scope="session")
-def deployed(tmp_path_factory: pytest.TempPathFactory, cloud: LocalCloud, engine: Path, engine_home: Path) -> Checkout:
+def deployed(tmp_path_factory: pytest.TempPathFactory, cloud: LocalCloud, new_checkout: NewCheckout) -> Checkout:
     """A deployed stack that tests share: they submit to it and read, and leave it as it is."""
-    made = new_checkout(tmp_path_factory.mktemp("deployed"), cloud, engine, engine_home, "shared")
+    made = new_checkout(tmp_path_factory.mktemp("deployed"), cloud, "shared")
     made.up()
     return made
 
 
 @pytest.fixture
-def checkout(tmp_path: Path, cloud: LocalCloud, engine: Path, engine_home: Path) -> Checkout:
+def checkout(tmp_path: Path, cloud: LocalCloud, new_checkout: NewCheckout) -> Checkout:
     """A checkout on the shared cloud with a stack of its own that was never deployed."""
-    return new_checkout(tmp_path, cloud, engine, engine_home, f"t{os.getpid() % 1000}{time.monotonic_ns() % 100000}")
+    return new_checkout(tmp_path, cloud, f"t{time.monotonic_ns() // 1000 % 10**9}")
 
 
 @pytest.fixture
-def own(tmp_path: Path, own_cloud: LocalCloud, engine: Path, engine_home: Path) -> Checkout:
+def own(tmp_path: Path, own_cloud: LocalCloud, new_checkout: NewCheckout) -> Checkout:
     """A checkout on a cloud of the test's own."""
-    return new_checkout(tmp_path, own_cloud, engine, engine_home, STACK)
+    return new_checkout(tmp_path, own_cloud)
+
+
+@pytest.fixture
+def faults(cloud: LocalCloud) -> Iterator[Callable[..., None]]:
+    """Switches faults of the shared cloud on, for the test's time."""
+    yield lambda *faults: cloud.rest("POST", "/slipway/faults", {"faults": list(faults)})
+    cloud.rest("DELETE", "/slipway/faults")

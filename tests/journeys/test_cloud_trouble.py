@@ -1,0 +1,81 @@
+"""The local cloud is killed, or its disk is full: in words, nothing half done, and afterwards all goes on. (N4)"""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import psutil
+import pytest
+
+from tests.local.conftest import LocalCloud
+
+from .conftest import Checkout, wait_for
+
+pytestmark = pytest.mark.journey
+
+
+def kill(cloud: LocalCloud) -> None:
+    process = psutil.Process(cloud.record.pid)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait(10)
+
+
+def test_killed_while_a_job_runs_the_job_ends_well_after_the_restart(own: Checkout) -> None:
+    own.up()
+    own.warm()
+    before = own.cloud.record
+    hello = ("submit", "nap", "-p", "say=hello", "-p", "seconds=4", "--request-id", "through")
+    follower = own.start("slipway", *hello, "--follow", role="submitter")
+    follower.until(lambda: "the word is hello" in follower.said, "the job speaks")
+    kill(own.cloud)
+
+    asked = own.slipway("jobs", "list")
+    assert asked.code == 1, asked.said
+    assert f"why: nothing answers at {before.url}" in asked.err
+    assert "python -m local up" in asked.err
+
+    own.cloud.up()
+    after = own.cloud.record
+    assert (after.url, after.tokens) == (before.url, before.tokens), "shells that know the cloud stay valid"
+    assert follower.process.wait(60) == 0, follower.said
+    assert "no contact" in follower.said
+    assert follower.said.count("slept well") == 1, "a line that is shown twice, or lost"
+    (job,) = own.jobs("through")
+    assert job["state"] == "JOB_STATE_SUCCEEDED"
+    assert own.slipway("jobs", "logs", job["displayName"]).out.count("the word is hello") == 1
+
+
+def test_killed_in_the_middle_of_an_up_the_next_one_runs_through(own: Checkout) -> None:
+    own.cloud.rest("POST", "/slipway/settings", {"create_seconds": "5"})
+    up = own.start(*own.command("up"), role="deployer")
+    up.until(own.clusters, "the cluster is being made")
+    kill(own.cloud)
+    assert up.process.wait(120) != 0
+    assert "Traceback" not in up.said
+    own.cloud.up("--set", "create_seconds=0")
+    wait_for(lambda: "PROVISIONING" not in own.clusters().values(), "the cluster is made")
+    own.up()
+    assert list(own.clusters().values()) == ["RUNNING"]
+    assert own.pulumi("preview", "--expect-no-changes").code == 0
+
+
+def test_a_full_disk_fails_an_up_in_words_and_with_room_again_it_runs_through(own: Checkout) -> None:
+    own.cloud.local("down")
+    own.cloud.up(SLIPWAY_LOCAL_FILE_LIMIT=str(_taken(own) + 60_000))
+    failed = own.pulumi("up")
+    assert failed.code == 1, failed.said
+    assert "disk is full" in failed.said
+    assert "Free some space and try again" in failed.said
+    assert own.slipway("submit", "nap", "-p", "say=hello").code != 0
+    assert own.jobs() == []
+    own.cloud.local("down")
+    own.cloud.up()
+    own.up()
+    assert list(own.clusters().values()) == ["RUNNING"]
+    assert own.pulumi("preview", "--expect-no-changes").code == 0
+
+
+def _taken(checkout: Checkout) -> int:
+    """Bytes of the largest file of the cloud's state."""
+    return max(file.stat().st_size for file in checkout.cloud.state.rglob("*") if file.is_file())

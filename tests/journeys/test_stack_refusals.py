@@ -1,0 +1,131 @@
+"""A bad stack: `slipway check` and the engine say all that is wrong, and nothing is made. (D2, P2, P3)"""
+
+from __future__ import annotations
+
+import pytest
+
+from .conftest import MACHINE, Checkout, Done
+
+pytestmark = pytest.mark.journey
+
+DISK = {"type": "pd-ssd", "sizeGb": 100}
+EVERYTHING_WRONG = {
+    "Bad_Name": {"pools": {"workers": {**MACHINE, "replicas": 1}}},
+    "cpu": {
+        "pols": {},
+        "pools": {
+            "unknown-machine": {"machine": "n1-standrad-4", "disk": DISK, "replicas": 1},
+            "foreign-gpu": {
+                "machine": "n1-standard-4",
+                "accelerator": {"type": "NVIDIA_H100_80GB", "count": 1},
+                "disk": DISK,
+                "replicas": 1,
+            },
+            "small-disk": {"machine": "n1-standard-4", "disk": {"type": "pd-ssd", "sizeGb": 50}, "replicas": 1},
+            "unknown-disk": {"machine": "n1-standard-4", "disk": {"type": "pd-fast", "sizeGb": 100}, "replicas": 1},
+            "from-zero": {**MACHINE, "replicas": {"min": 0, "max": 2}},
+            "shrunk": {**MACHINE, "replicas": {"min": 3, "max": 3}},
+            "bare": {"disk": DISK, "replicas": 1},
+            "nowhere": {"machine": "a3-highgpu-8g", "disk": DISK, "replicas": 1},
+        },
+    },
+}
+POOL = "slipway:persistentResources.cpu.pools"
+FINDINGS = (
+    ("slipway:persistentResources.Bad_Name", "lowercase"),
+    ("slipway:persistentResources.cpu.pols", "did you mean `pools`?"),
+    (f"{POOL}.unknown-machine.machine", "n1-standard-4"),
+    (f"{POOL}.foreign-gpu.accelerator.type", "NVIDIA_H100_80GB"),
+    (f"{POOL}.small-disk.disk.sizeGb", "100 to 64,000"),
+    (f"{POOL}.unknown-disk.disk.type", "pd-ssd"),
+    (f"{POOL}.from-zero.replicas.min", "at least one"),
+    (f"{POOL}.shrunk.replicas.max", "4 or more"),
+    (f"{POOL}.bare.machine", "add `machine: "),
+    (f"{POOL}.nowhere.machine", "us-central1"),
+)
+
+
+def refused(checkout: Checkout, done: Done, code: int, *words: str) -> None:
+    """It ended with `code` and said `words`; nothing was made."""
+    assert done.code == code, done.said
+    for word in words:
+        assert word in done.said, f"{word!r} is not in:\n{done.said}"
+    assert "Traceback" not in done.said
+    assert checkout.nothing_made()
+
+
+def test_everything_wrong_in_a_stack_file_is_said_at_once_by_check_preview_and_up(checkout: Checkout) -> None:
+    checkout.write(persistentResources=EVERYTHING_WRONG, region="europe-west6")
+    check = checkout.slipway("check")
+    refused(checkout, check, 2, f"{len(FINDINGS)} errors in 1 of 1 stack files")
+    for verb in ("preview", "up"):
+        done = checkout.pulumi(verb)
+        refused(checkout, done, 1, f"{len(FINDINGS)} errors in the stack configuration")
+        for key, fix in FINDINGS:
+            for said in (check.said, done.said):
+                found = [part for part in said.split(f"stacks/{checkout.file.name}:") if f"  {key}: " in part]
+                assert found, f"{key} is not in:\n{said}"
+                assert fix in found[0]
+                assert "fix: " in found[0]
+
+
+def test_a_key_that_stands_twice_is_refused_with_both_lines(checkout: Checkout) -> None:
+    text = checkout.file.read_text()
+    line = text[: text.index("  slipway:templates:")].count("\n") + 1
+    checkout.file.write_text(text.replace("  slipway:templates:", "  slipway:templates: []\n  slipway:templates:"))
+    where = f"stacks/{checkout.file.name}:{line + 1}  slipway:templates: is there twice, on lines {line} and {line + 1}"
+    refused(checkout, checkout.slipway("check"), 2, where, "fix: keep one of them")
+    done = checkout.pulumi("preview")
+    assert done.code != 0, done.said
+    assert checkout.nothing_made()
+
+
+def test_a_template_that_fits_no_pool_is_shown_beside_the_nearest(checkout: Checkout) -> None:
+    larger = {**MACHINE, "disk": {"type": "pd-ssd", "sizeGb": 200}, "replicas": 1}
+    other = {"machine": "n1-highmem-16", "disk": {"type": "pd-standard", "sizeGb": 500}, "replicas": 1}
+    checkout.write(persistentResources={"cpu": {"pools": {"larger": larger, "other": other}}})
+    words = (
+        "template nap fits no pool",
+        "nearest pool cpu/larger",
+        "pd-ssd 100 GB        pd-ssd 200 GB   ← differs",
+        "fix: make them equal",
+    )
+    refused(checkout, checkout.slipway("check"), 2, *words)
+    refused(checkout, checkout.pulumi("preview"), 1, *words)
+    refused(checkout, checkout.pulumi("up"), 1, *words)
+
+
+def test_quota_short_for_what_is_drawn_now_fails_before_anything_is_made(checkout: Checkout) -> None:  # D2
+    pool = {**MACHINE, "replicas": {"min": 600, "max": 601}}
+    checkout.write(persistentResources={"cpu": {"pools": {"all": pool}}})
+    words = (
+        "quota does not suffice in us-central1",
+        "quota custom_model_training_cpus in us-central1 is short by ",
+        "creating cpu needs 2,400, limit 2,200, used ",
+        "fix: lower `replicas` in the stack file, or ask for a limit of ",
+    )
+    refused(checkout, checkout.pulumi("preview"), 1, *words)
+    refused(checkout, checkout.pulumi("up"), 1, *words)
+    checkout.write(persistentResources={"cpu": {"pools": {"all": pool}}}, quota={"mode": "warn"})
+    warned = checkout.pulumi("preview")
+    assert warned.code == 0, warned.said
+    assert "needs 2,400, limit 2,200" in warned.said
+
+
+def test_quota_short_for_a_way_makes_that_way_unavailable_and_the_deployment_goes_on(deployed: Checkout) -> None:  # N3
+    short = "quota: custom_model_training_preemptible_cpus us-central1: needs 4, limit 1, short by 3"
+    preview = deployed.pulumi("preview")
+    assert preview.code == 0, preview.said
+    assert f"template nap: spot is unavailable: {short}" in preview.said
+    assert "pool cpu · spot unavailable" in preview.said
+    refusal = deployed.slipway("submit", "nap", "-p", "say=hello", "--way", "spot")
+    assert refusal.code == 5, refusal.said
+    assert f"why: {short}" in refusal.said
+    assert "fix: slipway submit nap --way pool" in refusal.said
+    assert short in deployed.slipway("templates", "show", "nap").said
+
+
+def test_a_template_with_no_way_left_is_an_error(checkout: Checkout) -> None:  # N3
+    template = checkout.folder / "templates" / "nap.py"
+    template.write_text(template.read_text().replace('ways=("pool", "spot")', 'ways=("spot",)'))
+    refused(checkout, checkout.pulumi("preview"), 1, "nap", "custom_model_training_preemptible_cpus", "short by 3")
