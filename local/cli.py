@@ -1,9 +1,11 @@
 """`python -m local up|down|status|env|images`: the local cloud from a person's shell."""
 
+import contextlib
 import json
 import os
 import shlex
 import sys
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import NoReturn
@@ -28,9 +30,8 @@ def up(chosen: tuple[str, ...]) -> None:
     folder = state_folder()
     try:
         values = dict(pair for text in chosen for pair in settings.pairs(text).items())
-        started = daemon.start(folder, values)
-    except daemon.CloudError as error:
-        _fail(str(error))
+        with _in_words():
+            started = daemon.start(folder, values)
     except settings.SettingsError as error:
         _fail(
             f"error: {error}\nwhy: a setting has a name and a type\nfix: see local/cloud/settings.py for all of them", 2
@@ -44,7 +45,8 @@ def up(chosen: tuple[str, ...]) -> None:
 @cli.command()
 def down() -> None:
     """Stop the local cloud and the jobs it runs. Its state stays."""
-    ran, jobs = daemon.stop(state_folder())
+    with _in_words():
+        ran, jobs = daemon.stop(state_folder())
     ended = f", {jobs} job process{'es' if jobs != 1 else ''} ended" if jobs else ""
     click.echo(("local cloud stopped" if ran else "local cloud is not running") + ended)
 
@@ -54,7 +56,8 @@ def down() -> None:
 def status(output: str) -> None:
     """Say where the local cloud is and what it does. Exit code 1 when it is not running."""
     record = _running()
-    found = daemon.call(record, "GET", "/slipway/status")
+    with _in_words():
+        found = daemon.call(record, "GET", "/slipway/status")
     since = datetime.fromtimestamp(psutil.Process(record.pid).create_time()).astimezone()
     rows = {"url": record.url, "pid": record.pid, "since": since.isoformat(timespec="seconds"), **found["summary"]}
     if found["trouble"]:
@@ -74,18 +77,15 @@ def env(role: str) -> None:
     from local import environment, plugin
     from local.engine import EngineError, ensure
     from local.engine.progress import Printer
+    from local.plugin.installation import InstallError
 
     record = _running()
     folder = state_folder()
     printer = Printer(sys.stderr)
-    try:
+    with _in_words(EngineError, InstallError), contextlib.closing(printer):
         engine = ensure(printer)
-    except EngineError as error:
-        _fail(str(error))
-    finally:
-        printer.close()
-    plugin.install(folder / "pulumi-home", Path(sys.executable))
-    (folder / "pulumi-state").mkdir(exist_ok=True)
+        plugin.install(folder / "pulumi-home", Path(sys.executable))
+        (folder / "pulumi-state").mkdir(exist_ok=True)
     variables = {
         **environment.engine_variables(folder, engine.bin, os.environ.get("PATH", "")),
         **environment.of_role(record, role),
@@ -105,7 +105,21 @@ def clear(cluster: str) -> None:
     """Empty the image cache of CLUSTER (its id), so that its next job starts cold."""
     from local.cloud import images as cached
 
-    click.echo(cached.clear(state_folder(), cluster))
+    with _in_words():
+        click.echo(cached.clear(state_folder(), cluster))
+
+
+@contextlib.contextmanager
+def _in_words(*more: type[Exception]) -> Iterator[None]:
+    """What a person can mend is said in words and ends with exit code 1."""
+    worded: tuple[type[Exception], ...] = (daemon.CloudError, *more)
+    try:
+        yield
+    except worded as error:
+        _fail(str(error))
+    except OSError as error:
+        why = f"the state folder {state_folder()} can't be used"
+        _fail(f"error: {error}\nwhy: {why}\nfix: make room or make it writable, or set SLIPWAY_LOCAL_STATE")
 
 
 def _running() -> Record:

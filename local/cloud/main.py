@@ -1,5 +1,6 @@
 """The server process: `python -m local.cloud.main STATE_FOLDER PORT`."""
 
+import fcntl
 import importlib
 import logging
 import os
@@ -10,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
+from typing import TextIO
 
 import uvicorn
 
@@ -23,8 +25,9 @@ SERVICES = ("storage", "iam", "resourcemanager", "logging", "serviceusage", "ver
 
 
 def serve(state_folder: Path, port: int) -> None:
-    """Serve until SIGTERM. Raises OSError when the port is taken."""
+    """Serve until SIGTERM. Raises OSError when the port is taken, or the state folder is served by another."""
     _limit_files()
+    held = _hold(state_folder)
     # The protocol is named because asyncio sets TCP_NODELAY only where it is; without, an answer waits for an ACK.
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -58,6 +61,7 @@ def serve(state_folder: Path, port: int) -> None:
             loop.stop()
         world.store.close()
         world.logs.close()
+        held.close()
 
 
 def load_services() -> Sequence[ModuleType]:
@@ -77,6 +81,18 @@ def _publish(world: World, port: int) -> None:
             else:
                 tokens[role] = world.access.mint(principal, f"role {role}")
     write_record(world.state_folder, Record(world.url, port, pid, started, tokens))
+
+
+def _hold(state_folder: Path) -> TextIO:
+    """The folder's lock, held while this process lives, so that no two ever serve one state. Raises OSError."""
+    state_folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    file = (state_folder / "serving").open("w")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        file.close()
+        raise OSError(f"another local cloud serves {state_folder}") from error
+    return file
 
 
 def _limit_files() -> None:

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import psutil
 
+_SAME_START = 2.0
+"""Seconds: the kernel's account of a process's start moves a little when the clock is set."""
+
 PORT_TAKEN = 98
 """The server's exit code when another program has its port."""
 
@@ -67,7 +70,7 @@ def process_of(record: Record) -> psutil.Process | None:
     """The record's process if it still lives; another one that got its pid does not count."""
     try:
         process = psutil.Process(record.pid)
-        if abs(process.create_time() - record.pid_started) < 1 and process.status() != psutil.STATUS_ZOMBIE:
+        if abs(process.create_time() - record.pid_started) < _SAME_START and process.status() != psutil.STATUS_ZOMBIE:
             return process
     except psutil.NoSuchProcess:
         pass

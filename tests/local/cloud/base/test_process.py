@@ -117,6 +117,25 @@ def test_a_pid_that_belongs_to_another_program_is_not_taken_for_the_cloud(own_cl
     assert own_cloud.healthy() and psutil.pid_exists(os.getpid())
 
 
+def test_no_two_clouds_serve_one_state(own_cloud: LocalCloud) -> None:
+    own_cloud.up()
+    path = own_cloud.state / "cloud.json"
+    record = path.read_text()
+    path.write_text(json.dumps({**json.loads(record), "pid": os.getpid()}))
+    refused = own_cloud.local("up")
+    assert refused.returncode == 1 and "another local cloud serves" in refused.stderr
+    path.write_text(record)
+    assert own_cloud.healthy()
+
+
+def test_a_state_folder_that_is_a_file_is_said_in_words(own_cloud: LocalCloud) -> None:
+    own_cloud.state.write_text("")
+    refused = own_cloud.local("up")
+    assert refused.returncode == 1 and refused.stderr.startswith("error: ") and "SLIPWAY_LOCAL_STATE" in refused.stderr
+    assert "Traceback" not in refused.stderr
+    own_cloud.state.unlink()
+
+
 def test_a_taken_port_is_an_error_in_words(own_cloud: LocalCloud) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
