@@ -1,0 +1,39 @@
+"""An environment as the prebuilt image has it, with the job's package installed as the service would."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from local.cloud.images.recipes import recipe_for
+from slipway.package import build
+from slipway.template.load import load
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="session")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The interpreter of an environment with the image's packages and dask-digits' own package."""
+    folder = tmp_path_factory.mktemp("image")
+    interpreter = folder / "venv" / "bin" / "python"
+    uv = [sys.executable, "-m", "uv"]
+    subprocess.run([*uv, "venv", "--quiet", "--python", sys.executable, str(folder / "venv")], check=True, timeout=120)
+    (template,) = load(("dask-digits",), ROOT / "templates")
+    recipe = recipe_for(template.code.image)
+    assert recipe, "the template's image has a local recipe"
+    package = build(template.name, ROOT / template.code.folder).save(folder)
+    needed = [*recipe.requirements, str(package)]
+    install = [*uv, "pip", "install", "--quiet", "--python", str(interpreter)]
+    subprocess.run([*install, *needed], check=True, timeout=600)
+    return interpreter
+
+
+def environ(**more: str) -> dict[str, str]:
+    """What a replica starts with, without what this test run has."""
+    kept: Mapping[str, str] = os.environ
+    dropped = ("GOOGLE_", "STORAGE_", "CLUSTER_SPEC", "AIP_", "OMP_", "PYTHONPATH")
+    return {**{name: value for name, value in kept.items() if not name.startswith(dropped)}, **more}
