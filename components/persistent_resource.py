@@ -72,7 +72,7 @@ class PersistentResource(pulumi.ComponentResource):
                 ],
             ),
             resource_pools=[_declared(pool) for pool in spec.pools],
-            resource_runtime_spec=_runtime(spec.custom_service_account),
+            resource_runtime_spec=_with_custom_service_account() if spec.custom_service_account else None,
             deletion_policy=spec.deletion_policy,
             opts=pulumi.ResourceOptions(
                 parent=self,
@@ -163,9 +163,10 @@ def _autoscaling(least: int, most: int) -> vertex.AiPersistentResourceResourcePo
     )
 
 
-def _runtime(custom_service_account: bool) -> vertex.AiPersistentResourceResourceRuntimeSpecArgs:
+def _with_custom_service_account() -> vertex.AiPersistentResourceResourceRuntimeSpecArgs:
+    # Its opposite can't be declared: the API leaves a false out, and the provider would plan a replacement for it.
     return vertex.AiPersistentResourceResourceRuntimeSpecArgs(
         service_account_spec=vertex.AiPersistentResourceResourceRuntimeSpecServiceAccountSpecArgs(
-            enable_custom_service_account=custom_service_account
+            enable_custom_service_account=True
         )
     )

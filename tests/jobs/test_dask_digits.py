@@ -100,7 +100,7 @@ def test_scheduler_and_workers_find_each_other_and_write_the_result(job: Job) ->
     assert f"wrote {job.folder}/model/model.joblib" in log
     check = (
         "import joblib, sys, sklearn.datasets as d; x, y = d.load_digits(return_X_y=True); "
-        + "print(joblib.load(sys.argv[1]).score(x, y))"
+        "print(joblib.load(sys.argv[1]).score(x, y))"
     )
     loaded = subprocess.run(
         [job.python, "-c", check, job.folder / "model" / "model.joblib"], capture_output=True, text=True, check=True
