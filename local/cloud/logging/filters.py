@@ -4,14 +4,11 @@ Comparisons `field OP value` with `=`, `!=`, `<`, `<=`, `>`, `>=`, `:` (has), `=
 OR, NOT (or `-`) and parentheses; a bare word or string is searched for in the whole entry; `log_id("…")`.
 """
 
-import operator
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Any
 
-from local.cloud.clock import timestamp
+from local.cloud.logging.comparisons import Test, compare, moment, search
 from local.cloud.logs import Window
 from local.cloud.wire import invalid_argument
 
@@ -20,18 +17,6 @@ _TOKEN = re.compile(
     r'|(?P<word>[^\s()=<>:!"]+(?:"(?:\\.|[^"\\])*"[^\s()=<>:!"]*)*))'
 )
 _FIELD_PART = re.compile(r'"((?:\\.|[^"\\])*)"|([^."]+)')
-_SEVERITIES = ("DEFAULT", "DEBUG", "INFO", "NOTICE", "WARNING", "ERROR", "CRITICAL", "ALERT", "EMERGENCY")
-_OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
-    "=": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
-_MISSING = object()
-
-Test = Callable[[dict[str, Any]], bool]
 
 
 @dataclass(frozen=True)
@@ -120,7 +105,7 @@ class _Parser:
         if token.text == "log_id" and following == _Token("mark", "("):
             return self._log_id()
         if following is None or following.kind != "op":
-            return _search(_value(token))
+            return search(_value(token))
         sign = self._next().text
         return self._comparison(_path(token.text), sign, top)
 
@@ -135,15 +120,15 @@ class _Parser:
         value = _value(token)
         if top:
             self._narrow(path, sign, value)
-        return _compare(path, sign, value)
+        return compare(path, sign, value)
 
     def _alternatives(self, path: tuple[str, ...], sign: str) -> Test:
         """`field=("a" OR "b")`."""
-        tests = [_compare(path, sign, _value(self._next()))]
+        tests = [compare(path, sign, _value(self._next()))]
         word = ""
         while self._peek() != _Token("mark", ")"):
             word = self._next().text
-            tests.append(_compare(path, sign, _value(self._next())))
+            tests.append(compare(path, sign, _value(self._next())))
         self._expect(")")
         combine = all if word == "AND" else any
         return lambda entry: combine(test(entry) for test in tests)
@@ -152,9 +137,9 @@ class _Parser:
         if path == ("resource", "labels", "job_id") and sign == "=":
             self._job = value
         if path == ("timestamp",) and sign in (">", ">="):
-            self._since = max(self._since, _moment(value))
+            self._since = max(self._since, moment(value))
         if path == ("timestamp",) and sign in ("<", "<="):
-            self._until = min(self._until, _moment(value))
+            self._until = min(self._until, moment(value))
 
     def _log_id(self) -> Test:
         self._expect("(")
@@ -188,77 +173,3 @@ def _value(token: _Token) -> str:
 
 def _path(text: str) -> tuple[str, ...]:
     return tuple(re.sub(r"\\(.)", r"\1", quoted) if quoted else word for quoted, word in _FIELD_PART.findall(text))
-
-
-def _compare(path: tuple[str, ...], sign: str, value: str) -> Test:
-    if path == ("severity",):
-        if value.upper() not in _SEVERITIES:
-            raise invalid_argument(f"Unparseable filter: unrecognized severity '{value}'.")
-        return lambda entry: _ordered(
-            _SEVERITIES.index(entry.get("severity", "DEFAULT")), sign, _SEVERITIES.index(value.upper())
-        )
-    if path == ("timestamp",):
-        moment = _moment(value)
-        return lambda entry: _ordered(str(entry["timestamp"]), sign, moment)
-    if sign in ("=~", "!~"):
-        try:
-            expression = re.compile(value)
-        except re.error as error:
-            raise invalid_argument(f"Unparseable filter: invalid regular expression '{value}': {error}") from error
-        return lambda entry: (expression.search(_text(_field(entry, path))) is not None) == (sign == "=~")
-    if sign == ":":
-        if value == "*":
-            return lambda entry: _field(entry, path) is not _MISSING
-        return lambda entry: value.lower() in _text(_field(entry, path)).lower()
-    return lambda entry: _by_type(_field(entry, path), sign, value)
-
-
-def _by_type(actual: Any, sign: str, value: str) -> bool:
-    if actual is _MISSING:
-        return False
-    if isinstance(actual, (int, float)) and not isinstance(actual, bool):
-        try:
-            return _ordered(float(actual), sign, float(value))
-        except ValueError:
-            return sign == "!="
-    return _ordered(_text(actual).lower(), sign, value.lower())
-
-
-def _ordered(actual: Any, sign: str, value: Any) -> bool:
-    compare = _OPERATORS.get(sign)
-    if compare is None:
-        raise invalid_argument(f"Unparseable filter: the operator '{sign}' does not fit this field.")
-    return bool(compare(actual, value))
-
-
-def _field(entry: Any, path: tuple[str, ...]) -> Any:
-    for name in path:
-        if not isinstance(entry, dict) or name not in entry:
-            return _MISSING
-        entry = entry[name]
-    return entry
-
-
-def _text(value: Any) -> str:
-    if value is _MISSING:
-        return ""
-    return ("true" if value else "false") if isinstance(value, bool) else str(value)
-
-
-def _search(word: str) -> Test:
-    lowered = word.lower()
-
-    def found(value: Any) -> bool:
-        if isinstance(value, dict):
-            return any(found(item) for item in value.values())
-        return lowered in str(value).lower()
-
-    return found
-
-
-def _moment(value: str) -> str:
-    try:
-        moment = datetime.fromisoformat(value)
-    except ValueError as error:
-        raise invalid_argument(f"Unparseable filter: '{value}' is not a timestamp.") from error
-    return timestamp(moment if moment.tzinfo else moment.replace(tzinfo=UTC))

@@ -1,6 +1,8 @@
 """docs/local-cloud.md says per method what is faithful and what is simplified: neither more nor less than is served."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,7 @@ from local.cloud.router import Router
 from local.cloud.services import open_world
 from local.cloud.settings import Settings
 
-from ...conftest import ROOT
+from ...conftest import ROOT, LocalCloud
 
 GUIDE = (ROOT / "docs" / "local-cloud.md").read_text()
 ROWS = dict(re.findall(r"^\| ((?:\w+\.)+\w+) \| (faithful|simplified) \|", GUIDE, re.M))
@@ -62,3 +64,20 @@ def test_the_commands_of_the_guide_exist() -> None:
 
     named = set(re.findall(r"^\| `(up|down|env|status|images)\b", GUIDE, re.M))
     assert named == set(cli.commands) and Path(ROOT / "local" / "cloud" / "roles.toml").exists()
+
+
+@pytest.mark.journey
+def test_the_blocks_of_the_guide_run(own_cloud: LocalCloud) -> None:
+    blocks = re.findall(r"^```sh\n(.*?)^```$", GUIDE, re.M | re.S)
+    path = f"{Path(sys.executable).parent}:{own_cloud.base_env()['PATH']}"
+    done = subprocess.run(
+        ["bash", "-c", "set -eu\n" + "".join(blocks)],
+        cwd=ROOT,
+        env={**own_cloud.base_env(), "PATH": path},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "local cloud started" in done.stdout and "local cloud stopped" in done.stdout
