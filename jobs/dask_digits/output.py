@@ -13,7 +13,7 @@ def write(folder: str, name: str, content: bytes) -> str:
     """Where the file went. An object replaces one of that name as a whole or not at all."""
     target = posixpath.join(folder, name)
     if target.startswith("gs://"):
-        from google.cloud import storage
+        import google.cloud.storage as storage
 
         storage.Blob.from_string(target, client=storage.Client()).upload_from_string(content)
         return target

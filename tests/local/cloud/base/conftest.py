@@ -3,8 +3,8 @@
 import uuid
 from collections.abc import Iterator
 
+import google.cloud.storage as storage
 import pytest
-from google.cloud import storage
 
 from ...conftest import LocalCloud
 

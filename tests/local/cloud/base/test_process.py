@@ -12,10 +12,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
+import google.cloud.storage as storage
 import psutil
 import pytest
 import requests
-from google.cloud import storage
 
 from local.cloud.state import process_of
 

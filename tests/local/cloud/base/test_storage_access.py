@@ -4,15 +4,15 @@ import os
 import subprocess
 import sys
 
+import google.cloud.storage as storage
 import pytest
 from google.api_core import exceptions
-from google.cloud import storage
 
 from ...conftest import LocalCloud
 from .conftest import client
 
 _USE = """
-from google.cloud import storage
+import google.cloud.storage as storage
 bucket = storage.Client().bucket({name!r})
 bucket.blob("x").upload_from_string("said {word}")
 print(bucket.get_blob("x").download_as_text())

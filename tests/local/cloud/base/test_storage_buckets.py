@@ -2,10 +2,10 @@
 
 import uuid
 
+import google.cloud.storage as storage
 import pytest
 import requests
 from google.api_core import exceptions
-from google.cloud import storage
 
 from ...conftest import LocalCloud
 from .conftest import client

@@ -3,10 +3,10 @@
 import gzip
 import uuid
 
+import google.cloud.storage as storage
 import pytest
 import requests
 from google.api_core import exceptions
-from google.cloud import storage
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
