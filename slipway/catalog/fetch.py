@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from slipway.catalog.model import Catalog, read
+from slipway.catalog.model import Catalog
+from slipway.catalog.reading import read
 from slipway.cloud.failures import NotFound
 from slipway.cloud.storage import Location, Storage
 from slipway.errors import ConfigError

@@ -58,6 +58,7 @@ class Context:
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     folder: Path = field(default_factory=Path.cwd)
     clock: Clock = field(default_factory=Clock)
+    patience: Patience | None = None
 
     @cached_property
     def choice(self) -> Choice:
@@ -65,7 +66,7 @@ class Context:
 
     @cached_property
     def connection(self) -> Connection:
-        return connect(self.environ)
+        return connect(self.environ, self.patience)
 
     @cached_property
     def catalog(self) -> Catalog:

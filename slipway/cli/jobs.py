@@ -8,7 +8,7 @@ from itertools import islice
 
 import click
 
-from slipway.cli import screen
+from slipway.cli import screen, suggest
 from slipway.cli.context import Context, catalog_option, output_option
 from slipway.cli.documents import job_document, role_at, roles
 from slipway.cloud.failures import CloudError
@@ -93,7 +93,7 @@ def _row(job: CustomJob, context: Context) -> tuple[str, ...]:
 
 
 @jobs.command("show")
-@click.argument("job")
+@click.argument("job", shell_complete=suggest.jobs)
 @catalog_option
 @output_option
 def show(job: str, catalog: str | None, output: str) -> None:
@@ -134,6 +134,10 @@ def _facts(context: Context, job: CustomJob, why: str) -> list[tuple[str, str]]:
         ("error", job.error),
         ("template", job.labels.get(naming.TEMPLATE_LABEL, "")),
         ("commit", job.labels.get(naming.COMMIT_LABEL, "")),
+        (
+            "code",
+            join(dict.fromkeys(uri for pool in job.worker_pools for uri in pool.packages or (pool.image,) if uri)),
+        ),
         ("user", job.labels.get(naming.USER_LABEL, "")),
         ("request", job.labels.get(naming.REQUEST_LABEL, "")),
         ("on", f"{place} ({job.persistent_resource_id})" if job.persistent_resource_id else money.way),
@@ -149,7 +153,7 @@ def _facts(context: Context, job: CustomJob, why: str) -> list[tuple[str, str]]:
 
 
 @jobs.command("logs")
-@click.argument("job")
+@click.argument("job", shell_complete=suggest.jobs)
 @click.option("-f", "--follow", is_flag=True, help="Go on until the job ends. Ctrl-C detaches.")
 @click.option("--tail", "last", type=click.IntRange(1), metavar="N", help="Only the last N lines.")
 @click.option("--role", metavar="ROLE", help="Only this role's, or this replica's: workers, workers-1.")
@@ -197,7 +201,7 @@ def logs(
 
 
 @jobs.command("wait")
-@click.argument("job")
+@click.argument("job", shell_complete=suggest.jobs)
 @click.option("--timeout", metavar="TIME", help="Stop waiting after 90s, 10m or 2h (exit 9); the job goes on.")
 @catalog_option
 @output_option
@@ -216,7 +220,7 @@ def wait(job: str, timeout: str | None, catalog: str | None, output: str) -> Non
 
 
 @jobs.command("cancel")
-@click.argument("job")
+@click.argument("job", shell_complete=suggest.jobs)
 @catalog_option
 @output_option
 def cancel(job: str, catalog: str | None, output: str) -> None:

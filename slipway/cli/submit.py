@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from slipway.catalog.model import Catalog, Template, Way
-from slipway.cli import screen
+from slipway.cli import screen, suggest
 from slipway.cli.context import Context, catalog_option, output_option
 from slipway.cloud.resources import CustomJob
 from slipway.errors import ConfigError
@@ -19,7 +19,8 @@ from slipway.submit import naming, parameters, ways
 from slipway.submit.demand import Demand
 from slipway.submit.filling import fill
 from slipway.submit.journal import Journal
-from slipway.submit.sending import Manners, Request, Sender, Sent
+from slipway.submit.request import Request
+from slipway.submit.sending import Manners, Sender, Sent
 from slipway.submit.survey import Survey, added, insist, summary, survey
 from slipway.submit.verdict import Outcome
 from slipway.words import dollars, seconds
@@ -67,7 +68,7 @@ class Wish:
 
 
 @click.command("submit", short_help="Submit a job from a template.")
-@click.argument("template")
+@click.argument("template", shell_complete=suggest.templates)
 @click.option("-p", "--param", "params", multiple=True, metavar="NAME=VALUE", help="A parameter; may be repeated.")
 @click.option("--way", metavar="WAY", help="How to get machines: pool or spot. Default: the first available one.")
 @click.option("--dry-run", is_flag=True, help="Print the exact request and send nothing.")

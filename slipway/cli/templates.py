@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from slipway.catalog.model import Parameter, Template, Way
-from slipway.cli import screen
+from slipway.cli import screen, suggest
 from slipway.cli.context import Context, catalog_option, output_option
 from slipway.prices import dollars
 from slipway.submit.parameters import describe, render
@@ -50,7 +50,7 @@ def templates(ctx: click.Context, catalog: str | None, output: str) -> None:
 
 
 @templates.command("show")
-@click.argument("template")
+@click.argument("template", shell_complete=suggest.templates)
 @catalog_option
 @output_option
 def show(template: str, catalog: str | None, output: str) -> None:

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeVar
 
-from slipway.catalog.model import read as read_catalog
+from slipway.catalog.reading import read as read_catalog
 from slipway.cloud.connection import Connection
 from slipway.cloud.failures import Call, CloudError, Denied, NotFound
 from slipway.cloud.storage import Location

@@ -8,18 +8,18 @@ should two jobs be made all the same, the claim of their launchers lets only one
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
 
 from slipway.cloud.failures import CloudError, Exhausted, NotFound, Unreachable
 from slipway.cloud.resources import CustomJob
 from slipway.cloud.storage import Location, Storage
 from slipway.cloud.vertex import Vertex
-from slipway.errors import AnswerUnknown, ConfigError, ResourceError
+from slipway.errors import AnswerUnknown, ResourceError
 from slipway.submit.journal import Entry, Journal, State
-from slipway.submit.naming import REQUEST_LABEL, STACK_LABEL, TEMPLATE_LABEL
+from slipway.submit.naming import REQUEST_LABEL, STACK_LABEL
+from slipway.submit.request import Request, claim_of, same
 from slipway.timing import Clock
 
 _QUOTA_TOO_SMALL = "exceed quota limits"
@@ -35,17 +35,6 @@ class Manners:
     resend_unreachable: int = 3
     first_wait: float = 1.0
     longest_wait: float = 30.0
-
-
-@dataclass(frozen=True)
-class Request:
-    """What to send, with its id, which is the stack's own; ``again`` is the command that goes on with it."""
-
-    id: str
-    stack: str
-    template: str
-    body: Mapping[str, Any]
-    again: str
 
 
 @dataclass(frozen=True)
@@ -118,7 +107,7 @@ class Sender:
                     why=f"{entry.job} was accepted {entry.when} and has been deleted since",
                     fix="use another --request-id to run it again",
                 ) from problem
-            return Sent(_same(request, job), fresh=False)
+            return Sent(same(request, job), fresh=False)
         if entry and entry.state is State.SENDING:
             self._tell(f"request {request.id} was being sent at {entry.when}; looking for its job")
             age = (self._clock.now() - datetime.fromisoformat(entry.when)).total_seconds()
@@ -185,7 +174,7 @@ class Sender:
         job = found[0] if len(found) == 1 else self._claimant(request, found)
         copies = tuple(one.id for one in found if one is not job)
         self._note(request, State.ACCEPTED, job.name)
-        return Sent(_same(request, job), fresh=False, copies=copies)
+        return Sent(same(request, job), fresh=False, copies=copies)
 
     def _claimant(self, request: Request, found: list[CustomJob]) -> CustomJob:
         """Of several jobs the one whose launcher has the claim; the oldest while that can't be told."""
@@ -219,46 +208,8 @@ class Sender:
         )
 
 
-def claim_of(body: Mapping[str, Any]) -> str:
-    """The claim that the launchers of this request race for, or empty when it has no launcher."""
-    for spec in body.get("jobSpec", {}).get("workerPoolSpecs", ()):
-        args = spec.get("pythonPackageSpec", {}).get("args", ())
-        if "--claim" in args[:-1]:
-            return str(args[args.index("--claim") + 1])
-    return ""
-
-
 def _worth_again(problem: CloudError) -> bool:
     """Not accepted, and for a reason that passes: a rate limit, a busy service, a refused connection."""
     if isinstance(problem, Exhausted):
         return _QUOTA_TOO_SMALL not in problem.message
     return isinstance(problem, Unreachable) or (problem.status == 503 and problem.not_accepted)
-
-
-def _same(request: Request, job: CustomJob) -> CustomJob:
-    """Raises ConfigError when ``job`` carries the id and is not what is asked for now."""
-    asked = CustomJob.read(request.body)
-    differences = [
-        f"{field}: {theirs} then, {ours} now"
-        for field, ours, theirs in (
-            ("template", request.template, job.labels.get(TEMPLATE_LABEL, "")),
-            ("machines", _machines(asked), _machines(job)),
-            ("arguments", _arguments(asked), _arguments(job)),
-        )
-        if ours != theirs
-    ]
-    if differences:
-        raise ConfigError(
-            f"request id {request.id} was used before, for something else ({job.display_name})",
-            why="\n".join(differences),
-            fix="use another --request-id, or leave it out",
-        )
-    return job
-
-
-def _machines(job: CustomJob) -> str:
-    return ", ".join(f"{pool.shape.machine} × {pool.replicas}" for pool in job.worker_pools if pool.replicas)
-
-
-def _arguments(job: CustomJob) -> str:
-    return " | ".join(" ".join(pool.args) for pool in job.worker_pools if pool.replicas)

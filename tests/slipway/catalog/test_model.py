@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slipway.catalog.model import read
+from slipway.catalog.reading import read
 from slipway.errors import ConfigError
 
 SOURCE = "gs://c/catalog.json"

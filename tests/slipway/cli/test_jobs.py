@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from .conftest import SLEEP, Stack, held
+from .stack import SLEEP, Stack, held
 
 
 def submitted(stack: Stack, *words: str) -> str:
@@ -51,6 +51,7 @@ def test_a_job_is_shown_by_name_number_and_full_name(stack: Stack) -> None:
         facts = dict(line.split(maxsplit=1) for line in done.out.splitlines())
         assert facts["job"] == name and facts["state"] == "succeeded" and facts["template"] == "hello"
         assert facts["commit"] == "3f9c2e1" and facts["on"] == f"cpu ({stack.cluster})"  # N8
+        assert facts["code"] == "python:3.11"  # N8
         assert facts["machines"] == "1 × n1-standard-4 (main)"
 
 

@@ -10,7 +10,7 @@ import pytest
 from slipway.cli.main import main
 from tests.local.conftest import ROOT
 
-from .conftest import UNSET, Stack, held
+from .stack import UNSET, Stack, held
 
 
 def test_pools_say_what_is_busy_and_what_it_costs(stack: Stack) -> None:  # B1, Z8
@@ -162,6 +162,21 @@ def test_completion_scripts(shell: str, capsys: pytest.CaptureFixture[str]) -> N
 def test_completion_knows_the_commands() -> None:
     done = slipway(_SLIPWAY_COMPLETE="bash_complete", COMP_WORDS="slipway jo", COMP_CWORD="1")
     assert "jobs" in done.stdout
+
+
+def test_completion_knows_templates_and_jobs(stack: Stack) -> None:
+    name = stack.run("submit", "hello", "--output", "json").json["job"]["displayName"]
+
+    def offered(words: str, **variables: str) -> list[str]:
+        count = str(len(words.split(" ")) - 1)
+        typed = {"_SLIPWAY_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": count}
+        with stack.started(**{**typed, **variables}) as process:
+            return process.communicate(timeout=60)[0].split()
+
+    assert offered("slipway submit h") == ["plain,hello"]
+    assert offered("slipway templates show cr") == ["plain,crew"]
+    assert f"plain,{name}" in offered("slipway jobs logs hello-")
+    assert offered("slipway submit h", GOOGLE_STORAGE_CUSTOM_ENDPOINT="http://127.0.0.1:9/v1/") == []
 
 
 def test_a_terminal_gets_one_state_line_that_is_kept_up_to_date(stack: Stack) -> None:

@@ -11,7 +11,7 @@ import pytest
 from slipway.cloud.connection import connect
 from slipway.submit.journal import Entry, Journal, State
 
-from .conftest import JOBS, PROJECT, Stack
+from .stack import JOBS, PROJECT, Stack
 
 CREATE = r"^POST .*/customJobs$"
 

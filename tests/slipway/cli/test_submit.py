@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from .conftest import SLEEP, UNSET, Stack, held
+from .stack import SLEEP, UNSET, Stack, held
 
 
 def test_a_job_is_submitted_followed_and_accounted_for(stack: Stack) -> None:  # D4, P1, B1, B4

@@ -3,7 +3,7 @@
 import json
 from decimal import Decimal
 
-from slipway.catalog.model import read
+from slipway.catalog.reading import read
 from slipway.deployment.revision import Revision
 from slipway.generations import Current, Plan, Retiring
 from slipway.live import LiveCluster

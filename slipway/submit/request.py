@@ -1,0 +1,60 @@
+"""A request as it is sent, its claim, and whether a job is the one it asks for. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from slipway.cloud.resources import CustomJob
+from slipway.errors import ConfigError
+from slipway.submit.naming import TEMPLATE_LABEL
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to send, with its id, which is the stack's own; ``again`` is the command that goes on with it."""
+
+    id: str
+    stack: str
+    template: str
+    body: Mapping[str, Any]
+    again: str
+
+
+def claim_of(body: Mapping[str, Any]) -> str:
+    """The claim that the launchers of this request race for, or empty when it has no launcher."""
+    for spec in body.get("jobSpec", {}).get("workerPoolSpecs", ()):
+        args = spec.get("pythonPackageSpec", {}).get("args", ())
+        if "--claim" in args[:-1]:
+            return str(args[args.index("--claim") + 1])
+    return ""
+
+
+def same(request: Request, job: CustomJob) -> CustomJob:
+    """Raises ConfigError when ``job`` carries the id and is not what is asked for now."""
+    asked = CustomJob.read(request.body)
+    differences = [
+        f"{field}: {theirs} then, {ours} now"
+        for field, ours, theirs in (
+            ("template", request.template, job.labels.get(TEMPLATE_LABEL, "")),
+            ("machines", _machines(asked), _machines(job)),
+            ("arguments", _arguments(asked), _arguments(job)),
+        )
+        if ours != theirs
+    ]
+    if differences:
+        raise ConfigError(
+            f"request id {request.id} was used before, for something else ({job.display_name})",
+            why="\n".join(differences),
+            fix="use another --request-id, or leave it out",
+        )
+    return job
+
+
+def _machines(job: CustomJob) -> str:
+    return ", ".join(f"{pool.shape.machine} × {pool.replicas}" for pool in job.worker_pools if pool.replicas)
+
+
+def _arguments(job: CustomJob) -> str:
+    return " | ".join(" ".join(pool.args) for pool in job.worker_pools if pool.replicas)

@@ -1,0 +1,309 @@
+"""A stack on a real local cloud, made by REST as `pulumi up` would make it, and `slipway` run as people run it."""
+
+import contextlib
+import io
+import json
+import os
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from slipway.cli.main import main
+from tests.local.conftest import ROOT, LocalCloud
+
+UNSET = "\0"
+"""The value of a variable that a run is to be without."""
+PROJECT, REGION, ADA = "slipway-local", "us-central1", "user:ada@slipway.example"
+JOBS = f"/v1/projects/{PROJECT}/locations/{REGION}/customJobs"
+CLUSTERS = f"/v1/projects/{PROJECT}/locations/{REGION}/persistentResources"
+SHAPE = {"machineSpec": {"machineType": "n1-standard-4"}, "diskSpec": {"bootDiskType": "pd-ssd", "bootDiskSizeGb": 100}}
+SUBMITTER_ROLES = ("roles/aiplatform.user", "roles/cloudquotas.viewer", "roles/logging.viewer")
+
+
+@dataclass
+class Run:
+    """What a command did."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+@dataclass
+class Stack:
+    """A cluster `cpu` of up to three machines, two buckets, a trainer, and a catalog of small container jobs."""
+
+    cloud: LocalCloud
+    folder: Path
+    name: str = field(default_factory=lambda: f"s{uuid.uuid4().hex[:8]}")
+    catalog: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def cluster(self) -> str:
+        return f"cpu-{self.name}"
+
+    @property
+    def address(self) -> str:
+        return f"gs://c-{self.name}"
+
+    @property
+    def trainer(self) -> str:
+        return f"t-{self.name}@{PROJECT}.iam.gserviceaccount.com"
+
+    def make(self) -> None:
+        for bucket in ("c", "w"):
+            self.cloud.rest("POST", f"/storage/v1/b?project={PROJECT}", {"name": f"{bucket}-{self.name}"})
+        self.cloud.rest("POST", f"/v1/projects/{PROJECT}/serviceAccounts", {"accountId": f"t-{self.name}"})
+        for role in SUBMITTER_ROLES:
+            self.grant(role)
+        self._bind(f"/v1/projects/{PROJECT}/serviceAccounts/{self.trainer}", "roles/iam.serviceAccountUser", "POST")
+        self._bucket_roles(f"c-{self.name}", {"roles/storage.objectViewer": [ADA, f"serviceAccount:{self.trainer}"]})
+        self._bucket_roles(f"w-{self.name}", {"roles/storage.objectUser": [f"serviceAccount:{self.trainer}"]})
+        self.make_cluster()
+        self.catalog = self._catalog()
+        self.publish()
+
+    def make_cluster(self, replicas: int = 1, most: int = 3, cluster: str = "") -> None:
+        pool = {
+            **SHAPE,
+            "id": "workers",
+            "replicaCount": str(replicas),
+            "autoscalingSpec": {"minReplicaCount": "1", "maxReplicaCount": str(most)},
+        }
+        body = {
+            "resourcePools": [pool],
+            "resourceRuntimeSpec": {"serviceAccountSpec": {"enableCustomServiceAccount": True}},
+        }
+        self.cloud.rest("POST", f"{CLUSTERS}?persistentResourceId={cluster or self.cluster}", body)
+        self.until(lambda: self.state_of_cluster(cluster) in ("RUNNING", "ERROR"))
+
+    def state_of_cluster(self, cluster: str = "") -> str:
+        return str(self.cloud.rest("GET", f"{CLUSTERS}/{cluster or self.cluster}")["state"])
+
+    def delete_cluster(self) -> None:
+        self.cloud.rest("DELETE", f"{CLUSTERS}/{self.cluster}")
+
+        def gone() -> bool:
+            listed = self.cloud.rest("GET", CLUSTERS).get("persistentResources", [])
+            return all(one["name"].rsplit("/", 1)[-1] != self.cluster for one in listed)
+
+        self.until(gone)
+
+    def grant(self, role: str, granted: bool = True) -> None:
+        """Give Ada a role on the project, or take it."""
+        path = f"/v1/projects/{PROJECT}"
+        policy = self.cloud.rest("POST", f"{path}:getIamPolicy", {})
+        bindings = {one["role"]: set(one["members"]) for one in policy.get("bindings", [])}
+        members = bindings.setdefault(role, set())
+        members.add(ADA) if granted else members.discard(ADA)
+        policy["bindings"] = [{"role": key, "members": sorted(who)} for key, who in bindings.items() if who]
+        self.cloud.rest("POST", f"{path}:setIamPolicy", {"policy": policy})
+
+    def may_read_catalog(self, granted: bool) -> None:
+        path = f"/storage/v1/b/c-{self.name}/iam"
+        policy = self.cloud.rest("GET", path)
+        for binding in policy["bindings"]:
+            if binding["role"] == "roles/storage.objectViewer":
+                binding["members"] = [who for who in binding["members"] if who != ADA] + ([ADA] if granted else [])
+        self.cloud.rest("PUT", path, policy)
+
+    def act_as_trainer(self, granted: bool) -> None:
+        members = [ADA] if granted else []
+        self._bind(
+            f"/v1/projects/{PROJECT}/serviceAccounts/{self.trainer}", "roles/iam.serviceAccountUser", "POST", members
+        )
+
+    def _bind(self, resource: str, role: str, method: str, members: list[str] | None = None) -> None:
+        members = [ADA] if members is None else members
+        policy = {"bindings": [{"role": role, "members": members}] if members else []}
+        self.cloud.rest(method, f"{resource}:setIamPolicy", {"policy": policy})
+
+    def _bucket_roles(self, bucket: str, roles: dict[str, list[str]]) -> None:
+        policy = self.cloud.rest("GET", f"/storage/v1/b/{bucket}/iam")
+        policy["bindings"] = policy.get("bindings", []) + [
+            {"role": role, "members": who} for role, who in roles.items()
+        ]
+        self.cloud.rest("PUT", f"/storage/v1/b/{bucket}/iam", policy)
+
+    def publish(self, content: bytes | None = None) -> None:
+        """Put the catalog, or something else, into its bucket."""
+        url = f"{self.cloud.url}/upload/storage/v1/b/c-{self.name}/o?uploadType=media&name=catalog.json"
+        data = json.dumps(self.catalog).encode() if content is None else content
+        answer = self.cloud.session().post(url, data=data, headers={"Content-Type": "application/json"}, timeout=30)
+        answer.raise_for_status()
+
+    def _request(self, way: str, roles: int) -> dict[str, Any]:
+        specs = [
+            {
+                **SHAPE,
+                "replicaCount": 1 if index == 0 else "${workers}",
+                "containerSpec": {"imageUri": "python:3.11", "command": ["python", "-uc"], "args": ["${code}"]},
+            }
+            for index in range(roles)
+        ]
+        place = {"persistentResourceId": self.cluster} if way == "pool" else {"scheduling": {"strategy": "SPOT"}}
+        return {
+            "displayName": "${slipway.job}",
+            "labels": {
+                "slipway-template": "hello" if roles == 1 else "crew",
+                "slipway-request": "${slipway.request}",
+                "slipway-stack": self.name,
+                "slipway-commit": "3f9c2e1",
+                "slipway-way": way,
+            },
+            "jobSpec": {
+                "workerPoolSpecs": specs,
+                "serviceAccount": self.trainer,
+                "baseOutputDirectory": {"outputUriPrefix": "${slipway.output}"},
+                **place,
+            },
+        }
+
+    def _template(self, roles: tuple[str, ...]) -> dict[str, Any]:
+        pool = {
+            "way": "pool",
+            "cluster": "cpu",
+            "available": True,
+            "why": "",
+            "pools": ["workers"] * len(roles),
+            "replicas": [1, "${workers}"][: len(roles)],
+            "pricePerHour": "0.4906",
+            "request": self._request("pool", len(roles)),
+        }
+        spot = {
+            "way": "spot",
+            "available": True,
+            "why": "",
+            "pricePerHour": None,
+            "request": self._request("spot", len(roles)),
+        }
+        code = {"name": "code", "type": "str", "default": "print('hello')", "choices": [], "help": "Python to run"}
+        workers = {
+            "name": "workers",
+            "type": "int",
+            "default": 1,
+            "min": 1,
+            "max": 50,
+            "choices": [],
+            "help": "machines",
+        }
+        return {
+            "summary": "Runs a line of Python",
+            "kind": "custom-job",
+            "roles": list(roles),
+            "package": "",
+            "parameters": [code, workers][: len(roles)],
+            "ways": [pool, spot],
+        }
+
+    def _catalog(self) -> dict[str, Any]:
+        pool = {
+            "machine": "n1-standard-4",
+            "accelerator": None,
+            "acceleratorCount": 0,
+            "disk": {"type": "pd-ssd", "sizeGb": 100},
+            "min": 1,
+            "max": 3,
+            "autoscaled": True,
+            "pricePerHour": "0.2453",
+        }
+        return {
+            "schema": 1,
+            "stack": self.name,
+            "project": PROJECT,
+            "region": REGION,
+            "commit": "3f9c2e1",
+            "dirty": False,
+            "storage": {"catalog": f"c-{self.name}", "work": f"w-{self.name}"},
+            "trainer": self.trainer,
+            "clusters": {"cpu": {"id": self.cluster, "pools": {"workers": pool}}},
+            "retiring": [],
+            "templates": {"hello": self._template(("main",)), "crew": self._template(("scheduler", "workers"))},
+        }
+
+    def env(self, role: str = "submitter", **variables: str) -> dict[str, str]:
+        base = {"SLIPWAY_CATALOG": self.address, "SLIPWAY_USER": "Ada", "PYTHONPATH": str(ROOT)}
+        return {**self.cloud.env(role), **base, **variables}
+
+    def run(self, *arguments: str, role: str = "submitter", **variables: str) -> Run:
+        """`slipway …` in a folder of the test's own, in this process: no mock, only no second interpreter."""
+        out, err = io.StringIO(), io.StringIO()
+        environ = {key: value for key, value in self.env(role, **variables).items() if value != UNSET}
+        with (
+            mock.patch.dict(os.environ, environ, clear=True),
+            contextlib.chdir(self.folder),
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(err),
+        ):
+            code = main(arguments)
+        return Run(code, out.getvalue(), err.getvalue())
+
+    @contextlib.contextmanager
+    def started(self, *arguments: str, **variables: str) -> Iterator[subprocess.Popen[str]]:
+        """The same, running beside the test."""
+        with subprocess.Popen(
+            [sys.executable, "-m", "slipway", *arguments],
+            cwd=self.folder,
+            env=self.env(**variables),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process:
+            try:
+                yield process
+            finally:
+                process.kill()
+
+    def journal(self, request_id: str) -> Path:
+        """Where a request is written down."""
+        return self.folder / ".slipway" / "requests" / PROJECT / self.name / f"{request_id}.json"
+
+    def jobs(self) -> list[dict[str, Any]]:
+        """This stack's jobs as the service has them, newest first."""
+        listed = self.cloud.rest("GET", f'{JOBS}?filter=labels.slipway-stack="{self.name}"')
+        return list(listed.get("customJobs", []))
+
+    def until(self, holds: Callable[[], bool], seconds: float = 60) -> None:
+        end = time.monotonic() + seconds
+        while not holds():
+            assert time.monotonic() < end, "it did not come about in time"
+            time.sleep(0.1)
+
+    @contextlib.contextmanager
+    def faults(self, *faults: dict[str, Any]) -> Iterator[None]:
+        self.cloud.rest("POST", "/slipway/faults", {"faults": list(faults)})
+        try:
+            yield
+        finally:
+            self.cloud.rest("DELETE", "/slipway/faults")
+
+    def cancel_all(self) -> None:
+        for job in self.jobs():
+            if job["state"] in ("JOB_STATE_QUEUED", "JOB_STATE_PENDING", "JOB_STATE_RUNNING"):
+                self.cloud.rest("POST", f"/v1/{job['name']}:cancel", {})
+
+
+SLEEP = "import time; print('begun'); time.sleep(600)"
+"""A job that runs until it is cancelled."""
+
+
+def held(stack: Stack, machines: int = 3) -> str:
+    """The name of a running job that holds so many machines of the pool."""
+    words = ["submit", "crew", "-p", f"code={SLEEP}", "-p", f"workers={machines - 1}"]
+    if machines == 1:
+        words = ["submit", "hello", "-p", f"code={SLEEP}"]
+    done = stack.run(*words, "--output", "json")
+    assert done.code == 0, done.err
+    name = str(done.json["job"]["displayName"])
+    stack.until(lambda: any(job["displayName"] == name and job["state"] == "JOB_STATE_RUNNING" for job in stack.jobs()))
+    return name
