@@ -3,6 +3,8 @@
 Against the storage of the local cloud, with the tokens its metadata server would give; faults are added in between.
 """
 
+from __future__ import annotations
+
 import ast
 import http.server
 import json
@@ -12,14 +14,16 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
 import pytest
 
 from slipway.launcher import slipway_launcher as launcher
-from tests.local.conftest import LocalCloud
+
+if TYPE_CHECKING:
+    from tests.local.conftest import LocalCloud
 
 SCRIPT = Path(launcher.__file__)
 PROJECT = "slipway-local"
