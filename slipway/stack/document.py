@@ -15,6 +15,8 @@ from slipway.stack.findings import Finding
 KeyPath = tuple[str | int, ...]
 # Aliases of aliases grow without bound; no stack file comes near this.
 MOST_NODES = 200_000
+# No key takes a number that needs more than 64 bits, and Python can't even print one of some thousand digits.
+LARGEST_NUMBER = 2**63 - 1
 _PLAIN = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
 
 
@@ -50,7 +52,10 @@ def load(path: Path, *, shown_as: str | None = None) -> Document:
 
 
 def from_text(text: str, file: str) -> Document:
-    loader = yaml.SafeLoader(text)
+    try:
+        loader = yaml.SafeLoader(text)
+    except yaml.reader.ReaderError as error:
+        return Document(file, {}, findings=(_control_character(error, text, file),))
     try:
         node = loader.get_single_node()
         reader = _Reader(loader, file)
@@ -87,9 +92,23 @@ class _Reader:
                 return self._mapping(node, path)
             if isinstance(node, yaml.SequenceNode):
                 return [self._item(item, (*path, index)) for index, item in enumerate(node.value)]
-            return self.loader.construct_object(node)
+            return self._scalar(node, path)
         finally:
             self.open.discard(id(node))
+
+    def _scalar(self, node: yaml.Node, path: KeyPath) -> Any:
+        """The scalar's value; None with a finding where it is none of the kind that it looks like."""
+        try:
+            value = self.loader.construct_object(node)
+        except (ValueError, LookupError, AttributeError):  # whatever the library's parsers of scalars stumble over
+            what, fix = f"looks like {node.tag.rpartition(':')[2]} and is none", "put it in quotes if it is text"
+        else:
+            if not isinstance(value, int) or abs(value) <= LARGEST_NUMBER:
+                return value
+            what, fix = f"a number of {len(node.value)} digits", "a smaller one"
+        line = self.lines.get(path, node.start_mark.line + 1)
+        self.findings.append(Finding(self.file, line, dotted(path), what, fix))
+        return None
 
     def _item(self, node: yaml.Node, path: KeyPath) -> Any:
         self.lines[path] = node.start_mark.line + 1
@@ -130,6 +149,12 @@ def dotted(path: KeyPath) -> str:
     for part in parts:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
     return text
+
+
+def _control_character(error: yaml.reader.ReaderError, text: str, file: str) -> Finding:
+    line = text.count("\n", 0, error.position) + 1
+    what = f"not YAML: the character #x{error.character:04x}, and special characters are not allowed"
+    return Finding(file, line, "", what, "delete it; an editor may not show it")
 
 
 def _syntax(error: Exception, file: str) -> Finding:

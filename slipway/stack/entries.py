@@ -12,6 +12,7 @@ from slipway.machines import accelerators, machine_types, regions
 FIXED, RANGE = "<fixed>", "<range>"
 DISK_TYPES = ("pd-ssd", "pd-standard", "hyperdisk-balanced")
 SMALLEST_DISK, LARGEST_DISK = 100, 64_000
+LARGEST_POOL = 1_000_000  # The service names no bound; this one is far beyond any quota.
 
 Name = Annotated[str, Field(json_schema_extra={"pattern": "^[a-z]([a-z0-9-]*[a-z0-9])?$"})]
 
@@ -54,7 +55,9 @@ class ReplicaRange(Entry):
     """An autoscaled pool: it grows with the jobs' needs and shrinks back."""
 
     min: int = Field(description="Machines kept even when idle.", examples=[1], json_schema_extra={"minimum": 1})
-    max: int = Field(description="More than min.", examples=[4], json_schema_extra={"minimum": 2})
+    max: int = Field(
+        description="More than min.", examples=[4], json_schema_extra={"minimum": 2, "maximum": LARGEST_POOL}
+    )
     initial: int | None = Field(
         default=None,
         description="Machines to create it with; min when left out. Changing it later changes nothing.",
@@ -67,7 +70,8 @@ def _kind(value: Any) -> str:
 
 
 Replicas = Annotated[
-    Annotated[int, Tag(FIXED), Field(json_schema_extra={"minimum": 1})] | Annotated[ReplicaRange, Tag(RANGE)],
+    Annotated[int, Tag(FIXED), Field(json_schema_extra={"minimum": 1, "maximum": LARGEST_POOL})]
+    | Annotated[ReplicaRange, Tag(RANGE)],
     Discriminator(_kind),
 ]
 
@@ -148,7 +152,7 @@ class ClusterEntry(Entry):
         default=None,
         description="Warn when the predecessor is still busy after this time: hours, days or weeks. Never kills.",
         examples=["7d"],
-        json_schema_extra={"pattern": "^[1-9][0-9]*[hdw]$"},
+        json_schema_extra={"pattern": "^[1-9][0-9]{0,3}[hdw]$"},
     )
 
 

@@ -33,8 +33,8 @@ def parse(document: Document, *, stack: str | None = None) -> Stack:
         secrets = check_secrets(document)
         structure = check_structure(document)
         others = [*(structure if isinstance(structure, tuple) else ()), *check_rules(document, name)]
-        # One finding a key: what is secret needs no second opinion, and may not be shown.
-        hidden = {(finding.line, finding.key) for finding in secrets}
+        # One finding a key: what is secret may not be shown, and what can't be read has no type to speak about.
+        hidden = {(finding.line, finding.key) for finding in (*secrets, *document.findings)}
         findings += [*secrets, *(finding for finding in others if (finding.line, finding.key) not in hidden)]
         if not findings and isinstance(structure, StackFile):
             return _stack(structure, name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from slipway.machines import Machine, MachineError, machine, nearest, region_has, regions_with
-from slipway.stack.entries import DISK_TYPES, LARGEST_DISK, SMALLEST_DISK
+from slipway.stack.entries import DISK_TYPES, LARGEST_DISK, LARGEST_POOL, SMALLEST_DISK
 from slipway.stack.part import Part
 from slipway.stack.secrets import shown
 
@@ -67,6 +67,9 @@ def _replicas(replicas: Part) -> None:
     if fixed is not None and fixed < 1:
         replicas.wrong(f"a pool can't have {fixed} machines", "1 or more; to have none, remove the pool")
     low, high, initial = (replicas[key].of(int) for key in ("min", "max", "initial"))
+    for part, count in ((replicas, fixed), (replicas["max"], high)):
+        if count is not None and count > LARGEST_POOL:
+            part.wrong(f"a pool can't have {count:,} machines", f"1 to {LARGEST_POOL:,}")
     if low is not None and low < 1:
         replicas["min"].wrong(f"a pool can't shrink to {low} machines", "1 or more: the API keeps at least one")
     elif low is not None and high is not None and high <= low:

@@ -22,14 +22,14 @@ _REFUSED: Mapping[str, tuple[str, str]] = {
         "leave it out; give clusters their own `labels`",
     ),
 }
-_NAME = re.compile(r"^[a-z]([a-z0-9-]*[a-z0-9])?$")
-_PROJECT = re.compile(r"^([a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]$")
+_NAME = re.compile(r"[a-z]([a-z0-9-]*[a-z0-9])?")
+_PROJECT = re.compile(r"([a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]")
 _MEMBER = re.compile(
-    r"^(user|group|serviceAccount|domain):[^\s:@]+(@[^\s@]+)?$|^principal(Set)?://iam\.googleapis\.com/\S+$"
+    r"(user|group|serviceAccount|domain):[^\s:@]+(@[^\s@]+)?|principal(Set)?://iam\.googleapis\.com/\S+"
 )
-_BUCKET = re.compile(r"^[a-z0-9][a-z0-9_.-]{1,61}[a-z0-9]$")
-_ACCOUNT = re.compile(r"^[a-z][a-z0-9-]{4,28}[a-z0-9]$")
-_EMAIL = re.compile(r"^[^\s@]+@[^\s@]+\.[^\s@]+$")
+_BUCKET = re.compile(r"[a-z0-9][a-z0-9_.-]{1,61}[a-z0-9]")
+_ACCOUNT = re.compile(r"[a-z][a-z0-9-]{4,28}[a-z0-9]")
+_EMAIL = re.compile(r"[^\s@]+@[^\s@]+\.[^\s@]+")
 
 
 def check_rules(document: Document, stack: str) -> tuple[Finding, ...]:
@@ -44,10 +44,10 @@ def check_rules(document: Document, stack: str) -> tuple[Finding, ...]:
         check_cluster(name, cluster, region if region in regions() else None)
     _templates(config["slipway:templates"])
     email = config["slipway:quota"]["contactEmail"]
-    if email.of(str) and not _EMAIL.match(email.value):
+    if email.of(str) and not _EMAIL.fullmatch(email.value):
         email.wrong(f"is no e-mail address: {shown(email.value)}", "for example ml-platform@acme.example")
     project = config["gcp:project"].of(str) or ""
-    _workspace(config["slipway:workspace"], project if _PROJECT.match(project) else "", stack)
+    _workspace(config["slipway:workspace"], project if _PROJECT.fullmatch(project) else "", stack)
     return tuple(root.findings)
 
 
@@ -62,7 +62,7 @@ def default_trainer(stack: str) -> str:
 
 
 def _stack_name(root: Part, stack: str) -> None:
-    if not _NAME.match(stack) or len(stack) > LONGEST_STACK:
+    if not _NAME.fullmatch(stack) or len(stack) > LONGEST_STACK:
         root.wrong(
             f"the stack is named {stack!r}, which can't be in a label or an id",
             "name it with lowercase letters, digits and dashes: Pulumi.<stack>.yaml",
@@ -95,7 +95,7 @@ def _variable(key: str) -> str:
 
 def _place(config: Part) -> None:
     project = config["gcp:project"]
-    if project.of(str) is not None and not _PROJECT.match(project.value):
+    if project.of(str) is not None and not _PROJECT.fullmatch(project.value):
         project.wrong(
             f"is no project id: {shown(project.value)}", "6–30 lowercase letters, digits, dashes: acme-ml-prod"
         )
@@ -124,7 +124,7 @@ def _templates(templates: Part) -> None:
         name = template.of(str)
         if name is None:
             continue
-        if not _NAME.match(name) or len(name) > LONGEST_TEMPLATE:
+        if not _NAME.fullmatch(name) or len(name) > LONGEST_TEMPLATE:
             fix = f"1–{LONGEST_TEMPLATE} lowercase letters, digits and dashes, a letter first: dask-digits"
             template.wrong(f"{name!r} can't be a template's name", fix)
         if name in seen:
@@ -136,18 +136,18 @@ def _workspace(workspace: Part, project: str, stack: str) -> None:
     for member in workspace["submitters"].entries():
         if member.value in ("allUsers", "allAuthenticatedUsers"):
             member.wrong(f"{member.value} would let strangers run jobs", "a group: group:ml-engineers@acme.example")
-        elif member.of(str) is not None and not _MEMBER.match(member.value):
+        elif member.of(str) is not None and not _MEMBER.fullmatch(member.value):
             member.wrong(f"is no IAM member: {shown(member.value)}", "for example group:ml-engineers@acme.example")
     names = [workspace[key].of(str) for key in ("catalogBucket", "workBucket")]
     for key, given, usual in zip(("catalogBucket", "workBucket"), names, default_buckets(project, stack), strict=True):
-        if not _BUCKET.match(given or usual) and (given is not None or (project and _NAME.match(stack))):
+        if not _BUCKET.fullmatch(given or usual) and (given is not None or (project and _NAME.fullmatch(stack))):
             workspace[key].wrong(
                 f"{given or usual!r} can't be a bucket's name", "3–63 lowercase letters, digits, dashes"
             )
     if names[0] is not None and names[0] == names[1]:
         workspace["workBucket"].wrong("is the catalog's bucket as well", "two buckets: no job may rewrite the catalog")
     trainer = workspace["trainer"].of(str)
-    if not _ACCOUNT.match(trainer or default_trainer(stack)) and (trainer is not None or _NAME.match(stack)):
+    if not _ACCOUNT.fullmatch(trainer or default_trainer(stack)) and (trainer is not None or _NAME.fullmatch(stack)):
         workspace["trainer"].wrong(
             f"{trainer or default_trainer(stack)!r} can't be a service account's id",
             "6–30 lowercase letters, digits and dashes; with a long stack name set `trainer`",

@@ -1,0 +1,77 @@
+"""Files that nobody writes on purpose, or only to do harm: each is a finding with its line, none a traceback."""
+
+import pytest
+
+from .files import HEAD, only, with_config, with_pool, wrong
+
+POOL = "slipway:persistentResources.cpu.pools.workers"
+
+
+@pytest.mark.parametrize(
+    ("value", "what"),
+    [
+        ("!!int abc", "looks like int"),
+        ("!!float abc", "looks like float"),
+        ("!!bool perhaps", "looks like bool"),
+        ("!!timestamp someday", "looks like timestamp"),
+        ("!!int ''", "looks like int"),
+        ("2026-13-45", "looks like timestamp"),
+        ("9" * 5000, "looks like int"),
+        ("9" * 4000, "a number of 4000 digits"),
+        ("0x" + "f" * 5000, "a number of 5002 digits"),
+        ("-9223372036854775809", "a number of 20 digits"),
+    ],
+)
+def test_a_value_that_yaml_can_not_read_is_named_with_its_key(value: str, what: str) -> None:  # D1
+    finding = only(with_pool(f"machine: n1-standard-8\nreplicas: {value}"))
+    assert (finding.line, finding.key) == (10, f"{POOL}.replicas")
+    assert what in finding.what and value not in str(finding)
+
+
+@pytest.mark.parametrize("control", ["\0", "\x07", "\x1b", "\ufffe"])
+def test_control_characters_are_named_with_their_line(control: str) -> None:  # D1
+    finding = only(HEAD + f"  slipway:templates: [dask{control}digits]\n")
+    assert finding.line == 5
+    assert "special characters" in finding.what and control not in str(finding)
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ('gcp:project: "acme-ml-prod\\n"', "gcp:project"),
+        ('slipway:persistentResources: {"cpu\\n": {pools: {w: {machine: n1-standard-8, replicas: 1}}}}', "cpu"),
+        ('slipway:persistentResources: {cpu: {pools: {"w\\n": {machine: n1-standard-8, replicas: 1}}}}', "w"),
+        ('slipway:templates: ["nap\\n"]', "slipway:templates[0]"),
+        ('slipway:quota: {contactEmail: "ada@acme.example\\n"}', "slipway:quota.contactEmail"),
+        ('slipway:workspace: {submitters: ["user:ada@acme.example\\n"]}', "slipway:workspace.submitters[0]"),
+        ('slipway:workspace: {catalogBucket: "acme-catalog\\n"}', "slipway:workspace.catalogBucket"),
+        ('slipway:workspace: {trainer: "slipway-trainer\\n"}', "slipway:workspace.trainer"),
+    ],
+)
+def test_a_name_that_ends_with_a_line_is_no_name(text: str, key: str) -> None:  # D1
+    key_of = text.partition(": ")[0]
+    head = "".join(line for line in HEAD.splitlines(keepends=True) if not line.strip().startswith(key_of))
+    findings = wrong(with_config(text, head))
+    assert any(finding.key.strip().endswith(key) for finding in findings), findings
+
+
+@pytest.mark.parametrize("within", ["99999999999999999999d", "10000w", "1٣d"])
+def test_a_time_to_retire_within_has_a_bound(within: str) -> None:  # D1
+    finding = only(
+        with_config(
+            f"slipway:persistentResources: {{cpu: {{retireWithin: {within}, "
+            "pools: {w: {machine: n1-standard-8, replicas: 1}}}}"
+        )
+    )
+    assert finding.key == "slipway:persistentResources.cpu.retireWithin"
+
+
+@pytest.mark.parametrize("size", ["1000001", "9223372036854775807"])
+@pytest.mark.parametrize(
+    ("replicas", "key"), [("{}", "replicas"), ("{{min: 1, max: {}}}", "replicas.max")], ids=["fixed", "max"]
+)
+def test_a_pool_has_a_largest_size(replicas: str, key: str, size: str) -> None:  # D1
+    finding = only(with_pool(f"machine: n1-standard-8\nreplicas: {replicas.format(size)}"))
+    assert (finding.line, finding.key) == (10, f"{POOL}.{key}")
+    assert "1 to 1,000,000" in finding.fix
+    assert len(finding.what) < 200
