@@ -24,9 +24,8 @@ def main() -> None:
     name, (project, region) = pulumi.get_stack(), place()
     hooks = guard(guarded_jobs(os.environ, project, region, name))
     if os.environ.get("SLIPWAY_PURPOSE") == "destroy":
-        return pulumi.log.warn(
-            "SLIPWAY_PURPOSE=destroy: nothing is declared, so `pulumi up` would delete the stack too"
-        )
+        pulumi.log.warn("SLIPWAY_PURPOSE=destroy: nothing is declared, so `pulumi up` would delete the stack too")
+        return
     stack, preview, now = configured(CHECKOUT), pulumi.runtime.is_dry_run(), datetime.now(UTC)
     with ThreadPoolExecutor(1) as background:  # the cloud answers while Python imports
         deciding = background.submit(
@@ -39,20 +38,21 @@ def main() -> None:
         from components.workspace import Workspace
         from slipway.deployment.revision import revision
         from slipway.deployment.summary import overdue, summary
+        from slipway.deployment.trainer import email
         from slipway.package import build
         from slipway.quota import table, verdict
         from slipway.template.compile import Setting
-        from slipway.template.document import document, draws
+        from slipway.template.document import document, draws, template_entry
         from slipway.template.load import load
         from slipway.template.proof import prove_all
 
         commit = revision(CHECKOUT, os.environ)
-        templates = load(stack.templates, CHECKOUT / "templates")
-        offers = prove_all(templates, stack.clusters)
-        packages = {template.name: build(template.name, CHECKOUT / template.code.folder) for template in templates}
+        templates = {template.name: template for template in load(stack.templates, CHECKOUT / "templates")}
+        offers = prove_all(templates.values(), stack.clusters)
+        packages = {key: build(key, CHECKOUT / template.code.folder) for key, template in templates.items()}
         live, plan = deciding.result()
 
-    ways = tuple(way for template in templates for way in draws(template, offers[template.name]))
+    ways = tuple(way for key, template in templates.items() for way in draws(template, offers[key]))
     quota = stack.quota
     report = verdict(
         plan.current, live, region=region, ways=ways, mode=quota.mode, strict=quota.strict, preview=preview
@@ -63,38 +63,35 @@ def main() -> None:
     for warning in (*report.warnings, *(overdue(item) for item in plan.retiring if item.overdue)):
         pulumi.log.warn(warning)
 
-    QuotaCheck("quota", region=region, report=report)
-    workspace = Workspace("workspace", project=project, region=region, settings=stack.workspace, live=live)
     setting = Setting(
         stack=name,
         region=region,
         commit=commit.commit,
         catalog_bucket=stack.workspace.catalog_bucket,
         work_bucket=stack.workspace.work_bucket,
-        trainer=workspace.trainer_email,
+        trainer=email(stack.workspace.trainer, project),
         clusters={item.spec.name: item.id for item in plan.current},
     )
+    entries = {
+        key: template_entry(template, offers[key], report.ways[key], setting, packages[key].path)
+        for key, template in templates.items()
+    }
+
+    QuotaCheck("quota", region=region, report=report)
+    workspace = Workspace("workspace", project=project, region=region, settings=stack.workspace, live=live)
     clusters = {
         item.spec.name: PersistentResource(item, project=project, region=region, hooks=hooks) for item in plan.current
     }
     retiring = [RetiringResource(item, project=project, region=region, hooks=hooks) for item in plan.retiring]
-    published = {
-        template.name: JobTemplate(
-            template,
-            offers=offers[template.name],
-            verdicts=report.ways[template.name],
-            setting=setting,
-            package=packages[template.name],
-            archive=packages[template.name].save(PACKAGES),
-            bucket=workspace.catalog.name,
-        )
-        for template in templates
-    }
+    published = [
+        JobTemplate(key, entry=entry, package=package, archive=package.save(PACKAGES), bucket=workspace.catalog.name)
+        for (key, entry), package in zip(entries.items(), packages.values(), strict=True)
+    ]
     catalog = Catalog(
         "catalog",
-        document=document(setting, stack, plan, commit, {key: item.entry for key, item in published.items()}),
+        document=document(setting, stack, plan, commit, entries),
         bucket=workspace.catalog.name,
-        after=[workspace, *clusters.values(), *retiring, *published.values()],
+        after=[workspace, *clusters.values(), *retiring, *published],
         hooks=hooks,
     )
     pulumi.export("clusters", {key: cluster.resource.name for key, cluster in clusters.items()})

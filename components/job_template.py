@@ -1,4 +1,4 @@
-"""JobTemplate: a template's code in the catalog bucket, and its entry for the catalog."""
+"""JobTemplate: a template's code in the catalog bucket, and its facts."""
 
 from __future__ import annotations
 
@@ -10,50 +10,35 @@ import pulumi
 from pulumi_gcp import storage
 
 from slipway.package import SourcePackage
-from slipway.quota import WayVerdict
-from slipway.template import JobTemplate as Template
-from slipway.template.compile import Setting
-from slipway.template.document import template_entry
-from slipway.template.proof import Offer
 
 
 class JobTemplate(pulumi.ComponentResource):
-    """Uploads the package under its content's hash and compiles the template; `entry` goes into the catalog.
+    """Uploads the package of a template under its content's hash. `entry` is what the catalog says of the template.
 
     A package stays in the bucket when the template changes or goes: queued and restarting jobs still install it.
     """
 
-    entry: Mapping[str, Any]
-
     def __init__(
         self,
-        template: Template,
+        name: str,
         *,
-        offers: tuple[Offer, ...],
-        verdicts: Mapping[str, WayVerdict],
-        setting: Setting,
+        entry: Mapping[str, Any],
         package: SourcePackage,
         archive: Path,
         bucket: pulumi.Input[str],
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        """`archive` is the package as a file; `bucket` is the catalog's, as an output that the upload waits for.
-
-        Raises ConfigError when the official message type rejects the template.
-        """
-        path = f"packages/{package.name}"
-        uri = f"gs://{setting.catalog_bucket}/{path}"
-        self.entry = template_entry(template, offers, verdicts, setting, uri)
-        super().__init__("slipway:components:JobTemplate", template.name, _facts(self.entry), opts)
+        """`archive` is the package as a file; `bucket` is the catalog's, as an output that the upload waits for."""
+        super().__init__("slipway:components:JobTemplate", name, _facts(entry), opts)
         self.package = storage.BucketObject(
             package.name.removesuffix(".tar.gz"),
             bucket=bucket,
-            name=path,
+            name=package.path,
             source=pulumi.FileAsset(str(archive)),
             content_type="application/gzip",
             opts=pulumi.ResourceOptions(parent=self, retain_on_delete=True),
         )
-        self.register_outputs({"package": uri})
+        self.register_outputs({"package": entry["package"]})
 
 
 def _facts(entry: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pulumi
 from pulumi_gcp import projects, serviceaccount, storage
 
+from slipway.deployment.trainer import email
 from slipway.live import Live, Unknown
 from slipway.stack import WorkspaceSettings
 
@@ -45,7 +46,7 @@ class Workspace(pulumi.ComponentResource):
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         """Buckets and the service account that `live` has are adopted, not created."""
-        self.trainer_email = f"{settings.trainer}@{project}.iam.gserviceaccount.com"
+        self.trainer_email = email(settings.trainer, project)
         facts = {
             "catalog": f"gs://{settings.catalog_bucket}",
             "work": f"gs://{settings.work_bucket}",

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 
 from slipway.cloud.connection import connect
+from slipway.deployment import trainer
 from slipway.errors import ConfigError, ResourceError
 from slipway.generations import Plan, plan
 from slipway.live import Live, LiveJob, Unknown
@@ -80,7 +81,7 @@ def _live(stack: Stack, environ: Mapping[str, str], *, preview: bool, warn: Call
         region=stack.region,
         catalog_bucket=stack.workspace.catalog_bucket,
         work_bucket=stack.workspace.work_bucket,
-        service_account=f"{stack.workspace.trainer}@{stack.project}.iam.gserviceaccount.com",
+        service_account=trainer.email(stack.workspace.trainer, stack.project),
     )
     live, warnings = read(connect(environ), wanted, identity=identity(environ), off_is_empty=preview)
     for warning in warnings:

@@ -29,6 +29,11 @@ class SourcePackage:
     sha256: str
     content: bytes
 
+    @property
+    def path(self) -> str:
+        """The object's name in the catalog bucket."""
+        return f"packages/{self.name}"
+
     def save(self, folder: Path) -> Path:
         """Writes the archive into `folder`, whole or not at all; a file of that name has these bytes already."""
         path = folder / self.name

@@ -17,7 +17,8 @@ from slipway.prices import hourly
 from slipway.quota import WayDraw, WayVerdict
 from slipway.stack import Stack
 from slipway.template.compile import Setting, request
-from slipway.template.model import JobTemplate, Parameter
+from slipway.template.model import JobTemplate
+from slipway.template.parameter import Parameter
 from slipway.template.proof import Offer
 
 SCHEMA = 1
@@ -49,7 +50,11 @@ def template_entry(
     setting: Setting,
     package: str,
 ) -> dict[str, Any]:
-    """A template's part of the catalog. `verdicts` by way, `package` is a gs:// URI."""
+    """A template's part of the catalog. `verdicts` by way, `package` is the package's name in the catalog bucket.
+
+    Raises ConfigError when the official message type rejects the template.
+    """
+    package = f"gs://{setting.catalog_bucket}/{package}"
     return {
         "summary": template.summary,
         "kind": template.kind,

@@ -10,24 +10,19 @@ from pulumi.runtime.rpc import unwrap_rpc_secret
 from components.catalog import Catalog
 from components.job_template import JobTemplate
 from slipway.package import SourcePackage
-from slipway.quota import WayVerdict
-from slipway.template import JobTemplate as Template
-from slipway.template import Package, WorkerPool
-from slipway.template.compile import Setting
-from slipway.template.proof import prove
 
-from .conftest import Asked, cluster, declared, every, only, pool, pulumi
+from .conftest import Asked, declared, every, only, pulumi
 
 OBJECT = "gcp:storage/bucketObject:BucketObject"
-SETTING = Setting("dev", "us-central1", "3f9c2e1", "acme-catalog", "acme-work", "t@acme.iam", {"cpu": "cpu-1a2b3c4"})
-TEMPLATE = Template(
-    "nap",
-    "sleeps",
-    Package("jobs/nap", "nap.task", "image"),
-    (WorkerPool("sleeper", "n1-standard-8"),),
-    ways=("pool", "spot"),
-)
-VERDICTS = {"pool": WayVerdict(True), "spot": WayVerdict(False, "short by 7")}
+ENTRY = {
+    "summary": "sleeps",
+    "package": "gs://acme-catalog/packages/nap-0123456789ab.tar.gz",
+    "parameters": [{"name": "say"}],
+    "ways": [
+        {"way": "pool", "cluster": "cpu", "available": True, "why": ""},
+        {"way": "spot", "available": False, "why": "short by 7"},
+    ],
+}
 DOCUMENT: dict[str, Any] = {
     "schema": 1,
     "commit": "3f9c2e1",
@@ -49,15 +44,7 @@ def published(archive: Path) -> list[Asked]:
     package = SourcePackage("nap-0123456789ab.tar.gz", "0123456789ab", b"package")
 
     def program() -> None:
-        template = JobTemplate(
-            TEMPLATE,
-            offers=prove(TEMPLATE, (cluster(pool()),)),
-            verdicts=VERDICTS,
-            setting=SETTING,
-            package=package,
-            archive=archive,
-            bucket="acme-catalog",
-        )
+        template = JobTemplate("nap", entry=ENTRY, package=package, archive=archive, bucket="acme-catalog")
         Catalog("catalog", document=DOCUMENT, bucket="acme-catalog", after=[template])
 
     return declared(program)
@@ -72,7 +59,7 @@ def test_a_template_publishes_its_facts(archive: Path) -> None:
     assert only(published(archive), "slipway:components:JobTemplate").inputs == {
         "summary": "sleeps",
         "package": "gs://acme-catalog/packages/nap-0123456789ab.tar.gz",
-        "parameters": [],
+        "parameters": ["say"],
         "ways": {"pool cpu": "available", "spot": "unavailable: short by 7"},
     }
 

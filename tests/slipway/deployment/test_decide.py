@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from slipway.deployment.decide import decide, identity
+from slipway.deployment.trainer import email
 from slipway.errors import ConfigError, ResourceError, SlipwayError
 from slipway.stack import Stack, WorkspaceSettings
 
@@ -56,3 +57,8 @@ def test_who_asks_is_named_as_far_as_it_is_known() -> None:
         "preview@"
     )
     assert identity({}) == "the application default credentials"
+
+
+def test_the_trainers_address_of_a_project_in_a_domain() -> None:
+    assert email("trainer", "acme-dev") == "trainer@acme-dev.iam.gserviceaccount.com"
+    assert email("trainer", "example.com:team") == "trainer@team.example.com.iam.gserviceaccount.com"

@@ -28,7 +28,7 @@ VERDICTS = {"pool": WayVerdict(True), "spot": WayVerdict(False, "quota: short by
 
 def published() -> str:
     asked = template(max_replicas=5, outputs=("metrics.json",))
-    entry = template_entry(asked, prove(asked, (CPU,)), VERDICTS, SETTING, "gs://b/packages/p.tar.gz")
+    entry = template_entry(asked, prove(asked, (CPU,)), VERDICTS, SETTING, "packages/p.tar.gz")
     return json.dumps(document(SETTING, STACK, PLAN, Revision("3f9c2e1", dirty=True), {asked.name: entry}))
 
 
@@ -64,7 +64,7 @@ def test_the_cli_reads_what_is_published() -> None:
 
 def test_a_parameter_without_default_is_required() -> None:
     asked = template(parameters=(Parameter("workers", int, min=1, max=2), Parameter("trees", int)))
-    entry = template_entry(asked, prove(asked, (CPU,)), VERDICTS, SETTING, "gs://b/p.tar.gz")
+    entry = template_entry(asked, prove(asked, (CPU,)), VERDICTS, SETTING, "packages/p.tar.gz")
     assert all("default" not in parameter for parameter in entry["parameters"])
 
 
