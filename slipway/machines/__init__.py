@@ -12,16 +12,19 @@ from slipway.machines.table import (
     regions,
     regions_with,
 )
+from slipway.machines.tpu import is_tpu, tpu
 
 __all__ = [
     "Machine",
     "MachineError",
     "accelerators",
     "accelerators_in",
+    "is_tpu",
     "machine",
     "machine_types",
     "nearest",
     "region_has",
     "regions",
     "regions_with",
+    "tpu",
 ]

@@ -15,7 +15,10 @@ from slipway.errors import ConfigError
 
 @dataclass(frozen=True)
 class Machine:
-    """One machine: `accelerator` is the API's enum name or None, `disks` the boot disk types it takes."""
+    """One machine: `accelerator` is the API's enum name or None, `disks` the boot disk types it takes.
+
+    Of a TPU, `accelerator_count` are the chips of one VM where `tpu_topology` says how `vms` are joined.
+    """
 
     type: str
     vcpus: int
@@ -25,6 +28,8 @@ class Machine:
     accelerator_count: int
     disks: tuple[str, ...]
     default_disk: str
+    tpu_topology: str | None = None
+    vms: int = 1
 
 
 class MachineError(ConfigError):
@@ -166,6 +171,12 @@ def _unknown_machine(type: str) -> MachineError:
     return MachineError(
         "machine", what, _meant(suggestion) or ", ".join(kin or ["n1-standard-8", "a2-highgpu-1g", "g2-standard-8"])
     )
+
+
+def rows(part: str) -> Mapping[str, Any]:
+    """One part of table.json: "machines", "tpus", "regions"."""
+    found: Mapping[str, Any] = _table()[part]
+    return found
 
 
 @cache

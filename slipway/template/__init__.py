@@ -1,6 +1,30 @@
 """Job templates: what people submit by name. Declared in templates/*.py, proven against the pools, compiled to JSON."""
 
 from slipway.cluster import Disk
-from slipway.template.model import JobTemplate, Package, Parameter, WorkerPool
+from slipway.template.code import Image, Package
+from slipway.template.model import JobTemplate
+from slipway.template.parameter import Parameter
+from slipway.template.scheduling import NfsMount, Scheduling
+from slipway.template.study import Condition, Metric, Search, Stopping, Study
+from slipway.template.upload import ModelUpload
+from slipway.template.variant import Variant
+from slipway.template.worker_pool import ANY_RESERVATION, WorkerPool
 
-__all__ = ["Disk", "JobTemplate", "Package", "Parameter", "WorkerPool"]
+__all__ = [
+    "ANY_RESERVATION",
+    "Condition",
+    "Disk",
+    "Image",
+    "JobTemplate",
+    "Metric",
+    "ModelUpload",
+    "NfsMount",
+    "Package",
+    "Parameter",
+    "Scheduling",
+    "Search",
+    "Stopping",
+    "Study",
+    "Variant",
+    "WorkerPool",
+]

@@ -11,9 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from slipway.errors import ConfigError
+from slipway.template.code import Package
 from slipway.template.jobtypes import custom_job
-from slipway.template.model import JobTemplate, Parameter, Value, WorkerPool
+from slipway.template.model import JobTemplate
+from slipway.template.parameter import Value
 from slipway.template.placeholders import JOB, OUTPUT, REQUEST, fill
+from slipway.template.worker_pool import WorkerPool
 
 LAUNCHER = "slipway_launcher"
 
@@ -38,6 +41,8 @@ def request(
 
     Raises ConfigError when the official type rejects it.
     """
+    if template.kind != "custom-job" or way not in ("pool", "spot") or not isinstance(template.code, Package):
+        raise ConfigError(f"template {template.name}: {template.kind} by {way} is not compiled yet")
     spec: dict[str, Any] = {
         "workerPoolSpecs": [_worker_pool(template, worker, setting, package) for worker in template.worker_pools],
         "scheduling": {"timeout": f"{template.timeout_s}s", **({"strategy": "SPOT"} if way == "spot" else {})},
@@ -63,12 +68,14 @@ def _worker_pool(template: JobTemplate, worker: WorkerPool, setting: Setting, ur
     machine: dict[str, Any] = {"machineType": shape.type}
     if shape.accelerator:
         machine |= {"acceleratorType": shape.accelerator, "acceleratorCount": shape.accelerator_count}
+    code = worker.code or template.code
+    assert isinstance(code, Package), "images are not compiled yet, and refused as not well-formed"
     claim = f"gs://{setting.work_bucket}/claims/${{{REQUEST}}}"
     package: dict[str, Any] = {
-        "executorImageUri": template.code.image,
+        "executorImageUri": code.image,
         "packageUris": [uri],
         "pythonModule": LAUNCHER,
-        "args": ["--claim", claim, "--module", template.code.module, "--", *worker.args],
+        "args": ["--claim", claim, "--module", code.module, "--", *worker.args],
     }
     if template.env:
         package["env"] = [{"name": name, "value": value} for name, value in template.env.items()]
@@ -83,17 +90,7 @@ def _worker_pool(template: JobTemplate, worker: WorkerPool, setting: Setting, ur
 def usual_values(template: JobTemplate) -> Mapping[str, Value]:
     """A value for every placeholder: defaults, and something allowed where there is none."""
     built_in: dict[str, Value] = {JOB: f"{template.name}-aaaaaaaa", REQUEST: "request", OUTPUT: "gs://bucket/jobs/job"}
-    return built_in | {parameter.name: _usual(parameter) for parameter in template.parameters}
-
-
-def _usual(parameter: Parameter) -> Value:
-    if parameter.default is not None:
-        return parameter.default
-    if parameter.choices:
-        return parameter.choices[0]
-    if parameter.type in (int, float):
-        return parameter.type(next((bound for bound in (parameter.min, parameter.max) if bound is not None), 1))
-    return parameter.type()
+    return built_in | {parameter.name: parameter.usual for parameter in template.parameters}
 
 
 def check(template: JobTemplate, body: Mapping[str, Any]) -> Any:

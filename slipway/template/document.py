@@ -17,7 +17,8 @@ from slipway.prices import hourly
 from slipway.quota import WayDraw, WayVerdict
 from slipway.stack import Stack
 from slipway.template.compile import Setting, request
-from slipway.template.model import JobTemplate, Parameter
+from slipway.template.model import JobTemplate
+from slipway.template.parameter import Parameter
 from slipway.template.proof import Offer
 
 SCHEMA = 1

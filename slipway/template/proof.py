@@ -13,7 +13,8 @@ from math import log2
 from slipway.cluster import ClusterSpec, PoolSpec
 from slipway.errors import ConfigError
 from slipway.machines import machine
-from slipway.template.model import JobTemplate, WorkerPool
+from slipway.template.model import JobTemplate
+from slipway.template.worker_pool import WorkerPool
 
 
 @dataclass(frozen=True)

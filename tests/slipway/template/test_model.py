@@ -5,10 +5,11 @@ from typing import Any
 import pytest
 
 from slipway.errors import ConfigError
-from slipway.template import Disk, Package, Parameter, WorkerPool
+from slipway.template import Disk, Image, Metric, ModelUpload, Package, Parameter, Search, Study, WorkerPool
 
 from .conftest import template
 
+STUDY = Study((Metric("accuracy"),), (Search("rate", "double", 0.1, 1.0),), max_trials=4, parallel_trials=2)
 CHIEF = WorkerPool("scheduler", "n1-standard-4", args=("${trees}",))
 
 
@@ -20,10 +21,18 @@ def workers(**changes: Any) -> tuple[WorkerPool, ...]:
     ("changes", "words"),
     [
         ({"name": "Dask_Digits"}, "name: at most 50 lowercase letters"),
-        ({"kind": "training-pipeline"}, "(training pipelines) is not supported yet"),
-        ({"kind": "batch"}, "unknown 'batch'; known: custom-job"),
-        ({"ways": ("pool", "flex-start")}, "'flex-start' (Dynamic Workload Scheduler) is not supported yet"),
-        ({"ways": ("reservation",)}, "'reservation' (reservations) is not supported yet"),
+        ({"kinds": ("batch",)}, "unknown 'batch'; known: custom-job"),
+        ({"kinds": ()}, "at least one"),
+        ({"kinds": ("hyperparameter-tuning-job",)}, "hyperparameter-tuning-job needs a study"),
+        ({"study": STUDY}, "only a hyperparameter-tuning-job has one"),
+        ({"model": ModelUpload("digits", "image")}, "only a training-pipeline uploads one"),
+        ({"ways": ("pool", "flex")}, "unknown 'flex'; known: pool, flex-start, spot, on-demand, reservation"),
+        ({"waits": {"flex-start": 60}}, "'flex-start' is none of the ways pool, spot"),
+        ({"waits": {"pool": 0}}, "pool: 0 is no time"),
+        ({"code": Image("docker.io/a/b:latest")}, "is not pinned"),
+        ({"code": Image(f"a/b@sha256:{'0' * 64}"), "code_flag": True}, "this template runs an image"),
+        ({"secrets": {"HF_TOKEN": "hf_abc=1"}}, "never its value"),
+        ({"secrets": {"A": "a"}, "env": {"A": "1"}}, "it is in env as well"),
         ({"ways": ()}, "at least one"),
         ({"ways": ("spot", "spot")}, "at most once"),
         ({"timeout_s": 8 * 24 * 3600}, "timeout_s: 691200 is not between 1 and 604800 (7 days)"),

@@ -1,0 +1,25 @@
+"""Other machines and ways for some values of a template's parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from slipway.template.parameter import Value
+from slipway.template.worker_pool import WorkerPool
+
+
+@dataclass(frozen=True)
+class Variant:
+    """Stands when each parameter of `when` has its value, or one of its values; of several, the first one does.
+
+    The parameters have choices, or are bool. Empty `worker_pools` or `ways` are the template's own.
+    """
+
+    when: Mapping[str, Value | tuple[Value, ...]]
+    worker_pools: tuple[WorkerPool, ...] = ()
+    ways: tuple[str, ...] = ()
+
+    @property
+    def values(self) -> Mapping[str, tuple[Value, ...]]:
+        return {name: value if isinstance(value, tuple) else (value,) for name, value in self.when.items()}

@@ -1,0 +1,54 @@
+"""A role of a job: equal machines that do the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from slipway.cluster import Disk
+from slipway.machines import Machine, is_tpu, machine, tpu
+from slipway.template.code import Code
+
+POSITIONS = ("chief", "workers", "parameter-servers", "evaluators")
+"""What a worker pool's place in the request means (vertex-rules 3.2). A reduction server takes the third place."""
+ANY_RESERVATION = "any"
+
+
+@dataclass(frozen=True)
+class WorkerPool:
+    """One role of a job: `replicas` equal machines, all running the template's code with `args`.
+
+    `machine` and `disk` must equal a pool's exactly. `replicas` is a number or a placeholder of an int parameter.
+    `position` is one of POSITIONS; without it the pool takes the place after the one before it. `code` overrides the
+    template's. `reservation`, for the way of that name: a name that the stack file has under `slipway:reservations`, a
+    full path, or ANY_RESERVATION.
+    """
+
+    role: str
+    machine: str
+    disk: Disk = field(default_factory=Disk)
+    accelerator: str | None = None
+    accelerator_count: int | None = None
+    replicas: int | str = 1
+    args: tuple[str, ...] = ()
+    position: str | None = None
+    code: Code | None = None
+    reservation: str | None = None
+    tpu_topology: str | None = None
+
+    @property
+    def shape(self) -> Machine:
+        """The machine with its accelerators. Raises MachineError."""
+        if is_tpu(self.machine):
+            return tpu(self.machine, self.accelerator, self.accelerator_count, self.tpu_topology)
+        return machine(self.machine, self.accelerator, self.accelerator_count)
+
+
+def places(pools: tuple[WorkerPool, ...]) -> tuple[int, ...]:
+    """The index in the request of each pool. Raises ValueError with the pool that has no place."""
+    found: list[int] = []
+    for pool in pools:
+        place = POSITIONS.index(pool.position) if pool.position else (found[-1] + 1 if found else 0)
+        if place >= len(POSITIONS) or (found and place <= found[-1]):
+            raise ValueError(pool.role)
+        found.append(place)
+    return tuple(found)
