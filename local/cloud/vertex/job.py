@@ -60,7 +60,8 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Run:
-    """A job that has not ended. `number` orders runs by creation; `timeout_s` counts from RUNNING."""
+    """A job that has not ended. `number` orders runs by creation; `timeout_s` counts from RUNNING; `trial` is the id
+    of the trial it runs, where it belongs to a tuning job."""
 
     number: int
     name: str
@@ -76,6 +77,7 @@ class Run:
     start_time: str | None = None
     cancelled: str | None = None
     outcome: Outcome | None = None
+    trial: str | None = None
 
     @property
     def id(self) -> str:
