@@ -7,9 +7,10 @@ from .conftest import Checkout
 pytestmark = pytest.mark.journey
 
 
-def test_an_identity_without_the_role_is_told_which_api_and_which_role(checkout: Checkout) -> None:
+def test_an_identity_without_the_role_is_told_which_api_and_which_role(own: Checkout) -> None:
+    """In a project of its own: elsewhere another stack may have given the submitters a role."""
     for verb in ("preview", "up"):
-        done = checkout.pulumi(verb, role="submitter")
+        done = own.pulumi(verb, role="submitter")
         assert done.code != 0
         assert "what to deploy can't be decided, so nothing was changed" in done.said
         assert (
@@ -18,7 +19,7 @@ def test_an_identity_without_the_role_is_told_which_api_and_which_role(checkout:
         ) in done.said
         assert "it needs roles/aiplatform.viewer" in done.said
         assert "Traceback" not in done.said
-    assert checkout.nothing_made()
+    assert own.nothing_made()
 
 
 def test_skip_previews_without_a_cloud_and_says_so_first(checkout: Checkout) -> None:
