@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -246,6 +247,10 @@ class Checkout:
         found = self.cloud.rest("GET", f"{VERTEX}/customJobs?filter={filter_}")
         return list(found.get("customJobs", []))
 
+    def journal(self, pattern: str = "*.json") -> list[Path]:
+        """What `slipway submit` wrote down in this checkout."""
+        return sorted((self.folder / ".slipway" / "requests").rglob(pattern))
+
     def job_state(self, name: str) -> str:
         return str(self.cloud.rest("GET", f"/v1/{name}")["state"])
 
@@ -254,7 +259,7 @@ class Checkout:
         return [one["name"] for one in found if one["name"].startswith(f"{PROJECT}-{self.stack}-")]
 
     def up_with_a_dead_lock(self) -> Done:
-        """`pulumi up` after a killed one, as `make demo` does it: ends what is left of it, drops its lock, runs again."""
+        """`pulumi up` after a killed one, as `make demo` does it: end what is left of it, drop its lock, run again."""
         leftovers.end(leftovers.marked(self.state), patience=15)
         backend = self.state / "pulumi-state"
         leftovers.drop_dead_locks(backend, print)
@@ -292,6 +297,13 @@ def lay_out(folder: Path) -> None:
     (folder / "jobs" / "nap" / "task.py").write_text(NAP_TASK)
 
 
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """A copy of the whole checkout, as a fresh clone: what a command keeps beside its code stays in the copy."""
+    ignored = shutil.ignore_patterns(".venv", ".slipway", ".git", "__pycache__", ".*_cache", "*.egg-info")
+    return Path(shutil.copytree(ROOT, tmp_path / "clone", ignore=ignored))
+
+
 @pytest.fixture(scope="session")
 def engine() -> Path:
     """The folder of the real engine's programs."""
@@ -308,23 +320,26 @@ def engine_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def new_checkout(tmp_path_factory: pytest.TempPathFactory, engine: Path, engine_home: Path) -> NewCheckout:
-    """Makes a checkout with an empty stack, in a folder and on a cloud."""
+    """Makes a checkout with an empty stack: takes a folder, a cloud and the stack's name."""
     base = tmp_path_factory.getbasetemp()
     images = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "images"
     images.mkdir(exist_ok=True)
+    return partial(make_checkout, engine=engine, home=engine_home, images=images)
 
-    def make(folder: Path, cloud: LocalCloud, stack: str = STACK) -> Checkout:
-        lay_out(folder / "checkout")
-        state = folder / "engine"
-        (state / "pulumi-state").mkdir(parents=True)
-        variables = {"PULUMI_HOME": str(engine_home), leftovers.MARK: str(state)}
-        made = Checkout(folder / "checkout", cloud, engine, state, images, stack, variables)
-        made.write()
-        done = made.run("pulumi", "stack", "init", stack, "--non-interactive", role="deployer")
-        assert done.code == 0, done.said
-        return made
 
-    return make
+def make_checkout(
+    folder: Path, cloud: LocalCloud, stack: str = STACK, *, engine: Path, home: Path, images: Path
+) -> Checkout:
+    """A checkout with an empty stack in a folder, and the engine's backend beside it."""
+    lay_out(folder / "checkout")
+    state = folder / "engine"
+    (state / "pulumi-state").mkdir(parents=True)
+    variables = {"PULUMI_HOME": str(home), leftovers.MARK: str(state)}
+    made = Checkout(folder / "checkout", cloud, engine, state, images, stack, variables)
+    made.write()
+    done = made.run("pulumi", "stack", "init", stack, "--non-interactive", role="deployer")
+    assert done.code == 0, done.said
+    return made
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,138 @@
+"""`make demo` runs through, also after a kill at any point, and `make demo-down` clears up after it. (N4, B4, B5)"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from journey.leftovers import marked
+from tests.local.conftest import LocalCloud
+
+from .conftest import VERTEX, Done, Started, wait_for
+
+pytestmark = pytest.mark.journey
+
+Demo = Callable[..., Started]
+
+
+@pytest.fixture
+def cloud_of_demo(tmp_path: Path) -> LocalCloud:
+    """The local cloud that the demo starts, in a state folder of the test's own."""
+    return LocalCloud(tmp_path / "state")
+
+
+@pytest.fixture
+def demo(clone: Path, tmp_path: Path, cloud_of_demo: LocalCloud) -> Iterator[Demo]:
+    """Starts `python -m local.demo [down]` in a clone."""
+
+    def start(*words: str, **extra: str) -> Started:
+        output = tmp_path / f"demo-{len(list(tmp_path.glob('demo-*')))}.log"
+        with output.open("wb") as file:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "local.demo", *words],
+                cwd=clone,
+                env={**cloud_of_demo.base_env(), **extra},
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        return Started(process, output)
+
+    yield start
+    start("down").process.wait(60)
+
+
+def ended(started: Started, seconds: float = 180) -> Done:
+    code = started.process.wait(seconds)
+    return Done(code, started.said, "")
+
+
+def jobs(cloud: LocalCloud) -> list[str]:
+    """The states of all jobs."""
+    return sorted(job["state"] for job in cloud.rest("GET", f"{VERTEX}/customJobs").get("customJobs", []))
+
+
+def clusters(cloud: LocalCloud) -> list[str]:
+    with contextlib.suppress(AssertionError, OSError):
+        return [one["state"] for one in cloud.rest("GET", f"{VERTEX}/persistentResources")["persistentResources"]]
+    return []
+
+
+def test_killed_in_up_and_killed_after_submitting_the_same_command_runs_through(
+    demo: Demo, cloud_of_demo: LocalCloud
+) -> None:
+    cloud, state = cloud_of_demo, cloud_of_demo.state
+    first = demo(SLIPWAY_LOCAL_SET="create_seconds=3")
+    first.until(lambda: clusters(cloud) == ["PROVISIONING"], "its `pulumi up` makes a cluster", 120)
+    first.kill_tree()
+
+    # A person's things that look alike: a process in the same state folder, and a lock from another machine.
+    bystander = subprocess.Popen(["sleep", "300"], env={**os.environ, "SLIPWAY_LOCAL_STATE": str(state)}, cwd=state)
+    lock = state / "pulumi-state" / ".pulumi" / "locks" / "organization" / "other" / "dev" / "a.json"
+    lock.parent.mkdir(parents=True)
+    lock.write_text(json.dumps({"pid": 1, "hostname": "elsewhere", "username": "ada", "timestamp": "2026-11-20"}))
+
+    second = demo()
+    second.until(lambda: jobs(cloud), "it has submitted", 120)
+    second.kill_tree()
+    assert "removed 1 lock of a dead `pulumi up`" in second.said
+
+    done = ended(demo())
+    assert done.code == 0, done.out
+    assert re.search(r"cancels dask-digits-\w+ of a killed demo", done.out)
+    assert clusters(cloud) == ["RUNNING"]
+    assert jobs(cloud) == ["JOB_STATE_CANCELLED", *["JOB_STATE_SUCCEEDED"] * 2]
+    last = done.out.rstrip().splitlines()[-1]
+    assert re.match(
+        r"demo finished: accuracy 0\.9\d+; create → start [\d.]+ s at first, [\d.]+ s on the warm pool", last
+    )
+    assert "a local figure" in done.out  # B4: the gain, named as what it is
+    assert "# as submitter" in done.out
+    assert lock.exists()
+
+    down = ended(demo("down"))
+    assert down.code == 0, down.out
+    assert not state.exists()
+    assert marked(state) == []
+    assert [process for process in of_folder(state) if process.pid != bystander.pid] == []
+    assert bystander.poll() is None
+    bystander.kill()
+
+
+def of_folder(folder: Path) -> list[psutil.Process]:
+    """Processes whose command line or working folder lies in a folder."""
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error, OSError):
+            if str(folder) in " ".join(process.cmdline()) or process.cwd().startswith(str(folder)):
+                found.append(process)
+    return found
+
+
+def test_down_where_nothing_was_started_says_so(demo: Demo, cloud_of_demo: LocalCloud) -> None:
+    done = ended(demo("down"))
+    assert done.code == 0
+    assert "nothing to clean" in done.out
+    assert not cloud_of_demo.state.exists()
+
+
+def test_a_taken_port_ends_the_demo_in_words_and_leaves_nothing_running(demo: Demo, cloud_of_demo: LocalCloud) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        done = ended(demo(SLIPWAY_LOCAL_PORT=str(port)))
+    assert done.code == 1, done.out
+    assert f"port {port} is taken by another program" in done.out
+    assert "set SLIPWAY_LOCAL_PORT=0" in done.out
+    assert "Traceback" not in done.out
+    wait_for(lambda: of_folder(cloud_of_demo.state) == [], "nothing of it runs")

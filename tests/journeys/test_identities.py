@@ -1,0 +1,112 @@
+"""Who may do what: the deployer deploys, the previewer looks, a submitter submits, a job writes its output. (P5)"""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+import requests
+
+from .conftest import MACHINE, PROJECT, VERTEX, Checkout
+
+pytestmark = pytest.mark.journey
+
+LARGER = {"cpu": {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 5}}}}}
+
+
+def token_of(checkout: Checkout, account: str) -> str:
+    """A token of a service account, as its replicas get one."""
+    email = f"{account}@{PROJECT}.iam.gserviceaccount.com"
+    body = {"scope": ["https://www.googleapis.com/auth/cloud-platform"]}
+    made = checkout.cloud.rest("POST", f"/v1/projects/-/serviceAccounts/{email}:generateAccessToken", body)
+    return str(made["accessToken"])
+
+
+def storage(checkout: Checkout, token: str, method: str, bucket: str, name: str) -> int:
+    """The HTTP status of reading, writing or deleting an object."""
+    paths = {"POST": f"/upload/storage/v1/b/{bucket}/o?uploadType=media&name={name}"}
+    path = paths.get(method, f"/storage/v1/b/{bucket}/o/{quote(name, safe='')}?alt=media")
+    headers = {"Authorization": f"Bearer {token}"}
+    data = b"x" if method == "POST" else None
+    return requests.request(method, checkout.cloud.url + path, data=data, headers=headers, timeout=30).status_code
+
+
+def test_the_previewer_previews_and_deploys_nothing(checkout: Checkout) -> None:
+    first = checkout.pulumi("preview", role="previewer")
+    assert first.code == 0, first.said
+    assert "+ 22 to create" in first.said
+    refused = checkout.pulumi("up", role="previewer")
+    assert refused.code == 1, refused.said
+    assert "Error 403" in refused.said
+    assert "'aiplatform.persistentResources.create' denied" in refused.said
+    assert checkout.nothing_made()
+
+    checkout.up()
+    (cluster,) = checkout.clusters()
+    checkout.write(persistentResources=LARGER)
+    edited = checkout.pulumi("preview", role="previewer")
+    assert edited.code == 0, edited.said
+    assert f"cluster {cluster} is idle and not asked for any more: it will be deleted" in edited.said
+    assert checkout.pulumi("up", role="previewer").code == 1
+    assert checkout.clusters() == {cluster: "RUNNING"}
+
+
+def test_who_has_no_role_is_told_what_is_missing(checkout: Checkout) -> None:
+    account = f"nobody-{checkout.stack}"
+    checkout.cloud.rest("POST", f"/v1/projects/{PROJECT}/serviceAccounts", {"accountId": account})
+    nobody = {"GOOGLE_OAUTH_ACCESS_TOKEN": token_of(checkout, account)}
+    refused = checkout.pulumi("preview", **nobody)
+    assert refused.code == 1, refused.said
+    assert "what to deploy can't be decided, so nothing was changed" in refused.said
+    for what in ("the clusters from aiplatform.googleapis.com persistentResources.list", "the jobs from aiplatform"):
+        (line,) = [line for line in refused.said.splitlines() if f"can't read {what}" in line]
+        assert "it needs roles/aiplatform.viewer" in line
+    assert nobody["GOOGLE_OAUTH_ACCESS_TOKEN"] not in refused.said
+    assert checkout.nothing_made()
+
+
+def test_the_previewer_may_not_submit_and_is_told_the_role(deployed: Checkout) -> None:
+    before = len(deployed.jobs())
+    refused = deployed.slipway("submit", "nap", "-p", "say=hello", role="previewer")
+    assert refused.code == 3, refused.said
+    assert "why: Permission 'aiplatform.customJobs.create' denied" in refused.err
+    assert f"fix: ask for roles/aiplatform.user on project {PROJECT}" in refused.err
+    assert len(deployed.jobs()) == before
+
+
+def test_a_submitter_runs_jobs_reads_what_they_made_and_writes_no_catalog(deployed: Checkout) -> None:
+    job = deployed.submit("--wait")
+    assert job["state"] == "JOB_STATE_SUCCEEDED"
+    ada, catalog, work = deployed.cloud.token("submitter"), f"{PROJECT}-shared-catalog", f"{PROJECT}-shared-work"
+    assert storage(deployed, ada, "GET", catalog, "catalog.json") == 200
+    assert storage(deployed, ada, "POST", catalog, "catalog.json") == 403
+    assert storage(deployed, ada, "DELETE", catalog, "catalog.json") == 403
+    assert storage(deployed, ada, "POST", work, "from-ada") == 200
+    assert storage(deployed, ada, "GET", work, "from-ada") == 200
+    assert storage(deployed, ada, "DELETE", work, "from-ada") == 403
+    for path in (f"{VERTEX}/persistentResources?persistentResourceId=adas", f"/v1/projects/{PROJECT}:setIamPolicy"):
+        with pytest.raises(requests.HTTPError, match="403"):
+            deployed.cloud.rest("POST", path, {}, "submitter")
+
+
+def test_a_submitter_runs_jobs_as_the_trainer_alone(deployed: Checkout) -> None:
+    request: Any = deployed.slipway("submit", "nap", "-p", "say=hello", "--dry-run").json
+    request["jobSpec"]["serviceAccount"] = f"deployer@{PROJECT}.iam.gserviceaccount.com"
+    with pytest.raises(requests.HTTPError) as refused:
+        deployed.cloud.rest("POST", f"{VERTEX}/customJobs", request, "submitter")
+    assert refused.value.response.status_code == 403
+    assert "act as" in refused.value.response.text
+
+
+def test_a_job_reads_the_catalog_and_cannot_rewrite_what_others_run(deployed: Checkout) -> None:
+    trainer, catalog, work = (
+        token_of(deployed, "slipway-shared-trainer"),
+        f"{PROJECT}-shared-catalog",
+        f"{PROJECT}-shared-work",
+    )
+    assert storage(deployed, trainer, "GET", catalog, "catalog.json") == 200
+    for name in ("catalog.json", "packages/nap-000000000000.tar.gz"):
+        assert storage(deployed, trainer, "POST", catalog, name) == 403
+    assert storage(deployed, trainer, "POST", work, "jobs/mine/model") == 200
+    assert storage(deployed, trainer, "DELETE", work, "jobs/mine/model") == 204
