@@ -1,15 +1,16 @@
-"""Images as virtual environments: built once per cache, copied for every run."""
+"""Images as virtual environments: built once per cache (heavy ones once per machine), copied for every run."""
 
 import hashlib
 import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from local.cloud.images.recipes import Recipe
 from local.cloud.nodes import files
+from local.engine.cache import root
 
 _READY = "ready"
 _BUILD_WAIT_S = 1800.0
@@ -21,29 +22,61 @@ Without a command it only looks whether the replica is to stop.
 """
 
 
-def cached(cache: Path, image: str, recipe: Recipe, tool: Tool, uv: str, say: Callable[[str], None]) -> Path:
-    """The image's environment in a cache, built if it is not there. A build that was killed is begun again."""
+def common(environ: Mapping[str, str]) -> Path:
+    """Where this machine keeps the environments of shared recipes, whatever state folder or checkout uses them."""
+    return root(environ) / "images"
+
+
+def cached(
+    cache: Path, image: str, recipe: Recipe, tool: Tool, uv: str, say: Callable[[str], None], shelf: Path
+) -> Path:
+    """The image's environment in a cache, built if it is not there. A build that was killed is begun again.
+
+    A shared recipe's environment is built on the `shelf` (see `common`), and the cache gets a link to it.
+    """
     key = _key(image, recipe)
     folder = cache / key
     if (folder / _READY).exists():
         say(f"Image {image} is in the cache.")
-        return folder
+        return folder.resolve()
     cache.mkdir(parents=True, exist_ok=True)
     say(f"Pulling image {image} (local recipe {recipe.name})...")
     with files.locked(cache / f"{key}.lock", _BUILD_WAIT_S, give_up=lambda: tool(())):
         if not (folder / _READY).exists():
-            shutil.rmtree(folder, ignore_errors=True)
-            python = str(folder / "bin" / "python")
-            tool((uv, "venv", "--quiet", "--python", sys.executable, str(folder)))
-            install = (uv, "pip", "install", "--quiet", "--compile-bytecode", "--python", python)
-            tool((*install, *recipe.requirements))
-            (folder / _READY).touch()
+            _remove(folder)
+            if recipe.shared:
+                folder.symlink_to(_on_shelf(shelf, recipe, tool, uv, say))
+            else:
+                _build(folder, recipe, tool, uv)
     say(f"Image {image} is ready.")
+    return folder.resolve()
+
+
+def _on_shelf(shelf: Path, recipe: Recipe, tool: Tool, uv: str, say: Callable[[str], None]) -> Path:
+    folder = shelf / f"{recipe.name}-{_digest(sys.base_prefix, recipe)}"
+    shelf.mkdir(parents=True, exist_ok=True)
+    with files.locked(shelf / f"{folder.name}.lock", _BUILD_WAIT_S, give_up=lambda: tool(())):
+        if not (folder / _READY).exists():
+            say(f"Building the environment of recipe {recipe.name}, once for this machine...")
+            _remove(folder)
+            _build(folder, recipe, tool, uv)
     return folder
 
 
-def copied(image: Path, target: Path) -> None:
-    """A copy of an image's environment that a run may add to. Files are hard links, scripts name the copy."""
+def _build(folder: Path, recipe: Recipe, tool: Tool, uv: str) -> None:
+    """The mark is made last, so that an environment without it is never taken for a whole one."""
+    python = str(folder / "bin" / "python")
+    tool((uv, "venv", "--quiet", "--python", sys.executable, str(folder)))
+    tool((uv, "pip", "install", "--quiet", "--compile-bytecode", "--python", python, *recipe.requirements))
+    (folder / _READY).touch()
+
+
+def copied(image: Path, target: Path, *, lasting: bool) -> None:
+    """A copy of an image's environment that a run may add to. Files are hard links, scripts name the copy.
+
+    Where hard links can't be made, files of a `lasting` image (which nobody clears while a run uses it) are symbolic
+    links, those of another are copies.
+    """
     for folder, folders, names in os.walk(image):
         here = target / Path(folder).relative_to(image)
         here.mkdir(parents=True, exist_ok=True)
@@ -54,7 +87,7 @@ def copied(image: Path, target: Path) -> None:
             elif Path(folder) == image / "bin":
                 _copy_script(source, here / name, image, target)
             elif source != image / _READY:
-                _link(source, here / name)
+                _link(source, here / name, lasting)
 
 
 def clear(cache: Path) -> int:
@@ -64,8 +97,16 @@ def clear(cache: Path) -> int:
         with files.locked(lock, _BUILD_WAIT_S):
             folder = lock.with_name(lock.name.removesuffix(".lock"))
             count += (folder / _READY).exists()
-            shutil.rmtree(folder, ignore_errors=True)
+            _remove(folder)
     return count
+
+
+def _remove(folder: Path) -> None:
+    """Remove an environment, or the link to a shared one."""
+    if folder.is_symlink():
+        folder.unlink()
+    else:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _copy_script(source: Path, target: Path, image: Path, copy: Path) -> None:
@@ -74,16 +115,22 @@ def _copy_script(source: Path, target: Path, image: Path, copy: Path) -> None:
     shutil.copymode(source, target)
 
 
-def _link(source: Path, target: Path) -> None:
+def _link(source: Path, target: Path, lasting: bool) -> None:
     try:
         os.link(source, target)
     except OSError:
         # Another file system, or one without hard links.
-        shutil.copy2(source, target)
+        if lasting:
+            target.symlink_to(source)
+        else:
+            shutil.copy2(source, target)
 
 
 def _key(image: str, recipe: Recipe) -> str:
-    made_of = "\n".join((sys.version, sys.executable, *recipe.requirements))
     readable = re.sub(r"[^A-Za-z0-9.]+", "-", image.rpartition("/")[2])
-    digest = hashlib.sha256(f"{image}\n{made_of}".encode()).hexdigest()
-    return f"{readable}-{digest[:10]}"
+    return f"{readable}-{_digest(f'{image} {sys.executable}', recipe)}"
+
+
+def _digest(of: str, recipe: Recipe) -> str:
+    made_of = "\n".join((of, sys.version, *recipe.requirements))
+    return hashlib.sha256(made_of.encode()).hexdigest()[:10]

@@ -11,11 +11,15 @@ _FOLDER = Path(__file__).with_name("recipes")
 
 @dataclass(frozen=True)
 class Recipe:
-    """`images` are patterns of image URIs; `requirements` are installed into an environment that stands for them."""
+    """`images` are patterns of image URIs; `requirements` are installed into an environment that stands for them.
+
+    A `shared` one is heavy: it is built once on this machine, outside every state folder, and caches only link to it.
+    """
 
     name: str
     images: tuple[str, ...]
     requirements: tuple[str, ...]
+    shared: bool = False
 
 
 def recipe_for(image: str) -> Recipe | None:
@@ -29,5 +33,7 @@ def recipes() -> tuple[Recipe, ...]:
     found = []
     for path in sorted(_FOLDER.glob("*.toml")):
         data = tomllib.loads(path.read_text(encoding="utf-8"))
-        found.append(Recipe(path.stem, tuple(data["images"]), tuple(data["requirements"])))
+        found.append(
+            Recipe(path.stem, tuple(data["images"]), tuple(data["requirements"]), bool(data.get("shared", False)))
+        )
     return tuple(found)

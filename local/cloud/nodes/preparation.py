@@ -1,5 +1,6 @@
 """What happens on a replica before user code: the image, and the job's packages on top of it."""
 
+import os
 import shutil
 import urllib.error
 import urllib.parse
@@ -31,14 +32,14 @@ def prepared(spec: ReplicaSpec, tool: cache.Tool, uv: str | None, say: Callable[
         raise UnreadyError(_no_recipe(spec.image))
     if uv is None:
         raise UnreadyError("The program uv, which builds environments for jobs, is not installed.")
-    image = cache.cached(Path(spec.image_folder), spec.image, recipe, tool, uv, say)
+    image = cache.cached(Path(spec.image_folder), spec.image, recipe, tool, uv, say, cache.common(os.environ))
     folder = Path(spec.environment_folder)
     folder.mkdir(parents=True, exist_ok=True)
     environment = folder / "environment"
     with files.locked(folder / "lock", _WAIT_S, give_up=lambda: tool(())):
         if not (folder / _READY).exists():
             shutil.rmtree(environment, ignore_errors=True)
-            cache.copied(image, environment)
+            cache.copied(image, environment, lasting=recipe.shared)
             _install(spec, folder, environment, tool, uv, say)
             (folder / _READY).touch()
     return environment

@@ -237,10 +237,10 @@ def test_a_killed_image_build_is_begun_again(tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        cache.cached(tmp_path / "images", "python:3.12-slim", recipe, tool, "uv", lambda _: None)
-    folder = cache.cached(tmp_path / "images", "python:3.12-slim", recipe, tool, "uv", lambda _: None)
+        cache.cached(tmp_path / "images", "python:3.12-slim", recipe, tool, "uv", lambda _: None, tmp_path)
+    folder = cache.cached(tmp_path / "images", "python:3.12-slim", recipe, tool, "uv", lambda _: None, tmp_path)
     assert commands == ["venv", "pip", "venv", "pip"]
-    assert cache.cached(tmp_path / "images", "python:3.12-slim", recipe, tool, "uv", lambda _: None) == folder
+    assert cache.cached(tmp_path / "images", "python:3.12-slim", recipe, tool, "uv", lambda _: None, tmp_path) == folder
     assert len(commands) == 4
     assert cache.clear(tmp_path / "images") == 1
     assert not folder.exists()

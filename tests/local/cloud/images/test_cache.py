@@ -1,0 +1,100 @@
+"""Images as environments: heavy ones are built once for the machine, and caches only link to them (B4, N4)."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from local.cloud.images import cache
+from local.cloud.images.recipes import Recipe
+
+HEAVY = Recipe("torch", ("*/torch*",), ("torch==2",), shared=True)
+LIGHT = Recipe("python", ("python:3*",), ("pip",))
+IMAGE = "us-docker.pkg.dev/vertex-ai/training/torch.2-5:latest"
+
+
+class Uv:
+    """Stands for uv: makes the folders that a real one makes, and can be killed at its n-th command."""
+
+    def __init__(self, killed_at: int = -1) -> None:
+        self.commands: list[str] = []
+        self.killed_at = killed_at
+
+    def __call__(self, command: Sequence[str]) -> None:
+        if not command:
+            return
+        self.commands.append(command[1])
+        if len(self.commands) == self.killed_at:
+            raise KeyboardInterrupt
+        if command[1] == "venv":
+            (Path(command[-1]) / "bin").mkdir(parents=True)
+        else:
+            home = Path(command[command.index("--python") + 1]).parents[1]
+            (home / "lib").mkdir()
+            (home / "lib" / "module.py").write_text("heavy = True\n")
+            (home / "bin" / "torchrun").write_text(f"#!{home}/bin/python\n")
+
+
+def pulled(pool: Path, shelf: Path, uv: Uv, recipe: Recipe = HEAVY, image: str = IMAGE) -> tuple[Path, list[str]]:
+    said: list[str] = []
+    return cache.cached(pool, image, recipe, uv, "uv", said.append, shelf), said
+
+
+def test_a_shared_environment_is_built_once_and_each_cache_links_to_it(tmp_path: Path) -> None:
+    uv, shelf = Uv(), tmp_path / "shelf"
+    first, said = pulled(tmp_path / "a", shelf, uv)
+    second, _ = pulled(tmp_path / "b", shelf, uv, image=IMAGE.replace("2-5", "2-6"))
+    assert first == second and first.parent == shelf
+    assert uv.commands == ["venv", "pip"]
+    assert [path.is_symlink() for path in (tmp_path / "b").iterdir() if path.suffix != ".lock"] == [True]
+    assert "Building the environment of recipe torch, once for this machine..." in said
+    assert pulled(tmp_path / "a", shelf, uv)[1] == [f"Image {IMAGE} is in the cache."]
+
+
+def test_emptying_a_cache_takes_the_link_and_leaves_the_shared_environment(tmp_path: Path) -> None:
+    uv, shelf = Uv(), tmp_path / "shelf"
+    home, _ = pulled(tmp_path / "a", shelf, uv)
+    assert cache.clear(tmp_path / "a") == 1
+    assert (home / "lib" / "module.py").exists()
+    _, said = pulled(tmp_path / "a", shelf, uv)
+    # A cold start again, though nothing is built.
+    assert said[0].startswith("Pulling image") and uv.commands == ["venv", "pip"]
+
+
+def test_a_killed_build_of_a_shared_environment_is_begun_again(tmp_path: Path) -> None:
+    shelf = tmp_path / "shelf"
+    with pytest.raises(KeyboardInterrupt):
+        pulled(tmp_path / "a", shelf, Uv(killed_at=2))
+    uv = Uv()
+    home, _ = pulled(tmp_path / "a", shelf, uv)
+    assert uv.commands == ["venv", "pip"] and (home / "ready").exists()
+
+
+def test_other_requirements_are_another_environment(tmp_path: Path) -> None:
+    shelf = tmp_path / "shelf"
+    home, _ = pulled(tmp_path / "a", shelf, Uv())
+    newer, _ = pulled(tmp_path / "a", shelf, Uv(), Recipe("torch", HEAVY.images, ("torch==3",), shared=True))
+    assert home != newer
+
+
+@pytest.mark.parametrize(("recipe", "linked"), [(HEAVY, True), (LIGHT, False)])
+def test_on_another_file_system_only_a_shared_image_is_not_copied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, recipe: Recipe, linked: bool
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError("cross-device link")
+
+    home, _ = pulled(tmp_path / "a", tmp_path / "shelf", Uv(), recipe)
+    monkeypatch.setattr(os, "link", refuse)
+    target = tmp_path / "run"
+    cache.copied(home, target, lasting=recipe.shared)
+    assert (target / "lib" / "module.py").is_symlink() is linked
+    assert (target / "lib" / "module.py").read_text() == "heavy = True\n"
+    assert (target / "bin" / "torchrun").read_text() == f"#!{target}/bin/python\n"
+    assert not (target / "ready").exists()
+
+
+def test_the_shelf_is_in_the_machine_s_cache_folder() -> None:
+    assert cache.common({"SLIPWAY_CACHE": "/big"}) == Path("/big/images")
+    assert cache.common({"HOME": "/home/ada"}) == Path("/home/ada/.cache/slipway/images")
