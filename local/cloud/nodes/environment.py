@@ -38,16 +38,19 @@ class Place:
 
 
 def variables(
-    places: Sequence[Place], own: Place, *, job_id: str, region: str, spec: Mapping[str, Any]
+    places: Sequence[Place], own: Place, *, job_id: str, region: str, spec: Mapping[str, Any], trial: str | None = None
 ) -> dict[str, str]:
-    """The variables of the replica `own` of a job with replicas `places`. `spec` is the canonical CustomJobSpec."""
+    """The variables of the replica `own` of a job with replicas `places`. `spec` is the canonical CustomJobSpec,
+    `trial` the id of the trial of a tuning job that it runs."""
     found = {
-        "CLUSTER_SPEC": json.dumps(cluster_spec(places, own, spec)),
+        "CLUSTER_SPEC": json.dumps(cluster_spec(places, own, spec, trial)),
         # The service sets the number here, not the id.
         "CLOUD_ML_PROJECT_ID": identities.PROJECT_NUMBER,
         "CLOUD_ML_JOB_ID": job_id,
         "CLOUD_ML_REGION": region,
     }
+    if trial:
+        found["CLOUD_ML_TRIAL_ID"] = trial
     prefix = spec.get("baseOutputDirectory", {}).get("outputUriPrefix", "").rstrip("/")
     if prefix:
         found["AIP_MODEL_DIR"] = f"{prefix}/model/"
@@ -55,7 +58,7 @@ def variables(
         found["AIP_TENSORBOARD_LOG_DIR"] = f"{prefix}/logs/"
     if len(places) > 1:
         chief = next(place for place in places if place.index == 0)
-        found["TF_CONFIG"] = json.dumps(tf_config(places, own, spec))
+        found["TF_CONFIG"] = json.dumps(tf_config(places, own, spec, trial))
         found["RANK"] = str(sorted(places, key=lambda place: (place.index, place.number)).index(own))
         found["WORLD_SIZE"] = str(len(places))
         found["MASTER_ADDR"] = chief.host
@@ -63,7 +66,9 @@ def variables(
     return found
 
 
-def cluster_spec(places: Sequence[Place], own: Place, spec: Mapping[str, Any]) -> dict[str, Any]:
+def cluster_spec(
+    places: Sequence[Place], own: Place, spec: Mapping[str, Any], trial: str | None = None
+) -> dict[str, Any]:
     """CLUSTER_SPEC. A job of one replica has the key `chief` instead of `workerpool0`."""
     alone = len(places) == 1
     cluster: dict[str, list[str]] = {}
@@ -72,20 +77,24 @@ def cluster_spec(places: Sequence[Place], own: Place, spec: Mapping[str, Any]) -
     return {
         "cluster": cluster,
         "environment": "cloud",
-        "task": {"type": "chief" if alone else f"workerpool{own.index}", "index": own.number},
+        "task": {"type": "chief" if alone else f"workerpool{own.index}", "index": own.number} | _trial(trial),
         "job": dict(spec),
         "open_ports": [own.open_port],
     }
 
 
-def tf_config(places: Sequence[Place], own: Place, spec: Mapping[str, Any]) -> dict[str, Any]:
+def tf_config(places: Sequence[Place], own: Place, spec: Mapping[str, Any], trial: str | None = None) -> dict[str, Any]:
     """TF_CONFIG. Evaluators are never part of the cluster."""
     cluster: dict[str, list[str]] = {}
     for place in places:
         if _TF_ROLES[place.index] != "evaluator":
             cluster.setdefault(_TF_ROLES[place.index], []).append(place.address)
-    task = {"type": _TF_ROLES[own.index], "index": own.number, "cloud": ""}
+    task = {"type": _TF_ROLES[own.index], "index": own.number, "cloud": ""} | _trial(trial)
     return {"cluster": cluster, "task": task, "job": dict(spec), "environment": "cloud"}
+
+
+def _trial(trial: str | None) -> dict[str, str]:
+    return {"trial": trial} if trial else {}
 
 
 def thread_bounds(threads: int) -> dict[str, str]:

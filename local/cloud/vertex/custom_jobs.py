@@ -1,20 +1,17 @@
 """The methods of custom jobs."""
 
-from datetime import timedelta
-
 from local.cloud.services import World
-from local.cloud.vertex import job_filter, job_life, jobs, operations, submission
+from local.cloud.vertex import job_filter, job_life, jobs, listing, operations, submission
 from local.cloud.vertex.job import ENDED
 from local.cloud.vertex.jobs import Job
 from local.cloud.vertex.messages import MESSAGES
 from local.cloud.vertex.mistakes import Mistake, field_errors
 from local.cloud.vertex.names import job_name, location_name, region
 from local.cloud.vertex.settling import settle
-from local.cloud.wire import Call, Reply, Route, failed_precondition, invalid_argument, not_found
+from local.cloud.wire import Call, Reply, Route, failed_precondition, not_found
 
 _KIND = "CustomJob"
 _BASE = "/{version:v1|v1beta1}/projects/{project}/locations/{location}/customJobs"
-_MAX_PAGE = 1000
 
 
 class CustomJobs:
@@ -48,20 +45,8 @@ class CustomJobs:
 
     def list(self, call: Call) -> Reply:
         location = self._enter(call, "list", "call")
-        condition = job_filter.condition(call.query.get("filter", ""))
-        lag = self._world.faults.take("lagging-list", call.method, call.path)
-        if lag:
-            condition = condition.older_than(self._world.clock.now() - timedelta(seconds=lag.seconds))
-        order, descending = _order(call.query.get("orderBy", ""))
-        size = max(1, min(call.integer("pageSize", 100) or 100, _MAX_PAGE))
-        token = call.query.get("pageToken", "")
-        try:
-            found, more = jobs.page(self._world.store, location, condition, order, descending, token, size)
-        except ValueError as error:
-            raise invalid_argument("Invalid page token.") from error
-        mask = call.query.get("readMask") or call.query.get("read_mask") or ""
-        answers = [MESSAGES.render(call, call.params["version"], _KIND, body, mask) for body in found]
-        return Reply(body={"customJobs": answers} | ({"nextPageToken": more} if more else {}))
+        fields = job_filter.FIELDS
+        return listing.listed(self._world, call, location, "custom_jobs", "customJobs", _KIND, fields)
 
     def cancel(self, call: Call) -> Reply:
         location = self._enter(call, "cancel", "call")
@@ -115,14 +100,3 @@ class CustomJobs:
         if job is None:
             raise not_found("The CustomJob does not exist.")
         return job
-
-
-def _order(text: str) -> tuple[str, bool]:
-    """The column and whether it descends; the newest first when nothing is asked."""
-    if not text.strip():
-        return "create_time", True
-    field, _, way = text.strip().partition(" ")
-    column = {"createTime": "create_time", "displayName": "display_name"}.get(field, field)
-    if column not in jobs.ORDERS or way.strip().lower() not in ("", "asc", "desc"):
-        raise invalid_argument(f"Invalid order by: {text}; known are {', '.join(jobs.ORDERS)}.")
-    return column, way.strip().lower() == "desc"

@@ -1,7 +1,7 @@
 """The filter of a job list (AIP-160, as far as the service documents it) as a condition in SQL."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -12,22 +12,30 @@ _TOKEN = re.compile(
     r"""\s*(?:(?P<mark>[()])|(?P<op>!=|<=|>=|[=<>:])|"(?P<double>(?:[^"\\]|\\.)*)"|'(?P<single>(?:[^'\\]|\\.)*)'"""
     r"""|(?P<minus>-(?=[A-Za-z(]))|(?P<word>[^\s()=<>!:"']+))"""
 )
-_COLUMNS = {
-    "display_name": "display_name",
-    "displayname": "display_name",
-    "state": "state",
-    "create_time": "create_time",
-    "createtime": "create_time",
-    "job_spec.persistent_resource_id": "cluster",
-    "jobspec.persistentresourceid": "cluster",
-    "persistent_resource_id": "cluster",
+_EQUAL, _ORDERED = ("=", "!="), ("=", "!=", "<", "<=", ">", ">=")
+
+
+@dataclass(frozen=True)
+class Field:
+    """What a filter may say of a field: its column (or SQL expression) and the operators that it takes."""
+
+    column: str
+    operators: tuple[str, ...]
+
+
+_NAME, _STATE, _CREATED = Field("display_name", (*_EQUAL, ":")), Field("state", _EQUAL), Field("create_time", _ORDERED)
+_CLUSTER = Field("cluster", _EQUAL)
+FIELDS: Mapping[str, Field] = {
+    "display_name": _NAME,
+    "displayname": _NAME,
+    "state": _STATE,
+    "create_time": _CREATED,
+    "createtime": _CREATED,
+    "job_spec.persistent_resource_id": _CLUSTER,
+    "jobspec.persistentresourceid": _CLUSTER,
+    "persistent_resource_id": _CLUSTER,
 }
-_OPERATORS = {
-    "display_name": ("=", "!=", ":"),
-    "state": ("=", "!="),
-    "create_time": ("=", "!=", "<", "<=", ">", ">="),
-    "cluster": ("=", "!="),
-}
+"""The fields of custom jobs, in lower case."""
 
 
 @dataclass(frozen=True)
@@ -48,16 +56,16 @@ class _Token:
     text: str
 
 
-def condition(text: str) -> Condition:
+def condition(text: str, fields: Mapping[str, Field] = FIELDS) -> Condition:
     """The condition of a filter; that of the empty filter holds for every job. Raises 400 INVALID_ARGUMENT.
 
-    Fields: display_name (`=`, `!=`, `:` with `*`), state, create_time, labels.KEY (`=`, `!=`, `:*`) and
-    job_spec.persistent_resource_id; joined by AND, OR (which binds tighter), NOT and parentheses.
+    Of the `fields`, text takes `=`, `!=` and (with `*`) `:`; labels.KEY takes `=`, `!=` and `:*`. They are joined by
+    AND, OR (which binds tighter), NOT and parentheses.
     """
     tokens = _tokens(text)
     if not tokens:
         return Condition("1")
-    parser = _Parser(tokens)
+    parser = _Parser(tokens, fields)
     result = parser.expression()
     if parser.left():
         raise _refusal(f"unexpected '{parser.left()[0].text}'")
@@ -65,8 +73,8 @@ def condition(text: str) -> Condition:
 
 
 class _Parser:
-    def __init__(self, tokens: Sequence[_Token]) -> None:
-        self._tokens, self._at = tokens, 0
+    def __init__(self, tokens: Sequence[_Token], fields: Mapping[str, Field]) -> None:
+        self._tokens, self._fields, self._at = tokens, fields, 0
 
     def left(self) -> Sequence[_Token]:
         return self._tokens[self._at :]
@@ -100,7 +108,7 @@ class _Parser:
         value = self._next("a value")
         if value.kind not in ("word", "text"):
             raise _refusal(f"'{field.text}{operator.text}' is not followed by a value")
-        return _comparison(field.text, operator.text, value.text)
+        return _comparison(self._fields, field.text, operator.text, value.text)
 
     def _next(self, wanted: str) -> _Token:
         if not self.left():
@@ -139,21 +147,21 @@ def _tokens(text: str) -> list[_Token]:
     return tokens
 
 
-def _comparison(field: str, operator: str, value: str) -> Condition:
+def _comparison(fields: Mapping[str, Field], field: str, operator: str, value: str) -> Condition:
     if field.startswith("labels."):
         return _label(field.removeprefix("labels."), operator, value)
-    column = _COLUMNS.get(field.lower())
-    if column is None:
+    known = fields.get(field.lower())
+    if known is None:
         raise _refusal(f"field '{field}' is not supported")
-    if operator not in _OPERATORS[column]:
+    if operator not in known.operators:
         raise _refusal(f"operator '{operator}' is not supported on '{field}'")
-    if column == "create_time":
+    if known.column == "create_time":
         value = _time(value)
     if operator == ":":
-        return Condition("display_name LIKE ? ESCAPE '\\'", (_pattern(value),))
+        return Condition(f"{known.column} LIKE ? ESCAPE '\\'", (_pattern(value),))
     if operator == "!=":
-        return Condition(f"{column} IS NOT ?", (value,))
-    return Condition(f"{column} {operator} ?", (value,))
+        return Condition(f"{known.column} IS NOT ?", (value,))
+    return Condition(f"{known.column} {operator} ?", (value,))
 
 
 def _label(key: str, operator: str, value: str) -> Condition:

@@ -58,7 +58,7 @@ def _write(world: World, run: Run, replica: Replica, lines: list[Line], service:
     labels = {
         "ml.googleapis.com/job_id/log_area": "root",
         "ml.googleapis.com/task_name": replica.name,
-        "ml.googleapis.com/trial_id": "",
+        "ml.googleapis.com/trial_id": run.trial or "",
     }
     entries = [
         {"timestamp": line.time, "severity": line.severity, "labels": labels}

@@ -14,7 +14,14 @@ from local.cloud.wire import Call, Reply, Route, failed_precondition, invalid_ar
 _KIND = "vertexOperation"
 _VERSION = "{version:v1|v1beta1|ui}"
 _AT = "/" + _VERSION + "/projects/{project}/locations/{location}"
-_PARENTS = ("", "/persistentResources/{resource}", "/customJobs/{resource}")
+_PARENTS = (
+    "",
+    "/persistentResources/{resource}",
+    "/customJobs/{resource}",
+    "/hyperparameterTuningJobs/{resource}",
+    "/trainingPipelines/{resource}",
+    "/models/{resource}",
+)
 _LONGEST_WAIT_S = 60.0
 _POLL_S = 0.1
 
@@ -23,7 +30,8 @@ _POLL_S = 0.1
 class Operation:
     """`metadata` is the message type of its metadata, `response` that of what it makes ("Empty" for nothing).
 
-    `target` is the resource's full name; `version` is the API version it was started with.
+    `target` is the resource's full name; `version` is the API version it was started with; `result` is the body of
+    the response, where that is more than the target's name.
     """
 
     name: str
@@ -36,15 +44,25 @@ class Operation:
     progress: str = ""
     done: bool = False
     error: dict[str, Any] | None = None
+    result: dict[str, Any] | None = None
 
 
 def start(
-    world: World, version: str, parent: str, target: str, metadata: str, response: str, progress: str = ""
+    world: World,
+    version: str,
+    parent: str,
+    target: str,
+    metadata: str,
+    response: str,
+    progress: str = "",
+    result: dict[str, Any] | None = None,
 ) -> Operation:
     """A new operation under `parent`: a resource's or a location's full name."""
     number = 4_000_000_000_000_000_000 + world.store.next_id("vertexOperation")
     now = world.now()
-    operation = Operation(f"{parent}/operations/{number}", version, metadata, response, target, now, now, progress)
+    operation = Operation(
+        f"{parent}/operations/{number}", version, metadata, response, target, now, now, progress, result=result
+    )
     put(world.store, operation)
     return operation
 
@@ -85,7 +103,8 @@ def answer(operation: Operation) -> dict[str, Any]:
     if operation.response == "Empty":
         response = {"@type": "type.googleapis.com/google.protobuf.Empty"}
     else:
-        response = {"@type": messages.type_url(operation.version, operation.response), "name": operation.target}
+        url = messages.type_url(operation.version, operation.response)
+        response = {"@type": url, **(operation.result or {"name": operation.target})}
     return {**body, "done": True, "response": response}
 
 

@@ -14,6 +14,8 @@ from local.cloud.vertex.job import Replica, Run
 from local.cloud.vertex.jobs import Job
 from local.environment import cloud_variables
 
+METRICS = "output.metrics"
+
 
 def job_folder(world: World, run: Run) -> Path:
     return world.state_folder / "jobs" / run.id
@@ -22,6 +24,11 @@ def job_folder(world: World, run: Run) -> Path:
 def folder(world: World, run: Run, replica: Replica) -> Path:
     """Where a replica of the current attempt runs."""
     return job_folder(world, run) / str(run.attempt) / replica.name
+
+
+def metrics_folder(world: World, job_id: str) -> Path:
+    """Where a trial's replicas report metrics: a folder each with a file METRICS. It stays after the job's end."""
+    return world.state_folder / "jobs" / job_id / "hypertune"
 
 
 def specification(world: World, job: Job, run: Run, replica: Replica, token: str) -> ReplicaSpec:
@@ -34,8 +41,10 @@ def specification(world: World, job: Job, run: Run, replica: Replica, token: str
     packages = tuple(package["packageUris"]) if package else ()
     places = {item: Place(item.index, item.number, item.host, item.port, item.open_port) for item in run.replicas}
     variables = environment.variables(
-        list(places.values()), places[replica], job_id=run.id, region=run.region, spec=spec
+        list(places.values()), places[replica], job_id=run.id, region=run.region, spec=spec, trial=run.trial
     )
+    if run.trial:
+        variables["CLOUD_ML_HP_METRIC_FILE"] = str(metrics_folder(world, run.id) / replica.name / METRICS)
     key = hashlib.sha256("\n".join((image, *packages)).encode()).hexdigest()[:10]
     return ReplicaSpec(
         name=replica.name,

@@ -34,8 +34,13 @@ def checked(body: Mapping[str, Any], location: str, root: str = "job_spec") -> d
     return declared
 
 
-def admit(world: World, principal: str, location: str, declared: Mapping[str, Any], root: str = "job_spec") -> str:
-    """The service account that a job with its defaults will run as. Raises 400, 403, 404, 429."""
+def admit(
+    world: World, principal: str | None, location: str, declared: Mapping[str, Any], root: str = "job_spec"
+) -> str:
+    """The service account that a job with its defaults will run as. Raises 400, 403, 404, 429.
+
+    `principal` is who asks, or None for the cloud itself, which was asked by somebody before.
+    """
     spec = declared["jobSpec"]
     cluster_id = spec.get("persistentResourceId")
     if cluster_id:
@@ -100,9 +105,10 @@ def _admit_to_pool(world: World, location: str, cluster_id: str, body: Mapping[s
     )
 
 
-def _check_account(world: World, principal: str, email: str) -> None:
+def _check_account(world: World, principal: str | None, email: str) -> None:
     """The caller may run jobs as the account, and it exists. Raises 403, 400."""
-    world.access.require_act_as(principal, email)
+    if principal is not None:
+        world.access.require_act_as(principal, email)
     ours = email.endswith(f"@{identities.PROJECT_ID}.iam.gserviceaccount.com")
     if ours and world.store.get("serviceAccount", email) is None:
         raise failed_precondition(f"Service account {email} does not exist.")
