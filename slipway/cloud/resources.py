@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from slipway.cloud.kinds import CUSTOM_JOB, Kind
+
 Json = Mapping[str, Any]
 
 ENDED = frozenset(
@@ -125,7 +127,11 @@ class WorkerPool:
 
 @dataclass(frozen=True)
 class CustomJob:
-    """A custom job. Times are None until they have come; ``worker_pools`` keep their position, empty ones too."""
+    """A job of any kind, by its custom job's terms: a pipeline's states are named as a job's are.
+
+    Times are None until they have come; ``worker_pools`` (of one trial) keep their position, empty ones too. ``trials``
+    run at once. ``backing`` is the job that a pipeline runs as, once it has one.
+    """
 
     name: str
     display_name: str
@@ -141,6 +147,9 @@ class CustomJob:
     end_time: datetime | None
     update_time: datetime | None
     error: str
+    kind: Kind = CUSTOM_JOB
+    trials: int = 1
+    backing: str = ""
 
     @property
     def id(self) -> str:
@@ -156,12 +165,12 @@ class CustomJob:
         return sum(pool.replicas for pool in self.worker_pools)
 
     @classmethod
-    def read(cls, body: Json) -> CustomJob:
-        spec = body.get("jobSpec", {})
+    def read(cls, body: Json, kind: Kind = CUSTOM_JOB) -> CustomJob:
+        spec = kind.spec_of(body)
         return cls(
             name=body.get("name", ""),
             display_name=body.get("displayName", ""),
-            state=body.get("state", "JOB_STATE_UNSPECIFIED"),
+            state=body.get("state", "JOB_STATE_UNSPECIFIED").replace("PIPELINE_STATE_", "JOB_STATE_"),
             labels=dict(body.get("labels", {})),
             worker_pools=tuple(WorkerPool.read(pool) for pool in spec.get("workerPoolSpecs", ())),
             persistent_resource_id=spec.get("persistentResourceId", "").rsplit("/", 1)[-1],
@@ -173,7 +182,17 @@ class CustomJob:
             end_time=moment(body.get("endTime")),
             update_time=moment(body.get("updateTime")),
             error=body.get("error", {}).get("message", ""),
+            kind=kind,
+            trials=kind.trials(body),
+            backing=_backing(body),
         )
+
+
+def _backing(body: Json) -> str:
+    metadata = body.get("trainingTaskMetadata", {})
+    if not isinstance(metadata, Mapping):
+        return ""
+    return str(metadata.get("backingCustomJob") or metadata.get("backingHyperparameterTuningJob") or "")
 
 
 def moment(text: str | None) -> datetime | None:

@@ -1,4 +1,4 @@
-"""Vertex AI in one project and region: custom jobs and persistent resources."""
+"""Vertex AI in one project and region: jobs of every kind, and persistent resources."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from slipway.cloud.endpoints import Endpoints
 from slipway.cloud.failures import Call
+from slipway.cloud.kinds import CUSTOM_JOB, Kind, kind_of
 from slipway.cloud.resources import ENDED, CustomJob, Json, PersistentResource
 from slipway.cloud.session import Session
 
@@ -24,39 +25,59 @@ class Vertex:
     def _call(self, doing: str, permission: str) -> Call:
         return Call(doing, permission, f"project {self.project}")
 
-    def _job(self, job: str) -> str:
-        return f"{self._parent}/customJobs/{job.rsplit('/', 1)[-1]}"
+    def _job(self, kind: Kind, job: str) -> str:
+        return f"{self._parent}/{kind.collection}/{job.rsplit('/', 1)[-1]}"
 
-    def create_custom_job(self, body: Json) -> CustomJob:
+    def create(self, kind: Kind, body: Json) -> CustomJob:
         """Sent once; ``error.not_accepted`` of what it raises says whether sending again is safe."""
         name = body.get("displayName", "")
-        call = self._call(f"submit {name}", "aiplatform.customJobs.create")
-        return CustomJob.read(self._session.post(f"{self._parent}/customJobs", call, body))
+        call = self._call(f"submit {name}", f"aiplatform.{kind.collection}.create")
+        return CustomJob.read(self._session.post(f"{self._parent}/{kind.collection}", call, body), kind)
 
-    def custom_job(self, job: str) -> CustomJob:
-        call = self._call(f"read job {job}", "aiplatform.customJobs.get")
-        return CustomJob.read(self._session.get(self._job(job), call))
+    def job(self, name: str) -> CustomJob:
+        """The job of a full name, of whatever kind; a number alone is a custom job's."""
+        kind = kind_of(name)
+        call = self._call(f"read job {name}", f"aiplatform.{kind.collection}.get")
+        return CustomJob.read(self._session.get(self._job(kind, name), call), kind)
 
-    def custom_jobs(self, filter: str = "", *, page_size: int = _LARGEST_PAGE) -> Iterator[CustomJob]:
+    def jobs(self, kind: Kind, filter: str = "", *, page_size: int = _LARGEST_PAGE) -> Iterator[CustomJob]:
         """Newest first, as the service lists them; read page by page while iterated.
 
         ``filter`` is the API's: ``state="JOB_STATE_RUNNING"``, ``labels.key="value"``, ``display_name="…"``.
         """
-        call = self._call(f"list the jobs of {self.project} in {self.region}", "aiplatform.customJobs.list")
+        call = self._call(
+            f"list the {kind.words}s of {self.project} in {self.region}", f"aiplatform.{kind.collection}.list"
+        )
         params: dict[str, str | int] = {"pageSize": page_size}
         if filter:
             params["filter"] = filter
-        for body in self._session.pages(f"{self._parent}/customJobs", call, "customJobs", params):
-            yield CustomJob.read(body)
+        for body in self._session.pages(f"{self._parent}/{kind.collection}", call, kind.collection, params):
+            yield CustomJob.read(body, kind)
+
+    def cancel(self, name: str) -> None:
+        """Asks for the end; the job passes through CANCELLING. Cancelling twice is harmless, so it is retried."""
+        kind = kind_of(name)
+        call = self._call(f"cancel job {name}", f"aiplatform.{kind.collection}.cancel")
+        self._session.post(f"{self._job(kind, name)}:cancel", call, {}, idempotent=True)
+
+    def create_custom_job(self, body: Json) -> CustomJob:
+        """See :meth:`create`."""
+        return self.create(CUSTOM_JOB, body)
+
+    def custom_job(self, job: str) -> CustomJob:
+        return self.job(job)
+
+    def custom_jobs(self, filter: str = "", *, page_size: int = _LARGEST_PAGE) -> Iterator[CustomJob]:
+        """See :meth:`jobs`."""
+        return self.jobs(CUSTOM_JOB, filter, page_size=page_size)
 
     def active_custom_jobs(self) -> Iterator[CustomJob]:
-        """The jobs of the region that have not ended."""
+        """The custom jobs of the region that have not ended."""
         return (job for job in self.custom_jobs(_NOT_ENDED) if not job.ended)
 
     def cancel_custom_job(self, job: str) -> None:
-        """Asks for the end; the job passes through CANCELLING. Cancelling twice is harmless, so it is retried."""
-        call = self._call(f"cancel job {job}", "aiplatform.customJobs.cancel")
-        self._session.post(f"{self._job(job)}:cancel", call, {}, idempotent=True)
+        """See :meth:`cancel`."""
+        self.cancel(job)
 
     def persistent_resource(self, cluster: str) -> PersistentResource:
         call = self._call(f"read cluster {cluster}", "aiplatform.persistentResources.get")
