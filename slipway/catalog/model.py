@@ -54,7 +54,9 @@ class Parameter:
 class Way:
     """One way to get machines. ``cluster`` and ``pools`` (of each worker pool, in order) are set for the pool way.
 
-    ``request`` is the service's own JSON with ``${…}`` placeholders; ``why`` says why the way is not available.
+    ``request`` is the service's own JSON of a job of ``kind``, with ``${…}`` placeholders; ``why`` says why the way is
+    not available. It stands where each parameter of ``when`` has one of its values. ``wait``: the seconds after which a
+    submission moves on to the next way, None for never. ``roles`` of the worker pools in order.
     """
 
     way: str
@@ -64,16 +66,28 @@ class Way:
     pools: tuple[str, ...]
     price_per_hour: Decimal | None
     request: Mapping[str, Any]
+    kind: str = "custom-job"
+    when: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
+    wait: float | None = None
+    roles: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Template:
+    """``kinds``: as what it may be submitted, the usual one first; ``code_flag``: also with code of one's own.
+
+    ``package`` is the gs:// URI of its code, empty for an image.
+    """
+
     name: str
     summary: str
     kind: str
     roles: tuple[str, ...]
     parameters: tuple[Parameter, ...]
     ways: tuple[Way, ...]
+    kinds: tuple[str, ...] = ()
+    package: str = ""
+    code_flag: bool = False
 
 
 @dataclass(frozen=True)

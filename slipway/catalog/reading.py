@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from slipway.catalog.model import Catalog, Cluster, Parameter, ParameterType, Pool, Template, Way
+from slipway.catalog.model import Catalog, Cluster, Parameter, ParameterType, Pool, Scalar, Template, Way
 from slipway.errors import ConfigError
 
 SCHEMA = 1
@@ -162,13 +162,17 @@ def _pool(name: str, place: _Place) -> Pool:
 
 
 def _template(name: str, place: _Place) -> Template:
+    kind = place.text("kind")
     return Template(
         name=name,
         summary=place.text("summary", ""),
-        kind=place.text("kind"),
+        kind=kind,
         roles=place.texts("roles"),
         parameters=tuple(_parameter(one) for one in place.each("parameters")),
         ways=tuple(_way(one) for one in place.each("ways")),
+        kinds=place.texts("kinds") or (kind,),
+        package=place.text("package", "") if place.body.get("package") is not None else "",
+        code_flag=place.flag("codeFlag", False),
     )
 
 
@@ -197,4 +201,15 @@ def _way(place: _Place) -> Way:
         pools=place.texts("pools"),
         price_per_hour=place.price("pricePerHour"),
         request=place.object("request").body,
+        kind=place.text("kind", "custom-job"),
+        when={name: _values(place.object("when"), name) for name in place.body.get("when") or {}},
+        wait=place.number("wait"),
+        roles=place.texts("roles"),
     )
+
+
+def _values(place: _Place, name: str) -> tuple[Scalar, ...]:
+    values = place.list(name)
+    if not values or not all(isinstance(value, int | float | str | bool) for value in values):
+        raise place.wrong(name, "a list of values")
+    return tuple(values)
