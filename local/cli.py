@@ -1,14 +1,15 @@
-"""`python -m local up|down|status|env|images`: the local cloud from a person's shell."""
+"""`python -m local up|down|status|env|images|scenario|kill`: the local cloud from a person's shell."""
 
 import contextlib
 import json
 import os
 import shlex
 import sys
+import tomllib
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 import psutil
@@ -107,6 +108,45 @@ def clear(cluster: str) -> None:
 
     with _in_words():
         click.echo(cached.clear(state_folder(), cluster))
+
+
+@cli.command()
+@click.argument("what", metavar="FILE|clear|show")
+def scenario(what: str) -> None:
+    """Put a scenario in force: how many machines there are, and which Spot jobs lose theirs."""
+    record = _running()
+    with _in_words():
+        if what == "show":
+            found = daemon.call(record, "GET", "/slipway/scenario")
+        elif what == "clear":
+            found = daemon.call(record, "DELETE", "/slipway/scenario")
+        else:
+            found = daemon.call(record, "POST", "/slipway/scenario", _toml(Path(what)))
+    if what == "show" and found["scenario"]:
+        click.echo(json.dumps(found, indent=2))
+    elif found["scenario"]:
+        click.echo(f"scenario in force since {found['since']}")
+    else:
+        click.echo("no scenario: machines are unlimited, and nobody takes them away")
+
+
+@cli.command()
+@click.argument("job")
+@click.argument("replica")
+def kill(job: str, replica: str) -> None:
+    """End REPLICA (as in workerpool1-0) of JOB (id, name or display name) as when its machine dies."""
+    with _in_words():
+        daemon.call(_running(), "POST", "/slipway/kill", {"job": job, "replica": replica})
+    click.echo(f"killed {replica} of {job}")
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        _fail(f"error: there is no file {path}\nwhy: a scenario is a TOML file\nfix: name it, or type clear or show", 2)
+    except tomllib.TOMLDecodeError as error:
+        _fail(f"error: {path}: {error}\nwhy: a scenario is a TOML file\nfix: see docs/local-cloud.md for its keys", 2)
 
 
 @contextlib.contextmanager

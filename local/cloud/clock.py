@@ -12,10 +12,27 @@ class Clock(Protocol):
     def wait(self, seconds: float, event: threading.Event) -> bool:
         """Wait until `event` is set or `seconds` have passed. Whether the event was set."""
 
+    def advance(self, seconds: float) -> None:
+        """Move ahead at once."""
+
+    def here(self, moment: datetime) -> datetime:
+        """A moment that some process took from the machine's own clock, as this clock has it."""
+
 
 class RealClock:
+    """The machine's clock, `ahead` of it by the seconds it was moved."""
+
+    def __init__(self, ahead: float = 0.0) -> None:
+        self._ahead = timedelta(seconds=ahead)
+
     def now(self) -> datetime:
-        return datetime.now(UTC)
+        return datetime.now(UTC) + self._ahead
+
+    def advance(self, seconds: float) -> None:
+        self._ahead += timedelta(seconds=seconds)
+
+    def here(self, moment: datetime) -> datetime:
+        return moment + self._ahead
 
     def wait(self, seconds: float, event: threading.Event) -> bool:
         return event.wait(seconds)
@@ -36,6 +53,9 @@ class ManualClock:
         with self._moved:
             self._now += timedelta(seconds=seconds)
             self._moved.notify_all()
+
+    def here(self, moment: datetime) -> datetime:
+        return moment
 
     def wait(self, seconds: float, event: threading.Event) -> bool:
         with self._moved:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 
 from local.cloud import faults, identities
+from local.cloud.capacity import control as capacity
 from local.cloud.services import Service, World
 from local.cloud.settings import SettingsError
 from local.cloud.wire import Call, Reply, Route, invalid_argument, permission_denied
@@ -58,4 +59,5 @@ def routes(world: World, services: Sequence[Service]) -> list[Route]:
         Route("DELETE", "/slipway/faults", owner(no_faults)),
         Route("GET", "/slipway/settings", owner(get_settings)),
         Route("POST", "/slipway/settings", owner(set_settings)),
+        *(Route(method, path, owner(handler)) for method, path, handler in capacity.endpoints(world)),
     ]

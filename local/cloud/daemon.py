@@ -118,8 +118,19 @@ def call(record: Record, method: str, path: str, body: Any = None) -> Any:
     try:
         with _opener().open(request, timeout=10) as answer:
             return json.load(answer)
+    except urllib.error.HTTPError as error:
+        raise CloudError(_refused(error.read(), f"{method} {path}")) from error
     except (OSError, ValueError) as error:
         raise CloudError(f"error: {method} {record.url}{path} failed\nwhy: {error}\nfix: see cloud.log") from error
+
+
+def _refused(body: bytes, what: str) -> str:
+    """What the cloud has to say against a request."""
+    try:
+        message = json.loads(body)["error"]["message"]
+    except (ValueError, KeyError, TypeError):
+        message = body.decode(errors="replace")
+    return f"error: {message}\nwhy: the local cloud refused {what}\nfix: see docs/local-cloud.md"
 
 
 def answers(record: Record, seconds: float) -> bool:

@@ -64,6 +64,14 @@ class World:
         """The time as the APIs write it."""
         return timestamp(self.clock.now())
 
+    def advance(self, seconds: float) -> None:
+        """Move the clock ahead, and keep it there when the cloud is started again."""
+        with self.store.transaction():
+            moved = (self.store.get("clock", "ahead") or {"seconds": 0.0})["seconds"]
+            self.store.put("clock", "ahead", {"seconds": moved + seconds})
+        self.clock.advance(seconds)
+        self.changed.set()
+
     def change_settings(self, values: Mapping[str, Any]) -> Settings:
         """Change settings while running. Raises SettingsError, and then nothing is changed."""
         self.settings = self.settings.changed(values)
@@ -83,6 +91,8 @@ def open_world(
     if chosen is None:
         chosen = settings.load(state_folder / SETTINGS_FILE, settings.pairs(os.environ.get("SLIPWAY_LOCAL_SET", "")))
     world = World(state_folder.resolve(), url, clock or RealClock(), chosen)
+    if clock is None:
+        world.clock.advance((world.store.get("clock", "ahead") or {"seconds": 0.0})["seconds"])
     with world.store.transaction():
         if world.store.get("project", identities.PROJECT_ID) is None:
             _bootstrap(world)

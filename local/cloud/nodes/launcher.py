@@ -65,16 +65,20 @@ class Launcher:
                 ended = _exit_of(folder)
                 if ended is None:
                     processes.end_session(int((files.read_json(folder / specs.CLAIM) or {})["pid"]))
-                    ended = Sighting("lost")
+                    ended = Sighting("killed" if (folder / specs.KILL).exists() else "lost")
                     _write_exit(folder, ended)
         except files.BusyError:
             return Sighting("running" if (folder / specs.STARTED).exists() else "starting")
         return ended
 
-    def stop(self, folder: Path) -> None:
-        """Ask the replica to end; one that never started has ended at once. Calling it again is harmless."""
+    def stop(self, folder: Path, grace_s: float | None = None) -> None:
+        """Ask the replica to end; one that never started has ended at once. Calling it again is harmless.
+
+        User code is killed after `grace_s` seconds, None is after those of its specification.
+        """
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        (folder / specs.STOP).touch()
+        if not (folder / specs.STOP).exists():
+            files.write_json(folder / specs.STOP, {"graceSeconds": grace_s})
         claim = files.read_json(folder / specs.CLAIM)
         if claim is None:
             if not self._lives(folder):
@@ -83,6 +87,18 @@ class Launcher:
             self._told.add(folder)
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(int(claim["pid"]), signal.SIGTERM)
+
+    def kill(self, folder: Path) -> None:
+        """End the replica's processes without a word, as a machine that goes away. Calling it again is harmless."""
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        (folder / specs.KILL).touch()
+        if not kill(folder):
+            child = self._children.get(folder)
+            if child is not None and child.poll() is None:
+                # A runner that has not claimed the replica yet.
+                child.kill()
+                child.wait()
+            self._leave_exit(folder, Sighting("killed"))
 
     def _lives(self, folder: Path) -> bool:
         child = self._children.get(folder)
@@ -99,6 +115,17 @@ class Launcher:
             self._children.pop(folder, None)
             self._starts.pop(folder, None)
             self._told.discard(folder)
+
+
+def kill(folder: Path) -> bool:
+    """End the processes of a replica that runs. Whether it does; one that has not begun, or has ended, does not."""
+    claim = files.read_json(folder / specs.CLAIM)
+    if claim is None or (folder / specs.EXIT).exists():
+        return False
+    (folder / specs.KILL).touch()
+    if _held(folder):
+        processes.end_session(int(claim["pid"]))
+    return True
 
 
 def _held(folder: Path) -> bool:

@@ -109,7 +109,7 @@ class Runner:
         if event == "stop":
             self._stopping = True
             _signal_group(child.pid, signal.SIGTERM)
-            until = time.monotonic() + self._spec.grace_s
+            until = time.monotonic() + self._grace_s()
             while event == "stop":
                 try:
                     event = self._events.get(timeout=max(until - time.monotonic(), 0))
@@ -117,6 +117,10 @@ class Runner:
                     _signal_group(child.pid, signal.SIGKILL)
                     until = time.monotonic() + _KILL_WAIT_S
         return int(event.removeprefix("exit "))
+
+    def _grace_s(self) -> float:
+        chosen = (files.read_json(self._folder / specs.STOP) or {}).get("graceSeconds")
+        return self._spec.grace_s if chosen is None else float(chosen)
 
     def _command(self, home: Path, variables: dict[str, str]) -> list[str]:
         words = [environment.expanded(word, variables) for word in (*self._spec.command, *self._spec.args)]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-Phase = Literal["starting", "running", "exited", "unready", "lost", "stopped"]
+Phase = Literal["starting", "running", "exited", "unready", "lost", "stopped", "killed"]
 
 
 @dataclass(frozen=True)
@@ -11,7 +11,7 @@ class Sighting:
     """`starting` is not in user code yet.
 
     `exited` has the code of user code (128 + N for signal N), `unready` the words of why user code never started;
-    a `lost` replica's machine went away, a `stopped` one was asked to end.
+    a `lost` replica's machine went away, a `stopped` one was asked to end, a `killed` one was ended without a word.
     """
 
     phase: Phase

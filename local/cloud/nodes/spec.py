@@ -7,12 +7,13 @@ from typing import Any
 
 from local.cloud.nodes import files
 
-SPEC, CLAIM, STARTED, EXIT, STOP, LOCK, LOG = (
+SPEC, CLAIM, STARTED, EXIT, STOP, KILL, LOCK, LOG = (
     "spec.json",
     "claim.json",
     "started.json",
     "exit.json",
     "stop",
+    "kill",
     "runner.lock",
     "log.jsonl",
 )

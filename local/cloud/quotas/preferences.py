@@ -165,7 +165,7 @@ class QuotaPreferences:
         ignored = {text for value in call.values("ignoreSafetyChecks") for text in value.split(",")}
         # Clients that send enums as numbers name the checks by theirs.
         ignored |= {{"1": _BELOW_USAGE, "2": _TOO_HIGH}.get(text, "") for text in ignored}
-        used = usage.in_use(self._world.store, region)[quota.metric] if region else 0
+        used = usage.in_use(self._world, region)[quota.metric] if region else 0
         if preferred != UNLIMITED and preferred < used and _BELOW_USAGE not in ignored:
             raise failed_precondition(f"{_BELOW_USAGE}: {preferred} is below the {used} in use.")
         large = present > 0 and 0 <= preferred < present * (1 - _SAFE_DECREASE)

@@ -1,7 +1,7 @@
 """The methods of custom jobs."""
 
 from local.cloud.services import World
-from local.cloud.vertex import job_filter, job_life, jobs, listing, operations, submission
+from local.cloud.vertex import job_filter, job_life, jobs, keeping, listing, operations, submission
 from local.cloud.vertex.job import ENDED
 from local.cloud.vertex.jobs import Job
 from local.cloud.vertex.messages import MESSAGES
@@ -57,7 +57,7 @@ class CustomJobs:
                     f"The CustomJob {job.body['name']} is in state {job.body['state']} and cannot be cancelled."
                 )
             ended = job_life.cancelled(job, job.run, self._world.clock.now(), "The job was cancelled.")
-            jobs.put(self._world.store, job.run.number, location, ended.body, ended.run)
+            keeping.keep(self._world, job.run, ended)
         self._world.changed.set()
         return Reply(body={})
 

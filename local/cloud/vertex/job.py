@@ -1,9 +1,11 @@
 """A custom job as it runs: what it needs, where it was put, how it is ending."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, fields, replace
+from types import MappingProxyType
 from typing import Any, Literal
 
+from local.cloud.capacity.scenario import Lane
 from local.cloud.vertex.names import id_of, location_of
 from local.cloud.vertex.shape import Shape, shape_of
 
@@ -15,8 +17,12 @@ State = Literal[
     "JOB_STATE_SUCCEEDED",
     "JOB_STATE_FAILED",
     "JOB_STATE_CANCELLED",
+    "JOB_STATE_EXPIRED",
 ]
-ENDED = ("JOB_STATE_SUCCEEDED", "JOB_STATE_FAILED", "JOB_STATE_CANCELLED")
+ENDED = ("JOB_STATE_SUCCEEDED", "JOB_STATE_FAILED", "JOB_STATE_CANCELLED", "JOB_STATE_EXPIRED")
+Again = Literal["retry", "restart", "preempted"]
+"""Ends of an attempt that are not the job's: after an error; in the same place, as a worker restarted; without the
+machines, which were taken away."""
 DEFAULT_TIMEOUT_S = 7 * 24 * 3600
 
 
@@ -31,7 +37,10 @@ class Demand:
 
 @dataclass(frozen=True)
 class Replica:
-    """One replica that was given a machine: of a cluster's pool, or of its own (`pool` None). `host` is its address."""
+    """One replica that was given a machine: of a cluster's pool, of a reservation (its path), or neither.
+
+    `host` is its address, which it keeps when it is restarted in place; `restarts` counts that in this attempt.
+    """
 
     index: int
     number: int
@@ -39,6 +48,8 @@ class Replica:
     host: str
     port: int
     open_port: int
+    reservation: str | None = None
+    restarts: int = 0
 
     @property
     def name(self) -> str:
@@ -51,17 +62,32 @@ class Replica:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run is to end once its replicas have: a state, or `retry` for another attempt."""
+    """How a run is to end once its replicas have: a state, or another attempt.
 
-    state: State | Literal["retry"]
+    Replicas get SIGTERM and `grace_s` seconds until SIGKILL; 0 is SIGKILL at once, None the cloud's usual grace.
+    """
+
+    state: State | Again
     code: int = 0
     message: str = ""
+    grace_s: float | None = None
+
+    @property
+    def again(self) -> bool:
+        return self.state not in ENDED
 
 
 @dataclass(frozen=True)
 class Run:
-    """A job that has not ended. `number` orders runs by creation; `timeout_s` counts from RUNNING; `trial` is the id
-    of the trial it runs, where it belongs to a tuning job."""
+    """A job that has not ended. `number` orders runs by creation; `timeout_s` counts time in RUNNING; `trial` is the
+    id of the trial it runs, where it belongs to a tuning job.
+
+    - `max_wait_s`: how long a flex-start job may wait for machines (None: for ever), `deadline` when that is over
+    - `due`: when machines are looked for again; `tries`: how often there were none, since there were some
+    - `preemptions`: attempts that ended because machines were taken away; `restarts`: tries to go on after those
+    - `worn`: how often each replica was restarted, by name, since the last attempt that ended in an error
+    - `start_time`: first RUNNING; `running_since`: RUNNING of this attempt; `ran_s`: seconds in RUNNING before it
+    """
 
     number: int
     name: str
@@ -75,8 +101,18 @@ class Run:
     attempt: int = 1
     replicas: tuple[Replica, ...] = ()
     start_time: str | None = None
-    cancelled: str | None = None
     outcome: Outcome | None = None
+    flex: bool = False
+    max_wait_s: float | None = None
+    restart_whole: bool = False
+    due: str | None = None
+    deadline: str | None = None
+    tries: int = 0
+    preemptions: int = 0
+    restarts: int = 0
+    worn: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    running_since: str | None = None
+    ran_s: float = 0.0
     trial: str | None = None
 
     @property
@@ -88,8 +124,26 @@ class Run:
         return location_of(self.name)
 
     @property
+    def lane(self) -> Lane:
+        return "spot" if self.spot else "flex-start" if self.flex else "standard"
+
+    @property
     def holds_machines(self) -> bool:
         return bool(self.replicas)
+
+    @property
+    def failures(self) -> int:
+        """Attempts that ended in an error."""
+        return self.attempt - 1 - self.preemptions
+
+    @property
+    def line(self) -> str:
+        """The queue it waits in: those who wait for machines and disks of the same kinds in the same way."""
+        kinds = {
+            f"{item.shape.machine_type}/{item.shape.accelerator_type or ''}/{item.shape.disk_type}"
+            for item in self.demands
+        }
+        return f"{self.lane} {' '.join(sorted(kinds))}"
 
     def machines(self) -> list[tuple[Shape, int]]:
         return [(demand.shape, demand.count) for demand in self.demands]
@@ -106,12 +160,14 @@ def demands_of(spec: Mapping[str, Any]) -> tuple[Demand, ...]:
 
 def dump(run: Run) -> dict[str, Any]:
     """A run as a document for the store."""
-    return asdict(run)
+    return {**asdict(replace(run, worn={})), "worn": dict(run.worn)}
 
 
 def load(document: Mapping[str, Any]) -> Run:
-    """A run from its document."""
+    """A run from its document. One of another version may lack fields, and have others."""
+    known = {item.name for item in fields(Run)}
     demands = tuple(Demand(**{**item, "shape": Shape(**item["shape"])}) for item in document["demands"])
     replicas = tuple(Replica(**item) for item in document["replicas"])
     outcome = Outcome(**document["outcome"]) if document["outcome"] else None
-    return Run(**{**document, "demands": demands, "replicas": replicas, "outcome": outcome})
+    plain = {name: value for name, value in document.items() if name in known}
+    return Run(**{**plain, "demands": demands, "replicas": replicas, "outcome": outcome})

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from local.cloud.vertex import labels, machines
+from local.cloud.vertex import labels, machines, strategy_rules
 from local.cloud.vertex.cluster_rules import disk_mistakes
 from local.cloud.vertex.mistakes import Mistake
 from local.cloud.vertex.shape import disk_spec, shape_of
@@ -16,8 +16,6 @@ MAX_ARGS_CHARACTERS = 100_000
 MAX_WORKER_POOLS = 4
 _C_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PREBUILT = re.compile(r"((us|europe|asia)-docker\.pkg\.dev/vertex-ai/|gcr\.io/cloud-aiplatform/)\S+")
-_PREEMPTIBLE = ("SPOT", "LOW_COST")
-_ORDINARY = ("", "STRATEGY_UNSPECIFIED", "STANDARD", "ON_DEMAND")
 
 
 def mistakes(body: Mapping[str, Any], region: str) -> list[Mistake]:
@@ -42,42 +40,17 @@ def mistakes(body: Mapping[str, Any], region: str) -> list[Mistake]:
         found.append(
             Mistake("job_spec.service_account", "A service account is required with tensorboard or experiment.")
         )
-    return [*found, *_scheduling(spec)]
+    return [*found, *_scheduling(spec), *strategy_rules.mistakes(spec)]
 
 
 def not_here(body: Mapping[str, Any]) -> ApiError | None:
-    """The 501 of a job that the service would take and this cloud can't run yet, or None."""
+    """The 501 of a job that the service would take and this cloud can't run, or None."""
     spec = body.get("jobSpec", {})
-    if spec.get("scheduling", {}).get("strategy") == "FLEX_START":
-        return unimplemented("scheduling.strategy FLEX_START is not yet in the local cloud.")
     for at, pool in enumerate(spec.get("workerPoolSpecs", [])):
-        affinity = pool.get("machineSpec", {}).get("reservationAffinity", {}).get("reservationAffinityType")
-        if affinity not in (None, "NO_RESERVATION"):
-            return unimplemented(f"worker pool {at}: reservations are not yet in the local cloud.")
         for key in ("nfsMounts", "lustreMounts"):
             if pool.get(key):
                 return unimplemented(f"worker pool {at}: {key} can't be mounted by the local cloud.")
     return None
-
-
-def spot(spec: Mapping[str, Any]) -> bool:
-    """Whether a job runs on preemptible machines."""
-    return spec.get("scheduling", {}).get("strategy") in _PREEMPTIBLE
-
-
-def strategy_mistakes(spec: Mapping[str, Any]) -> list[Mistake]:
-    """What a job on a persistent resource may not ask for: another strategy, or a reservation."""
-    found = []
-    strategy = spec.get("scheduling", {}).get("strategy", "")
-    if strategy not in _ORDINARY:
-        text = f"Strategy {strategy} is not supported on a persistent resource."
-        found.append(Mistake("job_spec.scheduling.strategy", text))
-    for at, pool in enumerate(spec.get("workerPoolSpecs", [])):
-        affinity = pool.get("machineSpec", {}).get("reservationAffinity", {}).get("reservationAffinityType")
-        if affinity not in (None, "NO_RESERVATION"):
-            path = f"job_spec.worker_pool_specs[{at}].machine_spec.reservation_affinity"
-            found.append(Mistake(path, "Reservations are not supported on a persistent resource."))
-    return found
 
 
 def timeout_s(spec: Mapping[str, Any], default: float) -> float:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from local.cloud.store import Store
@@ -19,22 +19,41 @@ _TABLES = (
     "CREATE INDEX IF NOT EXISTS custom_jobs_by_state ON custom_jobs (region, state, number)",
     "CREATE INDEX IF NOT EXISTS custom_jobs_by_display_name ON custom_jobs (region, display_name)",
     "CREATE INDEX IF NOT EXISTS custom_jobs_alive ON custom_jobs (state, cluster, number) WHERE run IS NOT NULL",
+    # Those without machines; `due` is when they look for some ("" is at once), `deadline` when they have waited enough.
+    """CREATE TABLE IF NOT EXISTS waiting_jobs (
+        number INTEGER PRIMARY KEY, region TEXT NOT NULL, cluster TEXT, line TEXT NOT NULL, due TEXT NOT NULL,
+        deadline TEXT)""",
+    "CREATE INDEX IF NOT EXISTS waiting_jobs_in_line ON waiting_jobs (region, cluster, line, number)",
+    "CREATE INDEX IF NOT EXISTS waiting_jobs_by_deadline ON waiting_jobs (deadline) WHERE deadline IS NOT NULL",
 )
+_HOLDS = "run IS NOT NULL AND state != 'JOB_STATE_QUEUED' AND number NOT IN (SELECT number FROM waiting_jobs)"
 
 
 @dataclass(frozen=True)
 class Job:
-    """What people see (canonical JSON) and, while it has not ended, how it runs."""
+    """What people see (canonical JSON) and, while it has not ended, how it runs. `said` is what the service has to say
+    of the step that led here: (severity, text) of log lines yet to be written."""
 
     body: Mapping[str, Any]
     run: Run | None
+    said: tuple[tuple[str, str], ...] = ()
+
+    def telling(self, text: str, severity: str = "INFO") -> "Job":
+        return replace(self, said=(*self.said, (severity, text)))
 
 
 def open_table(store: Store) -> None:
-    """Make the table where it is missing."""
+    """Make the tables where they are missing."""
     with store.transaction():
         for statement in _TABLES:
             store.execute(statement)
+        # Jobs that waited under a cloud that had no table of those.
+        queued = store.execute(
+            "SELECT number, region, run FROM custom_jobs WHERE run IS NOT NULL AND state = 'JOB_STATE_QUEUED' "
+            "AND number NOT IN (SELECT number FROM waiting_jobs)"
+        )
+        for number, region, text in queued.fetchall():
+            _place_in_line(store, number, region, model.load(json.loads(text)))
 
 
 def put(store: Store, number: int, region: str, body: Mapping[str, Any], run: Run | None) -> None:
@@ -49,6 +68,17 @@ def put(store: Store, number: int, region: str, body: Mapping[str, Any], run: Ru
         "state = excluded.state, body = excluded.body, run = excluded.run",
         (*values, body["createTime"], text, running),
     )
+    if run is None or run.replicas:
+        store.execute("DELETE FROM waiting_jobs WHERE number = ?", (number,))
+    else:
+        _place_in_line(store, number, region, run)
+
+
+def _place_in_line(store: Store, number: int, region: str, run: Run) -> None:
+    store.execute(
+        "INSERT OR REPLACE INTO waiting_jobs (number, region, cluster, line, due, deadline) VALUES (?, ?, ?, ?, ?, ?)",
+        (number, region, run.cluster, run.line, run.due or "", run.deadline),
+    )
 
 
 def get(store: Store, name: str) -> Job | None:
@@ -57,34 +87,52 @@ def get(store: Store, name: str) -> Job | None:
 
 
 def remove(store: Store, name: str) -> None:
+    """Forget a job that has ended."""
     store.execute("DELETE FROM custom_jobs WHERE name = ?", (name,))
 
 
 def started(store: Store, region: str | None = None, cluster: str | None = None) -> list[Job]:
     """Jobs that hold machines, oldest first: of everywhere, of a region, of a cluster."""
     rows = store.execute(
-        "SELECT body, run FROM custom_jobs WHERE run IS NOT NULL AND state != 'JOB_STATE_QUEUED' "
+        f"SELECT body, run FROM custom_jobs WHERE {_HOLDS} "
         "AND (?1 IS NULL OR region = ?1) AND (?2 IS NULL OR cluster = ?2) ORDER BY number",
         (region, cluster),
     )
     return [_job(row) for row in rows]
 
 
-def queued(store: Store, region: str, cluster: str | None, size: int) -> list[Job]:
-    """The oldest jobs that wait for a cluster's machines, or (None) for machines of their own."""
+def queued(store: Store, region: str, cluster: str | None, now: str, size: int) -> list[Job]:
+    """The jobs that look for a cluster's machines, or (None) for machines of their own: the oldest of each line."""
     rows = store.execute(
-        "SELECT body, run FROM custom_jobs WHERE run IS NOT NULL AND state = 'JOB_STATE_QUEUED' "
-        "AND cluster IS ? AND region = ? ORDER BY number LIMIT ?",
-        (cluster, region, size),
+        "SELECT body, run FROM custom_jobs JOIN (SELECT number AS turn, "
+        "row_number() OVER (PARTITION BY line ORDER BY number) AS place FROM waiting_jobs "
+        "WHERE region = ? AND cluster IS ? AND due <= ?) ON turn = number WHERE place <= ? ORDER BY number",
+        (region, cluster, now, size),
+    )
+    return [_job(row) for row in rows]
+
+
+def first_of_line(store: Store, run: Run) -> bool:
+    """Whether nobody who waits for the same came before."""
+    row = store.execute(
+        "SELECT count(*) FROM waiting_jobs WHERE region = ? AND cluster IS ? AND line = ? AND number < ?",
+        (run.region, run.cluster, run.line, run.number),
+    )
+    return int(row.fetchone()[0]) == 0
+
+
+def overdue(store: Store, now: str) -> list[Job]:
+    """The jobs that have waited as long as they may."""
+    rows = store.execute(
+        "SELECT body, run FROM custom_jobs WHERE number IN (SELECT number FROM waiting_jobs WHERE deadline <= ?)",
+        (now,),
     )
     return [_job(row) for row in rows]
 
 
 def queues(store: Store) -> list[tuple[str, str | None]]:
     """The (region, cluster) pairs that jobs wait for; cluster None is machines of their own."""
-    rows = store.execute(
-        "SELECT DISTINCT region, cluster FROM custom_jobs WHERE run IS NOT NULL AND state = 'JOB_STATE_QUEUED'"
-    )
+    rows = store.execute("SELECT DISTINCT region, cluster FROM waiting_jobs")
     return [(region, cluster) for region, cluster in rows]
 
 

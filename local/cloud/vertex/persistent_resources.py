@@ -14,7 +14,9 @@ from local.cloud.vertex import (
     clusters,
     job_life,
     jobs,
+    keeping,
     operations,
+    stock,
     usage,
 )
 from local.cloud.vertex.cluster import Cluster
@@ -114,7 +116,7 @@ class PersistentResources:
                 if job.run:
                     why = f"The persistent resource {cluster.id} was deleted."
                     ended = job_life.cancelled(job, job.run, now, why)
-                    jobs.put(self._world.store, job.run.number, location, ended.body, ended.run)
+                    keeping.keep(self._world, job.run, ended)
             operation = self._start(call, location_name(location), cluster.name, "Delete")
             clusters.put(self._world.store, cluster_life.deleted(cluster, operation.name, now, self._world.settings))
         # One that nothing holds back is gone at once, and the answer says so.
@@ -153,7 +155,7 @@ class PersistentResources:
             for job in jobs.started(self._world.store, location, cluster.id):
                 if job.run:
                     lost = job_life.lost(job, job.run, now, self._world.settings)
-                    jobs.put(self._world.store, job.run.number, location, lost.body, lost.run)
+                    keeping.keep(self._world, job.run, lost)
             operation = self._start(
                 call, cluster.name, cluster.name, "RebootPersistentResource", cluster_life.REBOOTING
             )
@@ -189,7 +191,7 @@ class PersistentResources:
         return operations.start(self._world, call.params["version"], parent, target, metadata, response, progress)
 
     def _fated(self, cluster: Cluster, doomed: str) -> Cluster:
-        """The cluster with the error it will end in, if it will. Raises 429 when quota does not suffice."""
+        """The cluster with the error it will end in: a setting's, or for want of quota or machines. Raises 429."""
         settings = self._world.settings
         if doomed and cluster.id.startswith(doomed):
             message = settings.create_error_message.format(region=cluster.region)
@@ -197,10 +199,13 @@ class PersistentResources:
         if cluster.change != "create":
             return cluster
         needs = drawn(cluster.machines())
-        over = usage.beyond(self._world, cluster.region, needs, usage.in_use(self._world.store, cluster.region))
-        if not over:
-            return cluster
-        refusal = usage.refusal(over)
-        if settings.cluster_quota == "reject":
-            raise refusal
-        return cluster_life.fated(cluster, {"code": _STOCK_OUT, "message": refusal.message})
+        over = usage.beyond(self._world, cluster.region, needs, usage.in_use(self._world, cluster.region))
+        if over:
+            refusal = usage.refusal(over)
+            if settings.cluster_quota == "reject":
+                raise refusal
+            return cluster_life.fated(cluster, {"code": _STOCK_OUT, "message": refusal.message})
+        if not stock.suffices(self._world, cluster, self._world.clock.now()):
+            message = settings.create_error_message.format(region=cluster.region)
+            return cluster_life.fated(cluster, {"code": _STOCK_OUT, "message": message})
+        return cluster

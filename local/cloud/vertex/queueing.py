@@ -1,25 +1,40 @@
 """Who gets machines: jobs that wait, in order, and pools that grow for them and shrink after them."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
+from local.cloud.capacity.supply import Allotment
+from local.cloud.clock import timestamp
 from local.cloud.nodes import addresses
 from local.cloud.quotas.metrics import drawn
 from local.cloud.services import World
-from local.cloud.vertex import cluster_life, clusters, job_life, jobs, placement, usage
-from local.cloud.vertex.cluster import Cluster
+from local.cloud.vertex import (
+    cluster_life,
+    clusters,
+    jobs,
+    keeping,
+    placement,
+    reserving,
+    stock,
+    usage,
+    waiting_life,
+)
+from local.cloud.vertex.cluster import Cluster, Pool
 from local.cloud.vertex.job import Replica, Run
 from local.cloud.vertex.jobs import Job
 from local.cloud.vertex.names import cluster_name
 from local.cloud.vertex.shape import Shape
 
 WINDOW = 100
-"""As many of the oldest waiting jobs are looked at each time; none of those behind them can go first."""
+"""As many of the oldest waiting jobs of each line are looked at each time; none of those behind them can go first."""
 
 
 def serve_all(world: World, now: datetime) -> None:
-    """Serve every queue and every autoscaled cluster. Within a transaction."""
+    """End what has waited too long, then serve every queue and every autoscaled cluster. Within a transaction."""
+    for job in jobs.overdue(world.store, timestamp(now)):
+        run = _run(job)
+        keeping.keep(world, run, waiting_life.expired(job, run, now, world.settings))
     for region, cluster_id in jobs.queues(world.store):
         if cluster_id is None:
             serve_region(world, region, now)
@@ -44,11 +59,11 @@ def serve_cluster(world: World, cluster: Cluster, now: datetime) -> None:
     """
     if not cluster.takes_jobs:
         return
-    waiting = jobs.queued(world.store, cluster.region, cluster.id, WINDOW)
+    waiting = jobs.queued(world.store, cluster.region, cluster.id, timestamp(now), WINDOW)
     if not waiting and not any(pool.autoscaled for pool in cluster.pools):
         return
     used = usage.pool_use(world.store, cluster.region, cluster.id)
-    grown = cluster_life.scaled(cluster, _needed(world, cluster, waiting, used), now, world.settings)
+    grown = cluster_life.scaled(cluster, _needed(world, cluster, waiting, used, now), now, world.settings)
     if grown is not cluster:
         clusters.put(world.store, grown)
     blocked: set[Shape] = set()
@@ -60,51 +75,78 @@ def serve_cluster(world: World, cluster: Cluster, now: datetime) -> None:
             blocked |= shapes
         else:
             used += Counter(pool for _, pool in places)
-            _start(world, job, run, places, now)
+            _start(world, job, run, [(index, pool, None) for index, pool in places], now)
 
 
 def serve_region(world: World, region: str, now: datetime) -> None:
-    """Start jobs with machines of their own as far as quota is free, in order for each metric."""
-    used = usage.in_use(world.store, region)
-    blocked: set[str] = set()
-    for job in jobs.queued(world.store, region, None, WINDOW):
+    """Start jobs with machines of their own as far as quota and machines are there.
+
+    In order for each quota metric; among flex-start jobs also in order for each machine type. Nobody else waits in
+    line for machines: who finds none tries again later.
+    """
+    used, left = usage.in_use(world, region), stock.supply(world, region, now)
+    without_quota: set[str] = set()
+    awaited: set[str] = set()
+    for job in jobs.queued(world.store, region, None, timestamp(now), WINDOW):
         run = _run(job)
-        needs = drawn(run.machines(), preemptible=run.spot)
-        if blocked & needs.keys() or usage.beyond(world, region, needs, used):
-            blocked |= needs.keys()
-        else:
-            used += needs
-            _start(world, job, run, [(demand.index, None) for demand in run.demands for _ in range(demand.count)], now)
+        needs = usage.draw(run, world.settings)
+        types = {demand.shape.machine_type for demand in run.demands}
+        if without_quota & needs.keys() or usage.beyond(world, region, needs, used):
+            without_quota |= needs.keys()
+            _keep(world, run, job, waiting_life.without_quota(job, run, now))
+            continue
+        given = None if run.flex and types & awaited else left.allotted(reserving.wants(run.demands), run.lane)
+        if given is None:
+            awaited |= types if run.flex else set()
+            _keep(world, run, job, waiting_life.without_machines(job, run, now, world.settings))
+            continue
+        used += needs
+        left = left.without(given, run.lane)
+        _start(world, job, run, [(item.index, None, item.reservation) for item in given], now)
 
 
-def _needed(world: World, cluster: Cluster, waiting: list[Job], used: Mapping[str, int]) -> Counter[str]:
-    """Replicas wanted by pool: those in use and, as far as quota lets pools grow, those waited for."""
+def _needed(world: World, cluster: Cluster, waiting: list[Job], used: Mapping[str, int], now: datetime) -> Counter[str]:
+    """Replicas wanted by pool: those in use and, as far as quota and machines let pools grow, those waited for."""
     needed = Counter(used)
     for job in waiting:
         needed += placement.wished(_run(job).demands, cluster.pools, needed)
-    held = usage.in_use(world.store, cluster.region)
+    grows = {pool.id: min(needed[pool.id], pool.ceiling) - _has(pool) for pool in cluster.pools}
+    if not any(extra > 0 for extra in grows.values()):
+        return needed
+    held, left = usage.in_use(world, cluster.region), stock.supply(world, cluster.region, now)
     for pool in cluster.pools:
-        has = max(pool.replicas, pool.target or 0)
-        extra = min(needed[pool.id], pool.ceiling) - has
+        extra = max(grows[pool.id], 0)
+        machine = pool.shape.machine_type
+        free = left.free(machine, "standard")
+        extra = extra if free is None else min(extra, free)
         while extra > 0 and usage.beyond(world, cluster.region, drawn([(pool.shape, extra)]), held):
             extra -= 1
-        if extra > 0:
-            held += drawn([(pool.shape, extra)])
-        needed[pool.id] = min(needed[pool.id], has + max(extra, 0))
+        held += drawn([(pool.shape, extra)])
+        left = left.without([Allotment(0, machine)] * extra, "standard")
+        needed[pool.id] = min(needed[pool.id], _has(pool) + extra)
     return needed
 
 
+def _has(pool: Pool) -> int:
+    return max(pool.replicas, pool.target or 0)
+
+
+def _keep(world: World, run: Run, before: Job, after: Job) -> None:
+    if after is not before:
+        keeping.keep(world, run, after)
+
+
 def _start(
-    world: World, job: Job, run: Run, places: list[tuple[int, str]] | list[tuple[int, None]], now: datetime
+    world: World, job: Job, run: Run, places: Iterable[tuple[int, str | None, str | None]], now: datetime
 ) -> None:
+    """Put a job on machines: (worker pool, pool of its cluster or None, reservation or None) for each replica."""
     numbers: Counter[int] = Counter()
     replicas = []
-    for index, pool in places:
+    for index, pool, reservation in places:
         host, port, open_port = addresses.address(world.store.next_id("replica"))
-        replicas.append(Replica(index, numbers[index], pool, host, port, open_port))
+        replicas.append(Replica(index, numbers[index], pool, host, port, open_port, reservation))
         numbers[index] += 1
-    started = job_life.placed(job, run, replicas, now)
-    jobs.put(world.store, run.number, run.region, started.body, started.run)
+    keeping.keep(world, run, waiting_life.placed(job, run, replicas, now))
 
 
 def _run(job: Job) -> Run:

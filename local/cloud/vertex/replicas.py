@@ -22,8 +22,13 @@ def job_folder(world: World, run: Run) -> Path:
 
 
 def folder(world: World, run: Run, replica: Replica) -> Path:
-    """Where a replica of the current attempt runs."""
-    return job_folder(world, run) / str(run.attempt) / replica.name
+    """Where a replica of the current attempt runs. One that was restarted has a folder of its own."""
+    return job_folder(world, run) / str(run.attempt) / folder_name(replica)
+
+
+def folder_name(replica: Replica) -> str:
+    """A replica's name, with a number for each time it was restarted in place."""
+    return f"{replica.name}.{replica.restarts}" if replica.restarts else replica.name
 
 
 def metrics_folder(world: World, job_id: str) -> Path:

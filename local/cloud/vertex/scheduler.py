@@ -3,10 +3,15 @@
 import logging
 import threading
 from datetime import datetime
+from pathlib import Path
+from typing import Protocol
 
+from local.cloud.capacity import kept, preempting
 from local.cloud.nodes.launcher import Launcher
+from local.cloud.nodes.sighting import Sighting
+from local.cloud.nodes.spec import ReplicaSpec
 from local.cloud.services import World
-from local.cloud.vertex import job_life, job_logs, jobs, queueing, replicas, settling
+from local.cloud.vertex import job_life, job_logs, jobs, keeping, queueing, replicas, settling, stock
 from local.cloud.vertex.job import Run
 from local.cloud.vertex.jobs import Job
 
@@ -15,12 +20,28 @@ _TROUBLE = "the scheduler:"
 _BUSY_S, _IDLE_S, _TROUBLE_S = 0.1, 0.5, 2.0
 
 
+class Nodes(Protocol):
+    """The machines: what runs in which folder. `Launcher` is the one with processes."""
+
+    def ready(self, folder: Path) -> bool: ...
+
+    def write(self, folder: Path, spec: ReplicaSpec) -> None: ...
+
+    def start(self, folder: Path) -> None: ...
+
+    def sighting(self, folder: Path) -> Sighting: ...
+
+    def stop(self, folder: Path, grace_s: float | None = None) -> None: ...
+
+    def kill(self, folder: Path) -> None: ...
+
+
 class Scheduler:
     """Decides in transactions on the store, then acts on processes; every act can be repeated after a kill."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, nodes: Nodes | None = None) -> None:
         self._world = world
-        self._launcher = Launcher()
+        self._nodes: Nodes = nodes or Launcher()
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._work, name="vertex", daemon=True)
         jobs.open_table(world.store)
@@ -40,6 +61,7 @@ class Scheduler:
         world, now = self._world, self._world.clock.now()
         ended: list[Run] = []
         with world.store.transaction():
+            self._preempt(now)
             for job in jobs.started(world.store):
                 ended += self._advance(job, now)
         for run in ended:
@@ -52,12 +74,25 @@ class Scheduler:
             self._act(job)
         return bool(started) or bool(jobs.queues(world.store))
 
+    def _preempt(self, now: datetime) -> None:
+        """Take machines away from Spot jobs as the scenario has it."""
+        started = {job.run.number: job for job in jobs.started(self._world.store) if job.run}
+        targets = stock.targets(list(started.values()), now)
+        if not targets:
+            return
+        scenario = kept.current(self._world).scenario
+        for victim in preempting.victims(scenario, targets, stock.excess(self._world, targets, now)):
+            job = started[victim.number]
+            if job.run:
+                preempted = job_life.preempted(job, job.run, now, victim.replica, scenario.notice_s)
+                keeping.keep(self._world, job.run, preempted)
+
     def _advance(self, job: Job, now: datetime) -> list[Run]:
         """Move one started job on. Gives back the attempt that is over, if it is."""
         run, world = job.run, self._world
         if run is None or not run.replicas:
             return []
-        seen = {item.name: self._launcher.sighting(replicas.folder(world, run, item)) for item in run.replicas}
+        seen = {item.name: self._nodes.sighting(replicas.folder(world, run, item)) for item in run.replicas}
         job_logs.forward(world, run)
         changed = job_life.advanced(job, run, seen, now, world.settings)
         if changed is job:
@@ -66,7 +101,11 @@ class Scheduler:
         if over:
             job_logs.drain(world, run)
             world.access.revoke_purpose(replicas.purpose(run))
-        jobs.put(world.store, run.number, run.region, changed.body, changed.run)
+        elif changed.run:
+            # Those of replicas that were restarted in place.
+            for replica in set(run.replicas) - set(changed.run.replicas):
+                job_logs.drain_replica(world, run, replica)
+        keeping.keep(world, run, changed)
         return [run] if over else []
 
     def _act(self, job: Job) -> None:
@@ -76,15 +115,18 @@ class Scheduler:
         folders = {replica: replicas.folder(self._world, run, replica) for replica in run.replicas}
         if run.outcome is not None:
             for folder in folders.values():
-                self._launcher.stop(folder)
+                if run.outcome.grace_s == 0:
+                    self._nodes.kill(folder)
+                else:
+                    self._nodes.stop(folder, run.outcome.grace_s)
             return
-        missing = {replica: folder for replica, folder in folders.items() if not self._launcher.ready(folder)}
+        missing = {replica: folder for replica, folder in folders.items() if not self._nodes.ready(folder)}
         if missing:
             token = self._world.access.mint(f"serviceAccount:{run.email}", replicas.purpose(run))
             for replica, folder in missing.items():
-                self._launcher.write(folder, replicas.specification(self._world, job, run, replica, token))
+                self._nodes.write(folder, replicas.specification(self._world, job, run, replica, token))
         for folder in folders.values():
-            self._launcher.start(folder)
+            self._nodes.start(folder)
 
     def _sweep(self) -> None:
         """Remove what a kill left on the disks of jobs that have ended."""

@@ -9,6 +9,10 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
     "full_pool": ("queue", "reject"),
     "job_service_account": ("reject", "accept"),
     "timeout_state": ("JOB_STATE_CANCELLED", "JOB_STATE_FAILED"),
+    "flex_expiry_state": ("JOB_STATE_FAILED", "JOB_STATE_EXPIRED"),
+    "spot_disable_retries": ("restart", "fail"),
+    "spot_reservation": ("reject", "ignore"),
+    "reservation_quota": ("on-demand", "none"),
     "quota_ineligible": ("", "NO_VALID_BILLING_ACCOUNT", "NOT_SUPPORTED", "NOT_ENOUGH_USAGE_HISTORY", "OTHER"),
 }
 
@@ -47,6 +51,24 @@ class TrainingSettings:
     timeout_state: str = "JOB_STATE_CANCELLED"
     # Times a job is started again after an error that may pass (crash signals; lost machines).
     job_retries: int = 3
+    # Times a worker is restarted in place, before the whole job is tried again.
+    worker_restarts: int = 5
+    # Exit codes that restart a worker, as a machine that went away does: ends by a signal from outside.
+    worker_restart_codes: str = "129,130,143"
+    # Stock-out of a job that does not wait in the flex-start queue: tries in all, and the time between two of them.
+    stockout_tries: int = 3
+    stockout_retry_seconds: float = 60.0
+    # Spot: restarts after preemption, and how long after it, or after one that found no machines.
+    spot_restarts: int = 6
+    spot_restart_seconds: float = 60.0
+    # Whether `disableRetries` keeps a Spot job from being restarted after preemption: `restart` or `fail`.
+    spot_disable_retries: str = "restart"
+    # The state of a flex-start job that waited in vain: JOB_STATE_FAILED or JOB_STATE_EXPIRED.
+    flex_expiry_state: str = "JOB_STATE_FAILED"
+    # A reservation affinity on a Spot job: `reject` it, or `ignore` it.
+    spot_reservation: str = "reject"
+    # What machines of a specific reservation draw: `on-demand` quota, or `none`.
+    reservation_quota: str = "on-demand"
     # How long a replica may take to end after SIGTERM before it is killed.
     kill_grace_seconds: float = 5.0
     # Threads that numeric libraries of one replica may use; 0 shares the machine's cores among a job's replicas.
@@ -64,6 +86,17 @@ class TrainingSettings:
         for name, choices in _CHOICES.items():
             if getattr(self, name) not in choices:
                 raise ValueError(f"'{name}' is one of {', '.join(filter(None, choices))}, not '{getattr(self, name)}'")
+
+        try:
+            self.restart_codes  # noqa: B018
+        except ValueError as error:
+            given = self.worker_restart_codes
+            raise ValueError(f"'worker_restart_codes' is exit codes with commas between, not '{given}'") from error
+
+    @property
+    def restart_codes(self) -> frozenset[int]:
+        """`worker_restart_codes` as numbers."""
+        return frozenset(int(code) for code in self.worker_restart_codes.split(",") if code.strip())
 
     def delay(self, seconds: float) -> float:
         """A delay of the cloud's own, at this speed."""

@@ -6,9 +6,20 @@ from dataclasses import replace
 from typing import Any
 
 from local.cloud import identities
-from local.cloud.quotas.metrics import drawn
+from local.cloud.capacity import kept
 from local.cloud.services import World
-from local.cloud.vertex import clusters, job_rules, jobs, placement, queueing, usage
+from local.cloud.vertex import (
+    clusters,
+    job_rules,
+    jobs,
+    keeping,
+    placement,
+    queueing,
+    reserving,
+    strategy_rules,
+    usage,
+    waiting_life,
+)
 from local.cloud.vertex.cluster import Cluster
 from local.cloud.vertex.job import DEFAULT_TIMEOUT_S, Run, demands_of
 from local.cloud.vertex.jobs import Job
@@ -26,8 +37,6 @@ def checked(body: Mapping[str, Any], location: str, root: str = "job_spec") -> d
     """
     _refuse(job_rules.mistakes(body, location), root)
     declared = job_rules.defaulted(body)
-    if declared["jobSpec"].get("persistentResourceId"):
-        _refuse(job_rules.strategy_mistakes(declared["jobSpec"]), root)
     missing = job_rules.not_here(declared)
     if missing:
         raise missing
@@ -46,7 +55,7 @@ def admit(
     if cluster_id:
         email = _admit_to_pool(world, location, cluster_id, declared, root)
     else:
-        _admit_beside(world, location, spec)
+        _admit_beside(world, location, spec, root)
         email = spec.get("serviceAccount") or identities.CUSTOM_CODE_AGENT
     if spec.get("serviceAccount"):
         _check_account(world, principal, spec["serviceAccount"])
@@ -62,21 +71,25 @@ def submit(world: World, location: str, declared: Mapping[str, Any], email: str,
     number = store.next_id("customJob")
     name = job_name(location, str(_FIRST_ID + number))
     cluster_id = spec.get("persistentResourceId")
+    scheduling, lane = spec.get("scheduling", {}), strategy_rules.lane(spec)
     run = Run(
         number=number,
         name=name,
         state="JOB_STATE_QUEUED",
         cluster=cluster_id,
-        spot=job_rules.spot(spec),
+        spot=lane == "spot",
+        flex=lane == "flex-start",
         demands=demands_of(spec),
         timeout_s=job_rules.timeout_s(spec, DEFAULT_TIMEOUT_S),
-        may_retry=not spec.get("scheduling", {}).get("disableRetries", False),
+        max_wait_s=strategy_rules.max_wait_s(spec),
+        may_retry=not scheduling.get("disableRetries", False),
+        restart_whole=bool(scheduling.get("restartJobOnWorkerRestart", False)),
         email=email,
         trial=trial,
     )
     body = {**declared, "name": name, "state": run.state, "createTime": now, "updateTime": now}
-    jobs.put(store, number, location, body, run)
-    if len(jobs.queued(store, location, cluster_id, 2)) == 1:
+    keeping.keep(world, run, waiting_life.waiting(Job(body, run), run, world.clock.now()))
+    if jobs.first_of_line(store, run):
         queueing.serve(world, location, cluster_id, world.clock.now())
     made = jobs.get(store, name)
     assert made is not None
@@ -114,10 +127,15 @@ def _check_account(world: World, principal: str | None, email: str) -> None:
         raise failed_precondition(f"Service account {email} does not exist.")
 
 
-def _admit_beside(world: World, location: str, spec: Mapping[str, Any]) -> None:
-    """Refuse what no amount of waiting would let run: more than the limit itself. Raises 429."""
-    machines = [(demand.shape, demand.count) for demand in demands_of(spec)]
-    over = usage.beyond(world, location, drawn(machines, preemptible=job_rules.spot(spec)), {})
+def _admit_beside(world: World, location: str, spec: Mapping[str, Any], root: str) -> None:
+    """Refuse what no amount of waiting would let run: reservations that don't fit, more than the limit itself.
+
+    Raises 400, 429.
+    """
+    reservations = kept.current(world).scenario.reservations
+    refused = world.settings.spot_reservation == "reject"
+    _refuse(reserving.mistakes(spec, location, reservations, spot_refused=refused), root)
+    over = usage.beyond(world, location, usage.draw_of_spec(spec, world.settings), {})
     if over:
         raise usage.refusal(over)
 

@@ -1,25 +1,47 @@
 """What of each quota is in use: counted from live clusters and jobs each time, so that it can't drift."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import Any
 
+from local.cloud.capacity.scenario import Lane
 from local.cloud.quotas import limits
 from local.cloud.quotas.metrics import SERVICE, drawn, over
 from local.cloud.services import World
 from local.cloud.store import Store
-from local.cloud.vertex import clusters, jobs
+from local.cloud.vertex import clusters, jobs, reserving, strategy_rules
+from local.cloud.vertex.job import Demand, Run, demands_of
+from local.cloud.vertex.settings import TrainingSettings
 from local.cloud.wire import ApiError, resource_exhausted
 
 
-def in_use(store: Store, region: str) -> Counter[str]:
-    """Metric to amount: machines of clusters, and of jobs beside them that have started."""
+def in_use(world: World, region: str) -> Counter[str]:
+    """Metric to amount: machines of clusters, and of jobs beside them that have machines."""
     used: Counter[str] = Counter()
-    for cluster in clusters.every(store, region):
+    for cluster in clusters.every(world.store, region):
         used += drawn(cluster.machines())
-    for job in jobs.started(store, region):
+    for job in jobs.started(world.store, region):
         if job.run and job.run.cluster is None:
-            used += drawn(job.run.machines(), preemptible=job.run.spot)
+            used += draw(job.run, world.settings)
     return used
+
+
+def draw(run: Run, rules: TrainingSettings) -> Counter[str]:
+    """What a job beside clusters draws while it has machines: preemptible metrics for Spot and flex-start."""
+    return _draw(run.demands, run.lane, rules)
+
+
+def draw_of_spec(spec: Mapping[str, Any], rules: TrainingSettings) -> Counter[str]:
+    """The same for a canonical job spec."""
+    return _draw(demands_of(spec), strategy_rules.lane(spec), rules)
+
+
+def _draw(demands: Iterable[Demand], lane: Lane, rules: TrainingSettings) -> Counter[str]:
+    own = rules.reservation_quota == "none"
+    counted = [
+        (item.shape, item.count) for item in demands if not (own and reserving.affinity(item.shape).kind == "specific")
+    ]
+    return drawn(counted, preemptible=lane != "standard")
 
 
 def beyond(world: World, region: str, needs: Mapping[str, int], used: Mapping[str, int]) -> list[str]:

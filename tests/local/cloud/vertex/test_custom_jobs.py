@@ -93,22 +93,7 @@ def test_an_unknown_field_is_named_with_its_path(service: Service) -> None:
 @pytest.mark.parametrize(
     ("spec", "word"),
     [
-        ({"scheduling": {"strategy": "FLEX_START"}}, "FLEX_START"),
-        ({"scheduling": {"strategy": 6}}, "FLEX_START"),
         ({"workerPoolSpecs": [worker(nfsMounts=[{"server": "s", "path": "/p", "mountPoint": "m"}])]}, "nfsMounts"),
-        (
-            {
-                "workerPoolSpecs": [
-                    worker(
-                        machineSpec={
-                            "machineType": "n1-standard-4",
-                            "reservationAffinity": {"reservationAffinityType": "ANY_RESERVATION"},
-                        }
-                    )
-                ]
-            },
-            "reservations",
-        ),
     ],
 )
 def test_what_is_not_here_yet_says_so(service: Service, spec: Any, word: str) -> None:
