@@ -6,15 +6,17 @@ service account is impersonated by either.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 import requests
 from requests.auth import AuthBase
 
-from slipway.errors import AuthError
+from slipway.errors import AuthError, ConfigError
 
 SCOPES = ("https://www.googleapis.com/auth/cloud-platform",)
+_PROJECT = re.compile(r"[a-z0-9.:-]+")
 LOGIN = "gcloud auth application-default login"
 
 
@@ -40,19 +42,31 @@ class _Keep(AuthBase):
 
 
 def authorised(environ: Mapping[str, str]) -> requests.Session:
-    """An HTTP session that authorises each request. Raises AuthError without credentials.
+    """An HTTP session that authorises each request.
+
+    Raises AuthError without credentials, ConfigError for a quota project that is none.
 
     A plain token needs none of google-auth, whose import costs as much as a submission.
     """
     token = environ.get("GOOGLE_OAUTH_ACCESS_TOKEN", "").strip()
     target = environ.get("GOOGLE_IMPERSONATE_SERVICE_ACCOUNT", "").strip()
     certificate = environ.get("GOOGLE_API_USE_CLIENT_CERTIFICATE", "").strip().lower() == "true"
+    if token and not (token.isascii() and token.isprintable() and " " not in token):
+        raise AuthError(
+            "GOOGLE_OAUTH_ACCESS_TOKEN is no access token",
+            why="it has characters that no token has: spaces, lines or letters beyond ASCII",
+            fix="export it again, whole and alone: export GOOGLE_OAUTH_ACCESS_TOKEN=$(gcloud auth print-access-token)",
+        )
     if token and not target and not certificate:
         session = requests.Session()
         session.auth = _Bearer(token)
     else:
         session = _google_session(token, target, certificate)
     quota_project = environ.get("GOOGLE_CLOUD_QUOTA_PROJECT", "").strip()
+    if quota_project and not _PROJECT.fullmatch(quota_project):
+        raise ConfigError(
+            f"GOOGLE_CLOUD_QUOTA_PROJECT is no project: {quota_project!r}", fix="a project's id or number, or unset it"
+        )
     if quota_project:
         session.headers["x-goog-user-project"] = quota_project
     return session
@@ -97,5 +111,5 @@ def no_credentials(problem: Exception) -> AuthError:
     return AuthError(
         "no usable Google Cloud credentials",
         why=str(problem).splitlines()[0] if str(problem) else type(problem).__name__,
-        fix=f'{LOGIN}   (on the local cloud: eval "$(python -m local env --as submitter)")',
+        fix=f'{LOGIN}   (on the local cloud: eval "$(.venv/bin/python -m local env --as submitter)")',
     )

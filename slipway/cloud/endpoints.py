@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
 from slipway.errors import ConfigError
 
@@ -48,7 +49,7 @@ class Endpoints:
             value = environ.get(variable, "").strip()
             if not value:
                 continue
-            if not value.startswith(("http://", "https://")):
+            if not _is_base_url(value):
                 raise ConfigError(
                     f"{variable} is not a URL: {value!r}",
                     why="an endpoint override is a base URL with version and trailing slash",
@@ -103,3 +104,15 @@ class Endpoints:
     @property
     def service_usage(self) -> str:
         return self._base("service_usage")
+
+
+def _is_base_url(text: str) -> bool:
+    try:
+        url = urlsplit(text)
+        host, port = url.hostname or "", url.port
+    except ValueError:
+        return False
+    bracketed = ":" in host
+    fits = bracketed or (len(host) < 254 and all(0 < len(label) < 64 for label in host.removesuffix(".").split(".")))
+    plain = text.isascii() and text.isprintable() and " " not in text and not (url.query or url.fragment)
+    return url.scheme in ("http", "https") and fits and plain and port != 0

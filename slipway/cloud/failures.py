@@ -11,7 +11,8 @@
     ├── Exhausted              429: quota or rate                              exit 5
     ├── Unavailable            5xx                                             exit 4
     ├── Unreachable            never sent: nothing answers at the endpoint     exit 1
-    └── NoAnswer               sent, and the answer was lost                   exit 75
+    ├── NoAnswer               sent, and the answer was lost                   exit 1
+    └── Garbled                answered with something that no API says        exit 1
 
 ``not_accepted`` tells whether the service certainly did not do what was asked, which alone permits sending a request
 without an idempotency key again.
@@ -167,7 +168,15 @@ class Unreachable(CloudError):
 
 
 class NoAnswer(CloudError):
-    exit_code = 75
+    """Where that leaves open whether a job was made, the submission says so, with its own exit code."""
+
+    exit_code = 1
+
+
+class Garbled(CloudError):
+    """It may have been carried out all the same."""
+
+    exit_code = 1
 
 
 _BY_STATUS: Mapping[int, type[CloudError]] = {

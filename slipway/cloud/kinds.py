@@ -17,10 +17,10 @@ class Kind:
     spec: str
     words: str
 
-    def spec_of(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    def spec_of(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """The CustomJobSpec of a request or resource of this kind; empty when there is none."""
         found = body.get(self.spec, {})
-        return found if isinstance(found, Mapping) else {}
+        return found if isinstance(found, dict) else {}
 
     def trials(self, body: Mapping[str, Any]) -> int:
         """How many of its specs run at once; 1 for a job without trials."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from slipway.cloud.answers import page, shaped
 from slipway.cloud.endpoints import Endpoints
 from slipway.cloud.failures import Call
 from slipway.cloud.resources import Json, moment
@@ -68,6 +69,5 @@ class Logging:
         if token:
             body["pageToken"] = token
         answer = self._session.post(self._url, call, body, idempotent=True)
-        return LogPage(
-            tuple(LogEntry.read(entry) for entry in answer.get("entries", ())), answer.get("nextPageToken", "")
-        )
+        entries, following = page(answer, "entries", call)
+        return LogPage(tuple(shaped(call, LogEntry.read, entry) for entry in entries), following)

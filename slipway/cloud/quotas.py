@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from slipway.cloud.answers import shaped
 from slipway.cloud.endpoints import Endpoints
 from slipway.cloud.failures import Call
 from slipway.cloud.resources import Json
@@ -66,11 +67,12 @@ class Quotas:
     def info(self, quota_id: str, service: str = "aiplatform.googleapis.com") -> QuotaInfo:
         """One quota. Raises NotFound for an id that the service does not have."""
         call = Call(f"read quota {quota_id}", "cloudquotas.quotas.get", f"project {self._project}")
-        return QuotaInfo.read(self._session.get(f"{self._parent}/services/{service}/quotaInfos/{quota_id}", call))
+        found = self._session.get(f"{self._parent}/services/{service}/quotaInfos/{quota_id}", call)
+        return shaped(call, QuotaInfo.read, found)
 
     def infos(self, service: str = "aiplatform.googleapis.com") -> Iterator[QuotaInfo]:
         """Every quota of a service, read page by page."""
         call = Call(f"read the quotas of {self._project}", "cloudquotas.quotas.get", f"project {self._project}")
         url = f"{self._parent}/services/{service}/quotaInfos"
         for body in self._session.pages(url, call, "quotaInfos", {"pageSize": 500}):
-            yield QuotaInfo.read(body)
+            yield shaped(call, QuotaInfo.read, body)

@@ -203,4 +203,7 @@ def moment(text: str | None) -> datetime | None:
     if point:
         digits = rest.rstrip("Z").split("+")[0].split("-")[0]
         text = f"{whole}.{digits[:6]}{rest[len(digits) :]}"
-    return datetime.fromisoformat(text.replace("Z", "+00:00"))
+    found = datetime.fromisoformat(text.replace("Z", "+00:00"))
+    if found.tzinfo is None:
+        raise ValueError(f"{text} has no time zone")
+    return found

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 import random
+import ssl
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from http.cookiejar import DefaultCookiePolicy
-from typing import Any
 
 import requests
 import urllib3.exceptions
 
-from slipway.cloud.failures import Answer, Call, CloudError, NoAnswer, Unauthenticated, Unreachable, failure
+from slipway.cloud.answers import Json, garbled, json_object, page, read_answer
+from slipway.cloud.failures import Call, CloudError, NoAnswer, Unauthenticated, Unreachable, failure
 
-Json = Mapping[str, Any]
 Params = Mapping[str, str | int]
 
 _RETRIED = frozenset({429, 500, 502, 503, 504})
@@ -24,7 +24,9 @@ _NEVER_SENT = (
     urllib3.exceptions.ConnectTimeoutError,
     urllib3.exceptions.NameResolutionError,
     urllib3.exceptions.ProxyError,
-    urllib3.exceptions.SSLError,
+    urllib3.exceptions.LocationValueError,
+    requests.exceptions.InvalidURL,
+    requests.exceptions.InvalidHeader,
 )
 
 
@@ -65,7 +67,7 @@ class Session:
 
     def get(self, url: str, call: Call, params: Params | None = None) -> Json:
         """GET a JSON object, tried again while the service is busy."""
-        return _json(self._send("GET", url, call, params=params, again=True), call)
+        return json_object(self._send("GET", url, call, params=params, again=True), call)
 
     def download(self, url: str, call: Call, params: Params | None = None) -> requests.Response:
         """GET bytes, tried again while the service is busy."""
@@ -73,25 +75,29 @@ class Session:
 
     def post(self, url: str, call: Call, body: Json, params: Params | None = None, *, idempotent: bool = False) -> Json:
         """POST JSON. Sent exactly once unless ``idempotent``."""
-        return _json(self._send("POST", url, call, params=params, body=body, again=idempotent), call)
+        return json_object(self._send("POST", url, call, params=params, body=body, again=idempotent), call)
 
     def upload(self, url: str, call: Call, content: bytes, media: str, params: Params | None = None) -> Json:
         """POST bytes, once."""
-        return _json(self._send("POST", url, call, params=params, content=content, media=media, again=False), call)
+        sent = self._send("POST", url, call, params=params, content=content, media=media, again=False)
+        return json_object(sent, call)
 
-    def delete(self, url: str, call: Call, params: Params | None = None) -> Json:
+    def delete(self, url: str, call: Call, params: Params | None = None) -> None:
         """DELETE, tried again while the service is busy. Raises NotFound for what is gone already."""
-        return _json(self._send("DELETE", url, call, params=params, again=True), call)
+        self._send("DELETE", url, call, params=params, again=True)
 
     def pages(self, url: str, call: Call, key: str, params: Params | None = None) -> Iterator[Json]:
         """The items under ``key`` of every page, read as they are asked for."""
         token = ""
         while True:
-            page = self.get(url, call, {**(params or {}), **({"pageToken": token} if token else {})})
-            yield from page.get(key, ())
-            token = page.get("nextPageToken", "")
-            if not token:
+            body = self.get(url, call, {**(params or {}), **({"pageToken": token} if token else {})})
+            items, following = page(body, key, call)
+            yield from items
+            if not following:
                 return
+            if following == token:
+                raise garbled(call, f"the page after {token!r} is said to be the same page")
+            token = following
 
     def _send(
         self,
@@ -134,9 +140,15 @@ class Session:
         timeout = (self._patience.connect, self._patience.read)
         try:
             return self._http.request(
-                method, url, params=dict(params or {}), data=data, headers=dict(headers), timeout=timeout
+                method,
+                url,
+                params=dict(params or {}),
+                data=data,
+                headers=dict(headers),
+                timeout=timeout,
+                allow_redirects=method == "GET",  # Following one would make another request of a POST.
             )
-        except requests.RequestException as problem:
+        except (requests.RequestException, urllib3.exceptions.HTTPError) as problem:
             raise _no_answer(call, url, problem) from problem
         except Exception as problem:
             # google-auth's own errors; imported only when met, because a plain token works without the library.
@@ -149,45 +161,10 @@ class Session:
             raise
 
 
-def read_answer(response: requests.Response) -> Answer:
-    """Google's error body, or as much as there is of one."""
-    try:
-        error = response.json()["error"]
-    except (ValueError, KeyError, TypeError):
-        error = {}
-    if not isinstance(error, dict):
-        error = {"message": str(error)}
-    retry_after = response.headers.get("Retry-After", "")
-    return Answer(
-        status=response.status_code,
-        reason=str(error.get("status", "")),
-        message=str(error.get("message") or response.reason or ""),
-        details=tuple(one for one in error.get("details", ()) if isinstance(one, dict)),
-        retry_after=float(retry_after) if retry_after.isdigit() else None,
-    )
-
-
-def _json(response: requests.Response, call: Call) -> Json:
-    if not response.content:
-        return {}
-    try:
-        value = response.json()
-    except ValueError as problem:
-        value = problem
-    if isinstance(value, dict):
-        return value
-    raise CloudError(
-        f"could not {call.doing}",
-        why=f"{response.url.split('?')[0]} answered with something that is no JSON object",
-        fix="is that endpoint the API? Look at the GOOGLE_…_CUSTOM_ENDPOINT variables",
-        call=call,
-    )
-
-
 def _no_answer(call: Call, url: str, problem: Exception, *, never_sent: bool = False) -> CloudError:
     host = "/".join(url.split("/")[:3])
     causes = list(_causes(problem))
-    if never_sent or any(isinstance(cause, _NEVER_SENT) for cause in causes):
+    if never_sent or any(isinstance(cause, _NEVER_SENT) or _in_handshake(cause) for cause in causes):
         return Unreachable(
             f"could not {call.doing}",
             why=f"nothing answers at {host} ({_brief(causes)})",
@@ -201,6 +178,16 @@ def _no_answer(call: Call, url: str, problem: Exception, *, never_sent: bool = F
         fix="try again",
         call=call,
     )
+
+
+def _in_handshake(problem: BaseException) -> bool:
+    """Whether TLS failed before anything was sent through it; later a failure says nothing about the request."""
+    frame = problem.__traceback__ if isinstance(problem, ssl.SSLError) else None
+    while frame:
+        if frame.tb_frame.f_code.co_name == "do_handshake":
+            return True
+        frame = frame.tb_next
+    return False
 
 
 def _causes(problem: BaseException) -> Iterator[BaseException]:

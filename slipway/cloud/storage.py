@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
+from slipway.cloud.answers import Json, shaped
 from slipway.cloud.endpoints import Endpoints
 from slipway.cloud.failures import Call, Conflict
 from slipway.cloud.session import Session
@@ -73,11 +74,13 @@ class Storage:
         url = f"{self._base}/{quote(under.bucket, safe='')}/o"
         params: dict[str, str | int] = {"prefix": under.name, "maxResults": 1000}
         for body in self._session.pages(url, call, "items", params):
-            yield StoredObject(
-                Location(under.bucket, body["name"]), int(body.get("size", 0)), str(body.get("generation", ""))
-            )
+            yield shaped(call, lambda one: _stored(under.bucket, one), body)
 
     def bucket(self, name: str) -> dict[str, Any]:
         """The bucket's own document. Raises NotFound."""
         call = Call(f"look at bucket gs://{name}", "storage.buckets.get", f"gs://{name}")
         return dict(self._session.get(f"{self._base}/{quote(name, safe='')}", call))
+
+
+def _stored(bucket: str, body: Json) -> StoredObject:
+    return StoredObject(Location(bucket, body["name"]), int(body.get("size", 0)), str(body.get("generation", "")))

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
+from slipway.cloud.answers import garbled, shaped
 from slipway.cloud.endpoints import Endpoints
 from slipway.cloud.failures import Call
 from slipway.cloud.kinds import CUSTOM_JOB, Kind, kind_of
 from slipway.cloud.resources import ENDED, CustomJob, Json, PersistentResource
 from slipway.cloud.session import Session
+
+_Named = TypeVar("_Named", CustomJob, PersistentResource)
 
 _LARGEST_PAGE = 100
 _NOT_ENDED = " AND ".join(f'state!="{state}"' for state in sorted(ENDED))
@@ -32,13 +36,14 @@ class Vertex:
         """Sent once; ``error.not_accepted`` of what it raises says whether sending again is safe."""
         name = body.get("displayName", "")
         call = self._call(f"submit {name}", f"aiplatform.{kind.collection}.create")
-        return CustomJob.read(self._session.post(f"{self._parent}/{kind.collection}", call, body), kind)
+        made = self._session.post(f"{self._parent}/{kind.collection}", call, body)
+        return _read(call, lambda one: CustomJob.read(one, kind), made)
 
     def job(self, name: str) -> CustomJob:
         """The job of a full name, of whatever kind; a number alone is a custom job's."""
         kind = kind_of(name)
         call = self._call(f"read job {name}", f"aiplatform.{kind.collection}.get")
-        return CustomJob.read(self._session.get(self._job(kind, name), call), kind)
+        return _read(call, lambda one: CustomJob.read(one, kind), self._session.get(self._job(kind, name), call))
 
     def jobs(self, kind: Kind, filter: str = "", *, page_size: int = _LARGEST_PAGE) -> Iterator[CustomJob]:
         """Newest first, as the service lists them; read page by page while iterated.
@@ -52,7 +57,7 @@ class Vertex:
         if filter:
             params["filter"] = filter
         for body in self._session.pages(f"{self._parent}/{kind.collection}", call, kind.collection, params):
-            yield CustomJob.read(body, kind)
+            yield _read(call, lambda one: CustomJob.read(one, kind), body)
 
     def cancel(self, name: str) -> None:
         """Asks for the end; the job passes through CANCELLING. Cancelling twice is harmless, so it is retried."""
@@ -82,13 +87,20 @@ class Vertex:
     def persistent_resource(self, cluster: str) -> PersistentResource:
         call = self._call(f"read cluster {cluster}", "aiplatform.persistentResources.get")
         url = f"{self._parent}/persistentResources/{cluster.rsplit('/', 1)[-1]}"
-        return PersistentResource.read(self._session.get(url, call))
+        return _read(call, PersistentResource.read, self._session.get(url, call))
 
     def persistent_resources(self) -> tuple[PersistentResource, ...]:
         call = self._call(
             f"list the clusters of {self.project} in {self.region}", "aiplatform.persistentResources.list"
         )
         url, params = f"{self._parent}/persistentResources", {"pageSize": _LARGEST_PAGE}
-        return tuple(
-            PersistentResource.read(body) for body in self._session.pages(url, call, "persistentResources", params)
-        )
+        found = self._session.pages(url, call, "persistentResources", params)
+        return tuple(_read(call, PersistentResource.read, body) for body in found)
+
+
+def _read(call: Call, read: Callable[[Json], _Named], body: Json) -> _Named:
+    """Raises Garbled for what is none; one without a name is none either."""
+    found = shaped(call, read, body)
+    if not found.name or not isinstance(found.name, str):
+        raise garbled(call, "the answer has no name")
+    return found

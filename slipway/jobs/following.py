@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from slipway.cloud.failures import CloudError, Denied, Exhausted, NoAnswer, Unavailable, Unreachable
+from slipway.cloud.failures import CloudError, Denied, Exhausted, Garbled, NoAnswer, Unavailable, Unreachable
 from slipway.cloud.logging import LogEntry
 from slipway.cloud.resources import CustomJob, PersistentResource
 from slipway.cloud.vertex import Vertex
@@ -14,7 +14,7 @@ from slipway.jobs.tail import Pace, Tail
 from slipway.jobs.waiting import reason
 from slipway.timing import Clock
 
-_PASSING = (Unavailable, Unreachable, NoAnswer, Exhausted)
+_PASSING = (Unavailable, Unreachable, NoAnswer, Garbled, Exhausted)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from slipway.catalog.reading import read as read_catalog
+from slipway.cloud.answers import shaped
 from slipway.cloud.connection import Connection
 from slipway.cloud.failures import Call, CloudError, Denied, NotFound
 from slipway.cloud.storage import Location
@@ -121,7 +122,7 @@ class Reader:
         return self._read(
             f"aiplatform.googleapis.com {kind}.list",
             _VERTEX,
-            lambda: tuple(one(body) for body in pages(f"{self.parent}/{kind}", call, kind, params)),
+            lambda: tuple(shaped(call, one, body) for body in pages(f"{self.parent}/{kind}", call, kind, params)),
             (),
         )
 

@@ -11,7 +11,7 @@ from google.auth.transport.requests import AuthorizedSession
 from slipway.cloud.connection import connect
 from slipway.cloud.credentials import authorised
 from slipway.cloud.failures import Unreachable
-from slipway.errors import AuthError
+from slipway.errors import AuthError, ConfigError
 
 LOGIN = {
     "type": "authorized_user",
@@ -65,3 +65,15 @@ def test_a_token_service_that_does_not_answer_is_no_lost_request(
     with pytest.raises(Unreachable) as error:
         connection.vertex("p", "us-central1").create_custom_job({"displayName": "digits"})
     assert error.value.not_accepted
+
+
+@pytest.mark.parametrize("token", ["ya29.one\nya29.two", "ya29 one", "ya29.tökén€", "ya29.\x00"])
+def test_a_token_that_can_be_none_is_refused_and_not_repeated(token: str) -> None:
+    with pytest.raises(AuthError, match="GOOGLE_OAUTH_ACCESS_TOKEN is no access token") as error:
+        authorised({"GOOGLE_OAUTH_ACCESS_TOKEN": token})
+    assert token not in str(error.value)
+
+
+def test_a_quota_project_that_is_none_is_refused() -> None:
+    with pytest.raises(ConfigError, match="GOOGLE_CLOUD_QUOTA_PROJECT"):
+        authorised({"GOOGLE_OAUTH_ACCESS_TOKEN": "t", "GOOGLE_CLOUD_QUOTA_PROJECT": "acme\nX-Evil: 1"})

@@ -44,3 +44,30 @@ def test_a_token_needs_no_library_and_shows_nowhere() -> None:
     http = connection.session._http
     assert http.headers["x-goog-user-project"] == "billing"
     assert "secret" not in repr(http.auth) + repr(vars(http))
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http:///storage/v1/",
+        "http://[::1/storage/v1/",
+        "http://exa mple/storage/v1/",
+        "http://host:99999/storage/v1/",
+        "http://host:0/storage/v1/",
+        "http://" + "a" * 300 + "/storage/v1/",
+        "http://a..b/storage/v1/",
+        "http://host/storage/v1/?alt=json",
+        "http://host/stor\nage/v1/",
+        "ftp://host/storage/v1/",
+    ],
+)
+def test_a_url_that_leads_nowhere_is_refused_by_name(url: str) -> None:
+    with pytest.raises(ConfigError, match="GOOGLE_STORAGE_CUSTOM_ENDPOINT"):
+        Endpoints.from_environment({"GOOGLE_STORAGE_CUSTOM_ENDPOINT": url})
+
+
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1:8470/v1/", "https://[::1]:8443/v1/", "https://private.acme.cloud./v1"]
+)
+def test_a_url_that_leads_somewhere_is_taken(url: str) -> None:
+    assert Endpoints.from_environment({"GOOGLE_STORAGE_CUSTOM_ENDPOINT": url}).storage.startswith(url)

@@ -240,7 +240,12 @@ def test_the_guard_sees_the_jobs_of_a_stack(connection: Connection, service: Ser
     service["clusters"] = {"persistentResources": [{"name": f"c/{i}", "labels": each} for i, each in enumerate(labels)]}
     service["jobs"] = {
         "customJobs": [
-            {"displayName": f"on-{i}", "state": "JOB_STATE_RUNNING", "jobSpec": {"persistentResourceId": str(i)}}
+            {
+                "name": f"j/{i}",
+                "displayName": f"on-{i}",
+                "state": "JOB_STATE_RUNNING",
+                "jobSpec": {"persistentResourceId": str(i)},
+            }
             for i in range(3)
         ]
     }

@@ -1,0 +1,71 @@
+"""Reading what came back: Google's error body, a JSON object, a page of a list, or that it is none of these."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import requests
+
+from slipway.cloud.failures import Answer, Call, Garbled
+
+Json = Mapping[str, Any]
+Found = TypeVar("Found")
+
+# What Python raises for values of another type than the API's, and for JSON nested too deeply to be read.
+_MISREAD = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError, RecursionError)
+
+
+def read_answer(response: requests.Response) -> Answer:
+    """Google's error body, or as much as there is of one."""
+    try:
+        error = response.json()["error"]
+    except _MISREAD:
+        error = {}
+    if not isinstance(error, dict):
+        error = {"message": str(error)}
+    details, retry_after = error.get("details"), response.headers.get("Retry-After", "")
+    return Answer(
+        status=response.status_code,
+        reason=str(error.get("status") or ""),
+        message=str(error.get("message") or response.reason or ""),
+        details=tuple(one for one in details if isinstance(one, dict)) if isinstance(details, list) else (),
+        retry_after=float(retry_after) if retry_after.isdecimal() else None,
+    )
+
+
+def json_object(response: requests.Response, call: Call) -> Json:
+    """The body as a JSON object. Raises Garbled for anything else: an API that has nothing to say answers ``{}``."""
+    try:
+        value = response.json()
+    except (ValueError, RecursionError):
+        value = None
+    if isinstance(value, dict):
+        return value
+    raise garbled(call, f"{response.url.split('?')[0]} answered with something that is no JSON object")
+
+
+def page(body: Json, key: str, call: Call) -> tuple[list[Json], str]:
+    """The items of one page of a list, and the token of the next. Raises Garbled for what is no list of objects."""
+    items, token = body.get(key, []), body.get("nextPageToken", "")
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items) or not isinstance(token, str):
+        raise garbled(call, f"the answer's {key} are no list of objects")
+    return items, token
+
+
+def shaped(call: Call, read: Callable[[Json], Found], body: Json) -> Found:
+    """What ``read`` makes of an answer. Raises Garbled where its values are not what the API's are."""
+    try:
+        return read(body)
+    except _MISREAD as problem:
+        raise garbled(call, f"the answer is not what the API's are ({type(problem).__name__}: {problem})") from problem
+
+
+def garbled(call: Call, why: str) -> Garbled:
+    return Garbled(
+        f"could not {call.doing}",
+        why=why,
+        fix="is that endpoint the API, with no proxy that answers in its place? Look at the GOOGLE_…_CUSTOM_ENDPOINT "
+        "variables",
+        call=call,
+    )

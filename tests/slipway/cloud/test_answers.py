@@ -1,0 +1,227 @@
+"""Servers that answer what no API would: each is an error in words, none is taken for an empty list or for success."""
+
+import datetime
+import http.server
+import json
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from slipway.cloud.connection import Connection
+from slipway.cloud.endpoints import OVERRIDES, Endpoints
+from slipway.cloud.failures import Call, CloudError, Exhausted, Garbled, NoAnswer, Unavailable, Unreachable
+from slipway.cloud.session import Patience, Session
+from slipway.live import Unknown
+from slipway.live_reader import jobs_on
+
+CLUSTER = "projects/p/locations/us-central1/persistentResources/cpu-1234567"
+NO_JSON = [b"", b"<html>sign in</html>", b"[]", b"null", b'{"customJobs": [', b"[" * 50_000 + b"]" * 50_000]
+NO_JOBS = [
+    {"customJobs": None},
+    {"customJobs": {"name": "j"}},
+    {"customJobs": ["j"]},
+    {"customJobs": [{"displayName": "without a name"}]},
+    {"customJobs": [{"name": 3}]},
+    {"customJobs": [{"name": "j", "labels": 3}]},
+    {"customJobs": [{"name": "j", "jobSpec": {"workerPoolSpecs": [{"replicaCount": "many"}]}}]},
+    {"customJobs": [{"name": "j", "createTime": "yesterday"}]},
+    {"customJobs": [{"name": "j", "createTime": "2026-01-01T00:00:00"}]},
+    {"customJobs": [], "nextPageToken": 3},
+    {"customJobs": [], "nextPageToken": "again and again"},
+]
+
+
+class Server:
+    """Answers every request with what it is told to; ``sent`` are the requests' first lines."""
+
+    def __init__(self) -> None:
+        self.status, self.content, self.headers = 200, b"{}", dict[str, str]()
+        self.sent: list[str] = []
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                outer.sent.append(f"{self.command} {self.path}")
+                self.send_response(outer.status)
+                for name, value in outer.headers.items():
+                    self.send_header(name, value)
+                self.send_header("Content-Length", str(len(outer.content)))
+                self.end_headers()
+                self.wfile.write(outer.content)
+
+            def do_POST(self) -> None:
+                self.do_GET()
+
+            def log_message(self, format: str, *args: Any) -> None:
+                pass
+
+        self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.http.server_address[1]}/"
+        threading.Thread(target=self.http.serve_forever, args=(0.05,), daemon=True).start()
+
+    def says(self, body: Any, status: int = 200, **headers: str) -> None:
+        self.content = body if isinstance(body, bytes) else json.dumps(body).encode()
+        self.status = status
+        self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    running = Server()
+    yield running
+    running.http.shutdown()
+    running.http.server_close()
+
+
+def connection(url: str, http: requests.Session | None = None) -> Connection:
+    session = Session(http or requests.Session(), Patience(1.0, 5.0, attempts=2), sleep=lambda seconds: None)
+    return Connection(session, Endpoints(overrides=dict.fromkeys(OVERRIDES, url)))
+
+
+@pytest.mark.parametrize("content", NO_JSON, ids=lambda content: repr(content[:12]))
+def test_a_list_that_is_no_json_object_is_no_empty_list(server: Server, content: bytes) -> None:
+    server.says(content)
+    vertex = connection(server.url).vertex("p", "us-central1")
+    for read in (vertex.persistent_resources, lambda: list(vertex.custom_jobs())):
+        with pytest.raises(Garbled, match="could not list"):
+            read()
+    with pytest.raises(Garbled):
+        connection(server.url).logging("p").entries("")
+
+
+@pytest.mark.parametrize("body", NO_JOBS, ids=json.dumps)
+def test_values_of_other_types_than_the_apis_are_an_error_in_words(server: Server, body: Any) -> None:
+    server.says(body)
+    with pytest.raises(Garbled, match="could not list the custom jobs"):
+        list(connection(server.url).vertex("p", "us-central1").custom_jobs())
+
+
+@pytest.mark.parametrize("content", [*NO_JSON, *(json.dumps(body).encode() for body in NO_JOBS[:-1])])
+def test_the_guard_does_not_take_a_strange_answer_for_no_jobs(server: Server, content: bytes) -> None:
+    server.says(content)
+    assert isinstance(jobs_on(connection(server.url), CLUSTER), Unknown)
+
+
+@pytest.mark.parametrize("content", [*NO_JSON, b"{}", b'{"name": null}', b'{"name": ""}'], ids=repr)
+def test_a_submission_without_a_job_in_its_answer_is_neither_accepted_nor_refused(
+    server: Server, content: bytes
+) -> None:  # N7
+    server.says(content)
+    with pytest.raises(Garbled) as error:
+        connection(server.url).vertex("p", "us-central1").create_custom_job({"displayName": "digits"})
+    assert not error.value.not_accepted
+    assert len(server.sent) == 1
+
+
+def test_a_submission_follows_no_redirection(server: Server) -> None:  # N7
+    server.says(b"", 302, Location=f"{server.url}elsewhere")
+    with pytest.raises(Garbled) as error:
+        connection(server.url).vertex("p", "us-central1").create_custom_job({"displayName": "digits"})
+    assert not error.value.not_accepted
+    assert server.sent == ["POST /projects/p/locations/us-central1/customJobs"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"error": {"message": None, "details": None, "status": None}},
+        {"error": {"message": {"a": 1}, "details": 3}},
+        {"error": "nothing of the kind"},
+        {"error": None},
+        [],
+        b"<html>busy</html>",
+        b"[" * 50_000,
+    ],
+)
+def test_an_error_body_of_any_kind_is_read_as_far_as_it_goes(server: Server, body: Any) -> None:
+    vertex = connection(server.url).vertex("p", "us-central1")
+    for status, kind in ((429, Exhausted), (503, Unavailable)):
+        server.says(body, status, Retry_After="\u00b2")
+        with pytest.raises(kind):
+            vertex.persistent_resources()
+
+
+def test_what_can_not_be_sent_was_not_sent() -> None:
+    vertex = connection("http://" + "a" * 300 + "/").vertex("p", "us-central1")
+    with pytest.raises(Unreachable) as error:
+        vertex.create_custom_job({})
+    assert error.value.not_accepted
+
+
+def certificate(folder: Path) -> Path:
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
+    now = datetime.datetime.now(datetime.UTC)
+    made = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .sign(key, hashes.SHA256())
+    )
+    file = folder / "server.pem"
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    file.write_bytes(private + made.public_bytes(serialization.Encoding.PEM))
+    return file
+
+
+@pytest.fixture
+def broken_tls(tmp_path: Path) -> Iterator[Callable[[], str]]:
+    """A server whose TLS works until it has read the request, and then sends what is none."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate(tmp_path))
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def serve() -> None:
+        while True:
+            try:
+                plain, _ = listener.accept()
+            except OSError:
+                return
+            try:
+                with context.wrap_socket(plain, server_side=True, do_handshake_on_connect=True) as secure:
+                    secure.recv(65536)
+                    socket.socket(fileno=secure.detach()).sendall(b"\x15\x03\x03 this is no TLS" * 100)
+            except OSError:
+                plain.close()
+
+    threading.Thread(target=serve, daemon=True).start()
+    yield lambda: f"https://127.0.0.1:{listener.getsockname()[1]}/"
+    listener.close()
+
+
+@pytest.mark.filterwarnings("ignore::urllib3.exceptions.InsecureRequestWarning")
+def test_tls_that_breaks_after_the_request_leaves_open_whether_it_was_carried_out(
+    broken_tls: Callable[[], str],
+) -> None:  # N7
+    trusting = requests.Session()
+    trusting.verify = trusting.trust_env = False
+    with pytest.raises(CloudError) as error:
+        connection(broken_tls(), trusting).vertex("p", "us-central1").create_custom_job({"displayName": "digits"})
+    assert isinstance(error.value, NoAnswer)
+    assert not error.value.not_accepted
+
+
+def test_tls_that_fails_before_the_request_proves_that_it_was_not_sent(
+    broken_tls: Callable[[], str], server: Server
+) -> None:  # N7
+    for url in (broken_tls(), server.url.replace("http:", "https:")):
+        with pytest.raises(Unreachable) as error:
+            connection(url).vertex("p", "us-central1").create_custom_job({"displayName": "digits"})
+        assert error.value.not_accepted
+
+
+def test_only_a_submission_may_end_with_the_code_for_an_unknown_answer() -> None:
+    for kind in (NoAnswer, Garbled, Unreachable):
+        assert kind("x", call=Call("read")).exit_code == 1
