@@ -35,6 +35,8 @@ def cloud_of_demo(tmp_path: Path) -> LocalCloud:
 def demo(clone: Path, tmp_path: Path, cloud_of_demo: LocalCloud) -> Iterator[Demo]:
     """Starts `python -m local.demo [down]` in a clone."""
 
+    started: list[Started] = []
+
     def start(*words: str, **extra: str) -> Started:
         output = tmp_path / f"demo-{len(list(tmp_path.glob('demo-*')))}.log"
         with output.open("wb") as file:
@@ -47,9 +49,12 @@ def demo(clone: Path, tmp_path: Path, cloud_of_demo: LocalCloud) -> Iterator[Dem
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-        return Started(process, output)
+        started.append(Started(process, output))
+        return started[-1]
 
     yield start
+    for one in started:
+        one.kill_tree()
     start("down").process.wait(60)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.local.conftest import LocalCloud
@@ -83,6 +85,27 @@ def test_killed_in_the_middle_its_watchdog_takes_everything_away(verify: Checkou
     assert "Traceback" not in log
     assert verify.nothing_made(), log
     assert not trainer_is_there(verify)
+
+
+def test_killed_with_its_watchdog_the_next_call_takes_everything_away_first(verify: Checkout, start: Start) -> None:
+    started = start("--yes")
+    started.until(lambda: "RUNNING" in verify.clusters().values(), "the cluster runs", 120)
+    leash = ["journey.watchdog", str(run_file(verify))]
+    (watchdog,) = [process for process in psutil.process_iter() if words(process)[-2:] == leash]
+    watchdog.kill()
+    started.kill_tree()
+    done = ended(start("--yes", "--max-usd", "0.01"))
+    assert done.code == 5, done.out
+    assert "an earlier call was killed: cleans up after it first" in done.out
+    assert verify.nothing_made()
+    assert not trainer_is_there(verify)
+    assert not run_file(verify).exists()
+
+
+def words(process: psutil.Process) -> list[str]:
+    with contextlib.suppress(psutil.Error):
+        return process.cmdline()
+    return []
 
 
 @pytest.mark.parametrize(
