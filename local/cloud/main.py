@@ -21,7 +21,17 @@ from local.cloud.connections import Connections
 from local.cloud.services import Loop, World, open_world
 from local.cloud.state import PORT_TAKEN, Record, read_record, this_process, write_record
 
-SERVICES = ("storage", "iam", "resourcemanager", "logging", "serviceusage", "vertex", "quotas")
+SERVICES = (
+    "storage",
+    "iam",
+    "resourcemanager",
+    "logging",
+    "serviceusage",
+    "vertex",
+    "tensorboard",
+    "metadata",
+    "quotas",
+)
 
 
 def serve(state_folder: Path, port: int) -> None:

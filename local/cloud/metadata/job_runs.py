@@ -1,0 +1,98 @@
+"""Jobs that belong to an experiment: the run that each one logs to, and its end.
+
+What the service does here is documented by the SDK's words alone: a job with an experiment and no run gets one.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from local.cloud.collection import Collection, canonical
+from local.cloud.metadata.messages import CONTEXT, MESSAGES
+from local.cloud.services import World
+from local.cloud.vertex import jobs
+from local.cloud.wire import invalid_argument, not_found
+
+_WAITING = "metadataJobRun"
+_EXPERIMENT, _RUN, _VERSION = "system.Experiment", "system.ExperimentRun", "0.0.1"
+_JOBS = "_custom_jobs"
+_LONGEST = 121
+_CONSOLE = "https://console.cloud.google.com/vertex-ai/locations/{1}/training/{2}?project={0}"
+
+
+def check(world: World, spec: Mapping[str, Any]) -> None:
+    """Raises 404 for an experiment or a run that is not there, 400 for a context that is neither."""
+    if "experiment" not in spec:
+        if "experimentRun" in spec:
+            raise invalid_argument("An experiment run needs its experiment.")
+        return
+    for field, schema in (("experiment", _EXPERIMENT), ("experimentRun", _RUN)):
+        if field in spec:
+            found = Collection(world, MESSAGES, CONTEXT).get(canonical(spec[field]))
+            if found is None:
+                raise not_found(f"The {schema.removeprefix('system.')} {spec[field]} does not exist.")
+            if found.get("schemaTitle") != schema:
+                raise invalid_argument(f"{spec[field]} is a {found.get('schemaTitle')}, not a {schema}.")
+
+
+def joined(world: World, spec: Mapping[str, Any], job: str, display_name: str) -> dict[str, Any]:
+    """The spec of a new job with the full names of its experiment and run. Within a transaction.
+
+    Without a run of its own the job gets a new one, which ends when the job does; `job` is its full name.
+    """
+    if "experiment" not in spec:
+        return dict(spec)
+    contexts = Collection(world, MESSAGES, CONTEXT)
+    experiment = canonical(spec["experiment"])
+    if "experimentRun" in spec:
+        run = canonical(spec["experimentRun"])
+    else:
+        title = _run_title(experiment, display_name, job)
+        run = f"{experiment}-{title}"
+        contexts.add(
+            run,
+            {
+                "displayName": title,
+                "schemaTitle": _RUN,
+                "schemaVersion": _VERSION,
+                "metadata": {"_params": {}, "_metrics": {}, "_state": "RUNNING"},
+                "parentContexts": [experiment],
+            },
+        )
+        world.store.put(_WAITING, run, {"job": job})
+    found = contexts.find(run)
+    metadata = found.get("metadata", {})
+    _, project, _, location, _, job_id = job.split("/")
+    entry = {
+        "custom_job_resource_name": job,
+        "custom_job_console_uri": _CONSOLE.format(project, location, job_id),
+    }
+    # Whoever made the run goes on logging to it with the etag that they hold.
+    contexts.keep({**found, "metadata": {**metadata, _JOBS: [*metadata.get(_JOBS, ()), entry]}})
+    return {**spec, "experiment": experiment, "experimentRun": run}
+
+
+def settle(world: World) -> None:
+    """End the runs that were made for jobs which have ended: COMPLETE, or FAILED."""
+    waiting = world.store.list(_WAITING)
+    if not waiting:
+        return
+    contexts = Collection(world, MESSAGES, CONTEXT)
+    with world.store.transaction():
+        for run, body in waiting:
+            job, found = jobs.get(world.store, body["job"]), contexts.get(run)
+            if job is not None and job.run is not None:
+                continue
+            world.store.delete(_WAITING, run)
+            if found is not None and found["metadata"].get("_state") == "RUNNING":
+                well = job is not None and job.body["state"] == "JOB_STATE_SUCCEEDED"
+                state = "COMPLETE" if well else "FAILED"
+                contexts.change({**found, "metadata": {**found["metadata"], "_state": state}})
+
+
+def _run_title(experiment: str, display_name: str, job: str) -> str:
+    """The display name as far as an id may have it, made unique by the job's number."""
+    plain = re.sub(r"[^a-z0-9]+", "-", display_name.lower()).strip("-")
+    number = job.rpartition("/")[2].lstrip("7").lstrip("0") or "0"
+    room = _LONGEST - len(experiment.rpartition("/")[2]) - len(number) - 2
+    return f"{plain[: max(room, 0)].rstrip('-')}-{number}".lstrip("-")

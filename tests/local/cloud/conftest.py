@@ -1,0 +1,46 @@
+"""What tests of several services share: a world to call, and the Vertex AI SDK set up on the running cloud."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from google.cloud import aiplatform
+from google.cloud.aiplatform.metadata import metadata
+
+from tests.local.cloud.calling import Calling, every_service
+from tests.local.conftest import LocalCloud
+
+STAGING = "services-staging"
+
+
+@pytest.fixture
+def calling(tmp_path: Path) -> Iterator[Calling]:
+    with every_service(tmp_path / "state") as found:
+        yield found
+
+
+@pytest.fixture
+def vertex_sdk(cloud: LocalCloud, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalCloud]:
+    """The SDK as the deployer, over REST, with a staging bucket; without an experiment before and after the test."""
+    monkeypatch.setenv("STORAGE_EMULATOR_HOST", f"{cloud.url}/t/{cloud.token('deployer')}")
+    if f'"{STAGING}"' not in json.dumps(cloud.rest("GET", "/storage/v1/b?project=slipway-local")):
+        cloud.rest("POST", "/storage/v1/b?project=slipway-local", {"name": STAGING})
+    _forget_experiment()
+    aiplatform.init(
+        project="slipway-local",
+        location="us-central1",
+        staging_bucket=f"gs://{STAGING}",
+        credentials=cloud.credentials("deployer"),
+        api_endpoint=cloud.url,
+        api_transport="rest",
+    )
+    yield cloud
+    _forget_experiment()
+
+
+def _forget_experiment() -> None:
+    tracker: Any = metadata._experiment_tracker
+    tracker.reset()
+    tracker.set_tensorboard(None)

@@ -1,0 +1,166 @@
+"""Metadata stores, contexts, executions, artifacts, and what connects them."""
+
+from typing import Any
+
+import pytest
+
+from tests.local.cloud.calling import NUMBERED, PARENT, Calling
+
+STORES = f"/v1/{PARENT}/metadataStores"
+STORE = f"{STORES}/default"
+
+
+def node(calling: Calling, noun: str, name: str, **body: Any) -> str:
+    """A new node's full name."""
+    one = noun.removesuffix("s")
+    return str(calling.call("POST", f"{STORE}/{noun}?{one}Id={name}", body)["name"])
+
+
+def listed(calling: Calling, noun: str, text: str) -> list[str]:
+    found = calling.call("GET", f"{STORE}/{noun}?filter={text}").get(noun, [])
+    return [item["name"].rpartition("/")[2] for item in found]
+
+
+def test_the_default_store_is_there_for_whoever_uses_it_first(calling: Calling) -> None:
+    assert calling.refused("GET", STORE).code == 404
+    name = node(calling, "contexts", "exp")
+    assert name == f"{NUMBERED}/metadataStores/default/contexts/exp"
+    assert calling.call("GET", STORE)["name"] == f"{NUMBERED}/metadataStores/default"
+    assert calling.refused("POST", f"{STORES}/other/contexts?contextId=exp", {}).code == 404
+
+
+def test_a_store_is_made_and_removed_with_all_in_it(calling: Calling) -> None:
+    made = calling.call("POST", f"{STORES}?metadataStoreId=mine", {"description": "of the tests"})
+    assert made["done"] and made["response"]["name"].endswith("/metadataStores/mine")
+    assert calling.refused("POST", f"{STORES}?metadataStoreId=mine", {}).code == 409
+    calling.call("POST", f"{STORES}/mine/artifacts?artifactId=a", {"uri": "gs://b/a"})
+    assert calling.call("DELETE", f"{STORES}/mine")["done"]
+    assert calling.refused("GET", f"{STORES}/mine/artifacts/a").code == 404
+
+
+@pytest.mark.parametrize("noun", ["contexts", "executions", "artifacts"])
+def test_nodes_are_made_once_found_changed_and_removed(calling: Calling, noun: str) -> None:
+    name = node(calling, noun, "n-1", displayName="one", schemaTitle="system.X", metadata={"a": 1, "b": {"c": "d"}})
+    assert calling.refused("POST", f"{STORE}/{noun}?{noun[:-1]}Id=n-1", {}).code == 409
+    found = calling.call("GET", f"/v1/{name}")
+    assert found["metadata"] == {"a": 1.0, "b": {"c": "d"}}
+    changed = calling.call("PATCH", f"/v1/{name}", {**found, "displayName": "two", "schemaTitle": "system.Y"})
+    # What a schema says of a node stays.
+    assert (changed["displayName"], changed["schemaTitle"]) == ("two", "system.X")
+    assert calling.call("DELETE", f"/v1/{name}")["done"]
+    assert calling.refused("GET", f"/v1/{name}").code == 404
+
+
+def test_a_change_on_an_old_etag_is_refused_with_both_etags(calling: Calling) -> None:
+    name = node(calling, "contexts", "run")
+    old = calling.call("GET", f"/v1/{name}")
+    new = calling.call("PATCH", f"/v1/{name}", {**old, "displayName": "a"})
+    error = calling.refused("PATCH", f"/v1/{name}", {**old, "displayName": "b"})
+    assert (error.code, error.status) == (409, "ABORTED")
+    text = f"Specified Context `etag`: `{old['etag']}` does not match server `etag`: `{new['etag']}`"
+    assert str(error) == text and old["etag"] < new["etag"]
+
+
+def test_a_mask_changes_what_it_names(calling: Calling) -> None:
+    name = node(calling, "executions", "e", displayName="one", description="kept", state="NEW")
+    body = {"state": "COMPLETE", "displayName": "not asked"}
+    found = calling.call("PATCH", f"/v1/{name}?updateMask=state", body)
+    assert (found["state"], found["displayName"], found["description"]) == ("COMPLETE", "one", "kept")
+    assert "can't be changed" in str(calling.refused("PATCH", f"/v1/{name}?updateMask=createTime", {}))
+    made = calling.call("PATCH", f"{STORE}/executions/new?allowMissing=true", {"displayName": "made"})
+    assert made["displayName"] == "made"
+
+
+@pytest.mark.parametrize("name", ["A", "a_b", "-a", "a" * 129])
+def test_an_id_is_of_small_letters_digits_and_hyphens(calling: Calling, name: str) -> None:
+    assert calling.refused("POST", f"{STORE}/contexts?contextId={name}", {}).code == 400
+
+
+def test_contexts_are_found_by_their_parents_and_children(calling: Calling) -> None:
+    parent = node(calling, "contexts", "exp", schemaTitle="system.Experiment")
+    for run in ("r1", "r2"):
+        child = node(calling, "contexts", run, schemaTitle="system.ExperimentRun")
+        # The SDK names the project by its id or by its number.
+        named = child.replace("projects/100000000001", "projects/slipway-local")
+        calling.call("POST", f"/v1/{parent}:addContextChildren", {"childContexts": [named]})
+    assert listed(calling, "contexts", f'schema_title="system.ExperimentRun" AND parent_contexts:"{parent}"') == [
+        "r1",
+        "r2",
+    ]
+    assert listed(calling, "contexts", f'child_contexts:"{child}"') == ["exp"]
+    calling.call("POST", f"/v1/{parent}:removeContextChildren", {"childContexts": [child]})
+    assert listed(calling, "contexts", f'parent_contexts:"{parent}"') == ["r1"]
+
+
+def test_adding_a_child_leaves_its_etag_to_those_who_hold_it(calling: Calling) -> None:
+    parent, child = node(calling, "contexts", "exp"), node(calling, "contexts", "run")
+    before = calling.call("GET", f"/v1/{child}")
+    calling.call("POST", f"/v1/{parent}:addContextChildren", {"childContexts": [child]})
+    after = calling.call("GET", f"/v1/{child}")
+    assert after["etag"] == before["etag"] and after["parentContexts"] == [parent]
+
+
+def test_a_context_is_never_its_own_ancestor(calling: Calling) -> None:
+    a, b, c = (node(calling, "contexts", name) for name in "abc")
+    calling.call("POST", f"/v1/{a}:addContextChildren", {"childContexts": [b]})
+    calling.call("POST", f"/v1/{b}:addContextChildren", {"childContexts": [c]})
+    for child in (a, c):
+        error = calling.refused("POST", f"/v1/{c}:addContextChildren", {"childContexts": [a if child == a else c]})
+        assert "would make a cycle" in str(error)
+
+
+def test_lineage_tells_what_came_of_what(calling: Calling) -> None:
+    context = node(calling, "contexts", "run")
+    data, model = (node(calling, "artifacts", name, uri=f"gs://b/{name}") for name in ("data", "model"))
+    train, serve = node(calling, "executions", "train"), node(calling, "executions", "serve")
+    members = {"artifacts": [data, model], "executions": [train]}
+    calling.call("POST", f"/v1/{context}:addContextArtifactsAndExecutions", members)
+    events = [{"artifact": data, "type": "INPUT"}, {"artifact": model, "type": "OUTPUT"}]
+    calling.call("POST", f"/v1/{train}:addExecutionEvents", {"events": events})
+    calling.call("POST", f"/v1/{serve}:addExecutionEvents", {"events": [{"artifact": model, "type": "INPUT"}]})
+
+    assert listed(calling, "artifacts", f'in_context("{context}")') == ["data", "model"]
+    assert listed(calling, "executions", f'in_context("{context}")') == ["train"]
+    graph = calling.call("GET", f"/v1/{context}:queryContextLineageSubgraph")
+    assert (len(graph["artifacts"]), len(graph["executions"]), len(graph["events"])) == (2, 1, 2)
+    graph = calling.call("GET", f"/v1/{train}:queryExecutionInputsAndOutputs")
+    assert {(item["artifact"], item["type"]) for item in graph["events"]} == {(data, "INPUT"), (model, "OUTPUT")}
+    near = calling.call("GET", f"/v1/{data}:queryArtifactLineageSubgraph?maxHops=1")
+    assert [item["name"] for item in near["executions"]] == [train]
+    far = calling.call("GET", f"/v1/{data}:queryArtifactLineageSubgraph")
+    assert [item["name"] for item in far["executions"]] == [serve, train]
+
+
+def test_a_removed_node_is_connected_to_nothing(calling: Calling) -> None:
+    context, data = node(calling, "contexts", "run"), node(calling, "artifacts", "data")
+    calling.call("POST", f"/v1/{context}:addContextArtifactsAndExecutions", {"artifacts": [data]})
+    calling.call("DELETE", f"/v1/{data}")
+    node(calling, "artifacts", "data")
+    assert listed(calling, "artifacts", f'in_context("{context}")') == []
+
+
+def test_lists_come_in_pages_and_in_order(calling: Calling) -> None:
+    for name in ("b", "c", "a"):
+        node(calling, "contexts", name, displayName=name)
+    first = calling.call("GET", f"{STORE}/contexts?pageSize=2&orderBy=display_name desc")
+    assert [item["displayName"] for item in first["contexts"]] == ["c", "b"]
+    second = calling.call(
+        "GET", f"{STORE}/contexts?pageSize=2&orderBy=display_name desc&pageToken={first['nextPageToken']}"
+    )
+    assert [item["displayName"] for item in second["contexts"]] == ["a"] and "nextPageToken" not in second
+    assert calling.refused("GET", f"{STORE}/contexts?pageToken=x").code == 400
+
+
+def test_schemas_are_kept(calling: Calling) -> None:
+    body = {"schema": "title: mine.Model\ntype: object\n", "schemaType": "ARTIFACT_TYPE", "schemaVersion": "0.0.1"}
+    made = calling.call("POST", f"{STORE}/metadataSchemas?metadataSchemaId=mine", body)
+    assert calling.call("GET", f"/v1/{made['name']}")["schema"] == body["schema"]
+    assert len(calling.call("GET", f"{STORE}/metadataSchemas")["metadataSchemas"]) == 1
+
+
+def test_a_viewer_reads_and_does_not_write(calling: Calling) -> None:
+    name = node(calling, "contexts", "run")
+    assert calling.call("GET", f"/v1/{name}", role="previewer")
+    assert calling.refused("DELETE", f"/v1/{name}", role="previewer").code == 403
+    error = calling.refused("POST", f"{STORE}/artifacts", {}, role="previewer")
+    assert "aiplatform.artifacts.create" in str(error)

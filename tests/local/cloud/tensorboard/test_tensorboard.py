@@ -1,0 +1,193 @@
+"""TensorBoard resources and their data, by the rules of their messages."""
+
+from typing import Any
+
+import pytest
+
+from tests.local.cloud.calling import NUMBERED, PARENT, Calling
+
+BOARDS = f"/v1/{PARENT}/tensorboards"
+
+
+def board(calling: Calling, **body: Any) -> str:
+    """A new tensorboard's path."""
+    answer = calling.call("POST", BOARDS, {"displayName": "board"} | body)
+    return "/v1/" + str(answer["response"]["name"])
+
+
+def run(calling: Calling, name: str = "run-1", experiment: str = "exp") -> str:
+    """The path of a new run in a new experiment of a new tensorboard."""
+    at = board(calling)
+    calling.call("POST", f"{at}/experiments?tensorboardExperimentId={experiment}", {})
+    calling.call("POST", f"{at}/experiments/{experiment}/runs?tensorboardRunId={name}", {"displayName": name})
+    return f"{at}/experiments/{experiment}/runs/{name}"
+
+
+def series(calling: Calling, at: str, title: str = "loss", kind: str = "SCALAR") -> str:
+    body = {"displayName": title, "valueType": kind, "pluginName": "scalars"}
+    return str(calling.call("POST", f"{at}/timeSeries", body)["name"])
+
+
+def points(*values: float, start: int = 1) -> list[dict[str, Any]]:
+    return [
+        {"step": str(step), "wallTime": f"2026-11-20T10:00:{step:02}Z", "scalar": {"value": value}}
+        for step, value in enumerate(values, start)
+    ]
+
+
+def write(calling: Calling, at: str, name: str, values: list[dict[str, Any]], kind: str = "SCALAR") -> Any:
+    data = [{"tensorboardTimeSeriesId": name.rpartition("/")[2], "valueType": kind, "values": values}]
+    return calling.call("POST", f"{at}:write", {"timeSeriesData": data})
+
+
+def read(calling: Calling, name: str, query: str = "") -> list[float]:
+    found = calling.call("GET", f"/v1/{name}:read{query}")["timeSeriesData"]
+    return [point["scalar"].get("value", 0.0) for point in found.get("values", [])]
+
+
+def test_a_tensorboard_is_made_changed_and_removed_by_operations(calling: Calling) -> None:
+    at = board(calling, labels={"team": "ml"})
+    found = calling.call("GET", at)
+    assert found["name"].startswith(f"{NUMBERED}/tensorboards/5") and found["labels"] == {"team": "ml"}
+    done = calling.call("PATCH", f"{at}?updateMask=displayName", {"displayName": "new", "labels": {"not": "asked"}})
+    assert done["done"] and done["metadata"]["@type"].endswith("UpdateTensorboardOperationMetadata")
+    changed = calling.call("GET", at)
+    assert (changed["displayName"], changed["labels"]) == ("new", {"team": "ml"})
+    assert int(changed["etag"]) > int(found["etag"])
+    assert calling.call("DELETE", at)["done"]
+    assert calling.refused("GET", at).code == 404
+
+
+def test_a_region_has_one_default_tensorboard_at_most(calling: Calling) -> None:
+    first, second = board(calling, isDefault=True), board(calling, isDefault=True)
+    listed = calling.call("GET", f"{BOARDS}?filter=is_default=true")["tensorboards"]
+    assert ["/v1/" + item["name"] for item in listed] == [second]
+    assert "isDefault" not in calling.call("GET", first)
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ({}, "Display name is required"),
+        ({"displayName": "x" * 129}, "longer than 128"),
+        ({"displayName": "a", "labels": {"Team": "ml"}}, "Label key"),
+        ({"displayName": "a", "colour": "red"}, 'Unknown name "colour"'),
+    ],
+)
+def test_a_tensorboard_that_is_none_is_refused(calling: Calling, body: dict[str, Any], words: str) -> None:
+    assert words in str(calling.refused("POST", BOARDS, body))
+
+
+def test_what_is_in_a_tensorboard_goes_with_it(calling: Calling) -> None:
+    at = run(calling)
+    name = series(calling, at)
+    write(calling, at, name, points(1.0))
+    top = at.partition("/experiments")[0]
+    assert calling.call("GET", top)["runCount"] == 1
+    calling.call("DELETE", top)
+    assert calling.refused("GET", at).code == 404
+    assert calling.refused("GET", f"/v1/{name}:read").code == 404
+
+
+def test_removing_a_run_leaves_its_neighbour_of_a_similar_name(calling: Calling) -> None:
+    at = run(calling)
+    calling.call("POST", f"{at.rpartition('/')[0]}?tensorboardRunId=run-12", {"displayName": "run-12"})
+    kept = series(calling, f"{at}2")
+    write(calling, f"{at}2", kept, points(1.0))
+    calling.call("DELETE", at)
+    assert read(calling, kept) == [1.0]
+
+
+@pytest.mark.parametrize(("run_id", "code"), [("Run-1", 400), ("", 400), ("a_b", 400), ("run-1", 409)])
+def test_a_run_has_an_id_of_its_own_in_small_letters(calling: Calling, run_id: str, code: int) -> None:
+    at = run(calling).rpartition("/")[0]
+    assert calling.refused("POST", f"{at}?tensorboardRunId={run_id}", {"displayName": "other"}).code == code
+
+
+def test_a_time_series_has_a_title_of_its_own_and_a_type(calling: Calling) -> None:
+    at = run(calling)
+    series(calling, at)
+    assert calling.refused("POST", f"{at}/timeSeries", {"displayName": "loss", "valueType": "SCALAR"}).code == 409
+    assert "value type is required" in str(calling.refused("POST", f"{at}/timeSeries", {"displayName": "acc"}))
+    assert calling.refused("POST", f"{at}2/timeSeries", {"displayName": "a", "valueType": "SCALAR"}).code == 404
+
+
+def test_data_is_kept_by_step_and_the_last_write_of_a_step_stands(calling: Calling) -> None:
+    at = run(calling)
+    name = series(calling, at)
+    write(calling, at, name, points(3.0, 2.0, 1.0))
+    write(calling, at, name, points(2.5, start=2))
+    assert read(calling, name) == [3.0, 2.5, 1.0]
+    found = calling.call("GET", f"/v1/{name}")["metadata"]
+    assert found == {"maxStep": "3", "maxWallTime": "2026-11-20T10:00:03Z"}
+
+
+def test_a_reader_may_ask_for_fewer_points_and_gets_both_ends(calling: Calling) -> None:
+    at = run(calling)
+    name = series(calling, at)
+    write(calling, at, name, points(*map(float, range(50))))
+    assert read(calling, name, "?maxDataPoints=3") == [0.0, 24.0, 49.0]
+    assert len(read(calling, name, "?maxDataPoints=-1")) == 50
+
+
+def test_many_series_are_read_at_once(calling: Calling) -> None:
+    at = run(calling)
+    names = [series(calling, at, title) for title in ("loss", "accuracy")]
+    for name in names:
+        write(calling, at, name, points(1.0))
+    top = at.partition("/experiments")[0]
+    query = "&".join(f"timeSeries={name}" for name in names)
+    found = calling.call("GET", f"{top}:batchRead?{query}")["timeSeriesData"]
+    assert [item["tensorboardTimeSeriesId"] for item in found] == [name.rpartition("/")[2] for name in names]
+    other = board(calling)
+    assert "is not in" in str(calling.refused("GET", f"{other}:batchRead?{query}"))
+
+
+def test_values_must_be_of_the_series_type(calling: Calling) -> None:
+    at = run(calling)
+    name = series(calling, at).rpartition("/")[2]
+    data = [{"tensorboardTimeSeriesId": name, "valueType": "TENSOR", "values": []}]
+    assert "type SCALAR" in str(calling.refused("POST", f"{at}:write", {"timeSeriesData": data}))
+
+
+def test_an_experiment_s_runs_are_written_in_one_call_or_not_at_all(calling: Calling) -> None:
+    at = run(calling)
+    experiment = at.rpartition("/runs/")[0]
+    name = series(calling, at)
+    good = {
+        "tensorboardRun": at.removeprefix("/v1/"),
+        "timeSeriesData": [
+            {"tensorboardTimeSeriesId": name.rpartition("/")[2], "valueType": "SCALAR", "values": points(1.0)}
+        ],
+    }
+    bad = {**good, "tensorboardRun": "projects/1/locations/us-central1/tensorboards/1/experiments/e/runs/r"}
+    assert calling.refused("POST", f"{experiment}:write", {"writeRunDataRequests": [good, bad]}).code == 400
+    assert read(calling, name) == []
+    calling.call("POST", f"{experiment}:write", {"writeRunDataRequests": [good]})
+    assert read(calling, name) == [1.0]
+
+
+def test_runs_and_series_are_made_in_batches(calling: Calling) -> None:
+    at = run(calling)
+    experiment = at.rpartition("/runs/")[0].removeprefix("/v1/")
+    runs = [
+        {"parent": experiment, "tensorboardRunId": f"r{n}", "tensorboardRun": {"displayName": f"r{n}"}} for n in (1, 2)
+    ]
+    made = calling.call("POST", f"/v1/{experiment}/runs:batchCreate", {"requests": runs})["tensorboardRuns"]
+    assert [item["name"].rpartition("/")[2] for item in made] == ["r1", "r2"]
+    wanted = [
+        {"parent": f"{experiment}/runs/{name}", "tensorboardTimeSeries": {"displayName": "x", "valueType": "SCALAR"}}
+        for name in ("r1", "r2", "r3")
+    ]
+    assert calling.refused("POST", f"/v1/{experiment}:batchCreate", {"requests": wanted}).code == 404
+    made = calling.call("POST", f"/v1/{experiment}:batchCreate", {"requests": wanted[:2]})["tensorboardTimeSeries"]
+    assert len(made) == 2
+
+
+def test_a_viewer_reads_and_does_not_write(calling: Calling) -> None:
+    at = run(calling)
+    name = series(calling, at)
+    assert calling.call("GET", at, role="previewer")["name"]
+    assert calling.call("GET", f"/v1/{name}:read", role="previewer")
+    error = calling.refused("POST", f"{at}:write", {"timeSeriesData": []}, role="previewer")
+    assert "aiplatform.tensorboardRuns.write" in str(error) and error.code == 403
