@@ -4,7 +4,16 @@ from local.cloud.messages import Messages
 
 MESSAGES = Messages(
     packages={"v1": "aiplatform_v1", "v1beta1": "aiplatform_v1beta1"},
-    modules={"CustomJob": "custom_job", "PersistentResource": "persistent_resource"},
+    modules={
+        "CustomJob": "custom_job",
+        "CustomJobSpec": "custom_job",
+        "HyperparameterTuningJob": "hyperparameter_tuning_job",
+        "MergeVersionAliasesRequest": "model_service",
+        "Model": "model",
+        "PersistentResource": "persistent_resource",
+        "TrainingPipeline": "training_pipeline",
+        "UploadModelRequest": "model_service",
+    },
 )
 
 

@@ -2,9 +2,12 @@
 
 from collections.abc import Mapping
 
-from local.cloud.services import World
+from local.cloud.services import Loop, World
+from local.cloud.studies import tuner
+from local.cloud.studies.tuning_jobs import TuningJobs
 from local.cloud.vertex import clusters, jobs, not_yet
 from local.cloud.vertex.custom_jobs import CustomJobs
+from local.cloud.vertex.following import Follower, Loops
 from local.cloud.vertex.operations import Operations
 from local.cloud.vertex.persistent_resources import PersistentResources
 from local.cloud.vertex.scheduler import Scheduler
@@ -18,13 +21,14 @@ def routes(world: World) -> list[Route]:
     return [
         *PersistentResources(world).routes(),
         *CustomJobs(world).routes(),
+        *TuningJobs(world).routes(),
         *operations.routes(),
         *not_yet.routes(world),
     ]
 
 
-def loop(world: World) -> Scheduler:
-    return Scheduler(world)
+def loop(world: World) -> Loop:
+    return Loops(Scheduler(world), Follower(world, [tuner.step]))
 
 
 def summary(world: World) -> Mapping[str, str | int]:

@@ -69,6 +69,8 @@ class TrainingSettings:
     spot_reservation: str = "reject"
     # What machines of a specific reservation draw: `on-demand` quota, or `none`.
     reservation_quota: str = "on-demand"
+    # Failed trials that end a tuning job which leaves their number to the service.
+    failed_trials: int = 5
     # How long a replica may take to end after SIGTERM before it is killed.
     kill_grace_seconds: float = 5.0
     # Threads that numeric libraries of one replica may use; 0 shares the machine's cores among a job's replicas.

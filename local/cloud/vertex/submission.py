@@ -10,6 +10,7 @@ from local.cloud.capacity import kept
 from local.cloud.services import World
 from local.cloud.vertex import (
     clusters,
+    job_life,
     job_rules,
     jobs,
     keeping,
@@ -94,6 +95,13 @@ def submit(world: World, location: str, declared: Mapping[str, Any], email: str,
     made = jobs.get(store, name)
     assert made is not None
     return made
+
+
+def cancel(world: World, name: str, message: str) -> None:
+    """End a job, which may be over or gone already. Within a transaction."""
+    job = jobs.get(world.store, name)
+    if job is not None and job.run is not None:
+        keeping.keep(world, job.run, job_life.cancelled(job, job.run, world.clock.now(), message))
 
 
 def _admit_to_pool(world: World, location: str, cluster_id: str, body: Mapping[str, Any], root: str) -> str:

@@ -1,0 +1,1 @@
+"""Hyperparameter tuning jobs: a study's search, and its trials as custom jobs."""
