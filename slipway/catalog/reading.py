@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from slipway.catalog.model import Catalog, Cluster, Parameter, ParameterType, Pool, Scalar, Template, Way
+from slipway.cloud.kinds import CUSTOM_JOB, KINDS
+from slipway.cloud.resources import WorkerPool
 from slipway.errors import ConfigError
 
 SCHEMA = 1
 """The newest schema this version reads."""
 
+_NAME = re.compile(r"[a-z]([a-z0-9-]*[a-z0-9])?")
+_PROJECT = re.compile(r"([a-z0-9.-]+:)?[a-z][a-z0-9-]*[a-z0-9]")
+_BUCKET = re.compile(r"[a-z0-9][a-z0-9_.-]*")
+_PLACEHOLDER = re.compile(r"\$\{[^}]+\}")
 _TYPES: Mapping[str, ParameterType] = {"int": "int", "float": "float", "str": "str", "bool": "bool"}
 
 
@@ -21,7 +28,7 @@ def read(content: bytes | str, source: str) -> Catalog:
     """Parse a catalog; ``source`` is its address, for errors. Raises ConfigError."""
     try:
         body = json.loads(content)
-    except ValueError as problem:
+    except (ValueError, RecursionError) as problem:
         raise _unreadable(source, f"it is no JSON: {problem}") from problem
     if not isinstance(body, dict):
         raise _unreadable(source, "it is no JSON object")
@@ -64,6 +71,18 @@ class _Place:
             raise self.wrong(key, "a text")
         return value
 
+    def word(self, key: str, pattern: re.Pattern[str], expected: str) -> str:
+        """A text of a form. These become parts of host names, paths and files, so that nothing else may stand there."""
+        if not pattern.fullmatch(self.text(key)):
+            raise self.wrong(key, expected)
+        return self.text(key)
+
+    def scalar(self, key: str) -> Scalar | None:
+        value = self.body.get(key)
+        if value is not None and not isinstance(value, int | float | str | bool):
+            raise self.wrong(key, "a value")
+        return value
+
     def whole(self, key: str, default: int | None = None) -> int:
         value = self.body.get(key, default)
         if not isinstance(value, int) or isinstance(value, bool):
@@ -81,9 +100,12 @@ class _Place:
         if value is None:
             return None
         try:
-            return Decimal(str(value))
+            price = Decimal(str(value))
         except InvalidOperation:
             raise self.wrong(key, "a price or null") from None
+        if not price.is_finite():
+            raise self.wrong(key, "a price or null")
+        return price
 
     def number(self, key: str) -> float | None:
         value = self.body.get(key)
@@ -123,23 +145,25 @@ class _Place:
 
 
 def _catalog(place: _Place, source: str) -> Catalog:
+    clusters = {name: _cluster(name, one) for name, one in place.objects("clusters").items()}
     return Catalog(
-        stack=place.text("stack"),
-        project=place.text("project"),
-        region=place.text("region"),
+        stack=place.word("stack", _NAME, "a stack's name"),
+        project=place.word("project", _PROJECT, "a project's id"),
+        region=place.word("region", _NAME, "a region"),
         commit=place.text("commit", ""),
         dirty=place.flag("dirty", False),
-        work_bucket=place.object("storage").text("work"),
+        work_bucket=place.object("storage").word("work", _BUCKET, "a bucket's name"),
         trainer=place.text("trainer", ""),
-        clusters={name: _cluster(name, one) for name, one in place.objects("clusters").items()},
+        clusters=clusters,
         retiring=place.texts("retiring"),
-        templates={name: _template(name, one) for name, one in place.objects("templates").items()},
+        templates={name: _template(name, one, clusters) for name, one in place.objects("templates").items()},
         source=source,
     )
 
 
 def _cluster(name: str, place: _Place) -> Cluster:
-    return Cluster(name, place.text("id"), {key: _pool(key, one) for key, one in place.objects("pools").items()})
+    id_ = place.word("id", _NAME, "a persistent resource's id")
+    return Cluster(name, id_, {key: _pool(key, one) for key, one in place.objects("pools").items()})
 
 
 def _pool(name: str, place: _Place) -> Pool:
@@ -161,7 +185,7 @@ def _pool(name: str, place: _Place) -> Pool:
     )
 
 
-def _template(name: str, place: _Place) -> Template:
+def _template(name: str, place: _Place, clusters: Collection[str]) -> Template:
     kind = place.text("kind")
     return Template(
         name=name,
@@ -169,7 +193,7 @@ def _template(name: str, place: _Place) -> Template:
         kind=kind,
         roles=place.texts("roles"),
         parameters=tuple(_parameter(one) for one in place.each("parameters")),
-        ways=tuple(_way(one) for one in place.each("ways")),
+        ways=tuple(_way(one, clusters) for one in place.each("ways")),
         kinds=place.texts("kinds") or (kind,),
         package=place.text("package", "") if place.body.get("package") is not None else "",
         code_flag=place.flag("codeFlag", False),
@@ -184,15 +208,22 @@ def _parameter(place: _Place) -> Parameter:
         name=place.text("name"),
         type=kind,
         required="default" not in place.body,
-        default=place.body.get("default"),
+        default=place.scalar("default"),
         min=place.number("min"),
         max=place.number("max"),
-        choices=tuple(place.list("choices")),
+        choices=_values(place, "choices") if place.list("choices") else (),
         help=place.text("help", ""),
     )
 
 
-def _way(place: _Place) -> Way:
+def _way(place: _Place, clusters: Collection[str]) -> Way:
+    if place.text("cluster", "") and place.text("cluster") not in clusters:
+        raise place.wrong("cluster", "a cluster of this catalog")
+    kind = KINDS.get(place.text("kind", CUSTOM_JOB.name))
+    request, when = place.object("request"), place.body.get("when") is not None
+    if kind is None:
+        raise place.wrong("kind", f"one of {', '.join(KINDS)}")
+    _check_machines(request.object(kind.spec))
     return Way(
         way=place.text("way"),
         available=place.flag("available"),
@@ -200,12 +231,24 @@ def _way(place: _Place) -> Way:
         cluster=place.text("cluster", ""),
         pools=place.texts("pools"),
         price_per_hour=place.price("pricePerHour"),
-        request=place.object("request").body,
-        kind=place.text("kind", "custom-job"),
-        when={name: _values(place.object("when"), name) for name in place.body.get("when") or {}},
+        request=request.body,
+        kind=kind.name,
+        when={name: _values(place.object("when"), name) for name in place.object("when").body} if when else {},
         wait=place.number("wait"),
         roles=place.texts("roles"),
     )
+
+
+def _check_machines(spec: _Place) -> None:
+    """The worker pools of a job spec, as far as the command reads them; counts of replicas may be placeholders."""
+    for pool in spec.each("workerPoolSpecs"):
+        replicas = str(pool.body.get("replicaCount", 1))
+        if not (replicas.isdecimal() or _PLACEHOLDER.fullmatch(replicas)):
+            raise pool.wrong("replicaCount", "a whole number or a parameter")
+        try:
+            WorkerPool.read({**pool.body, "replicaCount": 1})
+        except (TypeError, ValueError, AttributeError) as problem:
+            raise _unreadable(pool.source, f"{pool.path.rstrip('.')} is no worker pool: {problem}") from problem
 
 
 def _values(place: _Place, name: str) -> tuple[Scalar, ...]:

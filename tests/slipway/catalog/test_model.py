@@ -1,15 +1,21 @@
 """Reading a catalog: the values of a good one, and where a bad one is wrong."""
 
+import copy
 import json
 from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from slipway.catalog.reading import read
-from slipway.errors import ConfigError
+from slipway.errors import ConfigError, SlipwayError
+from slipway.submit.demand import Demand
+from slipway.submit.filling import fill
+from slipway.submit.parameters import resolve
+
+from .conftest import CATALOG
 
 SOURCE = "gs://c/catalog.json"
 
@@ -84,9 +90,69 @@ JSON = st.recursive(
 
 @given(key=st.sampled_from(["stack", "storage", "clusters", "retiring", "templates", "trainer", "dirty"]), value=JSON)
 def test_whatever_stands_in_a_catalog_is_read_or_refused_in_words(key: str, value: Any) -> None:
-    from .conftest import CATALOG
-
     try:
         read(json.dumps({**CATALOG, key: value}), SOURCE)
     except ConfigError as error:
         assert error.why
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The paths of everything in a document."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path, *(found for key, child in inner for found in places(child, (*path, key)))]
+
+
+@settings(max_examples=400)
+@given(path=st.sampled_from(places(CATALOG)[1:]), value=JSON)
+def test_what_is_read_can_be_filled_and_counted(path: tuple[Any, ...], value: Any) -> None:
+    body = copy.deepcopy(CATALOG)
+    place: Any = body
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    try:
+        catalog = read(json.dumps(body), SOURCE)
+        for template in catalog.templates.values():
+            for way in template.ways:
+                filled = fill(catalog, template, way, resolve(template, {}), request_id="r", user="ada")
+                Demand.read(filled, template.roles, way.pools)
+    except SlipwayError as error:
+        assert str(error)
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("region",), "evil.example/"),
+        (("region",), "us-central1\n"),
+        (("project",), "../../elsewhere"),
+        (("project",), "p?alt=x"),
+        (("stack",), "../../../tmp"),
+        (("stack",), "/tmp/elsewhere"),
+        (("storage", "work"), "bucket/../other"),
+        (("clusters", "cpu", "id"), "x/../y"),
+    ],
+)
+def test_what_becomes_a_host_a_path_or_a_file_can_be_nothing_else(
+    body: dict[str, Any], path: tuple[Any, ...], value: str
+) -> None:
+    """A catalog may come from anybody's bucket: a region with a slash would send the person's token elsewhere."""
+    place: Any = body
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    with pytest.raises(ConfigError) as error:
+        read(json.dumps(body), SOURCE)
+    assert path[-1] in error.value.why
+
+
+def test_a_catalog_nested_beyond_reading_is_no_catalog() -> None:
+    with pytest.raises(ConfigError, match="can't be read"):
+        read("[" * 100_000 + "]" * 100_000, SOURCE)
+
+
+def test_a_way_to_a_cluster_that_is_not_there_is_named(body: dict[str, Any]) -> None:
+    body["templates"]["digits"]["ways"][0]["cluster"] = "gpu"
+    with pytest.raises(ConfigError) as error:
+        read(json.dumps(body), SOURCE)
+    assert "ways[0].cluster is 'gpu'" in error.value.why
