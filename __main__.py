@@ -42,14 +42,18 @@ def main() -> None:
         from slipway.package import build
         from slipway.quota import table, verdict
         from slipway.template.compile import Setting
-        from slipway.template.document import document, draws, template_entry
+        from slipway.template.document import document
+        from slipway.template.entry import draws, template_entry
         from slipway.template.load import load
         from slipway.template.proof import prove_all
 
         commit = revision(CHECKOUT, os.environ)
         templates = {template.name: template for template in load(stack.templates, CHECKOUT / "templates")}
-        offers = prove_all(templates.values(), stack.clusters)
-        packages = {key: build(key, CHECKOUT / template.code.folder) for key, template in templates.items()}
+        offers = prove_all(templates.values(), stack.clusters, region=region, reservations=stack.reservations)
+        packages = {
+            key: {code: build(key, CHECKOUT / code.folder) for code in template.packages}
+            for key, template in templates.items()
+        }
         live, plan = deciding.result()
 
     ways = tuple(way for key, template in templates.items() for way in draws(template, offers[key]))
@@ -71,9 +75,14 @@ def main() -> None:
         work_bucket=stack.workspace.work_bucket,
         trainer=email(stack.workspace.trainer, project),
         clusters={item.spec.name: item.id for item in plan.current},
+        project=project,
+        reservations=stack.reservations,
+        code_allowed=stack.workspace.code,
     )
     entries = {
-        key: template_entry(template, offers[key], report.ways[key], setting, packages[key].path)
+        key: template_entry(
+            template, offers[key], report.ways[key], setting, {code: one.path for code, one in packages[key].items()}
+        )
         for key, template in templates.items()
     }
 
@@ -84,8 +93,13 @@ def main() -> None:
     }
     retiring = [RetiringResource(item, project=project, region=region, hooks=hooks) for item in plan.retiring]
     published = [
-        JobTemplate(key, entry=entry, package=package, archive=package.save(PACKAGES), bucket=workspace.catalog.name)
-        for (key, entry), package in zip(entries.items(), packages.values(), strict=True)
+        JobTemplate(
+            key,
+            entry=entry,
+            packages={one.save(PACKAGES): one for one in packages[key].values()},
+            bucket=workspace.catalog.name,
+        )
+        for key, entry in entries.items()
     ]
     catalog = Catalog(
         "catalog",

@@ -74,7 +74,8 @@ class JobReplicas:
 class LiveJob:
     """A job of any kind. `cluster_id` is the persistent resource it names, None when it runs beside the pools.
 
-    `kind`: "custom job", "hyperparameter tuning job" or "training pipeline". `state` is the API's word.
+    `spot`: its machines draw preemptible quota, as Spot and flex-start do. `kind`: "custom job", "hyperparameter tuning
+    job" or "training pipeline". `state` is the API's word.
     """
 
     name: str

@@ -15,6 +15,7 @@ from slipway.generations.plan import Current
 from slipway.live import JobReplicas, Live, Unknown
 from slipway.live_reader import Wanted, read
 from slipway.quota import Line, QuotaReport, WayDraw, table, verdict
+from slipway.rules import WAYS
 from slipway.submit.demand import Demand
 from slipway.submit.filling import fill
 
@@ -89,7 +90,8 @@ def _spec(catalog: Catalog, name: str) -> ClusterSpec:
 
 def _draw(catalog: Catalog, template: Template, way: Way) -> WayDraw | None:
     """What a way draws with the defaults; None where a required parameter decides that."""
-    if way.cluster:
+    row = WAYS[way.way]
+    if row.draws == "nothing":
         return WayDraw(template.name, way.way)
     values = {one.name: one.default for one in template.parameters if one.default is not None}
     try:
@@ -106,7 +108,7 @@ def _draw(catalog: Catalog, template: Template, way: Way) -> WayDraw | None:
         )
         for part in demand.parts
     )
-    return WayDraw(template.name, way.way, replicas, preemptible=way.way in ("spot", "flex-start"))
+    return WayDraw(template.name, way.way, replicas, preemptible=row.preemptible, doubtful=row.draws == "unknown")
 
 
 def _document(catalog: Catalog, live: Live, report: QuotaReport) -> dict[str, Any]:

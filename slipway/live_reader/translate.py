@@ -9,8 +9,10 @@ from slipway.cloud.quotas import QuotaInfo
 from slipway.cloud.resources import CustomJob, PersistentResource, Shape, WorkerPool, moment
 from slipway.cluster import Disk
 from slipway.live import JobReplicas, LiveCluster, LiveJob, LivePool, QuotaLimit
+from slipway.rules import WAYS
 
 _SERVICE = "aiplatform.googleapis.com/"
+_PREEMPTIBLE = tuple(way.strategy for way in WAYS.values() if way.preemptible)
 _INELIGIBLE = {
     "NOT_ENOUGH_USAGE_HISTORY": "no increase: too little usage history",
     "NO_VALID_BILLING_ACCOUNT": "no increase: no valid billing account",
@@ -53,7 +55,7 @@ def custom_job(job: CustomJob) -> LiveJob:
         start_time=job.start_time,
         end_time=job.end_time,
         replicas=_replicas(job.worker_pools, 1),
-        spot=job.strategy == "SPOT",
+        spot=job.strategy in _PREEMPTIBLE,
         kind="custom job",
     )
 
@@ -83,7 +85,7 @@ def _job(body: Mapping[str, Any], spec: Mapping[str, Any], kind: str, times: int
         start_time=moment(body.get("startTime")),
         end_time=moment(body.get("endTime")),
         replicas=_replicas(tuple(map(WorkerPool.read, spec.get("workerPoolSpecs", ()))), times),
-        spot=spec.get("scheduling", {}).get("strategy") == "SPOT",
+        spot=spec.get("scheduling", {}).get("strategy") in _PREEMPTIBLE,
         kind=kind,
     )
 

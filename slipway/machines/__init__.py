@@ -12,7 +12,7 @@ from slipway.machines.table import (
     regions,
     regions_with,
 )
-from slipway.machines.tpu import is_tpu, tpu
+from slipway.machines.tpu import is_tpu, one_tpu, tpu
 
 __all__ = [
     "Machine",
@@ -23,6 +23,7 @@ __all__ = [
     "machine",
     "machine_types",
     "nearest",
+    "one_tpu",
     "region_has",
     "regions",
     "regions_with",

@@ -34,6 +34,12 @@ def tpu(type: str, accelerator: str | None, count: int | None, topology: str | N
     return _machine(type, shape, None, shape["chips"], topology, known[topology])
 
 
+def one_tpu(type: str, accelerator: str | None, chips: int) -> Machine:
+    """One VM of a TPU, however it is joined with others; `chips` 0 are those of the type."""
+    shape: Mapping[str, Any] = rows("tpus")[type]
+    return _machine(type, shape, accelerator, chips or shape.get("chips", 0), None, 1)
+
+
 def _by_count(
     type: str, shape: Mapping[str, Any], accelerator: str | None, count: int | None, topology: str | None
 ) -> Machine:

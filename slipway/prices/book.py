@@ -11,12 +11,10 @@ from importlib.resources import files
 from typing import Any
 
 from slipway.cluster import ClusterSpec, Disk, PoolSpec
+from slipway.rules import WAYS
 from slipway.words import UNKNOWN_PRICE, dollars
 
 __all__ = ["UNKNOWN_PRICE", "Bounds", "dollars", "hourly", "pool_price", "total"]
-
-# A pool holds ordinary on-demand capacity.
-_COLUMN = {"pool": "standard", "on-demand": "standard", "spot": "spot", "flex-start": "flex-start"}
 
 
 @dataclass(frozen=True)
@@ -30,16 +28,18 @@ class Bounds:
 def hourly(
     machine_type: str, region: str, disk: Disk, way: str = "pool", *, accelerator: str | None = None
 ) -> Decimal | None:
-    """USD per hour of one machine with its boot disk, got by `way` (pool, on-demand, spot, flex-start).
+    """USD per hour of one machine with its boot disk, got by `way`, while it runs: waiting is not billed.
 
+    None where the book has no price, and always for a reservation, whose price is between you and Compute Engine.
     `accelerator` is one attached to the machine (N1), not one built in.
     """
-    if way not in _COLUMN:
-        raise ValueError(f"unknown way {way!r}; one of {', '.join(_COLUMN)}")
+    if way not in WAYS:
+        raise ValueError(f"unknown way {way!r}; one of {', '.join(WAYS)}")
+    column = WAYS[way].price
     shelf: Mapping[str, Any] = _book()["regions"].get(region, {"machines": {}, "disks": {}})
     if accelerator is not None and machine_type.startswith("n1-"):
         return None  # No price of an attached accelerator is in the book.
-    machine = shelf["machines"].get(machine_type, {}).get(_COLUMN[way])
+    machine = shelf["machines"].get(machine_type, {}).get(column)
     per_gb = shelf["disks"].get(disk.type, {}).get("perGb")
     if machine is None or per_gb is None:
         return None

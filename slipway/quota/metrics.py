@@ -6,12 +6,12 @@ the metric in a listed `quotaInfos`; those marked as not documented are inferred
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from slipway.cluster import Disk
 from slipway.live import JobReplicas
-from slipway.machines import Machine, machine
+from slipway.machines import Machine, is_tpu, machine, one_tpu
 from slipway.quota.model import ON_DEMAND, PREEMPTIBLE, Need
 
 _PREFIX = "custom_model_training_"
@@ -19,7 +19,7 @@ _PREFIX = "custom_model_training_"
 
 @dataclass(frozen=True)
 class Gpu:
-    """`slug` makes the metric, `infix` the quota id, `label` is for people. GB200 has no preemptible metric."""
+    """`slug` makes the metric, `infix` the quota id, `label` is for people. GB200 and TPUs have none preemptible."""
 
     slug: str
     infix: str
@@ -43,6 +43,13 @@ _GPUS: Mapping[str, Gpu] = {
     "NVIDIA_GB200": Gpu("nvidia_gb200", "GB200GPUs", "GB200 GPUs", documented=False, preemptible=False),
     "NVIDIA_RTX_PRO_6000": Gpu("nvidia_rtx_pro_6000", "RTXPRO6000GPUs", "RTX PRO 6000 GPUs", documented=False),
 }
+_TPUS: Mapping[str, Gpu] = {
+    "TPU_V2": Gpu("tpu_v2", "V2TPUs", "TPU v2", documented=False),
+    "TPU_V3": Gpu("tpu_v3", "V3TPUs", "TPU v3"),
+    "ct5lp": Gpu("tpu_v5e", "V5ETPU", "TPU v5e"),
+    "ct6e": Gpu("tpu_v6e", "V6ETPU", "TPU v6e", documented=False),
+    "tpu7x": Gpu("tpu7x", "7XTPU", "TPU 7x", documented=False),
+}
 _CPU_FAMILIES = frozenset({"n2", "n4", "c2", "m1", "a2", "a3", "g2"})
 _DISKS: Mapping[str, tuple[str, str, bool]] = {
     "pd-ssd": ("pd_ssd", "PD SSD GB", True),
@@ -54,19 +61,27 @@ def needs(shape: Machine, disk: Disk, replicas: int, *, preemptible: bool = Fals
     """GPUs, vCPUs and GB of disk that so many machines draw.
 
     Preemptible draws (Spot and flex-start) share one CPU metric over all families; there is no preemptible disk metric.
-    No metric is known for hyperdisks: they draw nothing that could be checked.
+    No metric is known for hyperdisks, for preemptible TPUs, and for the CPUs of TPU machines: they draw nothing that
+    could be checked. TPUs are counted in chips.
     """
     found: list[Need] = []
+    if is_tpu(shape.type):
+        if not preemptible:
+            chip = _TPUS[shape.accelerator or shape.family]
+            found.append(Need(_PREFIX + chip.slug, replicas * shape.accelerator_count, chip.documented))
+        return (*found, *_disks(disk, replicas))
     if shape.accelerator is not None:
         gpu = _GPUS[shape.accelerator]
         if gpu.preemptible or not preemptible:
             metric = f"{_PREFIX}{'preemptible_' if preemptible else ''}{gpu.slug}_gpus"
             found.append(Need(metric, replicas * shape.accelerator_count, gpu.documented))
-    found.append(_cpus(shape, replicas, preemptible))
+    return (*found, _cpus(shape, replicas, preemptible), *_disks(disk, replicas))
+
+
+def _disks(disk: Disk, replicas: int) -> Iterator[Need]:
     if disk.type in _DISKS:
         slug, _, documented = _DISKS[disk.type]
-        found.append(Need(_PREFIX + slug, replicas * disk.size_gb, documented))
-    return tuple(found)
+        yield Need(_PREFIX + slug, replicas * disk.size_gb, documented)
 
 
 def needs_of(groups: Iterable[JobReplicas], *, preemptible: bool = False) -> tuple[Need, ...]:
@@ -79,12 +94,18 @@ def needs_of(groups: Iterable[JobReplicas], *, preemptible: bool = False) -> tup
         need
         for group in groups
         for need in needs(
-            machine(group.machine_type, group.accelerator_type, group.accelerator_count or None),
+            _shape(group),
             group.disk,
             group.replicas,
             preemptible=preemptible,
         )
     )
+
+
+def _shape(group: JobReplicas) -> Machine:
+    if is_tpu(group.machine_type):
+        return one_tpu(group.machine_type, group.accelerator_type, group.accelerator_count)
+    return machine(group.machine_type, group.accelerator_type, group.accelerator_count or None)
 
 
 def _summed(all_needs: Iterable[Need]) -> tuple[Need, ...]:
@@ -105,6 +126,9 @@ def label(metric: str) -> str:
     for gpu in _GPUS.values():
         if rest == f"{gpu.slug}_gpus":
             return gpu.label
+    for chip in _TPUS.values():
+        if rest == chip.slug:
+            return f"{chip.label} chips"
     for slug, words, _ in _DISKS.values():
         if rest == slug:
             return words
@@ -114,18 +138,19 @@ def label(metric: str) -> str:
 
 
 def quota_id(metric: str) -> str | None:
-    """The quota's id in the Cloud Quotas API, where its pattern is known: GPUs, and the preemptible CPUs."""
+    """The quota's id in the Cloud Quotas API, where its pattern is known: GPUs, TPUs, and the preemptible CPUs."""
     kind = "Preemptible" if namespace(metric) == PREEMPTIBLE else ""
     rest = metric.removeprefix(_PREFIX).removeprefix("preemptible_")
     infix = next((gpu.infix for gpu in _GPUS.values() if rest == f"{gpu.slug}_gpus"), None)
+    infix = next((chip.infix for chip in _TPUS.values() if rest == chip.slug and not kind), infix)
     if infix is None and kind and rest == "cpus":
         infix = "CPUs"
     return None if infix is None else f"CustomModelTraining{kind}{infix}PerProjectPerRegion"
 
 
 def rank(metric: str) -> tuple[bool, int, str]:
-    """Order of the table: on-demand before preemptible; GPUs, vCPUs, disks."""
-    kind = 0 if metric.endswith("_gpus") else 1 if metric.endswith("cpus") else 2
+    """Order of the table: on-demand before preemptible; GPUs and TPUs, vCPUs, disks."""
+    kind = 0 if metric.endswith("_gpus") or f"{_PREFIX}tpu" in metric else 1 if metric.endswith("cpus") else 2
     return namespace(metric) == PREEMPTIBLE, kind, metric
 
 

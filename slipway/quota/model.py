@@ -27,18 +27,22 @@ class Need:
 class WayDraw:
     """What a template draws by one of its ways with its default parameters, beside the pools.
 
-    The way `pool` draws nothing (`replicas` empty): the pool holds the machines already.
+    The way `pool` draws nothing (`replicas` empty): the pool holds the machines already. `way` is the name of the way
+    and what tells it from others of its name. `refusal`: why it can't be taken, whatever the quota. `doubtful`: no page
+    says whether it draws them (reservations), so lacking quota is told and no hindrance.
     """
 
     template: str
     way: str
     replicas: tuple[JobReplicas, ...] = ()
     preemptible: bool = False
+    refusal: str = ""
+    doubtful: bool = False
 
 
 @dataclass(frozen=True)
 class WayVerdict:
-    """`why` says in words why the way is not available, empty otherwise."""
+    """`why` says in words why the way is not available; of one that is, what could not be told."""
 
     available: bool
     why: str = ""

@@ -14,7 +14,7 @@ def way_verdicts(facts: Facts) -> dict[str, dict[str, WayVerdict]]:
     """By template, then way. What can't be told leaves a way available, and says so."""
     found: dict[str, dict[str, WayVerdict]] = {}
     for way, needs in facts.draws:
-        found.setdefault(way.template, {})[way.way] = _verdict(facts, needs)
+        found.setdefault(way.template, {})[way.way] = _verdict(facts, way, needs)
     return found
 
 
@@ -27,7 +27,9 @@ def way_lines(facts: Facts) -> list[Line]:
     return [_line(facts, metric, drawn[metric]) for metric in sorted(drawn, key=rank)]
 
 
-def _verdict(facts: Facts, needs: Iterable[Need]) -> WayVerdict:
+def _verdict(facts: Facts, way: WayDraw, needs: Iterable[Need]) -> WayVerdict:
+    if way.refusal:
+        return WayVerdict(False, way.refusal)
     lacking, unsure = [], []
     for need in needs:
         limit = facts.limit(need.metric)
@@ -41,6 +43,8 @@ def _verdict(facts: Facts, needs: Iterable[Need]) -> WayVerdict:
                 f"short by {need.amount - limit.limit:,}"
             )
             lacking.append(f"{text} · {limit.increase}" if limit.increase else text)
+    if lacking and way.doubtful:
+        return WayVerdict(True, f"it may not start, no page says whether it draws quota: {'; '.join(lacking)}")
     if lacking:
         return WayVerdict(False, "; ".join(lacking))
     return WayVerdict(True, f"quota not checked: {unsure[0]}" if unsure else "")
@@ -55,7 +59,7 @@ def _line(facts: Facts, metric: str, draws: list[tuple[WayDraw, int]]) -> Line:
         text = "not checked: the service lists no such quota"
     elif isinstance(limit, str):
         text = "cannot tell"
-    elif lacking := [way for way, amount in ordered if _lacks(limit, amount)]:
+    elif lacking := [way for way, amount in ordered if _lacks(limit, amount) and not way.doubtful]:
         kinds = ", ".join(sorted({way.way for way in lacking}))
         text = f"{kinds} unavailable: short by {largest - limit.limit:,}"
     else:

@@ -172,6 +172,25 @@ class QuotaEntry(Entry):
     )
 
 
+class ReservationEntry(Entry):
+    """Machines that a project has reserved in Compute Engine, shared with every service (ALLOW_ALL)."""
+
+    path: str = Field(
+        description="Its full path, in a zone of the stack's region.",
+        examples=["projects/acme-ml-prod/zones/us-central1-a/reservations/h100"],
+    )
+    machine: str | None = Field(
+        default=None,
+        description="Its machines' type, so that a template that needs another is refused in preview.",
+        examples=["a3-highgpu-8g"],
+        json_schema_extra={"enum": list(machine_types())},
+    )
+    accelerator: AcceleratorEntry | None = None
+    machines: int | None = Field(
+        default=None, description="How many it holds.", examples=[2], json_schema_extra={"minimum": 1}
+    )
+
+
 class WorkspaceEntry(Entry):
     """Buckets, the trainer's service account, and who may submit."""
 
@@ -182,6 +201,11 @@ class WorkspaceEntry(Entry):
     work_bucket: str | None = Field(default=None, description="<project>-<stack>-work when left out.")
     trainer: str | None = Field(
         default=None, description="Account id that jobs run as; slipway-<stack>-trainer when left out."
+    )
+    code: bool = Field(
+        default=False,
+        description="Whether `submit --code` may run a working tree on templates that allow it.",
+        examples=["true"],
     )
 
 
@@ -212,6 +236,11 @@ class ConfigEntry(BaseModel):
         alias="slipway:templates",
         description="Job templates to publish, by name.",
         examples=["[dask-digits]"],
+    )
+    reservations: dict[Name, ReservationEntry] = Field(
+        default={},
+        alias="slipway:reservations",
+        description="Reserved machines by the name that templates use for the way `reservation`.",
     )
     workspace: WorkspaceEntry = Field(default=WorkspaceEntry(), alias="slipway:workspace")
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from slipway.cluster import ClusterSpec
+from slipway.reservation import Reservation
 
 
 @dataclass(frozen=True)
@@ -18,17 +20,21 @@ class QuotaSettings:
 
 @dataclass(frozen=True)
 class WorkspaceSettings:
-    """`submitters` are IAM members; bucket names; `trainer` is the account id of the trainer's service account."""
+    """`submitters` are IAM members; bucket names; `trainer` is the account id of the trainer's service account.
+
+    `code` allows `submit --code` on templates that allow it too.
+    """
 
     submitters: tuple[str, ...]
     catalog_bucket: str
     work_bucket: str
     trainer: str
+    code: bool = False
 
 
 @dataclass(frozen=True)
 class Stack:
-    """One environment. `name` is the Pulumi stack's."""
+    """One environment. `name` is the Pulumi stack's. `reservations` by the names that templates use."""
 
     name: str
     project: str
@@ -37,3 +43,4 @@ class Stack:
     clusters: tuple[ClusterSpec, ...] = ()
     quota: QuotaSettings = field(default_factory=QuotaSettings)
     templates: tuple[str, ...] = ()
+    reservations: Mapping[str, Reservation] = field(default_factory=dict)

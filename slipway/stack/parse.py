@@ -10,8 +10,9 @@ from typing import Any
 
 from slipway.cluster import ClusterSpec, Disk, DnsPeering, PoolSpec, PscInterface
 from slipway.machines import machine
+from slipway.reservation import Reservation
 from slipway.stack.document import Document
-from slipway.stack.entries import ClusterEntry, PoolEntry, ReplicaRange, StackFile
+from slipway.stack.entries import ClusterEntry, PoolEntry, ReplicaRange, ReservationEntry, StackFile
 from slipway.stack.findings import StackErrors
 from slipway.stack.model import QuotaSettings, Stack, WorkspaceSettings
 from slipway.stack.rules import check_rules, default_buckets, default_trainer
@@ -80,7 +81,20 @@ def _stack(file: StackFile, name: str) -> Stack:
             catalog_bucket=workspace.catalog_bucket or buckets[0],
             work_bucket=workspace.work_bucket or buckets[1],
             trainer=workspace.trainer or default_trainer(name),
+            code=workspace.code,
         ),
+        reservations={key: _reservation(entry) for key, entry in config.reservations.items()},
+    )
+
+
+def _reservation(entry: ReservationEntry) -> Reservation:
+    asked = entry.accelerator
+    return Reservation(
+        path=entry.path,
+        machine=entry.machine or "",
+        accelerator=asked.type if asked else None,
+        accelerator_count=asked.count if asked else 0,
+        machines=entry.machines or 0,
     )
 
 

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from slipway.machines import Machine, MachineError, machine, nearest, region_has, regions_with
+from slipway.rules.reservations import RESERVED_ONLY
 from slipway.stack.entries import DISK_TYPES, LARGEST_DISK, LARGEST_POOL, SMALLEST_DISK
 from slipway.stack.part import Part
 from slipway.stack.secrets import shown
 
 
 def check_pool(pool: Part, region: str | None) -> None:
-    shape = _machine(pool)
+    shape = check_machine(pool)
+    if shape is not None and shape.accelerator in RESERVED_ONLY:
+        pool["machine"].wrong(
+            f"{shape.type} machines are given to reservations only, which no persistent resource takes",
+            "another machine; a template gets these by the way `reservation`",
+        )
     if shape is not None and shape.accelerator is not None and region is not None:
         _region(pool, shape, region)
     _disk(pool["disk"], shape)
     _replicas(pool["replicas"])
 
 
-def _machine(pool: Part) -> Machine | None:
+def check_machine(pool: Part) -> Machine | None:
+    """The machine of an entry with `machine` and `accelerator`, if it is one."""
     type_ = pool["machine"].of(str)
     if type_ is None:
         return None

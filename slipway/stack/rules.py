@@ -10,6 +10,7 @@ from slipway.stack.cluster_rules import check_cluster
 from slipway.stack.document import Document
 from slipway.stack.findings import Finding
 from slipway.stack.part import Part
+from slipway.stack.reservation_rules import check_reservation
 from slipway.stack.schema import OWN_KEYS
 from slipway.stack.secrets import shown
 
@@ -42,6 +43,10 @@ def check_rules(document: Document, stack: str) -> tuple[Finding, ...]:
     region = config["gcp:region"].of(str)
     for name, cluster in config["slipway:persistentResources"].items():
         check_cluster(name, cluster, region if region in regions() else None)
+    for name, reservation in config["slipway:reservations"].items():
+        if not _NAME.fullmatch(name):
+            reservation.wrong(f"{name!r} can't be a reservation's name", "lowercase letters, digits and dashes: h100")
+        check_reservation(reservation, region if region in regions() else None)
     _templates(config["slipway:templates"])
     email = config["slipway:quota"]["contactEmail"]
     if email.of(str) and not _EMAIL.fullmatch(email.value):

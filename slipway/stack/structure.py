@@ -36,9 +36,18 @@ _NOT_THERE_YET: Mapping[str, tuple[str, str]] = {
         "leave it out; spot and other ways belong to job templates",
     ),
     "spot": ("machines of a persistent resource can't be Spot", "leave it out; spot is a way of job templates"),
-    "flexStart": ("flex-start is not there yet", "leave it out"),
-    "reservation": ("reservations can't be combined with a persistent resource", "leave it out"),
-    "reservationAffinity": ("reservations can't be combined with a persistent resource", "leave it out"),
+    "flexStart": (
+        "machines of a persistent resource can't be flex-start",
+        "leave it out; flex-start is a way of job templates",
+    ),
+    "reservation": (
+        "reservations can't be combined with a persistent resource",
+        "leave it out; reservation is a way of job templates, named under `slipway:reservations`",
+    ),
+    "reservationAffinity": (
+        "reservations can't be combined with a persistent resource",
+        "leave it out; reservation is a way of job templates, named under `slipway:reservations`",
+    ),
     "raySpec": ("the provider can't make Ray clusters", "leave it out; run Ray inside a job"),
     "deletionPolicy": (
         "a provider's policy would keep an old generation for ever, or forget it",

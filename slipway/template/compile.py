@@ -1,29 +1,38 @@
-"""A template as the exact `CustomJob` that is posted, with placeholders for what only a submission knows.
+"""A template as the exact request that is posted, with placeholders for what only a submission knows.
 
-The result is checked with the official message type, filled with the template's usual values, so a field that the API
-does not know is an error in preview and not at somebody's submission.
+The result is checked with the official message type and against `slipway.rules`, filled with the template's usual
+values, so what the service would refuse is an error in preview and not at somebody's submission.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from slipway.cluster import ClusterSpec
 from slipway.errors import ConfigError
+from slipway.reservation import Reservation
+from slipway.rules import check as check_rules
+from slipway.template.case import Case
 from slipway.template.code import Package
-from slipway.template.jobtypes import custom_job
-from slipway.template.model import JobTemplate
+from slipway.template.jobspec import job_spec
+from slipway.template.jobtypes import message
+from slipway.template.model import CUSTOM_JOB, PIPELINE, TUNING_JOB, JobTemplate
 from slipway.template.parameter import Value
-from slipway.template.placeholders import JOB, OUTPUT, REQUEST, fill
-from slipway.template.worker_pool import WorkerPool
+from slipway.template.placeholders import EXPERIMENT_RUN, JOB, OUTPUT, PACKAGE, REQUEST, SWEEP, fill
+from slipway.template.studyspec import study_spec
 
-LAUNCHER = "slipway_launcher"
+_CUSTOM_TASK = "gs://google-cloud-aiplatform/schema/trainingjob/definition/custom_task_1.0.0.yaml"
+_MESSAGES = {CUSTOM_JOB: "CustomJob", TUNING_JOB: "HyperparameterTuningJob", PIPELINE: "TrainingPipeline"}
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What the stack gives to every template. `trainer` is a service account's address, `clusters` ids by name."""
+    """What the stack gives to every template. `trainer` is a service account's address, `clusters` ids by name.
+
+    `reservations` by the names that templates use; `code_allowed` where --code may replace a template's package.
+    """
 
     stack: str
     region: str
@@ -32,76 +41,125 @@ class Setting:
     work_bucket: str
     trainer: str
     clusters: Mapping[str, str]
+    project: str = ""
+    reservations: Mapping[str, Reservation] = field(default_factory=dict)
+    code_allowed: bool = False
 
 
 def request(
-    template: JobTemplate, way: str, setting: Setting, package: str, cluster: str | None = None
+    template: JobTemplate,
+    way: str,
+    setting: Setting,
+    packages: Mapping[Package, str],
+    cluster: str | None = None,
+    *,
+    kind: str | None = None,
+    case: Case | None = None,
+    on: ClusterSpec | None = None,
 ) -> dict[str, Any]:
-    """The body of `POST …/customJobs`, canonical proto3 JSON with `${…}` in it; `package` is a gs:// URI.
+    """The body to post, canonical proto3 JSON with `${…}` in it; what to post it to depends on `kind`.
 
-    Raises ConfigError when the official type rejects it.
+    `packages` are gs:// URIs. `cluster` is the name of the one it runs on, `on` what that is declared as, for its
+    network and key.
+
+    Raises ConfigError when the official type rejects it, or a rule of the service would.
     """
-    if template.kind != "custom-job" or way not in ("pool", "spot") or not isinstance(template.code, Package):
-        raise ConfigError(f"template {template.name}: {template.kind} by {way} is not compiled yet")
-    spec: dict[str, Any] = {
-        "workerPoolSpecs": [_worker_pool(template, worker, setting, package) for worker in template.worker_pools],
-        "scheduling": {"timeout": f"{template.timeout_s}s", **({"strategy": "SPOT"} if way == "spot" else {})},
-        "serviceAccount": setting.trainer,
-        "baseOutputDirectory": {"outputUriPrefix": f"${{{OUTPUT}}}"},
-    }
+    kind, case = kind or template.kind, case or Case()
+    spec = job_spec(template, kind, way, case, setting, packages, on)
     if cluster is not None:
         spec["persistentResourceId"] = setting.clusters[cluster]
-    labels = {
+    body: dict[str, Any] = {"displayName": f"${{{JOB}}}", **_of_kind(template, kind, spec)}
+    body["labels"] = {
         "slipway-template": template.name,
         "slipway-stack": setting.stack,
         "slipway-commit": setting.commit,
         "slipway-way": way,
         "slipway-request": f"${{{REQUEST}}}",
     }
-    body = {"displayName": f"${{{JOB}}}", "jobSpec": spec, "labels": labels}
-    check(template, body)
+    if on is not None and on.kms_key:
+        body["encryptionSpec"] = {"kmsKeyName": on.kms_key}
+    check(template, body, kind=kind, case=case)
+    _obey(template, body, kind, way, case, setting)
     return body
 
 
-def _worker_pool(template: JobTemplate, worker: WorkerPool, setting: Setting, uri: str) -> dict[str, Any]:
-    shape = worker.shape
-    machine: dict[str, Any] = {"machineType": shape.type}
-    if shape.accelerator:
-        machine |= {"acceleratorType": shape.accelerator, "acceleratorCount": shape.accelerator_count}
-    code = worker.code or template.code
-    assert isinstance(code, Package), "images are not compiled yet, and refused as not well-formed"
-    claim = f"gs://{setting.work_bucket}/claims/${{{REQUEST}}}"
-    package: dict[str, Any] = {
-        "executorImageUri": code.image,
-        "packageUris": [uri],
-        "pythonModule": LAUNCHER,
-        "args": ["--claim", claim, "--module", code.module, "--", *worker.args],
+def _of_kind(template: JobTemplate, kind: str, spec: Mapping[str, Any]) -> dict[str, Any]:
+    if kind == CUSTOM_JOB:
+        return {"jobSpec": spec}
+    if kind == TUNING_JOB:
+        study = template.study
+        assert study is not None, "checked when the template was made"
+        failed = {"maxFailedTrialCount": study.max_failed_trials} if study.max_failed_trials else {}
+        return {
+            "studySpec": study_spec(study),
+            "maxTrialCount": study.max_trials,
+            "parallelTrialCount": study.parallel_trials,
+            **failed,
+            "trialJobSpec": spec,
+        }
+    return {"trainingTaskDefinition": _CUSTOM_TASK, "trainingTaskInputs": spec, **_model(template)}
+
+
+def _model(template: JobTemplate) -> dict[str, Any]:
+    model = template.model
+    if model is None:
+        return {}
+    upload: dict[str, Any] = {"displayName": model.display_name, "containerSpec": {"imageUri": model.serving_image}}
+    if model.description:
+        upload["description"] = model.description
+    if model.artifact.strip("/") != "model":
+        upload["artifactUri"] = f"${{{OUTPUT}}}/{model.artifact.strip('/')}/"
+    found: dict[str, Any] = {"modelToUpload": upload}
+    if model.model_id:
+        found["modelId"] = model.model_id
+    if model.parent_model:
+        found["parentModel"] = model.parent_model
+    return found
+
+
+def usual_values(template: JobTemplate, case: Case | None = None) -> Mapping[str, Value]:
+    """A value for every placeholder: defaults, and something allowed where there is none or the case says another."""
+    built_in: dict[str, Value] = {
+        JOB: f"{template.name}-aaaaaaaa",
+        REQUEST: "request",
+        OUTPUT: "gs://bucket/jobs/job",
+        PACKAGE: "gs://bucket/packages/package.tar.gz",
+        SWEEP: "sweep",
+        EXPERIMENT_RUN: f"{template.name}-aaaaaaaa",
     }
-    if template.env:
-        package["env"] = [{"name": name, "value": value} for name, value in template.env.items()]
-    return {
-        "machineSpec": machine,
-        "replicaCount": str(worker.replicas),
-        "diskSpec": {"bootDiskType": worker.disk.type, "bootDiskSizeGb": worker.disk.size_gb},
-        "pythonPackageSpec": package,
-    }
+    usual = {parameter.name: parameter.usual for parameter in template.parameters}
+    for name, values in (case.when if case else {}).items():
+        usual[name] = usual[name] if usual[name] in values else values[0]
+    return built_in | usual
 
 
-def usual_values(template: JobTemplate) -> Mapping[str, Value]:
-    """A value for every placeholder: defaults, and something allowed where there is none."""
-    built_in: dict[str, Value] = {JOB: f"{template.name}-aaaaaaaa", REQUEST: "request", OUTPUT: "gs://bucket/jobs/job"}
-    return built_in | {parameter.name: parameter.usual for parameter in template.parameters}
-
-
-def check(template: JobTemplate, body: Mapping[str, Any]) -> Any:
+def check(template: JobTemplate, body: Mapping[str, Any], *, kind: str | None = None, case: Case | None = None) -> Any:
     """The filled body as the official message. Raises ConfigError with the path of what does not belong there."""
     from google.protobuf.json_format import ParseDict, ParseError
 
+    kind = kind or template.kind
+    filled = fill(body, usual_values(template, case))
+    name = _MESSAGES[kind]
     try:
-        return ParseDict(fill(body, usual_values(template)), custom_job()())
+        if kind == PIPELINE:  # The inputs are any JSON to the pipeline's type: the job's own knows better.
+            ParseDict({"jobSpec": filled["trainingTaskInputs"]}, message("CustomJob")())
+        return ParseDict(filled, message(name)())
     except ParseError as error:
         raise ConfigError(
-            f"template {template.name} is no valid CustomJob",
+            f"template {template.name} is no valid {name}",
             why=" ".join(str(error).split()),
-            fix="the message's fields are those of google.cloud.aiplatform_v1.CustomJob",
+            fix=f"the message's fields are those of google.cloud.aiplatform_v1.{name}",
         ) from error
+
+
+def _obey(template: JobTemplate, body: Mapping[str, Any], kind: str, way: str, case: Case, setting: Setting) -> None:
+    """Raises ConfigError with every rule that the request breaks wherever it runs."""
+    filled = fill(body, usual_values(template, case))
+    broken = [breach for breach in check_rules(kind, way, filled, region=setting.region) if not breach.rule.of_place]
+    if broken:
+        where = f" ({case})" if case.when else ""
+        raise ConfigError(
+            f"template {template.name}: way {way}{where} breaks {len(broken)} of Vertex AI's rules",
+            why="\n".join(map(str, broken)),
+            fix=f"mend templates/{template.name.replace('-', '_')}.py, or take {way} out of its ways",
+        )

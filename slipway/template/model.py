@@ -96,6 +96,10 @@ class JobTemplate:
         codes = dict.fromkeys((self.code, *(pool.code for pool in pools)))
         return tuple(code for code in codes if isinstance(code, Package))
 
+    def trials_at_once(self, kind: str) -> int:
+        """How many of the job's trials run at the same time at the usual numbers; 1 for kinds without trials."""
+        return self.count(self.study.parallel_trials)[1] if kind == TUNING_JOB and self.study else 1
+
     def replicas(self, pool: WorkerPool) -> tuple[int, int, int]:
         """The replicas of a worker pool: least, usual (the default, else the least), and most."""
         return self.count(pool.replicas)

@@ -7,8 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 JOB, REQUEST, OUTPUT = "slipway.job", "slipway.request", "slipway.output"
-BUILT_IN = (JOB, REQUEST, OUTPUT)
-"""The submission's own values: display name, request id, and gs:// output directory."""
+PACKAGE, SWEEP, EXPERIMENT_RUN = "slipway.package", "slipway.sweep", "slipway.experimentRun"
+BUILT_IN = (JOB, REQUEST, OUTPUT, PACKAGE, SWEEP, EXPERIMENT_RUN)
+"""The submission's own values: display name, request id, and gs:// output directory; gs:// package, which --code
+replaces; the sweep it belongs to, empty outside of one; and the run of its experiment.
+"""
 
 _PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
 

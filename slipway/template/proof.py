@@ -7,55 +7,63 @@ Vertex AI accepts a job on a persistent resource only when each worker pool equa
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from math import log2
+from dataclasses import dataclass, field
 
 from slipway.cluster import ClusterSpec, PoolSpec
 from slipway.errors import ConfigError
-from slipway.machines import machine
-from slipway.template.model import JobTemplate
-from slipway.template.worker_pool import WorkerPool
+from slipway.reservation import Reservation
+from slipway.rules.reservations import unfit, zone
+from slipway.rules.workers import lacks
+from slipway.template.case import Case, cases
+from slipway.template.misfit import Misfit
+from slipway.template.model import CUSTOM_JOB, JobTemplate
+from slipway.template.placing import Asked, place
+from slipway.template.worker_pool import ANY_RESERVATION
 
 
 @dataclass(frozen=True)
 class Offer:
-    """One way a template can run. On a cluster, `pools` are the resource pools of its worker pools, in their order."""
+    """One way a template can run, as one kind, in one case of its parameters.
+
+    On a cluster, `pools` are the resource pools of its worker pools, in their order. `refusal` says why the way can't
+    be taken in this stack, whatever the quota; empty when it can. `label` tells it from the template's other ways.
+    """
 
     way: str
     cluster: ClusterSpec | None = None
     pools: tuple[PoolSpec, ...] = ()
-
-
-@dataclass(frozen=True)
-class Compared:
-    """One field of a worker pool beside the same field of a resource pool."""
-
-    field: str
-    needs: str
-    has: str
-    fits: bool
-
-
-@dataclass(frozen=True)
-class Misfit:
-    """A worker pool and the resource pool (`cluster/pool`) that comes nearest to it."""
-
-    role: str
-    nearest: str
-    fields: tuple[Compared, ...]
+    kind: str = CUSTOM_JOB
+    case: Case = field(default_factory=Case)
+    refusal: str = ""
+    qualifier: str = ""
 
     @property
-    def differences(self) -> int:
-        return sum(not item.fits for item in self.fields)
+    def label(self) -> str:
+        return f"{self.way} {self.qualifier}".rstrip()
 
 
-def prove_all(templates: Iterable[JobTemplate], clusters: tuple[ClusterSpec, ...]) -> Mapping[str, tuple[Offer, ...]]:
+@dataclass(frozen=True)
+class Place:
+    """Where a stack runs jobs: its clusters, region, and reservations by the names that templates use."""
+
+    clusters: tuple[ClusterSpec, ...]
+    region: str = ""
+    reservations: Mapping[str, Reservation] = field(default_factory=dict)
+
+
+def prove_all(
+    templates: Iterable[JobTemplate],
+    clusters: tuple[ClusterSpec, ...],
+    *,
+    region: str = "",
+    reservations: Mapping[str, Reservation] | None = None,
+) -> Mapping[str, tuple[Offer, ...]]:
     """The offers of each template by its name. Raises ConfigError with the reasons of all that fit nowhere."""
     offers: dict[str, tuple[Offer, ...]] = {}
     errors: list[ConfigError] = []
     for template in templates:
         try:
-            offers[template.name] = prove(template, clusters)
+            offers[template.name] = prove(template, clusters, region=region, reservations=reservations)
         except ConfigError as error:
             errors.append(error)
     if len(errors) > 1:
@@ -65,130 +73,85 @@ def prove_all(templates: Iterable[JobTemplate], clusters: tuple[ClusterSpec, ...
     return offers
 
 
-def prove(template: JobTemplate, clusters: tuple[ClusterSpec, ...]) -> tuple[Offer, ...]:
+def prove(
+    template: JobTemplate,
+    clusters: tuple[ClusterSpec, ...],
+    *,
+    region: str = "",
+    reservations: Mapping[str, Reservation] | None = None,
+) -> tuple[Offer, ...]:
     """The ways the template can run, in its order of preference; on every cluster that fits, in the stack's order.
 
-    Raises ConfigError with the fields side by side when it asks for a pool and fits none.
+    As every kind and in every case of its parameters, the first kind first.
+
+    Raises ConfigError with the fields side by side when it asks for a pool and fits none in any case.
     """
-    return tuple(offer for way in template.ways for offer in _offers(way, template, clusters))
+    here = Place(clusters, region, reservations or {})
+    found: list[Offer] = []
+    refused: list[tuple[Misfit, ...]] = []
+    for kind in template.kinds:
+        for case in cases(template):
+            for way in case.ways(template):
+                offers, misfits = _offers(template, kind, case, way, here)
+                found += offers
+                refused += misfits
+    on_pools = [offer for offer in found if offer.way == "pool"]
+    if on_pools and all(offer.refusal for offer in on_pools):
+        raise _no_pool(template, refused)
+    return tuple(found)
 
 
-def _offers(way: str, template: JobTemplate, clusters: tuple[ClusterSpec, ...]) -> tuple[Offer, ...]:
+def _offers(
+    template: JobTemplate, kind: str, case: Case, way: str, here: Place
+) -> tuple[list[Offer], list[tuple[Misfit, ...]]]:
+    qualifier = " ".join(
+        words for words in (f"({case})" if case.when else "", f"as {kind}" if kind != template.kind else "") if words
+    )
+    plain = Offer(way, kind=kind, case=case, qualifier=qualifier)
     if way != "pool":
-        return (Offer(way),)
+        why = next(_refusals(template, case, way, here), "")
+        return [_refused(plain, why) if why else plain], []
+    asked = _asked(template, kind, case)
     offers: list[Offer] = []
     refused: list[tuple[Misfit, ...]] = []
-    for cluster in clusters:
-        pools, misfits = _place(template, cluster)
+    for cluster in here.clusters:
+        pools, misfits = place(asked, template.network, cluster)
         if misfits:
             refused.append(misfits)
         else:
-            offers.append(Offer("pool", cluster, pools))
-    if not offers:
-        raise _no_pool(template, refused)
-    return tuple(offers)
+            offers.append(Offer(way, cluster, pools, kind, case, qualifier=qualifier))
+    if offers:
+        return offers, refused
+    why = "; ".join(map(str, _nearest(refused))) if refused else "the stack has no cluster"
+    return [_refused(plain, f"fits no pool of this stack: {why}")], refused
 
 
-def _place(template: JobTemplate, cluster: ClusterSpec) -> tuple[tuple[PoolSpec, ...], tuple[Misfit, ...]]:
-    """Resource pools for the worker pools at their usual replicas, or what stands in the way."""
-    misfits = tuple(_misfits(template, cluster))
-    if misfits:
-        return (), misfits
-    placed = _assign(template, cluster, template.worker_pools, {pool.name: pool.max for pool in cluster.pools})
-    return (placed, ()) if placed is not None else ((), tuple(_too_many(template, cluster)))
+def _refused(offer: Offer, why: str) -> Offer:
+    return Offer(offer.way, kind=offer.kind, case=offer.case, refusal=why, qualifier=offer.qualifier)
 
 
-def _misfits(template: JobTemplate, cluster: ClusterSpec) -> Iterator[Misfit]:
-    taken = {
-        pool.name
-        for worker in template.worker_pools
-        for pool in cluster.pools
-        if not _compare(worker, cluster, pool).differences
-    }
-    for worker in template.worker_pools:
-        nearest = min(cluster.pools, key=lambda pool: (_distance(worker, pool), pool.name in taken))
-        compared = _compare(worker, cluster, nearest)
-        if compared.differences:
-            yield compared
+def _asked(template: JobTemplate, kind: str, case: Case) -> tuple[Asked, ...]:
+    """Worker pools with the machines of all trials that run at once, at the usual numbers."""
+    times = template.trials_at_once(kind)
+    return tuple(Asked(worker, template.replicas(worker)[1] * times) for worker in case.worker_pools(template))
 
 
-def _distance(worker: WorkerPool, pool: PoolSpec) -> float:
-    """How much would have to change: machine, its size, and accelerator most, then their number, then the disk."""
-    shape = worker.shape
-    distance = 0.0
-    if (shape.accelerator, shape.accelerator_count) != (pool.accelerator_type, pool.accelerator_count):
-        distance += 2 if shape.accelerator != pool.accelerator_type else 1.5
-    if shape.type != pool.machine_type:
-        other = machine(pool.machine_type, *_attached(pool))
-        distance += (2 if shape.family == other.family else 3) + abs(log2(shape.vcpus / other.vcpus)) / 10
-    if worker.disk != pool.disk:
-        distance += 1
-    return distance
+def _refusals(template: JobTemplate, case: Case, way: str, here: Place) -> Iterator[str]:
+    """Why machines of their own can't be had in this place."""
+    for worker in case.worker_pools(template):
+        shape = worker.shape
+        if shape.accelerator and (lacking := lacks(here.region, shape.accelerator)):
+            yield lacking
+        if way == "reservation" and worker.reservation and worker.reservation != ANY_RESERVATION:
+            known = here.reservations.get(worker.reservation)
+            if known is None and zone(worker.reservation) is None:
+                yield f"the stack declares no reservation {worker.reservation!r} under slipway:reservations"
+            elif known is not None:
+                yield from unfit(known, here.region, shape, template.replicas(worker)[1])
 
 
-def _attached(pool: PoolSpec) -> tuple[str, int] | tuple[None, None]:
-    return (pool.accelerator_type, pool.accelerator_count) if pool.accelerator_type else (None, None)
-
-
-def _compare(worker: WorkerPool, cluster: ClusterSpec, pool: PoolSpec) -> Misfit:
-    shape = worker.shape
-    rows = [
-        ("machine", shape.type, pool.machine_type),
-        (
-            "accelerator",
-            _accelerators(shape.accelerator, shape.accelerator_count),
-            _accelerators(pool.accelerator_type, pool.accelerator_count),
-        ),
-        ("disk", str(worker.disk), str(pool.disk)),
-        (
-            "service account",
-            "custom",
-            "custom" if cluster.custom_service_account else "none (serviceAccount.custom: false)",
-        ),
-    ]
-    fields = tuple(Compared(name, needs, has, needs == has) for name, needs, has in rows)
-    return Misfit(worker.role, f"{cluster.name}/{pool.name}", fields)
-
-
-def _accelerators(kind: str | None, count: int) -> str:
-    return f"{kind} × {count}" if kind else "none"
-
-
-def _assign(
-    template: JobTemplate, cluster: ClusterSpec, workers: tuple[WorkerPool, ...], room: dict[str, int]
-) -> tuple[PoolSpec, ...] | None:
-    """A pool for each worker pool such that no pool is asked for more than its maximum; the roomiest is tried first."""
-    if not workers:
-        return ()
-    _, usual, _ = template.replicas(workers[0])
-    fitting = [pool for pool in cluster.pools if not _compare(workers[0], cluster, pool).differences]
-    by_room = {room[pool.name]: pool for pool in reversed(fitting)}  # equal room: one of them is as good as another
-    for free in sorted(by_room, reverse=True):
-        pool = by_room[free]
-        if free < usual:
-            break
-        rest = _assign(template, cluster, workers[1:], {**room, pool.name: room[pool.name] - usual})
-        if rest is not None:
-            return (pool, *rest)
-    return None
-
-
-def _too_many(template: JobTemplate, cluster: ClusterSpec) -> Iterator[Misfit]:
-    """All shapes match, the replicas do not fit: each shape's need beside what its pools have at most."""
-    shapes: dict[tuple[PoolSpec, ...], list[WorkerPool]] = {}
-    for worker in template.worker_pools:
-        fitting = tuple(pool for pool in cluster.pools if not _compare(worker, cluster, pool).differences)
-        shapes.setdefault(fitting, []).append(worker)
-    room = {pool.name: pool.max for pool in cluster.pools}
-    for pools, workers in shapes.items():
-        if _assign(template, cluster, tuple(workers), room) is not None:
-            continue
-        counts = [template.replicas(worker)[1] for worker in workers]
-        most = [pool.max for pool in pools]
-        needs = " + ".join(map(str, counts)) + (f" = {sum(counts)}" if len(counts) > 1 else "")
-        has = "max " + " and ".join(map(str, most))
-        names = " and ".join(f"{cluster.name}/{pool.name}" for pool in pools)
-        yield Misfit(" + ".join(worker.role for worker in workers), names, (Compared("replicas", needs, has, False),))
+def _nearest(refused: list[tuple[Misfit, ...]]) -> tuple[Misfit, ...]:
+    return min(refused, key=lambda misfits: (len(misfits), sum(misfit.differences for misfit in misfits)))
 
 
 def _no_pool(template: JobTemplate, refused: list[tuple[Misfit, ...]]) -> ConfigError:
@@ -199,17 +162,8 @@ def _no_pool(template: JobTemplate, refused: list[tuple[Misfit, ...]]) -> Config
             why="it may run by way 'pool', which needs one",
             fix=f"declare one under slipway:persistentResources, or take 'pool' out of ways in {file}",
         )
-    nearest = min(refused, key=lambda misfits: (len(misfits), sum(misfit.differences for misfit in misfits)))
     return ConfigError(
         f"template {template.name} fits no pool of this stack",
-        why="\n".join(line for misfit in nearest for line in _side_by_side(misfit)),
+        why="\n".join(line for misfit in _nearest(refused) for line in misfit.side_by_side()),
         fix=f"make them equal in {file} or in the stack file; a job runs only on a pool that matches exactly",
     )
-
-
-def _side_by_side(misfit: Misfit) -> Iterator[str]:
-    wide = max(len(misfit.role) + 12, *(len(item.needs) for item in misfit.fields))
-    yield f"{'':17}{f'worker pool {misfit.role}':<{wide}}  nearest pool {misfit.nearest}"
-    for item in misfit.fields:
-        mark = "" if item.fits else "   ← differs"
-        yield f"{item.field:<17}{item.needs:<{wide}}  {item.has}{mark}"

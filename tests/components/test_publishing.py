@@ -16,11 +16,12 @@ from .conftest import Asked, declared, every, only, pulumi
 OBJECT = "gcp:storage/bucketObject:BucketObject"
 ENTRY = {
     "summary": "sleeps",
+    "kind": "custom-job",
     "package": "gs://acme-catalog/packages/nap-0123456789ab.tar.gz",
     "parameters": [{"name": "say"}],
     "ways": [
-        {"way": "pool", "cluster": "cpu", "available": True, "why": ""},
-        {"way": "spot", "available": False, "why": "short by 7"},
+        {"way": "pool", "kind": "custom-job", "when": {}, "cluster": "cpu", "available": True, "why": ""},
+        {"way": "spot", "kind": "custom-job", "when": {}, "available": False, "why": "short by 7"},
     ],
 }
 DOCUMENT: dict[str, Any] = {
@@ -44,7 +45,7 @@ def published(archive: Path) -> list[Asked]:
     package = SourcePackage("nap-0123456789ab.tar.gz", "0123456789ab", b"package")
 
     def program() -> None:
-        template = JobTemplate("nap", entry=ENTRY, package=package, archive=archive, bucket="acme-catalog")
+        template = JobTemplate("nap", entry=ENTRY, packages={archive: package}, bucket="acme-catalog")
         Catalog("catalog", document=DOCUMENT, bucket="acme-catalog", after=[template])
 
     return declared(program)

@@ -12,11 +12,12 @@ from slipway.template.placeholders import fill
 
 from .conftest import SETTING, template
 
+CODE = template().packages[0]
 URI = "gs://acme-dev-catalog/packages/dask-digits-0123456789ab.tar.gz"
 
 
 def test_the_request_on_a_pool() -> None:  # P1
-    body = request(template(timeout_s=60, env={"SEED": "${trees}"}), "pool", SETTING, URI, "cpu")
+    body = request(template(timeout_s=60, env={"SEED": "${trees}"}), "pool", SETTING, {CODE: URI}, "cpu")
     assert body["displayName"] == "${slipway.job}"
     assert body["labels"] == {
         "slipway-template": "dask-digits",
@@ -51,7 +52,7 @@ def test_the_request_on_a_pool() -> None:  # P1
 
 
 def test_spot_names_its_strategy_and_no_cluster() -> None:
-    spec = request(template(), "spot", SETTING, URI)["jobSpec"]
+    spec = request(template(), "spot", SETTING, {CODE: URI})["jobSpec"]
     assert spec["scheduling"]["strategy"] == "SPOT"
     assert "persistentResourceId" not in spec
 
@@ -62,13 +63,13 @@ def test_the_request_is_canonical_json_of_the_official_type(way: str) -> None:  
     gpu = WorkerPool("chief", "n1-standard-8", Disk("pd-ssd", 200), "NVIDIA_TESLA_T4", 2, args=("${rate}", "${name}"))
     parameters = (Parameter("rate", float, min=0.5), Parameter("name", str, choices=("a",)))
     for asked in (template(), template(worker_pools=(gpu,), parameters=parameters)):
-        body = request(asked, way, SETTING, URI, "cpu" if way == "pool" else None)
+        body = request(asked, way, SETTING, {CODE: URI}, "cpu" if way == "pool" else None)
         assert MessageToDict(check(asked, body)) == fill(body, usual_values(asked))
 
 
 def test_a_field_that_the_api_does_not_have_is_named() -> None:
     asked = template()
-    body: dict[str, Any] = request(asked, "spot", SETTING, URI)
+    body: dict[str, Any] = request(asked, "spot", SETTING, {CODE: URI})
     body["jobSpec"]["workerPoolSpecs"][1]["machineSpec"]["machine"] = "n1"
     with pytest.raises(ConfigError) as error:
         check(asked, body)

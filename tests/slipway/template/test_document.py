@@ -10,7 +10,8 @@ from slipway.live import LiveCluster
 from slipway.quota import WayVerdict
 from slipway.stack import Stack, WorkspaceSettings
 from slipway.template import Parameter
-from slipway.template.document import document, draws, template_entry
+from slipway.template.document import document
+from slipway.template.entry import draws, template_entry
 from slipway.template.proof import prove
 
 from .conftest import SETTING, cluster, template
@@ -28,7 +29,7 @@ VERDICTS = {"pool": WayVerdict(True), "spot": WayVerdict(False, "quota: short by
 
 def published() -> str:
     asked = template(max_replicas=5, outputs=("metrics.json",))
-    entry = template_entry(asked, prove(asked, (CPU,)), VERDICTS, SETTING, "packages/p.tar.gz")
+    entry = template_entry(asked, prove(asked, (CPU,)), VERDICTS, SETTING, {asked.packages[0]: "packages/p.tar.gz"})
     return json.dumps(document(SETTING, STACK, PLAN, Revision("3f9c2e1", dirty=True), {asked.name: entry}))
 
 
@@ -64,7 +65,7 @@ def test_the_cli_reads_what_is_published() -> None:
 
 def test_a_parameter_without_default_is_required() -> None:
     asked = template(parameters=(Parameter("workers", int, min=1, max=2), Parameter("trees", int)))
-    entry = template_entry(asked, prove(asked, (CPU,)), VERDICTS, SETTING, "packages/p.tar.gz")
+    entry = template_entry(asked, prove(asked, (CPU,)), VERDICTS, SETTING, {asked.packages[0]: "packages/p.tar.gz"})
     assert all("default" not in parameter for parameter in entry["parameters"])
 
 

@@ -1,0 +1,96 @@
+"""What each worker pool runs: a container or a package, its arguments and environment."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from slipway.rules.rule import Rule
+from slipway.rules.subject import Subject, mapping
+
+MOST_PACKAGES = 100
+MOST_ENV = 100
+MOST_ARGUMENTS = 100_000
+_ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+_PREBUILT = re.compile(
+    r"((us|europe|asia)-docker\.pkg\.dev/vertex-ai(-restricted)?/|((us|europe|asia)\.)?gcr\.io/cloud-aiplatform/).+"
+)
+
+
+def _one_of_two(subject: Subject) -> Iterator[str]:
+    for worker in subject.workers:
+        kinds = [kind for kind in ("containerSpec", "pythonPackageSpec") if worker.body.get(kind)]
+        if len(kinds) != 1:
+            yield f"{worker.name} has {' and '.join(kinds) or 'no code'}: it runs containerSpec or pythonPackageSpec"
+
+
+def _image(subject: Subject) -> Iterator[str]:
+    for worker in subject.workers:
+        container = mapping(worker.body.get("containerSpec"))
+        if container and not container.get("imageUri"):
+            yield f"{worker.name}: containerSpec.imageUri is missing"
+
+
+def _executor(subject: Subject) -> Iterator[str]:
+    for worker in subject.workers:
+        package = mapping(worker.body.get("pythonPackageSpec"))
+        image = str(package.get("executorImageUri", ""))
+        if package and not _PREBUILT.fullmatch(image):
+            yield (
+                f"{worker.name}: executor image {image!r} is not one of Vertex AI's prebuilt ones "
+                "(us-docker.pkg.dev/vertex-ai/training/…); run your own as a container: code=Image(…)"
+            )
+
+
+def _packages(subject: Subject) -> Iterator[str]:
+    for worker in subject.workers:
+        package = mapping(worker.body.get("pythonPackageSpec"))
+        uris = package.get("packageUris") or []
+        if package and not 1 <= len(uris) <= MOST_PACKAGES:
+            yield f"{worker.name}: {len(uris)} package URIs: give 1 to {MOST_PACKAGES}"
+        for uri in uris:
+            if not str(uri).startswith(("gs://", "${")):
+                yield f"{worker.name}: package {uri!r} is not in Cloud Storage (gs://…)"
+
+
+def _module(subject: Subject) -> Iterator[str]:
+    for worker in subject.workers:
+        package = mapping(worker.body.get("pythonPackageSpec"))
+        if package and not _MODULE.fullmatch(str(package.get("pythonModule", ""))):
+            yield f"{worker.name}: pythonModule {package.get('pythonModule')!r} is no module's name"
+
+
+def _env_number(subject: Subject) -> Iterator[str]:
+    for worker in subject.workers:
+        number = len(worker.code.get("env") or ())
+        if number > MOST_ENV:
+            yield f"{worker.name}: {number} environment variables; at most {MOST_ENV}"
+
+
+def _env_names(subject: Subject) -> Iterator[str]:
+    for worker in subject.workers:
+        names = [str(mapping(one).get("name", "")) for one in worker.code.get("env") or ()]
+        for name in names:
+            if not _ENV_NAME.fullmatch(name):
+                yield f"{worker.name}: environment variable {name!r} is no C identifier (letters, digits, _)"
+        for name in sorted({name for name in names if names.count(name) > 1}):
+            yield f"{worker.name}: environment variable {name} is set twice"
+
+
+def _arguments(subject: Subject) -> Iterator[str]:
+    total = sum(len(str(argument)) for worker in subject.workers for argument in worker.code.get("args") or ())
+    if total > MOST_ARGUMENTS:
+        yield f"the arguments have {total:,} characters; at most {MOST_ARGUMENTS:,} together: put them in a file"
+
+
+RULES = (
+    Rule("code-one", "Each worker pool runs either a container or a Python package.", "3.2", _one_of_two),
+    Rule("container-image", "A container has an image.", "3.2", _image),
+    Rule("package-executor", "A package runs in one of Vertex AI's prebuilt images.", "3.2", _executor),
+    Rule("package-uris", "A package has 1 to 100 URIs, in Cloud Storage.", "3.2", _packages),
+    Rule("package-module", "A package names a module to run.", "3.2", _module),
+    Rule("env-number", "A worker pool has at most 100 environment variables.", "3.2", _env_number),
+    Rule("env-names", "Environment variables are C identifiers, each set once.", "3.2", _env_names),
+    Rule("arguments", "All arguments together have at most 100,000 characters.", "3.2", _arguments),
+)

@@ -1,0 +1,119 @@
+"""A job as a whole: names, labels, mounts, network, identity, TensorBoard and experiments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from slipway.rules.rule import Rule
+from slipway.rules.subject import Subject, mapping
+
+LONGEST_NAME = 128
+MOST_LABELS = 64
+_LABEL_KEY = re.compile(r"(?=[^\W\d_A-Z])[^\WA-Z][\w-]{0,63}")
+_LABEL_VALUE = re.compile(r"[\w-]{0,64}")
+_NETWORK = re.compile(r"projects/[0-9]+/global/networks/[a-z]([a-z0-9-]{0,61}[a-z0-9])?")
+_MOUNT = re.compile(r"[^/\s.][^/\s]*(/[^/\s.][^/\s]*)*")
+_TENSORBOARD = re.compile(r"projects/[^/]+/locations/(?P<region>[^/]+)/tensorboards/[^/]+")
+_CONTEXT = re.compile(r"projects/[^/]+/locations/[^/]+/metadataStores/[^/]+/contexts/[a-z0-9][a-z0-9-]{0,127}")
+
+
+def _name(subject: Subject) -> Iterator[str]:
+    name = str(subject.body.get("displayName", ""))
+    if not 1 <= len(name) <= LONGEST_NAME:
+        yield f"the display name has {len(name)} characters: 1 to {LONGEST_NAME}"
+
+
+def _labels(subject: Subject) -> Iterator[str]:
+    labels = mapping(subject.body.get("labels"))
+    if len(labels) > MOST_LABELS:
+        yield f"{len(labels)} labels: at most {MOST_LABELS}"
+    for key, value in labels.items():
+        if not _LABEL_KEY.fullmatch(key) or key != key.lower():
+            yield f"label {key!r}: a key has at most 64 lowercase letters, digits, _ and -, a letter first"
+        if not _LABEL_VALUE.fullmatch(str(value)) or str(value) != str(value).lower():
+            yield f"label {key}={value!r}: a value has at most 64 lowercase letters, digits, _ and -"
+
+
+def _network(subject: Subject) -> Iterator[str]:
+    network = subject.spec.get("network")
+    if network and not _NETWORK.fullmatch(str(network)):
+        yield f"network {network!r}: projects/PROJECT_NUMBER/global/networks/NAME, with the project's number"
+
+
+def _nfs(subject: Subject) -> Iterator[str]:
+    for worker in subject.workers:
+        points = []
+        for mount in map(mapping, worker.body.get("nfsMounts") or ()):
+            server, path, point = (str(mount.get(key, "")) for key in ("server", "path", "mountPoint"))
+            if not server:
+                yield f"{worker.name}: an NFS mount needs the server's address"
+            if not path.startswith("/"):
+                yield f"{worker.name}: NFS path {path!r} begins with /"
+            if not _MOUNT.fullmatch(point):
+                yield f"{worker.name}: NFS mount point {point!r} is the folder's name under /mnt/nfs/, as in data"
+            points.append(point)
+        for point in sorted({point for point in points if points.count(point) > 1}):
+            yield f"{worker.name}: two NFS mounts at {point}"
+
+
+def _nfs_network(subject: Subject) -> Iterator[str]:
+    reached = subject.spec.get("network") or subject.spec.get("pscInterfaceConfig")
+    if not reached and any(worker.body.get("nfsMounts") for worker in subject.workers):
+        yield "an NFS mount needs a network that reaches the server: give the template's network"
+
+
+def _board_or_experiment(subject: Subject) -> Iterator[str]:
+    if subject.spec.get("tensorboard") and subject.spec.get("experiment"):
+        yield "tensorboard and experiment exclude each other (an experiment brings its own TensorBoard): keep one"
+
+
+def _identity(subject: Subject) -> Iterator[str]:
+    for key in ("tensorboard", "experiment"):
+        if subject.spec.get(key) and not subject.spec.get("serviceAccount"):
+            yield f"{key} needs a serviceAccount that may write to it"
+
+
+def _board(subject: Subject) -> Iterator[str]:
+    board = subject.spec.get("tensorboard")
+    if not board:
+        return
+    match = _TENSORBOARD.fullmatch(str(board))
+    if match is None:
+        yield f"tensorboard {board!r}: projects/PROJECT/locations/REGION/tensorboards/ID"
+    elif subject.region and match["region"] != subject.region:
+        yield f"tensorboard {board} is in {match['region']}, the job in {subject.region}: they must be the same"
+
+
+def _experiment(subject: Subject) -> Iterator[str]:
+    experiment, run = subject.spec.get("experiment"), subject.spec.get("experimentRun")
+    if run and not experiment:
+        yield "experimentRun needs an experiment"
+    for key, value in (("experiment", experiment), ("experimentRun", run)):
+        if value and not _CONTEXT.fullmatch(str(value)):
+            yield (
+                f"{key} {value!r}: projects/…/locations/…/metadataStores/default/contexts/NAME, its name of "
+                "lowercase letters, digits and -, at most 128"
+            )
+    if experiment and run and not str(run).startswith(f"{experiment}-"):
+        yield f"experimentRun {run!r} begins with the experiment's name and a dash"
+
+
+def _output(subject: Subject) -> Iterator[str]:
+    output = mapping(subject.spec.get("baseOutputDirectory")).get("outputUriPrefix")
+    if output is not None and not str(output).startswith("gs://"):
+        yield f"baseOutputDirectory {output!r} is not in Cloud Storage (gs://…)"
+
+
+RULES = (
+    Rule("display-name", "A display name has 1 to 128 characters.", "1.1", _name),
+    Rule("labels", "Labels are lowercase letters, digits, _ and -, at most 64 of each.", "1.1", _labels),
+    Rule("network", "A network is named with the project's number.", "1.2", _network),
+    Rule("nfs-mount", "An NFS mount has a server, a path from /, and a folder under /mnt/nfs/.", "3.2", _nfs),
+    Rule("nfs-network", "An NFS mount needs a network.", "3.2", _nfs_network),
+    Rule("tensorboard-or-experiment", "TensorBoard and experiment exclude each other.", "3.1", _board_or_experiment),
+    Rule("tensorboard-identity", "TensorBoard and experiment need a service account.", "3.1", _identity),
+    Rule("tensorboard-name", "A TensorBoard is named in full and in the job's region.", "3.1", _board),
+    Rule("experiment-name", "Experiment and run are contexts of a metadata store.", "3.1", _experiment),
+    Rule("output", "The output directory is in Cloud Storage.", "3.5", _output),
+)

@@ -1,0 +1,123 @@
+"""Reservations of Compute Engine as the source of machines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from slipway.machines import Machine
+from slipway.reservation import Reservation
+from slipway.rules.rule import Rule
+from slipway.rules.subject import Subject, Worker
+
+NAME_KEY = "compute.googleapis.com/reservation-name"
+KINDS = ("SPECIFIC_RESERVATION", "ANY_RESERVATION", "NO_RESERVATION")
+SHARING = "the reservation must be shared: gcloud … --reservation-sharing-policy=ALLOW_ALL"
+_NAME = "[a-z]([a-z0-9-]{0,61}[a-z0-9])?"
+PATH = re.compile(
+    rf"projects/[^/\s]+/zones/(?P<zone>[a-z]+-[a-z]+[0-9]+-[a-z])/reservations/{_NAME}"
+    rf"(/reservationBlocks/{_NAME}(/reservationSubBlocks/{_NAME})?)?"
+)
+
+
+RESERVED_ONLY = ("NVIDIA_GB200",)
+"""Accelerators whose machines are given to reservations alone."""
+
+
+def zone(path: str) -> str | None:
+    """The zone of a reservation's full path; None when it is none."""
+    match = PATH.fullmatch(path)
+    return match["zone"] if match else None
+
+
+def _values(worker: Worker) -> tuple[str, ...]:
+    values = worker.affinity.get("values") or ()
+    return tuple(map(str, values)) if isinstance(values, list | tuple) else ()
+
+
+def _well_said(subject: Subject) -> Iterator[str]:
+    for worker in subject.workers:
+        kind = worker.affinity.get("reservationAffinityType")
+        if not worker.affinity:
+            continue
+        if kind not in KINDS:
+            yield f"{worker.name}: reservationAffinityType {kind}: use {', '.join(KINDS)}"
+        elif kind == "SPECIFIC_RESERVATION":
+            if worker.affinity.get("key") != NAME_KEY or not _values(worker):
+                yield f"{worker.name}: a specific reservation needs key {NAME_KEY} and the reservation's path in values"
+        elif worker.affinity.get("key") or _values(worker):
+            yield f"{worker.name}: key and values belong to SPECIFIC_RESERVATION, not to {kind}"
+
+
+def _paths(subject: Subject) -> Iterator[str]:
+    for worker in subject.workers:
+        for value in _values(worker):
+            if zone(value) is None:
+                yield (
+                    f"{worker.name}: {value!r} is no reservation's full path: "
+                    f"projects/PROJECT/zones/ZONE/reservations/NAME; {SHARING}"
+                )
+
+
+def unfit(reserved: Reservation, region: str, shape: Machine, machines: int) -> Iterator[str]:
+    """Why so many machines of a shape can't come from a reservation."""
+    found = zone(reserved.path)
+    if region and found is not None and not found.startswith(f"{region}-"):
+        yield f"{reserved.path} is in {found}, the job in {region}; it can't be used from there"
+    if reserved.machine and reserved.machine != shape.type:
+        yield f"{reserved.path} holds {reserved.machine}, the job needs {shape.type}: they must be equal"
+    elif reserved.accelerator and (reserved.accelerator, reserved.accelerator_count) != (
+        shape.accelerator,
+        shape.accelerator_count,
+    ):
+        yield (
+            f"{reserved.path} holds {reserved.accelerator} × {reserved.accelerator_count}, the job needs "
+            f"{shape.accelerator or 'no accelerator'} × {shape.accelerator_count}: they must be equal"
+        )
+    if reserved.machines and machines > reserved.machines:
+        yield f"{reserved.path} holds {reserved.machines} machines, the job needs {machines}; lower the replicas"
+
+
+def _fits(subject: Subject) -> Iterator[str]:
+    """Worker pools of one reservation together."""
+    asked: dict[str, int] = {}
+    for worker in subject.workers:
+        for path in _values(worker)[:1]:
+            asked[path] = asked.get(path, 0) + worker.replicas * subject.parallel
+            reserved = subject.reserved.get(path, Reservation(path))
+            if isinstance(worker.shape, Machine):
+                yield from (
+                    f"{worker.name}: {one}" for one in unfit(reserved, subject.region, worker.shape, asked[path])
+                )
+
+
+def _with_pool(subject: Subject) -> Iterator[str]:
+    if subject.cluster and any(worker.reserves for worker in subject.workers):
+        yield "a reservation can't be combined with a persistent resource; take the way `reservation` or `pool`"
+
+
+def _with_flex(subject: Subject) -> Iterator[str]:
+    if subject.strategy == "FLEX_START" and any(worker.reserves for worker in subject.workers):
+        yield "a reservation can't be combined with flex-start; drop one of the two"
+
+
+def _gb200(subject: Subject) -> Iterator[str]:
+    for worker in subject.workers:
+        if worker.accelerator in RESERVED_ONLY and not worker.reserves:
+            yield f"{worker.name} ({worker.type}): such machines are given to reservations only; take that way"
+
+
+RULES = (
+    Rule("reservation-affinity", "Key and values stand with SPECIFIC_RESERVATION alone.", "4.2", _well_said),
+    Rule("reservation-path", "A reservation is named by its full path.", "4.2", _paths),
+    Rule(
+        "reservation-fits",
+        "A reservation is in the job's region, its machines equal the job's, and there are enough of them.",
+        "4.1 (shape rule), 4.2",
+        _fits,
+        of_place=True,
+    ),
+    Rule("reservation-and-pool", "Reservation and persistent resource exclude each other.", "4.1", _with_pool),
+    Rule("reservation-and-flex", "Reservation and flex-start exclude each other.", "4.1", _with_flex),
+    Rule("gb200-reservation", "GB200 machines come from a reservation.", "4.1, 7.1", _gb200),
+)

@@ -1,0 +1,157 @@
+"""What combines with what: strategies, persistent resources, waiting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from slipway.rules.rule import Rule
+from slipway.rules.subject import Subject, seconds
+from slipway.rules.ways import WAYS, WEEK
+
+FLEX_ACCELERATORS = (
+    "NVIDIA_L4",
+    "NVIDIA_TESLA_A100",
+    "NVIDIA_A100_80GB",
+    "NVIDIA_H100_80GB",
+    "NVIDIA_H100_MEGA_80GB",
+    "NVIDIA_H200_141GB",
+    "NVIDIA_B200",
+)
+STRATEGIES = ("STANDARD", "SPOT", "FLEX_START")
+
+
+def _known(subject: Subject) -> Iterator[str]:
+    if subject.strategy not in STRATEGIES:
+        yield f"scheduling.strategy {subject.strategy}: use {', '.join(STRATEGIES)}"
+
+
+def _as_its_way(subject: Subject) -> Iterator[str]:
+    if subject.way not in WAYS:
+        return
+    wanted = WAYS[subject.way].strategy or "STANDARD"
+    if subject.strategy != wanted:
+        yield f"way {subject.way} has strategy {wanted}, the request says {subject.strategy}"
+    if subject.way == "pool" and not subject.cluster:
+        yield "way pool needs a persistentResourceId"
+    if subject.way == "reservation" and not any(worker.reserves for worker in subject.workers):
+        yield "way reservation: no worker pool names a reservation; give WorkerPool(reservation=…)"
+
+
+def _on_a_pool(subject: Subject) -> Iterator[str]:
+    if subject.cluster and subject.strategy != "STANDARD":
+        yield (
+            f"a job on a persistent resource can't be {subject.strategy}: its pools hold ordinary on-demand machines; "
+            "drop one of the two"
+        )
+
+
+def _flex_accelerators(subject: Subject) -> Iterator[str]:
+    if subject.strategy != "FLEX_START":
+        return
+    for worker in subject.workers:
+        if not worker.is_tpu and worker.accelerator not in FLEX_ACCELERATORS:
+            what = worker.accelerator or "no accelerator"
+            yield (
+                f"{worker.name} ({worker.type}, {what}): flex-start gives L4, A100, H100, H200 and B200 machines only "
+                "(an older page still shows one without GPUs); take another way, or a machine with one of these"
+            )
+
+
+def _flex_tpu(subject: Subject) -> Iterator[str]:
+    if subject.strategy == "FLEX_START":
+        for worker in subject.workers:
+            if worker.is_tpu:
+                yield f"{worker.name} ({worker.type}): flex-start has no TPUs; take on-demand or a reservation"
+
+
+def _flex_equal(subject: Subject) -> Iterator[str]:
+    if subject.strategy != "FLEX_START" or not subject.workers:
+        return
+    first, *others = subject.workers
+    for worker in others:
+        rows = [
+            ("machine", first.type, worker.type),
+            (
+                "accelerator",
+                f"{first.accelerator} × {first.accelerator_count}",
+                f"{worker.accelerator} × {worker.accelerator_count}",
+            ),
+            ("disk", "{} {} GB".format(*first.disk), "{} {} GB".format(*worker.disk)),
+        ]
+        for what, one, other in rows:
+            if one != other:
+                yield (
+                    f"all worker pools of a flex-start job have the same machines: {what} of {worker.name} is {other}, "
+                    f"of {first.name} {one}"
+                )
+
+
+def _flex_timeout(subject: Subject) -> Iterator[str]:
+    if subject.strategy != "FLEX_START" or "timeout" not in subject.scheduling:
+        return
+    timeout = seconds(subject.scheduling["timeout"])
+    if timeout is None or timeout > WEEK:
+        yield f"timeout {subject.scheduling['timeout']}: a flex-start job runs at most 7 days ({WEEK}s)"
+
+
+def _timeout(subject: Subject) -> Iterator[str]:
+    if "timeout" in subject.scheduling:
+        timeout = seconds(subject.scheduling["timeout"])
+        if timeout is None or timeout <= 0:
+            yield f"timeout {subject.scheduling['timeout']!r}: give seconds above 0, as in 3600s"
+
+
+def _wait(subject: Subject) -> Iterator[str]:
+    asked = subject.scheduling.get("maxWaitDuration")
+    if subject.strategy == "FLEX_START":
+        if asked is None:
+            yield "maxWaitDuration is missing: 86400s is the usual day, 0s waits for ever; clients differ without it"
+        elif (wait := seconds(asked)) is None or wait < 0:
+            yield f"maxWaitDuration {asked!r}: give seconds, as in 7200s; 0s waits for ever"
+    elif asked is not None:
+        yield f"maxWaitDuration {asked}: only flex-start waits for machines; with {subject.strategy} it has no effect"
+
+
+def _restart(subject: Subject) -> Iterator[str]:
+    if subject.scheduling.get("restartJobOnWorkerRestart") and subject.scheduling.get("disableRetries"):
+        yield "disableRetries overrides restartJobOnWorkerRestart: keep one of them"
+
+
+def _spot_pods(subject: Subject) -> Iterator[str]:
+    if subject.strategy != "SPOT":
+        return
+    for worker in subject.workers:
+        vms = getattr(worker.shape, "vms", 1)
+        if worker.is_tpu and vms > 1:
+            size = worker.topology or f"{worker.accelerator} × {worker.accelerator_count}"
+            yield f"{worker.name} ({worker.type} {size}): a TPU pod of {vms} VMs can't be Spot; take on-demand"
+
+
+RULES = (
+    Rule("strategy-known", "The strategy is STANDARD, SPOT or FLEX_START.", "4.1", _known),
+    Rule("strategy-of-its-way", "A request says what its way says.", "4.1", _as_its_way),
+    Rule("pool-and-strategy", "A job on a persistent resource is neither Spot nor flex-start.", "2, 4.1", _on_a_pool),
+    Rule(
+        "flex-accelerator",
+        "Every worker pool of a flex-start job has L4, A100, H100, H200 or B200.",
+        "4.1, appendix B",
+        _flex_accelerators,
+    ),
+    Rule("flex-no-tpu", "Flex-start has no TPUs.", "4.1", _flex_tpu),
+    Rule(
+        "flex-equal",
+        "All worker pools of a flex-start job have the same machine, accelerator and disk.",
+        "4.1",
+        _flex_equal,
+    ),
+    Rule("flex-timeout", "A flex-start job runs at most 7 days.", "4.1", _flex_timeout),
+    Rule("timeout", "The timeout is a duration above 0.", "3.3", _timeout),
+    Rule(
+        "flex-wait",
+        "maxWaitDuration belongs to flex-start, is written out there, and 0s is kept.",
+        "3.3, 2 (SDK traps)",
+        _wait,
+    ),
+    Rule("restart-flags", "disableRetries and restartJobOnWorkerRestart do not go together.", "3.3", _restart),
+    Rule("spot-tpu-pod", "A TPU pod is not Spot.", "4.1", _spot_pods),
+)

@@ -1,0 +1,39 @@
+"""The one table of rules, and the check of a request against all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from slipway.reservation import Reservation
+from slipway.rules import code, job, pipeline, reservations, strategies, study, workers
+from slipway.rules.rule import Breach, Rule
+from slipway.rules.subject import Subject
+
+TABLE: tuple[Rule, ...] = (
+    *strategies.RULES,
+    *reservations.RULES,
+    *workers.RULES,
+    *code.RULES,
+    *job.RULES,
+    *study.RULES,
+    *pipeline.RULES,
+)
+
+
+def check(
+    kind: str,
+    way: str,
+    body: Mapping[str, Any],
+    *,
+    region: str = "",
+    room: Mapping[int, tuple[str, int]] | None = None,
+    reserved: Mapping[str, Reservation] | None = None,
+) -> tuple[Breach, ...]:
+    """Every rule that a request breaks, in the table's order; empty when it may be sent.
+
+    `body` is the JSON that is posted, in camelCase, with every placeholder filled. `way` may be empty. `room`: by the
+    worker pool's index, the resource pool it runs on and the machines that has at most. `reserved` by path.
+    """
+    subject = Subject(kind, body, region, way, room or {}, reserved or {})
+    return tuple(Breach(rule, text) for rule in TABLE for text in rule.check(subject))

@@ -1,0 +1,107 @@
+"""The ways to get machines: what each is, what it draws, what it costs, and how it behaves. One row each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+DAY = 24 * 3600
+WEEK = 7 * DAY
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way.
+
+    - `strategy`: of the job's scheduling, None where it is left out.
+    - `draws`: "nothing" (a pool holds the machines), "on-demand", "preemptible" (in name only for flex-start), or
+      "unknown".
+    - `price`: the price book's column, None where a book can't tell.
+    - `waits_by_itself`: the service waits for machines, for `maxWaitDuration`; others wait only for quota or a pool.
+    - `tries`: how often the service starts the job when machines are missing or lost, as far as it is documented.
+    - `when`, `billing`: for people.
+    - `differs`: where today's rule is not what the page people may have read says.
+    """
+
+    name: str
+    title: str
+    strategy: str | None
+    draws: str
+    price: str | None
+    waits_by_itself: bool
+    tries: int | None
+    when: str
+    billing: str
+    differs: str = ""
+
+    @property
+    def preemptible(self) -> bool:
+        return self.draws == "preemptible"
+
+
+_ROWS = (
+    Way(
+        "pool",
+        "machines of a persistent resource",
+        strategy=None,
+        draws="nothing",
+        price="standard",
+        waits_by_itself=False,
+        tries=None,
+        when="short jobs, many of them, and machines that must be there",
+        billing="the pool is billed for all its time, a job on it costs nothing more",
+    ),
+    Way(
+        "flex-start",
+        "all machines at once, when they are there (Dynamic Workload Scheduler)",
+        strategy="FLEX_START",
+        draws="preemptible",
+        price="flex-start",
+        waits_by_itself=True,
+        tries=None,
+        when="scarce GPUs for up to 7 days, when the start may be later",
+        billing="Compute Engine's flex-start price and Vertex AI's management fee while it runs; waiting is not billed",
+        differs=(
+            "L4, A100, H100, H200 and B200 only, at a price of its own; older pages showed a machine without GPUs "
+            "and the on-demand price"
+        ),
+    ),
+    Way(
+        "spot",
+        "spare machines that may be taken back at any moment",
+        strategy="SPOT",
+        draws="preemptible",
+        price="spot",
+        waits_by_itself=False,
+        tries=6,
+        when="work that resumes from checkpoints",
+        billing="Compute Engine's Spot price and Vertex AI's management fee while it runs; queued or preempted is free",
+        differs="every machine that Compute Engine has as Spot, TPU pods excepted; an older page named A2 and A3 alone",
+    ),
+    Way(
+        "on-demand",
+        "machines of its own, made when the job starts",
+        strategy="STANDARD",
+        draws="on-demand",
+        price="standard",
+        waits_by_itself=False,
+        tries=3,
+        when="machines that are easy to get, and jobs too rare for a pool",
+        billing="Vertex AI's price while it runs",
+    ),
+    Way(
+        "reservation",
+        "machines that your project has reserved in Compute Engine",
+        strategy=None,
+        draws="unknown",
+        price=None,
+        waits_by_itself=False,
+        tries=3,
+        when="machines that are paid for already, and those that only a reservation gives (GB200)",
+        billing="the reservation is billed for all its time, and Vertex AI's management fee while the job runs",
+    ),
+)
+
+WAYS: Mapping[str, Way] = MappingProxyType({way.name: way for way in _ROWS})
+"""By name, in no order of preference: that is a template's."""

@@ -1,0 +1,134 @@
+"""Worker pools: their places, machines, disks and accelerators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from slipway.machines import Machine, MachineError, region_has, regions, regions_with
+from slipway.rules.rule import Rule
+from slipway.rules.subject import Subject
+
+MOST_POOLS = 4
+SMALLEST_DISK, LARGEST_DISK = 100, 64_000
+
+
+def _number(subject: Subject) -> Iterator[str]:
+    if not 1 <= len(subject.pools) <= MOST_POOLS:
+        yield (
+            f"{len(subject.pools)} worker pools: a job has 1 to {MOST_POOLS}: chief, workers, parameter servers, "
+            "evaluators"
+        )
+    elif not subject.pools[0]:
+        yield "the first worker pool is empty: only the others may be skipped"
+
+
+def _chief(subject: Subject) -> Iterator[str]:
+    if subject.pools and subject.pools[0] and subject.workers[0].replicas != 1:
+        yield f"worker pool 0 is the chief and has exactly 1 replica, not {subject.workers[0].replicas}"
+
+
+def _replicas(subject: Subject) -> Iterator[str]:
+    for worker in subject.workers[1:]:
+        if worker.replicas < 1:
+            yield f"{worker.name}: {worker.replicas} replicas; give 1 or more, or leave the pool out"
+
+
+def _machine(subject: Subject) -> Iterator[str]:
+    for worker in subject.workers:
+        if isinstance(worker.shape, MachineError):
+            yield f"{worker.name}: {worker.shape.what}; {worker.shape.fix}"
+
+
+def _disk_type(subject: Subject) -> Iterator[str]:
+    for worker in subject.workers:
+        kind, _ = worker.disk
+        if isinstance(worker.shape, Machine) and kind not in worker.shape.disks:
+            yield f"{worker.name}: disk {kind} does not fit {worker.type}; fitting: {', '.join(worker.shape.disks)}"
+
+
+def _disk_size(subject: Subject) -> Iterator[str]:
+    for worker in subject.workers:
+        _, size = worker.disk
+        if not SMALLEST_DISK <= size <= LARGEST_DISK:
+            yield f"{worker.name}: a boot disk has {SMALLEST_DISK} to {LARGEST_DISK} GB, not {size}"
+
+
+def _partition(subject: Subject) -> Iterator[str]:
+    for worker in subject.workers:
+        if worker.spec.get("gpuPartitionSize") and worker.accelerator_count != 1:
+            yield f"{worker.name}: with gpuPartitionSize the acceleratorCount is 1, not {worker.accelerator_count}"
+
+
+def _region(subject: Subject) -> Iterator[str]:
+    if subject.region not in regions():
+        return
+    asked = {worker.accelerator for worker in subject.workers if worker.accelerator and not worker.is_tpu}
+    for accelerator in sorted(asked):
+        if lacking := lacks(subject.region, accelerator):
+            yield lacking
+
+
+def lacks(region: str, accelerator: str) -> str:
+    """Why an accelerator can't be had in a region; empty when it can, or the region is not in the table."""
+    if region not in regions() or region_has(region, accelerator):
+        return ""
+    where = ", ".join(regions_with(accelerator)[:4])
+    return f"{region} has no {accelerator} for training; {where or 'no region'} has"
+
+
+def _room(subject: Subject) -> Iterator[str]:
+    """Machines asked of each resource pool, all trials that run at once together."""
+    asked: dict[str, int] = {}
+    most: dict[str, int] = {}
+    for worker in subject.workers:
+        if worker.index in subject.room:
+            pool, most[pool] = subject.room[worker.index]
+            asked[pool] = asked.get(pool, 0) + worker.replicas * subject.parallel
+    for pool, machines in asked.items():
+        if machines > most[pool]:
+            trials = f" ({subject.parallel} trials at once)" if subject.parallel > 1 else ""
+            yield f"pool {pool} has at most {most[pool]} machines, the job needs {machines}{trials}; lower the replicas"
+
+
+def _tpu_alone(subject: Subject) -> Iterator[str]:
+    if any(worker.is_tpu for worker in subject.workers):
+        if len(subject.workers) > 1:
+            yield f"a TPU job has one worker pool, not {len(subject.workers)}"
+        for worker in subject.workers:
+            if worker.is_tpu and worker.replicas != 1:
+                yield f"{worker.name}: a TPU worker pool has 1 replica, not {worker.replicas}; choose a larger topology"
+
+
+def _tpu_pool(subject: Subject) -> Iterator[str]:
+    if subject.cluster:
+        for worker in subject.workers:
+            if worker.is_tpu:
+                yield f"{worker.name} ({worker.type}): persistent resources have no TPUs; take on-demand"
+
+
+def _topology(subject: Subject) -> Iterator[str]:
+    for worker in subject.workers:
+        if worker.topology and not worker.is_tpu:
+            yield f"{worker.name}: tpuTopology {worker.topology} on {worker.type}, which is no TPU machine"
+
+
+RULES = (
+    Rule("pools-number", "A job has one to four worker pools; all but the first may be skipped.", "3.2", _number),
+    Rule("chief-one", "The chief's worker pool has one replica.", "3.2", _chief),
+    Rule("replicas", "A worker pool that is used has at least one replica.", "3.2", _replicas),
+    Rule("machine", "Machine, accelerator, count and TPU topology belong together.", "3.2, 7.1, 7.2", _machine),
+    Rule("disk-type", "The boot disk's type fits the machine.", "3.2, 7.1", _disk_type),
+    Rule("disk-size", "A boot disk has 100 to 64,000 GB.", "3.2", _disk_size),
+    Rule("gpu-partition", "A partitioned GPU is counted as one.", "3.2", _partition),
+    Rule("gpu-region", "The region has the accelerator for training.", "3.2 (GPU zones), 7.3", _region, of_place=True),
+    Rule(
+        "pool-room",
+        "Parallel trials times replicas fit into the resource pool's maximum.",
+        "2 (size), 5.1",
+        _room,
+        of_place=True,
+    ),
+    Rule("tpu-alone", "A TPU job has one worker pool with one replica.", "3.2, 7.2", _tpu_alone),
+    Rule("tpu-and-pool", "A persistent resource has no TPUs.", "1.5", _tpu_pool),
+    Rule("tpu-topology", "Only TPU machines have a topology.", "7.2", _topology),
+)

@@ -1,0 +1,77 @@
+"""Which variant of a template stands for which values of its parameters, without an order that readers must keep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from slipway.template.parameter import Value
+from slipway.template.variant import Variant
+from slipway.template.worker_pool import WorkerPool
+
+if TYPE_CHECKING:
+    from slipway.template.model import JobTemplate
+
+Box = dict[str, tuple[Value, ...]]
+
+
+@dataclass(frozen=True)
+class Case:
+    """`variant` (None: the template's own machines and ways) when each parameter of `when` has one of its values.
+
+    An empty `when` always stands. No values of the parameters fit two cases of a template.
+    """
+
+    variant: Variant | None = None
+    when: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
+
+    def worker_pools(self, template: JobTemplate) -> tuple[WorkerPool, ...]:
+        return (self.variant and self.variant.worker_pools) or template.worker_pools
+
+    def ways(self, template: JobTemplate) -> tuple[str, ...]:
+        return (self.variant and self.variant.ways) or template.ways
+
+    def __str__(self) -> str:
+        """`accelerator=L4, model=2b or 9b`, empty when it always stands."""
+        return ", ".join(f"{name}={' or '.join(map(str, values))}" for name, values in self.when.items())
+
+
+def cases(template: JobTemplate) -> tuple[Case, ...]:
+    """Every case of a template: its variants, the first that fits before the others, then its own machines and ways."""
+    chosen_by = dict.fromkeys(name for variant in template.variants for name in variant.when)
+    everything: Box = {}
+    for name in chosen_by:
+        parameter = template.parameter(name)
+        assert parameter is not None, "checked when the template was made"
+        everything[name] = parameter.finite
+    left = [everything]
+    found: list[Case] = []
+    for variant in (*template.variants, None):
+        wanted = {**everything, **(variant.values if variant is not None else {})}
+        found += [Case(variant, _told(box, everything)) for one in left if (box := _common(one, wanted)) is not None]
+        left = [rest for one in left for rest in _without(one, wanted)]
+    return tuple(found)
+
+
+def _told(box: Box, everything: Box) -> Mapping[str, tuple[Value, ...]]:
+    """What a box says that is not so anyway."""
+    return {name: values for name, values in box.items() if values != everything[name]}
+
+
+def _common(one: Box, other: Box) -> Box | None:
+    common = {name: tuple(value for value in values if value in other[name]) for name, values in one.items()}
+    return common if all(common.values()) else None
+
+
+def _without(one: Box, other: Box) -> Iterator[Box]:
+    """`one` less `other`, as boxes that share nothing."""
+    if _common(one, other) is None:
+        yield one
+        return
+    inside = dict(one)
+    for name, values in one.items():
+        outside = tuple(value for value in values if value not in other[name])
+        if outside:
+            yield {**inside, name: outside}
+        inside[name] = tuple(value for value in values if value in other[name])

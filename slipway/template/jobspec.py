@@ -1,0 +1,174 @@
+"""The CustomJobSpec: what a custom job, a tuning job's trial and a training pipeline have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from slipway.cluster import ClusterSpec
+from slipway.machines import Machine
+from slipway.rules import WAYS
+from slipway.rules.reservations import NAME_KEY
+from slipway.rules.ways import DAY
+from slipway.template.case import Case
+from slipway.template.code import Code, Image, Package
+from slipway.template.model import TUNING_JOB, JobTemplate
+from slipway.template.placeholders import EXPERIMENT_RUN, OUTPUT, PACKAGE, REQUEST
+from slipway.template.worker_pool import ANY_RESERVATION, WorkerPool, places
+
+if TYPE_CHECKING:
+    from slipway.template.compile import Setting
+
+LAUNCHER = "slipway_launcher"
+
+
+def job_spec(
+    template: JobTemplate,
+    kind: str,
+    way: str,
+    case: Case,
+    setting: Setting,
+    packages: Mapping[Package, str],
+    on: ClusterSpec | None,
+) -> dict[str, Any]:
+    """The spec without its persistent resource. `packages` are gs:// URIs; `on` is the cluster it runs on."""
+    workers = case.worker_pools(template)
+    pools: list[dict[str, Any]] = [{} for _ in range(places(workers)[-1] + 1)]
+    for place, worker in zip(places(workers), workers, strict=True):
+        pools[place] = _worker_pool(template, worker, kind, way, setting, packages)
+    spec: dict[str, Any] = {
+        "workerPoolSpecs": pools,
+        "scheduling": _scheduling(template, way),
+        "serviceAccount": template.service_account or setting.trainer,
+        "baseOutputDirectory": {"outputUriPrefix": f"${{{OUTPUT}}}"},
+    }
+    network = template.network or (on.network if on else None)
+    if network:
+        spec["network"] = network
+    if on is not None and on.reserved_ip_ranges:
+        spec["reservedIpRanges"] = list(on.reserved_ip_ranges)
+    if on is not None and on.psc is not None:
+        spec["pscInterfaceConfig"] = _psc(on)
+    if template.enable_web_access:
+        spec["enableWebAccess"] = True
+    if template.enable_dashboard_access:
+        spec["enableDashboardAccess"] = True
+    home = f"projects/{setting.project}/locations/{setting.region}"
+    if template.tensorboard:
+        short = "/" not in template.tensorboard
+        spec["tensorboard"] = f"{home}/tensorboards/{template.tensorboard}" if short else template.tensorboard
+    if template.experiment:
+        context = f"{home}/metadataStores/default/contexts/{template.experiment}"
+        spec |= {"experiment": context, "experimentRun": f"{context}-${{{EXPERIMENT_RUN}}}"}
+    return spec
+
+
+def _scheduling(template: JobTemplate, way: str) -> dict[str, Any]:
+    asked, row = template.scheduling, WAYS[way]
+    found: dict[str, Any] = {"timeout": f"{template.timeout_s}s"}
+    if asked.restart_job_on_worker_restart:
+        found["restartJobOnWorkerRestart"] = True
+    if row.strategy:
+        found["strategy"] = row.strategy
+    if asked.disable_retries:
+        found["disableRetries"] = True
+    if row.waits_by_itself:
+        # Written out always: left out, clients and pages differ about the default; and 0 is a value, for ever.
+        wait = asked.max_wait_s if asked.max_wait_s is not None else template.waits.get(way, DAY)
+        found["maxWaitDuration"] = f"{wait}s"
+    return found
+
+
+def _psc(on: ClusterSpec) -> dict[str, Any]:
+    assert on.psc is not None
+    found: dict[str, Any] = {"networkAttachment": on.psc.network_attachment} if on.psc.network_attachment else {}
+    if on.psc.dns_peerings:
+        found["dnsPeeringConfigs"] = [
+            {"domain": peer.domain, "targetProject": peer.target_project, "targetNetwork": peer.target_network}
+            for peer in on.psc.dns_peerings
+        ]
+    return found
+
+
+def _worker_pool(
+    template: JobTemplate,
+    worker: WorkerPool,
+    kind: str,
+    way: str,
+    setting: Setting,
+    packages: Mapping[Package, str],
+) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "machineSpec": _machine(worker, worker.shape, way, setting),
+        "replicaCount": str(worker.replicas),
+        "diskSpec": {"bootDiskType": worker.disk.type, "bootDiskSizeGb": worker.disk.size_gb},
+    }
+    if template.nfs_mounts:
+        found["nfsMounts"] = [
+            {"server": mount.server, "path": mount.path, "mountPoint": mount.mount_point}
+            for mount in template.nfs_mounts
+        ]
+    return found | _code(template, worker.code or template.code, _arguments(template, worker, kind), setting, packages)
+
+
+def _machine(worker: WorkerPool, shape: Machine, way: str, setting: Setting) -> dict[str, Any]:
+    found: dict[str, Any] = {"machineType": shape.type}
+    if shape.accelerator:
+        found |= {"acceleratorType": shape.accelerator, "acceleratorCount": shape.accelerator_count}
+    if shape.tpu_topology:
+        found["tpuTopology"] = shape.tpu_topology
+    if way == "reservation" and worker.reservation:
+        found["reservationAffinity"] = _affinity(worker.reservation, setting)
+    return found
+
+
+def _affinity(name: str, setting: Setting) -> dict[str, Any]:
+    if name == ANY_RESERVATION:
+        return {"reservationAffinityType": "ANY_RESERVATION"}
+    known = setting.reservations.get(name)
+    return {
+        "reservationAffinityType": "SPECIFIC_RESERVATION",
+        "key": NAME_KEY,
+        "values": [known.path if known else name],
+    }
+
+
+def _arguments(template: JobTemplate, worker: WorkerPool, kind: str) -> list[str]:
+    """The pool's arguments; in a tuning job without those that the service adds for each trial."""
+    if kind != TUNING_JOB or template.study is None:
+        return list(worker.args)
+    searched = tuple(f"--{name}=" for name in template.study.names())
+    return [argument for argument in worker.args if not argument.startswith(searched)]
+
+
+def _code(
+    template: JobTemplate, code: Code, arguments: list[str], setting: Setting, packages: Mapping[Package, str]
+) -> dict[str, Any]:
+    env = [{"name": name, "value": value} for name, value in _environment(template, setting).items()]
+    if isinstance(code, Image):
+        container: dict[str, Any] = {"imageUri": code.uri}
+        if code.command:
+            container["command"] = list(code.command)
+        if arguments:
+            container["args"] = arguments
+        return {"containerSpec": {**container, **({"env": env} if env else {})}}
+    claim = f"gs://{setting.work_bucket}/claims/${{{REQUEST}}}"
+    takes_other_code = template.code_flag and code == template.code
+    package: dict[str, Any] = {
+        "executorImageUri": code.image,
+        "packageUris": [f"${{{PACKAGE}}}" if takes_other_code else packages[code]],
+        "pythonModule": LAUNCHER,
+        "args": ["--claim", claim, "--module", code.module, "--", *arguments],
+    }
+    return {"pythonPackageSpec": {**package, **({"env": env} if env else {})}}
+
+
+def _environment(template: JobTemplate, setting: Setting) -> dict[str, str]:
+    """The template's own, and for each secret where it lies; never what it is."""
+    secrets = {f"{name}__SECRET": _secret(secret, setting.project) for name, secret in template.secrets.items()}
+    return {**template.env, **secrets}
+
+
+def _secret(secret: str, project: str) -> str:
+    full = secret if secret.startswith("projects/") else f"projects/{project}/secrets/{secret}"
+    return full if "/versions/" in full else f"{full}/versions/latest"
