@@ -19,6 +19,7 @@ _APIS = (
     "serviceusage.v1",
     "aiplatform.v1",
     "aiplatform.v1beta1",
+    "secretmanager.v1",
 )
 _PARAMETER = re.compile(r"(\{[^}]+\})")
 _INTEGERS = ("int32", "uint32", "int64", "uint64")

@@ -31,6 +31,7 @@ SERVICES = (
     "tensorboard",
     "metadata",
     "quotas",
+    "secretmanager",
 )
 
 

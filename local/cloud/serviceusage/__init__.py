@@ -17,6 +17,7 @@ _TITLES = {
     "iamcredentials.googleapis.com": "IAM Service Account Credentials API",
     "logging.googleapis.com": "Cloud Logging API",
     "monitoring.googleapis.com": "Cloud Monitoring API",
+    "secretmanager.googleapis.com": "Secret Manager API",
     "serviceusage.googleapis.com": "Service Usage API",
     "storage.googleapis.com": "Cloud Storage API",
 }

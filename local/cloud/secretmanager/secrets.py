@@ -1,0 +1,181 @@
+"""The methods of secrets."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from local.cloud import discovery, filtering, identities, policy_routes
+from local.cloud.clock import timestamp
+from local.cloud.secretmanager.vault import Vault
+from local.cloud.services import World
+from local.cloud.wire import (
+    Call,
+    Reply,
+    Route,
+    aborted,
+    already_exists,
+    invalid_argument,
+    not_found,
+    permission_denied,
+    unimplemented,
+)
+
+KIND, VERSION = "secret", "secretVersion"
+BASE = "/v1/projects/{project}/secrets"
+_API = "secretmanager.v1"
+_ID = re.compile(r"[A-Za-z0-9_-]{1,255}")
+_WRITABLE = ("annotations", "expireTime", "labels", "versionAliases")
+_KEPT = ("replication", *_WRITABLE)
+_LIFETIME = re.compile(r"(\d+(?:\.\d+)?)s")
+_PAGE, _MAX_PAGE = 25, 25_000
+
+
+class Secrets:
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self.vault = Vault(world.state_folder / "secrets")
+
+    def routes(self) -> list[Route]:
+        one = BASE + "/{secret}"
+        policy = policy_routes.routes(self._world, one, _API, "secretmanager.secrets", self._resource)
+        return [
+            Route("POST", BASE, self.create),
+            Route("GET", BASE, self.list),
+            Route("GET", one, self.get),
+            Route("PATCH", one, self.patch),
+            Route("DELETE", one, self.delete),
+            # This API reads policies with GET.
+            *(replace(item, method="GET") if item.template.endswith(":getIamPolicy") else item for item in policy),
+        ]
+
+    def create(self, call: Call) -> Reply:
+        secret_id = call.query.get("secretId", "")
+        self.require(call, "secrets.create", f"projects/{call.params['project']}")
+        body = self._checked(call)
+        if not _ID.fullmatch(secret_id):
+            raise invalid_argument("The provided Secret ID does not match the expected format [[a-zA-Z_0-9]+].")
+        if not body.get("replication"):
+            raise invalid_argument("The replication policy is required: automatic or userManaged.")
+        name = _name(secret_id)
+        with self._world.store.transaction():
+            if self._found(name):
+                raise already_exists(f"Secret [{name}] already exists.")
+            kept = {key: value for key, value in body.items() if key in _KEPT}
+            made = self._put({**kept, "name": name, "createTime": self._world.now()})
+        return Reply(body=made)
+
+    def get(self, call: Call) -> Reply:
+        name = self.entered(call, "secrets.get")
+        return Reply(body=self.find(name))
+
+    def list(self, call: Call) -> Reply:
+        """The newest first."""
+        self.require(call, "secrets.list", f"projects/{call.params['project']}")
+        names = [name for name, _ in self._world.store.list(KIND)]
+        return page(call, "secrets", (body for name in reversed(names) if (body := self._found(name))))
+
+    def patch(self, call: Call) -> Reply:
+        name = self.entered(call, "secrets.update")
+        sent = self._checked(call)
+        mask = [path.strip() for path in call.query.get("updateMask", "").split(",") if path.strip()]
+        fields = [re.sub(r"_([a-z])", lambda hit: hit[1].upper(), path) for path in mask]
+        fields = ["expireTime" if field == "ttl" else field for field in fields]
+        if not fields or not set(fields) <= set(_WRITABLE):
+            raise invalid_argument(f"The update mask must name some of {', '.join(_WRITABLE)} and ttl.")
+        with self._world.store.transaction():
+            found = self.find(name)
+            if sent.get("etag", found["etag"]) != found["etag"]:
+                raise aborted(f"The etag does not match that of Secret [{name}].")
+            kept = {key: value for key, value in found.items() if key not in fields}
+            made = self._put(kept | {key: sent[key] for key in fields if key in sent})
+        return Reply(body=made)
+
+    def delete(self, call: Call) -> Reply:
+        name = self.entered(call, "secrets.delete")
+        with self._world.store.transaction():
+            found = self.find(name)
+            if call.query.get("etag", found["etag"]) != found["etag"]:
+                raise aborted(f"The etag does not match that of Secret [{name}].")
+            self._remove(name)
+        return Reply(body={})
+
+    def entered(self, call: Call, permission: str) -> str:
+        """Check who asks for something of the secret that the call names; its full name. Raises 403."""
+        name = _name(call.params["secret"])
+        rest = f"/versions/{call.params['version']}" if "version" in call.params else ""
+        self.require(call, permission, f"projects/{call.params['project']}/secrets/{call.params['secret']}{rest}", name)
+        return name
+
+    def find(self, name: str) -> dict[str, Any]:
+        """Raises 404."""
+        found = self._found(name)
+        if found is None:
+            raise not_found(f"Secret [{name}] not found.")
+        return found
+
+    def require(self, call: Call, permission: str, shown: str, secret: str = "") -> None:
+        """A role on the project or on the secret must grant it. Raises 403 in this service's words."""
+        permission = f"secretmanager.{permission}"
+        resource = f"//secretmanager.googleapis.com/{secret}" if secret else None
+        known = call.params["project"] in (identities.PROJECT_ID, identities.PROJECT_NUMBER)
+        if not known or not self._world.access.granted(call.principal, permission, resource):
+            raise permission_denied(f"Permission '{permission}' denied for resource '{shown}' (or it may not exist).")
+
+    def _found(self, name: str) -> dict[str, Any] | None:
+        """The secret unless it is not there, or has expired, and then is no more."""
+        found = self._world.store.get(KIND, name)
+        if found and found.get("expireTime", "9") <= self._world.now():
+            with self._world.store.transaction():
+                self._remove(name)
+            return None
+        return found
+
+    def _remove(self, name: str) -> None:
+        for version, _ in self._world.store.list(VERSION, f"{name}/"):
+            self._world.store.delete(VERSION, version)
+        self._world.policies.delete(f"//secretmanager.googleapis.com/{name}")
+        self._world.store.delete(KIND, name)
+        self.vault.destroy_all(name.rpartition("/")[2])
+
+    def _put(self, body: dict[str, Any]) -> dict[str, Any]:
+        body = {**body, "etag": f'"{self._world.store.next_id("secretEtag"):x}"'}
+        self._world.store.put(KIND, body["name"], body)
+        return body
+
+    def _checked(self, call: Call) -> dict[str, Any]:
+        """The body of a create or a patch, a lifetime as the time of its end. Raises 400, 501."""
+        body = call.object()
+        discovery.check(_API, "Secret", body)
+        for field in ("topics", "rotation", "versionDestroyTtl", "customerManagedEncryption"):
+            if body.get(field):
+                raise unimplemented(f"A secret's {field} is not implemented by the local cloud.")
+        if body.get("expireTime"):
+            body["expireTime"] = timestamp(datetime.fromisoformat(body["expireTime"]))
+        if body.get("ttl"):
+            match = _LIFETIME.fullmatch(body["ttl"])
+            if not match:
+                raise invalid_argument(f"Invalid value at 'ttl' (Duration), \"{body['ttl']}\"")
+            body["expireTime"] = timestamp(self._world.clock.now() + timedelta(seconds=float(match[1])))
+        return body
+
+    def _resource(self, call: Call) -> str:
+        name = _name(call.params["secret"])
+        self.find(name)
+        return f"//secretmanager.googleapis.com/{name}"
+
+
+def page(call: Call, key: str, bodies: Iterable[dict[str, Any]]) -> Reply:
+    """A page of documents that fit the call's filter. Raises 400."""
+    test = filtering.parsed(call.query.get("filter", ""))
+    found = [body for body in bodies if test(body)]
+    size = max(1, min(call.integer("pageSize", _PAGE) or _PAGE, _MAX_PAGE))
+    start = call.integer("pageToken")
+    shown = found[start : start + size]
+    more = {"nextPageToken": str(start + size)} if start + size < len(found) else {}
+    return Reply(body=({key: shown} if shown else {}) | {"totalSize": len(found)} | more)
+
+
+def _name(secret_id: str) -> str:
+    return f"projects/{identities.PROJECT_NUMBER}/secrets/{secret_id}"

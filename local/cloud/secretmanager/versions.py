@@ -1,0 +1,139 @@
+"""The methods of secret versions, and the one that gives a value out."""
+
+import base64
+import binascii
+from typing import Any
+
+import google_crc32c
+
+from local.cloud import discovery
+from local.cloud.secretmanager.secrets import BASE, VERSION, Secrets, page
+from local.cloud.services import World
+from local.cloud.wire import Call, Reply, Route, aborted, failed_precondition, invalid_argument, not_found
+
+_MOST_BYTES = 64 * 1024
+_LATEST = "latest"
+
+
+class Versions:
+    def __init__(self, world: World, secrets: Secrets) -> None:
+        self._world, self._secrets = world, secrets
+
+    def routes(self) -> list[Route]:
+        one = BASE + "/{secret}/versions/{version}"
+        return [
+            Route("POST", BASE + "/{secret}:addVersion", self.add),
+            Route("GET", BASE + "/{secret}/versions", self.list),
+            Route("GET", one, self.get),
+            Route("GET", one + ":access", self.access),
+            Route("POST", one + ":enable", self.enable),
+            Route("POST", one + ":disable", self.disable),
+            Route("POST", one + ":destroy", self.destroy),
+        ]
+
+    def add(self, call: Call) -> Reply:
+        secret = self._secrets.entered(call, "versions.add")
+        body = call.object()
+        discovery.check("secretmanager.v1", "AddSecretVersionRequest", body)
+        payload = body.get("payload", {})
+        value = _decoded(payload)
+        with self._world.store.transaction():
+            self._secrets.find(secret)
+            number = len(self._world.store.list(VERSION, f"{secret}/")) + 1
+            self._secrets.vault.put(call.params["secret"], number, value)
+            made = {
+                "name": f"{secret}/versions/{number}",
+                "createTime": self._world.now(),
+                "replicationStatus": {"automatic": {}},
+                "clientSpecifiedPayloadChecksum": "dataCrc32c" in payload,
+            }
+            made = self._put(made, "ENABLED")
+        return Reply(body=made)
+
+    def list(self, call: Call) -> Reply:
+        """The newest first."""
+        secret = self._secrets.entered(call, "versions.list")
+        self._secrets.find(secret)
+        found = [body for _, body in self._world.store.list(VERSION, f"{secret}/")]
+        return page(call, "versions", reversed(found))
+
+    def get(self, call: Call) -> Reply:
+        secret = self._secrets.entered(call, "versions.get")
+        return Reply(body=self._find(secret, call.params["version"]))
+
+    def access(self, call: Call) -> Reply:
+        """The value of a version by number, alias, or `latest`: the newest, whatever its state."""
+        secret = self._secrets.entered(call, "versions.access")
+        found = self._find(secret, call.params["version"])
+        if found["state"] != "ENABLED":
+            raise failed_precondition(f"Secret Version [{found['name']}] is in {found['state']} state.")
+        value = self._secrets.vault.get(call.params["secret"], _number(found))
+        data = base64.b64encode(value).decode()
+        payload = {"data": data, "dataCrc32c": str(_checksum(value))}
+        return Reply(body={"name": found["name"], "payload": payload}, headers={"Cache-Control": "no-store"})
+
+    def enable(self, call: Call) -> Reply:
+        return self._moved(call, "enable", "ENABLED")
+
+    def disable(self, call: Call) -> Reply:
+        return self._moved(call, "disable", "DISABLED")
+
+    def destroy(self, call: Call) -> Reply:
+        return self._moved(call, "destroy", "DESTROYED")
+
+    def _moved(self, call: Call, verb: str, state: str) -> Reply:
+        """A version in another state. Nothing brings a destroyed one back."""
+        secret = self._secrets.entered(call, f"versions.{verb}")
+        with self._world.store.transaction():
+            found = self._find(secret, call.params["version"])
+            if call.object().get("etag", found["etag"]) != found["etag"]:
+                raise aborted(f"The etag does not match that of Secret Version [{found['name']}].")
+            if found["state"] == "DESTROYED":
+                raise failed_precondition(f"Secret Version [{found['name']}] is in DESTROYED state.")
+            if state == "DESTROYED":
+                found = {**found, "destroyTime": self._world.now()}
+            made = self._put(found, state)
+        if state == "DESTROYED":
+            self._secrets.vault.destroy(call.params["secret"], _number(made))
+        return Reply(body=made)
+
+    def _find(self, secret: str, version: str) -> dict[str, Any]:
+        """A version by number, alias or `latest`. Raises 404."""
+        aliases = self._secrets.find(secret).get("versionAliases", {})
+        if version == _LATEST:
+            version = str(len(self._world.store.list(VERSION, f"{secret}/")))
+            if version == "0":
+                raise not_found(f"Secret [{secret}] not found or has no versions.")
+        name = f"{secret}/versions/{aliases.get(version, version)}"
+        found = self._world.store.get(VERSION, name)
+        if found is None:
+            raise not_found(f"Secret Version [{name}] not found.")
+        return found
+
+    def _put(self, body: dict[str, Any], state: str) -> dict[str, Any]:
+        body = {**body, "state": state, "etag": f'"{self._world.store.next_id("secretEtag"):x}"'}
+        self._world.store.put(VERSION, body["name"], body)
+        return body
+
+
+def _decoded(payload: dict[str, Any]) -> bytes:
+    """The value of a payload, checked against its checksum where there is one. Raises 400, without the value."""
+    try:
+        value = base64.b64decode(payload.get("data", ""), validate=True)
+    except binascii.Error as error:
+        raise invalid_argument("Invalid value at 'payload.data' (TYPE_BYTES), Base64 decoding failed.") from error
+    if not value:
+        raise invalid_argument("The payload of a secret version can't be empty.")
+    if len(value) > _MOST_BYTES:
+        raise invalid_argument(f"The payload of a secret version may have {_MOST_BYTES} bytes.")
+    if "dataCrc32c" in payload and int(payload["dataCrc32c"]) != _checksum(value):
+        raise invalid_argument("The checksum in payload.dataCrc32c does not match the payload's data.")
+    return value
+
+
+def _checksum(value: bytes) -> int:
+    return int(google_crc32c.value(value))
+
+
+def _number(body: dict[str, Any]) -> int:
+    return int(body["name"].rpartition("/")[2])
