@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import os
 import re
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -19,6 +20,7 @@ _LEFT_OUT = {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".ipy
 # Not 0: setuptools builds a wheel from it, and a zip file knows no time before 1980.
 _MTIME = 946_684_800
 _HASH_LENGTH = 12
+_LAUNCHER = "slipway_launcher"
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,6 @@ class SourcePackage:
 def build(template: str, folder: Path) -> SourcePackage:
     """The package of the import package in `folder`, named for its template.
 
-    The bytes depend on file names and contents alone, not on times, owners, modes, or the machine's zlib.
     Raises ConfigError when the folder is no import package.
     """
     if not (folder / "__init__.py").is_file():
@@ -57,12 +58,20 @@ def build(template: str, folder: Path) -> SourcePackage:
             why=f"{folder.name}/__init__.py is not there",
             fix="code.folder names the folder whose name is the import package",
         )
-    sources = dict(_sources(folder))
-    needed = requirements(folder)
-    digest = hashlib.sha256(_tar({**sources, **_description(template, "0", folder, needed)})).hexdigest()
+    return assemble(template, dict(_sources(folder)), requirements(folder))
+
+
+def assemble(template: str, sources: Mapping[str, bytes], needed: tuple[str, ...]) -> SourcePackage:
+    """The package of some sources, by path (`digits/task.py`; modules may stand at the top), and the launcher.
+
+    The bytes depend on file names and contents alone, not on times, owners, modes, or the machine's zlib.
+    """
+    launcher = files("slipway.launcher").joinpath(f"{_LAUNCHER}.py").read_bytes()
+    sources = {**sources, f"{_LAUNCHER}.py": launcher}
+    digest = hashlib.sha256(_tar({**sources, **_description(template, "0", sources, needed)})).hexdigest()
     short = digest[:_HASH_LENGTH]
     # The version tells one build from another wherever an installer looks only at name and version.
-    members = {**sources, **_description(template, f"1.0+{short}", folder, needed)}
+    members = {**sources, **_description(template, f"1.0+{short}", sources, needed)}
     content = stored(_tar({f"{template}-1.0/{name}": member for name, member in members.items()}))
     return SourcePackage(f"{template}-{short}.tar.gz", digest, content)
 
@@ -70,13 +79,16 @@ def build(template: str, folder: Path) -> SourcePackage:
 def requirements(folder: Path) -> tuple[str, ...]:
     """The requirement lines of the folder's requirements.txt. Raises ConfigError for options, which are pip's alone."""
     path = folder / "requirements.txt"
-    if not path.is_file():
-        return ()
-    lines = [re.sub(r"(^|\s)#.*", "", line).strip() for line in path.read_text("utf-8").splitlines()]
+    return requirement_lines(path.read_text("utf-8"), f"{folder.name}/{path.name}") if path.is_file() else ()
+
+
+def requirement_lines(text: str, name: str) -> tuple[str, ...]:
+    """The requirements in the text of the file `name`. Raises ConfigError for options."""
+    lines = [re.sub(r"(^|\s)#.*", "", line).strip() for line in text.splitlines()]
     options = [line for line in lines if line.startswith("-")]
     if options:
         raise ConfigError(
-            f"{folder.name}/requirements.txt: {options[0]!r} is an option of pip",
+            f"{name}: {options[0]!r} is an option of pip",
             why="the requirements become the package's install_requires, which takes requirements only",
             fix="list the requirements themselves",
         )
@@ -88,10 +100,13 @@ def _sources(folder: Path) -> Iterator[tuple[str, bytes]]:
         inner = path.relative_to(folder)
         if path.is_file() and not _LEFT_OUT & set(inner.parts) and path.suffix != ".pyc":
             yield f"{folder.name}/{inner.as_posix()}", path.read_bytes()
-    yield "slipway_launcher.py", files("slipway.launcher").joinpath("slipway_launcher.py").read_bytes()
 
 
-def _description(template: str, version: str, folder: Path, needed: tuple[str, ...]) -> dict[str, bytes]:
+def _description(
+    template: str, version: str, sources: Mapping[str, bytes], needed: tuple[str, ...]
+) -> dict[str, bytes]:
+    modules = sorted(name.removesuffix(".py") for name in sources if "/" not in name)
+    folders = sorted({name.partition("/")[0] for name in sources if "/" in name})
     # No pyproject.toml: with setup.py alone, pip uses the image's own setuptools where it can.
     setup = f"""from setuptools import find_packages, setup
 
@@ -99,14 +114,14 @@ setup(
     name={template!r},
     version={version!r},
     packages=find_packages(),
-    py_modules=["slipway_launcher"],
+    py_modules={json.dumps(modules)},
     include_package_data=True,
     install_requires={list(needed)!r},
 )
 """
     return {
         "setup.py": setup.encode(),
-        "MANIFEST.in": f"graft {folder.name}\n".encode(),
+        "MANIFEST.in": "".join(f"graft {folder}\n" for folder in folders).encode(),
         "PKG-INFO": f"Metadata-Version: 2.1\nName: {template}\nVersion: {version}\n".encode(),
     }
 
