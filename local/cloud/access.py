@@ -13,6 +13,7 @@ from local.cloud.settings import Settings
 from local.cloud.store import Store
 from local.cloud.wire import permission_denied
 
+TOKEN_HEAD = "ya29."
 _KIND = "token"
 _CONVENIENCE = {"projectOwner": "roles/owner", "projectEditor": "roles/editor", "projectViewer": "roles/viewer"}
 
@@ -36,7 +37,7 @@ class Access:
     def mint(self, principal: str, purpose: str, until: datetime | None = None) -> str:
         """A new token of a principal; `purpose` (a job's name) says in the store what it is for. It ends at `until`
         or when it is revoked."""
-        token = "ya29.local-" + secrets.token_urlsafe(24)
+        token = f"{TOKEN_HEAD}local-" + secrets.token_urlsafe(24)
         self.adopt(token, principal, purpose, until)
         return token
 

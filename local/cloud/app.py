@@ -2,7 +2,6 @@
 
 import asyncio
 import errno
-import ipaddress
 import json
 import logging
 import sqlite3
@@ -17,7 +16,9 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from local.cloud import control, discovery
+from local.cloud.access import TOKEN_HEAD
 from local.cloud.connections import Connections
+from local.cloud.hosts import loopback
 from local.cloud.router import Router
 from local.cloud.services import Service, World
 from local.cloud.wire import (
@@ -26,6 +27,7 @@ from local.cloud.wire import (
     FileSlice,
     Reply,
     Route,
+    invalid_argument,
     not_found,
     permission_denied,
     service_disabled,
@@ -72,14 +74,15 @@ class _App:
         try:
             reply = await self._reply(request, token, path)
         except _LostAnswerError:
-            _log.info("%s %s -> answer lost (fault)", request.method, path)
+            _log.info("%s %s -> answer lost (fault)", request.method, _shown(path))
             self._connections.abort(scope.get("client"))
             await asyncio.sleep(0)  # lets the server see the end, so that it does not miss an answer
             return
         except ClientDisconnect:
             return
         response = _response(reply)
-        _log.info("%s %s -> %d in %.0f ms", request.method, path, reply.status, 1000 * (time.monotonic() - began))
+        spent = 1000 * (time.monotonic() - began)
+        _log.info("%s %s -> %d in %.0f ms", request.method, _shown(path), reply.status, spent)
         await response(scope, receive, send)
 
     async def _reply(self, request: Request, token: str, path: str) -> Reply:
@@ -101,11 +104,13 @@ class _App:
         except ApiError as error:
             return Reply(error.code, b"" if error.code == 304 else error.body())
         except (OSError, sqlite3.Error) as error:
-            return self._broken(error, request.method, path)
+            return self._broken(error, request.method, _shown(path))
         except (_LostAnswerError, ClientDisconnect):
             raise
+        except RecursionError:
+            return Reply(400, invalid_argument("The request is nested too deeply.").body())
         except Exception:
-            _log.exception("%s %s failed", request.method, path)
+            _log.exception("%s %s failed", request.method, _shown(path))
             return Reply(500, ApiError(500, "INTERNAL", "Internal error encountered. See cloud.log.").body())
 
     async def _body(self, request: Request) -> bytes:
@@ -178,17 +183,16 @@ def _split_token(request: Request) -> tuple[str, str]:
     return (token.strip() if scheme.lower() == "bearer" else ""), path
 
 
+def _shown(path: str) -> str:
+    """A path as the log may have it: one with a token elsewhere than in its prefix is not repeated."""
+    return "(a path with a token in it)" if TOKEN_HEAD in unquote(path) else path
+
+
 def _check_local(request: Request) -> None:
     """Browsers send an Origin; a name that was made to point here sends a foreign Host. Neither is served."""
     if "origin" in request.headers:
         raise permission_denied("The local cloud does not serve browsers (the request has an Origin header).")
-    host = request.headers.get("host", "")
-    name = host.rsplit(":", 1)[0].strip("[]") if not host.endswith("]") else host.strip("[]")
-    try:
-        local = name == "localhost" or ipaddress.ip_address(name).is_loopback
-    except ValueError:
-        local = False
-    if not local:
+    if not loopback(request.headers.get("host", "")):
         raise permission_denied("The local cloud answers to loopback addresses only (see the Host header).")
 
 

@@ -2,11 +2,15 @@
 
 import http.server
 import json
+import os
+import socket
 import threading
 import urllib.parse
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from local.cloud.hosts import loopback
 from local.cloud.nodes.spec import Identity
 
 _ROOT = "/computeMetadata/v1"
@@ -79,6 +83,13 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         path = urllib.parse.urlsplit(self.path).path
+        # A page whose name was made to point here could ask with the header below, but not without these two.
+        if "Origin" in self.headers or not _own_name(self.headers.get("Host", "")):
+            self._send(403, "text/plain", "The metadata server answers to processes of its replica only.")
+            return
+        if _is_somebody_elses(self.client_address):
+            self._send(403, "text/plain", "The metadata server answers to the user who runs the local cloud only.")
+            return
         if self.headers.get("Metadata-Flavor") != "Google":
             self._send(403, "text/plain", "Missing Metadata-Flavor:Google header.")
             return
@@ -101,3 +112,17 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         self.wfile.write(content)
+
+
+def _own_name(host: str) -> bool:
+    return loopback(host) or host.partition(":")[0] == "metadata.google.internal"
+
+
+def _is_somebody_elses(client: tuple[str, int]) -> bool:
+    """Whether a connection belongs to another user of this machine, as far as the kernel tells (Linux)."""
+    packed = ":".join((socket.inet_aton(client[0])[::-1].hex().upper(), f"{client[1]:04X}"))
+    try:
+        rows = [line.split() for line in Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()[1:]]
+    except OSError:
+        return False
+    return any(row[1] == packed and int(row[7]) not in (0, os.getuid()) for row in rows)

@@ -44,6 +44,25 @@ def test_browsers_and_foreign_names_are_refused(cloud: LocalCloud) -> None:
     assert get(cloud, **good, Host=f"localhost:{cloud.record.port}").status_code == 200
 
 
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1:80@evil.example", "127.0.0.1.evil.example", "2130706433", "0.0.0.0", "localhost:80:90", "[::1"]
+)
+def test_a_name_that_only_looks_like_loopback_is_foreign(cloud: LocalCloud, host: str) -> None:
+    assert get(cloud, Authorization=f"Bearer {cloud.token()}", Host=host).status_code == 403
+
+
+@pytest.mark.parametrize(
+    "path", ["//t/{}/v1/x", "/T/{}/v1/x", "/%74/{}/v1/x", "/v1/{}", "/v1/%79{}", "/t/{other}/t/{}/v1/x"]
+)
+def test_a_token_in_an_odd_place_of_a_path_is_not_logged(cloud: LocalCloud, path: str) -> None:
+    token = cloud.token("previewer")
+    shown = token[1:] if "%79" in path else token
+    url = cloud.url + path.format(shown, other=cloud.token("submitter"))
+    assert requests.get(url, timeout=10).status_code in (401, 404)
+    log = (cloud.state / "cloud.log").read_text()
+    assert "(a path with a token in it)" in log and token not in log and token[1:] not in log
+
+
 def test_only_the_owner_controls_the_cloud(cloud: LocalCloud) -> None:
     for path in ("/slipway/status", "/slipway/settings", "/slipway/faults"):
         assert get(cloud, path, Authorization=f"Bearer {cloud.token('deployer')}").status_code == 403
@@ -62,3 +81,13 @@ def test_a_body_that_is_no_json_is_refused(cloud: LocalCloud) -> None:
     for text in ("{", "[1]", '"x"'):
         answer = requests.post(f"{cloud.url}/v2/entries:list", data=text, headers=good, timeout=10)
         assert answer.status_code == 400 and "Invalid JSON payload" in answer.json()["error"]["message"]
+
+
+def test_json_that_is_nested_too_deeply_is_refused(cloud: LocalCloud) -> None:
+    good = {"Authorization": f"Bearer {cloud.token()}"}
+    for path in ("/v2/entries:list", "/storage/v1/b?project=slipway-local", "/v1/projects/slipway-local:setIamPolicy"):
+        answer = requests.post(cloud.url + path, data="[" * 100_000, headers=good, timeout=10)
+        assert answer.status_code == 400 and "nested too deeply" in answer.json()["error"]["message"]
+    deep = "(" * 3000
+    jobs = get(cloud, f"/v1/projects/slipway-local/locations/us-central1/customJobs?filter={deep}", **good)
+    assert jobs.status_code == 400
