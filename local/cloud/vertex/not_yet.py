@@ -5,7 +5,6 @@ from local.cloud.vertex.names import region
 from local.cloud.wire import Call, Handler, Reply, Route, unimplemented
 
 _LATER = {
-    "trainingPipelines": "Training pipelines",
     "pipelineJobs": "Pipeline jobs",
     "schedules": "Schedules",
 }

@@ -2,6 +2,9 @@
 
 from collections.abc import Mapping
 
+from local.cloud.models.models import Models
+from local.cloud.pipelines import following as pipelines
+from local.cloud.pipelines.training_pipelines import TrainingPipelines
 from local.cloud.services import Loop, World
 from local.cloud.studies import tuner
 from local.cloud.studies.tuning_jobs import TuningJobs
@@ -22,13 +25,15 @@ def routes(world: World) -> list[Route]:
         *PersistentResources(world).routes(),
         *CustomJobs(world).routes(),
         *TuningJobs(world).routes(),
+        *TrainingPipelines(world).routes(),
+        *Models(world).routes(),
         *operations.routes(),
         *not_yet.routes(world),
     ]
 
 
 def loop(world: World) -> Loop:
-    return Loops(Scheduler(world), Follower(world, [tuner.step]))
+    return Loops(Scheduler(world), Follower(world, [tuner.step, pipelines.step]))
 
 
 def summary(world: World) -> Mapping[str, str | int]:

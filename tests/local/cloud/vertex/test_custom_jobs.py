@@ -102,7 +102,7 @@ def test_what_is_not_here_yet_says_so(service: Service, spec: Any, word: str) ->
     assert word in error.message
 
 
-@pytest.mark.parametrize("kind", ["trainingPipelines", "pipelineJobs", "schedules"])
+@pytest.mark.parametrize("kind", ["pipelineJobs", "schedules"])
 def test_other_kinds_of_jobs_are_none_and_can_not_be_made(service: Service, kind: str) -> None:
     path = JOBS.replace("customJobs", kind)
     assert service.call("GET", path) == {}

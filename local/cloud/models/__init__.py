@@ -1,0 +1,1 @@
+"""The model registry: models, their versions and aliases."""

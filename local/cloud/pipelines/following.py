@@ -1,0 +1,88 @@
+"""The work behind training pipelines: follows their jobs, and uploads the models that these leave."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from local.cloud.models import uploading
+from local.cloud.models.uploading import UnusableError
+from local.cloud.pipelines import pipeline
+from local.cloud.pipelines.pipeline import PIPELINES
+from local.cloud.services import World
+from local.cloud.studies import tuner
+from local.cloud.studies.tuning import TUNING_JOBS, tuning_of
+from local.cloud.vertex import jobs, submission
+from local.cloud.vertex.resource_table import Entry
+from local.cloud.wire import ApiError
+
+_INVALID_ARGUMENT, _NOT_FOUND, _ALREADY_EXISTS = 3, 5, 6
+_CODES = {"NOT_FOUND": _NOT_FOUND, "ALREADY_EXISTS": _ALREADY_EXISTS}
+
+
+def step(world: World) -> bool:
+    """Every pipeline once. Whether any is under way."""
+    alive = PIPELINES.alive(world.store)
+    for entry in alive:
+        _advance(world, entry)
+    return bool(alive)
+
+
+def cancel(world: World, entry: Entry) -> None:
+    """End a pipeline that is not over, with its job. Within a transaction."""
+    work = entry.work or {}
+    if work["task"] == "custom":
+        submission.cancel(world, work["job"], "The training pipeline was cancelled.")
+    else:
+        job = TUNING_JOBS.get(world.store, work["job"])
+        if job is not None and job.work is not None:
+            tuner.cancel(world, job)
+    body = {**entry.body, "state": "PIPELINE_STATE_CANCELLING", "updateTime": world.now()}
+    PIPELINES.put(world.store, Entry(entry.number, body, entry.work))
+
+
+def _advance(world: World, entry: Entry) -> None:
+    """One step, in one transaction, so that a model is uploaded once and its pipeline knows of it."""
+    now = world.now()
+    job, best_trial = _look(world, entry.work or {})
+    best_job = best_trial[1] if best_trial else None
+    seen = pipeline.followed(entry, job, best_job, now)
+    over = job is not None and job["state"] == "JOB_STATE_SUCCEEDED"
+    if seen is entry and not over:
+        return
+    with world.store.transaction():
+        if PIPELINES.get(world.store, entry.name) != entry:
+            return
+        if over:
+            seen = _finished(world, seen, best_trial[0] if best_trial else None, now)
+        PIPELINES.put(world.store, seen)
+
+
+def _finished(world: World, entry: Entry, best: str | None, now: str) -> Entry:
+    """A pipeline whose job succeeded, with its model uploaded; `best` is a tuning job's best trial."""
+    declared = entry.body.get("modelToUpload")
+    if not declared:
+        return pipeline.succeeded(entry, None, now)
+    model = uploading.declared(declared)
+    if not model.get("artifactUri"):
+        directory = (entry.work or {})["output"].rstrip("/")
+        model["artifactUri"] = f"{directory}/{best}/model" if best else f"{directory}/model"
+    ids = {"model_id": entry.body.get("modelId", ""), "parent": entry.body.get("parentModel", "")}
+    try:
+        made = uploading.upload(world, entry.region, model, pipeline=entry.name, **ids)
+    except UnusableError as error:
+        return pipeline.failed(entry, _INVALID_ARGUMENT, f"The model could not be uploaded. {error}", now)
+    except ApiError as error:
+        code = _CODES.get(error.status, _INVALID_ARGUMENT)
+        return pipeline.failed(entry, code, f"The model could not be uploaded. {error.message}", now)
+    return pipeline.succeeded(entry, made, now)
+
+
+def _look(world: World, work: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, tuple[str, str] | None]:
+    """The body of a pipeline's job, and a tuning job's best trial: its id and its custom job."""
+    if work["task"] == "custom":
+        job = jobs.get(world.store, work["job"])
+        return (job.body if job else None), None
+    found = TUNING_JOBS.get(world.store, work["job"])
+    if found is None:
+        return None, None
+    best = tuning_of(found).best()
+    return found.body, (best.id, best.job) if best else None
