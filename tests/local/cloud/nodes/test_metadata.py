@@ -3,7 +3,7 @@
 import json
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import pytest
 
@@ -21,11 +21,11 @@ def server() -> Iterator[MetadataServer]:
         yield running
 
 
-def ask(server: MetadataServer, path: str = TOKEN, uid: int | None = None, **headers: str) -> tuple[int, str]:
-    """Status and body of one request, sent by another user when `uid` is given."""
+def ask(server: MetadataServer, headers: Mapping[str, str], uid: int | None = None) -> tuple[int, str]:
+    """Status and body of one request for the token, sent by another user when `uid` is given."""
     host, _, port = server.address.partition(":")
-    lines = {"Host": server.address, "Connection": "close", **{k.replace("_", "-"): v for k, v in headers.items()}}
-    text = f"GET {path} HTTP/1.1\r\n" + "".join(f"{name}: {value}\r\n" for name, value in lines.items()) + "\r\n"
+    lines = {"Host": server.address, "Connection": "close", **headers}
+    text = f"GET {TOKEN} HTTP/1.1\r\n" + "".join(f"{name}: {value}\r\n" for name, value in lines.items()) + "\r\n"
     if uid is not None:
         os.seteuid(uid)
     try:
@@ -41,13 +41,13 @@ def ask(server: MetadataServer, path: str = TOKEN, uid: int | None = None, **hea
 
 
 def test_a_replica_gets_its_token(server: MetadataServer) -> None:
-    status, body = ask(server, **GOOGLE)
+    status, body = ask(server, GOOGLE)
     assert status == 200 and json.loads(body)["access_token"] == "the-token"
 
 
 @pytest.mark.parametrize("host", ["metadata.google.internal", "localhost:80", "127.0.0.1"])
 def test_it_answers_to_the_names_that_client_libraries_use(server: MetadataServer, host: str) -> None:
-    assert ask(server, **GOOGLE, Host=host)[0] == 200
+    assert ask(server, {**GOOGLE, "Host": host})[0] == 200
 
 
 @pytest.mark.parametrize(
@@ -62,11 +62,11 @@ def test_it_answers_to_the_names_that_client_libraries_use(server: MetadataServe
     ],
 )
 def test_a_page_gets_nothing(server: MetadataServer, headers: dict[str, str]) -> None:
-    status, body = ask(server, **headers)
+    status, body = ask(server, headers)
     assert status == 403 and "the-token" not in body
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can be another user for a moment")
 def test_another_user_of_the_machine_gets_nothing(server: MetadataServer) -> None:
-    status, body = ask(server, uid=65534, **GOOGLE)
+    status, body = ask(server, GOOGLE, uid=65534)
     assert status == 403 and "the-token" not in body
