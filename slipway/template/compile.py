@@ -79,7 +79,8 @@ def request(
     if on is not None and on.kms_key:
         body["encryptionSpec"] = {"kmsKeyName": on.kms_key}
     check(template, body, kind=kind, case=case)
-    _obey(template, body, kind, way, case, setting)
+    # Where no pool fits, the catalog says so and shows the request that would need one.
+    _obey(template, body, kind, "" if way == "pool" and cluster is None else way, case, setting)
     return body
 
 
@@ -155,7 +156,8 @@ def check(template: JobTemplate, body: Mapping[str, Any], *, kind: str | None = 
 def _obey(template: JobTemplate, body: Mapping[str, Any], kind: str, way: str, case: Case, setting: Setting) -> None:
     """Raises ConfigError with every rule that the request breaks wherever it runs."""
     filled = fill(body, usual_values(template, case))
-    broken = [breach for breach in check_rules(kind, way, filled, region=setting.region) if not breach.rule.of_place]
+    found = check_rules(kind, way, filled, region=setting.region)
+    broken = [breach for breach in found if not breach.rule.of_place]
     if broken:
         where = f" ({case})" if case.when else ""
         raise ConfigError(

@@ -158,6 +158,15 @@ def _study(template: JobTemplate) -> Iterator[str]:
         return
     yield from (f"study: {one}" for one in _count(template, "max_trials", study.max_trials, "trials"))
     yield from (f"study: {one}" for one in _count(template, "parallel_trials", study.parallel_trials, "trials"))
+    known = (
+        ("algorithm", study.algorithm, ("bayesian", "grid", "random")),
+        ("measurement", study.measurement, ("best", "last")),
+        *(("goal", metric.goal, ("maximize", "minimize")) for metric in study.metrics),
+        *((("stopping", study.stopping.rule, ("median", "decay-curve", "convex")),) if study.stopping else ()),
+    )
+    for what, value, words in known:
+        if value not in words:
+            yield f"study: unknown {what} {value!r}; known: {', '.join(words)}"
     for search in study.parameters:
         yield from (f"study: {problem}" for problem in _search(search))
 

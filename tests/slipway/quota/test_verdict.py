@@ -191,6 +191,27 @@ def test_many_ways_make_one_row() -> None:
     assert (line.who, line.ceiling) == ("t4 spot, t3 spot and 2 more", 32)
 
 
+def test_a_way_that_the_stack_rules_out_says_why_and_draws_nothing() -> None:  # N3
+    refused = WayDraw("train", "reservation", refusal="the stack declares no reservation 'h100'")
+    report = judge(live=region(), ways=(POOL, refused))
+    assert report.ways["train"]["reservation"].why == "the stack declares no reservation 'h100'"
+    assert not report.ways["train"]["reservation"].available
+    assert report.lines == ()
+    (error,) = judge(live=region(), ways=(refused,)).errors
+    assert error.startswith("template train has no way left to run: reservation: the stack declares no reservation")
+
+
+def test_lacking_quota_of_a_reservation_is_told_and_no_hindrance() -> None:  # Z6: no page says whether it draws any
+    reserved = WayDraw("train", "reservation", (machines(h100(), 5),), doubtful=True)
+    report = judge(live=region(), ways=(reserved,))
+    assert report.errors == ()
+    found = report.ways["train"]["reservation"]
+    assert found.available
+    assert found.why.startswith("it may not start, no page says whether it draws quota: quota: ")
+    assert "needs 40, limit 32" in found.why
+    assert row(report, H100) == (None, 40, 32, 0, "ok")
+
+
 # What can't be told.
 
 

@@ -1,16 +1,33 @@
 """A template checks itself, and says all that is wrong with it at once."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from slipway.errors import ConfigError
-from slipway.template import Disk, Image, Metric, ModelUpload, Package, Parameter, Search, Study, WorkerPool
+from slipway.template import (
+    Condition,
+    Disk,
+    Image,
+    Metric,
+    ModelUpload,
+    Package,
+    Parameter,
+    Search,
+    Stopping,
+    Study,
+    WorkerPool,
+)
 
 from .conftest import template
 
 STUDY = Study((Metric("accuracy"),), (Search("rate", "double", 0.1, 1.0),), max_trials=4, parallel_trials=2)
 CHIEF = WorkerPool("scheduler", "n1-standard-4", args=("${trees}",))
+
+
+def tuned(**changes: Any) -> dict[str, Any]:
+    return {"kinds": ("hyperparameter-tuning-job",), "study": replace(STUDY, **changes)}
 
 
 def workers(**changes: Any) -> tuple[WorkerPool, ...]:
@@ -29,6 +46,24 @@ def workers(**changes: Any) -> tuple[WorkerPool, ...]:
         ({"ways": ("pool", "flex")}, "unknown 'flex'; known: pool, flex-start, spot, on-demand, reservation"),
         ({"waits": {"flex-start": 60}}, "'flex-start' is none of the ways pool, spot"),
         ({"waits": {"pool": 0}}, "pool: 0 is no time"),
+        (tuned(algorithm="annealing"), "unknown algorithm 'annealing'; known: bayesian, grid, random"),
+        (tuned(measurement="mean"), "unknown measurement 'mean'"),
+        (tuned(metrics=(Metric("a", "larger"),)), "unknown goal 'larger'"),
+        (tuned(stopping=Stopping("luck")), "unknown stopping 'luck'"),
+        (tuned(max_trials="${trials}"), "max_trials '${trials}' is neither a number nor"),
+        (tuned(max_trials="${trees}"), "trees counts trials: it needs min (1 or more) and max"),
+        (tuned(parallel_trials=0), "parallel_trials 0 is below 1"),
+        (tuned(parameters=(Search("a", "double", values=(1,)),)), "a: double has min and max, and no values"),
+        (tuned(parameters=(Search("a", "discrete", 1, 2),)), "a: discrete has values, and neither min nor max"),
+        (tuned(parameters=(Search("a", "any"),)), "a: unknown kind 'any'"),
+        (tuned(parameters=(Search("a", "double", 0, 1, scale="square"),)), "unknown scale 'square'"),
+        (
+            tuned(parameters=(Search("a", "double", 0, 1, conditions=(Condition((1,), ()),)),)),
+            "no conditions can stand under a double",
+        ),
+        ({"worker_pools": (CHIEF, WorkerPool("w", "n1-standard-8", position="chief"))}, "'w': no place is left"),
+        ({"worker_pools": (CHIEF, WorkerPool("w", "n1-standard-8", position="boss"))}, "unknown position 'boss'"),
+        ({"worker_pools": (WorkerPool("w", "n1-standard-8", position="workers"),)}, "'w': the first one is the chief"),
         ({"code": Image("docker.io/a/b:latest")}, "is not pinned"),
         ({"code": Image(f"a/b@sha256:{'0' * 64}"), "code_flag": True}, "this template runs an image"),
         ({"secrets": {"HF_TOKEN": "hf_abc=1"}}, "never its value"),

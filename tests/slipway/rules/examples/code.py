@@ -1,0 +1,74 @@
+"""Containers, packages, arguments, environment. # X6"""
+
+from ..bodies import Example, container, custom, env, package, worker
+
+EXAMPLES: tuple[tuple[str, Example], ...] = (
+    (
+        "code-one",
+        Example(
+            custom(worker(code={**package(), **container()})),
+            "has containerSpec and pythonPackageSpec",
+            (custom(worker(), worker(code=container())),),
+        ),
+    ),
+    ("code-one", Example(custom(worker(code={})), "worker pool 0 has no code", (custom(),))),
+    (
+        "container-image",
+        Example(
+            custom(worker(code=container(imageUri="", args=["a"]))), "is missing", (custom(worker(code=container())),)
+        ),
+    ),
+    (
+        "package-executor",
+        Example(
+            custom(worker(code=package(executorImageUri="docker.io/me/mine:1"))),
+            "'docker.io/me/mine:1' is not one of Vertex AI's prebuilt ones",
+            tuple(
+                custom(worker(code=package(executorImageUri=uri)))
+                for uri in (
+                    "europe-docker.pkg.dev/vertex-ai/training/tf-cpu.2-15.py310:latest",
+                    "gcr.io/cloud-aiplatform/training/scikit-learn-cpu.0-23:latest",
+                )
+            ),
+        ),
+    ),
+    (
+        "package-uris",
+        Example(
+            custom(worker(code=package(packageUris=["gs://b/p"] * 101))),
+            "101 package URIs: give 1 to 100",
+            (custom(worker(code=package(packageUris=["gs://b/p"] * 100))),),
+        ),
+    ),
+    ("package-uris", Example(custom(worker(code=package(packageUris=[]))), "0 package URIs", (custom(),))),
+    (
+        "package-uris",
+        Example(custom(worker(code=package(packageUris=["/tmp/p"]))), "not in Cloud Storage", (custom(),)),
+    ),
+    ("package-module", Example(custom(worker(code=package(pythonModule="a b"))), "no module's name", (custom(),))),
+    (
+        "env-number",
+        Example(
+            custom(worker(code=package(env=env(*(f"V{i}" for i in range(101)))))),
+            "101 environment variables",
+            (custom(worker(code=package(env=env(*(f"V{i}" for i in range(100)))))),),
+        ),
+    ),
+    (
+        "env-names",
+        Example(
+            custom(worker(code=container(env=env("NOT-C")))),
+            "'NOT-C' is no C identifier",
+            (custom(worker(code=container(env=env("_IS_C", "A9")))),),
+        ),
+    ),
+    ("env-names", Example(custom(worker(code=package(env=env("A", "A")))), "A is set twice", (custom(),))),
+    (
+        "arguments",
+        Example(
+            custom(worker(code=package(args=["a" * 60_000])), worker(code=package(args=["b" * 40_001]))),
+            "100,001 characters",
+            (custom(worker(code=package(args=["a" * 60_000])), worker(code=package(args=["b" * 40_000]))),),
+        ),
+    ),
+)

@@ -1,0 +1,87 @@
+"""Reservations. # Z6"""
+
+from slipway.reservation import Reservation
+
+from ..bodies import GB200, H100, KNOWN, POOL, RESERVATION, SPECIFIC, T4, Example, custom, flex, reserved, worker
+
+EXAMPLES: tuple[tuple[str, Example], ...] = (
+    ("reservation-affinity", Example(reserved(key="name"), "needs key compute.googleapis.com", (reserved(),))),
+    ("reservation-affinity", Example(reserved(values=[]), "the reservation's path in values", (reserved(),))),
+    (
+        "reservation-affinity",
+        Example(
+            reserved(reservationAffinityType="ANY_RESERVATION"),
+            "belong to SPECIFIC_RESERVATION",
+            (reserved(reservationAffinityType="ANY_RESERVATION", key=None, values=None),),
+        ),
+    ),
+    (
+        "reservation-affinity",
+        Example(reserved(reservationAffinityType="SOME"), "SOME: use SPECIFIC_RESERVATION", (custom(),)),
+    ),
+    (
+        "reservation-path",
+        Example(
+            reserved(values=["h100"]),
+            "'h100' is no reservation's full path: projects/PROJECT/zones/ZONE/reservations/NAME; the reservation must "
+            "be shared: gcloud … --reservation-sharing-policy=ALLOW_ALL",
+            (reserved(), reserved(values=[f"{RESERVATION}/reservationBlocks/b1/reservationSubBlocks/s2"])),
+        ),
+    ),
+    (
+        "reservation-fits",
+        Example(reserved(values=["projects/p/zones/us-east4-a/reservations/r"]), "is in us-east4-a", (reserved(),)),
+    ),
+    (
+        "reservation-fits",
+        Example(
+            custom(worker({"machineType": "a3-highgpu-4g", "reservationAffinity": SPECIFIC})),
+            "holds a3-highgpu-8g, the job needs a3-highgpu-4g",
+            (reserved(),),
+            place={"reserved": KNOWN},
+        ),
+    ),
+    (
+        "reservation-fits",
+        Example(
+            custom(worker({**T4, "reservationAffinity": SPECIFIC})),
+            "holds NVIDIA_TESLA_T4 × 2, the job needs NVIDIA_TESLA_T4 × 1",
+            (custom(worker({**T4, "acceleratorCount": 2, "reservationAffinity": SPECIFIC})),),
+            place={"reserved": {RESERVATION: Reservation(RESERVATION, "n1-standard-8", "NVIDIA_TESLA_T4", 2)}},
+        ),
+    ),
+    (
+        "reservation-fits",
+        Example(
+            custom(*(worker({**H100, "reservationAffinity": SPECIFIC}, count) for count in (1, 2))),
+            "holds 2 machines, the job needs 3",
+            (custom(*(worker({**H100, "reservationAffinity": SPECIFIC}, count) for count in (1, 1))),),
+            place={"reserved": KNOWN},
+        ),
+    ),
+    (
+        "reservation-and-pool",
+        Example(
+            custom(worker({**H100, "reservationAffinity": SPECIFIC}), **POOL),
+            "can't be combined with a persistent resource",
+            (
+                reserved(),
+                custom(worker({**H100, "reservationAffinity": {"reservationAffinityType": "NO_RESERVATION"}}), **POOL),
+            ),
+        ),
+    ),
+    (
+        "reservation-and-flex",
+        Example(
+            flex(worker({**H100, "reservationAffinity": SPECIFIC})), "can't be combined with flex-start", (flex(),)
+        ),
+    ),
+    (
+        "gb200-reservation",
+        Example(
+            custom(worker(GB200)),
+            "given to reservations only",
+            (custom(worker({**GB200, "reservationAffinity": SPECIFIC})),),
+        ),
+    ),
+)

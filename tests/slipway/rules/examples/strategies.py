@@ -1,0 +1,99 @@
+"""What combines with what: strategies, persistent resources, waiting. # W2 W3 W4 W5 W6 X1 N3"""
+
+from ..bodies import H100, L4, N1, POD, POOL, T4, V5E, Example, custom, flex, reserved, spot, worker
+
+EXAMPLES: tuple[tuple[str, Example], ...] = (
+    ("strategy-known", Example(custom(scheduling={"strategy": "LOW_COST"}), "LOW_COST", (custom(), spot(), flex()))),
+    ("strategy-of-its-way", Example(spot(), "way on-demand has strategy STANDARD", (custom(),), way="on-demand")),
+    ("strategy-of-its-way", Example(custom(), "way spot has strategy SPOT", (spot(),), way="spot")),
+    ("strategy-of-its-way", Example(custom(), "needs a persistentResourceId", (custom(**POOL),), way="pool")),
+    (
+        "strategy-of-its-way",
+        Example(custom(worker(H100)), "no worker pool names a reservation", (reserved(),), way="reservation"),
+    ),
+    (
+        "pool-and-strategy",
+        Example(custom(scheduling={"strategy": "SPOT"}, **POOL), "can't be SPOT", (custom(**POOL), spot())),
+    ),
+    (
+        "pool-and-strategy",
+        Example(
+            custom(worker(H100), scheduling={"strategy": "FLEX_START", "maxWaitDuration": "0s"}, **POOL),
+            "can't be FLEX_START",
+            (custom(scheduling={"strategy": "STANDARD"}, **POOL),),
+        ),
+    ),
+    (
+        "flex-accelerator",
+        Example(
+            flex(worker({"machineType": "n1-highmem-2"})),
+            "no accelerator): flex-start gives L4, A100, H100, H200 and B200 machines only (an older page",
+            tuple(
+                flex(worker({"machineType": machine}, diskSpec={}))
+                for machine in (
+                    "g2-standard-12",
+                    "a2-highgpu-1g",
+                    "a2-ultragpu-1g",
+                    "a3-highgpu-8g",
+                    "a3-megagpu-8g",
+                    "a3-ultragpu-8g",
+                    "a4-highgpu-8g",
+                )
+            ),
+        ),
+    ),
+    ("flex-accelerator", Example(flex(worker(T4)), "NVIDIA_TESLA_T4", (flex(worker(L4)),))),
+    ("flex-no-tpu", Example(flex(worker(V5E)), "flex-start has no TPUs", (custom(worker(V5E)),))),
+    (
+        "flex-equal",
+        Example(
+            flex(worker(H100), worker({"machineType": "a3-highgpu-4g"})),
+            "machine of worker pool 1 is a3-highgpu-4g, of worker pool 0 a3-highgpu-8g",
+            (flex(worker(H100), worker(H100, 3)), flex(worker(H100), {}, worker({"machineType": "a3-highgpu-8g"}))),
+        ),
+    ),
+    (
+        "flex-equal",
+        Example(
+            flex(worker(H100), worker(H100, diskSpec={"bootDiskType": "pd-ssd", "bootDiskSizeGb": 200})),
+            "disk of worker pool 1 is pd-ssd 200 GB",
+            (flex(worker(H100), worker(H100, diskSpec={})),),
+        ),
+    ),
+    ("flex-timeout", Example(flex(timeout="604801s"), "at most 7 days (604800s)", (flex(timeout="604800s"),))),
+    ("timeout", Example(custom(scheduling={"timeout": "0s"}), "'0s'", (custom(scheduling={"timeout": "60s"}),))),
+    ("timeout", Example(custom(scheduling={"timeout": "1h"}), "'1h'", (custom(scheduling={"timeout": "3.5s"}),))),
+    (
+        "flex-wait",
+        Example(flex(maxWaitDuration=None), "maxWaitDuration is missing", (flex(), flex(maxWaitDuration="0s"))),
+    ),
+    ("flex-wait", Example(flex(maxWaitDuration="-1s"), "'-1s'", (flex(maxWaitDuration="7200s"),))),
+    (
+        "flex-wait",
+        Example(custom(scheduling={"maxWaitDuration": "60s"}), "only flex-start waits", (custom(),)),
+    ),
+    (
+        "restart-flags",
+        Example(
+            custom(scheduling={"restartJobOnWorkerRestart": True, "disableRetries": True}),
+            "disableRetries overrides",
+            (custom(scheduling={"restartJobOnWorkerRestart": True}), custom(scheduling={"disableRetries": True})),
+        ),
+    ),
+    (
+        "spot-tpu-pod",
+        Example(
+            spot(worker(POD)),
+            "a TPU pod of 4 VMs can't be Spot",
+            (spot(worker(V5E)), spot(worker(T4)), spot(worker(N1)), custom(worker(POD))),
+        ),
+    ),
+    (
+        "spot-tpu-pod",
+        Example(
+            spot(worker({"machineType": "cloud-tpu", "acceleratorType": "TPU_V3", "acceleratorCount": 32})),
+            "TPU_V3 × 32",
+            (spot(worker({"machineType": "cloud-tpu", "acceleratorType": "TPU_V3", "acceleratorCount": 8})),),
+        ),
+    ),
+)

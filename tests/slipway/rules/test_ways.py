@@ -1,0 +1,56 @@
+"""The table of ways: what each draws and costs, and the name of its strategy. # W6 W7 X7 Z6 N3"""
+
+import subprocess
+import sys
+
+import pytest
+
+from slipway.rules import WAYS
+from slipway.rules.strategies import STRATEGIES
+
+
+def test_the_ways_are_the_five() -> None:
+    assert tuple(WAYS) == ("pool", "flex-start", "spot", "on-demand", "reservation")
+    assert all(name == way.name for name, way in WAYS.items())
+
+
+@pytest.mark.parametrize(
+    ("way", "draws", "strategy"),
+    [
+        ("pool", "nothing", None),
+        ("flex-start", "preemptible", "FLEX_START"),  # W6: never the on-demand metric
+        ("spot", "preemptible", "SPOT"),
+        ("on-demand", "on-demand", "STANDARD"),
+        ("reservation", "unknown", None),
+    ],
+)
+def test_each_draws_its_quota(way: str, draws: str, strategy: str | None) -> None:
+    assert (WAYS[way].draws, WAYS[way].strategy) == (draws, strategy)
+    assert strategy is None or strategy in STRATEGIES
+
+
+def test_only_flex_start_waits_by_itself() -> None:
+    assert [way.name for way in WAYS.values() if way.waits_by_itself] == ["flex-start"]
+
+
+def test_waiting_is_not_billed() -> None:  # W7 X7
+    assert "waiting is not billed" in WAYS["flex-start"].billing
+    assert "queued or preempted is free" in WAYS["spot"].billing
+
+
+def test_where_todays_rule_and_an_older_page_differ_both_are_told() -> None:
+    assert [way.name for way in WAYS.values() if way.differs] == ["flex-start", "spot"]
+    assert "A2 and A3 alone" in WAYS["spot"].differs
+    assert "without GPUs and the on-demand price" in WAYS["flex-start"].differs
+
+
+def test_the_command_line_can_import_the_rules_alone() -> None:
+    """Submitting checks with them, and must stay quick."""
+    program = """
+import sys
+from slipway.rules import check
+heavy = ("pydantic", "pulumi", "google.protobuf", "google.auth", "google.cloud.aiplatform_v1", "requests", "yaml")
+print([name for name in heavy if name in sys.modules])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.strip() == "[]"

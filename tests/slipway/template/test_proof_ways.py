@@ -1,0 +1,109 @@
+"""Every kind, way and case is proven in preview: what can't be taken here says why. # Z1 Z6 N3 P3 W5"""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from slipway.cluster import Disk
+from slipway.errors import ConfigError
+from slipway.reservation import Reservation
+from slipway.template import JobTemplate, Metric, Parameter, Search, Study, Variant, WorkerPool
+from slipway.template.proof import Offer, prove
+
+from .conftest import cluster, pool, template
+
+PATH = "projects/acme/zones/us-central1-a/reservations/h100"
+H100 = WorkerPool("chief", "a3-highgpu-8g", reservation="h100")
+SMALL = WorkerPool("chief", "n1-standard-8", args=("${model}",))
+STUDY = Study((Metric("a"),), (Search("rate", "double", 0.1, 1.0),), max_trials=8, parallel_trials=2)
+
+
+def lora(**changes: Any) -> JobTemplate:
+    parts: dict[str, Any] = {
+        "name": "lora",
+        "worker_pools": (SMALL,),
+        "parameters": (Parameter("model", str, default="tiny", choices=("tiny", "27b")),),
+        "variants": (Variant({"model": "27b"}, (H100,), ("pool", "flex-start", "reservation")),),
+        "ways": ("pool", "spot"),
+    }
+    return template(**{**parts, **changes})
+
+
+def labels(offers: tuple[Offer, ...]) -> list[str]:
+    return [offer.label for offer in offers]
+
+
+def test_each_case_has_its_ways_in_its_order() -> None:  # Z1 N3
+    big = cluster(pool("h100", "a3-highgpu-8g", accelerator_type="NVIDIA_H100_80GB", accelerator_count=8), name="big")
+    offers = prove(lora(), (cluster(), big), region="us-central1", reservations={"h100": Reservation(PATH)})
+    assert labels(offers) == [
+        "pool (model=27b)",
+        "flex-start (model=27b)",
+        "reservation (model=27b)",
+        "pool (model=tiny)",
+        "spot (model=tiny)",
+    ]
+    assert [offer.cluster.name for offer in offers if offer.cluster] == ["big", "cpu"]
+    assert not any(offer.refusal for offer in offers)
+
+
+def test_a_case_that_fits_no_pool_leaves_that_way_and_keeps_the_others() -> None:  # Z1
+    """The same template serves a stack with H100 machines and one without."""
+    largest, *others = prove(lora(), (cluster(),), region="us-central1", reservations={"h100": Reservation(PATH)})
+    assert largest.cluster is None
+    assert largest.refusal == (
+        "fits no pool of this stack: chief needs machine a3-highgpu-8g, nearest pool cpu/workers has n1-standard-8; "
+        "accelerator NVIDIA_H100_80GB × 8, nearest pool cpu/workers has none"
+    )
+    assert not any(offer.refusal for offer in others)
+
+
+def test_a_template_that_fits_no_pool_in_any_case_is_an_error() -> None:
+    with pytest.raises(ConfigError) as error:
+        prove(lora(), (cluster(pool(disk=Disk("pd-ssd", 500))),))
+    assert "nearest pool cpu/workers" in error.value.why
+
+
+@pytest.mark.parametrize(
+    ("reservations", "words"),
+    [
+        ({}, "the stack declares no reservation 'h100' under slipway:reservations"),
+        ({"h100": Reservation(PATH, "a3-highgpu-4g")}, "holds a3-highgpu-4g, the job needs a3-highgpu-8g"),
+        ({"h100": Reservation(PATH.replace("central1", "east4"))}, "is in us-east4-a, the job in us-central1"),
+    ],
+)
+def test_a_reservation_that_does_not_serve_leaves_that_way(
+    reservations: dict[str, Reservation], words: str
+) -> None:  # Z6
+    asked = lora(ways=("spot",), variants=(Variant({"model": "27b"}, (H100,), ("flex-start", "reservation")),))
+    flex, reserved, _ = prove(asked, (), region="us-central1", reservations=reservations)
+    assert words in reserved.refusal
+    assert flex.refusal == ""
+
+
+def test_a_region_without_the_accelerator_leaves_the_ways_that_need_it() -> None:
+    offers = prove(lora(), (cluster(),), region="europe-west1", reservations={"h100": Reservation(PATH)})
+    assert "europe-west1 has no NVIDIA_H100_80GB" in offers[1].refusal
+    assert offers[-1].refusal == ""
+
+
+def test_a_tuning_job_needs_a_pool_for_all_trials_that_run_at_once() -> None:  # P3 W5
+    asked = template(kinds=("custom-job", "hyperparameter-tuning-job"), study=STUDY, ways=("pool",))
+    narrow = cluster(pool("head", "n1-standard-4", max=2), pool(max=3))
+    custom, tuning = prove(asked, (narrow,))
+    assert (custom.cluster, custom.label) == (narrow, "pool")
+    assert tuning.label == "pool as hyperparameter-tuning-job"
+    assert "workers needs replicas 4, nearest pool cpu/workers has max 3" in tuning.refusal
+    wide = cluster(pool("head", "n1-standard-4", max=2), pool(max=4))
+    assert prove(asked, (wide,))[1].pools == (wide.pool("head"), wide.pool("workers"))
+
+
+def test_a_network_of_the_templates_own_must_be_the_clusters() -> None:  # P2
+    network = "projects/1/global/networks/training"
+    asked = template(network=network, ways=("pool",))
+    with pytest.raises(ConfigError) as error:
+        prove(asked, (cluster(),))
+    assert f"network          {network}  none   ← differs" in error.value.why
+    assert prove(asked, (cluster(network=network),))[0].cluster
+    assert prove(replace(asked, network=None), (cluster(network=network),))[0].cluster
