@@ -3,6 +3,7 @@
 A parsed body is canonical JSON: camelCase, enum names, int64 as text, no defaults.
 """
 
+import functools
 import importlib
 import re
 import sys
@@ -80,6 +81,7 @@ def _words(error: Exception) -> str:
     return f"Invalid JSON payload received. {error}"
 
 
+@functools.cache
 def _module(package: str, module: str) -> Any:
     """One module of a client library's types without the library's long import of every service.
 
@@ -87,11 +89,7 @@ def _module(package: str, module: str) -> Any:
     are taken out again at once, so a later import of the whole library gets the real one.
     """
     name = f"google.cloud.{package}.types.{module}"
-    if name in sys.modules:
-        return sys.modules[name]
-    with _loading:
-        if name in sys.modules:
-            return sys.modules[name]
+    with _loading:  # A module that another thread is importing is in `sys.modules` long before it is whole.
         standing_in = _stand_in(package)
         try:
             return importlib.import_module(name)
