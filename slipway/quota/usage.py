@@ -30,8 +30,12 @@ class Usage:
 def usage(clusters: tuple[LiveCluster, ...], jobs: tuple[LiveJob, ...], own: frozenset[str]) -> Usage:
     """Live machines of every cluster, retiring ones too, and of jobs that run beside the clusters.
 
-    A training pipeline runs as a custom or tuning job, which is counted in its place.
+    A training pipeline runs as a custom or tuning job, which is counted in its place. A tuning job is counted with all
+    trials that may run at once, and the custom jobs of its trials are not counted again.
     """
+    tuning = tuple(
+        f"{job.display_name}-trial-" for job in jobs if job.kind == "hyperparameter tuning job" and not job.ended
+    )
     mine: Counter[str] = Counter()
     others: Counter[str] = Counter()
     uncounted: list[str] = []
@@ -45,6 +49,7 @@ def usage(clusters: tuple[LiveCluster, ...], jobs: tuple[LiveJob, ...], own: fro
             and not job.ended
             and job.state not in _NOT_STARTED
             and job.kind != "training pipeline"
+            and not (job.kind == "custom job" and job.display_name.startswith(tuning))
         ):
             uncounted += _count(others, job.replicas, preemptible=job.spot, who=f"job {job.display_name}")
     return Usage(mine, others, tuple(uncounted))

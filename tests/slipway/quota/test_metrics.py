@@ -3,6 +3,7 @@
 import pytest
 
 from slipway.cluster import Disk
+from slipway.live import JobReplicas
 from slipway.machines import accelerators, machine, machine_types
 from slipway.quota import Need, label, namespace, needs, needs_of, quota_id
 
@@ -37,6 +38,24 @@ def test_gpu_metrics(type_: str, accelerator: str | None, on_demand: str, preemp
     count = 1 if accelerator else None
     assert metrics(type_, accelerator, count)[0] == on_demand
     assert metrics(type_, accelerator, count, spot=True)[0] == preemptible
+
+
+@pytest.mark.parametrize(
+    ("type_", "accelerator", "count", "metric", "amount"),
+    [
+        ("ct5lp-hightpu-4t", None, 0, "tpu_v5e", 8),
+        ("ct6e-standard-8t", None, 0, "tpu_v6e", 16),
+        ("tpu7x-standard-4t", None, 0, "tpu7x", 8),
+        ("cloud-tpu", "TPU_V3", 8, "tpu_v3", 16),
+    ],
+)
+def test_tpus_are_counted_in_chips(type_: str, accelerator: str | None, count: int, metric: str, amount: int) -> None:
+    group = JobReplicas(type_, accelerator, count, 2, Disk("pd-ssd", 100))
+    chips, disk = needs_of((group,))
+    assert (chips.metric, chips.amount) == (f"{M}{metric}", amount)
+    assert (disk.metric, disk.amount) == (SSD, 200)
+    assert [need.metric for need in needs_of((group,), preemptible=True)] == [SSD]
+    assert label(chips.metric).endswith(" chips")
 
 
 def test_gb200_has_no_preemptible_metric() -> None:

@@ -178,6 +178,16 @@ def test_a_template_with_no_way_left_is_an_error() -> None:  # D2, N3
     assert error.startswith("template train has no way left to run: spot: quota:")
 
 
+def test_the_trials_of_a_tuning_job_are_counted_once() -> None:  # W5
+    tuning = job(h100(), 3, kind="hyperparameter tuning job")
+    trial, other = replace(job(h100(), 1), display_name="j-trial-1"), replace(job(h100(), 1), display_name="k")
+    report = judge(wanted("h100", h100()), live=region(jobs=(tuning, trial, other)))
+    assert row(report, H100)[3] == 32
+    ended = replace(tuning, state="JOB_STATE_SUCCEEDED")
+    report = judge(wanted("h100", h100()), live=region(jobs=(ended, trial, other)))
+    assert row(report, H100)[3] == 16
+
+
 def test_what_runs_now_makes_no_way_unavailable() -> None:
     live = region(jobs=(job(h100(), 1, spot=True),), preemptible_cpus=500)
     report = judge(live=live, ways=(SPOT,))
