@@ -20,6 +20,7 @@ _APIS = (
     "aiplatform.v1",
     "aiplatform.v1beta1",
     "secretmanager.v1",
+    "monitoring.v3",
 )
 _PARAMETER = re.compile(r"(\{[^}]+\})")
 _INTEGERS = ("int32", "uint32", "int64", "uint64")

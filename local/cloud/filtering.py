@@ -31,7 +31,8 @@ _MISSING = object()
 
 Document = Mapping[str, Any]
 Test = Callable[[Document], bool]
-Function = Callable[[Sequence[str]], Test]
+Values = Sequence[str]
+Function = Callable[[Values], Test]
 """From a function's arguments, as in `in_context("…")`, or the values after a `field:`, to a test."""
 
 

@@ -32,6 +32,7 @@ SERVICES = (
     "metadata",
     "quotas",
     "secretmanager",
+    "monitoring",
 )
 
 

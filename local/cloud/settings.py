@@ -32,6 +32,10 @@ class Settings(TrainingSettings):
     log_reads_per_minute: int = 60
     # Log lines kept in all; the oldest go first. The service keeps them for 30 days.
     log_entries_kept: int = 200_000
+    # Seconds between two looks at what jobs use of their machines; 0 switches them off. The service has a minute.
+    monitoring_seconds: float = 5.0
+    # Whether quotas have time series of usage and limit; that the service has them for training is not verified.
+    quota_series: bool = True
     # A request's body may be this large; the service takes 5 TiB objects.
     body_bytes: int = 2 * 1024**3
     # Who is in which group; the service asks the directory.

@@ -25,6 +25,8 @@ APIS = (
     "cloudresourcemanager.v3",
     "logging.v2",
     "serviceusage.v1",
+    "secretmanager.v1",
+    "monitoring.v3",
 )
 
 

@@ -1,0 +1,66 @@
+"""How much of a machine a replica's processes use, from what the operating system counts."""
+
+import contextlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import psutil
+
+from local.cloud.nodes import processes
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Of one session at one moment: CPU seconds used until now by process, and the bytes they have in memory.
+
+    `at` counts seconds on a clock that only its own readings share.
+    """
+
+    at: float
+    cpu_s: Mapping[int, float]
+    memory: int
+
+
+@dataclass(frozen=True)
+class Use:
+    """Fractions from 0 to 1."""
+
+    cpu: float
+    memory: float
+
+
+def between(before: Reading, after: Reading, cores: int, memory: int) -> Use:
+    """The use from one reading to the next, of so many cores and bytes.
+
+    What processes that ended in between used since the first reading is not seen.
+    """
+    elapsed = after.at - before.at
+    used = sum(seconds - before.cpu_s.get(pid, 0.0) for pid, seconds in after.cpu_s.items())
+    cpu = used / (elapsed * cores) if elapsed > 0 else 0.0
+    return Use(min(max(cpu, 0.0), 1.0), min(after.memory / memory, 1.0))
+
+
+def read(session: int, at: float) -> Reading:
+    """All processes of a session but its leader, which is the cloud's own."""
+    cpu_s: dict[int, float] = {}
+    memory = 0
+    for pid in processes.members(session):
+        if pid == session:
+            continue
+        with contextlib.suppress(psutil.Error):
+            process = psutil.Process(pid)
+            with process.oneshot():
+                times = process.cpu_times()
+                cpu_s[pid] = times.user + times.system
+                memory += process.memory_info().rss
+    return Reading(at, cpu_s, memory)
+
+
+def own_cores() -> int:
+    return os.cpu_count() or 1
+
+
+def own_memory() -> int:
+    """The bytes of memory that this machine has."""
+    return int(psutil.virtual_memory().total)

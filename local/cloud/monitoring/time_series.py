@@ -1,0 +1,106 @@
+"""Listing time series."""
+
+import re
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from local.cloud import filtering
+from local.cloud.clock import timestamp
+from local.cloud.filtering import Function, Test
+from local.cloud.monitoring import aligning, series
+from local.cloud.services import World
+from local.cloud.wire import Call, Reply, Route, invalid_argument, unimplemented
+
+_PAGE = 100_000
+_INSTANT = timedelta(microseconds=1)
+
+
+class TimeSeries:
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def routes(self) -> list[Route]:
+        return [Route("GET", "/v3/projects/{project}/timeSeries", self.list)]
+
+    def list(self, call: Call) -> Reply:
+        """Raises 400 for a filter without a metric type or an interval without an end, 403."""
+        resource = f"//monitoring.googleapis.com/projects/{call.params['project']}"
+        self._world.access.require(call.principal, "monitoring.timeSeries.list", call.params["project"], resource)
+        text = call.query.get("filter", "")
+        if "metric.type" not in text:
+            raise invalid_argument('The filter must name a metric type: metric.type = "…".')
+        test = filtering.parsed(text, _FUNCTIONS)
+        after, until = _interval(call)
+        how = aligning.asked(call)
+        if call.query.get("orderBy"):
+            raise unimplemented("An order of time series is not served, as in the service.")
+        found = [
+            series.filled(self._world, item, after, until)
+            for item in (*series.of_jobs(self._world, after, until), *self._quotas(after, until))
+            if test(item.document())
+        ]
+        if how:
+            found = aligning.aggregated(found, how, until)
+        size = max(1, call.integer("pageSize", _PAGE) or _PAGE)
+        start = call.integer("pageToken")
+        headers = call.query.get("view") in ("HEADERS", "1")
+        shown = [item.answer(headers_only=headers) for item in found[start : start + size]]
+        more = {"nextPageToken": str(start + size)} if start + size < len(found) else {}
+        return Reply(body=({"timeSeries": shown} if shown else {}) | more)
+
+    def _quotas(self, after: str, until: str) -> tuple[series.Series, ...]:
+        """Emitted now alone, and not at all where the setting says so."""
+        if not self._world.settings.quota_series or not after < self._world.now() <= until:
+            return ()
+        return tuple(series.of_quotas(self._world))
+
+
+def _interval(call: Call) -> tuple[str, str]:
+    """(after, until): without a start the interval is an instant."""
+    end = _moment(call, "interval.endTime", "")
+    start = _moment(call, "interval.startTime", call.query["interval.endTime"])
+    if start > end:
+        raise invalid_argument("The interval's start is after its end.")
+    return timestamp(min(start, end - _INSTANT)), timestamp(end)
+
+
+def _moment(call: Call, name: str, default: str) -> datetime:
+    text = call.query.get(name) or default
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise invalid_argument(f"Invalid value at '{name}' (Timestamp), \"{text}\"") from error
+    if found.tzinfo is None:
+        raise invalid_argument(f"Invalid value at '{name}' (Timestamp), \"{text}\": the time zone is missing.")
+    return found
+
+
+def _text_test(fits: str) -> Function:
+    def function(values: filtering.Values) -> Test:
+        field, wanted = values[0], values[1:]
+        return lambda document: any(
+            _fits(fits, str(filtering.value_at(document, field) or ""), value) for value in wanted
+        )
+
+    return function
+
+
+def _fits(how: str, actual: str, value: str) -> bool:
+    if how == "monitoring.regex.full_match":
+        try:
+            return re.fullmatch(value, actual) is not None
+        except re.error as error:
+            raise invalid_argument(f"Invalid filter: '{value}' is no regular expression: {error}") from error
+    tests = {
+        "starts_with": actual.startswith(value),
+        "ends_with": actual.endswith(value),
+        "has_substring": value in actual,
+        "one_of": actual == value,
+    }
+    return tests[how]
+
+
+_FUNCTIONS: Mapping[str, Function] = {
+    name: _text_test(name)
+    for name in ("starts_with", "ends_with", "has_substring", "one_of", "monitoring.regex.full_match")
+}

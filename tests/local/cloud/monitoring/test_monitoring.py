@@ -1,0 +1,223 @@
+"""What jobs use of their machines, and quotas in use, as time series (Z5, D2)."""
+
+import itertools
+import json
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from local.cloud.clock import timestamp
+from local.cloud.monitoring import gauge, samples
+from local.cloud.monitoring.gauge import Reading
+from local.cloud.monitoring.sampler import Sampler
+from local.cloud.monitoring.samples import Source
+from local.cloud.nodes.spec import CLAIM, STARTED
+from local.cloud.policies import project_name
+from tests.local.cloud.calling import PARENT, START, Calling
+
+SERIES = "/v3/projects/slipway-local/timeSeries"
+GPU, CPU = "ml.googleapis.com/training/accelerator/utilization", "ml.googleapis.com/training/cpu/utilization"
+USAGE = "serviceruntime.googleapis.com/quota/allocation/usage"
+NOW = "filter=metric.type=a&interval.endTime=2026-11-20T10:00:00Z"
+T4 = {"machineType": "n1-standard-4", "acceleratorType": "NVIDIA_TESLA_T4", "acceleratorCount": 2}
+
+
+def asked(calling: Calling, text: str, role: str = "owner", **more: str) -> list[dict[str, Any]]:
+    now = calling.clock.now()
+    query = {
+        "filter": text,
+        "interval.startTime": timestamp(now - timedelta(hours=1)),
+        "interval.endTime": timestamp(now),
+        **more,
+    }
+    path = SERIES + "?" + "&".join(f"{name}={quote(value)}" for name, value in query.items())
+    found: list[dict[str, Any]] = calling.call("GET", path, role=role).get("timeSeries", [])
+    return found
+
+
+def values(series: Mapping[str, Any]) -> list[float]:
+    return [point["value"].get("doubleValue", 0.0) for point in series["points"]]
+
+
+def job(calling: Calling, machine: Mapping[str, Any] | None = None, session: int = 77) -> str:
+    """The id of a job whose one replica runs, as far as its files say."""
+    task = {"imageUri": "python:3.10", "command": ["true"]}
+    pool = {"machineSpec": machine or {"machineType": "n1-standard-4"}, "replicaCount": "1", "containerSpec": task}
+    body = {"displayName": "train", "jobSpec": {"workerPoolSpecs": [pool]}}
+    job_id = str(calling.call("POST", f"/v1/{PARENT}/customJobs", body)["name"]).rpartition("/")[2]
+    folder = calling.world.state_folder / "jobs" / job_id / "1" / "workerpool0-0"
+    folder.mkdir(parents=True)
+    (folder / CLAIM).write_text(json.dumps({"pid": session}))
+    (folder / STARTED).write_text("{}")
+    return job_id
+
+
+@pytest.fixture
+def busy(calling: Calling, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sampler]:
+    """A sampler on a machine of two cores and 1000 bytes, where each look finds one more CPU second in two."""
+    monkeypatch.setattr(gauge, "own_cores", lambda: 2)
+    monkeypatch.setattr(gauge, "own_memory", lambda: 1000)
+    seconds = itertools.count(step=2.0)
+
+    def read(session: int, at: float) -> Reading:
+        return Reading(at, {session + 1: at / 2}, 250)
+
+    yield Sampler(calling.world, read, lambda: next(seconds))
+
+
+def test_use_is_a_share_of_the_cores_and_the_memory() -> None:
+    before, after = Reading(10.0, {1: 5.0}, 0), Reading(14.0, {1: 8.0, 2: 1.0}, 300)
+    assert gauge.between(before, after, cores=2, memory=1000) == gauge.Use(cpu=0.5, memory=0.3)
+
+
+@given(
+    st.floats(0, 1e6), st.dictionaries(st.integers(1, 9), st.floats(0, 1e6)), st.floats(0, 1e6), st.integers(0, 10**12)
+)
+def test_use_is_always_a_fraction(at: float, cpu: dict[int, float], later: float, memory: int) -> None:
+    found = gauge.between(Reading(at, {1: later}, 0), Reading(at + later, cpu, memory), cores=3, memory=2**30)
+    assert 0 <= found.cpu <= 1 and 0 <= found.memory <= 1
+
+
+def test_a_replica_is_measured_from_its_second_look_on(calling: Calling, busy: Sampler) -> None:
+    job_id = job(calling)
+    for _ in range(3):
+        busy.step()
+        calling.clock.advance(5)
+    (series,) = asked(calling, f'metric.type="{CPU}" AND resource.labels.job_id="{job_id}"')
+    assert series["resource"] == {
+        "type": "cloudml_job",
+        "labels": {"project_id": "slipway-local", "job_id": job_id, "task_name": "workerpool0-0"},
+    }
+    assert (series["metricKind"], series["valueType"]) == ("GAUGE", "DOUBLE")
+    assert values(series) == [0.25, 0.25]
+    moments = [point["interval"]["endTime"] for point in series["points"]]
+    # The newest first.
+    assert moments == [timestamp(START + timedelta(seconds=seconds)) for seconds in (10, 5)]
+
+
+def test_each_accelerator_has_series_of_its_own(calling: Calling, busy: Sampler) -> None:
+    calling.world.change_settings({"quota.custom_model_training_nvidia_t4_gpus": 8})
+    job_id = job(calling, T4)
+    busy.step()
+    busy.step()
+    found = asked(calling, f'metric.type="{GPU}" AND resource.label.job_id="{job_id}"')
+    assert [series["metric"]["labels"]["accelerator_id"] for series in found] == ["0", "1"]
+    memory = asked(calling, 'metric.type="ml.googleapis.com/training/accelerator/memory/utilization"')
+    assert values(memory[0]) == [0.25]
+
+
+def test_a_machine_without_accelerators_has_no_series_of_them(calling: Calling, busy: Sampler) -> None:
+    job(calling)
+    busy.step()
+    busy.step()
+    found = asked(calling, 'metric.type=starts_with("ml.googleapis.com/training/")')
+    assert {series["metric"]["type"].removeprefix("ml.googleapis.com/training/") for series in found} == {
+        "cpu/utilization",
+        "memory/utilization",
+    }
+
+
+def keep(calling: Calling, task: str, *measured: float, every_s: float = 60.0) -> None:
+    """Samples of a replica, the last of them now."""
+    now = calling.clock.now()
+    with calling.world.store.transaction():
+        for back, value in enumerate(reversed(measured)):
+            moment = timestamp(now - timedelta(seconds=back * every_s))
+            samples.add(calling.world.store, moment, [(Source("7", task, "cpu/utilization"), value)])
+
+
+def test_points_are_of_the_interval_and_its_start_is_not(calling: Calling) -> None:
+    keep(calling, "workerpool0-0", 0.1, 0.2, 0.3)
+    start = timestamp(calling.clock.now() - timedelta(seconds=60))
+    assert values(asked(calling, f'metric.type="{CPU}"', **{"interval.startTime": start})[0]) == [0.3]
+    assert "points" not in asked(calling, f'metric.type="{CPU}"', view="HEADERS")[0]
+
+
+def test_series_are_aligned_and_reduced(calling: Calling) -> None:
+    keep(calling, "workerpool0-0", 0.2, 0.4, 0.6, 0.8, every_s=30)
+    keep(calling, "workerpool1-0", 0.0, 0.0, 0.0, 0.0, every_s=30)
+    aligned = {"aggregation.perSeriesAligner": "ALIGN_MEAN", "aggregation.alignmentPeriod": "60s"}
+    found = asked(calling, f'metric.type="{CPU}"', **aligned)
+    assert values(found[0]) == pytest.approx([0.7, 0.3])
+    (both,) = asked(calling, f'metric.type="{CPU}"', **aligned, **{"aggregation.crossSeriesReducer": "REDUCE_MEAN"})
+    assert values(both) == pytest.approx([0.35, 0.15])
+    assert "task_name" not in both["resource"]["labels"]
+    grouped = asked(
+        calling,
+        f'metric.type="{CPU}"',
+        **aligned,
+        **{
+            "aggregation.crossSeriesReducer": "REDUCE_MAX",
+            "aggregation.groupByFields": "resource.labels.task_name",
+        },
+    )
+    assert [series["resource"]["labels"]["task_name"] for series in grouped] == ["workerpool0-0", "workerpool1-0"]
+
+
+@pytest.mark.parametrize(
+    ("query", "code"),
+    [
+        ("interval.endTime=2026-11-20T10:00:00Z", 400),
+        (f"filter=metric.type={quote(json.dumps(CPU))}", 400),
+        ("filter=metric.type=a&interval.endTime=2026-11-20", 400),
+        (f"{NOW}&interval.startTime=2026-11-21T10:00:00Z", 400),
+        (f"{NOW}&orderBy=points", 501),
+        (f"{NOW}&aggregation.crossSeriesReducer=REDUCE_MEAN", 400),
+        (f"{NOW}&aggregation.perSeriesAligner=ALIGN_RATE&aggregation.alignmentPeriod=60s", 501),
+        (f"{NOW}&aggregation.perSeriesAligner=ALIGN_MEAN&aggregation.alignmentPeriod=5s", 400),
+    ],
+)
+def test_what_is_no_question_is_refused(calling: Calling, query: str, code: int) -> None:
+    assert calling.refused("GET", f"{SERIES}?{query}").code == code
+
+
+def quota_use(calling: Calling, metric: str) -> list[tuple[str, int]]:
+    found = asked(
+        calling,
+        f'metric.type="{USAGE}" AND resource.type="consumer_quota" AND '
+        'resource.label.service="aiplatform.googleapis.com" AND '
+        f'metric.label.quota_metric="aiplatform.googleapis.com/{metric}"',
+    )
+    return [(item["resource"]["labels"]["location"], int(item["points"][0]["value"]["int64Value"])) for item in found]
+
+
+def test_quota_in_use_follows_live_jobs(calling: Calling) -> None:
+    assert quota_use(calling, "custom_model_training_cpus") == []
+    job(calling)
+    assert quota_use(calling, "custom_model_training_cpus") == [("us-central1", 4)]
+    calling.world.change_settings({"quota_series": False})
+    assert quota_use(calling, "custom_model_training_cpus") == []
+
+
+def test_a_limit_is_a_series_as_well(calling: Calling) -> None:
+    calling.world.change_settings({"quota.custom_model_training_nvidia_t4_gpus": 3})
+    (series,) = asked(
+        calling,
+        'metric.type="serviceruntime.googleapis.com/quota/limit" AND resource.labels.location="us-central1" AND '
+        'metric.labels.limit_name="CustomModelTrainingT4GPUsPerProjectPerRegion"',
+    )
+    assert series["points"][0]["value"] == {"int64Value": "3"}
+    assert series["metric"]["labels"]["quota_metric"].endswith("/custom_model_training_nvidia_t4_gpus")
+
+
+def test_reading_needs_a_role(calling: Calling) -> None:
+    ada = "user:ada@slipway.example"
+    path = f"{SERIES}?filter=metric.type={quote(json.dumps(CPU))}&interval.endTime=2026-11-20T10:00:00Z"
+    error = calling.refused("GET", path, role="submitter")
+    assert error.code == 403 and "monitoring.timeSeries.list" in str(error)
+    calling.world.policies.seed(project_name(), {"roles/monitoring.viewer": (ada,)})
+    assert calling.call("GET", path, role="submitter") == {}
+
+
+def test_old_samples_are_forgotten(calling: Calling) -> None:
+    keep(calling, "workerpool0-0", 0.5)
+    calling.clock.advance(timedelta(days=43).total_seconds())
+    sampler = Sampler(calling.world, lambda session, at: Reading(at, {}, 0))
+    sampler.start()
+    sampler.stop()
+    assert samples.sources(calling.world.store, "", "9") == []
