@@ -4,12 +4,17 @@ Every replica runs this module first. It creates the object ``--claim`` with ``i
 content: whoever creates it owns the submission. Finding its own id there means another replica or an earlier attempt of
 the same job was first: go on. Finding another job's id means that this job is a copy: say so and exit 0.
 
+A secret comes as a reference, ``NAME__SECRET=projects/…/secrets/…/versions/…``. Its value is read with the replica's
+own identity and stands in ``NAME`` of the job's code alone.
+
 It runs inside prebuilt training images, hence: standard library only, and nothing newer than Python 3.8.
 """
 
 from __future__ import annotations
 
 import argparse
+import base64
+import functools
 import json
 import os
 import random
@@ -24,11 +29,16 @@ METADATA_TOKEN = "/computeMetadata/v1/instance/service-accounts/default/token"
 TRIES = 8
 TIMEOUT_S = 20
 PASSING = {408, 429, 500, 502, 503, 504}
+SECRET = "__SECRET"
 CANNOT_TELL = 70  # EX_SOFTWARE of sysexits: told apart from a user's code and from a signal
 
 
 class ClaimError(Exception):
     """The claim could be neither created nor read, so running might run the submission twice."""
+
+
+class SecretError(Exception):
+    """A secret could not be read."""
 
 
 def token(environ: Mapping[str, str]) -> str:
@@ -77,17 +87,53 @@ def holder(claim: str, job: str, environ: Mapping[str, str]) -> str:
     raise ClaimError(answer)
 
 
-def settle(claim: str, job: str, environ: Mapping[str, str], sleep: Callable[[float], None] = time.sleep) -> str:
-    """The holder of ``claim``, tried again while the trouble may pass; raises ClaimError."""
+def patiently(ask: Callable[[], str], sleep: Callable[[float], None]) -> str:
+    """What ``ask`` gives, tried again while the trouble may pass; raises OSError when it does not."""
     last: Exception = OSError("not tried")
     for attempt in range(TRIES):
         try:
-            return holder(claim, job, environ)
+            return ask()
         except (OSError, ValueError, KeyError) as error:  # no answer, half an answer, an answer without a token
             last = error
         if attempt < TRIES - 1:
             sleep(min(2**attempt, 20) * (0.5 + random.random() / 2))
-    raise ClaimError(f"no good answer in {TRIES} tries; the last: {last}")
+    raise OSError(f"no good answer in {TRIES} tries; the last: {last}")
+
+
+def settle(claim: str, job: str, environ: Mapping[str, str], sleep: Callable[[float], None] = time.sleep) -> str:
+    """The holder of ``claim``, tried again while the trouble may pass; raises ClaimError."""
+    try:
+        return patiently(lambda: holder(claim, job, environ), sleep)
+    except OSError as error:
+        raise ClaimError(str(error)) from error
+
+
+def secret(name: str, environ: Mapping[str, str]) -> str:
+    """The text of a secret's version, after one try to read it."""
+    base = environ.get("GOOGLE_SECRET_MANAGER_CUSTOM_ENDPOINT", "https://secretmanager.googleapis.com/v1/")
+    status, body = call("GET", f"{base.rstrip('/')}/{urllib.parse.quote(name)}:access", token(environ))
+    if status == 200:
+        value = base64.b64decode(json.loads(body)["payload"]["data"])
+        try:
+            return value.decode()
+        except UnicodeDecodeError:
+            raise SecretError("its value is no text, which an environment variable must be") from None
+    answer = "HTTP {}: {}".format(status, " ".join(body.split())[:300])
+    if status in PASSING:
+        raise OSError(answer)
+    raise SecretError(answer)
+
+
+def secrets(environ: Mapping[str, str], sleep: Callable[[float], None] = time.sleep) -> dict[str, str]:
+    """The value of each secret that ``environ`` refers to, by its variable; raises SecretError, never with a value."""
+    found = {}
+    for variable, reference in environ.items():
+        if variable.endswith(SECRET) and variable != SECRET:
+            try:
+                found[variable[: -len(SECRET)]] = patiently(functools.partial(secret, reference, environ), sleep)
+            except (OSError, SecretError) as error:
+                raise SecretError(f"{reference}: {error}") from error
+    return found
 
 
 def arguments(argv: list[str]) -> tuple[str, str, list[str]]:
@@ -128,7 +174,15 @@ def main(argv: list[str], environ: Mapping[str, str]) -> int:
             "give the job's service account roles/storage.objectUser on that bucket, then submit again",
         )
     if owner == job:
-        os.execv(sys.executable, [sys.executable, "-m", module, *rest])
+        try:
+            known = {**environ, **secrets(environ)}
+        except SecretError as error:
+            return refuse(
+                "a secret of this job can't be read, so the job does not start",
+                str(error),
+                "give the job's service account roles/secretmanager.secretAccessor on that secret, then submit again",
+            )
+        os.execve(sys.executable, [sys.executable, "-m", module, *rest], known)
     print(f"slipway: a copy of job {owner}, which runs this submission: nothing to do here", flush=True)
     return 0
 

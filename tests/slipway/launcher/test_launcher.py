@@ -6,6 +6,7 @@ Against the storage of the local cloud, with the tokens its metadata server woul
 from __future__ import annotations
 
 import ast
+import base64
 import http.server
 import json
 import os
@@ -191,6 +192,55 @@ def test_without_a_metadata_server_it_does_not_run(replica: Replica) -> None:
     environ = {**replica.environ, "GCE_METADATA_HOST": "127.0.0.1:1"}
     with pytest.raises(launcher.ClaimError, match="no good answer"):
         launcher.settle(replica.claim("nobody"), "11", environ, lambda _: None)
+
+
+@pytest.fixture
+def token(cloud: LocalCloud, request: pytest.FixtureRequest) -> str:
+    """The reference of a secret that holds `hf_abc=`."""
+    name = request.node.name.replace("[", "-").replace("]", "")
+    cloud.rest("POST", f"/v1/projects/{PROJECT}/secrets?secretId={name}", {"replication": {"automatic": {}}})
+    value = base64.b64encode(b"hf_abc=").decode()
+    cloud.rest("POST", f"/v1/projects/{PROJECT}/secrets/{name}:addVersion", {"payload": {"data": value}})
+    return f"projects/{PROJECT}/secrets/{name}/versions/latest"
+
+
+TELLS = "import os\nprint('the job has', os.environ.get('HF_TOKEN'), 'of', os.environ['HF_TOKEN__SECRET'])\n"
+
+
+@pytest.mark.parametrize("faults", [[], [503], ["silent"]])
+def test_a_secret_reaches_the_jobs_code_as_its_value(
+    replica: Replica, token: str, tmp_path: Path, faults: list[Any]
+) -> None:
+    (tmp_path / "work.py").write_text(TELLS)
+    replica.environ |= {
+        "HF_TOKEN__SECRET": token,
+        "GOOGLE_SECRET_MANAGER_CUSTOM_ENDPOINT": f"{replica.environ['STORAGE_EMULATOR_HOST']}/v1/",
+    }
+    replica.start(token.split("/")[3], "11")  # claims; what fails now is the reading of the secret
+    replica.handler.faults = [*([] if not faults else [None, None]), *faults]
+    done = replica.start(token.split("/")[3], "11")
+    assert (done.returncode, done.stdout) == (0, f"the job has hf_abc= of {token}\n"), done.stderr
+
+
+def test_without_the_role_the_job_does_not_start_and_the_role_is_named(
+    replica: Replica, token: str, cloud: LocalCloud
+) -> None:
+    replica.handler.token = cloud.token("submitter")
+    replica.environ |= {"HF_TOKEN__SECRET": token}
+    replica.environ["GOOGLE_SECRET_MANAGER_CUSTOM_ENDPOINT"] = f"{replica.environ['STORAGE_EMULATOR_HOST']}/v1/"
+    with pytest.raises(launcher.SecretError, match=f"{token}: HTTP 403: .*secretmanager.versions.access"):
+        launcher.secrets(replica.environ)
+
+
+def test_a_secret_that_can_not_be_read_stops_the_job_before_any_code(replica: Replica) -> None:
+    missing = f"projects/{PROJECT}/secrets/nowhere/versions/latest"
+    replica.environ |= {"HF_TOKEN__SECRET": missing}
+    replica.environ["GOOGLE_SECRET_MANAGER_CUSTOM_ENDPOINT"] = f"{replica.environ['STORAGE_EMULATOR_HOST']}/v1/"
+    done = replica.start("no-secret", "11")
+    assert done.returncode == launcher.CANNOT_TELL
+    assert not ran(done)
+    assert f"{missing}: HTTP 404: " in done.stderr
+    assert "roles/secretmanager.secretAccessor" in done.stderr
 
 
 def test_outside_of_vertex_ai_it_says_what_to_run(replica: Replica) -> None:
