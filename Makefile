@@ -10,7 +10,7 @@ PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
 PYTEST_ARGS ?=
 
-.PHONY: demo demo-down test test-quick lint format bench verify-cloud setup lock destroy-local help
+.PHONY: demo demo-down test test-quick lint format bench verify-cloud setup lock help
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22

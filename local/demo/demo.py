@@ -58,7 +58,7 @@ def play() -> None:
         _step(6, "what it showed")
         where = "a local figure; on Vertex AI the machines' own start is saved as well"
         for line in (*table((first, second)), "", gain(first, second, where)):
-            print(f"        {line}")
+            print(f"        {line}".rstrip())
         print(f"        the pool's machines would have cost {pool_cost(samples)}")
         print(f'        on a shell of yours: eval "$({_python()} -m local env --as submitter)"; slipway pools')
         print(
@@ -77,7 +77,7 @@ def down() -> None:
     with turn(folder / "demo.lock"):
         _end_leftovers(folder)
         ran, jobs = daemon.stop(folder)
-        print(f"local cloud {'stopped' if ran else 'was not running'}, {jobs} job processes ended")
+        print(f"local cloud {'stopped' if ran else 'was not running'}, {_processes(jobs)} of jobs ended")
         for entry in folder.iterdir():
             shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
     folder.rmdir()
@@ -93,7 +93,7 @@ def _engine() -> Path:
     try:
         engine = ensure(printer)
     except EngineError as error:
-        raise SlipwayError("there is no Pulumi engine to run", why=str(error)) from error
+        raise SlipwayError(error.what, why=error.why, fix=error.fix) from error
     finally:
         printer.close()
     print(f"        pulumi {engine.version} ({engine.source})")
@@ -103,20 +103,30 @@ def _engine() -> Path:
 def _end_leftovers(folder: Path) -> None:
     """What a killed demo left: its processes first, so that the locks they hold are dead when they are looked at."""
     if count := end(marked(folder), patience=15):
-        print(f"        ended {count} processes that a killed demo left")
+        print(f"        ended {_processes(count)} that a killed demo left")
     if count := drop_dead_locks(folder / "pulumi-state", lambda text: print(f"        {text}")):
-        print(f"        removed {count} lock of a dead `pulumi up`")
+        print(f"        removed {count} lock{'' if count == 1 else 's'} of a dead `pulumi up`")
     if mend_backend(folder / "pulumi-state"):
         print("        mended the state's folder, where a write was cut off")
+
+
+def _processes(count: int) -> str:
+    return f"{count} process{'' if count == 1 else 'es'}"
 
 
 def _cloud(folder: Path) -> Record:
     try:
         started = daemon.start(folder, {})
     except daemon.CloudError as error:
-        raise SlipwayError("the local cloud does not run", why=str(error)) from error
+        raise _worded(str(error)) from error
     print(f"        {'started' if started.fresh else 'runs'} at {started.record.url}")
     return started.record
+
+
+def _worded(text: str) -> SlipwayError:
+    """What `python -m local` says in three lines, as an error of the demo's own."""
+    parts = {key.strip(): rest for key, _, rest in (line.partition(": ") for line in text.splitlines())}
+    return SlipwayError(parts.get("error", text), why=parts.get("why", ""), fix=parts.get("fix", ""))
 
 
 def _journey(folder: Path, engine: Path, record: Record) -> Play:

@@ -27,7 +27,9 @@ def assignments(typed: Iterable[str]) -> dict[str, str]:
         else:
             values[name] = value
     if problems:
-        raise ConfigError(_headline("parameter", problems), why="\n".join(problems), fix="-p name=value, once a name")
+        raise ConfigError(
+            _headline("parameter", problems), why="\n".join(problems), fix="-p NAME=VALUE, each name once"
+        )
     return values
 
 
@@ -58,16 +60,17 @@ def resolve(template: Template, given: Mapping[str, str]) -> dict[str, Scalar]:
 
 def describe(parameter: Parameter) -> str:
     """Type, bounds and choices in words: ``a whole number, 1 to 5000``."""
-    words = [_KIND[parameter.type]]
     if parameter.choices:
-        words = [f"one of {', '.join(render(choice) for choice in parameter.choices)}"]
-    elif parameter.min is not None and parameter.max is not None:
-        words.append(f"{_plain(parameter.min)} to {_plain(parameter.max)}")
-    elif parameter.min is not None:
-        words.append(f"at least {_plain(parameter.min)}")
-    elif parameter.max is not None:
-        words.append(f"at most {_plain(parameter.max)}")
-    return ", ".join(words)
+        return f"one of {', '.join(render(choice) for choice in parameter.choices)}"
+    return ", ".join(word for word in (_KIND[parameter.type], _bounds(parameter)) if word)
+
+
+def _bounds(parameter: Parameter) -> str:
+    if parameter.min is not None and parameter.max is not None:
+        return f"{_plain(parameter.min)} to {_plain(parameter.max)}"
+    if parameter.min is not None:
+        return f"at least {_plain(parameter.min)}"
+    return f"at most {_plain(parameter.max)}" if parameter.max is not None else ""
 
 
 def render(value: Scalar) -> str:
@@ -86,7 +89,7 @@ def _typed(parameter: Parameter, text: str) -> tuple[Scalar | None, str]:
         below = parameter.min is not None and value < parameter.min
         above = parameter.max is not None and value > parameter.max
         if below or above:
-            return None, wrong
+            return None, f"{parameter.name}={text} is out of bounds: {_bounds(parameter)}"
     return value, ""
 
 

@@ -35,7 +35,7 @@ def test_everything_wrong_is_said_at_once() -> None:
         "tree is no parameter; did you mean trees?",
         "zzz is no parameter; there are trees, rate, name, size, deep",
         "trees=many is not a whole number, 1 to 5000",
-        "rate=-1 is not a number, at least 0",
+        "rate=-1 is out of bounds: at least 0",
         "name is missing: a text",
         "size=medium is not one of small, large",
         "deep=perhaps is not true or false",
