@@ -38,7 +38,7 @@ def main() -> None:
         from components.workspace import Workspace
         from slipway.deployment.revision import revision
         from slipway.deployment.summary import overdue, summary
-        from slipway.deployment.trainer import email
+        from slipway.deployment.trainer import email, project_roles
         from slipway.package import build
         from slipway.quota import table, verdict
         from slipway.template.compile import Setting
@@ -87,7 +87,14 @@ def main() -> None:
     }
 
     QuotaCheck("quota", region=region, report=report)
-    workspace = Workspace("workspace", project=project, region=region, settings=stack.workspace, live=live)
+    workspace = Workspace(
+        "workspace",
+        project=project,
+        region=region,
+        settings=stack.workspace,
+        live=live,
+        trainer_roles=project_roles(templates.values()),
+    )
     clusters = {
         item.spec.name: PersistentResource(item, project=project, region=region, hooks=hooks) for item in plan.current
     }

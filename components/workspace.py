@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import pulumi
 from pulumi_gcp import projects, serviceaccount, storage
@@ -43,9 +43,13 @@ class Workspace(pulumi.ComponentResource):
         region: str,
         settings: WorkspaceSettings,
         live: Live,
+        trainer_roles: Collection[str] = (),
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        """Buckets and the service account that `live` has are adopted, not created."""
+        """Buckets and the service account that `live` has are adopted, not created.
+
+        `trainer_roles` are those on the project that some template's jobs need.
+        """
         self.trainer_email = email(settings.trainer, project)
         facts = {
             "catalog": f"gs://{settings.catalog_bucket}",
@@ -85,7 +89,7 @@ class Workspace(pulumi.ComponentResource):
                 ignore_changes=["displayName", "description"],
             ),
         )
-        self._grant_trainer()
+        self._grant_trainer(trainer_roles)
         for member in settings.submitters:
             self._grant_submitter(member)
         self.register_outputs({"catalog": self.catalog.name, "work": self.work.name, "trainer": self.trainer.email})
@@ -114,8 +118,16 @@ class Workspace(pulumi.ComponentResource):
             ),
         )
 
-    def _grant_trainer(self) -> None:
+    def _grant_trainer(self, roles: Collection[str]) -> None:
         member = self.trainer.member
+        for role in roles:
+            projects.IAMMember(
+                f"trainer-{role.removeprefix('roles/')}",
+                project=self._project,
+                role=role,
+                member=member,
+                opts=pulumi.ResourceOptions(parent=self),
+            )
         for name, bucket, role in (
             ("trainer-reads-catalog", self.catalog, "roles/storage.objectViewer"),
             ("trainer-writes-work", self.work, "roles/storage.objectUser"),

@@ -4,7 +4,8 @@ Readers ignore keys they do not know, so adding a key keeps the schema; renaming
 
 A template's entry (`slipway.template.entry`):
 - `kind` is what it is submitted as unless `--as` says another of `kinds`: custom-job, hyperparameter-tuning-job,
-  training-pipeline. `package` is a gs:// URI, empty for an `image`. `codeFlag`: it may be submitted with --code here.
+  training-pipeline. `package` is a gs:// URI, empty for an `image`. `codeFlag`: it may be submitted with --code here,
+  else `codeWhy` says who forbids it.
 - `parameters`: without `default` one is required. `waits`: by way, the seconds before the next way is taken.
 - `study`, null without one: `maxTrials`, `parallelTrials` (numbers, or `${name}`), `algorithm`, `metrics`,
   `parameters`.

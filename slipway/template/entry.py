@@ -64,6 +64,7 @@ def template_entry(
         "package": uris[code] if isinstance(code, Package) else "",
         "image": code.uri if isinstance(code, Image) else "",
         "codeFlag": template.code_flag and setting.code_allowed,
+        "codeWhy": _code_refusal(template, setting),
         "roles": _aligned(template.worker_pools, [worker.role for worker in template.worker_pools], ""),
         "positions": list(POSITIONS[: places(template.worker_pools)[-1] + 1]),
         "parameters": [_parameter(parameter) for parameter in template.parameters],
@@ -74,6 +75,15 @@ def template_entry(
         "timeoutSeconds": template.timeout_s,
         "outputs": list(template.outputs),
     }
+
+
+def _code_refusal(template: JobTemplate, setting: Setting) -> str:
+    """Who forbids --code, empty when nobody does."""
+    if not template.code_flag:
+        return f"template {template.name} does not allow it; its file would say code_flag=True"
+    if not setting.code_allowed:
+        return f"stack {setting.stack} does not allow it; its file would say slipway:workspace: {{code: true}}"
+    return ""
 
 
 def _parameter(parameter: Parameter) -> dict[str, Any]:

@@ -76,6 +76,22 @@ def test_the_roles_are_exactly_these() -> None:  # P5
     assert act_as["serviceAccountId"].endswith("/serviceAccounts/slipway-dev-trainer@acme-dev.iam.gserviceaccount.com")
 
 
+def test_a_trainer_that_writes_to_vertex_ai_may_do_so_and_no_more() -> None:  # P5 W8
+    asked = declared(
+        lambda: Workspace(
+            "workspace",
+            project=PROJECT,
+            region=REGION,
+            settings=replace(SETTINGS, submitters=()),
+            live=NOTHING,
+            trainer_roles=("roles/aiplatform.user",),
+        )
+    )
+    granted = only(asked, "gcp:projects/iAMMember:IAMMember")
+    assert granted.name == "trainer-aiplatform.user"
+    assert (granted.inputs["member"], granted.inputs["role"]) == (TRAINER, "roles/aiplatform.user")
+
+
 def test_nobody_but_the_trainer_without_submitters() -> None:
     asked = workspace(replace(SETTINGS, submitters=()))
     assert {member.inputs["member"] for member in every(asked, MEMBER).values()} == {TRAINER}

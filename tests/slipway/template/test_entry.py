@@ -132,8 +132,10 @@ def test_roles_pools_and_replicas_have_a_value_for_each_place_of_the_request() -
 
 def test_other_code_needs_the_template_and_the_stack() -> None:  # N11
     assert entry(template(code_flag=True, ways=("spot",)), code_allowed=True)["codeFlag"] is True
-    assert entry(template(code_flag=True, ways=("spot",)))["codeFlag"] is False
-    assert entry(template(ways=("spot",)), code_allowed=True)["codeFlag"] is False
+    stack = entry(template(code_flag=True, ways=("spot",)))
+    assert (stack["codeFlag"], "slipway:workspace: {code: true}" in stack["codeWhy"]) == (False, True)
+    neither = entry(template(ways=("spot",)), code_allowed=True)
+    assert (neither["codeFlag"], "code_flag=True" in neither["codeWhy"]) == (False, True)
 
 
 def test_an_image_has_no_package() -> None:
