@@ -1,0 +1,170 @@
+"""What preview publishes is what the service takes: every kind by every way, posted to the local cloud.
+
+# D3 N3 W1 W2 W5 X1 Z1 Z6
+The local cloud has the service's rules from their source, and knows nothing of `slipway.rules`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from slipway.quota import WayVerdict
+from slipway.reservation import Reservation
+from slipway.template import (
+    Condition,
+    JobTemplate,
+    Metric,
+    ModelUpload,
+    Package,
+    Parameter,
+    Scheduling,
+    Search,
+    Stopping,
+    Study,
+    Variant,
+    WorkerPool,
+)
+from slipway.template.compile import Setting, usual_values
+from slipway.template.entry import draws, template_entry
+from slipway.template.placeholders import fill
+from slipway.template.proof import prove
+
+from .conftest import cluster, pool
+
+if TYPE_CHECKING:
+    from tests.local.conftest import LocalCloud
+
+PROJECT, REGION = "slipway-local", "us-central1"
+HOME = f"/v1/projects/{PROJECT}/locations/{REGION}"
+PATH = f"projects/{PROJECT}/zones/{REGION}-a/reservations/h100"
+SCENARIO = f'''
+[reservations."{PATH}"]
+machine = "a3-highgpu-8g"
+count = 2
+share = "ALLOW_ALL"
+'''
+COLLECTIONS = {
+    "custom-job": "customJobs",
+    "hyperparameter-tuning-job": "hyperparameterTuningJobs",
+    "training-pipeline": "trainingPipelines",
+}
+CPU = cluster(pool("head", "n1-standard-4"), pool("workers", max=9))
+H100 = (
+    WorkerPool("chief", "a3-highgpu-8g", args=("--rate=0.1",), reservation="h100"),
+    WorkerPool("workers", "a3-highgpu-8g", args=("--rate=0.1",), reservation="h100"),
+)
+TEMPLATE = JobTemplate(
+    name="everything",
+    summary="each kind by each way",
+    code=Package("jobs/nap", "nap.task", "us-docker.pkg.dev/vertex-ai/training/no-such-cpu.1-0:latest"),
+    worker_pools=(
+        WorkerPool("chief", "n1-standard-4", args=("--size=${size}", "--output=${slipway.output}", "--rate=0.1")),
+        WorkerPool("judge", "n1-standard-8", replicas="${judges}", position="evaluators"),
+    ),
+    kinds=tuple(COLLECTIONS),
+    parameters=(
+        Parameter("size", str, default="small", choices=("small", "large")),
+        Parameter("judges", int, default=2, min=1, max=4),
+        Parameter("trials", int, default=4, min=1, max=9),
+    ),
+    ways=("pool", "spot", "on-demand"),
+    variants=(Variant({"size": "large"}, H100, ("flex-start", "spot", "on-demand", "reservation")),),
+    scheduling=Scheduling(max_wait_s=0, restart_job_on_worker_restart=True),
+    study=Study(
+        metrics=(Metric("accuracy"),),
+        parameters=(
+            Search("rate", "double", 1e-4, 0.1, scale="log"),
+            Search(
+                "model",
+                "categorical",
+                values=("svm", "forest"),
+                conditions=(Condition(("forest",), (Search("trees", "integer", 10, 500),)),),
+            ),
+        ),
+        max_trials="${trials}",
+        parallel_trials=2,
+        stopping=Stopping("median"),
+    ),
+    model=ModelUpload("digits", "us-docker.pkg.dev/vertex-ai/prediction/sklearn-cpu.1-5:latest", model_id="digits"),
+    env={"SEED": "1"},
+    secrets={"HF_TOKEN": "hf-token"},
+    enable_web_access=True,
+    timeout_s=7 * 24 * 3600,
+)
+
+
+@pytest.fixture(scope="module")
+def setting(cloud: LocalCloud, tmp_path_factory: pytest.TempPathFactory) -> Setting:
+    """What a stack would have made: a bucket, the trainer, the cluster, and a reservation."""
+    cloud.rest("POST", f"/storage/v1/b?project={PROJECT}", {"name": "accepted"})
+    cloud.rest("POST", f"/v1/projects/{PROJECT}/serviceAccounts", {"accountId": "accepted"})
+    pools = [
+        {
+            "id": one.name,
+            "machineSpec": {"machineType": one.machine_type},
+            "diskSpec": {"bootDiskType": "pd-ssd", "bootDiskSizeGb": 100},
+            "replicaCount": "1",
+            "autoscalingSpec": {"minReplicaCount": "1", "maxReplicaCount": str(one.max)},
+        }
+        for one in CPU.pools
+    ]
+    runtime = {"serviceAccountSpec": {"enableCustomServiceAccount": True}}
+    cloud.rest(
+        "POST",
+        f"{HOME}/persistentResources?persistentResourceId=cpu-1a2b3c4",
+        {"resourcePools": pools, "resourceRuntimeSpec": runtime},
+    )
+    scenario = tmp_path_factory.mktemp("scenario") / "reservations.toml"
+    scenario.write_text(SCENARIO)
+    done = cloud.local("scenario", str(scenario))
+    assert done.returncode == 0, done.stderr
+    return Setting(
+        stack="trial",
+        region=REGION,
+        commit="3f9c2e1",
+        catalog_bucket="accepted",
+        work_bucket="accepted",
+        trainer=f"accepted@{PROJECT}.iam.gserviceaccount.com",
+        clusters={"cpu": "cpu-1a2b3c4"},
+        project=PROJECT,
+        reservations={"h100": Reservation(PATH, "a3-highgpu-8g", machines=2)},
+    )
+
+
+def ways() -> list[tuple[str, str, str]]:
+    offers = prove(TEMPLATE, (CPU,), region=REGION, reservations={"h100": Reservation(PATH)})
+    return [(offer.kind, offer.way, "large" if "size=large" in offer.label else "small") for offer in offers]
+
+
+def published(setting: Setting) -> list[dict[str, Any]]:
+    offers = prove(TEMPLATE, (CPU,), region=REGION, reservations=setting.reservations)
+    verdicts = {draw.way: WayVerdict(not draw.refusal, draw.refusal) for draw in draws(TEMPLATE, offers)}
+    found: list[dict[str, Any]] = template_entry(
+        TEMPLATE, offers, verdicts, setting, {TEMPLATE.packages[0]: "p.tar.gz"}
+    )["ways"]
+    assert all(way["available"] for way in found)
+    return found
+
+
+@pytest.mark.parametrize(("kind", "way", "size"), ways())
+def test_the_service_takes_the_request(cloud: LocalCloud, setting: Setting, kind: str, way: str, size: str) -> None:
+    (entry,) = (
+        one for one in published(setting) if (one["kind"], one["way"]) == (kind, way) and size in one["when"]["size"]
+    )
+    name = f"everything-{kind}-{way}-{size}"
+    values = {
+        **usual_values(TEMPLATE),
+        "size": size,
+        "slipway.job": name,
+        "slipway.output": f"gs://accepted/jobs/{name}",
+    }
+    made = cloud.rest("POST", f"{HOME}/{COLLECTIONS[kind]}", fill(entry["request"], values))
+    spec = made["jobSpec"] if kind == "custom-job" else made.get("trialJobSpec", made.get("trainingTaskInputs"))
+    assert made["displayName"] == name
+    assert made["labels"]["slipway-way"] == way
+    if way == "flex-start":
+        assert spec["scheduling"]["maxWaitDuration"] == "0s"
+    collection = COLLECTIONS[kind]
+    cloud.rest("POST", f"{HOME}/{collection}/{made['name'].rsplit('/', 1)[-1]}:cancel", {})
