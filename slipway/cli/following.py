@@ -59,7 +59,8 @@ class _Plain:
 
 
 @contextmanager
-def _display(context: Context, quiet: bool) -> Iterator[Show]:
+def display(context: Context, quiet: bool) -> Iterator[Show]:
+    """One line kept up to date on a terminal; plain lines elsewhere, and where stdout is kept for JSON."""
     if quiet or not sys.stdout.isatty() or not screen.coloured(sys.stdout):
         yield _Plain(context, quiet)
         return
@@ -92,7 +93,7 @@ def watch(
         clock=context.clock,
     )
     try:
-        with _display(context, quiet) as show:
+        with display(context, quiet) as show:
             for event in follower.events(timeout):
                 if isinstance(event, Line):
                     show.line(line(event.entry, job))

@@ -4,28 +4,21 @@ from __future__ import annotations
 
 import json
 import shlex
-import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import click
 
-from slipway.catalog.model import Catalog, Template, Way
 from slipway.cli import screen, suggest
 from slipway.cli.context import Context, catalog_option, output_option
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.kinds import KINDS
 from slipway.errors import ConfigError
-from slipway.submit import naming, parameters, ways
-from slipway.submit.demand import Demand
-from slipway.submit.filling import fill
-from slipway.submit.journal import Journal
-from slipway.submit.request import Request
-from slipway.submit.sending import Manners, Sender, Sent
-from slipway.submit.survey import Survey, added, insist, summary, survey
-from slipway.submit.verdict import Outcome
-from slipway.words import dollars, seconds
+from slipway.submit import naming, parameters
+from slipway.submit.filling import Extras
+from slipway.submit.options import Wish, prepare
 
-_PLANNED = ("sweep", "code", "as", "fallback-after", "experiment", "format")
+_PLANNED = ("format",)
 
 
 def _refuse(ctx: click.Context, parameter: click.Parameter, value: str | None) -> None:
@@ -49,28 +42,78 @@ def _planned(command: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Wish:
-    """What was typed."""
+class Typed:
+    """What was typed, beside the template's name: enough to type it again."""
 
     template: str
-    params: tuple[str, ...]
-    way: str | None
-    request_id: str | None
-    catalog: str | None
+    params: tuple[str, ...] = ()
+    way: str | None = None
+    kind: str | None = None
+    wait_for: tuple[str, ...] = ()
+    then: tuple[str, ...] = ()
+    code: str | None = None
+    sweep: str | None = None
+    experiment: str | None = None
+    experiment_run: str | None = None
+    catalog: str | None = None
+
+    @property
+    def words(self) -> list[str]:
+        """The command, without what names this one submission."""
+        words = ["slipway", "submit", self.template]
+        words += [word for param in self.params for word in ("-p", param)]
+        words += [word for one in self.wait_for for word in ("--wait-for", one)]
+        words += ["--then", ",".join(self.then)] if self.then else []
+        for flag, value in (
+            ("--way", self.way),
+            ("--as", self.kind),
+            ("--code", self.code),
+            ("--sweep", self.sweep),
+            ("--experiment", self.experiment),
+            ("--experiment-run", self.experiment_run),
+            ("--catalog", self.catalog),
+        ):
+            words += [flag, value] if value else []
+        return words
 
     def again(self, request_id: str) -> str:
         """The command that goes on with this submission."""
-        words = ["slipway", "submit", self.template]
-        words += [word for param in self.params for word in ("-p", param)]
-        words += ["--way", self.way] if self.way else []
-        words += ["--catalog", self.catalog] if self.catalog else []
-        return shlex.join([*words, "--request-id", request_id])
+        return shlex.join([*self.words, "--request-id", request_id])
+
+    def wish(self) -> Wish:
+        """Raises ConfigError."""
+        from slipway.cli.flags import run_name, waits
+
+        extras = Extras(
+            experiment=run_name("--experiment", self.experiment),
+            experiment_run=run_name("--experiment-run", self.experiment_run),
+        )
+        given = parameters.assignments(self.params)
+        return Wish(self.template, given, self.way, self.kind, waits(self.wait_for), self.then, extras)
+
+
+def _then(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str, ...]:
+    return tuple(name.strip() for name in (value or "").split(",") if name.strip())
 
 
 @click.command("submit", short_help="Submit a job from a template.")
 @click.argument("template", shell_complete=suggest.templates)
 @click.option("-p", "--param", "params", multiple=True, metavar="NAME=VALUE", help="A parameter; may be repeated.")
-@click.option("--way", metavar="WAY", help="How to get machines: pool or spot. Default: the first available one.")
+@click.option("--way", metavar="WAY", help="How to get machines. Default: the template's first way that can run.")
+@click.option("--as", "kind", type=click.Choice(list(KINDS)), help="The kind of job. Default: the template's first.")
+@click.option(
+    "--wait-for",
+    multiple=True,
+    metavar="WAY=TIME",
+    help="How long to wait for a way before the next is taken, as in pool=30m; flex-start=0 waits for ever.",
+)
+@click.option("--then", callback=_then, metavar="WAY,…", help="The ways after those, in order.")
+@click.option("--code", metavar="DIR", help="Run this folder's code, as git sees it, instead of the reviewed one.")
+@click.option("--sweep", metavar="FILE", help="One run for each point of a grid or list (YAML, JSON) or CSV.")
+@click.option("--retry-failed", is_flag=True, help="With --sweep: send its failed runs once more.")
+@click.option("--rate", type=click.IntRange(0), metavar="N", help="With --sweep: submissions a minute; 0 is no limit.")
+@click.option("--experiment", metavar="NAME", help="Another experiment than the template's.")
+@click.option("--experiment-run", metavar="NAME", help="The run's name in the experiment. Default: the job's.")
 @click.option("--dry-run", is_flag=True, help="Print the exact request and send nothing.")
 @click.option("--wait", is_flag=True, help="Wait for the end; the exit code tells how it ended.")
 @click.option("-f", "--follow", is_flag=True, help="Wait, and show state and logs meanwhile. Ctrl-C detaches.")
@@ -83,6 +126,15 @@ def submit(
     template: str,
     params: tuple[str, ...],
     way: str | None,
+    kind: str | None,
+    wait_for: tuple[str, ...],
+    then: tuple[str, ...],
+    code: str | None,
+    sweep: str | None,
+    retry_failed: bool,
+    rate: int | None,
+    experiment: str | None,
+    experiment_run: str | None,
     dry_run: bool,
     wait: bool,
     follow: bool,
@@ -95,109 +147,50 @@ def submit(
 
     \b
       slipway submit dask-digits -p trees=500 --follow
-      slipway submit dask-digits --way spot --wait --timeout 30m
+      slipway submit dask-digits --wait-for pool=30m --then spot
+      slipway submit dask-digits --sweep grid.yaml
       slipway submit dask-digits --dry-run
     """
-    limit = seconds(timeout) if timeout is not None else None
-    if limit is not None and not (wait or follow):
-        raise ConfigError("--timeout bounds the waiting", why="this does not wait", fix="add --wait or --follow")
-    if dry_run and (wait or follow):
-        raise ConfigError("--dry-run sends nothing that could be waited for", fix="leave out --wait and --follow")
-    wish = Wish(template, params, way, naming.checked_request_id(request_id) if request_id else None, catalog)
-    given = parameters.assignments(params)
+    from slipway.cli.flags import Ending
+
+    ending = Ending.of(wait=wait, follow=follow, timeout=timeout, dry_run=dry_run)
+    typed = Typed(template, params, way, kind, wait_for, then, code, sweep, experiment, experiment_run, catalog)
+    id_ = naming.checked_request_id(request_id) if request_id else None
     context = Context(catalog)
-    chosen = ways.find_template(context.catalog, template)
-    values = parameters.resolve(chosen, given)
-    taken = ways.choose(chosen, way)
-    id_ = wish.request_id or naming.new_request_id()
-    body = fill(context.catalog, chosen, taken, values, request_id=id_, user=context.user)
-    demand = Demand.read(body, chosen.roles, taken.pools)
-    if dry_run:
-        print(json.dumps(body, indent=2, ensure_ascii=False))
+    if sweep is not None:
+        from slipway.cli.sweeping import sweep_runs
+
+        sweep_runs(context, typed, id_, ending, dry_run=dry_run, retry=retry_failed, rate=rate, json=output == "json")
         return
-    show = screen.out if output == "table" else screen.note
-    sent, seen = _send(
-        context, wish, Request(id_, context.catalog.stack, template, body, wish.again(id_)), chosen, taken, demand, show
-    )
-    job = sent.job
-    if wait or follow:
+    for flag, given in (("--retry-failed", retry_failed), ("--rate", rate is not None)):
+        if given:
+            raise ConfigError(f"{flag} is for sweeps", fix=f"slipway submit {template} --sweep FILE {flag} …")
+    wish = typed.wish()
+    if code is not None:
+        from slipway.cli.coding import with_code
+
+        wish = with_code(context, wish, Path(code), upload=not dry_run)
+    prepared = prepare(context.catalog, wish, context.user)
+    if dry_run:
+        from slipway.submit.preview import request_of
+
+        print(json.dumps(request_of(prepared, id_ or naming.new_request_id()), indent=2, ensure_ascii=False))
+        return
+    from slipway.cli.sending import send
+
+    submitted, submission_id = send(context, typed, prepared, id_, json=output == "json")
+    job = submitted.sent.job
+    if ending.waits:
         from slipway.cli.following import watch
 
-        job = watch(context, job, logs=follow, timeout=limit, quiet=output == "json")
+        job = watch(context, job, logs=follow, timeout=ending.timeout, quiet=output == "json")
     if output == "json":
-        screen.out_json("submission", _document(context, job, id_, sent, seen))
-    if wait or follow:
+        from slipway.cli.submitting import document
+
+        screen.out_json("submission", document(context, submitted, job, submission_id))
+    if ending.waits:
         from slipway.jobs.account import problem_of
 
         problem = problem_of(job)
         if problem:
             raise problem
-
-
-def _send(
-    context: Context, wish: Wish, request: Request, template: Template, way: Way, demand: Demand, show: Any
-) -> tuple[Sent, Survey]:
-    journal = Journal.find(context.folder, context.environ, context.catalog.project, context.catalog.stack)
-    manners = Manners(look_for=context.look_for)
-    sender = Sender(context.vertex, context.connection.storage, journal, screen.note, manners, context.clock)
-    with journal.held(request.id):
-        try:
-            seen = survey(
-                context.hurried,
-                context.catalog,
-                way,
-                demand,
-                context.now,
-                lambda: sender.begin(request, repeated=wish.request_id is not None),
-            )
-            show(f"{template.name}{_commit(context.catalog)}  →  {summary(way, demand)}")
-            insist(seen.verdict, template.name, way)
-        except BaseException:
-            sender.withdraw(request)
-            raise
-        if seen.earlier:
-            sent = seen.earlier
-            show(f"submitted before with request id {request.id}: nothing is sent again")
-        else:
-            show(f"{seen.verdict.text}{_money(context.catalog, way, seen)}")
-            sent = sender.send(request)
-    if sent.copies:
-        screen.note(f"warning: copies of this request exist and end by themselves: {', '.join(sent.copies)}")
-    show(f"job {screen.bold(sent.job.display_name, sys.stdout)}  {sent.job.name}")
-    link = context.console_link(sent.job.id)
-    if link:
-        show(f"  {link}")
-    name = sent.job.display_name
-    screen.note(screen.faint(f"  slipway jobs logs {name} --follow      slipway jobs cancel {name}", sys.stderr))
-    return sent, seen
-
-
-def _commit(catalog: Catalog) -> str:
-    """The reviewed commit that defined the template, with a + when there was more than it."""
-    return f"  @ {catalog.commit}{'+' if catalog.dirty else ''}" if catalog.commit else ""
-
-
-def _money(catalog: Catalog, way: Way, seen: Survey) -> str:
-    """The price, where it belongs to the verdict's line."""
-    if seen.per_hour is None:
-        return ", price unknown"
-    if not way.cluster:
-        return f" ({dollars(seen.per_hour)} while it runs, waiting is not billed)"
-    if seen.verdict.outcome is Outcome.STARTS:
-        return f", no extra charge (pool machines: {dollars(seen.per_hour)} for these, paid anyway)"
-    if seen.verdict.outcome is Outcome.SCALES:
-        return f" (adds {dollars(added(catalog, way, seen.verdict))} while the pool is that large)"
-    return f" (pool machines: {dollars(seen.per_hour)} for these, paid anyway)"
-
-
-def _document(context: Context, job: CustomJob, request_id: str, sent: Sent, seen: Survey) -> dict[str, Any]:
-    from slipway.cli.documents import job_document
-
-    return {
-        "requestId": request_id,
-        "fresh": sent.fresh,
-        "copies": list(sent.copies),
-        "verdict": {"outcome": seen.verdict.outcome.value, "text": seen.verdict.text},
-        "pricePerHour": None if seen.per_hour is None else str(seen.per_hour),
-        "job": job_document(job, context),
-    }

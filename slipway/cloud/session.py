@@ -65,6 +65,11 @@ class Session:
         """This session's connections with other timeouts and retries."""
         return Session(self._http, patience, self._sleep, self._chance)
 
+    def widen(self, threads: int) -> None:
+        """Keeps a connection open for each of so many threads. Before they begin."""
+        for scheme in ("https://", "http://"):
+            self._http.mount(scheme, requests.adapters.HTTPAdapter(pool_maxsize=threads))
+
     def get(self, url: str, call: Call, params: Params | None = None) -> Json:
         """GET a JSON object, tried again while the service is busy."""
         return json_object(self._send("GET", url, call, params=params, again=True), call)

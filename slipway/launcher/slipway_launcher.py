@@ -2,7 +2,11 @@
 
 Every replica runs this module first. It creates the object ``--claim`` with ``ifGenerationMatch=0`` and the job's id as
 content: whoever creates it owns the submission. Finding its own id there means another replica or an earlier attempt of
-the same job was first: go on. Finding another job's id means that this job is a copy: say so and exit 0.
+the same job was first: go on. Finding another job's id means that this job is a copy, and finding ``moved`` that the
+submission was given up here and runs elsewhere: say so and exit 0.
+
+The trials of a tuning job are jobs of their own. Whichever is first marks the submission's claim with ``trials``, so
+that it can't be given up any more, and each has a claim of its own beneath it.
 
 A secret comes as a reference, ``NAME__SECRET=projects/…/secrets/…/versions/…``. Its value is read with the replica's
 own identity and stands in ``NAME`` of the job's code alone.
@@ -30,6 +34,7 @@ TRIES = 8
 TIMEOUT_S = 20
 PASSING = {408, 429, 500, 502, 503, 504}
 SECRET = "__SECRET"
+MOVED, TRIALS = "moved", "trials"
 CANNOT_TELL = 70  # EX_SOFTWARE of sysexits: told apart from a user's code and from a signal
 
 
@@ -165,8 +170,14 @@ def main(argv: list[str], environ: Mapping[str, str]) -> int:
             "the claim holds the job's id, which Vertex AI puts there",
             f"outside of Vertex AI run the module itself: python -m {module}",
         )
+    trial = environ.get("CLOUD_ML_TRIAL_ID", "")
     try:
-        owner = settle(claim, job, environ)
+        owner = job
+        if trial:
+            mark = settle(claim, TRIALS, environ)
+            owner = job if mark == TRIALS else mark
+        if owner == job:
+            owner = settle(f"{claim}/{trial}" if trial else claim, job, environ)
     except ClaimError as error:
         return refuse(
             "can't tell whether this submission runs already, so the job does not start",
@@ -183,7 +194,8 @@ def main(argv: list[str], environ: Mapping[str, str]) -> int:
                 "give the job's service account roles/secretmanager.secretAccessor on that secret, then submit again",
             )
         os.execve(sys.executable, [sys.executable, "-m", module, *rest], known)
-    print(f"slipway: a copy of job {owner}, which runs this submission: nothing to do here", flush=True)
+    why = "given up for another way" if owner == MOVED else f"a copy of job {owner}, which runs this submission"
+    print(f"slipway: {why}: nothing to do here", flush=True)
     return 0
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from slipway.cloud.kinds import CUSTOM_JOB, Kind
 from slipway.cloud.resources import CustomJob, PersistentResource, ResourcePool, Shape, WorkerPool
 
 
@@ -30,25 +31,31 @@ class Demand:
         return sum(part.machines for part in self.parts)
 
     @classmethod
-    def read(cls, request: Mapping[str, Any], roles: tuple[str, ...] = (), pools: tuple[str, ...] = ()) -> Demand:
-        """From a custom job's JSON. Worker pools that are skipped (``{}``) ask for nothing."""
-        specs = request["jobSpec"]["workerPoolSpecs"]
-        return cls(_parts([WorkerPool.read(spec) for spec in specs], roles, pools))
+    def read(
+        cls,
+        request: Mapping[str, Any],
+        roles: tuple[str, ...] = (),
+        pools: tuple[str, ...] = (),
+        kind: Kind = CUSTOM_JOB,
+    ) -> Demand:
+        """From a request's JSON. Skipped worker pools (``{}``) ask for nothing, parallel trials for as much each."""
+        specs = kind.spec_of(request).get("workerPoolSpecs", ())
+        return cls(_parts([WorkerPool.read(spec) for spec in specs], roles, pools, kind.trials(request)))
 
     @classmethod
     def of(cls, job: CustomJob) -> Demand:
-        return cls(_parts(job.worker_pools))
+        return cls(_parts(job.worker_pools, times=job.trials))
 
 
 def _parts(
-    worker_pools: Iterable[WorkerPool], roles: tuple[str, ...] = (), pools: tuple[str, ...] = ()
+    worker_pools: Iterable[WorkerPool], roles: tuple[str, ...] = (), pools: tuple[str, ...] = (), times: int = 1
 ) -> tuple[Part, ...]:
     return tuple(
         Part(
             role=roles[index] if index < len(roles) else f"workerpool{index}",
             pool=pools[index] if index < len(pools) else "",
             shape=worker_pool.shape,
-            machines=worker_pool.replicas,
+            machines=worker_pool.replicas * times,
         )
         for index, worker_pool in enumerate(worker_pools)
         if worker_pool.replicas

@@ -1,18 +1,20 @@
-"""Whether quota has room for a job beside the pools, by the preemptible metrics it draws. Pure."""
+"""Whether quota has room for a job beside the pools, by the metrics that its way draws. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from slipway.cloud.resources import CustomJob
-from slipway.live_reader.translate import custom_job
+from slipway.cloud.resources import CustomJob, PersistentResource
+from slipway.live_reader import translate
 from slipway.machines import MachineError
 from slipway.quota import Need, label, usage
 from slipway.quota.metrics import needs_of
-from slipway.submit.demand import Demand, Part
+from slipway.rules import WAYS
+from slipway.submit.demand import Part
+from slipway.submit.options import Option, Prepared
 from slipway.submit.verdict import Outcome, Verdict
-from slipway.words import join, machines
+from slipway.words import join, machines, span
 
 UNLIMITED = -1
 
@@ -27,8 +29,13 @@ class NotChecked:
 Limits = Mapping[str, int | NotChecked]
 
 
-def draws(demand: Demand) -> tuple[Need, ...]:
-    """What the job draws of each preemptible metric. Empty for machines whose shape is not known."""
+def on_demand(option: Option) -> bool:
+    """Whether it draws the quota that clusters draw as well."""
+    return WAYS[option.way.way].draws == "on-demand"
+
+
+def draws(option: Option) -> tuple[Need, ...]:
+    """What the job draws of each metric. Empty for machines whose shape is not known, and where no rule is known."""
     from slipway.cluster import Disk
     from slipway.live import JobReplicas
 
@@ -37,18 +44,35 @@ def draws(demand: Demand) -> tuple[Need, ...]:
         disk = Disk(shape.disk_type, shape.disk_gb)
         return JobReplicas(shape.machine, shape.accelerator, shape.accelerator_count, part.machines, disk)
 
+    if WAYS[option.way.way].draws not in ("on-demand", "preemptible"):
+        return ()
     try:
-        return needs_of((replicas(part) for part in demand.parts), preemptible=True)
+        groups = [replicas(part) for part in option.demand.parts]
+        return needs_of(groups, preemptible=WAYS[option.way.way].preemptible)
     except MachineError:
         return ()
 
 
-def beside(way: str, demand: Demand, region: str, limits: Limits, active: Iterable[CustomJob] | None) -> Verdict:
-    """The verdict for a job on machines of its own. A metric that ``limits`` lacks is not looked at."""
-    used = None if active is None else usage((), tuple(custom_job(job) for job in active), frozenset())
-    place = f"{way}: runs beside the pools on {machines(demand.machines)} of its own"
+def beside(
+    option: Option,
+    region: str,
+    limits: Limits,
+    active: Iterable[CustomJob] | None,
+    clusters: Iterable[PersistentResource] | None,
+    prepared: Prepared,
+) -> Verdict:
+    """The verdict for a job on machines of its own. A metric that ``limits`` lacks is not looked at.
+
+    ``active`` and ``clusters`` are None when they could not be read; the limit alone is held against then.
+    """
+    way = option.way.way
+    used = None
+    if active is not None and clusters is not None:
+        live = tuple(translate.cluster(one) for one in clusters)
+        used = usage(live, tuple(translate.custom_job(job) for job in active), frozenset())
     never, waits, unread = [], [], []
-    for need in draws(demand):
+    needs = draws(option)
+    for need in needs:
         limit = limits.get(need.metric)
         if isinstance(limit, NotChecked):
             unread.append(limit.why)
@@ -57,11 +81,33 @@ def beside(way: str, demand: Demand, region: str, limits: Limits, active: Iterab
         elif need.amount > limit:
             never.append(f"quota {need.metric} {region}: needs {need.amount:,}, limit {limit:,}")
         elif used is not None and need.amount + used.total(need.metric) > limit:
-            waits.append(f"{label(need.metric)} needs {need.amount:,}, {used.total(need.metric):,} of {limit:,} used")
+            waits.append((need, limit, used.total(need.metric)))
     if never:
         return Verdict(Outcome.NEVER, f"can never run by way {way}", tuple(never))
+    place = _place(option, prepared)
     if waits:
-        return Verdict(Outcome.WAITS, f"{place}; waits for preemptible quota: {join(waits)}")
+        kind = "preemptible" if WAYS[way].preemptible else "on-demand"
+        busy = join(
+            f"{label(need.metric)} needs {need.amount:,}, {have:,} of {limit:,} used" for need, limit, have in waits
+        )
+        why = tuple(
+            f"quota {need.metric} {region}: needs {need.amount:,}, limit {limit:,}, used {have:,}"
+            for need, limit, have in waits
+        )
+        return Verdict(Outcome.WAITS, f"{place}; waits for {kind} quota: {busy}", why)
     if unread:
         return Verdict(Outcome.BESIDE, f"{place}; quota not checked: {unread[0]}")
-    return Verdict(Outcome.BESIDE, f"{place}; quota suffices, machines are not promised")
+    if not needs:
+        return Verdict(Outcome.BESIDE, f"{place}; which quota it draws is not documented, so none was checked")
+    promised = "" if option.waits_by_itself else ", machines are not promised"
+    return Verdict(Outcome.BESIDE, f"{place}; quota suffices{promised}")
+
+
+def _place(option: Option, prepared: Prepared) -> str:
+    count = machines(option.demand.machines)
+    if not option.waits_by_itself:
+        return f"{option.way.way}: runs beside the pools on {count} of its own"
+    scheduling = option.kind.spec_of(prepared.body(option, "request")).get("scheduling", {})
+    longest = float(str(scheduling.get("maxWaitDuration", "86400s")).removesuffix("s"))
+    until = f"up to {span(longest)}" if longest else "for ever"
+    return f"{option.way.way}: waits {until} for {count} of its own, all at once"

@@ -34,21 +34,25 @@ class Entry:
     body: Mapping[str, Any] | None = None
 
 
+def state_folder(folder: Path, environ: Mapping[str, str]) -> Path:
+    """Where submissions are written down: in the checkout that ``folder`` lies in, else with the user's state."""
+    root = checkout(folder)
+    if root:
+        return root / ".slipway"
+    state = environ.get("XDG_STATE_HOME", "").strip() or str(Path.home() / ".local" / "state")
+    return Path(state) / "slipway"
+
+
 class Journal:
     """One file per request in a folder of the stack's own. Writes are atomic and on disk before they return."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
 
     @classmethod
     def find(cls, folder: Path, environ: Mapping[str, str], project: str, stack: str) -> Journal:
         """In the checkout that ``folder`` lies in, else among the user's state files."""
-        own = Path("requests", project, stack)
-        root = checkout(folder)
-        if root:
-            return cls(root / ".slipway" / own)
-        state = environ.get("XDG_STATE_HOME", "").strip() or str(Path.home() / ".local" / "state")
-        return cls(Path(state) / "slipway" / own)
+        return cls(state_folder(folder, environ) / "requests" / project / stack)
 
     def read(self, request_id: str) -> Entry | None:
         """The entry, or None when there is none. A half-written one can't be: see :meth:`write`."""
@@ -104,5 +108,13 @@ class Journal:
                 with contextlib.suppress(OSError):
                     file.unlink()
 
+    def free(self, request_id: str) -> bool:
+        """Whether no process holds it now."""
+        try:
+            with self.held(request_id):
+                return True
+        except SlipwayError:
+            return False
+
     def _file(self, request_id: str) -> Path:
-        return self._folder / f"{request_id}.json"
+        return self.folder / f"{request_id}.json"

@@ -16,6 +16,11 @@ USER_LABEL = "slipway-user"
 WAY_LABEL = "slipway-way"
 COMMIT_LABEL = "slipway-commit"
 ROLES_LABEL = "slipway-roles"
+SWEEP_LABEL = "slipway-sweep"
+RUN_LABEL = "slipway-run"
+CODE_LABEL = "slipway-code"
+CODE_COMMIT_LABEL = "slipway-code-commit"
+DIRTY_LABEL = "slipway-dirty"
 
 _REQUEST_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 _NOT_IN_LABELS = re.compile(r"[^a-z0-9_-]+")
@@ -24,6 +29,11 @@ _NOT_IN_LABELS = re.compile(r"[^a-z0-9_-]+")
 def new_request_id() -> str:
     """Eighty random bits: enough that nobody's ids ever meet."""
     return _base32(secrets.token_bytes(10))
+
+
+def derived_request_id(*parts: str | int) -> str:
+    """The same parts always give the same id; others give another one."""
+    return _base32(hashlib.sha256("\0".join(str(part) for part in parts).encode()).digest()[:10])
 
 
 def checked_request_id(text: str) -> str:

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from slipway.cloud.kinds import CUSTOM_JOB, Kind
 from slipway.cloud.resources import CustomJob
 from slipway.errors import ConfigError
-from slipway.submit.naming import TEMPLATE_LABEL
+from slipway.submit.naming import CODE_LABEL, TEMPLATE_LABEL
 
 
 @dataclass(frozen=True)
@@ -20,24 +21,30 @@ class Request:
     template: str
     body: Mapping[str, Any]
     again: str
+    kind: Kind = CUSTOM_JOB
 
-
-def claim_of(body: Mapping[str, Any]) -> str:
-    """The claim that the launchers of this request race for, or empty when it has no launcher."""
-    for spec in body.get("jobSpec", {}).get("workerPoolSpecs", ()):
-        args = spec.get("pythonPackageSpec", {}).get("args", ())
-        if "--claim" in args[:-1]:
-            return str(args[args.index("--claim") + 1])
-    return ""
+    @property
+    def claim(self) -> str:
+        """The object that the launchers of this request race for, or empty when it has no launcher."""
+        for spec in self.kind.spec_of(self.body).get("workerPoolSpecs", ()):
+            args = spec.get("pythonPackageSpec", {}).get("args", ())
+            if "--claim" in args[:-1]:
+                return str(args[args.index("--claim") + 1])
+        return ""
 
 
 def same(request: Request, job: CustomJob) -> CustomJob:
     """Raises ConfigError when ``job`` carries the id and is not what is asked for now."""
-    asked = CustomJob.read(request.body)
+    asked = CustomJob.read(request.body, request.kind)
     differences = [
         f"{field}: {theirs} then, {ours} now"
         for field, ours, theirs in (
             ("template", request.template, job.labels.get(TEMPLATE_LABEL, "")),
+            (
+                "code",
+                asked.labels.get(CODE_LABEL, "") or "the template's",
+                job.labels.get(CODE_LABEL, "") or "the template's",
+            ),
             ("machines", _machines(asked), _machines(job)),
             ("arguments", _arguments(asked), _arguments(job)),
         )

@@ -19,15 +19,20 @@ from slipway.cloud.vertex import Vertex
 from slipway.errors import AnswerUnknown, ResourceError
 from slipway.submit.journal import Entry, Journal, State
 from slipway.submit.naming import REQUEST_LABEL, STACK_LABEL
-from slipway.submit.request import Request, claim_of, same
+from slipway.submit.request import Request, same
 from slipway.timing import Clock
 
-_QUOTA_TOO_SMALL = "exceed quota limits"
+QUOTA_TOO_SMALL = "exceed quota limits"
+"""In a 429: the limit is below what one job needs, so that no waiting helps."""
 
 
 @dataclass(frozen=True)
 class Manners:
-    """Waits in seconds. ``look_for`` bounds the search after a lost answer, ``resend_for`` the sending again."""
+    """Waits in seconds. ``look_for`` bounds the search after a lost answer, ``resend_for`` the sending again.
+
+    ``judge_every``: how often a submission whose wait ran out looks whether another way can run. ``service_late``: what
+    the service may take to end a job whose wait it keeps itself.
+    """
 
     look_for: float = 60.0
     look_every: float = 2.0
@@ -35,6 +40,8 @@ class Manners:
     resend_unreachable: int = 3
     first_wait: float = 1.0
     longest_wait: float = 30.0
+    judge_every: float = 60.0
+    service_late: float = 300.0
 
 
 @dataclass(frozen=True)
@@ -66,7 +73,8 @@ class Sender:
     def look_up(self, request: Request) -> list[CustomJob]:
         """The jobs of this stack that carry the request's label, oldest first."""
         wanted = {STACK_LABEL: request.stack, REQUEST_LABEL: request.id}
-        jobs = list(self._vertex.custom_jobs(" AND ".join(f'labels.{key}="{value}"' for key, value in wanted.items())))
+        condition = " AND ".join(f'labels.{key}="{value}"' for key, value in wanted.items())
+        jobs = list(self._vertex.jobs(request.kind, condition))
         return sorted(jobs, key=lambda job: (job.create_time or datetime.max.replace(tzinfo=UTC), job.name))
 
     def begin(self, request: Request, *, repeated: bool) -> Sent | None:
@@ -100,7 +108,7 @@ class Sender:
         entry = self._journal.read(request.id)
         if entry and entry.state is State.ACCEPTED:
             try:
-                job = self._vertex.custom_job(entry.job)
+                job = self._vertex.job(entry.job)
             except NotFound as problem:
                 raise ResourceError(
                     f"request {request.id} was submitted before, and its job is gone",
@@ -135,7 +143,7 @@ class Sender:
         wait, unreachable = self._manners.first_wait, 0
         while True:
             try:
-                return self._vertex.create_custom_job(request.body)
+                return self._vertex.create(request.kind, request.body)
             except CloudError as problem:
                 unreachable += isinstance(problem, Unreachable)
                 if not _worth_again(problem) or unreachable >= self._manners.resend_unreachable:
@@ -178,14 +186,14 @@ class Sender:
 
     def _claimant(self, request: Request, found: list[CustomJob]) -> CustomJob:
         """Of several jobs the one whose launcher has the claim; the oldest while that can't be told."""
-        claim = claim_of(request.body)
-        if not claim:
+        if not request.claim:
             return found[0]
         try:
-            holder = self._storage.read(Location.parse(claim)).decode(errors="replace").strip()
+            holder = self._storage.read(Location.parse(request.claim)).decode(errors="replace").strip()
         except CloudError:
             return found[0]
-        return next((job for job in found if holder.rsplit("/", 1)[-1] == job.id), found[0])
+        number = holder.rsplit("/", 1)[-1]
+        return next((job for job in found if number in (job.id, job.backing.rsplit("/", 1)[-1])), found[0])
 
     def _note(self, request: Request, state: State, job: str = "") -> None:
         when = self._clock.now().isoformat(timespec="seconds")
@@ -194,10 +202,9 @@ class Sender:
         self._journal.write(entry, durable=state is State.SENDING)
 
     def _unknown(self, request: Request, problem: CloudError | None) -> AnswerUnknown:
-        claimed = claim_of(request.body)
         safe = (
             "(looks again first; should two jobs be made, only one of them runs)"
-            if claimed
+            if request.claim
             else "(looks again first; this template has no launcher, so a job that shows up late would run as well)"
         )
         return AnswerUnknown(
@@ -211,5 +218,5 @@ class Sender:
 def _worth_again(problem: CloudError) -> bool:
     """Not accepted, and for a reason that passes: a rate limit, a busy service, a refused connection."""
     if isinstance(problem, Exhausted):
-        return _QUOTA_TOO_SMALL not in problem.message
+        return QUOTA_TOO_SMALL not in problem.message
     return isinstance(problem, Unreachable) or (problem.status == 503 and problem.not_accepted)

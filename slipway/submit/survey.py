@@ -1,188 +1,159 @@
-"""Reads, at once, what the verdict before sending needs, and gives it. What can't be read is said, not guessed."""
+"""Reads what the verdicts before sending need, all that is surely needed at once. What can't be read is said."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from slipway.catalog.model import Catalog, Way
+from slipway.catalog.model import Catalog
 from slipway.cloud.connection import Connection
 from slipway.cloud.failures import CloudError, Denied, NotFound, Unauthenticated, Unreachable
-from slipway.cloud.resources import CustomJob, PersistentResource
-from slipway.errors import PolicyError, ResourceError
-from slipway.submit.demand import Demand, Part
-from slipway.submit.sending import Sent
+from slipway.cloud.resources import PersistentResource
+from slipway.errors import ResourceError
+from slipway.submit.choosing import Judged, broken
+from slipway.submit.options import Option, Prepared
 from slipway.submit.verdict import Outcome, Verdict, on_cluster
-from slipway.words import join
+from slipway.submit.ways import reason
 
 if TYPE_CHECKING:
     from slipway.cloud.quotas import Quotas
-    from slipway.submit.headroom import Limits
+    from slipway.submit.headroom import Limits, NotChecked
 
 _FIRST_PAGE = 100
 
+Read = TypeVar("Read")
 
-@dataclass(frozen=True)
+
 class Survey:
-    """``per_hour``: USD for all machines, None for *price unknown*. ``earlier``: what the request id made before."""
-
-    verdict: Verdict
-    per_hour: Decimal | None
-    earlier: Sent | None = None
-
-
-def survey(
-    connection: Connection,
-    catalog: Catalog,
-    way: Way,
-    demand: Demand,
-    now: datetime,
-    begin: Callable[[], Sent | None],
-) -> Survey:
-    """One round of concurrent reads. ``begin`` runs beside them and may find the job that the request made before.
-
-    Raises ResourceError when the cluster is gone or in ERROR, Unreachable and Unauthenticated as they come.
+    """One look at the region. Clusters and jobs are read at once; limits too when the first way draws quota, else only
+    when a way that draws some is judged. ``threads`` stay their owner's.
     """
-    vertex = connection.vertex(catalog.project, catalog.region)
-    with ThreadPoolExecutor(4, thread_name_prefix="survey") as threads:
-        before = threads.submit(begin)
-        jobs = threads.submit(lambda: tuple(islice(vertex.active_custom_jobs(), _FIRST_PAGE)))
-        if way.cluster:
-            cluster = threads.submit(lambda: vertex.persistent_resource(catalog.clusters[way.cluster].id))
-        else:
-            quotas = connection.quotas(catalog.project)
-            limits = threads.submit(_limits, quotas, demand, catalog.region)
-        sent = before.result()
-        if sent:
-            return Survey(Verdict(Outcome.UNKNOWN, "submitted before"), None, sent)
-        if way.cluster:
-            verdict = _on_pool(catalog, way, demand, cluster, jobs, now)
-        else:
-            from slipway.submit.headroom import beside
 
-            verdict = beside(way.way, demand, catalog.region, limits.result(), _listed(jobs))
-    return Survey(verdict, price(catalog, way, demand))
+    def __init__(
+        self,
+        connection: Connection,
+        catalog: Catalog,
+        options: Iterable[Option],
+        now: datetime,
+        threads: ThreadPoolExecutor,
+    ) -> None:
+        self._connection, self._catalog, self._now, self._threads = connection, catalog, now, threads
+        self._vertex = connection.vertex(catalog.project, catalog.region)
+        self._options = options = [option for option in options if option.way.available]
+        self._jobs = threads.submit(lambda: tuple(islice(self._vertex.active_custom_jobs(), _FIRST_PAGE)))
+        self._clusters = {
+            name: threads.submit(self._vertex.persistent_resource, self._catalog.clusters[name].id)
+            for name in dict.fromkeys(option.way.cluster for option in options if option.way.cluster)
+        }
+        self._limits: dict[str, Future[int | NotChecked | None]] = {}
+        self._others: Future[tuple[PersistentResource, ...]] | None = None
+        if options and not options[0].way.cluster:
+            self._read_quota(options)
 
+    def judge(self, prepared: Prepared, request_id: str) -> Iterator[Judged]:
+        """The submission's options in order, as they are asked for; they are among those of the survey.
 
-def insist(verdict: Verdict, template: str, way: Way) -> None:
-    """Raises PolicyError for a job that can never run: it would wait for ever."""
-    if verdict.outcome is Outcome.NEVER:
-        more = "have the pool changed in the stack file" if way.cluster else "ask for more quota: slipway quota"
-        raise PolicyError(
-            f"{template} {verdict.text}",
-            why="\n".join(verdict.why),
-            fix=f"ask for less (slipway templates show {template}), or {more}",
-        )
+        Raises Unreachable and Unauthenticated: with them nothing can be sent either.
+        """
+        for option in prepared.options:
+            yield self._judged(prepared, option, request_id)
 
+    def _judged(self, prepared: Prepared, option: Option, request_id: str) -> Judged:
+        impossible = offline(prepared, option, request_id)
+        if impossible:
+            return impossible
+        if option.way.cluster:
+            try:
+                return Judged(option, self._on_pool(option))
+            except ResourceError as problem:
+                return broken(option, problem)
+        return Judged(option, self._beside(prepared, option))
 
-def added(catalog: Catalog, way: Way, verdict: Verdict) -> Decimal | None:
-    """USD an hour for the machines that pools would grow by; None when a price is unknown."""
-    total = Decimal(0)
-    for name, count in verdict.grows:
-        pool = catalog.clusters[way.cluster].pools.get(name)
-        if pool is None or pool.price_per_hour is None:
-            return None
-        total += pool.price_per_hour * count
-    return total
-
-
-def _limits(quotas: Quotas, demand: Demand, region: str) -> Limits:
-    """The limits of the metrics whose quota ids are known. Without the role they are not checked, and that is said."""
-    from slipway.quota import quota_id
-    from slipway.submit.headroom import NotChecked, draws
-
-    found: dict[str, int | NotChecked] = {}
-    for need in draws(demand):
-        id_ = quota_id(need.metric)
-        if id_ is None:
-            continue
+    def _on_pool(self, option: Option) -> Verdict:
+        name, catalog = option.way.cluster, self._catalog
+        id_ = catalog.clusters[name].id
         try:
-            limit = quotas.info(id_).limit(region)
-        except NotFound:
-            continue
+            cluster = self._clusters[name].result()
+        except NotFound as problem:
+            raise ResourceError(
+                f"cluster {name} is gone",
+                why=f"{id_}: {problem.message}",
+                fix=f"make it again: pulumi up --stack {catalog.stack}",
+            ) from problem
+        except (Unreachable, Unauthenticated):
+            raise
         except CloudError as problem:
-            needs = f" (needs {problem.role})" if isinstance(problem, Denied) and problem.role else ""
-            found[need.metric] = NotChecked(f"{problem.message}{needs}")
-            continue
-        if limit is not None:
-            found[need.metric] = limit
-    return found
+            return Verdict(Outcome.UNKNOWN, f"cannot tell whether it starts now: {problem.message}{_needs(problem)}")
+        if cluster.state in ("ERROR", "STOPPING"):
+            raise ResourceError(
+                f"cluster {name} is in {cluster.state} and takes no jobs",
+                why=f"{id_}: {cluster.error or 'the service gives no reason'}",
+                fix=f"pulumi up --stack {catalog.stack}   (makes a new one)",
+            )
+        return on_cluster(name, option.demand, cluster, _or_none(self._jobs), self._now)
+
+    def _beside(self, prepared: Prepared, option: Option) -> Verdict:
+        from slipway.submit.headroom import beside
+
+        self._read_quota(self._options)
+        found = {metric: reading.result() for metric, reading in self._limits.items()}
+        limits: Limits = {metric: limit for metric, limit in found.items() if limit is not None}
+        clusters = () if self._others is None else _or_none(self._others)
+        return beside(option, self._catalog.region, limits, _or_none(self._jobs), clusters, prepared)
+
+    def _read_quota(self, options: list[Option]) -> None:
+        """Begins to read the limits of all metrics that any of the ways draws, once."""
+        from slipway.quota import quota_id
+        from slipway.submit.headroom import draws, on_demand
+
+        quotas = self._connection.quotas(self._catalog.project)
+        beside = [option for option in options if not option.way.cluster]
+        for option in beside:
+            for need in draws(option):
+                id_ = quota_id(need.metric)
+                if id_ is not None and need.metric not in self._limits:
+                    self._limits[need.metric] = self._threads.submit(_limit, quotas, id_, self._catalog.region)
+        if self._others is None and any(on_demand(option) for option in beside):
+            self._others = self._threads.submit(self._vertex.persistent_resources)
 
 
-def _listed(listing: Future[tuple[CustomJob, ...]]) -> tuple[CustomJob, ...] | None:
+def offline(prepared: Prepared, option: Option, request_id: str) -> Judged | None:
+    """What can be told without asking anybody: the catalog's word, and the service's rules for these parameters."""
+    if not option.way.available:
+        return Judged(option, _never(option, reason(option.way)))
+    from slipway.rules import check
+
+    body = prepared.body(option, request_id)
+    breaches = check(option.kind.name, option.way.way, body, region=prepared.catalog.region)
+    return Judged(option, _never(option, *(str(one) for one in breaches))) if breaches else None
+
+
+def _never(option: Option, *why: str) -> Verdict:
+    place = f"on {option.way.cluster}" if option.way.cluster else f"by way {option.way.way}"
+    return Verdict(Outcome.NEVER, f"can never run {place}", why)
+
+
+def _limit(quotas: Quotas, id_: str, region: str) -> int | NotChecked | None:
+    """None where the service has no such quota. Without the role it is not checked, and that is said."""
+    from slipway.submit.headroom import NotChecked
+
     try:
-        return listing.result()
+        return quotas.info(id_).limit(region)
+    except NotFound:
+        return None
+    except CloudError as problem:
+        return NotChecked(f"{problem.message}{_needs(problem)}")
+
+
+def _needs(problem: CloudError) -> str:
+    return f" (needs {problem.role})" if isinstance(problem, Denied) and problem.role else ""
+
+
+def _or_none(reading: Future[Read]) -> Read | None:
+    try:
+        return reading.result()
     except CloudError:
         return None
-
-
-def price(catalog: Catalog, way: Way, demand: Demand) -> Decimal | None:
-    """USD an hour for all machines: as published for a pool, from the price book for others."""
-    total = Decimal(0)
-    for part in demand.parts:
-        each = _each(catalog, way, part)
-        if each is None:
-            return None
-        total += each * part.machines
-    return total
-
-
-def _each(catalog: Catalog, way: Way, part: Part) -> Decimal | None:
-    if way.cluster:
-        pool = catalog.clusters[way.cluster].pools.get(part.pool)
-        return pool.price_per_hour if pool else None
-    from slipway.cluster import Disk
-    from slipway.prices import hourly
-
-    disk = Disk(part.shape.disk_type, part.shape.disk_gb)
-    return hourly(part.shape.machine, catalog.region, disk, way.way, accelerator=part.shape.accelerator)
-
-
-def _on_pool(
-    catalog: Catalog,
-    way: Way,
-    demand: Demand,
-    reading: Future[PersistentResource],
-    listing: Future[tuple[CustomJob, ...]],
-    now: datetime,
-) -> Verdict:
-    name, id_ = way.cluster, catalog.clusters[way.cluster].id
-    try:
-        cluster = reading.result()
-    except NotFound as problem:
-        raise ResourceError(
-            f"cluster {name} is gone",
-            why=f"{id_}: {problem.message}",
-            fix=f"make it again: pulumi up --stack {catalog.stack}",
-        ) from problem
-    except (Unreachable, Unauthenticated):
-        raise
-    except CloudError as problem:
-        needs = f" (needs {problem.role})" if isinstance(problem, Denied) and problem.role else ""
-        return Verdict(Outcome.UNKNOWN, f"cannot tell whether it starts now: {problem.message}{needs}")
-    if cluster.state in ("ERROR", "STOPPING"):
-        raise ResourceError(
-            f"cluster {name} is in {cluster.state} and takes no jobs",
-            why=f"{id_}: {cluster.error or 'the service gives no reason'}",
-            fix=f"pulumi up --stack {catalog.stack}   (makes a new one)",
-        )
-    return on_cluster(name, demand, cluster, _listed(listing), now)
-
-
-def summary(way: Way, demand: Demand) -> str:
-    """``pool cpu/workers  n1-standard-8 × 3 (1 scheduler, 2 workers)``"""
-    place = way.way
-    if way.cluster:
-        place = f"pool {join(f'{way.cluster}/{pool}' for pool in dict.fromkeys(part.pool for part in demand.parts))}"
-    shapes: dict[str, int] = {}
-    for part in demand.parts:
-        accelerator = f" + {part.shape.accelerator_count} × {part.shape.accelerator}" if part.shape.accelerator else ""
-        shape = part.shape.machine + accelerator
-        shapes[shape] = shapes.get(shape, 0) + part.machines
-    roles = ", ".join(f"{part.machines} {part.role}" for part in demand.parts)
-    return f"{place}  {', '.join(f'{shape} × {count}' for shape, count in shapes.items())} ({roles})"

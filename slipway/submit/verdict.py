@@ -32,13 +32,15 @@ class Outcome(StrEnum):
 class Verdict:
     """``text`` is one line that begins with the verdict. ``why`` has the reasons of a job that can never run.
 
-    ``grows``: by how many machines each pool would grow, for a job that makes pools scale up.
+    ``grows``: by how many machines each pool would grow, for a job that makes pools scale up. ``holder``: the job that
+    has most of a full pool.
     """
 
     outcome: Outcome
     text: str
     why: tuple[str, ...] = ()
     grows: tuple[tuple[str, int], ...] = ()
+    holder: str = ""
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,9 @@ def on_cluster(
     mine = [job for job in jobs or () if job.persistent_resource_id == cluster.id]
     full = [one for one in loads if one.outcome is Outcome.FULL]
     if full:
-        return Verdict(Outcome.FULL, f"pool full: {_full(name, full, cluster, mine, now)}")
+        first = _held(full[0].pool, cluster, mine)
+        text = f"pool full: {_full(name, full, cluster, mine, now)}"
+        return Verdict(Outcome.FULL, text, holder=first[0][1].display_name if first else "")
     growing = [one for one in loads if one.outcome is Outcome.SCALES]
     if growing:
         text = f"scales up: {join(_growth(name, one) for one in growing)}"
@@ -128,12 +132,16 @@ def _full(name: str, loads: list[Load], cluster: PersistentResource, jobs: list[
 
 def _holders(pool: str, cluster: PersistentResource, jobs: list[CustomJob], now: datetime) -> str:
     """Who is on the pool, the largest first; at most three by name."""
-    held = [(by_pool(Demand.of(job), cluster).get(pool, 0), job) for job in jobs if job.state != _QUEUED]
-    held = sorted((one for one in held if one[0]), key=lambda one: -one[0])
+    held = _held(pool, cluster, jobs)
     names = [holder(job, now) for _, job in held[:3]]
     if len(held) > 3:
         names.append(f"{len(held) - 3} more")
     return f" with {join(names)}" if names else ""
+
+
+def _held(pool: str, cluster: PersistentResource, jobs: list[CustomJob]) -> list[tuple[int, CustomJob]]:
+    held = [(by_pool(Demand.of(job), cluster).get(pool, 0), job) for job in jobs if job.state != _QUEUED]
+    return sorted((one for one in held if one[0]), key=lambda one: -one[0])
 
 
 def holder(job: CustomJob, now: datetime) -> str:

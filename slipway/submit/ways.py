@@ -1,14 +1,16 @@
-"""Which way a job takes: the first that is available, or the one that was asked for."""
+"""What a submission may choose from: the template, its kinds, and the ways that stand for its parameters."""
 
 from __future__ import annotations
 
 import difflib
+from collections.abc import Mapping
 
-from slipway.catalog.model import Catalog, Template, Way
-from slipway.errors import ConfigError, PolicyError
+from slipway.catalog.model import Catalog, Scalar, Template, Way
+from slipway.cloud.kinds import KINDS, Kind
+from slipway.errors import ConfigError
 
-SUPPORTED = ("pool", "spot")
-PLANNED = ("flex-start", "on-demand", "reservation")
+WAYS = ("pool", "flex-start", "spot", "on-demand", "reservation")
+"""Every way there is, by name."""
 
 
 def find_template(catalog: Catalog, name: str) -> Template:
@@ -24,43 +26,58 @@ def find_template(catalog: Catalog, name: str) -> Template:
     )
 
 
-def choose(template: Template, wanted: str | None) -> Way:
-    """Raises ConfigError for a way that is not there, PolicyError for one that is not available."""
-    if wanted is None:
-        first = next((way for way in template.ways if way.available and way.way in SUPPORTED), None)
-        if first:
-            return first
-        raise PolicyError(
-            f"{template.name} can't run by any of its ways",
-            why="\n".join(f"{way.way:<12} {reason(way)}" for way in template.ways) or "the template lists no way",
-            fix="slipway quota    (what is short), then deploy again: pulumi up",
-        )
-    if wanted in PLANNED:
+def find_kind(template: Template, wanted: str | None) -> Kind:
+    """The kind to submit as: the template's usual one, or another of its own. Raises ConfigError."""
+    kinds = template.kinds or (template.kind,)
+    name = wanted or kinds[0]
+    if name in kinds and name in KINDS:
+        return KINDS[name]
+    if wanted:
         raise ConfigError(
-            f"--way {wanted} is not supported by this version",
-            why=f"jobs run by {' or '.join(SUPPORTED)}",
-            fix=f"slipway submit {template.name} --way {SUPPORTED[0]}",
+            f"{template.name} can't be submitted as a {wanted}",
+            why=f"its kinds are {', '.join(kinds)}",
+            fix=f"slipway submit {template.name} --as {kinds[0]}",
         )
-    way = next((one for one in template.ways if one.way == wanted), None)
-    if way is None:
-        names = [one.way for one in template.ways]
+    raise ConfigError(
+        f"{template.name} is a {name}, which this version does not know",
+        fix="update slipway to the version of the checkout that deployed it",
+    )
+
+
+def standing(template: Template, kind: Kind, values: Mapping[str, Scalar]) -> tuple[Way, ...]:
+    """The ways of the variant that these values choose, in the template's order. Raises ConfigError for none."""
+    found = tuple(
+        way
+        for way in template.ways
+        if way.kind == kind.name and all(values.get(name) in wanted for name, wanted in way.when.items())
+    )
+    if not found:
+        chosen = ", ".join(f"{name}={values[name]}" for name in _choosing(template) if name in values)
+        raise ConfigError(
+            f"{template.name} has no way to run as a {kind.words}{f' with {chosen}' if chosen else ''}",
+            why="no cluster of the stack fits it, and it lists no other way",
+            fix=f"slipway templates show {template.name}",
+        )
+    return found
+
+
+def named(template: Template, ways: tuple[Way, ...], wanted: str, flag: str = "--way") -> tuple[Way, ...]:
+    """Those of one name: the pool way stands once for each cluster that fits. Raises ConfigError."""
+    found = tuple(way for way in ways if way.way == wanted)
+    if not found:
+        names = list(dict.fromkeys(way.way for way in ways))
         raise ConfigError(
             f"{template.name} has no way {wanted!r}",
-            why=f"it runs by {' or '.join(names) or 'none'}",
-            fix=f"slipway submit {template.name}{f' --way {names[0]}' if names else ''}",
+            why=f"it runs by {' or '.join(names)}",
+            fix=f"slipway submit {template.name} {flag} {names[0]}",
         )
-    if not way.available:
-        others = [one.way for one in template.ways if one.available and one.way in SUPPORTED]
-        raise PolicyError(
-            f"{template.name} can't run by way {wanted} now",
-            why=reason(way),
-            fix=f"slipway submit {template.name} --way {others[0]}" if others else "slipway quota    (what is short)",
-        )
-    return way
+    return found
 
 
 def reason(way: Way) -> str:
-    """Why a way is not taken, in words."""
-    if way.way not in SUPPORTED:
-        return "not supported by this version"
-    return way.why or ("available" if way.available else "not available; the catalog does not say why")
+    """Why the catalog says that a way is not available."""
+    return way.why or "not available; the catalog does not say why"
+
+
+def _choosing(template: Template) -> list[str]:
+    return list(dict.fromkeys(name for way in template.ways for name in way.when))

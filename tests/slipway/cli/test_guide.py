@@ -7,7 +7,7 @@ from slipway.cli import following, submit
 from slipway.cli.main import INTERRUPTED, slipway
 from slipway.cloud.endpoints import OVERRIDES
 from slipway.errors import SlipwayError
-from slipway.submit.ways import PLANNED
+from slipway.submit.ways import WAYS
 
 GUIDE = (Path(__file__).resolve().parents[3] / "docs" / "cli.md").read_text(encoding="utf-8")
 
@@ -31,7 +31,13 @@ def test_every_exit_code_stands_in_its_table() -> None:
 def test_what_is_not_there_yet_is_named() -> None:
     for name in submit._PLANNED:
         assert f"`--{name}`" in GUIDE
-    for way in PLANNED:
+
+
+def test_every_flag_and_way_of_a_submission_stands_in_it() -> None:
+    flags = {flag for option in submit.submit.params for flag in option.opts if flag.startswith("--")}
+    for flag in flags - {"--param", *(f"--{name}" for name in submit._PLANNED)}:
+        assert flag in GUIDE, flag
+    for way in WAYS:
         assert f"`{way}`" in GUIDE
 
 

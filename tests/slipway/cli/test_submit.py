@@ -73,11 +73,21 @@ def test_a_full_pool_says_who_has_it_and_the_job_waits_with_a_reason(stack: Stac
 
 
 def test_what_can_never_run_is_not_sent(stack: Stack) -> None:  # P3
-    done = stack.run("submit", "crew", "-p", "workers=9")
+    done = stack.run("submit", "crew", "-p", "workers=9", "--way", "pool")
     assert done.code == 5 and stack.jobs() == []
     assert done.err.splitlines()[:2] == [
         "error: crew can never run on cpu",
         "  why: cpu/workers: needs 10 machines, the pool's maximum is 3",
+    ]
+
+
+def test_what_no_way_can_run_says_why_of_each(stack: Stack) -> None:  # N3, P3
+    done = stack.run("submit", "crew", "-p", "workers=9")
+    assert done.code == 5 and stack.jobs() == []
+    assert done.err.splitlines()[:3] == [
+        "error: crew can't run by any of its ways",
+        "  why: pool cpu       cpu/workers: needs 10 machines, the pool's maximum is 3",
+        "       spot           quota custom_model_training_preemptible_cpus us-central1: needs 40, limit 1",
     ]
 
 
@@ -125,10 +135,24 @@ def test_ctrl_c_detaches_and_never_cancels(stack: Stack) -> None:
         (("submit", "crew", "-p", "workers=many"), "workers=many is not a whole number, 1 to 50"),
         (("submit", "crew", "-p", "workers=51"), "workers=51 is out of bounds: 1 to 50"),
         (("submit", "crew", "-p", "workers"), "'workers' is not name=value"),
-        (("submit", "hello", "--way", "flex-start"), "--way flex-start is not supported by this version"),
+        (("submit", "hello", "--way", "flex-start"), "hello has no way 'flex-start'"),
+        (("submit", "hello", "--as", "training-pipeline"), "hello can't be submitted as a training-pipeline"),
+        (("submit", "hello", "--as", "ray-job"), "Invalid value for '--as'"),
+        (("submit", "hello", "--wait-for", "pool"), "--wait-for pool is no wait"),
+        (("submit", "hello", "--wait-for", "pool=soon"), "no duration"),
+        (("submit", "hello", "--wait-for", "pool=0"), "no duration"),
+        (("submit", "hello", "--wait-for", "pool=5m", "--wait-for", "spot=5m"), "there is nothing to move on to"),
+        (("submit", "hello", "--wait-for", "pool=5m", "--then", "on-demand"), "hello has no way 'on-demand'"),
+        (("submit", "hello", "--wait-for", "pool=5m", "--then", "pool"), "comes twice"),
+        (("submit", "hello", "--way", "pool", "--then", "spot"), "--way pool takes that way alone"),
+        (("submit", "hello", "--rate", "5"), "--rate is for sweeps"),
+        (("submit", "hello", "--retry-failed"), "--retry-failed is for sweeps"),
+        (("submit", "hello", "--experiment", "digits"), "hello belongs to no experiment"),
+        (("submit", "hello", "--experiment-run", "A b"), "is no name for it"),
+        (("submit", "hello", "--format", "gcloud"), "--format is not supported by this version"),
         (("submit", "hello", "--way", "pol"), "it runs by pool or spot"),
-        (("submit", "hello", "--sweep", "a=1,2"), "--sweep is not supported by this version"),
-        (("submit", "hello", "--code", "./src"), "--code is not supported by this version"),
+        (("submit", "hello", "--sweep", "a=1,2"), "no suffix is not .yaml, .json or .csv"),
+        (("submit", "hello", "--sweep", "gone.yaml"), "can't read gone.yaml"),
         (("submit", "hello", "--timeout", "5m"), "add --wait or --follow"),
         (("submit", "hello", "--wait", "--timeout", "soon"), "no duration"),
         (("submit", "hello", "--wait", "--dry-run"), "--dry-run sends nothing"),

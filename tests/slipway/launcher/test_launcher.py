@@ -97,7 +97,7 @@ class Replica:
         return f"gs://{self.bucket}/claims/{request}"
 
     def start(
-        self, request: str, job: str, *arguments: str, python: str = sys.executable
+        self, request: str, job: str, *arguments: str, python: str = sys.executable, trial: str = ""
     ) -> subprocess.CompletedProcess[str]:
         command = [
             python,
@@ -111,6 +111,8 @@ class Replica:
             *arguments,
         ]
         environ = {**self.environ, "CLOUD_ML_JOB_ID": job} if job else self.environ
+        if trial:
+            environ = {**environ, "CLOUD_ML_TRIAL_ID": trial}
         return subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60, check=False)
 
 
@@ -150,6 +152,34 @@ def test_a_copy_says_so_and_ends_well_before_any_code(replica: Replica) -> None:
     done = replica.start("copied", "12")
     assert done.returncode == 0
     assert done.stdout == "slipway: a copy of job 11, which runs this submission: nothing to do here\n"
+
+
+def give_up(cloud: LocalCloud, replica: Replica, request: str) -> int:
+    """What `slipway submit` does to move a submission on; 412 when a launcher was first."""
+    url = (
+        f"{cloud.url}/upload/storage/v1/b/{replica.bucket}/o?uploadType=media&ifGenerationMatch=0&name=claims/{request}"
+    )
+    return cloud.session().post(url, data=launcher.MOVED.encode(), timeout=30).status_code
+
+
+def test_a_submission_that_was_given_up_never_runs(replica: Replica, cloud: LocalCloud) -> None:  # N3
+    assert give_up(cloud, replica, "moved") == 200
+    for trial in ("", "1"):
+        done = replica.start("moved", "11", trial=trial)
+        assert (done.returncode, done.stdout) == (0, "slipway: given up for another way: nothing to do here\n")
+
+
+def test_a_submission_that_runs_can_not_be_given_up(replica: Replica, cloud: LocalCloud) -> None:  # N3
+    assert ran(replica.start("running", "11"))
+    assert ran(replica.start("tuning", "21", trial="1"))
+    assert give_up(cloud, replica, "running") == give_up(cloud, replica, "tuning") == 412
+
+
+def test_each_trial_runs_once_whichever_tuning_job_it_is_of(replica: Replica) -> None:  # N7, W5
+    assert ran(replica.start("study", "21", trial="1")) and ran(replica.start("study", "22", trial="2"))
+    assert ran(replica.start("study", "21", trial="1"))
+    done = replica.start("study", "31", trial="1")
+    assert done.stdout == "slipway: a copy of job 21, which runs this submission: nothing to do here\n"
 
 
 def test_the_jobs_exit_code_is_its_own(replica: Replica) -> None:

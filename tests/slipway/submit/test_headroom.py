@@ -1,16 +1,32 @@
-"""Whether preemptible quota has room for a job beside the pools."""
+"""Whether quota has room for a job beside the pools, by the metrics that its way draws."""
 
+from slipway.catalog.model import Catalog, Template, Way
+from slipway.cloud.kinds import CUSTOM_JOB
+from slipway.cloud.resources import CustomJob, PersistentResource
+from slipway.submit.filling import Extras
 from slipway.submit.headroom import Limits, NotChecked, beside
+from slipway.submit.options import Option, Prepared
 from slipway.submit.verdict import Outcome, Verdict
 
-from .conftest import N1, demand, job
+from .conftest import N1, cluster, demand, job, pool
 
-CPUS = "custom_model_training_preemptible_cpus"
+CPUS, ON_DEMAND = "custom_model_training_preemptible_cpus", "custom_model_training_cpus"
 THREE = demand(("workers", "", N1, 3))
+CATALOG = Catalog("local", "p", "us-central1", "", False, "w", "t", {}, (), {})
+TEMPLATE = Template("digits", "", "custom-job", (), (), ())
 
 
-def verdict(limits: Limits, *active: object) -> Verdict:
-    return beside("spot", THREE, "us-central1", limits, active)  # type: ignore[arg-type]
+def verdict(
+    limits: Limits,
+    *active: CustomJob,
+    by: str = "spot",
+    beside_clusters: tuple[PersistentResource, ...] = (),
+    wait: float | None = None,
+) -> Verdict:
+    way = Way(by, True, "", "", (), None, {"jobSpec": {"scheduling": {"maxWaitDuration": "86400s"}}})
+    prepared = Prepared(CATALOG, TEMPLATE, CUSTOM_JOB, {}, (), "", Extras())
+    option = Option(way, CUSTOM_JOB, THREE, wait)
+    return beside(option, "us-central1", limits, active, beside_clusters, prepared)
 
 
 def test_quota_suffices() -> None:
@@ -32,6 +48,29 @@ def test_a_limit_in_use_means_waiting() -> None:  # N9
     found = verdict({CPUS: 24}, spot)
     assert found.outcome is Outcome.WAITS
     assert found.text.endswith("waits for preemptible quota: vCPUs needs 24, 16 of 24 used")
+    assert found.why == (f"quota {CPUS} us-central1: needs 24, limit 24, used 16",)
+
+
+def test_flex_start_draws_the_preemptible_quota_and_says_how_long_it_waits() -> None:  # W2, W6
+    assert verdict({CPUS: 24, ON_DEMAND: 0}, by="flex-start").text == (
+        "flex-start: waits up to 24 h for 3 machines of its own, all at once; quota suffices"
+    )
+    assert "waits up to 2 h for" in verdict({CPUS: 24}, by="flex-start", wait=7200).text
+    assert "waits for ever for" in verdict({CPUS: 24}, by="flex-start", wait=0).text
+    assert verdict({CPUS: 23}, by="flex-start").outcome is Outcome.NEVER
+
+
+def test_on_demand_shares_its_quota_with_the_clusters() -> None:  # D2
+    three = cluster(pool(replicas=3))
+    assert verdict({CPUS: 0, ON_DEMAND: 48}, by="on-demand", beside_clusters=(three,)).outcome is Outcome.BESIDE
+    found = verdict({ON_DEMAND: 40}, by="on-demand", beside_clusters=(three,))
+    assert found.outcome is Outcome.WAITS
+    assert found.text.endswith("waits for on-demand quota: N1/E2 vCPUs needs 24, 24 of 40 used")
+
+
+def test_which_quota_a_reservation_draws_nobody_documents() -> None:  # Z6
+    found = verdict({CPUS: 0, ON_DEMAND: 0}, by="reservation")
+    assert found.outcome is Outcome.BESIDE and "which quota it draws is not documented" in found.text
 
 
 def test_jobs_on_a_pool_draw_no_preemptible_quota() -> None:

@@ -1,0 +1,43 @@
+"""`--code`: packs a folder, shows what it is, and puts it where jobs read it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from slipway.cli import screen
+from slipway.cli.context import Context
+from slipway.cloud.failures import CloudError
+from slipway.cloud.storage import Location
+from slipway.code.packing import modules, pack
+from slipway.code.tree import read
+from slipway.submit.options import Wish
+from slipway.submit.ways import find_template
+
+
+def with_code(context: Context, wish: Wish, folder: Path, *, upload: bool) -> Wish:
+    """The wish with its package and labels. Raises PolicyError where that is not allowed, and ConfigError."""
+    catalog = context.catalog
+    template = find_template(catalog, wish.template)
+    modules(template)
+    code = pack(catalog, template, read(folder), folder.resolve().name)
+    state = f" @ {code.commit[:7]}{'+' if code.dirty else ''}" if code.commit else ", never committed"
+    size = len(code.package.content) / 1000
+    screen.note(f"code {folder}{state}  {code.count} files, {size:,.0f} kB  →  {code.location}")
+    if upload:
+        _upload(context, code.location, code.package.content)
+    extras = replace(wish.extras, package=str(code.location), labels={**wish.extras.labels, **code.labels})
+    return replace(wish, extras=extras)
+
+
+def _upload(context: Context, location: Location, content: bytes) -> None:
+    """The name is the content's hash: what is there already is the same, so a lost answer is simply asked again."""
+    storage = context.connection.storage
+    for attempt in range(3):
+        try:
+            storage.create(location, content, "application/gzip")
+            return
+        except CloudError as problem:
+            if attempt == 2 or (problem.status and problem.status < 500 and problem.status != 429):
+                raise
+            context.clock.sleep(2.0**attempt)

@@ -1,0 +1,63 @@
+"""Flags of `slipway submit` that are more than a text, read and checked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from slipway.errors import ConfigError
+from slipway.submit.options import WAITS_BY_ITSELF
+from slipway.submit.ways import WAYS
+from slipway.words import seconds
+
+_RUN = re.compile(r"[a-z0-9][a-z0-9-]{0,127}")
+
+
+@dataclass(frozen=True)
+class Ending:
+    """Whether the command waits for the job's end; ``timeout`` in seconds."""
+
+    waits: bool
+    timeout: float | None
+
+    @classmethod
+    def of(cls, *, wait: bool, follow: bool, timeout: str | None, dry_run: bool) -> Ending:
+        """Raises ConfigError for flags that do not go together."""
+        limit = seconds(timeout) if timeout is not None else None
+        if limit is not None and not (wait or follow):
+            raise ConfigError("--timeout bounds the waiting", why="this does not wait", fix="add --wait or --follow")
+        if dry_run and (wait or follow):
+            raise ConfigError("--dry-run sends nothing that could be waited for", fix="leave out --wait and --follow")
+        return cls(wait or follow, limit)
+
+
+def waits(typed: Iterable[str]) -> dict[str, float]:
+    """``pool=30m`` as seconds by way, in the order typed; ``flex-start=0`` is for ever. Raises ConfigError."""
+    found: dict[str, float] = {}
+    for one in typed:
+        way, equals, time = one.partition("=")
+        if not equals or way not in WAYS:
+            raise ConfigError(
+                f"--wait-for {one} is no wait",
+                why=f"it is a way and a time; the ways are {', '.join(WAYS)}",
+                fix="--wait-for pool=30m",
+            )
+        if way in found:
+            raise ConfigError(f"--wait-for {way} is given twice", fix="one time for each way")
+        endless = way == WAITS_BY_ITSELF and time.strip() in ("0", "0s")
+        found[way] = 0.0 if endless else seconds(time)
+    return found
+
+
+def run_name(flag: str, value: str | None) -> str:
+    """The name of an experiment or of a run in one, empty when none is given. Raises ConfigError."""
+    if value is None:
+        return ""
+    if not _RUN.fullmatch(value):
+        raise ConfigError(
+            f"{flag} {value!r} is no name for it",
+            why="lower-case letters, digits and -, at most 128, beginning with a letter or digit",
+            fix=f"{flag} baseline-2, for example",
+        )
+    return value

@@ -1,0 +1,160 @@
+"""One submission on the terminal: what is said while it is chosen, sent and waited for."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from slipway.catalog.model import Catalog
+from slipway.cli import screen
+from slipway.cli.context import Context
+from slipway.submit.choosing import Choice, Judged, passed_over
+from slipway.submit.options import Prepared
+from slipway.submit.pricing import added, price, summary
+from slipway.submit.staying import FOR_EVER, Waiting
+from slipway.submit.submitting import Submitted
+from slipway.submit.verdict import Outcome
+from slipway.words import clock, dollars, span
+
+if TYPE_CHECKING:
+    from slipway.jobs.following import Event
+
+
+class Terminal:
+    """Results go to stdout, unless that is kept for JSON."""
+
+    def __init__(self, context: Context, *, json: bool, again: str) -> None:
+        self._context, self._json, self._again = context, json, again
+        self._tell = screen.note if json else screen.out
+        self.any_sent = False
+
+    def note(self, text: str) -> None:
+        screen.note(text)
+
+    def chosen(self, prepared: Prepared, choice: Choice) -> None:
+        catalog, taken = self._context.catalog, choice.taken
+        self._tell(f"{prepared.template.name}{commit_words(catalog)}  →  {summary(taken.option)}")
+        self._tell(f"{taken.verdict.text}{_money(catalog, taken)}")
+        for one in choice.passed:
+            self._tell(f"  {passed_over(one)}")
+        later = prepared.options[prepared.options.index(taken.option) + 1 :]
+        if taken.option.wait is not None and later:
+            self._tell(f"  waits here {_wait(taken.option.wait)}, then moves on to {_ways(later)}")
+            screen.note(screen.faint(f"  after an interruption: {self._again}", sys.stderr))
+
+    def sent(self, submitted: Submitted) -> None:
+        job = submitted.sent.job
+        self.any_sent = True
+        if not submitted.sent.fresh:
+            self._tell(f"submitted before with request id {submitted.request.id}: nothing is sent again")
+        if submitted.sent.copies:
+            copies = ", ".join(submitted.sent.copies)
+            screen.note(f"warning: copies of this request exist and end by themselves: {copies}")
+        self._tell(f"job {screen.bold(job.display_name, sys.stdout)}  {job.name}")
+        link = self._context.console_link(job.id)
+        if link:
+            self._tell(f"  {link}")
+        name = job.display_name
+        screen.note(screen.faint(f"  slipway jobs logs {name} --follow      slipway jobs cancel {name}", sys.stderr))
+
+    def moving(self, waiting: Waiting) -> None:
+        self._tell(
+            f"{waiting.job.display_name} did not start by {waiting.option.label}: it is given up and can never run, "
+            f"next is {_ways(waiting.later)}"
+        )
+
+    @contextmanager
+    def watching(self, waiting: Waiting) -> Iterator[Callable[[Event], None]]:
+        from slipway.cli.following import display
+        from slipway.jobs.following import Progress, Trouble
+
+        begin = self._context.clock.monotonic()
+
+        def left() -> str:
+            if waiting.seconds == FOR_EVER or waiting.job.start_time is not None:
+                return ""
+            rest = waiting.seconds - (self._context.clock.monotonic() - begin)
+            return f"  (then {waiting.later[0].label} in {clock(rest)})" if rest > 0 else ""
+
+        def state(event: Progress) -> Callable[[datetime], str]:
+            job = event.job
+
+            def text(now: datetime) -> str:
+                if job.ended or job.start_time is not None:
+                    return f"{job.display_name}  {job.state.removeprefix('JOB_STATE_').lower()}"
+                age = clock((now - job.create_time).total_seconds()) if job.create_time else "0:00"
+                return f"{job.display_name}  waiting {age}  {event.why}".rstrip() + left()
+
+            return text
+
+        with display(self._context, self._json) as show:
+
+            def tell(event: Event) -> None:
+                if isinstance(event, Progress):
+                    show.state(state(event))
+                elif isinstance(event, Trouble):
+                    show.note(event.text)
+
+            yield tell
+
+
+def commit_words(catalog: Catalog) -> str:
+    """The reviewed commit that defined the template, with a + when there was more than it."""
+    return f"  @ {catalog.commit}{'+' if catalog.dirty else ''}" if catalog.commit else ""
+
+
+def document(context: Context, submitted: Submitted, job: Any, submission_id: str) -> dict[str, Any]:
+    """A submission as `--output json` prints it; `job` is what has become of it by now."""
+    from slipway.cli.documents import job_document
+
+    choice, request = submitted.choice, submitted.request
+    each = None if choice is None else price(context.catalog, choice.taken.option)
+    verdict = (
+        {"outcome": Outcome.UNKNOWN.value, "text": "submitted before"}
+        if choice is None
+        else {"outcome": choice.taken.verdict.outcome.value, "text": choice.taken.verdict.text}
+    )
+    return {
+        "requestId": submission_id,
+        "sendingId": request.id,
+        "fresh": submitted.sent.fresh,
+        "copies": list(submitted.sent.copies),
+        "verdict": verdict,
+        "passedOver": [] if choice is None else [_passed(one) for one in choice.passed],
+        "pricePerHour": None if each is None else str(each),
+        "job": job_document(job, context),
+    }
+
+
+def _passed(one: Judged) -> dict[str, Any]:
+    return {
+        "way": one.option.way.way,
+        "cluster": one.option.way.cluster or None,
+        "outcome": one.verdict.outcome.value,
+        "why": list(one.reasons),
+    }
+
+
+def _money(catalog: Catalog, taken: Judged) -> str:
+    """The price, where it belongs to the verdict's line."""
+    each, outcome = price(catalog, taken.option), taken.verdict.outcome
+    if each is None:
+        return ", price unknown"
+    if not taken.option.way.cluster:
+        return f" ({dollars(each)} while it runs, waiting is not billed)"
+    if outcome is Outcome.STARTS:
+        return f", no extra charge (pool machines: {dollars(each)} for these, paid anyway)"
+    if outcome is Outcome.SCALES:
+        return f" (adds {dollars(added(catalog, taken.option, taken.verdict))} while the pool is that large)"
+    return f" (pool machines: {dollars(each)} for these, paid anyway)"
+
+
+def _wait(seconds: float) -> str:
+    return f"up to {span(seconds)}" if seconds else "for ever"
+
+
+def _ways(options: tuple[Any, ...]) -> str:
+    return ", ".join(dict.fromkeys(option.label for option in options))

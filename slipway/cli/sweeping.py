@@ -1,0 +1,245 @@
+"""`slipway submit --sweep`: what will be sent and how long that takes, the sending, and what came of it."""
+
+from __future__ import annotations
+
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from slipway.cli import screen
+from slipway.cli.context import Context
+from slipway.cli.flags import Ending
+from slipway.cli.following import Detached
+from slipway.cli.submitting import commit_words
+from slipway.cli.sweep_progress import shown
+from slipway.errors import AnswerUnknown, ConfigError, PolicyError, ResourceError
+from slipway.submit.choosing import Choice, choose, passed_over
+from slipway.submit.journal import state_folder
+from slipway.submit.pricing import summary
+from slipway.submit.request import Request
+from slipway.submit.sending import Manners
+from slipway.submit.survey import Survey, offline
+from slipway.sweep.courier import Courier, Delivery, Progress
+from slipway.sweep.file import read
+from slipway.sweep.journal import Head, Journal
+from slipway.sweep.pace import SUBMISSIONS_PER_MINUTE, Estimate, Pace
+from slipway.sweep.plan import Plan, plan
+from slipway.sweep.post import VertexPost
+from slipway.sweep.runs import Run, Todo, known, todo
+from slipway.words import exact
+
+if TYPE_CHECKING:
+    from slipway.cli.submit import Typed
+
+WIDTH = 64
+"""Requests under way at once: enough to use any permitted rate at a second's latency."""
+
+_SHOWN_REQUESTS = 3
+
+
+class Sweeping:
+    """One command's sweep."""
+
+    def __init__(self, context: Context, typed: Typed, name: str | None, *, rate: int | None, json: bool) -> None:
+        self._context, self._json = context, json
+        self._tell = screen.note if json else screen.out
+        self._rate = SUBMISSIONS_PER_MINUTE if rate is None else rate
+        assert typed.sweep is not None
+        if typed.wait_for or typed.then:
+            raise ConfigError(
+                "--wait-for and --then are for one job",
+                why="all runs of a sweep that need the same machines go the same way",
+                fix="choose it: --way WAY",
+            )
+        points = read(Path(typed.sweep))
+        wish = typed.wish()
+        if typed.code is not None:
+            from slipway.cli.coding import with_code
+
+            wish = with_code(context, wish, Path(typed.code), upload=True)
+        self.plan: Plan = plan(context.catalog, wish, points, context.user, name)
+        self._again = typed.again(name) if name else " ".join(typed.words)
+
+    def dry_run(self) -> None:
+        """How many, how long, and the first requests. Nothing is read of pools and quota, nothing is sent."""
+        from slipway.submit.preview import request_of
+
+        found = self.plan
+        requests = [
+            request_of(found.prepared(Run(index)), Run(index).request_id(found.id))
+            for index in range(min(_SHOWN_REQUESTS, found.count))
+        ]
+        screen.note(f"{found.count:,} runs, sweep {found.id}{self._takes(found.count)}; the first {len(requests)}:")
+        document = {"sweep": found.id, "count": found.count, "takesSeconds": self._estimate(found.count)}
+        screen.out_json("sweep-plan", {**document, "requests": requests})
+
+    def run(self, *, retry: bool) -> tuple[Delivery, Todo]:
+        """Sends what is left of it. Raises PolicyError when some run can't go any way, and SlipwayError."""
+        catalog, found = self._context.catalog, self.plan
+        with ThreadPoolExecutor(WIDTH, thread_name_prefix="sweep") as threads, self._journal() as journal:
+            self._context.connection.session.widen(WIDTH)
+            post = VertexPost(self._context.vertex, found.groups[0].prepared.kind, catalog.stack, found.id)
+            listing = threads.submit(post.all)
+            choices = self._choices(threads)
+            journal.begin(self._head())
+            left = todo(found.count, known(found.id, journal.jobs, journal.open, listing.result()), retry=retry)
+            self._said(choices, left, retry=retry)
+            delivery = self._deliver(journal, threads, post, choices, left)
+        return delivery, left
+
+    def _deliver(
+        self, journal: Journal, threads: ThreadPoolExecutor, post: VertexPost, choices: list[Choice], left: Todo
+    ) -> Delivery:
+        made: dict[Run, Request] = {}
+
+        def request(run: Run) -> Request:
+            if run not in made:
+                option = choices[self.plan.of_group[run.index]].taken.option
+                made[run] = self.plan.request(run, option, self._again)
+            return made[run]
+
+        progress = Progress(total=left.done + len(left.send) + len(left.look), before=left.done)
+        manners = Manners(look_for=self._context.look_for)
+        with shown(self._context.clock, progress, plain=self._json) as tell:
+            courier = Courier(
+                post, request, journal, Pace(self._rate), threads, WIDTH, tell, manners, self._context.clock
+            )
+            return courier.deliver(left.send, left.look, progress)
+
+    def _journal(self) -> Journal:
+        catalog = self._context.catalog
+        folder = state_folder(self._context.folder, self._context.environ) / "sweeps"
+        return Journal(folder / catalog.project / catalog.stack / f"{self.plan.id}.jsonl")
+
+    def _head(self) -> Head:
+        catalog, found = self._context.catalog, self.plan
+        template = found.groups[0].prepared.template.name
+        return Head(found.id, template, found.digest, found.count, catalog.commit, self._context.now.isoformat())
+
+    def _choices(self, threads: ThreadPoolExecutor) -> list[Choice]:
+        """A way for each group of runs. Raises PolicyError when one has none, or a run breaks a rule of the service."""
+        options = [option for group in self.plan.groups for option in group.prepared.options]
+        survey = Survey(self._context.hurried, self._context.catalog, options, self._context.now, threads)
+        found = []
+        for group in self.plan.groups:
+            judging = survey.judge(group.prepared, self.plan.id)
+            found.append(choose(group.prepared.template.name, judging, settle=True))
+        broken = [
+            f"run {index}: {'; '.join(judged.reasons)}"
+            for index in range(self.plan.count)
+            for judged in [self._offline(index, found[self.plan.of_group[index]])]
+            if judged is not None
+        ]
+        if broken:
+            raise PolicyError(
+                f"{len(broken):,} of {self.plan.count:,} runs can never run",
+                why="\n".join(broken[:10]),
+                fix="mend them",
+            )
+        return found
+
+    def _offline(self, index: int, choice: Choice) -> Any:
+        run = Run(index)
+        return offline(self.plan.prepared(run), choice.taken.option, run.request_id(self.plan.id))
+
+    def _said(self, choices: list[Choice], left: Todo, *, retry: bool) -> None:
+        catalog, found = self._context.catalog, self.plan
+        template = found.groups[0].prepared.template.name
+        for group, choice in list(zip(found.groups, choices, strict=True))[:5]:
+            self._tell(f"{template}{commit_words(catalog)}  →  {group.runs:,} × {summary(choice.taken.option)}")
+            self._tell(f"  the first: {choice.taken.verdict.text}")
+            for one in choice.passed:
+                self._tell(f"  {passed_over(one)}")
+        if len(choices) > 5:
+            self._tell(f"  … and {len(choices) - 5} more shapes")
+        if retry:
+            self._tell(f"sweep {found.id}: {len(left.send):,} failed runs of {found.count:,} are sent once more")
+        else:
+            before = f", {left.done:,} of them submitted before" if left.done else ""
+            self._tell(f"sweep {found.id}: {found.count:,} runs{before}{self._takes(len(left.send))}")
+
+    def _estimate(self, count: int) -> float:
+        return Estimate.of(count, self._rate).seconds
+
+    def _takes(self, count: int) -> str:
+        takes = self._estimate(count)
+        if not takes:
+            return ""
+        return (
+            f", will take about {exact(takes)} to send ({self._rate} a minute, shared by all who submit in the region)"
+        )
+
+    def close(self, delivery: Delivery, left: Todo) -> None:
+        """The last lines, or the document; raises what is to be the exit code's error."""
+        id_, accepted = self.plan.id, len(delivery.accepted)
+        if self._json:
+            screen.out_json("sweep", self._document(delivery, left))
+        else:
+            screen.out(f"sweep {id_}: {accepted:,} submitted now, {left.done:,} before, of {self.plan.count:,}")
+        screen.note(
+            screen.faint(f"  slipway jobs list --sweep {id_}      slipway jobs cancel --sweep {id_}", sys.stderr)
+        )
+        _raise(delivery, id_, self._again)
+
+    def _document(self, delivery: Delivery, left: Todo) -> dict[str, Any]:
+        return {
+            "sweep": self.plan.id,
+            "count": self.plan.count,
+            "before": left.done,
+            "accepted": [
+                {"run": run.index, "attempt": run.attempt, "requestId": run.request_id(self.plan.id), "job": job}
+                for run, job in sorted(delivery.accepted.items())
+            ],
+            "refused": [{"run": run.index, "why": delivery.refused[run].message} for run in sorted(delivery.refused)],
+            "unknown": [run.index for run in delivery.unknown],
+        }
+
+
+def _raise(delivery: Delivery, id_: str, again: str) -> None:
+    if delivery.interrupted:
+        raise Detached(
+            f"stopped sending sweep {id_}; what was accepted goes on", fix=f"the same command goes on: {again}"
+        )
+    if delivery.stopped is not None:
+        screen.note(f"stopped; what was accepted goes on, and the same command sends the rest: {again}")
+        raise delivery.stopped
+    if delivery.unknown:
+        raise AnswerUnknown(
+            f"whether {len(delivery.unknown):,} runs of sweep {id_} were accepted is unknown",
+            why="their answers were lost, and no list shows their jobs; without a launcher a second job would run too",
+            fix=f"to see:    slipway jobs list --sweep {id_}\nto go on:  {again}",
+        )
+    if delivery.refused:
+        reasons: dict[str, int] = {}
+        for problem in delivery.refused.values():
+            reasons[problem.message] = reasons.get(problem.message, 0) + 1
+        raise ResourceError(
+            f"{len(delivery.refused):,} runs of sweep {id_} were refused",
+            why="\n".join(f"{count:,} × {reason}" for reason, count in list(reasons.items())[:5]),
+            fix=f"when that is mended, the same command sends them: {again}",
+        )
+
+
+def sweep_runs(
+    context: Context,
+    typed: Typed,
+    name: str | None,
+    ending: Ending,
+    *,
+    dry_run: bool,
+    retry: bool,
+    rate: int | None,
+    json: bool,
+) -> None:
+    """The command."""
+    if ending.waits:
+        raise ConfigError(
+            "--wait and --follow are for one job", fix="slipway jobs list --sweep ID, when it has been sent"
+        )
+    sweeping = Sweeping(context, typed, name, rate=rate, json=json)
+    if dry_run:
+        sweeping.dry_run()
+        return
+    delivery, left = sweeping.run(retry=retry)
+    sweeping.close(delivery, left)

@@ -1,0 +1,120 @@
+"""Which way a submission takes: the first that can run, with a reason for each that was passed over. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from slipway.errors import PolicyError, ResourceError, SlipwayError
+from slipway.submit.options import WAITS_BY_ITSELF, Option
+from slipway.submit.verdict import Outcome, Verdict
+
+_CAN = frozenset({Outcome.STARTS, Outcome.SCALES, Outcome.BESIDE, Outcome.UNKNOWN})
+_WAITS = frozenset({Outcome.FULL, Outcome.WAITS})
+
+
+@dataclass(frozen=True)
+class Judged:
+    """An option and what is to be expected of it now. ``problem``: what is broken there, of an option that is."""
+
+    option: Option
+    verdict: Verdict
+    problem: SlipwayError | None = None
+
+    @property
+    def can(self) -> bool:
+        """It runs now, or nothing speaks against it."""
+        return self.verdict.outcome in _CAN
+
+    @property
+    def waits(self) -> bool:
+        """It would run as soon as others are done."""
+        return self.verdict.outcome in _WAITS
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why it does not run now, without the verdict's own first words where reasons follow."""
+        return self.verdict.why or (self.verdict.text,)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """``passed``: the options before the one taken, in order."""
+
+    taken: Judged
+    passed: tuple[Judged, ...] = ()
+
+
+def choose(template: str, judging: Iterable[Judged], *, settle: bool = False) -> Choice:
+    """The first option that can run; judges no more than it needs.
+
+    One that waits is taken when a wait was planned for it, or when it is the only way that can ever run: then its queue
+    is the place to be. Where several ways would wait, which one is a person's choice, unless they ``settle`` for the
+    first. Raises PolicyError, or what is broken with the way that is preferred.
+    """
+    seen: list[Judged] = []
+    for one in judging:
+        if one.can or (one.waits and one.option.wait is not None and not one.option.waits_by_itself):
+            return Choice(one, tuple(seen))
+        seen.append(one)
+    waiting = [one for one in seen if one.waits]
+    if len({one.option.way.way for one in waiting}) == 1 or (waiting and settle):
+        return Choice(waiting[0], tuple(seen[: seen.index(waiting[0])]))
+    raise refusal(template, seen, waiting)
+
+
+def refusal(template: str, seen: list[Judged], waiting: list[Judged]) -> SlipwayError:
+    """Why nothing is sent."""
+    if not waiting and seen[0].problem is not None:
+        problem = seen[0].problem
+        more = "".join(f"\n{_row(one)}" for one in seen[1:])
+        return type(problem)(problem.what, why=problem.why + more, fix=problem.fix) if more else problem
+    if len(seen) == 1:
+        return _alone(template, seen[0])
+    return PolicyError(
+        f"{template} can't run by any of its ways",
+        why="\n".join(_row(one) for one in seen),
+        fix=_way_out(template, waiting),
+    )
+
+
+def passed_over(one: Judged) -> str:
+    """``pool cpu passed over: full …``"""
+    return f"{one.option.label} passed over: {'; '.join(one.reasons)}"
+
+
+def _row(one: Judged) -> str:
+    first, *rest = one.reasons
+    return "\n".join([f"{one.option.label:<14} {first}", *(f"{'':<14} {line}" for line in rest)])
+
+
+def _alone(template: str, one: Judged) -> SlipwayError:
+    if one.problem is not None:
+        return one.problem
+    more = "have the pool changed in the stack file" if one.option.way.cluster else "ask for more quota: slipway quota"
+    return PolicyError(
+        f"{template} {one.verdict.text}",
+        why="\n".join(one.reasons),
+        fix=f"ask for less (slipway templates show {template}), or {more}",
+    )
+
+
+def _way_out(template: str, waiting: list[Judged]) -> str:
+    if not waiting:
+        return f"ask for less (slipway templates show {template}), or for more quota: slipway quota"
+    names = list(dict.fromkeys(one.option.way.way for one in waiting))
+    lines = []
+    holder = next((one.verdict.holder for one in waiting if one.verdict.holder), "")
+    if holder:
+        lines.append(f"wait for {holder} (slipway jobs wait {holder}), or ask for more: slipway quota")
+    else:
+        lines.append("ask for more: slipway quota")
+    lines.append(f"to queue for one of them: slipway submit {template} --way {names[0]}")
+    if names[0] != WAITS_BY_ITSELF:
+        lines.append(f"to wait and move on: --wait-for {names[0]}=30m --then {','.join(names[1:])}")
+    return "\n".join(lines)
+
+
+def broken(option: Option, problem: ResourceError) -> Judged:
+    """An option whose cluster can't take jobs."""
+    return Judged(option, Verdict(Outcome.NEVER, problem.what, (f"{problem.what} ({problem.why})",)), problem)

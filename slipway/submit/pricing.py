@@ -1,0 +1,59 @@
+"""What a submission's machines cost, and how it is placed, in a line."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from slipway.catalog.model import Catalog
+from slipway.submit.demand import Part
+from slipway.submit.options import Option
+from slipway.submit.verdict import Verdict
+from slipway.words import join
+
+
+def price(catalog: Catalog, option: Option) -> Decimal | None:
+    """USD an hour for all machines: as published for a pool, from the price book for others. None when unknown."""
+    total = Decimal(0)
+    for part in option.demand.parts:
+        each = _each(catalog, option, part)
+        if each is None:
+            return None
+        total += each * part.machines
+    return total
+
+
+def added(catalog: Catalog, option: Option, verdict: Verdict) -> Decimal | None:
+    """USD an hour for the machines that pools would grow by; None when a price is unknown."""
+    total = Decimal(0)
+    for name, count in verdict.grows:
+        pool = catalog.clusters[option.way.cluster].pools.get(name)
+        if pool is None or pool.price_per_hour is None:
+            return None
+        total += pool.price_per_hour * count
+    return total
+
+
+def summary(option: Option) -> str:
+    """``pool cpu/workers  n1-standard-8 × 3 (1 scheduler, 2 workers)``"""
+    demand, way = option.demand, option.way
+    place = way.way
+    if way.cluster:
+        place = f"pool {join(f'{way.cluster}/{pool}' for pool in dict.fromkeys(part.pool for part in demand.parts))}"
+    shapes: dict[str, int] = {}
+    for part in demand.parts:
+        accelerator = f" + {part.shape.accelerator_count} × {part.shape.accelerator}" if part.shape.accelerator else ""
+        shape = part.shape.machine + accelerator
+        shapes[shape] = shapes.get(shape, 0) + part.machines
+    roles = ", ".join(f"{part.machines} {part.role}" for part in demand.parts)
+    return f"{place}  {', '.join(f'{shape} × {count}' for shape, count in shapes.items())} ({roles})"
+
+
+def _each(catalog: Catalog, option: Option, part: Part) -> Decimal | None:
+    if option.way.cluster:
+        pool = catalog.clusters[option.way.cluster].pools.get(part.pool)
+        return pool.price_per_hour if pool else None
+    from slipway.cluster import Disk
+    from slipway.prices import hourly
+
+    disk = Disk(part.shape.disk_type, part.shape.disk_gb)
+    return hourly(part.shape.machine, catalog.region, disk, option.way.way, accelerator=part.shape.accelerator)

@@ -1,0 +1,162 @@
+"""Staying with a job that waits, until it starts or is given up for the next way. Decisions are `moving`'s."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
+
+from slipway.cloud.connection import Connection
+from slipway.cloud.failures import CloudError, Conflict, NotFound, Refused
+from slipway.cloud.resources import CustomJob
+from slipway.errors import Cancelled, Timeout
+from slipway.submit import moving
+from slipway.submit.claims import Claims
+from slipway.submit.moving import Claim, Sight, Step
+from slipway.submit.options import Option, Prepared
+from slipway.submit.request import Request
+from slipway.submit.sending import Manners, Sent
+from slipway.submit.survey import Survey
+from slipway.timing import Clock
+
+if TYPE_CHECKING:
+    from slipway.jobs.following import Event
+
+FOR_EVER = float("inf")
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """A job that waits on its way, for ``seconds`` more, and the ways after it."""
+
+    job: CustomJob
+    option: Option
+    seconds: float
+    later: tuple[Option, ...]
+
+
+class Watch(Protocol):
+    """Where waiting is shown."""
+
+    def note(self, text: str) -> None: ...
+
+    def moving(self, waiting: Waiting) -> None: ...
+
+    def watching(self, waiting: Waiting) -> AbstractContextManager[Callable[[Event], None]]: ...
+
+
+class Stay:
+    """One sending that may be given up for one of ``later``; ``prepared`` is the submission's."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        hurried: Connection,
+        prepared: Prepared,
+        request: Request,
+        option: Option,
+        later: tuple[Option, ...],
+        watch: Watch,
+        manners: Manners,
+        clock: Clock,
+    ) -> None:
+        catalog = prepared.catalog
+        self._hurried, self._prepared, self._request = hurried, prepared, request
+        self._option, self._later, self._show = option, later, watch
+        self._manners, self._clock = manners, clock
+        self._vertex = connection.vertex(catalog.project, catalog.region)
+        self._claims = Claims(connection.storage, catalog.work_bucket)
+
+    def settle(self, sent: Sent, claim: Claim) -> tuple[Sent, bool]:
+        """The job as it is last seen, and whether it was given up.
+
+        Done after a kill it goes on where that was. Raises Cancelled for a job that began while it was being given up.
+        """
+        until = judge_at = self._clock.monotonic() + self._left(sent)
+        while True:
+            now, job = self._clock.monotonic(), sent.job
+            overdue = now >= until
+            next_ = False
+            if claim is Claim.FREE and (overdue or moving.got_no_machines(job, self._option)) and now >= judge_at:
+                next_ = job.start_time is None and self._could()
+                judge_at = now + self._manners.judge_every
+                if not next_ and job.start_time is None:
+                    self._show.note(f"no way after {self._option.label} can run now: {job.display_name} stays there")
+            sight = Sight.of(
+                job, self._option, launcher=bool(self._request.claim), claim=claim, overdue=overdue, next=next_
+            )
+            match moving.step(sight):
+                case Step.KEEP:
+                    return sent, False
+                case Step.NEXT:
+                    return sent, True
+                case Step.LOST:
+                    raise _lost(job)
+                case Step.TAKE:
+                    claim = self._claims.take(self._request)
+                    if claim is Claim.MOVED:
+                        self._show.moving(Waiting(job, self._option, 0.0, self._later))
+                case Step.CANCEL:
+                    self._cancel(sent)
+                    sent = replace(sent, job=self._vertex.job(job.name))
+                case Step.WAIT:
+                    left = (judge_at if overdue else until) - now
+                    if claim is Claim.MOVED:
+                        left = self._manners.look_every
+                    sent = replace(sent, job=self._watched(job, left))
+
+    def _left(self, sent: Sent) -> float:
+        """Seconds of the wait that are left. Where the service ends it, ours steps in only when it fails to."""
+        wait = self._option.wait or 0.0
+        if self._option.waits_by_itself:
+            wait = wait + self._manners.service_late if wait else FOR_EVER
+        age = 0.0
+        if not sent.fresh and sent.job.create_time:
+            age = max(0.0, (self._clock.now() - sent.job.create_time).total_seconds())
+        return max(0.0, wait - age)
+
+    def _could(self) -> bool:
+        """Whether any of the ways after this one can run now."""
+        prepared = replace(self._prepared, options=self._later)
+        with ThreadPoolExecutor(8, thread_name_prefix="survey") as threads:
+            survey = Survey(self._hurried, prepared.catalog, self._later, self._clock.now(), threads)
+            try:
+                return any(one.can for one in survey.judge(prepared, self._request.id))
+            except CloudError as problem:
+                self._show.note(f"could not look at the other ways: {problem.why}")
+                return False
+
+    def _watched(self, job: CustomJob, seconds: float) -> CustomJob:
+        """The job after so long, or as soon as it starts or ends."""
+        from slipway.jobs.following import Follower, Progress
+
+        follower = Follower(self._vertex, job, cluster_name=self._option.way.cluster, clock=self._clock)
+        begun = job.start_time is not None
+        try:
+            with self._show.watching(Waiting(job, self._option, seconds, self._later)) as tell:
+                for event in follower.events(None if seconds == FOR_EVER else seconds):
+                    tell(event)
+                    if isinstance(event, Progress) and event.job.start_time is not None and not begun:
+                        break
+        except Timeout:
+            pass
+        return follower.job
+
+    def _cancel(self, sent: Sent) -> None:
+        """Cancels the job and its copies. One that has ended meanwhile can't be, and needs not."""
+        collection = sent.job.name.rsplit("/", 1)[0]
+        for name in (sent.job.name, *(f"{collection}/{copy}" for copy in sent.copies)):
+            try:
+                self._vertex.cancel(name)
+            except (Refused, Conflict, NotFound):
+                continue
+
+
+def _lost(job: CustomJob) -> Cancelled:
+    return Cancelled(
+        f"{job.display_name} began just when its wait ran out, and was cancelled: nothing more is sent",
+        why="its template is an image without a launcher, so only the service could tell, and it shows a start time",
+        fix=f"look what it did (slipway jobs show {job.display_name}), then submit it again",
+    )

@@ -1,0 +1,173 @@
+"""One submission from its wish to its job: reading, choosing a way, sending, and moving on while it waits."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from slipway.cloud.connection import Connection
+from slipway.cloud.failures import CloudError
+from slipway.cloud.resources import CustomJob
+from slipway.submit.choosing import Choice, choose
+from slipway.submit.claims import Claims
+from slipway.submit.journal import Journal
+from slipway.submit.moving import Claim, sending_id
+from slipway.submit.naming import WAY_LABEL
+from slipway.submit.options import Option, Prepared
+from slipway.submit.request import Request
+from slipway.submit.sending import Manners, Sender, Sent
+from slipway.submit.staying import Stay, Watch
+from slipway.submit.survey import Survey
+from slipway.timing import Clock
+
+
+@dataclass(frozen=True)
+class Submitted:
+    """``option`` is the way of the job, None for one that the catalog does not list any more. ``request`` is the
+
+    sending's. ``choice`` is None for a job that an earlier attempt made: nothing was chosen this time.
+    """
+
+    request: Request
+    sent: Sent
+    option: Option | None
+    choice: Choice | None
+
+
+class Show(Watch, Protocol):
+    """Where a submission tells what it does."""
+
+    def chosen(self, prepared: Prepared, choice: Choice) -> None: ...
+
+    def sent(self, submitted: Submitted) -> None: ...
+
+
+class Submitter:
+    """``hurried`` reads what verdicts would like to know, with less patience than the rest."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        hurried: Connection,
+        journal: Journal,
+        show: Show,
+        manners: Manners | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        self._connection, self._hurried = connection, hurried
+        self._journal, self._show = journal, show
+        self._manners, self._clock = manners or Manners(), clock or Clock()
+
+    def submit(self, prepared: Prepared, request_id: str, again: str, *, repeated: bool) -> Submitted:
+        """Exactly one job. ``repeated``: the id may have been used before. ``again`` is the command that goes on.
+
+        With a wait planned for its way it stays until the job starts, or moves it on. Raises ConfigError for an id that
+        was used for something else, PolicyError when no way can run, AnswerUnknown, Cancelled for a job that began
+        while it was being given up, and CloudError.
+        """
+        with self._journal.held(request_id):
+            number, first = 0, 0
+            while True:
+                found = self._send(prepared, sending_id(request_id, number), first, again, repeated)
+                if found is not None:
+                    submitted, claim = found
+                    place = _place(prepared, submitted)
+                    settled, moved = self._stayed(prepared, submitted, claim, place)
+                    if not moved:
+                        return settled
+                    first = min(place + 1, len(prepared.options) - 1)
+                number += 1
+
+    def _send(
+        self, prepared: Prepared, id_: str, first: int, again: str, repeated: bool
+    ) -> tuple[Submitted, Claim] | None:
+        """The job of this sending by one of the options from ``first`` on, or the one that was made before.
+
+        None when it was given up before, and no list shows its job: one that showed up now would not run.
+        """
+        catalog, options = prepared.catalog, prepared.options[first:]
+        vertex = self._connection.vertex(catalog.project, catalog.region)
+        sender = Sender(vertex, self._connection.storage, self._journal, self._show.note, self._manners, self._clock)
+        likely = next((option for option in options if option.way.available), options[0])
+        request = self._request(prepared, likely, id_, again)
+        with ThreadPoolExecutor(8, thread_name_prefix="survey") as threads:
+            claimed = threads.submit(self._claim, prepared, request, repeated)
+            beginning = threads.submit(sender.begin, request, repeated=repeated)
+            try:
+                survey = Survey(self._hurried, catalog, options, self._clock.now(), threads)
+                earlier, claim = beginning.result(), claimed.result()
+                if earlier:
+                    return self._shown(Submitted(request, earlier, _option(prepared, earlier.job), None)), claim
+                if claim is Claim.MOVED:
+                    sender.withdraw(request)
+                    return None
+                choice = choose(
+                    prepared.template.name, survey.judge(replace(prepared, options=options), id_), settle=first > 0
+                )
+                option = choice.taken.option
+                if option is not likely:
+                    request = self._request(prepared, option, id_, again)
+                    sender.begin(request, repeated=False)
+                self._show.chosen(prepared, choice)
+            except BaseException:
+                sender.withdraw(request)
+                raise
+        return self._shown(Submitted(request, sender.send(request), option, choice)), claim
+
+    def _shown(self, submitted: Submitted) -> Submitted:
+        self._show.sent(submitted)
+        return submitted
+
+    def _request(self, prepared: Prepared, option: Option, id_: str, again: str) -> Request:
+        body = prepared.body(option, id_)
+        return Request(id_, prepared.catalog.stack, prepared.template.name, body, again, prepared.kind)
+
+    def _claim(self, prepared: Prepared, request: Request, repeated: bool) -> Claim:
+        """Who has the claim of an id that may have been used before.
+
+        Where nothing can be given up, not being able to tell is no reason to stop.
+        """
+        if not repeated:
+            return Claim.FREE
+        try:
+            return Claims(self._connection.storage, prepared.catalog.work_bucket).read(request)
+        except CloudError:
+            if prepared.moves:
+                raise
+            return Claim.FREE
+
+    def _stayed(self, prepared: Prepared, submitted: Submitted, claim: Claim, place: int) -> tuple[Submitted, bool]:
+        """Stays with the job where it may be moved on, or was being moved; the second says that it was given up."""
+        later, option = prepared.options[place + 1 :], submitted.option
+        if option is None or not later or (option.wait is None and claim is not Claim.MOVED):
+            return submitted, False
+        stay = Stay(
+            self._connection,
+            self._hurried,
+            prepared,
+            submitted.request,
+            option,
+            later,
+            self._show,
+            self._manners,
+            self._clock,
+        )
+        sent, moved = stay.settle(submitted.sent, claim)
+        return replace(submitted, sent=sent), moved
+
+
+def _option(prepared: Prepared, job: CustomJob) -> Option | None:
+    """The way that an earlier job was sent by."""
+    for option in prepared.options:
+        cluster = prepared.catalog.clusters[option.way.cluster].id if option.way.cluster else ""
+        if job.labels.get(WAY_LABEL, "") == option.way.way and cluster == job.persistent_resource_id:
+            return option
+    return None
+
+
+def _place(prepared: Prepared, submitted: Submitted) -> int:
+    """Where its way stands in the order; the last place for a way that is not there."""
+    if submitted.option is None:
+        return len(prepared.options) - 1
+    return prepared.options.index(submitted.option)

@@ -1,0 +1,247 @@
+"""Sends the runs of a sweep: many at once, no faster than is permitted, each until it is known to be accepted.
+
+One thread decides and writes the journal; the others only wait for answers. A run whose answer was lost is looked for
+among the sweep's jobs. When it does not show up in time it is sent again under the same request id where a launcher's
+claim keeps a copy from running, and is reported as unknown where nothing would.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from slipway.cloud.failures import CloudError, Denied, Exhausted, NotFound, Unauthenticated, Unreachable
+from slipway.cloud.resources import CustomJob
+from slipway.errors import SlipwayError
+from slipway.submit.request import Request
+from slipway.submit.sending import QUOTA_TOO_SMALL, Manners
+from slipway.sweep.journal import Journal
+from slipway.sweep.pace import Pace
+from slipway.sweep.runs import Fate, Run
+from slipway.timing import Clock
+
+_REFUSALS_IN_A_ROW = 10
+_RESENDS = 5
+_SYNC_EVERY = 1.0
+_LONGEST_TURN = 0.25
+_SECONDS_PER_CALL = 0.25
+"""Looking costs calls, of which the service takes 600 a minute from everybody: at most 240 of them are ours."""
+
+
+class Post(Protocol):
+    """What a courier asks of the service."""
+
+    def create(self, request: Request) -> CustomJob: ...
+
+    def look(self, requests: Iterable[Request]) -> tuple[Mapping[str, str], int]:
+        """The jobs' names by request id, of those that are listed, and how many calls it took."""
+        ...
+
+
+@dataclass
+class Parcel:
+    """A run on its way. ``lost_at``: since when its answer is missed, on the monotonic clock."""
+
+    run: Run
+    lost_at: float = 0.0
+    sent: int = 0
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """What came of it: accepted now, refused with the service's words, and those of which nobody knows."""
+
+    accepted: Mapping[Run, str]
+    refused: Mapping[Run, CloudError]
+    unknown: tuple[Run, ...]
+    stopped: SlipwayError | None = None
+    interrupted: bool = False
+
+
+@dataclass
+class Progress:
+    """``before`` of ``total`` runs were accepted earlier, ``now`` since. ``limited``: times a rate limit was met."""
+
+    total: int
+    before: int = 0
+    now: int = 0
+    flying: int = 0
+    missed: int = 0
+    refused: int = 0
+    limited: int = 0
+
+    @property
+    def done(self) -> int:
+        return self.before + self.now
+
+
+@dataclass
+class Courier:
+    """``request`` makes a run's request. ``tell`` gets the progress after every change."""
+
+    post: Post
+    request: Callable[[Run], Request]
+    journal: Journal
+    pace: Pace
+    threads: Executor
+    width: int
+    tell: Callable[[Progress], None]
+    manners: Manners = field(default_factory=Manners)
+    clock: Clock = field(default_factory=Clock)
+
+    def __post_init__(self) -> None:
+        self._todo: deque[Parcel] = deque()
+        self._flying: dict[Future[CustomJob], Parcel] = {}
+        self._missed: dict[str, Parcel] = {}
+        self._looking: Future[tuple[Mapping[str, str], int]] | None = None
+        self._look_began = self._look_at = self._synced_at = 0.0
+        self._accepted: dict[Run, str] = {}
+        self._refused: dict[Run, CloudError] = {}
+        self._unknown: list[Run] = []
+        self._in_a_row = 0
+        self._good_at = 0.0
+        self._stopped: SlipwayError | None = None
+
+    def deliver(self, send: Iterable[Run], look: Mapping[Run, float], progress: Progress) -> Delivery:
+        """All of ``send``, and those of ``look`` (by when they were sent, wall clock) that are not found."""
+        now, wall = self.clock.monotonic(), self.clock.now().timestamp()
+        self._todo.extend(Parcel(run) for run in send)
+        for run, when in look.items():
+            self._missed[self.request(run).id] = Parcel(run, lost_at=now - max(0.0, wall - when))
+        self._good_at = self._synced_at = now
+        interrupted = False
+        try:
+            while self._left:
+                self._turn(progress)
+        except KeyboardInterrupt:
+            interrupted = True
+            self._todo.clear()
+            self._missed.clear()
+            while self._flying:
+                self._land(progress, wait_for=_LONGEST_TURN)
+        finally:
+            self.journal.sync()
+        return Delivery(self._accepted, self._refused, tuple(self._unknown), self._stopped, interrupted)
+
+    @property
+    def _left(self) -> bool:
+        if self._stopped:
+            return bool(self._flying)
+        return bool(self._todo or self._flying or self._missed)
+
+    def _turn(self, progress: Progress) -> None:
+        now = self.clock.monotonic()
+        while self._todo and not self._stopped and len(self._flying) < self.width and self.pace.wait(now) <= 0:
+            self._send(self._todo.popleft())
+        self._look(now)
+        rest = _LONGEST_TURN
+        if self._todo and len(self._flying) < self.width:
+            rest = min(rest, self.pace.wait(now))
+        self._land(progress, wait_for=rest)
+        if now - self._synced_at >= _SYNC_EVERY:
+            self.journal.sync()
+            self._synced_at = now
+
+    def _send(self, parcel: Parcel) -> None:
+        request = self.request(parcel.run)
+        self.journal.write(parcel.run, Fate.SENDING, self.clock.now().timestamp())
+        parcel.sent += 1
+        self.pace.sent()
+        self._flying[self.threads.submit(self.post.create, request)] = parcel
+
+    def _land(self, progress: Progress, *, wait_for: float) -> None:
+        """Takes the answers that have come, after at most so many seconds."""
+        futures: set[Future[object]] = set(self._flying)  # type: ignore[arg-type]
+        if self._looking is not None:
+            futures.add(self._looking)  # type: ignore[arg-type]
+        if futures:
+            wait(futures, timeout=wait_for, return_when=FIRST_COMPLETED)
+        else:
+            self.clock.sleep(wait_for)
+        for future in [one for one in self._flying if one.done()]:
+            self._answered(self._flying.pop(future), future, progress)
+        if self._looking is not None and self._looking.done():
+            self._looked(self._looking)
+            self._looking = None
+        progress.now = len(self._accepted)
+        progress.flying, progress.missed = len(self._flying), len(self._missed)
+        progress.refused = len(self._refused)
+        self.tell(progress)
+
+    def _answered(self, parcel: Parcel, future: Future[CustomJob], progress: Progress) -> None:
+        now = self.clock.monotonic()
+        try:
+            job = future.result()
+        except CloudError as problem:
+            self._problem(parcel, problem, now, progress)
+            return
+        self.pace.answered(now)
+        self._keep(parcel.run, job.name, now)
+
+    def _keep(self, run: Run, job: str, now: float) -> None:
+        self._good_at, self._in_a_row = now, 0
+        self._accepted[run] = job
+        self.journal.write(run, Fate.ACCEPTED, self.clock.now().timestamp(), job)
+
+    def _problem(self, parcel: Parcel, problem: CloudError, now: float, progress: Progress) -> None:
+        if isinstance(problem, Exhausted) and QUOTA_TOO_SMALL not in problem.message:
+            progress.limited += 1
+            self.pace.refused(now, problem.answer.retry_after if problem.answer else None)
+            self._back(parcel)
+        elif isinstance(problem, Unreachable) or (problem.status == 503 and problem.not_accepted):
+            self.pace.held(now, problem.answer.retry_after if problem.answer else None)
+            self._back(parcel)
+            if now - self._good_at > self.manners.resend_for:
+                self._stopped = problem
+        elif isinstance(problem, Unauthenticated | Denied | NotFound):
+            self.pace.answered(now)
+            self._back(parcel)
+            self._stopped = problem
+        elif problem.not_accepted:
+            self.pace.answered(now)
+            self._refused[parcel.run] = problem
+            self.journal.write(parcel.run, Fate.REFUSED, self.clock.now().timestamp())
+            self._in_a_row += 1
+            if self._in_a_row >= _REFUSALS_IN_A_ROW:
+                self._stopped = problem
+        else:
+            self.pace.answered(now)
+            parcel.lost_at = now
+            self._missed[self.request(parcel.run).id] = parcel
+            self._look_at = min(self._look_at, now + self.manners.look_every)
+
+    def _back(self, parcel: Parcel) -> None:
+        """It was not accepted, and is sent again later."""
+        self.journal.write(parcel.run, Fate.BACK, self.clock.now().timestamp())
+        self._todo.appendleft(parcel)
+
+    def _look(self, now: float) -> None:
+        if self._missed and self._looking is None and now >= self._look_at and not self._stopped:
+            requests = [self.request(parcel.run) for parcel in self._missed.values()]
+            self._look_began = now
+            self._looking = self.threads.submit(self.post.look, requests)
+
+    def _looked(self, future: Future[tuple[Mapping[str, str], int]]) -> None:
+        now = self.clock.monotonic()
+        try:
+            found, calls = future.result()
+        except (Unauthenticated, Denied) as problem:
+            self._stopped = problem
+            return
+        except CloudError:
+            self._look_at = now + self.manners.look_every
+            return
+        self._look_at = now + max(self.manners.look_every, calls * _SECONDS_PER_CALL)
+        for id_, parcel in list(self._missed.items()):
+            if id_ in found:
+                del self._missed[id_]
+                self._keep(parcel.run, found[id_], now)
+            elif self._look_began - parcel.lost_at >= self.manners.look_for:
+                del self._missed[id_]
+                if self.request(parcel.run).claim and parcel.sent <= _RESENDS:
+                    self._todo.append(parcel)
+                else:
+                    self._unknown.append(parcel.run)

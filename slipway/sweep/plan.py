@@ -1,0 +1,136 @@
+"""A sweep before anything is sent: every point's parameters judged, and runs of one shape put together. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from slipway.catalog.model import Catalog, Scalar, Template
+from slipway.errors import ConfigError
+from slipway.submit.filling import NUMERIC
+from slipway.submit.naming import RUN_LABEL, label_value
+from slipway.submit.options import Option, Prepared, Wish, prepare
+from slipway.submit.parameters import resolve
+from slipway.submit.request import Request
+from slipway.submit.ways import find_template
+from slipway.sweep.points import Point
+from slipway.sweep.runs import Run
+
+_SHOWN = 10
+_WHOLE = re.compile(r"\$\{([^}]*)\}")
+
+
+@dataclass(frozen=True)
+class Group:
+    """Runs that ask for the same machines and have the same ways; ``prepared`` is its first run's."""
+
+    prepared: Prepared
+    runs: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """``digest`` covers all that makes it this sweep; ``of_group`` has each run's place among ``groups``."""
+
+    id: str
+    digest: str
+    values: tuple[Mapping[str, Scalar], ...]
+    groups: tuple[Group, ...]
+    of_group: tuple[int, ...]
+
+    @property
+    def count(self) -> int:
+        return len(self.values)
+
+    def prepared(self, run: Run) -> Prepared:
+        group = self.groups[self.of_group[run.index]].prepared
+        extras = replace(group.extras, labels={**group.extras.labels, RUN_LABEL: run.label})
+        return replace(group, values=self.values[run.index], extras=extras)
+
+    def request(self, run: Run, option: Option, again: str) -> Request:
+        """What is sent for a run by the way of its group."""
+        prepared, id_ = self.prepared(run), run.request_id(self.id)
+        body = prepared.body(option, id_)
+        return Request(id_, prepared.catalog.stack, prepared.template.name, body, again, prepared.kind)
+
+
+def plan(catalog: Catalog, wish: Wish, points: Sequence[Point], user: str, name: str | None) -> Plan:
+    """``name`` is the sweep's id; without one it follows from what the sweep is, so the same command is the same sweep.
+
+    Raises one ConfigError with what is wrong in the points, by their places.
+    """
+    template = find_template(catalog, wish.template)
+    values = _resolved(template, wish, points)
+    digest = _digest(wish, points)
+    id_ = name or f"{label_value(template.name)[:40].strip('-_')}-{digest[:10]}"
+    wish = replace(wish, extras=replace(wish.extras, sweep=id_))
+    shaping = tuple(_shaping(template))
+    places: dict[tuple[Scalar | None, ...], int] = {}
+    firsts: list[Prepared] = []
+    of_group: list[int] = []
+    for point, one in zip(points, values, strict=True):
+        key = tuple(one.get(name) for name in shaping)
+        if key not in places:
+            places[key] = len(firsts)
+            firsts.append(prepare(catalog, replace(wish, params={**wish.params, **point.values}), user))
+        of_group.append(places[key])
+    groups = tuple(Group(first, of_group.count(index)) for index, first in enumerate(firsts))
+    return Plan(id_, digest, values, groups, tuple(of_group))
+
+
+def _resolved(template: Template, wish: Wish, points: Sequence[Point]) -> tuple[Mapping[str, Scalar], ...]:
+    found: list[Mapping[str, Scalar]] = []
+    wrong: list[str] = []
+    for point in points:
+        try:
+            both = sorted(set(wish.params) & set(point.values))
+            if both:
+                raise ConfigError("", why=f"{both[0]} is given by -p as well")
+            found.append(resolve(template, {**wish.params, **point.values}))
+        except ConfigError as problem:
+            wrong.append(f"{point.where}: {'; '.join(problem.why.splitlines())}")
+    if wrong:
+        more = [f"… and {len(wrong) - _SHOWN:,} more"] if len(wrong) > _SHOWN else []
+        raise ConfigError(
+            f"{template.name}: {len(wrong):,} of {len(points):,} runs are wrong",
+            why="\n".join([*wrong[:_SHOWN], *more]),
+            fix=f"slipway templates show {template.name}",
+        )
+    return tuple(found)
+
+
+def _digest(wish: Wish, points: Sequence[Point]) -> str:
+    what: Any = {
+        "template": wish.template,
+        "params": dict(wish.params),
+        "way": wish.way,
+        "kind": wish.kind,
+        "package": wish.extras.package,
+        "experiment": wish.extras.experiment,
+        "points": [dict(point.values) for point in points],
+    }
+    return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()
+
+
+def _shaping(template: Template) -> Iterator[str]:
+    """The parameters that decide about machines and ways."""
+    for way in template.ways:
+        yield from way.when
+        yield from _counts(way.request, "")
+
+
+def _counts(value: Any, key: str) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from _counts(inner, name)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _counts(inner, key)
+    elif key in NUMERIC and isinstance(value, str):
+        match = _WHOLE.fullmatch(value)
+        if match:
+            yield match[1]

@@ -1,0 +1,43 @@
+"""What a courier asks of the service: to make jobs, and which of a sweep's jobs are listed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from slipway.cloud.kinds import Kind
+from slipway.cloud.resources import CustomJob
+from slipway.cloud.vertex import Vertex
+from slipway.submit.naming import REQUEST_LABEL, STACK_LABEL, SWEEP_LABEL
+from slipway.submit.request import Request
+
+_ONE_BY_ONE = 8
+_PAGE = 100
+
+
+class VertexPost:
+    """For one sweep of one kind of jobs. May be shared by threads."""
+
+    def __init__(self, vertex: Vertex, kind: Kind, stack: str, sweep: str) -> None:
+        self._vertex, self._kind = vertex, kind
+        self._filter = f'labels.{STACK_LABEL}="{stack}" AND labels.{SWEEP_LABEL}="{sweep}"'
+
+    def create(self, request: Request) -> CustomJob:
+        return self._vertex.create(request.kind, request.body)
+
+    def look(self, requests: Iterable[Request]) -> tuple[Mapping[str, str], int]:
+        """A few are asked for one by one; many by reading the whole sweep."""
+        wanted = [request.id for request in requests]
+        if len(wanted) > _ONE_BY_ONE:
+            jobs = self.all()
+            found = {job.labels.get(REQUEST_LABEL, ""): job.name for job in reversed(jobs)}
+            return {id_: found[id_] for id_ in wanted if id_ in found}, 1 + len(jobs) // _PAGE
+        listed = {
+            id_: job.name
+            for id_ in wanted
+            for job in self._vertex.jobs(self._kind, f'{self._filter} AND labels.{REQUEST_LABEL}="{id_}"')
+        }
+        return listed, len(wanted)
+
+    def all(self) -> tuple[CustomJob, ...]:
+        """Every job of the sweep that is listed."""
+        return tuple(self._vertex.jobs(self._kind, self._filter))

@@ -1,0 +1,96 @@
+"""The runs of a sweep and what is known of each, from the journal and from the service. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from slipway.cloud.resources import CustomJob
+from slipway.submit.naming import REQUEST_LABEL, RUN_LABEL, derived_request_id
+
+FAILED = frozenset({"JOB_STATE_FAILED", "JOB_STATE_EXPIRED"})
+"""The states that `--retry-failed` sends once more. What somebody cancelled is left alone."""
+
+
+@dataclass(frozen=True, order=True)
+class Run:
+    """The n-th point of a sweep; ``attempt`` counts from 0, and a failed run that is sent once more is the next one."""
+
+    index: int
+    attempt: int = 0
+
+    @property
+    def label(self) -> str:
+        """``17``, and ``17-1`` for its first retry"""
+        return f"{self.index}-{self.attempt}" if self.attempt else str(self.index)
+
+    @classmethod
+    def labelled(cls, text: str) -> Run | None:
+        index, _, attempt = text.partition("-")
+        return cls(int(index), int(attempt or 0)) if index.isdecimal() and (attempt or "0").isdecimal() else None
+
+    def request_id(self, sweep: str) -> str:
+        return derived_request_id("sweep", sweep, self.index, self.attempt)
+
+    @property
+    def next(self) -> Run:
+        return Run(self.index, self.attempt + 1)
+
+
+class Fate(StrEnum):
+    """What became of a run's sending, as the journal has it."""
+
+    SENDING = "sending"
+    ACCEPTED = "accepted"
+    BACK = "back"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True)
+class Known:
+    """``jobs`` by run, and the runs whose answer nobody has seen with the wall-clock second they were sent at."""
+
+    jobs: Mapping[Run, str]
+    open: Mapping[Run, float]
+    states: Mapping[Run, str]
+
+
+def known(sweep: str, jobs: Mapping[Run, str], open_: Mapping[Run, float], listed: Iterable[CustomJob]) -> Known:
+    """What journal and service say together. A job that the service lists settles what the journal has open."""
+    found = dict(jobs)
+    states: dict[Run, str] = {}
+    for job in listed:
+        run = Run.labelled(job.labels.get(RUN_LABEL, ""))
+        if run and job.labels.get(REQUEST_LABEL) == run.request_id(sweep):
+            found.setdefault(run, job.name)
+            # Of two jobs of one run, the one that does not end by itself counts.
+            if states.get(run) not in (None, "JOB_STATE_SUCCEEDED"):
+                continue
+            states[run] = job.state
+    return Known(found, {run: when for run, when in open_.items() if run not in found}, states)
+
+
+@dataclass(frozen=True)
+class Todo:
+    """``send`` in order; ``look`` first, as they may be on their way since a wall-clock second. ``done`` before."""
+
+    send: tuple[Run, ...]
+    look: Mapping[Run, float]
+    done: int
+
+
+def todo(count: int, facts: Known, *, retry: bool) -> Todo:
+    """What is left of a sweep of ``count`` runs: those never sent, or with ``retry`` the failed ones."""
+    latest: dict[int, Run] = {}
+    for run in (*facts.jobs, *facts.open):
+        if run.index < count:
+            latest[run.index] = max(run, latest.get(run.index, run))
+    send: list[Run] = []
+    for index in range(count):
+        last = latest.get(index)
+        if last is None:
+            send += [] if retry else [Run(index)]
+        elif retry and facts.states.get(last) in FAILED:
+            send.append(last.next)
+    return Todo(tuple(send), dict(facts.open), len(latest) - len(facts.open))
