@@ -20,16 +20,18 @@ def _task(subject: Subject) -> Iterator[str]:
 
 
 def _artifacts(subject: Subject) -> Iterator[str]:
-    model = mapping(subject.body.get("modelToUpload"))
-    if model and not model.get("artifactUri") and not subject.spec.get("baseOutputDirectory"):
+    model = subject.body.get("modelToUpload")
+    if model is not None and not mapping(model).get("artifactUri") and not subject.spec.get("baseOutputDirectory"):
         yield "modelToUpload: without baseOutputDirectory or artifactUri nobody knows where the model lies"
 
 
 def _serving(subject: Subject) -> Iterator[str]:
-    model = mapping(subject.body.get("modelToUpload"))
-    if model and not mapping(model.get("containerSpec")).get("imageUri"):
+    if "modelToUpload" not in subject.body:
+        return
+    model = mapping(subject.body["modelToUpload"])
+    if not mapping(model.get("containerSpec")).get("imageUri"):
         yield "modelToUpload: containerSpec.imageUri, the image that serves the model, is missing"
-    if model and not model.get("displayName"):
+    if not model.get("displayName"):
         yield "modelToUpload: displayName is missing"
 
 

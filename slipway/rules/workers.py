@@ -35,8 +35,11 @@ def _replicas(subject: Subject) -> Iterator[str]:
 
 def _machine(subject: Subject) -> Iterator[str]:
     for worker in subject.workers:
-        if isinstance(worker.shape, MachineError):
-            yield f"{worker.name}: {worker.shape.what}; {worker.shape.fix}"
+        shape = worker.shape
+        if isinstance(shape, MachineError):
+            yield f"{worker.name}: {shape.what}; {shape.fix}"
+        elif shape.accelerator and "acceleratorType" not in worker.spec:
+            yield f"{worker.name}: {worker.type} is asked for with its {shape.accelerator_count} × {shape.accelerator}"
 
 
 def _disk_type(subject: Subject) -> Iterator[str]:

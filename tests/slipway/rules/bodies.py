@@ -7,6 +7,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
+from slipway.machines import machine
 from slipway.reservation import Reservation
 from slipway.rules import Breach, check
 
@@ -23,6 +24,17 @@ CONTEXT = "projects/acme/locations/us-central1/metadataStores/default/contexts/d
 CUSTOM_TASK = "gs://google-cloud-aiplatform/schema/trainingjob/definition/custom_task_1.0.0.yaml"
 
 
+def gpu(machine_type: str, **more: Any) -> dict[str, Any]:
+    """A machine with the accelerators it has built in, which a request names all the same."""
+    shape = machine(machine_type)
+    return {
+        "machineType": machine_type,
+        "acceleratorType": shape.accelerator,
+        "acceleratorCount": shape.accelerator_count,
+        **more,
+    }
+
+
 def package(**changes: Any) -> dict[str, Any]:
     spec = {"executorImageUri": IMAGE, "packageUris": ["gs://b/p.tar.gz"], "pythonModule": "task", "args": ["--a=1"]}
     return {"pythonPackageSpec": {**spec, **changes}}
@@ -32,10 +44,10 @@ def container(**changes: Any) -> dict[str, Any]:
     return {"containerSpec": {"imageUri": "us-docker.pkg.dev/p/r/i:t", **changes}}
 
 
-def worker(machine: Mapping[str, Any] = N1, replicas: int = 1, code: Any = None, **changes: Any) -> dict[str, Any]:
+def worker(spec: Mapping[str, Any] = N1, replicas: int = 1, code: Any = None, **changes: Any) -> dict[str, Any]:
     disk = {"bootDiskType": "pd-ssd", "bootDiskSizeGb": 100}
     code = package() if code is None else code
-    return {"machineSpec": dict(machine), "replicaCount": str(replicas), "diskSpec": disk, **code, **changes}
+    return {"machineSpec": dict(spec), "replicaCount": str(replicas), "diskSpec": disk, **code, **changes}
 
 
 def spec(*workers: dict[str, Any], scheduling: Mapping[str, Any] | None = None, **changes: Any) -> dict[str, Any]:

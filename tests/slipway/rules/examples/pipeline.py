@@ -15,7 +15,7 @@ EXAMPLES: tuple[tuple[str, Example], ...] = (
                     {**MODEL, "artifactUri": "gs://b/m"},
                     trainingTaskInputs={**spec(worker()), "baseOutputDirectory": None},
                 ),
-                pipeline({}, trainingTaskInputs={**spec(worker()), "baseOutputDirectory": None}),
+                pipeline(None),
             ),
         ),
     ),

@@ -2,7 +2,7 @@
 
 from slipway.reservation import Reservation
 
-from ..bodies import GB200, H100, KNOWN, POOL, RESERVATION, SPECIFIC, T4, Example, custom, flex, reserved, worker
+from ..bodies import GB200, H100, KNOWN, POOL, RESERVATION, SPECIFIC, T4, Example, custom, flex, gpu, reserved, worker
 
 EXAMPLES: tuple[tuple[str, Example], ...] = (
     ("reservation-affinity", Example(reserved(key="name"), "needs key compute.googleapis.com", (reserved(),))),
@@ -35,7 +35,7 @@ EXAMPLES: tuple[tuple[str, Example], ...] = (
     (
         "reservation-fits",
         Example(
-            custom(worker({"machineType": "a3-highgpu-4g", "reservationAffinity": SPECIFIC})),
+            custom(worker(gpu("a3-highgpu-4g", reservationAffinity=SPECIFIC))),
             "holds a3-highgpu-8g, the job needs a3-highgpu-4g",
             (reserved(),),
             place={"reserved": KNOWN},

@@ -1,6 +1,6 @@
 """What combines with what: strategies, persistent resources, waiting. # W2 W3 W4 W5 W6 X1 N3"""
 
-from ..bodies import H100, L4, N1, POD, POOL, T4, V5E, Example, custom, flex, reserved, spot, worker
+from ..bodies import H100, L4, N1, POD, POOL, T4, V5E, Example, custom, flex, gpu, reserved, spot, worker
 
 EXAMPLES: tuple[tuple[str, Example], ...] = (
     ("strategy-known", Example(custom(scheduling={"strategy": "LOW_COST"}), "LOW_COST", (custom(), spot(), flex()))),
@@ -29,7 +29,7 @@ EXAMPLES: tuple[tuple[str, Example], ...] = (
             flex(worker({"machineType": "n1-highmem-2"})),
             "no accelerator): flex-start gives L4, A100, H100, H200 and B200 machines only (an older page",
             tuple(
-                flex(worker({"machineType": machine}, diskSpec={}))
+                flex(worker(gpu(machine), diskSpec={}))
                 for machine in (
                     "g2-standard-12",
                     "a2-highgpu-1g",
@@ -47,9 +47,9 @@ EXAMPLES: tuple[tuple[str, Example], ...] = (
     (
         "flex-equal",
         Example(
-            flex(worker(H100), worker({"machineType": "a3-highgpu-4g"})),
+            flex(worker(H100), worker(gpu("a3-highgpu-4g"))),
             "machine of worker pool 1 is a3-highgpu-4g, of worker pool 0 a3-highgpu-8g",
-            (flex(worker(H100), worker(H100, 3)), flex(worker(H100), {}, worker({"machineType": "a3-highgpu-8g"}))),
+            (flex(worker(H100), worker(H100, 3)), flex(worker(H100), {}, worker(gpu("a3-highgpu-8g")))),
         ),
     ),
     (

@@ -1,6 +1,6 @@
 """Worker pools: places, machines, disks, accelerators, room in a pool. # P2 P3 P4"""
 
-from ..bodies import H100, N1, POD, POOL, T4, V5E, Example, custom, spec, tuning, worker
+from ..bodies import H100, N1, POD, POOL, T4, V5E, Example, custom, gpu, spec, tuning, worker
 
 EXAMPLES: tuple[tuple[str, Example], ...] = (
     ("pools-number", Example(custom(*[worker() for _ in range(5)]), "5 worker pools", (custom(worker()),))),
@@ -12,6 +12,14 @@ EXAMPLES: tuple[tuple[str, Example], ...] = (
     ("replicas", Example(custom(worker(), worker(N1, 0)), "worker pool 1: 0 replicas", (custom(worker(), {}),))),
     ("machine", Example(custom(worker({"machineType": "n1-standard-9"})), "n1-standard-9", (custom(),))),
     ("machine", Example(custom(worker({**T4, "acceleratorCount": 3})), "3 × NVIDIA_TESLA_T4", (custom(worker(T4)),))),
+    (
+        "machine",
+        Example(
+            custom(worker({"machineType": "a3-highgpu-8g"})),
+            "a3-highgpu-8g is asked for with its 8 × NVIDIA_H100_80GB",
+            (custom(worker(H100)),),
+        ),
+    ),
     (
         "machine",
         Example(
@@ -49,9 +57,9 @@ EXAMPLES: tuple[tuple[str, Example], ...] = (
     (
         "gpu-partition",
         Example(
-            custom(worker({"machineType": "a2-highgpu-2g", "gpuPartitionSize": "1g.5gb"})),
+            custom(worker(gpu("a2-highgpu-2g", gpuPartitionSize="1g.5gb"))),
             "the acceleratorCount is 1, not 2",
-            (custom(worker({"machineType": "a2-highgpu-1g", "gpuPartitionSize": "1g.5gb"})),),
+            (custom(worker(gpu("a2-highgpu-1g", gpuPartitionSize="1g.5gb"))),),
         ),
     ),
     (
@@ -59,7 +67,7 @@ EXAMPLES: tuple[tuple[str, Example], ...] = (
         Example(
             custom(worker(H100)),
             "europe-west1 has no NVIDIA_H100_80GB for training; asia-northeast1",
-            (custom(worker({"machineType": "a3-megagpu-8g"})), custom()),
+            (custom(worker(gpu("a3-megagpu-8g"))), custom()),
             place={"region": "europe-west1"},
         ),
     ),
