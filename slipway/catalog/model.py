@@ -56,7 +56,8 @@ class Way:
 
     ``request`` is the service's own JSON of a job of ``kind``, with ``${…}`` placeholders; ``why`` says why the way is
     not available. It stands where each parameter of ``when`` has one of its values. ``wait``: the seconds after which a
-    submission moves on to the next way, None for never. ``roles`` of the worker pools in order.
+    submission moves on to the next way, None for never. ``roles`` of the worker pools in order. ``note``: where an
+    older page says something else about the way.
     """
 
     way: str
@@ -70,13 +71,25 @@ class Way:
     when: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
     wait: float | None = None
     roles: tuple[str, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Study:
+    """What a tuning job searches. The numbers of trials may be ``${…}`` placeholders; metrics are (id, goal)."""
+
+    max_trials: int | str
+    parallel_trials: int | str
+    algorithm: str
+    metrics: tuple[tuple[str, str], ...]
+    parameters: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Template:
     """``kinds``: as what it may be submitted, the usual one first; ``code_flag``: also with code of one's own.
 
-    ``package`` is the gs:// URI of its code, empty for an image.
+    ``package`` is the gs:// URI of its code, empty for an image. ``code_why``: who forbids code of one's own.
     """
 
     name: str
@@ -88,6 +101,8 @@ class Template:
     kinds: tuple[str, ...] = ()
     package: str = ""
     code_flag: bool = False
+    code_why: str = ""
+    study: Study | None = None
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from slipway.catalog.model import Catalog, Cluster, Parameter, ParameterType, Pool, Scalar, Template, Way
+from slipway.catalog.model import Catalog, Cluster, Parameter, ParameterType, Pool, Scalar, Study, Template, Way
 from slipway.cloud.kinds import CUSTOM_JOB, KINDS
 from slipway.cloud.resources import WorkerPool
 from slipway.errors import ConfigError
@@ -88,6 +88,13 @@ class _Place:
         if not isinstance(value, int) or isinstance(value, bool):
             raise self.wrong(key, "a whole number")
         return value
+
+    def count(self, key: str) -> int | str:
+        """A whole number, or the parameter that gives it."""
+        value = self.body.get(key)
+        if isinstance(value, str) and _PLACEHOLDER.fullmatch(value):
+            return value
+        return self.whole(key)
 
     def flag(self, key: str, default: bool | None = None) -> bool:
         value = self.body.get(key, default)
@@ -197,6 +204,18 @@ def _template(name: str, place: _Place, clusters: Collection[str]) -> Template:
         kinds=place.texts("kinds") or (kind,),
         package=place.text("package", "") if place.body.get("package") is not None else "",
         code_flag=place.flag("codeFlag", False),
+        code_why=place.text("codeWhy", ""),
+        study=_study(place.object("study")) if place.body.get("study") is not None else None,
+    )
+
+
+def _study(place: _Place) -> Study:
+    return Study(
+        max_trials=place.count("maxTrials"),
+        parallel_trials=place.count("parallelTrials"),
+        algorithm=place.text("algorithm"),
+        metrics=tuple((one.text("id"), one.text("goal")) for one in place.each("metrics")),
+        parameters=place.texts("parameters"),
     )
 
 
@@ -236,6 +255,7 @@ def _way(place: _Place, clusters: Collection[str]) -> Way:
         when={name: _values(place.object("when"), name) for name in place.object("when").body} if when else {},
         wait=place.number("wait"),
         roles=place.texts("roles"),
+        note=place.text("note", ""),
     )
 
 

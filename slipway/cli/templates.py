@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import click
 
-from slipway.catalog.model import Parameter, Template, Way
+from slipway.catalog.model import Parameter, Study, Template, Way
 from slipway.cli import screen, suggest
 from slipway.cli.context import Context, catalog_option, output_option
+from slipway.cloud.kinds import KINDS, TUNING_JOB
 from slipway.prices import dollars
+from slipway.rules import WAYS
 from slipway.submit.parameters import describe, render
 from slipway.submit.ways import find_template, reason
+from slipway.words import span
 
 
 @click.group("templates", invoke_without_command=True, short_help="What can be submitted.")
@@ -35,7 +39,7 @@ def templates(ctx: click.Context, catalog: str | None, output: str) -> None:
         [
             (
                 one.name,
-                ", ".join(way.way if way.available else f"({way.way})" for way in one.ways) or "–",
+                ", ".join(_names(one)) or "–",
                 ", ".join(parameter.name + ("" if not parameter.required else "*") for parameter in one.parameters)
                 or "–",
                 one.summary,
@@ -68,12 +72,19 @@ def show(template: str, catalog: str | None, output: str) -> None:
             ("PARAMETER", "DEFAULT", "VALUES", "HELP"),
             [(one.name, _default(one), describe(one), one.help) for one in found.parameters],
         )
+    for kind in found.kinds or (found.kind,):
+        screen.out("")
+        if len(found.kinds) > 1:
+            screen.out(kind if kind == found.kind else f"{kind}   (--as {kind})")
+        ways = [way for way in found.ways if way.kind == kind]
+        if kind == TUNING_JOB.name and found.study is not None:
+            screen.out(_study(found.study))
+        _ways(found, ways)
     screen.out("")
-    screen.table(
-        ("WAY", "ON", "MACHINES", "$/h", ""),
-        [_way_row(found, way) for way in found.ways],
-        right=("$/h",),
-    )
+    for name in dict.fromkeys(way.way for way in found.ways):
+        screen.out(f"{name}: {WAYS[name].billing}" if name in WAYS else name)
+    for note in dict.fromkeys(f"{way.way}: {way.note}" for way in found.ways if way.note):
+        screen.note(f"note: {note}")
     needed = [f"-p {one.name}=…" for one in found.parameters if one.required]
     screen.note(f"\nslipway submit {' '.join([found.name, *needed])}")
 
@@ -84,19 +95,57 @@ def _default(parameter: Parameter) -> str:
     return "" if parameter.default is None else render(parameter.default)
 
 
+def _names(template: Template) -> list[str]:
+    """Each way of the usual kind once, in brackets where it is available in no case."""
+    found: dict[str, bool] = {}
+    for way in template.ways:
+        if way.kind == template.kind:
+            found[way.way] = found.get(way.way, False) or way.available
+    return [name if available else f"({name})" for name, available in found.items()]
+
+
+def _ways(template: Template, ways: list[Way]) -> None:
+    """A row for each way; the parameters' values that choose it only where there is such a choice."""
+    choice = any(way.when for way in ways)
+    heads = ("WAY", *(("WHEN",) if choice else ()), "ON", "MACHINES", "$/h", "")
+    rows = [_way_row(template, way) for way in ways]
+    screen.table(
+        heads,
+        [(row[0], *((_when(way),) if choice else ()), *row[1:]) for way, row in zip(ways, rows, strict=True)],
+        right=("$/h",),
+    )
+
+
 def _way_row(template: Template, way: Way) -> tuple[str, ...]:
-    place = f"pool {way.cluster}" if way.cluster else "machines of its own"
+    place = f"pool {way.cluster}" if way.cluster else "machines of its own" if way.way != "pool" else "no pool"
     price = "unknown" if way.price_per_hour is None else dollars(way.price_per_hour, per="")
-    return (way.way, place, machines_words(template, way), price, "" if way.available else reason(way))
+    remarks = [] if way.available else [reason(way)]
+    if way.wait is not None:
+        remarks.append(f"moves on after {span(way.wait)}")
+    return (way.way, place, machines_words(template, way), price, "; ".join(remarks))
+
+
+def _when(way: Way) -> str:
+    return ", ".join(f"{name}={' or '.join(map(render, values))}" for name, values in way.when.items()) or "always"
+
+
+def _study(study: Study) -> str:
+    """``searches rate, depth for accuracy (maximize): 8 trials, 2 at once, bayesian``"""
+    metrics = ", ".join(f"{name} ({goal})" for name, goal in study.metrics)
+    return (
+        f"searches {', '.join(study.parameters)} for {metrics}: {study.max_trials} trials, "
+        f"{study.parallel_trials} at once, {study.algorithm}"
+    )
 
 
 def machines_words(template: Template, way: Way) -> str:
     """``1 scheduler n1-standard-4, ${workers} workers n1-standard-8``, with the parameters that count replicas."""
     words = []
-    for index, spec in enumerate(way.request.get("jobSpec", {}).get("workerPoolSpecs", ())):
+    roles = way.roles or template.roles
+    for index, spec in enumerate(KINDS[way.kind].spec_of(way.request).get("workerPoolSpecs", ())):
         if not spec:
             continue
-        role = template.roles[index] if index < len(template.roles) else f"workerpool{index}"
+        role = roles[index] if index < len(roles) else f"workerpool{index}"
         words.append(f"{spec.get('replicaCount', '?')} {role} {spec.get('machineSpec', {}).get('machineType', '?')}")
     return ", ".join(words)
 
@@ -118,6 +167,10 @@ def _document(template: Template) -> dict[str, Any]:
         "name": template.name,
         "summary": template.summary,
         "kind": template.kind,
+        "kinds": list(template.kinds or (template.kind,)),
+        "codeFlag": template.code_flag,
+        "codeWhy": template.code_why or None,
+        "study": None if template.study is None else asdict(template.study),
         "roles": list(template.roles),
         "parameters": [
             {
@@ -135,6 +188,10 @@ def _document(template: Template) -> dict[str, Any]:
         "ways": [
             {
                 "way": way.way,
+                "kind": way.kind,
+                "when": {name: list(values) for name, values in way.when.items()},
+                "wait": way.wait,
+                "note": way.note or None,
                 "available": way.available,
                 "why": reason(way) if not way.available else None,
                 "cluster": way.cluster or None,

@@ -77,6 +77,10 @@ def test_templates_are_listed_and_shown(stack: Stack) -> None:  # D3
     one = stack.run("templates", "show", "hello", "--output", "json").json["template"]
     assert one["ways"][1] == {
         "way": "spot",
+        "kind": "custom-job",
+        "when": {},
+        "wait": None,
+        "note": None,
         "available": False,
         "why": "quota: short by 3",
         "cluster": None,

@@ -1,0 +1,84 @@
+"""`slipway templates show` of a template with several kinds, variants and ways, as preview compiles it.
+
+# D3 N3 Z1 Z8 W7
+"""
+
+from typing import Any
+
+import pytest
+
+from slipway.cluster import ClusterSpec, Disk, PoolSpec
+from slipway.quota import WayVerdict
+from slipway.template import JobTemplate, Metric, Package, Parameter, Search, Study, Variant, WorkerPool
+from slipway.template.compile import Setting
+from slipway.template.entry import draws, template_entry
+from slipway.template.proof import prove
+
+from .stack import Stack
+
+CPU = ClusterSpec("cpu", (PoolSpec("workers", "n1-standard-8", None, 0, Disk(), 1, 4, True, 1),))
+SETTING = Setting("dev", "us-central1", "3f9c2e1", "c-dev", "w-dev", "t@p.iam", {"cpu": "cpu-1a2b3c4"}, project="acme")
+LORA = JobTemplate(
+    name="lora",
+    summary="fine-tunes a model",
+    code=Package("jobs/lora", "lora.task", "us-docker.pkg.dev/vertex-ai/training/pytorch-gpu.2-4.py310:latest"),
+    worker_pools=(WorkerPool("tuner", "n1-standard-8", args=("--model=${model}",)),),
+    parameters=(
+        Parameter("model", str, default="2b", choices=("2b", "27b")),
+        Parameter("trials", int, default=8, min=1, max=20),
+    ),
+    kinds=("custom-job", "hyperparameter-tuning-job"),
+    study=Study((Metric("loss", "minimize"),), (Search("rate", "double", 0.1, 1.0),), "${trials}", 2),
+    ways=("pool", "spot"),
+    variants=(Variant({"model": "27b"}, (WorkerPool("tuner", "a3-highgpu-8g"),), ("flex-start", "on-demand")),),
+    waits={"pool": 1800},
+)
+
+
+@pytest.fixture
+def lora(stack: Stack) -> Stack:
+    """The stack with the template in its catalog."""
+    offers = prove(LORA, (CPU,), region="us-central1")
+    verdicts = {draw.way: WayVerdict("spot" not in draw.way, "quota: short by 7") for draw in draws(LORA, offers)}
+    entry = template_entry(LORA, offers, verdicts, SETTING, {LORA.packages[0]: "packages/lora.tar.gz"})
+    stack.catalog["templates"] = {"lora": entry}
+    stack.publish()
+    return stack
+
+
+def row(text: str, *words: str) -> str:
+    (line,) = (line for line in text.splitlines() if all(word in line for word in words))
+    return " ".join(line.split())
+
+
+def test_kinds_ways_and_what_chooses_them(lora: Stack) -> None:
+    text = lora.run("templates", "show", "lora").out
+    custom, tuning = text.split("hyperparameter-tuning-job   (--as hyperparameter-tuning-job)\n")
+    assert row(custom, "pool cpu") == "pool model=2b pool cpu 1 tuner n1-standard-8 $0.46 moves on after 30 min"
+    assert row(custom, "machines of its own", "spot").endswith("quota: short by 7")
+    assert row(custom, "flex-start") == "flex-start model=27b machines of its own 1 tuner a3-highgpu-8g $51.52"
+    assert row(custom, "on-demand").endswith("101.03")
+    assert tuning.startswith("searches rate for loss (minimize): ${trials} trials, 2 at once, bayesian\n")
+    assert row(tuning, "on-demand model=27b").endswith("202.07")
+
+
+def test_each_way_says_what_is_billed(lora: Stack) -> None:  # W7
+    text = lora.run("templates", "show", "lora").out
+    assert "waiting is not billed" in row(text, "flex-start:")
+    assert "queued or preempted is free" in row(text, "spot:")
+
+
+def test_the_same_as_json(lora: Stack) -> None:
+    template: dict[str, Any] = lora.run("templates", "show", "lora", "--output", "json").json["template"]
+    assert template["kinds"] == ["custom-job", "hyperparameter-tuning-job"]
+    assert template["study"]["parallel_trials"] == 2
+    assert template["codeFlag"] is False and "code_flag=True" in template["codeWhy"]
+    assert [(way["way"], way["when"], way["wait"]) for way in template["ways"][:3]] == [
+        ("flex-start", {"model": ["27b"]}, None),
+        ("on-demand", {"model": ["27b"]}, None),
+        ("pool", {"model": ["2b"]}, 1800),
+    ]
+
+
+def test_the_list_names_each_way_once(lora: Stack) -> None:
+    assert "flex-start, on-demand, pool, (spot)" in lora.run("templates").out
