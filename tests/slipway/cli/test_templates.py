@@ -59,7 +59,7 @@ def test_kinds_ways_and_what_chooses_them(lora: Stack) -> None:
     assert row(custom, "flex-start") == "flex-start model=27b machines of its own 1 tuner a3-highgpu-8g $51.52"
     assert row(custom, "on-demand").endswith("101.03")
     assert tuning.startswith("searches rate for loss (minimize): ${trials} trials, 2 at once, bayesian\n")
-    assert row(tuning, "on-demand model=27b").endswith("202.07")
+    assert row(tuning, "on-demand", "model=27b").endswith("202.07")
 
 
 def test_each_way_says_what_is_billed(lora: Stack) -> None:  # W7
