@@ -30,7 +30,8 @@ def summary(
         lines += _current(current, region)
     lines += [_retiring(item, now) for item in plan.retiring]
     lines += [f"cluster {id_} is idle and not asked for any more: it will be deleted" for id_ in plan.deleted]
-    lines += [_template(name, report, some) for name, some in offers.items()]
+    for name, some in offers.items():
+        lines += _template(name, report, some)
     return "\n".join(lines)
 
 
@@ -83,10 +84,14 @@ def _job(job: LiveJob, now: datetime) -> str:
     return f"{job.display_name} ({', '.join(words)})"
 
 
-def _template(name: str, report: QuotaReport, offers: tuple[Offer, ...]) -> str:
-    ways = []
+def _template(name: str, report: QuotaReport, offers: tuple[Offer, ...]) -> Iterator[str]:
+    """A line for each kind, the usual one first."""
+    by_kind: dict[str, list[str]] = {}
     for offer in offers:
-        verdict = report.ways[name][offer.way]
-        where = f"{offer.way} {offer.cluster.name}" if offer.cluster else offer.way
-        ways.append(where if verdict.available else f"{where} unavailable")
-    return f"template {name}: {' · '.join(ways)}"
+        words = [offer.way, *([offer.cluster.name] if offer.cluster else [])]
+        words += [f"({offer.case})"] if offer.case.when else []
+        words += [] if report.ways[name][offer.label].available else ["unavailable"]
+        by_kind.setdefault(offer.kind, []).append(" ".join(words))
+    first, *others = by_kind.items()
+    yield f"template {name}: {' · '.join(first[1])}"
+    yield from (f"  as {kind}: {' · '.join(ways)}" for kind, ways in others)

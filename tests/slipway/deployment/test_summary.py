@@ -9,6 +9,7 @@ from slipway.generations import Current, Plan, Retiring
 from slipway.live import LiveCluster, LiveJob
 from slipway.prices import total
 from slipway.quota import QuotaReport, WayVerdict
+from slipway.template.case import Case
 from slipway.template.proof import Offer
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -74,6 +75,20 @@ def test_a_templates_ways_with_what_lacks_quota() -> None:
         Plan(), (Offer("pool", CPU, (WORKERS,)), Offer("spot")), pool=WayVerdict(True), spot=WayVerdict(False, "quota")
     )
     assert lines[1] == "template dask-digits: pool cpu · spot unavailable"
+
+
+def test_kinds_and_cases_have_their_ways() -> None:  # N3 W5 Z1
+    case = Case(when={"model": ("2b", "9b")})
+    offers = (
+        Offer("pool", CPU, (WORKERS,), case=case, qualifier="(model=2b or 9b)"),
+        Offer("spot", case=case, qualifier="(model=2b or 9b)"),
+        Offer("spot", kind="training-pipeline", qualifier="as training-pipeline"),
+    )
+    verdicts = {offer.label: WayVerdict(offer.way == "pool" or offer.kind == "training-pipeline") for offer in offers}
+    assert told(Plan(), offers, **verdicts)[1:] == [
+        "template dask-digits: pool cpu (model=2b or 9b) · spot (model=2b or 9b) unavailable",
+        "  as training-pipeline: spot",
+    ]
 
 
 def test_a_generation_that_is_late_is_a_warning_with_a_way_on() -> None:
