@@ -12,7 +12,7 @@ from slipway.prices import UNKNOWN_PRICE
 
 def table(runs: Sequence[Run]) -> list[str]:
     """A line per run under a heading: create → start, run time, accuracy, machines' cost."""
-    rows = [("RUN", "JOB", "CREATE → START", "RUN TIME", "ACCURACY", "MACHINES MEANWHILE")]
+    rows = [("RUN", "JOB", "CREATE → START", "RUN TIME", "ACCURACY", "MACHINE COST")]
     for run in runs:
         rows.append(
             (
