@@ -117,6 +117,11 @@ def _why(context: Context, job: CustomJob) -> str:
     return reason(job, cluster, context.cluster_name(job.persistent_resource_id), active, context.now)
 
 
+def _on(name: str, id_: str) -> str:
+    """``cpu (cpu-1a2b3c4)``; the id alone where it has no name any more."""
+    return id_ if name == id_ else f"{name} ({id_})"
+
+
 def _facts(context: Context, job: CustomJob, why: str) -> list[tuple[str, str]]:
     from slipway.cli.following import cost_words
 
@@ -140,7 +145,7 @@ def _facts(context: Context, job: CustomJob, why: str) -> list[tuple[str, str]]:
         ),
         ("user", job.labels.get(naming.USER_LABEL, "")),
         ("request", job.labels.get(naming.REQUEST_LABEL, "")),
-        ("on", f"{place} ({job.persistent_resource_id})" if job.persistent_resource_id else money.way),
+        ("on", _on(place, job.persistent_resource_id) or money.way),
         ("machines", join(pools)),
         ("created", job.create_time.isoformat(timespec="seconds") if job.create_time else ""),
         ("waited", exact(money.wait) if money.wait is not None else ""),
