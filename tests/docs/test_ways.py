@@ -1,0 +1,105 @@
+"""The page about ways: its table, prices and rules are those of the code, its blocks run. # W6 W7 X7 Z6 Z8 N3"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from slipway.cluster import Disk
+from slipway.prices import hourly
+from slipway.quota import WayVerdict
+from slipway.rules import TABLE, WAYS
+from slipway.stack import Stack, parse
+from slipway.stack.document import from_text
+from slipway.template import JobTemplate
+from slipway.template.compile import Setting
+from slipway.template.entry import draws, template_entry
+from slipway.template.proof import prove
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "ways.md"
+TEXT = PAGE.read_text("utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return [dedent(block) for block in re.findall(rf"^```{language}\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)]
+
+
+def rows(heading: str) -> list[list[str]]:
+    """The cells of the first table after a heading."""
+    lines = f"\n{TEXT}".split(f"\n{heading}\n", 1)[1].splitlines()
+    start = next(number for number, line in enumerate(lines) if line.startswith("|"))
+    table = []
+    for line in lines[start + 2 :]:
+        if not line.startswith("|"):
+            break
+        table.append([cell.strip() for cell in line.strip("|").split("|")])
+    return table
+
+
+@pytest.fixture
+def stack() -> Stack:
+    (text,) = blocks("yaml")
+    return parse(from_text(text, "stacks/Pulumi.prod.yaml"))
+
+
+@pytest.fixture
+def template() -> JobTemplate:
+    (text,) = blocks("python")
+    names: dict[str, object] = {}
+    exec(text, names)
+    found = names["TEMPLATE"]
+    assert isinstance(found, JobTemplate)
+    return found
+
+
+def test_the_table_is_the_tables() -> None:
+    words = {"nothing": "none", "preemptible": "preemptible GPUs", "on-demand": "on-demand GPUs", "unknown": "not doc"}
+    for name, when, quota, waits in rows("# Ways to get machines"):
+        way = WAYS[name.strip("`")]
+        assert when == way.when
+        assert quota.startswith(words[way.draws])
+        assert waits.startswith("by itself") == way.waits_by_itself
+    sections = re.findall(r"^## ([a-z-]+)$", TEXT, re.MULTILINE)
+    assert sections == list(WAYS)
+
+
+def test_the_template_of_the_page_compiles_on_the_stack_of_the_page(template: JobTemplate, stack: Stack) -> None:
+    offers = prove(template, (), region=stack.region, reservations=stack.reservations)
+    setting = Setting("prod", stack.region, "3f9c2e1", "c", "w", "t", {}, stack.project, stack.reservations)
+    verdicts = {draw.way: WayVerdict(not draw.refusal, draw.refusal) for draw in draws(template, offers)}
+    entry = template_entry(template, offers, verdicts, setting, {template.packages[0]: "packages/p.tar.gz"})
+    assert [(way["way"], way["when"]["model"], way["available"]) for way in entry["ways"]] == [
+        ("reservation", ["27b"], True),
+        ("flex-start", ["27b"], True),
+        ("spot", ["2b"], True),
+        ("flex-start", ["2b"], True),
+        ("on-demand", ["2b"], True),
+    ]
+    assert entry["ways"][1]["request"]["jobSpec"]["scheduling"]["maxWaitDuration"] == "7200s"
+
+
+def test_the_stack_file_of_the_page_is_right(stack: Stack) -> None:
+    assert stack.reservations["h100"].machine == "a3-highgpu-8g"
+    assert stack.workspace.code
+
+
+def test_prices_are_those_of_the_book() -> None:
+    for machine, *told in rows("## What a machine costs an hour"):
+        type_, kind, size = re.fullmatch(r"`(\S+)`, (\S+) (\d+) GB", machine).groups()  # type: ignore[union-attr]
+        disk = Disk(kind, int(size))
+        found = [hourly(type_, "us-central1", disk, way) for way in ("pool", "on-demand", "flex-start", "spot")]
+        assert told == ["unknown" if price is None else f"${price:,.2f}" for price in found]
+
+
+def test_every_rule_stands_there() -> None:
+    assert rows("## Every rule that is checked before sending") == [[f"`{rule.id}`", rule.text] for rule in TABLE]
+
+
+def test_both_sides_of_what_differs_are_kept() -> None:
+    told = {what: (older, today) for what, older, today in rows("## Where today's rule is not what you may have read")}
+    assert "A2 and A3 alone" in told["machines of Spot"][0]
+    assert "n1-highmem-2" in told["machines of flex-start"][0]
+    assert "on-demand price" in told["price of flex-start"][0]
