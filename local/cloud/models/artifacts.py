@@ -25,6 +25,7 @@ def trouble(world: World, uri: str, image: str) -> str:
 
     The pre-built prediction images want a file of a certain name; others take any.
     """
+    uri = uri.rstrip("/")
     found = _files(world, uri)
     if not found:
         return f'There are no files under "{uri}" to copy.'
@@ -40,6 +41,6 @@ def _files(world: World, uri: str) -> list[str]:
     matched = _URI.fullmatch(uri)
     if matched is None:
         return []
-    directory = (matched[2] or "").rstrip("/")
+    directory = matched[2]
     prefix = f"{matched[1]}/{directory}/" if directory else f"{matched[1]}/"
     return [name.removeprefix(prefix) for name, _ in world.store.list(OBJECT, prefix) if name != prefix]
