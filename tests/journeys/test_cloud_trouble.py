@@ -10,7 +10,8 @@ import pytest
 
 from tests.local.conftest import LocalCloud
 
-from .conftest import Checkout, wait_for
+from .checkout import Checkout
+from .shell import wait_for
 
 pytestmark = pytest.mark.journey
 
@@ -25,7 +26,7 @@ def test_killed_while_a_job_runs_the_job_ends_well_after_the_restart(own: Checko
     own.up()
     own.warm()
     before = own.cloud.record
-    hello = ("submit", "nap", "-p", "say=hello", "-p", "seconds=4", "--request-id", "through")
+    hello = ("submit", "nap", "-p", "say=hello", "-p", "seconds=6", "--request-id", "through")
     follower = own.start("slipway", *hello, "--follow", role="submitter")
     follower.until(lambda: "the word is hello" in follower.said, "the job speaks")
     kill(own.cloud)
@@ -47,13 +48,14 @@ def test_killed_while_a_job_runs_the_job_ends_well_after_the_restart(own: Checko
 
 
 def test_killed_in_the_middle_of_an_up_the_next_one_runs_through(own: Checkout) -> None:
-    own.cloud.rest("POST", "/slipway/settings", {"create_seconds": "5"})
+    own.cloud.rest("POST", "/slipway/settings", {"create_seconds": "600"})
     up = own.start(*own.command("up"), role="deployer")
     up.until(own.clusters, "the cluster is being made")
     kill(own.cloud)
     assert up.process.wait(120) != 0
     assert "Traceback" not in up.said
     own.cloud.up("--set", "create_seconds=0")
+    own.make_clusters_now()
     wait_for(lambda: "PROVISIONING" not in own.clusters().values(), "the cluster is made")
     own.up()
     assert list(own.clusters().values()) == ["RUNNING"]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from .conftest import VERTEX, Checkout, Done, wait_for
+from .checkout import VERTEX, Checkout
+from .shell import Done, wait_for
 
 pytestmark = pytest.mark.journey
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from .conftest import MACHINE, PROJECT, VERTEX, Checkout, wait_for
+from .checkout import MACHINE, PROJECT, VERTEX, Checkout
+from .shell import wait_for
 
 pytestmark = pytest.mark.journey
 

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 import requests
 
-from .conftest import PROJECT, VERTEX, Checkout
+from .checkout import PROJECT, VERTEX, Checkout
 
 pytestmark = pytest.mark.journey
 

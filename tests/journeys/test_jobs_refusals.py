@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import Checkout
+from .checkout import Checkout
 
 pytestmark = pytest.mark.journey
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from .conftest import Checkout, wait_for
+from .checkout import Checkout
+from .shell import wait_for
 
 pytestmark = pytest.mark.journey
 
@@ -42,7 +43,7 @@ def ran_once(checkout: Checkout, request_id: str, jobs: int = 1) -> list[Any]:
 def test_killed_before_it_sends_the_same_command_sends_once(
     deployed: Checkout, faults: Faults, command: tuple[str, ...], request_id: str
 ) -> None:
-    faults({"kind": "delay", "match": "GET .*/persistentResources/", "seconds": 2, "times": 1})
+    faults({"kind": "delay", "match": "GET .*/persistentResources/", "seconds": 5, "times": 1})
     killed = deployed.start(*command, role="submitter")
     killed.until(lambda: deployed.journal(f"{request_id}.lock"), "it looks at the pool")
     killed.kill()

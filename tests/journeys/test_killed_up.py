@@ -7,15 +7,16 @@ from typing import Any
 
 import pytest
 
-from .conftest import Checkout, Started, wait_for
+from .checkout import Checkout
+from .shell import Started, wait_for
 
 pytestmark = pytest.mark.journey
 
 Faults = Callable[..., None]
 
 
-def delay(match: str) -> dict[str, Any]:
-    return {"kind": "delay", "match": match, "seconds": 3, "times": 1}
+def delay(match: str, seconds: float = 8) -> dict[str, Any]:
+    return {"kind": "delay", "match": match, "seconds": seconds, "times": 1}
 
 
 def whole(checkout: Checkout) -> None:
@@ -58,7 +59,8 @@ def test_killed_at_some_moment_the_same_command_runs_through(
     killed = up()
     killed.until(lambda: reached(checkout), "the moment to kill it")
     kill(killed)
-    done = checkout.up_with_a_dead_lock()
+    checkout.clear_after_a_kill()
+    done = checkout.pulumi("up")
     assert done.code == 0, done.said
     assert killed.tree() == []
     whole(checkout)
@@ -67,15 +69,18 @@ def test_killed_at_some_moment_the_same_command_runs_through(
 def test_killed_while_a_cluster_is_made_the_next_one_waits_for_it(
     checkout: Checkout, up: Callable[[], Started]
 ) -> None:
-    checkout.cloud.rest("POST", "/slipway/settings", {"create_seconds": "6"})
+    checkout.cloud.rest("POST", "/slipway/settings", {"create_seconds": "600"})
     killed = up()
     killed.until(checkout.clusters, "the cluster is being made")
     checkout.cloud.rest("POST", "/slipway/settings", {"create_seconds": "0"})
     killed.kill_tree()
     (cluster,) = checkout.clusters()
-    done = checkout.up_with_a_dead_lock()
-    assert done.code == 0, done.said
-    assert f"waiting for {cluster}: still being made since an earlier deployment" in done.said
+    checkout.clear_after_a_kill()
+    second = up()
+    words = f"waiting for {cluster}: still being made since an earlier deployment"
+    second.until(lambda: words in second.said, "it says what it waits for")
+    checkout.make_clusters_now()
+    assert second.process.wait(60) == 0, second.said
     assert checkout.clusters() == {cluster: "RUNNING"}
     whole(checkout)
 
@@ -99,7 +104,7 @@ def test_the_lock_of_a_dead_one_is_named_and_pulumi_cancel_takes_it_away(
 def test_of_two_at_once_one_deploys_and_the_other_is_refused(
     checkout: Checkout, faults: Faults, up: Callable[[], Started]
 ) -> None:
-    faults(delay("POST .*/persistentResources"))
+    faults(delay("POST .*/persistentResources", 4))
     first = up()
     second = checkout.pulumi("up")
     assert second.code == 1, second.said
@@ -114,7 +119,7 @@ def test_of_two_at_once_with_different_states_both_end_well_and_one_cluster_is_m
     checkout: Checkout, faults: Faults, up: Callable[[], Started]
 ) -> None:
     """Two people who deploy the same stack from backends of their own: the second adopts what the first makes."""
-    faults(delay("POST /upload/.*-catalog/o"))
+    faults(delay("POST /upload/.*-catalog/o", 4))
     first = up()
     first.until(lambda: "RUNNING" in checkout.clusters().values(), "the cluster runs")
     backend = checkout.state / "other-state"

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from .conftest import Checkout, wait_for
+from .checkout import Checkout
+from .shell import wait_for
 
 pytestmark = pytest.mark.journey
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from .conftest import Checkout
+from .checkout import Checkout
 
 pytestmark = pytest.mark.journey
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from .conftest import MACHINE, Checkout, Done
+from .checkout import MACHINE, Checkout
+from .shell import Done
 
 pytestmark = pytest.mark.journey
 

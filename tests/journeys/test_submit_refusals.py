@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Checkout, Done
+from .checkout import Checkout
+from .shell import Done
 
 pytestmark = [pytest.mark.journey, pytest.mark.usefixtures("nothing_sent")]
 

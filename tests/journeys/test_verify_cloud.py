@@ -12,7 +12,9 @@ import pytest
 
 from tests.local.conftest import LocalCloud
 
-from .conftest import PROJECT, Checkout, Done, NewCheckout, Started, wait_for
+from .checkout import PROJECT, Checkout
+from .conftest import NewCheckout
+from .shell import Done, Started, wait_for
 
 pytestmark = pytest.mark.journey
 

@@ -1,0 +1,196 @@
+"""A person's checkout with a stack of its own, the real engine and a local cloud; what they type, and what lives."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from journey import leftovers
+from local import environment
+from local.cloud.clock import timestamp
+from local.cloud.store import Store
+from local.cloud.vertex import clusters
+from tests.local.conftest import LocalCloud
+
+from .nap import lay_out
+from .shell import Done, Started
+
+PROJECT, REGION, STACK = "slipway-local", "us-central1", "trial"
+VERTEX = f"/v1/projects/{PROJECT}/locations/{REGION}"
+_TIMEOUT_S = 180
+MACHINE = {"machine": "n1-standard-4", "disk": {"type": "pd-ssd", "sizeGb": 100}}
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """A person's checkout: the program, a stack file and templates of their own. Nothing in it is tracked by anybody.
+
+    `state` has the engine's backend; two checkouts may share it, as two people do. `images` has the run's images.
+    """
+
+    folder: Path
+    cloud: LocalCloud
+    engine: Path
+    state: Path
+    images: Path
+    stack: str = STACK
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def file(self) -> Path:
+        return self.folder / "stacks" / f"Pulumi.{self.stack}.yaml"
+
+    @property
+    def catalog(self) -> str:
+        return f"gs://{PROJECT}-{self.stack}-catalog"
+
+    def write(self, **changed: Any) -> None:
+        """The stack file, with some `slipway:` or `gcp:` keys other than usual; None leaves one out."""
+        slipway = {
+            "persistentResources": {"cpu": {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 2}}}}},
+            "quota": {"mode": "enforce"},
+            "templates": ["nap"],
+            "workspace": {"submitters": ["group:ml-engineers@slipway.example"]},
+        }
+        config = {
+            "gcp:project": PROJECT,
+            "gcp:region": changed.pop("region", REGION),
+            "gcp:addPulumiAttributionLabel": "false",
+            **{f"slipway:{key}": value for key, value in {**slipway, **changed}.items() if value is not None},
+        }
+        before = yaml.safe_load(self.file.read_text()) if self.file.exists() else {}
+        kept = {key: value for key, value in before.items() if key != "config"}
+        self.file.write_text(yaml.safe_dump({"config": config, **kept}, sort_keys=False))
+
+    def environ(self, role: str, **extra: str) -> dict[str, str]:
+        base = self.cloud.env(role)
+        engine = environment.engine_variables(self.state, self.engine, base.get("PATH", ""))
+        mine = {"SLIPWAY_CATALOG": self.catalog, "SLIPWAY_GCP_PLUGIN_POLL_SECONDS": "0.1", "SLIPWAY_USER": role}
+        return {**base, **engine, **mine, "NO_COLOR": "1", **self.variables, **extra}
+
+    def run(self, *command: str, role: str, **extra: str) -> Done:
+        done = subprocess.run(
+            command,
+            cwd=self.folder,
+            env=self.environ(role, **extra),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_TIMEOUT_S,
+            check=False,
+        )
+        return Done(done.returncode, done.stdout, done.stderr)
+
+    def start(self, *command: str, role: str, **extra: str) -> Started:
+        output = self.state / f"{time.monotonic_ns()}.log"
+        with output.open("wb") as file:
+            process = subprocess.Popen(
+                command,
+                cwd=self.folder,
+                env=self.environ(role, **extra),
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        return Started(process, output)
+
+    def pulumi(self, verb: str, *arguments: str, role: str = "deployer", **extra: str) -> Done:
+        return self.run(*self.command(verb), *arguments, role=role, **extra)
+
+    def command(self, verb: str) -> tuple[str, ...]:
+        yes = {"up": ("--yes", "--skip-preview"), "destroy": ("--yes", "--skip-preview", "--run-program")}
+        return ("pulumi", verb, "--stack", self.stack, "--non-interactive", *yes.get(verb, ()))
+
+    def up(self) -> None:
+        done = self.pulumi("up")
+        assert done.code == 0, done.said
+
+    def destroy(self) -> Done:
+        return self.pulumi("destroy", SLIPWAY_PURPOSE="destroy")
+
+    def slipway(self, *arguments: str, role: str = "submitter", **extra: str) -> Done:
+        return self.run("slipway", *arguments, role=role, **extra)
+
+    def submit(self, *arguments: str, **extra: str) -> Any:
+        """A job that is accepted: what `slipway submit --output json` says of it."""
+        self.warm()
+        done = self.slipway("submit", "nap", "-p", "say=hello", *arguments, "--output", "json", **extra)
+        assert done.code == 0, done.said
+        return done.json["job"]
+
+    def warm(self) -> None:
+        """Give the clusters a cache that has the image of an earlier test, so that jobs start at once."""
+        for cluster in self.clusters():
+            pool = self.cloud.state / "pools" / cluster
+            pool.mkdir(parents=True, exist_ok=True)
+            if not (pool / "images").exists():
+                (pool / "images").symlink_to(self.images)
+
+    def clusters(self) -> dict[str, str]:
+        """The clusters of this stack: id to state."""
+        found = self.cloud.rest("GET", f"{VERTEX}/persistentResources").get("persistentResources", [])
+        mine = [one for one in found if one.get("labels", {}).get("slipway-stack") == self.stack]
+        return {one["name"].rsplit("/", 1)[-1]: one["state"] for one in mine}
+
+    def make_clusters_now(self) -> None:
+        """Let the time be over that the clusters which are being made still need."""
+        store = Store(self.cloud.state / "cloud.sqlite")
+        with store.transaction():
+            for cluster in clusters.every(store):
+                if cluster.change == "create":
+                    clusters.put(store, replace(cluster, due=timestamp(datetime.fromtimestamp(0, UTC))))
+        store.close()
+
+    def jobs(self, request: str = "*") -> list[Any]:
+        """The custom jobs of this stack, or those of one request, as the service lists them."""
+        filter_ = f'labels.slipway-request="{request}"' if request != "*" else f'labels.slipway-stack="{self.stack}"'
+        found = self.cloud.rest("GET", f"{VERTEX}/customJobs?filter={filter_}")
+        return list(found.get("customJobs", []))
+
+    def journal(self, pattern: str = "*.json") -> list[Path]:
+        """What `slipway submit` wrote down in this checkout."""
+        return sorted((self.folder / ".slipway" / "requests").rglob(pattern))
+
+    def job_state(self, name: str) -> str:
+        return str(self.cloud.rest("GET", f"/v1/{name}")["state"])
+
+    def buckets(self) -> list[str]:
+        found = self.cloud.rest("GET", f"/storage/v1/b?project={PROJECT}").get("items", [])
+        return [one["name"] for one in found if one["name"].startswith(f"{PROJECT}-{self.stack}-")]
+
+    def clear_after_a_kill(self) -> None:
+        """As `make demo` does it after a killed `pulumi up`: end what is left of it, and drop its lock."""
+        leftovers.end(leftovers.marked(self.state), patience=15)
+        backend = self.state / "pulumi-state"
+        leftovers.drop_dead_locks(backend, print)
+        leftovers.mend_backend(backend)
+
+    def locks(self) -> list[Path]:
+        """The engine's locks on stacks of this backend."""
+        return list((self.state / "pulumi-state" / ".pulumi" / "locks").rglob("*.json"))
+
+    def nothing_made(self) -> bool:
+        return not self.clusters() and not self.buckets()
+
+
+def make_checkout(
+    folder: Path, cloud: LocalCloud, stack: str = STACK, *, engine: Path, home: Path, images: Path
+) -> Checkout:
+    """A checkout with an empty stack in a folder, and the engine's backend beside it."""
+    lay_out(folder / "checkout")
+    state = folder / "engine"
+    (state / "pulumi-state").mkdir(parents=True)
+    variables = {"PULUMI_HOME": str(home), leftovers.MARK: str(state)}
+    made = Checkout(folder / "checkout", cloud, engine, state, images, stack, variables)
+    made.write()
+    done = made.run("pulumi", "stack", "init", stack, "--non-interactive", role="deployer")
+    assert done.code == 0, done.said
+    return made

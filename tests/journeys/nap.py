@@ -1,0 +1,62 @@
+"""A small checkout: the program as it is, and a template whose job says a word and sleeps."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from tests.local.conftest import ROOT
+
+NAP = '''
+"""nap: a job of one machine that says a word and sleeps."""
+
+from slipway.template import Disk, JobTemplate, Package, Parameter, WorkerPool
+
+TEMPLATE = JobTemplate(
+    name="nap",
+    summary="says a word and sleeps",
+    code=Package(
+        folder="jobs/nap",
+        module="nap.task",
+        image="us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-6:latest",
+    ),
+    worker_pools=(
+        WorkerPool(
+            role="sleeper",
+            machine="n1-standard-4",
+            disk=Disk("pd-ssd", 100),
+            args=("--seconds=${seconds}", "--say=${say}", "--end=${end}", "--output=${slipway.output}"),
+        ),
+    ),
+    parameters=(
+        Parameter("say", str, help="the word"),
+        Parameter("seconds", float, default=0.0, min=0, max=600, help="how long it sleeps"),
+        Parameter("end", str, default="well", choices=("well", "badly"), help="how it ends"),
+    ),
+    ways=("pool", "spot"),
+)
+'''
+NAP_TASK = """
+import argparse, sys, time
+
+parser = argparse.ArgumentParser()
+for flag in ("--seconds", "--say", "--end", "--output"):
+    parser.add_argument(flag)
+flags = parser.parse_args()
+print(f"the word is {flags.say}", flush=True)
+time.sleep(float(flags.seconds))
+print("slept well", flush=True)
+sys.exit(flags.end == "badly")
+"""
+
+
+def lay_out(folder: Path) -> None:
+    """The files of a small checkout: the program as it is, and the template `nap`."""
+    (folder / "stacks").mkdir(parents=True)
+    (folder / "templates").mkdir()
+    (folder / "jobs" / "nap").mkdir(parents=True)
+    for name in ("Pulumi.yaml", "__main__.py"):
+        shutil.copy(ROOT / name, folder)
+    (folder / "templates" / "nap.py").write_text(NAP)
+    (folder / "jobs" / "nap" / "__init__.py").touch()
+    (folder / "jobs" / "nap" / "task.py").write_text(NAP_TASK)

@@ -1,0 +1,81 @@
+"""Commands as they are typed: run to their end, or started in the background, waited for and killed."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a command did: its exit code, and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def said(self) -> str:
+        return self.out + self.err
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+@dataclass
+class Started:
+    """A command in the background, in a session of its own, with what it prints in a file."""
+
+    process: subprocess.Popen[bytes]
+    output: Path
+
+    @property
+    def said(self) -> str:
+        return self.output.read_text(errors="replace")
+
+    def tree(self) -> list[psutil.Process]:
+        """Its living processes. They are found by session, which outlives parents."""
+        session = self.process.pid
+        found = []
+        for process in psutil.process_iter():
+            with contextlib.suppress(psutil.Error, OSError):
+                if os.getsid(process.pid) == session and process.status() != psutil.STATUS_ZOMBIE:
+                    found.append(process)
+        return found
+
+    def kill(self) -> None:
+        """`kill -9` of it alone; what it started lives on."""
+        self.process.kill()
+        self.process.wait()
+
+    def kill_tree(self) -> None:
+        """`kill -9` of everything it started, as a machine that loses power would."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, 9)
+        for process in self.tree():
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
+        self.process.wait()
+
+    def until(self, true: Callable[[], object], what: str, seconds: float = 60) -> None:
+        """Wait for something while it runs; fails with what it printed when it ends before."""
+        wait_for(lambda: true() or self.process.poll() is not None, what, seconds)
+        assert self.process.poll() is None, f"it ended before {what}:\n{self.said}"
+
+
+def wait_for(true: Callable[[], object], what: str, seconds: float = 60) -> None:
+    """Wait until something is true, looking often; fails in words when it never is."""
+    until = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < until, f"in {seconds:.0f} s never: {what}"
+        time.sleep(0.05)
