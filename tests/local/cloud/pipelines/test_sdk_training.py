@@ -126,6 +126,7 @@ def test_a_job_without_its_model_fails_as_the_sdk_tells_it(quick_sdk: LocalCloud
         job.run(model_display_name="none", **PLACE)
 
 
+@pytest.mark.journey
 def test_flex_start_is_taken_with_its_longest_wait(own_cloud: LocalCloud) -> None:
     """But for the zero, "for ever", which this class of the SDK drops (vertex-rules 2)."""
     quota = [

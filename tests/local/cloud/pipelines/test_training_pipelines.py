@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 
 from local.cloud import policies
+from local.cloud.nodes.sighting import Sighting
+from local.cloud.pipelines import following, pipeline
 from tests.local.cloud.calling import NUMBERED, PARENT
 from tests.local.cloud.studies.conftest import JOBS, TUNING, Studies, studies, study, trial_spec
 
@@ -214,6 +216,28 @@ def test_an_id_that_is_taken_fails_the_pipeline_in_words(studies: Studies) -> No
         states.append(studies.get(f"/v1/{made['name']}"))
     assert [done["state"] for done in states] == ["PIPELINE_STATE_SUCCEEDED", "PIPELINE_STATE_FAILED"]
     assert "already exists" in states[1]["error"]["message"]
+
+
+def test_a_model_and_the_end_of_its_pipeline_are_written_together_or_not_at_all(
+    studies: Studies, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = create(studies, modelToUpload=MODEL)
+    put_file(studies, "run/model/model.joblib")
+    studies.machines.ends[made["trainingTaskMetadata"]["backingCustomJob"].rpartition("/")[2]] = Sighting("exited")
+    for _ in range(2):
+        studies.scheduler.step()
+
+    def killed(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(pipeline, "succeeded", killed)
+        with pytest.raises(KeyboardInterrupt):
+            following.step(studies.calling.world)
+    assert studies.get(MODELS) == {"models": []}
+    studies.tick()
+    (model,) = studies.get(MODELS)["models"]
+    assert studies.get(f"/v1/{made['name']}")["modelToUpload"]["name"] == model["name"]
 
 
 # --- what is refused

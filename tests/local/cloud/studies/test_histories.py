@@ -20,7 +20,7 @@ EVENTS = st.lists(st.sampled_from(["good", "bad", "silent", "killed", "restarted
 ENDED = ("JOB_STATE_SUCCEEDED", "JOB_STATE_FAILED")
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(
     EVENTS,
     st.sampled_from(["RANDOM_SEARCH", "GRID_SEARCH"]),
