@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from unittest import mock
+from urllib.parse import quote
 
 from slipway.cli.main import main
 from tests.local.conftest import ROOT, LocalCloud
@@ -68,7 +69,14 @@ class Stack:
             self.grant(role)
         self._bind(f"/v1/projects/{PROJECT}/serviceAccounts/{self.trainer}", "roles/iam.serviceAccountUser", "POST")
         self._bucket_roles(f"c-{self.name}", {"roles/storage.objectViewer": [ADA, f"serviceAccount:{self.trainer}"]})
-        self._bucket_roles(f"w-{self.name}", {"roles/storage.objectUser": [f"serviceAccount:{self.trainer}"]})
+        self._bucket_roles(
+            f"w-{self.name}",
+            {
+                "roles/storage.objectUser": [f"serviceAccount:{self.trainer}"],
+                "roles/storage.objectCreator": [ADA],
+                "roles/storage.objectViewer": [ADA],
+            },
+        )
         self.make_cluster()
         self.catalog = self._catalog()
         self.publish()
@@ -268,6 +276,17 @@ class Stack:
         """Where a request is written down."""
         return self.folder / ".slipway" / "requests" / PROJECT / self.name / f"{request_id}.json"
 
+    def write(self, name: str, content: bytes) -> None:
+        """Put an object into the bucket `work`."""
+        url = f"{self.cloud.url}/upload/storage/v1/b/w-{self.name}/o?uploadType=media&name={name}"
+        self.cloud.session().post(url, data=content, timeout=30).raise_for_status()
+
+    def read(self, name: str) -> bytes:
+        """An object of the bucket `work`, empty when it is not there."""
+        url = f"{self.cloud.url}/storage/v1/b/w-{self.name}/o/{quote(name, safe='')}?alt=media"
+        answer = self.cloud.session().get(url, timeout=30)
+        return answer.content if answer.status_code == 200 else b""
+
     def jobs(self) -> list[dict[str, Any]]:
         """This stack's jobs as the service has them, newest first."""
         listed = self.cloud.rest("GET", f'{JOBS}?filter=labels.slipway-stack="{self.name}"')
@@ -286,6 +305,16 @@ class Stack:
             yield
         finally:
             self.cloud.rest("DELETE", "/slipway/faults")
+
+    @contextlib.contextmanager
+    def settings(self, **values: Any) -> Iterator[None]:
+        """The cloud with other settings; `quota` is a mapping of limits by metric."""
+        before = self.cloud.rest("GET", "/slipway/settings")
+        self.cloud.rest("POST", "/slipway/settings", values)
+        try:
+            yield
+        finally:
+            self.cloud.rest("POST", "/slipway/settings", {name: before[name] for name in values})
 
     def cancel_all(self) -> None:
         for job in self.jobs():

@@ -1,9 +1,12 @@
 """The journal of requests survives kills and full disks."""
 
+import fcntl
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -62,3 +65,41 @@ def test_one_process_at_a_time_and_a_dead_one_holds_nothing(tmp_path: Path) -> N
         holder.kill()
     with Journal(tmp_path).held("r1"):
         pass
+
+
+def test_two_who_waited_for_the_same_holder_do_not_both_hold_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first opens the file, its holder lets go and takes the file away, the second makes another and locks that."""
+    journal, lock = Journal(tmp_path), fcntl.flock
+    late = journal.held("r1")
+    second = Journal(tmp_path).held("r1")
+
+    def slowly(stream: IO[str], how: int) -> None:
+        monkeypatch.setattr(fcntl, "flock", lock)
+        (tmp_path / "r1.lock").unlink()
+        second.__enter__()
+        lock(stream, how)
+
+    monkeypatch.setattr(fcntl, "flock", slowly)
+    with pytest.raises(SlipwayError, match="being sent by another process"):
+        late.__enter__()
+    second.__exit__(None, None, None)
+    with journal.held("r1"):
+        pass
+
+
+@pytest.mark.parametrize("when", ["soon", "", "2026-11-20T12:00:00"])
+def test_an_entry_without_a_time_is_a_broken_one(tmp_path: Path, when: str) -> None:
+    journal = Journal(tmp_path)
+    journal.write(replace(ENTRY, when=when))
+    with pytest.raises(SlipwayError, match="journal of request r1"):
+        journal.read("r1")
+
+
+def test_a_state_folder_that_depends_on_where_one_stands_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    found = Journal.find(tmp_path / "elsewhere", {"XDG_STATE_HOME": "state"}, "p", "dev").folder
+    assert found == tmp_path / "home" / ".local" / "state" / "slipway" / "requests" / "p" / "dev"
