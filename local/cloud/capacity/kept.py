@@ -21,8 +21,9 @@ class Loaded:
     document: Mapping[str, Any]
 
     def limits(self, region: str, now: datetime) -> dict[tuple[str, str], int]:
-        """(machine, strategy) to machines in a region, as they stand now."""
-        return self.scenario.limits(region, (now - self.since).total_seconds())
+        """(machine, strategy) to machines in a region, as they stand now. Who looked at the clock before the scenario
+        began, and at the scenario after, sees its beginning."""
+        return self.scenario.limits(region, max((now - self.since).total_seconds(), 0.0))
 
 
 def current(world: World) -> Loaded:

@@ -80,8 +80,8 @@ class Cluster:
         return self.state in ("RUNNING", "UPDATING")
 
     def machines(self) -> list[tuple[Shape, int]]:
-        """The machines it holds or is about to, for quota."""
-        if not self.holds_machines:
+        """The machines it holds or is about to; one that will end in an error gets none."""
+        if not self.holds_machines or (self.fate is not None and self.change != "delete"):
             return []
         return [(pool.shape, max(pool.replicas, pool.target or 0)) for pool in self.pools]
 

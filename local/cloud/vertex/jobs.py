@@ -26,7 +26,10 @@ _TABLES = (
     "CREATE INDEX IF NOT EXISTS waiting_jobs_in_line ON waiting_jobs (region, cluster, line, number)",
     "CREATE INDEX IF NOT EXISTS waiting_jobs_by_deadline ON waiting_jobs (deadline) WHERE deadline IS NOT NULL",
 )
-_HOLDS = "run IS NOT NULL AND state != 'JOB_STATE_QUEUED' AND number NOT IN (SELECT number FROM waiting_jobs)"
+_HOLDS = (
+    "run IS NOT NULL AND state IN ('JOB_STATE_PENDING', 'JOB_STATE_RUNNING', 'JOB_STATE_CANCELLING') "
+    "AND NOT EXISTS (SELECT 1 FROM waiting_jobs WHERE waiting_jobs.number = custom_jobs.number)"
+)
 
 
 @dataclass(frozen=True)
@@ -103,22 +106,25 @@ def started(store: Store, region: str | None = None, cluster: str | None = None)
 
 def queued(store: Store, region: str, cluster: str | None, now: str, size: int) -> list[Job]:
     """The jobs that look for a cluster's machines, or (None) for machines of their own: the oldest of each line."""
-    rows = store.execute(
-        "SELECT body, run FROM custom_jobs JOIN (SELECT number AS turn, "
-        "row_number() OVER (PARTITION BY line ORDER BY number) AS place FROM waiting_jobs "
-        "WHERE region = ? AND cluster IS ? AND due <= ?) ON turn = number WHERE place <= ? ORDER BY number",
-        (region, cluster, now, size),
-    )
-    return [_job(row) for row in rows]
+    lines = store.execute("SELECT DISTINCT line FROM waiting_jobs WHERE region = ? AND cluster IS ?", (region, cluster))
+    found = []
+    for (line,) in lines.fetchall():
+        rows = store.execute(
+            "SELECT number, body, run FROM custom_jobs WHERE number IN (SELECT number FROM waiting_jobs "
+            "WHERE region = ? AND cluster IS ? AND line = ? AND due <= ? ORDER BY number LIMIT ?)",
+            (region, cluster, line, now, size),
+        )
+        found += [(number, _job((body, run))) for number, body, run in rows]
+    return [job for _, job in sorted(found, key=lambda item: item[0])]
 
 
 def first_of_line(store: Store, run: Run) -> bool:
     """Whether nobody who waits for the same came before."""
     row = store.execute(
-        "SELECT count(*) FROM waiting_jobs WHERE region = ? AND cluster IS ? AND line = ? AND number < ?",
+        "SELECT EXISTS (SELECT 1 FROM waiting_jobs WHERE region = ? AND cluster IS ? AND line = ? AND number < ?)",
         (run.region, run.cluster, run.line, run.number),
     )
-    return int(row.fetchone()[0]) == 0
+    return not row.fetchone()[0]
 
 
 def overdue(store: Store, now: str) -> list[Job]:

@@ -78,7 +78,7 @@ class PersistentResources:
             cluster = cluster_life.created(
                 name, declared, operation.name, self._world.clock.now(), self._world.settings
             )
-            clusters.put(self._world.store, self._fated(cluster, self._world.settings.create_error))
+            clusters.put(self._world.store, self._fated(cluster, self._world.settings.create_error, fresh=True))
         self._world.changed.set()
         return Reply(body=operations.answer(operation))
 
@@ -160,7 +160,8 @@ class PersistentResources:
                 call, cluster.name, cluster.name, "RebootPersistentResource", cluster_life.REBOOTING
             )
             rebooted = cluster_life.rebooted(cluster, operation.name, now, self._world.settings)
-            clusters.put(self._world.store, self._fated(rebooted, self._world.settings.reboot_error))
+            fresh = not cluster.holds_machines
+            clusters.put(self._world.store, self._fated(rebooted, self._world.settings.reboot_error, fresh=fresh))
         self._world.changed.set()
         return Reply(body=operations.answer(operation))
 
@@ -190,13 +191,14 @@ class PersistentResources:
         response = "Empty" if verb == "Delete" else _KIND
         return operations.start(self._world, call.params["version"], parent, target, metadata, response, progress)
 
-    def _fated(self, cluster: Cluster, doomed: str) -> Cluster:
-        """The cluster with the error it will end in: a setting's, or for want of quota or machines. Raises 429."""
+    def _fated(self, cluster: Cluster, doomed: str, *, fresh: bool) -> Cluster:
+        """The cluster with the error it will end in: a setting's or, where it needs machines (`fresh`), for want of
+        quota or of machines. Raises 429."""
         settings = self._world.settings
         if doomed and cluster.id.startswith(doomed):
             message = settings.create_error_message.format(region=cluster.region)
             return cluster_life.fated(cluster, {"code": _STOCK_OUT, "message": message})
-        if cluster.change != "create":
+        if not fresh:
             return cluster
         needs = drawn(cluster.machines())
         over = usage.beyond(self._world, cluster.region, needs, usage.in_use(self._world, cluster.region))

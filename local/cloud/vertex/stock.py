@@ -40,10 +40,7 @@ def supply(world: World, region: str, now: datetime, *, leaving: bool = True) ->
 
 
 def machines(cluster: Cluster) -> Counter[tuple[str, Lane]]:
-    """The machines a cluster has; one that will not come to be has none."""
     used: Counter[tuple[str, Lane]] = Counter()
-    if cluster.change == "create" and cluster.fate is not None:
-        return used
     for shape, count in cluster.machines():
         used[shape.machine_type, "standard"] += count
     return used

@@ -90,7 +90,8 @@ def submit(world: World, location: str, declared: Mapping[str, Any], email: str,
     )
     body = {**declared, "name": name, "state": run.state, "createTime": now, "updateTime": now}
     keeping.keep(world, run, waiting_life.waiting(Job(body, run), run, world.clock.now()))
-    if jobs.first_of_line(store, run):
+    # Who is behind others in the flex-start queue is told so; other jobs behind others cost nothing here.
+    if run.flex or jobs.first_of_line(store, run):
         queueing.serve(world, location, cluster_id, world.clock.now())
     made = jobs.get(store, name)
     assert made is not None
