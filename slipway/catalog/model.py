@@ -73,6 +73,12 @@ class Way:
     roles: tuple[str, ...] = ()
     note: str = ""
 
+    def label(self, usual_kind: str) -> str:
+        """The way, told from the template's others: `spot (model=2b or 9b) as training-pipeline`."""
+        when = ", ".join(f"{name}={' or '.join(map(str, values))}" for name, values in self.when.items())
+        words = [self.way, f"({when})" if when else "", f"as {self.kind}" if self.kind != usual_kind else ""]
+        return " ".join(word for word in words if word)
+
 
 @dataclass(frozen=True)
 class Study:

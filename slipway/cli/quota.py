@@ -9,6 +9,7 @@ import click
 from slipway.catalog.model import Catalog, Template, Way
 from slipway.cli import screen
 from slipway.cli.context import Context, catalog_option, output_option
+from slipway.cloud.kinds import KINDS
 from slipway.cluster import ClusterSpec, Disk, PoolSpec
 from slipway.errors import SlipwayError
 from slipway.generations.plan import Current
@@ -89,13 +90,15 @@ def _spec(catalog: Catalog, name: str) -> ClusterSpec:
 
 
 def _draw(catalog: Catalog, template: Template, way: Way) -> WayDraw | None:
-    """What a way draws with the defaults; None where a required parameter decides that."""
-    row = WAYS[way.way]
-    if row.draws == "nothing":
-        return WayDraw(template.name, way.way)
+    """What a way draws with the defaults, or the values that choose it; None where a required parameter decides."""
+    row, label = WAYS[way.way], way.label(template.kind)
+    if row.draws == "nothing" or (not way.available and not way.why.startswith("quota")):
+        return WayDraw(template.name, label, refusal="" if way.available else way.why)
     values = {one.name: one.default for one in template.parameters if one.default is not None}
+    values |= {name: allowed[0] for name, allowed in way.when.items() if values.get(name) not in allowed}
     try:
-        demand = Demand.read(fill(catalog, template, way, values, request_id="none", user=""), template.roles)
+        body = fill(catalog, template, way, values, request_id="none", user="")
+        demand = Demand.read(body, way.roles or template.roles, kind=KINDS[way.kind])
     except SlipwayError:
         return None
     replicas = tuple(
@@ -108,7 +111,7 @@ def _draw(catalog: Catalog, template: Template, way: Way) -> WayDraw | None:
         )
         for part in demand.parts
     )
-    return WayDraw(template.name, way.way, replicas, preemptible=row.preemptible, doubtful=row.draws == "unknown")
+    return WayDraw(template.name, label, replicas, preemptible=row.preemptible, doubtful=row.draws == "unknown")
 
 
 def _document(catalog: Catalog, live: Live, report: QuotaReport) -> dict[str, Any]:

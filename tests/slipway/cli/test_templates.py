@@ -82,3 +82,12 @@ def test_the_same_as_json(lora: Stack) -> None:
 
 def test_the_list_names_each_way_once(lora: Stack) -> None:
     assert "flex-start, on-demand, pool, (spot)" in lora.run("templates").out
+
+
+def test_quota_tells_each_kind_and_case_apart(lora: Stack) -> None:  # D2 W6
+    document = lora.run("quota", "--output", "json").json
+    drawn = {line["metric"]: (line["for"], line["ceiling"]) for line in document["lines"]}
+    gpus = drawn["custom_model_training_preemptible_nvidia_h100_gpus"]
+    assert gpus[1] == 16  # two trials at once, on eight each
+    assert "lora flex-start (model=27b) as hyperparameter-tuning-job" in gpus[0]
+    assert drawn["custom_model_training_nvidia_h100_gpus"][1] == 16
