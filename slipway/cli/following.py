@@ -133,7 +133,7 @@ def _state(event: Progress, name: str) -> Callable[[datetime], str]:
 
 
 def closing(job: CustomJob, context: Context) -> str:
-    """``dask-digits-7k…  succeeded: started after 2.4 s, ran 41.0 s, its pool machines cost $0.01 meanwhile``"""
+    """``dask-digits-7k…  succeeded: started after 2.4 s, ran 41.0 s, its machines cost $0.01 (of a pool that …)``"""
     money = account(job, context.catalog.region, context.now)
     parts = []
     if money.wait is not None:
@@ -143,16 +143,17 @@ def closing(job: CustomJob, context: Context) -> str:
         )
     if money.run is not None:
         parts.append(f"ran {exact(money.run)}")
-    parts.append(cost_words(money.cost, money.paid_anyway))
+        cost = cost_words(money.cost, money.paid_anyway)
+        parts.append(cost if money.cost is None else f"its machines cost {cost}")
     where = f"\n  output {job.output}" if job.output else ""
     return f"{job.display_name or job.id}  {state_word(job.state)}: {', '.join(part for part in parts if part)}{where}"
 
 
 def cost_words(cost: object, paid_anyway: bool) -> str:
-    """Cost of the machines meanwhile, to a hundredth of a cent where it is small."""
+    """``$0.0074 (of a pool that is paid anyway)``: to a hundredth of a cent where it is small."""
     from decimal import Decimal
 
     if not isinstance(cost, Decimal):
         return "price unknown"
     amount = f"${cost:.4f}" if cost < 1 else f"${cost:,.2f}"
-    return f"its machines cost {amount} meanwhile{' (of a pool that is paid anyway)' if paid_anyway else ''}"
+    return f"{amount}{' (of a pool that is paid anyway)' if paid_anyway else ''}"

@@ -73,6 +73,15 @@ def test_a_waiting_job_is_shown_with_its_reason(stack: Stack) -> None:  # N9
     assert shown["waitsFor"].startswith("pool full") and shown["startTime"] is None
 
 
+def test_a_job_that_never_started_has_cost_nothing(stack: Stack) -> None:  # N9, Z8
+    held(stack)
+    waiting = stack.run("submit", "hello", "--output", "json").json["job"]["displayName"]
+    assert stack.run("jobs", "cancel", waiting).code == 0
+    done = stack.run("jobs", "wait", waiting)
+    assert done.code == 8 and f"{waiting}  cancelled: waited " in done.err and "and never started\n" in done.err
+    assert "cost" not in done.err and "price" not in done.err
+
+
 def test_an_unknown_job_is_an_error_with_the_nearest_name(stack: Stack) -> None:
     name = stack.run("submit", "hello", "--output", "json").json["job"]["displayName"]
     for verb in ("show", "logs", "wait", "cancel"):
