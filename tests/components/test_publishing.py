@@ -65,6 +65,23 @@ def test_a_template_publishes_its_facts(archive: Path) -> None:
     }
 
 
+def test_kinds_and_cases_are_told_apart_and_an_image_needs_no_package() -> None:
+    ways = [
+        {"way": "spot", "kind": "custom-job", "when": {"model": ["2b", "9b"]}, "available": True, "why": ""},
+        {"way": "spot", "kind": "training-pipeline", "when": {}, "available": True, "why": ""},
+    ]
+    entry = {**ENTRY, "package": "", "image": "p/i@sha256:0", "ways": ways}
+    asked = declared(lambda: JobTemplate("nap", entry=entry, packages={}, bucket="acme-catalog"))
+    assert only(asked, "slipway:components:JobTemplate").inputs == {
+        "summary": "sleeps",
+        "package": "",
+        "image": "p/i@sha256:0",
+        "parameters": ["say"],
+        "ways": {"spot (model=2b or 9b)": "available", "spot as training-pipeline": "available"},
+    }
+    assert every(asked, OBJECT) == {}
+
+
 def test_the_package_lies_under_its_hash_and_stays(archive: Path) -> None:
     """Queued and restarting jobs still install it when the template has changed or gone."""
     package = every(published(archive), OBJECT)["nap-0123456789ab"]
