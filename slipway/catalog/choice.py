@@ -57,11 +57,25 @@ def recall(folder: Path) -> Choice | None:
     file = root / FILE if root else None
     if file is None or not file.is_file():
         return None
-    return Choice(address(file.read_text(encoding="utf-8")), str(file))
+    try:
+        return Choice(address(file.read_text(encoding="utf-8")), str(file))
+    except (OSError, UnicodeDecodeError, ConfigError) as problem:
+        raise ConfigError(
+            f"what this checkout remembers can't be read: {file}",
+            why=problem.what if isinstance(problem, ConfigError) else str(problem),
+            fix="choose again: slipway use gs://BUCKET",
+        ) from problem
 
 
 def remember(location: Location, folder: Path) -> Path:
-    """Writes the choice into the checkout (or ``folder`` when it is in none) and gives the file."""
+    """Writes the choice into the checkout (or ``folder`` when it is in none) and gives the file. Raises ConfigError."""
     file = (checkout(folder) or folder) / FILE
-    write_atomically(file, f"{location}\n")
+    try:
+        write_atomically(file, f"{location}\n")
+    except OSError as problem:
+        raise ConfigError(
+            f"could not remember {location}",
+            why=f"{file}: {problem.strerror or problem}",
+            fix=f"make the folder writable, or choose it for this shell: export {VARIABLE}={location}",
+        ) from problem
     return file

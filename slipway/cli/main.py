@@ -104,6 +104,11 @@ def main(args: Sequence[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         _say("interrupted")
         return INTERRUPTED
+    except OSError as error:
+        if debug:
+            raise
+        _say(_system(error))
+        return 1
     except Exception as error:
         if debug:
             raise
@@ -118,7 +123,20 @@ def main(args: Sequence[str] | None = None) -> int:
 
 def run() -> None:
     """The console script."""
+    from slipway.cli.screen import prepare_streams
+
+    prepare_streams()
     sys.exit(main())
+
+
+def _system(error: OSError) -> str:
+    """What the system refused: a full disk, a folder that is gone, a file that may not be written."""
+    what = (error.strerror or str(error)).lower()
+    files = [str(name) for name in (error.filename, error.filename2) if name is not None]
+    where = " → ".join(files)
+    if isinstance(error, FileNotFoundError) and not files:
+        return "error: this folder is gone\n  fix: cd to one that exists"
+    return f"error: {what}{f': {where}' if where else ''}\n  fix: make room, or make it readable and writable"
 
 
 def _usage(error: click.UsageError) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import sys
@@ -42,13 +44,34 @@ def out(text: str) -> None:
 
 
 def note(text: str) -> None:
-    """A line beside the result: progress, warnings, what to type next."""
-    print(text, file=sys.stderr, flush=True)
+    """A line beside the result: progress, warnings, what to type next. Not being able to say it changes nothing."""
+    with contextlib.suppress(OSError):
+        print(text, file=sys.stderr, flush=True)
 
 
 def out_json(kind: str, body: Mapping[str, Any]) -> None:
     """One versioned JSON document, alone on stdout."""
-    print(json.dumps({"schema": SCHEMA, "kind": kind, **body}, indent=2, ensure_ascii=False), flush=True)
+    out(json_text({"schema": SCHEMA, "kind": kind, **body}, indent=2))
+
+
+def json_text(body: Mapping[str, Any], indent: int | None = None) -> str:
+    """JSON as stdout can take it: letters as they are where they can be written, else escaped."""
+    text = json.dumps(body, indent=indent, ensure_ascii=False)
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return json.dumps(body, indent=indent)
+    return text
+
+
+def prepare_streams() -> None:
+    """A character that a stream can't take is written as its number, and a stream that is closed takes all."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, io.TextIOWrapper(io.FileIO(os.devnull, "w"), encoding="utf-8"))
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[str] = ()) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
@@ -155,7 +154,7 @@ def submit(
 
     ending = Ending.of(wait=wait, follow=follow, timeout=timeout, dry_run=dry_run)
     typed = Typed(template, params, way, kind, wait_for, then, code, sweep, experiment, experiment_run, catalog)
-    id_ = naming.checked_request_id(request_id) if request_id else None
+    id_ = naming.checked_request_id(request_id) if request_id is not None else None
     context = Context(catalog)
     if sweep is not None:
         from slipway.cli.sweeping import sweep_runs
@@ -174,7 +173,7 @@ def submit(
     if dry_run:
         from slipway.submit.preview import request_of
 
-        print(json.dumps(request_of(prepared, id_ or naming.new_request_id()), indent=2, ensure_ascii=False))
+        screen.out(screen.json_text(request_of(prepared, id_ or naming.new_request_id()), indent=2))
         return
     from slipway.cli.sending import send
 

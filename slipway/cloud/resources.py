@@ -103,7 +103,10 @@ class PersistentResource:
 
 @dataclass(frozen=True)
 class WorkerPool:
-    """One role of a job: ``replicas`` machines of one shape, running a package's module or an image."""
+    """One role of a job: ``replicas`` machines of one shape, running a package's module or an image.
+
+    ``env`` are ``NAME=value``, in the request's order.
+    """
 
     shape: Shape
     replicas: int
@@ -111,6 +114,7 @@ class WorkerPool:
     module: str = ""
     args: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
+    env: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, body: Json) -> WorkerPool:
@@ -122,6 +126,9 @@ class WorkerPool:
             module=package.get("pythonModule", ""),
             args=tuple(package.get("args") or container.get("args", ())),
             packages=tuple(package.get("packageUris", ())),
+            env=tuple(
+                f"{one['name']}={one.get('value', '')}" for one in package.get("env") or container.get("env", ())
+            ),
         )
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import json
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -39,8 +41,17 @@ def state_folder(folder: Path, environ: Mapping[str, str]) -> Path:
     root = checkout(folder)
     if root:
         return root / ".slipway"
-    state = environ.get("XDG_STATE_HOME", "").strip() or str(Path.home() / ".local" / "state")
-    return Path(state) / "slipway"
+    state = Path(environ.get("XDG_STATE_HOME", "").strip())
+    if not state.is_absolute():  # Which the standard says to ignore, as it means another folder each time.
+        try:
+            state = Path.home() / ".local" / "state"
+        except RuntimeError as problem:
+            raise SlipwayError(
+                "there is no place to write submissions down",
+                why="this is no checkout, and this user has no home",
+                fix="export XDG_STATE_HOME=/a/folder/of/yours",
+            ) from problem
+    return state / "slipway"
 
 
 class Journal:
@@ -59,6 +70,8 @@ class Journal:
         file = self._file(request_id)
         try:
             body = json.loads(file.read_text(encoding="utf-8"))
+            if datetime.fromisoformat(body["when"]).tzinfo is None:
+                raise ValueError(f"{body['when']} has no time zone")
             return Entry(**{**body, "state": State(body["state"])})
         except FileNotFoundError:
             return None
@@ -95,7 +108,10 @@ class Journal:
         with stream:
             try:
                 fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as problem:
+                # One that let go between the two lines above has taken the file away, and the next made another.
+                if not os.path.samestat(os.fstat(stream.fileno()), file.stat()):
+                    raise BlockingIOError
+            except (BlockingIOError, FileNotFoundError) as problem:
                 raise SlipwayError(
                     f"request {request_id} is being sent by another process",
                     why=f"it holds {file}",

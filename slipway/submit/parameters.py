@@ -20,6 +20,9 @@ def assignments(typed: Iterable[str]) -> dict[str, str]:
     for one in typed:
         name, equals, value = one.partition("=")
         name = name.strip()
+        if not _is_text(one):
+            problems.append(f"{one!r} is no text in UTF-8")
+            continue
         if not equals or not name:
             problems.append(f"{one!r} is not name=value")
         elif name in values:
@@ -91,6 +94,15 @@ def _typed(parameter: Parameter, text: str) -> tuple[Scalar | None, str]:
         if below or above:
             return None, f"{parameter.name}={text} is out of bounds: {_bounds(parameter)}"
     return value, ""
+
+
+def _is_text(text: str) -> bool:
+    """Whether it can be sent: bytes that are no UTF-8 come from the shell as halves of characters."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _parse(kind: str, text: str) -> Scalar | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from slipway.cloud.kinds import CUSTOM_JOB, Kind
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import CustomJob, WorkerPool
 from slipway.errors import ConfigError
 from slipway.submit.naming import CODE_LABEL, TEMPLATE_LABEL
 
@@ -37,7 +37,7 @@ def same(request: Request, job: CustomJob) -> CustomJob:
     """Raises ConfigError when ``job`` carries the id and is not what is asked for now."""
     asked = CustomJob.read(request.body, request.kind)
     differences = [
-        f"{field}: {theirs} then, {ours} now"
+        f"{field}: {_shown(theirs)} then, {_shown(ours)} now"
         for field, ours, theirs in (
             ("template", request.template, job.labels.get(TEMPLATE_LABEL, "")),
             (
@@ -46,7 +46,8 @@ def same(request: Request, job: CustomJob) -> CustomJob:
                 job.labels.get(CODE_LABEL, "") or "the template's",
             ),
             ("machines", _machines(asked), _machines(job)),
-            ("arguments", _arguments(asked), _arguments(job)),
+            ("arguments", [pool.args for pool in _busy(asked)], [pool.args for pool in _busy(job)]),
+            ("environment", [pool.env for pool in _busy(asked)], [pool.env for pool in _busy(job)]),
         )
         if ours != theirs
     ]
@@ -59,9 +60,13 @@ def same(request: Request, job: CustomJob) -> CustomJob:
     return job
 
 
+def _busy(job: CustomJob) -> list[WorkerPool]:
+    return [pool for pool in job.worker_pools if pool.replicas]
+
+
 def _machines(job: CustomJob) -> str:
-    return ", ".join(f"{pool.shape.machine} × {pool.replicas}" for pool in job.worker_pools if pool.replicas)
+    return ", ".join(f"{pool.shape.machine} × {pool.replicas}" for pool in _busy(job))
 
 
-def _arguments(job: CustomJob) -> str:
-    return " | ".join(" ".join(pool.args) for pool in job.worker_pools if pool.replicas)
+def _shown(value: str | list[tuple[str, ...]]) -> str:
+    return value if isinstance(value, str) else " | ".join(" ".join(words) for words in value)

@@ -119,7 +119,7 @@ class Sender:
         if entry and entry.state is State.SENDING:
             self._tell(f"request {request.id} was being sent at {entry.when}; looking for its job")
             age = (self._clock.now() - datetime.fromisoformat(entry.when)).total_seconds()
-            return self._search(request, self._manners.look_for - age)
+            return self._search(request, self._manners.look_for - max(age, 0.0))
         found = self.look_up(request)
         return self._chosen(request, found) if found else None
 

@@ -1,0 +1,112 @@
+"""Shells, folders and streams that are not as one would have them: said in words, and nothing half done."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .stack import UNSET, Stack
+
+
+def shell(stack: Stack, *arguments: str | bytes, cwd: Path | None = None, **options: Any) -> Any:
+    """`slipway …` as a process of its own, whose streams, folder and environment a test may spoil."""
+    variables = options.pop("variables", {})
+    environ = {name: value for name, value in stack.env(**variables).items() if value != UNSET}
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    command = [sys.executable, "-m", "slipway", *arguments]
+    return subprocess.run(command, cwd=cwd or stack.folder, env=environ, check=False, **{**streams, **options})
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8:strict"])
+def test_a_terminal_that_lacks_letters_gets_their_numbers(stack: Stack, encoding: str) -> None:
+    variables = {"PYTHONIOENCODING": encoding}
+    pools = shell(stack, "pools", variables=variables)
+    assert pools.returncode == 0 and b"MIN" in pools.stdout, pools.stderr
+    stack.catalog["templates"]["hello"]["summary"] = "läuft 🚀"
+    stack.publish()
+    listed = shell(stack, "templates", "--output", "json", variables=variables)
+    assert json.loads(listed.stdout.decode(encoding.partition(":")[0]))["templates"][1]["summary"] == "läuft 🚀"
+
+
+def test_bytes_that_are_no_text_are_refused_before_anything_is_sent(stack: Stack) -> None:
+    done = shell(stack, "submit", "hello", "-p", b"code=\xff\xfe", variables={"PYTHONIOENCODING": "utf-8:strict"})
+    assert done.returncode == 2 and b"is no text in UTF-8" in done.stderr
+    assert stack.jobs() == []
+
+
+def test_an_empty_request_id_is_no_request_id(stack: Stack) -> None:
+    """In a script it is a variable that nobody set: a random id would run the job again each time."""
+    done = stack.run("submit", "hello", "--request-id", "")
+    assert done.code == 2 and "'' is no request id" in done.err
+    assert stack.jobs() == []
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has a device that is always full")
+def test_what_can_not_be_said_beside_the_result_changes_nothing(stack: Stack) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = shell(stack, "submit", "hello", "--output", "json", stderr=full)
+    assert done.returncode == 0 and json.loads(done.stdout)["job"]["name"] == stack.jobs()[0]["name"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has a device that is always full")
+def test_a_full_disk_is_named(stack: Stack) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = shell(stack, "pools", stdout=full)
+    assert done.returncode == 1
+    assert done.stderr.decode().startswith("error: no space left on device") and "fault of slipway" not in str(done)
+
+
+def test_closed_streams_are_no_fault(stack: Stack) -> None:
+    words = [sys.executable, "-m", "slipway", "templates"]
+    for closed in (">&-", "2>&-", ">&- 2>&-", "<&-"):
+        command = f'"$@" {closed}'
+        done = subprocess.run(["sh", "-c", command, "sh", *words], cwd=stack.folder, env=stack.env(), check=False)
+        assert done.returncode == 0, closed
+
+
+def test_a_folder_that_is_gone_is_named(stack: Stack, tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    command = f'rmdir "{gone}"; "$@"'
+    words = [sys.executable, "-m", "slipway", "pools"]
+    done = subprocess.run(
+        ["sh", "-c", command, "sh", *words], cwd=gone, env=stack.env(), capture_output=True, check=False
+    )
+    assert done.returncode == 1 and b"error: this folder is gone" in done.stderr
+
+
+@pytest.mark.parametrize("in_the_way", ["a file for the folder", "a folder for the file"])
+def test_a_choice_that_can_not_be_remembered_is_said_with_another_way(stack: Stack, in_the_way: str) -> None:
+    if in_the_way == "a file for the folder":
+        (stack.folder / ".slipway").write_text("in the way")
+    else:
+        (stack.folder / ".slipway" / "catalog").mkdir(parents=True)
+    done = stack.run("use", stack.address)
+    assert done.code == 2 and "could not remember" in done.err and "export SLIPWAY_CATALOG=" in done.err
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe\0", b"s3://bucket"])
+def test_a_remembered_choice_that_is_none_names_its_file(stack: Stack, content: bytes) -> None:
+    file = stack.folder / ".slipway" / "catalog"
+    file.parent.mkdir()
+    file.write_bytes(content)
+    done = stack.run("pools", SLIPWAY_CATALOG=UNSET)
+    assert done.code == 2 and str(file) in done.err and "slipway use" in done.err
+
+
+def test_a_user_without_a_home_is_told_where_submissions_could_be_written_down(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def homeless() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", homeless)
+    (stack.folder / ".git").rmdir()
+    done = stack.run("submit", "hello", XDG_STATE_HOME=UNSET)
+    assert done.code == 1 and "export XDG_STATE_HOME" in done.err
+    assert stack.jobs() == []
+    assert stack.run("submit", "hello", XDG_STATE_HOME=str(stack.folder / "state")).code == 0
+    assert (stack.folder / "state" / "slipway" / "requests").is_dir()
