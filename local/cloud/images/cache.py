@@ -12,6 +12,9 @@ from local.cloud.images.recipes import Recipe
 from local.cloud.nodes import files
 from local.engine.cache import root
 
+CONSTRAINTS = Path(__file__).with_name("constraints.txt")
+"""What bounds the packages that a job brings."""
+
 _READY = "ready"
 _BUILD_WAIT_S = 1800.0
 

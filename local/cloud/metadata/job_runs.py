@@ -1,6 +1,7 @@
-"""Jobs that belong to an experiment: the run that each one logs to, and its end.
+"""Jobs that belong to an experiment: the run that each one logs to.
 
-What the service does here is documented by the SDK's words alone: a job with an experiment and no run gets one.
+What the service does here is known from the SDK alone: a job with an experiment and no run gets one, and the run's
+state is its client's business (`CustomJob.run` ends it when the job has ended, well or not).
 """
 
 import re
@@ -9,11 +10,11 @@ from typing import Any
 
 from local.cloud.collection import Collection, canonical
 from local.cloud.metadata.messages import CONTEXT, MESSAGES
+from local.cloud.metadata.stores import DEFAULT, used
 from local.cloud.services import World
-from local.cloud.vertex import jobs
+from local.cloud.vertex.names import id_of
 from local.cloud.wire import invalid_argument, not_found
 
-_WAITING = "metadataJobRun"
 _EXPERIMENT, _RUN, _VERSION = "system.Experiment", "system.ExperimentRun", "0.0.1"
 _JOBS = "_custom_jobs"
 _LONGEST = 121
@@ -38,7 +39,7 @@ def check(world: World, spec: Mapping[str, Any]) -> None:
 def joined(world: World, spec: Mapping[str, Any], job: str, display_name: str) -> dict[str, Any]:
     """The spec of a new job with the full names of its experiment and run. Within a transaction.
 
-    Without a run of its own the job gets a new one, which ends when the job does; `job` is its full name.
+    Without a run of its own the job gets a new one; `job` is its full name.
     """
     if "experiment" not in spec:
         return dict(spec)
@@ -49,17 +50,7 @@ def joined(world: World, spec: Mapping[str, Any], job: str, display_name: str) -
     else:
         title = _run_title(experiment, display_name, job)
         run = f"{experiment}-{title}"
-        contexts.add(
-            run,
-            {
-                "displayName": title,
-                "schemaTitle": _RUN,
-                "schemaVersion": _VERSION,
-                "metadata": {"_params": {}, "_metrics": {}, "_state": "RUNNING"},
-                "parentContexts": [experiment],
-            },
-        )
-        world.store.put(_WAITING, run, {"job": job})
+        contexts.add(run, _new_run(title, experiment))
     found = contexts.find(run)
     metadata = found.get("metadata", {})
     _, project, _, location, _, job_id = job.split("/")
@@ -72,22 +63,31 @@ def joined(world: World, spec: Mapping[str, Any], job: str, display_name: str) -
     return {**spec, "experiment": experiment, "experimentRun": run}
 
 
-def settle(world: World) -> None:
-    """End the runs that were made for jobs which have ended: COMPLETE, or FAILED."""
-    waiting = world.store.list(_WAITING)
-    if not waiting:
-        return
+def mirror(world: World, experiment: str, run: str) -> None:
+    """Contexts for an experiment of a tensorboard (its full name) and a run in it, as far as there are none.
+
+    The SDK ends the run's context after a job that named a tensorboard. Within a transaction.
+    """
     contexts = Collection(world, MESSAGES, CONTEXT)
-    with world.store.transaction():
-        for run, body in waiting:
-            job, found = jobs.get(world.store, body["job"]), contexts.get(run)
-            if job is not None and job.run is not None:
-                continue
-            world.store.delete(_WAITING, run)
-            if found is not None and found["metadata"].get("_state") == "RUNNING":
-                well = job is not None and job.body["state"] == "JOB_STATE_SUCCEEDED"
-                state = "COMPLETE" if well else "FAILED"
-                contexts.change({**found, "metadata": {**found["metadata"], "_state": state}})
+    store = f"{experiment.partition('/tensorboards/')[0]}/metadataStores/{DEFAULT}"
+    used(world, store)
+    parent = contexts.name(store, id_of(experiment))
+    if contexts.get(parent) is None:
+        link = {"tensorboard_link": experiment}
+        contexts.add(parent, {"schemaTitle": _EXPERIMENT, "schemaVersion": _VERSION, "metadata": link})
+    name = f"{parent}-{run}"
+    if contexts.get(name) is None:
+        contexts.add(name, _new_run(run, parent))
+
+
+def _new_run(title: str, experiment: str) -> dict[str, Any]:
+    return {
+        "displayName": title,
+        "schemaTitle": _RUN,
+        "schemaVersion": _VERSION,
+        "metadata": {"_params": {}, "_metrics": {}, "_state": "RUNNING"},
+        "parentContexts": [experiment],
+    }
 
 
 def _run_title(experiment: str, display_name: str, job: str) -> str:

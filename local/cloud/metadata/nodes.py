@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from local.cloud.collection import Body, Collection, Kind, canonical
 from local.cloud.filtering import Function, Test
-from local.cloud.metadata import job_runs, links
+from local.cloud.metadata import links
 from local.cloud.metadata.messages import CONTEXT, MESSAGES
 from local.cloud.metadata.stores import used
 from local.cloud.services import World
@@ -55,12 +55,10 @@ class Nodes:
 
     def get(self, call: Call) -> Reply:
         self._all.enter(call, "get")
-        self._settle()
         return self._all.shown(call, self._all.find(self._all.named(call)))
 
     def list(self, call: Call) -> Reply:
         self._all.enter(call, "list")
-        self._settle()
         functions: Mapping[str, Function] = {
             "in_context": self._in_contexts,
             "parent_contexts": _below,
@@ -70,7 +68,6 @@ class Nodes:
 
     def patch(self, call: Call) -> Reply:
         self._all.enter(call, "update")
-        self._settle()
         with self._world.store.transaction():
             name = self._all.named(call)
             found = self._all.get(name)
@@ -98,11 +95,6 @@ class Nodes:
             )
             operations.finish(self._world.store, operation.name, self._world.now())
         return Reply(body=operations.answer(operations.current(self._world.store, operation)))
-
-    def _settle(self) -> None:
-        """Runs of jobs that have ended are ended before anybody looks."""
-        if self._all.kind is CONTEXT:
-            job_runs.settle(self._world)
 
     def _check(self, body: Body) -> None:
         one = self._all.kind.one

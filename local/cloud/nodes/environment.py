@@ -51,6 +51,10 @@ def variables(
     }
     if trial:
         found["CLOUD_ML_TRIAL_ID"] = trial
+    # The SDK's names; it takes full resource names as well as short ones.
+    for field, variable in (("experiment", "AIP_EXPERIMENT_NAME"), ("experimentRun", "AIP_EXPERIMENT_RUN_NAME")):
+        if spec.get(field):
+            found[variable] = spec[field]
     prefix = spec.get("baseOutputDirectory", {}).get("outputUriPrefix", "").rstrip("/")
     if prefix:
         found["AIP_MODEL_DIR"] = f"{prefix}/model/"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from local.cloud.images import cache
 from local.cloud.images.recipes import recipe_for
-from local.cloud.nodes import files
+from local.cloud.nodes import files, guest
 from local.cloud.nodes.spec import ReplicaSpec
 
 _READY = "ready"
@@ -41,6 +41,7 @@ def prepared(spec: ReplicaSpec, tool: cache.Tool, uv: str | None, say: Callable[
             shutil.rmtree(environment, ignore_errors=True)
             cache.copied(image, environment, lasting=recipe.shared)
             _install(spec, folder, environment, tool, uv, say)
+            guest.settle(environment)
             (folder / _READY).touch()
     return environment
 
@@ -58,7 +59,8 @@ def _install(
         _download(spec, uri, target)
         downloads.append(str(target))
     say(f"Installing {', '.join(uri.rpartition('/')[2] for uri in spec.packages)}")
-    tool((uv, "pip", "install", "--quiet", "--python", str(environment / "bin" / "python"), *downloads))
+    python = str(environment / "bin" / "python")
+    tool((uv, "pip", "install", "--quiet", "--python", python, "--constraint", str(cache.CONSTRAINTS), *downloads))
 
 
 def _download(spec: ReplicaSpec, uri: str, target: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from local.cloud.collection import Collection, Kind, canonical
 from local.cloud.services import World
-from local.cloud.tensorboard import points
+from local.cloud.tensorboard import job_logs, points
 from local.cloud.tensorboard.messages import EXPERIMENT, MESSAGES, RUN, TENSORBOARD, TIME_SERIES
 from local.cloud.vertex import labels, operations
 from local.cloud.vertex.mistakes import Mistake, refuse
@@ -70,10 +70,12 @@ class Children:
 
     def get(self, call: Call) -> Reply:
         self.all.enter(call, "get")
+        job_logs.settle(self._world)
         return self.all.shown(call, self._measured(self.all.find(self.all.named(call))))
 
     def list(self, call: Call) -> Reply:
         self.all.enter(call, "list")
+        job_logs.settle(self._world)
         parent = self.all.parent(call)
         self._above.find(parent)
         return self.all.listed(call, parent)

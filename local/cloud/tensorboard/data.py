@@ -5,7 +5,7 @@ from typing import Any
 
 from local.cloud.collection import Collection, canonical
 from local.cloud.services import World
-from local.cloud.tensorboard import points
+from local.cloud.tensorboard import job_logs, points
 from local.cloud.tensorboard.messages import EXPERIMENT, MESSAGES, RUN, TENSORBOARD, TIME_SERIES
 from local.cloud.wire import Call, Reply, Route, invalid_argument, unimplemented
 
@@ -53,6 +53,7 @@ class Data:
 
     def read(self, call: Call) -> Reply:
         self._series.enter(call, "read")
+        job_logs.settle(self._world)
         _no_filter(call)
         most = call.integer("maxDataPoints", _USUAL_POINTS) or _USUAL_POINTS
         return Reply(body={"timeSeriesData": self._data(call, self._series.named(call), most)})
@@ -60,6 +61,7 @@ class Data:
     def read_many(self, call: Call) -> Reply:
         """Of each of up to 100 time series up to 1,000 points, as far as is known without a limit of its own."""
         self._boards.enter(call, "batchRead", noun="tensorboardTimeSeries")
+        job_logs.settle(self._world)
         board = self._boards.find(self._boards.named(call))["name"]
         names = [canonical(name) for name in call.values("timeSeries")]
         if len(names) > _MOST_READ_AT_ONCE:

@@ -4,7 +4,7 @@ from typing import Any
 
 from local.cloud.collection import Collection
 from local.cloud.services import World
-from local.cloud.tensorboard import points
+from local.cloud.tensorboard import job_logs, points
 from local.cloud.tensorboard.messages import EXPERIMENT, MESSAGES, RUN, TENSORBOARD, TIME_SERIES
 from local.cloud.vertex import labels, operations
 from local.cloud.vertex.mistakes import refuse
@@ -45,6 +45,7 @@ class Tensorboards:
 
     def get(self, call: Call) -> Reply:
         self._all.enter(call, "get")
+        job_logs.settle(self._world)
         return self._all.shown(call, self._counted(self._all.find(self._all.named(call))))
 
     def list(self, call: Call) -> Reply:

@@ -7,7 +7,9 @@ from typing import Any
 
 from local.cloud import identities
 from local.cloud.capacity import kept
+from local.cloud.metadata import job_runs
 from local.cloud.services import World
+from local.cloud.tensorboard import job_logs
 from local.cloud.vertex import (
     clusters,
     job_life,
@@ -60,6 +62,8 @@ def admit(
         email = spec.get("serviceAccount") or identities.CUSTOM_CODE_AGENT
     if spec.get("serviceAccount"):
         _check_account(world, principal, spec["serviceAccount"])
+    job_runs.check(world, spec)
+    job_logs.check(world, location, spec)
     return email
 
 
@@ -88,7 +92,9 @@ def submit(world: World, location: str, declared: Mapping[str, Any], email: str,
         email=email,
         trial=trial,
     )
-    body = {**declared, "name": name, "state": run.state, "createTime": now, "updateTime": now}
+    spec = job_runs.joined(world, spec, name, declared["displayName"])
+    job_logs.expect(world, spec, name, declared["displayName"])
+    body = {**declared, "jobSpec": spec, "name": name, "state": run.state, "createTime": now, "updateTime": now}
     keeping.keep(world, run, waiting_life.waiting(Job(body, run), run, world.clock.now()))
     # Who is behind others in the flex-start queue is told so; other jobs behind others cost nothing here.
     if run.flex or jobs.first_of_line(store, run):

@@ -32,13 +32,13 @@ class Calling:
     clock: ManualClock
     router: Router
 
-    def call(self, method: str, path: str, body: Any = None, role: str = "owner") -> Any:
+    def call(self, method: str, path: str, body: Any = None, role: str = "owner", raw: bytes = b"") -> Any:
         path, _, query = path.partition("?")
         found = self.router.find(method, path)
         assert found, f"no route for {method} {path}"
         handler, params = found
         pairs = tuple(parse_qsl(query, keep_blank_values=True))
-        raw = b"" if body is None else json.dumps(body).encode()
+        raw = raw if body is None else json.dumps(body).encode()
         principal = identities.ROLES.get(role, role)
         return handler(Call(principal, "token", method, path, params, dict(pairs), {}, raw, pairs)).body
 
