@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -22,13 +22,8 @@ from slipway.cloud.vertex import Vertex
 from slipway.timing import Clock
 from slipway.words import seconds
 
-if TYPE_CHECKING:
-    from slipway.cloud.logging import Logging
-
 HURRIED = Patience(connect=5.0, read=15.0, attempts=2, longest_wait=2.0)
 """For reading what a verdict would like to know: a submission must not hang on it."""
-ONCE = Patience(attempts=1)
-"""For log queries: those that are refused count as well, so who asks again is whoever paces them."""
 
 Command = Callable[..., Any]
 
@@ -79,10 +74,6 @@ class Context:
     @property
     def hurried(self) -> Connection:
         return self.connection.with_patience(HURRIED)
-
-    @property
-    def logging(self) -> Logging:
-        return self.connection.with_patience(ONCE).logging(self.catalog.project)
 
     @property
     def now(self) -> datetime:

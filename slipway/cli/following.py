@@ -5,20 +5,26 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 from typing import Protocol
 
 from slipway.cli import screen
 from slipway.cli.context import Context
 from slipway.cli.documents import roles
+from slipway.cloud.failures import CloudError
 from slipway.cloud.logging import LogEntry
 from slipway.cloud.resources import CustomJob
+from slipway.cloud.session import Patience
 from slipway.errors import SlipwayError
 from slipway.jobs.account import account
 from slipway.jobs.following import Follower, Line, Progress, Trouble
 from slipway.jobs.tail import Tail, prefix
 from slipway.jobs.waiting import state_word
 from slipway.words import clock, exact
+
+WATCHING = Patience(connect=5.0, read=15.0, attempts=1)
+"""For looking again and again: who has no answer by then looks again, and says so meanwhile."""
 
 
 class Detached(SlipwayError):  # noqa: N818 - named as the outcome it reports
@@ -84,9 +90,11 @@ def watch(
     Raises Timeout after ``timeout`` seconds and Detached on Ctrl-C; the job goes on in both cases.
     """
     name = job.display_name or job.id
-    tail = Tail(context.logging, job.id, severity=severity) if logs else None
+    patience = WATCHING if timeout is None else replace(WATCHING, read=min(WATCHING.read, max(1.0, timeout)))
+    connection = context.connection.with_patience(patience)
+    tail = Tail(connection.logging(context.catalog.project), job.id, severity=severity) if logs else None
     follower = Follower(
-        context.vertex,
+        connection.vertex(context.catalog.project, context.catalog.region),
         job,
         cluster_name=context.cluster_name(job.persistent_resource_id),
         tail=tail,
@@ -101,6 +109,10 @@ def watch(
                     show.note(f"{name}  {event.text}")
                 else:
                     show.state(_state(event, name))
+    except CloudError:
+        if not follower.job.ended:
+            screen.note(f"{name} goes on; come back with: slipway jobs logs {name} --follow")
+        raise
     except KeyboardInterrupt:
         raise Detached(
             f"stopped watching; {name} goes on", fix=f"come back with: slipway jobs logs {name} --follow"

@@ -42,7 +42,7 @@ def _found(context: Context, text: str) -> CustomJob:
 @click.option("--user", metavar="NAME", help="Only this person's.")
 @click.option("--state", type=click.Choice(_STATES), help="Only jobs in this state.")
 @click.option("--all", "everything", is_flag=True, help="Every job of the region, whoever submitted it, and how.")
-@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="At most so many, newest first.")
+@click.option("--limit", type=click.IntRange(1, 100_000), default=20, show_default=True, help="At most so many, newest first.")
 @catalog_option
 @output_option
 def list_jobs(
@@ -58,7 +58,7 @@ def list_jobs(
     context = Context(catalog)
     labels = {
         naming.STACK_LABEL: None if everything else context.catalog.stack,
-        naming.TEMPLATE_LABEL: template,
+        naming.TEMPLATE_LABEL: naming.label_value(template) if template else None,
         naming.USER_LABEL: naming.label_value(user) if user else None,
     }
     parts = [f'labels.{key}="{value}"' for key, value in labels.items() if value]

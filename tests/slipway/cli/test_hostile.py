@@ -3,10 +3,21 @@
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import requests
+
+from slipway.cli.context import Context
+from slipway.cli.following import WATCHING, watch
+from slipway.cloud.connection import Connection
+from slipway.cloud.failures import Unauthenticated
+from slipway.cloud.resources import CustomJob
+from slipway.cloud.session import Session
+from slipway.errors import Timeout
+from slipway.timing import Clock
 
 from .stack import UNSET, Stack
 
@@ -110,3 +121,68 @@ def test_a_user_without_a_home_is_told_where_submissions_could_be_written_down(
     assert stack.jobs() == []
     assert stack.run("submit", "hello", XDG_STATE_HOME=str(stack.folder / "state")).code == 0
     assert (stack.folder / "state" / "slipway" / "requests").is_dir()
+
+
+class Lost(requests.Session):
+    """A service that answers as it is told to, or never: then the clock moves on by as long as was waited."""
+
+    def __init__(self, status: int = 0) -> None:
+        super().__init__()
+        self.status, self.seconds = status, 0.0
+
+    def request(self, method: Any, url: Any, *_: Any, timeout: Any = None, **__: Any) -> requests.Response:
+        if not self.status:
+            self.seconds += timeout[1]
+            raise requests.ReadTimeout("silence")
+        answer = requests.Response()
+        answer.status_code = self.status
+        return answer
+
+    def sleep(self, seconds: float) -> None:
+        self.seconds += seconds
+
+
+@pytest.fixture
+def lost(stack: Stack) -> Callable[[Lost], tuple[Context, CustomJob]]:
+    """A running job, and what somebody has who was cut off from the service since."""
+
+    def cut_off(http: Lost) -> tuple[Context, CustomJob]:
+        job = stack.run("submit", "hello", "-p", "code=import time; time.sleep(600)", "--output", "json").json["job"]
+        before = Context(environ=stack.env(), folder=stack.folder)
+        after = Context(folder=stack.folder, clock=Clock(monotonic=lambda: http.seconds, sleep=http.sleep))
+        connection = Connection(Session(http, sleep=http.sleep), before.connection.endpoints)
+        after.__dict__.update(catalog=before.catalog, connection=connection)
+        return after, before.vertex.custom_job(job["name"])
+
+    return cut_off
+
+
+def test_a_service_that_never_answers_does_not_outlast_the_timeout(
+    lost: Callable[[Lost], tuple[Context, CustomJob]],
+) -> None:  # B5
+    silent = Lost()
+    context, job = lost(silent)
+    with pytest.raises(Timeout):
+        watch(context, job, logs=True, timeout=20.0)
+    assert silent.seconds < 20.0 + 4 * WATCHING.read
+
+
+def test_credentials_that_end_meanwhile_do_not_end_the_job_and_the_way_back_is_said(
+    lost: Callable[[Lost], tuple[Context, CustomJob]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    context, job = lost(Lost(401))
+    with pytest.raises(Unauthenticated):
+        watch(context, job, logs=False)
+    assert f"{job.display_name} goes on; come back with: slipway jobs logs" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [("--limit", "99999999999999999999"), ("--limit", "0")])
+def test_a_limit_has_bounds(stack: Stack, words: tuple[str, ...]) -> None:
+    done = stack.run("jobs", "list", *words)
+    assert done.code == 2 and "--limit" in done.err
+
+
+def test_a_templates_name_is_no_filter(stack: Stack) -> None:
+    stack.run("submit", "hello")
+    done = stack.run("jobs", "list", "--template", 'x" OR state!="', "--output", "json")
+    assert done.code == 0 and done.json["jobs"] == []
