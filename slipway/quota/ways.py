@@ -60,8 +60,7 @@ def _line(facts: Facts, metric: str, draws: list[tuple[WayDraw, int]]) -> Line:
     elif isinstance(limit, str):
         text = "cannot tell"
     elif lacking := [way for way, amount in ordered if _lacks(limit, amount) and not way.doubtful]:
-        kinds = ", ".join(sorted({way.way for way in lacking}))
-        text = f"{kinds} unavailable: short by {largest - limit.limit:,}"
+        text = f"{_few(sorted({way.way for way in lacking}))} unavailable: short by {largest - limit.limit:,}"
     else:
         text = "ok"
     return Line(
@@ -69,7 +68,7 @@ def _line(facts: Facts, metric: str, draws: list[tuple[WayDraw, int]]) -> Line:
         region=facts.region,
         namespace=namespace(metric),
         label=label(metric),
-        who=", ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else ""),
+        who=_few(names),
         now=None,
         ceiling=largest,
         limit=limit.limit if isinstance(limit, QuotaLimit) else None,
@@ -77,6 +76,10 @@ def _line(facts: Facts, metric: str, draws: list[tuple[WayDraw, int]]) -> Line:
         verdict=text,
         increase=limit.increase if isinstance(limit, QuotaLimit) else "",
     )
+
+
+def _few(names: list[str]) -> str:
+    return ", ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")
 
 
 def _lacks(limit: QuotaLimit, amount: int) -> bool:

@@ -56,11 +56,12 @@ def request(
     kind: str | None = None,
     case: Case | None = None,
     on: ClusterSpec | None = None,
+    refused: bool = False,
 ) -> dict[str, Any]:
     """The body to post, canonical proto3 JSON with `${…}` in it; what to post it to depends on `kind`.
 
     `packages` are gs:// URIs. `cluster` is the name of the one it runs on, `on` what that is declared as, for its
-    network and key.
+    network and key. `refused`: the stack has no pool or reservation for it, so the request shows what would be sent.
 
     Raises ConfigError when the official type rejects it, or a rule of the service would.
     """
@@ -79,8 +80,8 @@ def request(
     if on is not None and on.kms_key:
         body["encryptionSpec"] = {"kmsKeyName": on.kms_key}
     check(template, body, kind=kind, case=case)
-    # Where no pool fits, the catalog says so and shows the request that would need one.
-    _obey(template, body, kind, "" if way == "pool" and cluster is None else way, case, setting)
+    if not refused:
+        _obey(template, body, kind, way, case, setting)
     return body
 
 

@@ -138,6 +138,7 @@ def _way(
             kind=offer.kind,
             case=offer.case,
             on=cluster,
+            refused=bool(offer.refusal),
         ),
     }
 

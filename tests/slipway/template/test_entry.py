@@ -119,6 +119,15 @@ def test_what_each_way_draws() -> None:  # W6
     assert next(draw for draw in known if draw.way == "reservation (model=27b)").doubtful
 
 
+def test_a_way_that_the_stack_rules_out_is_published_with_its_reason() -> None:  # Z6
+    found = entry(lora(), reservations={})
+    reserved = [way for way in found["ways"] if way["way"] == "reservation"]
+    assert len(reserved) == 3
+    assert not any(way["available"] for way in reserved)
+    assert "declares no reservation 'h100'" in reserved[0]["why"]
+    assert reserved[0]["request"]["jobSpec"]["workerPoolSpecs"]
+
+
 def test_roles_pools_and_replicas_have_a_value_for_each_place_of_the_request() -> None:
     pools = (WorkerPool("chief", "n1-standard-8"), WorkerPool("judge", "n1-standard-8", position="evaluators"))
     found = entry(lora(worker_pools=pools, variants=(), parameters=lora().parameters[1:], ways=("pool",)))

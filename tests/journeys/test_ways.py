@@ -1,0 +1,69 @@
+"""Kinds, ways and cases with the real engine: preview proves each, `up` publishes them. # N3 W4 W5 Z1 Z6"""
+
+import pytest
+
+from .checkout import Checkout
+
+pytestmark = pytest.mark.journey
+
+MANY = """
+    kinds=("custom-job", "training-pipeline"),
+    ways=("pool", "on-demand"),
+    variants=(
+        Variant(
+            {"end": "badly"},
+            (
+                WorkerPool(
+                    role="sleeper",
+                    machine="a3-highgpu-8g",
+                    args=("--seconds=${seconds}", "--say=${say}", "--end=${end}", "--output=${slipway.output}"),
+                    reservation="h100",
+                ),
+            ),
+            ("flex-start", "reservation"),
+        ),
+    ),
+"""
+RESERVED = {
+    "h100": {"path": "projects/slipway-local/zones/us-central1-a/reservations/h100", "machine": "a3-highgpu-8g"}
+}
+
+
+def rewrite(checkout: Checkout, old: str, new: str) -> None:
+    template = checkout.folder / "templates" / "nap.py"
+    text = template.read_text()
+    assert old in text
+    template.write_text(text.replace(old, new).replace("Parameter, WorkerPool", "Parameter, Variant, WorkerPool"))
+
+
+def test_every_kind_and_case_is_proven_published_and_shown(checkout: Checkout) -> None:  # Z1
+    rewrite(checkout, 'ways=("pool", "spot"),', MANY)
+    preview = checkout.pulumi("preview")
+    assert preview.code == 0, preview.said
+    assert (
+        "template nap: flex-start (end=badly) unavailable · reservation (end=badly) unavailable · "
+        "pool cpu (end=well) · on-demand (end=well)"
+    ) in preview.said
+    assert "as training-pipeline: flex-start (end=badly) unavailable" in preview.said
+    assert "the stack declares no reservation 'h100' under slipway:reservations" in preview.said
+    assert "quota: custom_model_training_preemptible_nvidia_h100_gpus us-central1: needs 8" in preview.said  # W6
+    checkout.write(reservations=RESERVED)
+    checkout.up()
+    shown = checkout.slipway("templates", "show", "nap")
+    assert "training-pipeline   (--as training-pipeline)" in shown.out
+    assert "end=badly" in shown.out
+    ways = checkout.slipway("templates", "show", "nap", "--output", "json").json["template"]["ways"]
+    reserved = next(way for way in ways if way["way"] == "reservation")
+    assert reserved["available"]
+    assert "no page says whether it draws quota" in (reserved["why"] or "")
+
+
+def test_a_rule_that_a_template_breaks_stops_preview_with_the_rule(checkout: Checkout) -> None:  # W4
+    rewrite(checkout, 'ways=("pool", "spot"),', 'ways=("pool", "flex-start"),')
+    for verb in ("preview", "up"):
+        done = checkout.pulumi(verb)
+        assert done.code != 0
+        assert "template nap: way flex-start breaks 1 of Vertex AI's rules" in done.said
+        assert "flex-start gives L4, A100, H100, H200 and B200 machines only" in done.said
+        assert "take flex-start out of its ways" in done.said
+    assert checkout.nothing_made()
