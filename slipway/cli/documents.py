@@ -8,6 +8,7 @@ from typing import Any
 
 from slipway.cli.context import Context
 from slipway.cloud.resources import CustomJob
+from slipway.cloud.trials import best
 from slipway.jobs.account import account
 from slipway.submit import naming
 
@@ -18,6 +19,7 @@ def job_document(job: CustomJob, context: Context) -> dict[str, Any]:
         "name": job.name,
         "id": job.id,
         "displayName": job.display_name,
+        "kind": job.kind.name,
         "state": job.state,
         "ended": job.ended,
         "error": job.error or None,
@@ -39,6 +41,18 @@ def job_document(job: CustomJob, context: Context) -> dict[str, Any]:
         "pricePerHour": dollars_text(money.per_hour),
         "cost": dollars_text(money.cost),
         "costPaidAnyway": money.paid_anyway,
+        "model": job.model or None,
+        "trials": [
+            {
+                "id": trial.id,
+                "state": trial.state,
+                "values": dict(trial.values),
+                "metrics": dict(trial.metrics),
+                "job": trial.job or None,
+            }
+            for trial in job.tried
+        ],
+        "bestTrial": found.id if (found := best(job.tried, job.goals)) else None,
         "workerPools": [
             {
                 "role": role_at(job, index),

@@ -92,7 +92,7 @@ def watch(
     name = job.display_name or job.id
     patience = WATCHING if timeout is None else replace(WATCHING, read=min(WATCHING.read, max(1.0, timeout)))
     connection = context.connection.with_patience(patience)
-    tail = Tail(connection.logging(context.catalog.project), job.id, severity=severity) if logs else None
+    tail = Tail(connection.logging(context.catalog.project), job.log_ids, severity=severity) if logs else None
     follower = Follower(
         connection.vertex(context.catalog.project, context.catalog.region),
         job,

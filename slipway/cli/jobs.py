@@ -11,6 +11,7 @@ import click
 from slipway.cli import screen, suggest
 from slipway.cli.context import Context, catalog_option, output_option
 from slipway.cli.documents import job_document, role_at, roles
+from slipway.cli.trials import show_trials
 from slipway.cloud.failures import CloudError
 from slipway.cloud.resources import CustomJob
 from slipway.errors import ConfigError, ResourceError
@@ -27,7 +28,7 @@ _SEVERITIES = ("debug", "info", "notice", "warning", "error", "critical")
 
 @click.group("jobs", short_help="List, show, follow, await and cancel jobs.")
 def jobs() -> None:
-    """Look after jobs. JOB is a name (dask-digits-7k2p3f9a), a number, or projects/…/customJobs/NUMBER."""
+    """Look after jobs. JOB is a name (dask-digits-7k2p3f9a), a number, or a full resource name, of any kind."""
 
 
 def _found(context: Context, text: str) -> CustomJob:
@@ -42,7 +43,9 @@ def _found(context: Context, text: str) -> CustomJob:
 @click.option("--user", metavar="NAME", help="Only this person's.")
 @click.option("--state", type=click.Choice(_STATES), help="Only jobs in this state.")
 @click.option("--all", "everything", is_flag=True, help="Every job of the region, whoever submitted it, and how.")
-@click.option("--limit", type=click.IntRange(1, 100_000), default=20, show_default=True, help="At most so many, newest first.")
+@click.option(
+    "--limit", type=click.IntRange(1, 100_000), default=20, show_default=True, help="At most so many, newest first."
+)
 @catalog_option
 @output_option
 def list_jobs(
@@ -64,7 +67,7 @@ def list_jobs(
     parts = [f'labels.{key}="{value}"' for key, value in labels.items() if value]
     if state:
         parts.append(f'state="JOB_STATE_{state.upper()}"')
-    found = list(islice(context.vertex.custom_jobs(" AND ".join(parts), page_size=min(limit, 100)), limit))
+    found = list(islice(context.vertex.jobs_of_every_kind(" AND ".join(parts), page_size=min(limit, 100)), limit))
     if output == "json":
         screen.out_json("jobs", {"jobs": [job_document(job, context) for job in found]})
         return
@@ -106,6 +109,9 @@ def show(job: str, catalog: str | None, output: str) -> None:
         return
     for key, value in _facts(context, found, why):
         screen.out(f"{key:<10} {value}")
+    if found.tried:
+        screen.out("")
+        show_trials(found)
 
 
 def _why(context: Context, job: CustomJob) -> str:
@@ -152,6 +158,7 @@ def _facts(context: Context, job: CustomJob, why: str) -> list[tuple[str, str]]:
         ("ran", exact(money.run) if money.run is not None else ""),
         ("cost", cost_words(money.cost, money.paid_anyway) if money.run is not None else ""),
         ("output", job.output),
+        ("model", job.model),
         ("console", context.console_link(job.id)),
     ]
     return [(key, value) for key, value in facts if value]
@@ -185,9 +192,9 @@ def logs(
         return
     logging = context.connection.logging(context.catalog.project)
     entries = (
-        newest(logging, job_filter(found.id, severity=wanted), last)
-        if last
-        else Tail(logging, found.id, severity=wanted).more()
+        newest(logging, job_filter(found.log_ids, severity=wanted), last)
+        if last and found.log_ids
+        else Tail(logging, found.log_ids, severity=wanted).more()
     )
     replicas = tuple(pool.replicas for pool in found.worker_pools)
     shown = 0
@@ -240,9 +247,9 @@ def cancel(job: str, catalog: str | None, output: str) -> None:
             why=f"it {state_word(found.state)}{age}" if found.state != "JOB_STATE_CANCELLED" else f"cancelled{age}",
             fix=f"slipway jobs show {name}",
         )
-    context.vertex.cancel_custom_job(found.name)
+    context.vertex.cancel(found.name)
     if output == "json":
-        screen.out_json("job", {"job": job_document(context.vertex.custom_job(found.name), context)})
+        screen.out_json("job", {"job": job_document(context.vertex.job(found.name), context)})
     else:
         screen.out(f"cancelling {name}")
         screen.note(screen.faint(f"  slipway jobs wait {name}", sys.stderr))

@@ -28,7 +28,7 @@ def templates(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[C
 def jobs(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """The newest jobs' names, with their states."""
     try:
-        recent = list(islice(_context(ctx).vertex.custom_jobs(page_size=_RECENT), _RECENT))
+        recent = list(islice(_context(ctx).vertex.jobs_of_every_kind(page_size=_RECENT), _RECENT))
     except SlipwayError:
         return []
     return [

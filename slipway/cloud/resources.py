@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from slipway.cloud.kinds import CUSTOM_JOB, Kind
+from slipway.cloud.kinds import CUSTOM_JOB, TUNING_JOB, Kind
+from slipway.cloud.trials import Trial
 
 Json = Mapping[str, Any]
 
@@ -137,7 +138,8 @@ class CustomJob:
     """A job of any kind, by its custom job's terms: a pipeline's states are named as a job's are.
 
     Times are None until they have come; ``worker_pools`` (of one trial) keep their position, empty ones too. ``trials``
-    run at once. ``backing`` is the job that a pipeline runs as, once it has one.
+    run at once. ``backing`` is the job that a pipeline runs as, once it has one, and ``model`` (with its ``@version``)
+    what it uploaded. ``tried`` are a tuning job's trials so far, ``goals`` MAXIMIZE or MINIMIZE by metric.
     """
 
     name: str
@@ -157,6 +159,9 @@ class CustomJob:
     kind: Kind = CUSTOM_JOB
     trials: int = 1
     backing: str = ""
+    model: str = ""
+    tried: tuple[Trial, ...] = ()
+    goals: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def id(self) -> str:
@@ -170,6 +175,14 @@ class CustomJob:
     @property
     def replicas(self) -> int:
         return sum(pool.replicas for pool in self.worker_pools)
+
+    @property
+    def log_ids(self) -> tuple[str, ...]:
+        """The custom jobs whose log lines are this job's: its own, its trials', or those of the job behind it."""
+        if self.kind is CUSTOM_JOB:
+            return (self.id,)
+        names = [trial.job for trial in self.tried] if self.kind is TUNING_JOB else [self.backing]
+        return tuple(name.rsplit("/", 1)[-1] for name in names if name)
 
     @classmethod
     def read(cls, body: Json, kind: Kind = CUSTOM_JOB) -> CustomJob:
@@ -192,6 +205,9 @@ class CustomJob:
             kind=kind,
             trials=kind.trials(body),
             backing=_backing(body),
+            model=_model(body),
+            tried=tuple(Trial.read(trial) for trial in body.get("trials", ())),
+            goals={one["metricId"]: one.get("goal", "") for one in body.get("studySpec", {}).get("metrics", ())},
         )
 
 
@@ -200,6 +216,12 @@ def _backing(body: Json) -> str:
     if not isinstance(metadata, Mapping):
         return ""
     return str(metadata.get("backingCustomJob") or metadata.get("backingHyperparameterTuningJob") or "")
+
+
+def _model(body: Json) -> str:
+    uploaded = body.get("modelToUpload", {})
+    name, version = uploaded.get("name", ""), uploaded.get("versionId", "")
+    return f"{name}@{version}" if name and version and "@" not in name else str(name)
 
 
 def moment(text: str | None) -> datetime | None:

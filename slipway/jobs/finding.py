@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from slipway.cloud.failures import NotFound
+from slipway.cloud.kinds import KINDS
 from slipway.cloud.resources import CustomJob
 from slipway.cloud.vertex import Vertex
 from slipway.errors import ConfigError, ResourceError
@@ -25,24 +26,26 @@ class Found:
 def find(vertex: Vertex, text: str) -> Found:
     """Raises ResourceError with a suggestion when there is no such job, ConfigError for another region's name."""
     if "/" in text:
-        return Found(_by_number(vertex, _own(vertex, text), text))
+        return Found(_by_name(vertex, _own(vertex, text), text))
     if text.isdigit():
-        return Found(_by_number(vertex, text, text))
+        return Found(_by_number(vertex, text))
     if '"' in text or "\\" in text:
         raise _unknown(vertex, text)
-    named = list(vertex.custom_jobs(f'display_name="{text}"'))
+    named = list(vertex.jobs_of_every_kind(f'display_name="{text}"'))
     if not named:
         raise _unknown(vertex, text)
-    newest = max(named, key=lambda job: (job.create_time is not None, job.create_time, job.name))
-    return Found(newest, len(named) - 1)
+    return Found(named[0], len(named) - 1)
 
 
 def _own(vertex: Vertex, name: str) -> str:
-    """The number in a full resource name, which must be of this region. The project may stand as its number."""
+    """A full resource name, which must be of this region. The project may stand as its number."""
     parts = name.strip("/").split("/")
-    if len(parts) != 6 or parts[0::2] != ["projects", "locations", "customJobs"]:
+    collections = [kind.collection for kind in KINDS.values()]
+    if len(parts) != 6 or parts[0:4:2] != ["projects", "locations"] or parts[4] not in collections:
         raise ConfigError(
-            f"{name!r} is no job's name", why="it looks like projects/PROJECT/locations/REGION/customJobs/NUMBER"
+            f"{name!r} is no job's name",
+            why="it looks like projects/PROJECT/locations/REGION/customJobs/NUMBER, or with "
+            f"{' or '.join(collections[1:])}",
         )
     if parts[3] != vertex.region:
         raise ConfigError(
@@ -54,18 +57,27 @@ def _own(vertex: Vertex, name: str) -> str:
             f"{name} is in project {parts[1]}, the catalog's stack in {vertex.project}",
             fix="choose the catalog of that stack: --catalog gs://BUCKET",
         )
-    return parts[5]
+    return "/".join(parts)
 
 
-def _by_number(vertex: Vertex, number: str, text: str) -> CustomJob:
+def _by_name(vertex: Vertex, name: str, text: str) -> CustomJob:
     try:
-        return vertex.custom_job(number)
+        return vertex.job(name)
     except NotFound as problem:
         raise _unknown(vertex, text) from problem
 
 
+def _by_number(vertex: Vertex, number: str) -> CustomJob:
+    for kind in KINDS.values():
+        try:
+            return vertex.job(f"projects/{vertex.project}/locations/{vertex.region}/{kind.collection}/{number}")
+        except NotFound:
+            continue
+    raise _unknown(vertex, number)
+
+
 def _unknown(vertex: Vertex, text: str) -> ResourceError:
-    recent = [job.display_name for job in islice(vertex.custom_jobs(), _RECENT)]
+    recent = [job.display_name for job in islice(vertex.jobs_of_every_kind(), _RECENT)]
     near = difflib.get_close_matches(text, recent, n=1, cutoff=0.6)
     return ResourceError(
         f"no job {text!r} in {vertex.project}, {vertex.region}",

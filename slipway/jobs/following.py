@@ -117,8 +117,10 @@ class Follower:
 
     def _look(self) -> Iterator[Event]:
         try:
-            self._job = self._vertex.custom_job(self._job.name)
+            self._job = self._vertex.job(self._job.name)
             self._lost_since = None
+            if self._tail:
+                self._tail.read_of(self._job.log_ids)
         except _PASSING as problem:
             now = self._clock.monotonic()
             first = self._lost_since is None

@@ -12,6 +12,8 @@ from slipway.cloud.logging import LogEntry, Logging
 _OVERLAP = timedelta(seconds=20)
 """Entries arrive out of order; so much is read again, and what was seen is left out."""
 
+_TRIAL_LABEL = "ml.googleapis.com/trial_id"
+
 
 @dataclass(frozen=True)
 class Pace:
@@ -28,9 +30,10 @@ class Pace:
         return min(self.longest, base * 2.0**refusals)
 
 
-def job_filter(job_id: str, *, since: datetime | None = None, severity: str = "") -> str:
-    """Cloud Logging's filter for the lines of a job."""
-    parts = ['resource.type="ml_job"', f'resource.labels.job_id="{job_id}"']
+def job_filter(ids: tuple[str, ...], *, since: datetime | None = None, severity: str = "") -> str:
+    """Cloud Logging's filter for the lines of a job, or of several, such as the trials of one."""
+    wanted = " OR ".join(f'"{id_}"' for id_ in ids)
+    parts = ['resource.type="ml_job"', f"resource.labels.job_id={wanted if len(ids) == 1 else f'({wanted})'}"]
     if since:
         parts.append(f'timestamp>="{since.isoformat()}"')
     if severity:
@@ -41,16 +44,22 @@ def job_filter(job_id: str, *, since: datetime | None = None, severity: str = ""
 class Tail:
     """Gives each line once. Not to be shared by threads."""
 
-    def __init__(self, logging: Logging, job_id: str, *, severity: str = "") -> None:
-        self._logging, self._job_id, self._severity = logging, job_id, severity
+    def __init__(self, logging: Logging, ids: tuple[str, ...], *, severity: str = "") -> None:
+        self._logging, self._ids, self._severity = logging, ids, severity
         self._newest: datetime | None = None
         self._seen: dict[tuple[str, str, str], datetime | None] = {}
         self.refusals = 0
 
+    def read_of(self, ids: tuple[str, ...]) -> None:
+        """From now on the lines of these jobs: a tuning job's trials come one after the other."""
+        self._ids = ids
+
     def more(self) -> Iterator[LogEntry]:
         """The lines that came since the last call. A rate limit gives none and counts in ``refusals``."""
+        if not self._ids:
+            return
         since = self._newest - _OVERLAP if self._newest else None
-        query, token = job_filter(self._job_id, since=since, severity=self._severity), ""
+        query, token = job_filter(self._ids, since=since, severity=self._severity), ""
         while True:
             try:
                 page = self._logging.entries(query, token=token)
@@ -92,7 +101,13 @@ def newest(logging: Logging, query: str, count: int) -> list[LogEntry]:
 
 
 def prefix(entry: LogEntry, roles: tuple[str, ...], replicas: tuple[int, ...]) -> str:
-    """Who wrote a line: ``scheduler``, ``workers-1``; the service's own lines have the log's name."""
+    """Who wrote a line: ``scheduler``, ``workers-1``; the service's own lines have the log's name. A trial's number
+    stands before it: ``3/trial``."""
+    trial = entry.labels.get(_TRIAL_LABEL, "")
+    return f"{trial}/{_who(entry, roles, replicas)}" if trial else _who(entry, roles, replicas)
+
+
+def _who(entry: LogEntry, roles: tuple[str, ...], replicas: tuple[int, ...]) -> str:
     pool, dash, index = entry.task.removeprefix("workerpool").partition("-")
     if not dash or not pool.isdigit() or not entry.task.startswith("workerpool"):
         return entry.task

@@ -48,7 +48,7 @@ def texts(entries: Sequence[LogEntry]) -> list[str]:
 
 def test_lines_come_once_and_in_order() -> None:
     book = Book(*(entry(second) for second in range(5)))
-    tail = Tail(book, "4711")
+    tail = Tail(book, ("4711",))
     assert texts(list(tail.more())) == [f"line {second}" for second in range(5)]
     assert list(tail.more()) == []
     book.written.append(entry(6))
@@ -57,7 +57,7 @@ def test_lines_come_once_and_in_order() -> None:
 
 def test_a_line_that_arrives_late_is_not_lost() -> None:
     book = Book(entry(0), entry(30))
-    tail = Tail(book, "4711")
+    tail = Tail(book, ("4711",))
     list(tail.more())
     book.written.append(entry(15, "late"))
     assert texts(list(tail.more())) == ["late"]
@@ -65,13 +65,13 @@ def test_a_line_that_arrives_late_is_not_lost() -> None:
 
 def test_equal_lines_at_one_time_are_told_apart_by_their_ids() -> None:
     book = Book(entry(1, "same", insert_id="a"), entry(1, "same", insert_id="b"))
-    assert texts(list(Tail(book, "4711").more())) == ["same", "same"]
+    assert texts(list(Tail(book, ("4711",)).more())) == ["same", "same"]
 
 
 @given(st.lists(st.lists(st.integers(0, 19), max_size=4), max_size=5))
 def test_whatever_comes_when_each_line_is_seen_once(batches: list[list[int]]) -> None:
     book = Book(page=3)
-    tail = Tail(book, "4711")
+    tail = Tail(book, ("4711",))
     seen: list[LogEntry] = []
     for number, batch in enumerate(batches):
         book.written += [entry(second, insert_id=f"{number}.{index}") for index, second in enumerate(batch)]
@@ -82,7 +82,7 @@ def test_whatever_comes_when_each_line_is_seen_once(batches: list[list[int]]) ->
 def test_a_rate_limit_gives_nothing_and_slows_down() -> None:
     book = Book(entry(1))
     book.busy = 2
-    tail = Tail(book, "4711")
+    tail = Tail(book, ("4711",))
     assert list(tail.more()) == [] and tail.refusals == 1
     assert list(tail.more()) == [] and tail.refusals == 2
     assert texts(list(tail.more())) == ["line 1"] and tail.refusals == 0
@@ -97,7 +97,7 @@ def test_a_follower_stays_within_the_limit_of_log_queries(age: float, refusals: 
 
 
 def test_the_filter_is_the_jobs_own() -> None:
-    assert job_filter("4711", since=BEGIN, severity="ERROR") == (
+    assert job_filter(("4711",), since=BEGIN, severity="ERROR") == (
         'resource.type="ml_job" AND resource.labels.job_id="4711" '
         'AND timestamp>="2026-11-20T12:00:00+00:00" AND severity>=ERROR'
     )

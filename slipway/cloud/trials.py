@@ -1,0 +1,49 @@
+"""The trials of a tuning job: what each tried, and how good it was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Trial:
+    """``values`` by parameter; ``metrics`` by metric id, empty until the trial has ended; ``job`` is its custom job's
+    name, empty until it has one."""
+
+    id: str
+    state: str
+    values: Mapping[str, str]
+    metrics: Mapping[str, float]
+    job: str
+
+    @classmethod
+    def read(cls, body: Mapping[str, Any]) -> Trial:
+        return cls(
+            id=str(body.get("id", "")),
+            state=body.get("state", "STATE_UNSPECIFIED"),
+            values={one["parameterId"]: _plain(one.get("value")) for one in body.get("parameters", ())},
+            metrics={
+                one["metricId"]: float(one.get("value", 0))
+                for one in body.get("finalMeasurement", {}).get("metrics", ())
+            },
+            job=body.get("customJob", ""),
+        )
+
+
+def best(trials: Iterable[Trial], goals: Mapping[str, str]) -> Trial | None:
+    """The best of those that succeeded, by the first metric; None where there is none, or where several metrics have
+    no one best."""
+    if len(goals) != 1:
+        return None
+    ((metric, goal),) = goals.items()
+    measured = [trial for trial in trials if trial.state == "SUCCEEDED" and metric in trial.metrics]
+    if not measured:
+        return None
+    sign = -1 if goal == "MINIMIZE" else 1
+    return max(measured, key=lambda trial: sign * trial.metrics[metric])
+
+
+def _plain(value: object) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
