@@ -39,7 +39,8 @@ LORA = JobTemplate(
 def lora(stack: Stack) -> Stack:
     """The stack with the template in its catalog."""
     offers = prove(LORA, (CPU,), region="us-central1")
-    verdicts = {draw.way: WayVerdict("spot" not in draw.way, "quota: short by 7") for draw in draws(LORA, offers)}
+    short, fine = WayVerdict(False, "quota: short by 7"), WayVerdict(True)
+    verdicts = {draw.way: short if "spot" in draw.way else fine for draw in draws(LORA, offers)}
     entry = template_entry(LORA, offers, verdicts, SETTING, {LORA.packages[0]: "packages/lora.tar.gz"})
     stack.catalog["templates"] = {"lora": entry}
     stack.publish()
