@@ -20,6 +20,7 @@ _PARENTS = {
     "parentIntValues": "integer",
     "parentDiscreteValues": "discrete",
 }
+_GOALS = ("GOAL_TYPE_UNSPECIFIED", "MAXIMIZE", "MINIMIZE")  # the first is the second
 _LOG = ("UNIT_LOG_SCALE", "UNIT_REVERSE_LOG_SCALE")
 _ALGORITHMS = ("ALGORITHM_UNSPECIFIED", "GRID_SEARCH", "RANDOM_SEARCH")
 
@@ -34,7 +35,7 @@ def _metrics(subject: Subject) -> Iterator[str]:
     for name, metric in zip(names, metrics, strict=True):
         if not name or any(letter.isspace() for letter in name):
             yield f"metric {name!r}: an id without spaces"
-        if metric.get("goal") not in ("MAXIMIZE", "MINIMIZE"):
+        if metric.get("goal", _GOALS[0]) not in _GOALS:
             yield f"metric {name}: the goal is MAXIMIZE or MINIMIZE, not {metric.get('goal')}"
     for name in sorted({name for name in names if names.count(name) > 1}):
         yield f"metric {name} is given twice"
@@ -164,7 +165,7 @@ def _number(value: Any) -> float:
 
 
 RULES = (
-    Rule("study-metrics", "Metric ids are unique and without spaces, each with a goal.", "5.1", _metrics),
+    Rule("study-metrics", "Metric ids are unique and without spaces, each with a known goal.", "5.1", _metrics),
     Rule("study-names", "Parameter ids are unique and without spaces.", "5.1", _names),
     Rule("study-values", "A parameter is of one kind, its range or values in order.", "5.1", _values),
     Rule("study-scale", "Log scales need a range above 0; categorical parameters have no scale.", "5.1", _scales),

@@ -19,7 +19,14 @@ EXAMPLES: tuple[tuple[str, Example], ...] = (
         "study-metrics",
         Example(tuning(study={"metrics": [{"metricId": "a", "goal": "MAXIMIZE"}] * 2}), "given twice", (tuning(),)),
     ),
-    ("study-metrics", Example(tuning(study={"metrics": [{"metricId": "a"}]}), "MAXIMIZE or MINIMIZE", (tuning(),))),
+    (
+        "study-metrics",
+        Example(
+            tuning(study={"metrics": [{"metricId": "a", "goal": "LARGER"}]}),
+            "MAXIMIZE or MINIMIZE",
+            (tuning(study={"metrics": [{"metricId": "a"}]}),),
+        ),
+    ),
     ("study-metrics", Example(tuning(study={"metrics": []}), "no metric", (tuning(),))),
     ("study-names", Example(tuning(integer("a b")), "an id without spaces", (tuning(integer("a-b")),))),
     ("study-names", Example(tuning(integer("a"), integer("a")), "a is given twice", (tuning(integer("a")),))),
