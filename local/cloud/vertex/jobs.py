@@ -127,6 +127,11 @@ def first_of_line(store: Store, run: Run) -> bool:
     return not row.fetchone()[0]
 
 
+def count_waiting(store: Store) -> int:
+    """How many jobs have no machines yet, or not any more."""
+    return int(store.execute("SELECT count(*) FROM waiting_jobs").fetchone()[0])
+
+
 def overdue(store: Store, now: str) -> list[Job]:
     """The jobs that have waited as long as they may."""
     rows = store.execute(

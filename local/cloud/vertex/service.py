@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from local.cloud.capacity import kept
+from local.cloud.clock import timestamp
 from local.cloud.models.models import Models
 from local.cloud.pipelines import following as pipelines
 from local.cloud.pipelines.training_pipelines import TrainingPipelines
@@ -39,4 +41,10 @@ def loop(world: World) -> Loop:
 def summary(world: World) -> Mapping[str, str | int]:
     """What `status` shows."""
     started = jobs.started(world.store)
-    return {"clusters": len(clusters.every(world.store)), "running jobs": len(started)}
+    scenario = kept.current(world)
+    return {
+        "clusters": len(clusters.every(world.store)),
+        "running jobs": len(started),
+        "waiting jobs": jobs.count_waiting(world.store),
+        **({"scenario": f"since {timestamp(scenario.since)}"} if scenario.document else {}),
+    }

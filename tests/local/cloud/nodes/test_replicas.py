@@ -14,7 +14,7 @@ import pytest
 
 from local.cloud.images import cache
 from local.cloud.images.recipes import recipe_for
-from local.cloud.nodes import files, logfile, metadata, processes
+from local.cloud.nodes import files, launcher, logfile, metadata, processes
 from local.cloud.nodes import spec as specs
 from local.cloud.nodes.launcher import Launcher
 from local.cloud.nodes.sighting import Sighting
@@ -160,6 +160,37 @@ def test_stopping_asks_first_and_kills_after_the_grace(run: Replica) -> None:
     run.until(lambda: "up" in run.said())
     run.launcher.stop(run.folder)
     run.launcher.stop(run.folder)
+    assert run.ended() == Sighting("stopped")
+    assert "asked" in run.said()
+
+
+def test_killing_asks_nobody(run: Replica) -> None:
+    code = "import signal, time; signal.signal(signal.SIGTERM, lambda *_: print('asked', flush=True))\n"
+    run.start(*python(code + "print('up', flush=True)\nwhile True: time.sleep(0.05)"))
+    run.until(lambda: "up" in run.said())
+    session = run.pid
+    run.launcher.kill(run.folder)
+    run.launcher.kill(run.folder)
+    assert run.ended() == Sighting("killed")
+    assert run.said() == ["up"]
+    assert processes.members(session) == []
+
+
+def test_a_replica_can_be_killed_before_it_has_begun_and_by_another_process(run: Replica) -> None:
+    run.launcher.write(run.folder, run.spec)
+    assert launcher.kill(run.folder) is False, "there is nothing to kill"
+    run.launcher.kill(run.folder)
+    run.launcher.start(run.folder)
+    assert run.ended() == Sighting("killed")
+
+
+def test_the_time_between_asking_and_killing_can_be_given(run: Replica) -> None:
+    code = "import signal, time; signal.signal(signal.SIGTERM, lambda *_: print('asked', flush=True))\n"
+    code += "print('up', flush=True)\nend = time.monotonic() + 600\n"
+    run.spec = replace(run.spec, grace_s=600)
+    run.start(*python(code + "while time.monotonic() < end: time.sleep(0.05)"))
+    run.until(lambda: "up" in run.said())
+    run.launcher.stop(run.folder, 0.5)
     assert run.ended() == Sighting("stopped")
     assert "asked" in run.said()
 
