@@ -14,6 +14,7 @@ from slipway.sweep.points import MOST, SHAPE, Content, Point, points
 
 _NULL = "tag:yaml.org,2002:null"
 _LARGEST = 16 * 2**20
+_DEEPEST = 8
 
 
 def read(path: Path) -> tuple[Point, ...]:
@@ -47,19 +48,19 @@ def _yaml(text: str, file: str) -> Content:
 
 
 class _Plain:
-    """YAML's nodes as plain values. Aliases may repeat a value, not multiply: what they make is counted."""
+    """YAML's nodes as plain values. Aliases may repeat a value, but neither multiply nor contain themselves."""
 
     def __init__(self, file: str) -> None:
         self._file, self._left = file, 20 * MOST
 
-    def value(self, node: Any) -> Any:
+    def value(self, node: Any, depth: int = 0) -> Any:
         self._left -= 1
-        if self._left < 0:
+        if self._left < 0 or depth > _DEEPEST:
             raise ConfigError(f"{self._file}: expands to more than a sweep can hold", fix=SHAPE)
         if node.id == "scalar":
             return None if node.tag == _NULL else node.value
         if node.id == "sequence":
-            return [self.value(item) for item in node.value]
+            return [self.value(item, depth + 1) for item in node.value]
         found: dict[str, Any] = {}
         for key, item in node.value:
             if key.id != "scalar":
@@ -69,7 +70,7 @@ class _Plain:
                     f"{self._file}:{key.start_mark.line + 1}: {key.value} stands there twice",
                     fix="name each parameter once",
                 )
-            found[key.value] = self.value(item)
+            found[key.value] = self.value(item, depth + 1)
         return found
 
 

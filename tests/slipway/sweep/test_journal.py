@@ -1,0 +1,85 @@
+"""A sweep's journal survives kills, and is one process's at a time."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from slipway.errors import ConfigError, SlipwayError
+from slipway.sweep.journal import Head, Journal
+from slipway.sweep.runs import Fate, Run
+
+HEAD = Head("digits-1", "digits", "abc", 3, "3f9c2e1", "2026-11-20T12:00:00+00:00")
+
+
+def opened(file: Path, head: Head = HEAD) -> Journal:
+    journal = Journal(file)
+    journal.begin(head)
+    return journal
+
+
+def test_what_was_written_is_known_again(tmp_path: Path) -> None:  # N7
+    with opened(tmp_path / "deep" / "s.jsonl") as journal:
+        for index in range(3):
+            journal.write(Run(index), Fate.SENDING, 5.0)
+        journal.write(Run(0), Fate.ACCEPTED, 6.0, "jobs/1")
+        journal.write(Run(1), Fate.BACK, 6.0)
+    with opened(tmp_path / "deep" / "s.jsonl") as journal:
+        assert journal.jobs == {Run(0): "jobs/1"} and journal.open == {Run(2): 5.0}
+
+
+def test_a_line_that_a_kill_tore_is_cut_off(tmp_path: Path) -> None:  # N7
+    with opened(tmp_path / "s.jsonl") as journal:
+        journal.write(Run(0), Fate.SENDING, 5.0)
+    whole = (tmp_path / "s.jsonl").read_bytes()
+    for length in range(whole.index(b"\n") + 1, len(whole)):
+        (tmp_path / "s.jsonl").write_bytes(whole[:length])
+        with opened(tmp_path / "s.jsonl") as journal:
+            assert journal.open == {}
+            journal.write(Run(1), Fate.SENDING, 7.0)
+        with opened(tmp_path / "s.jsonl") as journal:
+            assert journal.open == {Run(1): 7.0}
+
+
+def test_another_sweep_under_the_same_id_is_refused(tmp_path: Path) -> None:
+    with opened(tmp_path / "s.jsonl"):
+        pass
+    other = Head("digits-1", "digits", "def", 4, "3f9c2e1", "2026-11-21T12:00:00+00:00")
+    with pytest.raises(ConfigError) as error:
+        opened(tmp_path / "s.jsonl", other)
+    assert "begun 2026-11-20" in error.value.why and "--request-id" in error.value.fix
+
+
+@pytest.mark.parametrize("line", ["no json", '{"i": 0}', '{"i": "x", "a": 0, "s": "sending", "t": 1}'])
+def test_a_journal_that_makes_no_sense_stops_the_sweep(tmp_path: Path, line: str) -> None:
+    with opened(tmp_path / "s.jsonl"):
+        pass
+    with (tmp_path / "s.jsonl").open("a") as file:
+        file.write(line + "\n")
+    with pytest.raises(SlipwayError, match="the sweep's journal can't be used"):
+        opened(tmp_path / "s.jsonl")
+
+
+def test_a_disk_that_takes_nothing_stops_the_sweep(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(SlipwayError, match="nothing is sent that is not written down"):
+        opened(tmp_path / "file" / "s.jsonl")
+
+
+def test_one_process_at_a_time_and_a_dead_one_holds_nothing(tmp_path: Path) -> None:
+    script = (
+        "import sys; from pathlib import Path; from tests.slipway.sweep.test_journal import opened\n"
+        f"with opened(Path({str(tmp_path / 's.jsonl')!r})):\n    print('held', flush=True); sys.stdin.read()"
+    )
+    environ = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[3])}
+    command = [sys.executable, "-c", script]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ) as holder:
+        assert holder.stdout and holder.stdout.readline() == b"held\n"
+        with pytest.raises(SlipwayError, match="is being sent by another process"):
+            opened(tmp_path / "s.jsonl")
+        holder.kill()
+    opened(tmp_path / "s.jsonl").__exit__()
