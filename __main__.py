@@ -37,7 +37,7 @@ def main() -> None:
         from components.quota_check import QuotaCheck
         from components.workspace import Workspace
         from slipway.deployment.revision import revision
-        from slipway.deployment.summary import overdue, summary
+        from slipway.deployment.summary import neighbours, overdue, summary
         from slipway.deployment.trainer import email, project_roles
         from slipway.package import build
         from slipway.quota import table, verdict
@@ -64,7 +64,8 @@ def main() -> None:
     pulumi.log.info(summary(name, commit, plan, offers, report, region, now))
     if preview and report.lines:
         pulumi.log.info(table(report))
-    for warning in (*report.warnings, *(overdue(item) for item in plan.retiring if item.overdue)):
+    late = (overdue(item) for item in plan.retiring if item.overdue)
+    for warning in (*report.warnings, *late, *neighbours(name, live)):
         pulumi.log.warn(warning)
 
     setting = Setting(

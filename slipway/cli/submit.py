@@ -171,9 +171,12 @@ def submit(
         wish = with_code(context, wish, Path(code), upload=not dry_run)
     prepared = prepare(context.catalog, wish, context.user)
     if dry_run:
+        from slipway.cli.forecast import forecast
         from slipway.submit.preview import request_of
 
-        screen.out(screen.json_text(request_of(prepared, id_ or naming.new_request_id()), indent=2))
+        planned = id_ or naming.new_request_id()
+        screen.out(screen.json_text(request_of(prepared, planned), indent=2))
+        forecast(context, prepared, planned)
         return
     from slipway.cli.sending import send
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from slipway.cluster import PoolSpec
 from slipway.deployment.revision import Revision
 from slipway.generations import Current, Plan, Retiring
-from slipway.live import LiveJob
+from slipway.live import STACK_LABEL, Live, LiveJob, Unknown
 from slipway.prices import Bounds, dollars, total
 from slipway.quota import QuotaReport
 from slipway.template.proof import Offer
@@ -42,6 +42,22 @@ def overdue(retiring: Retiring) -> str:
     if not jobs:
         return f"{late}: {retiring.why}"
     return f"{late}: {jobs} still on it\n  fix: slipway jobs show {retiring.jobs[0].display_name}, or go on waiting"
+
+
+def neighbours(stack: str, live: Live) -> tuple[str, ...]:
+    """A warning where clusters of another stack live in the project: the submitters' roles are the project's, so what
+    one stack takes back is gone for the other as well."""
+    if isinstance(live.clusters, Unknown):
+        return ()
+    others = sorted({label for one in live.clusters if (label := one.labels.get(STACK_LABEL, stack)) != stack})
+    if not others:
+        return ()
+    warning = (
+        f"stack {join(others)} lives in this project as well: removing a submitter here, or this stack, takes their "
+        "roles on the project away there too\n  fix: give each stack a project of its own; until then, run "
+        f"pulumi up --stack {others[0]} afterwards"
+    )
+    return (warning,)
 
 
 def pool_in_words(pool: PoolSpec) -> str:

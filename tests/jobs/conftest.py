@@ -9,26 +9,30 @@ from pathlib import Path
 import pytest
 
 from slipway.package import build
+from slipway.template import Package
 from slipway.template.load import load
 
 ROOT = Path(__file__).resolve().parents[2]
+TEMPLATES = ("dask-digits", "pipeline-digits", "spot-digits", "tune-digits")
 
 
 @pytest.fixture(scope="session")
 def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The interpreter of an environment with the image's packages and dask-digits' own package."""
+    """The interpreter of an environment with the image's packages and those of the jobs that run in it."""
     folder = tmp_path_factory.mktemp("image")
     interpreter = folder / "venv" / "bin" / "python"
     uv = [sys.executable, "-m", "uv"]
     subprocess.run([*uv, "venv", "--quiet", "--python", sys.executable, str(folder / "venv")], check=True, timeout=120)
-    (template,) = load(("dask-digits",), ROOT / "templates")
     recipes = pytest.importorskip("local.cloud.images.recipes", reason="needs the image's recipe", exc_type=ImportError)
-    recipe = recipes.recipe_for(template.code.image)
-    assert recipe, "the template's image has a local recipe"
-    package = build(template.name, ROOT / template.code.folder).save(folder)
-    needed = [*recipe.requirements, str(package)]
+    needed: list[str] = []
+    for template in load(TEMPLATES, ROOT / "templates"):
+        code = template.code
+        assert isinstance(code, Package)
+        recipe = recipes.recipe_for(code.image)
+        assert recipe, "the template's image has a local recipe"
+        needed += [*recipe.requirements, str(build(template.name, ROOT / code.folder).save(folder))]
     install = [*uv, "pip", "install", "--quiet", "--python", str(interpreter)]
-    subprocess.run([*install, *needed], check=True, timeout=600)
+    subprocess.run([*install, *dict.fromkeys(needed)], check=True, timeout=600)
     return interpreter
 
 

@@ -1,12 +1,13 @@
 """Preview and `up` say in a few lines what happens to clusters, jobs and templates. # N1 # D7"""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from slipway.cluster import ClusterSpec, Disk, PoolSpec
 from slipway.deployment.revision import Revision
-from slipway.deployment.summary import overdue, pool_in_words, price_in_words, summary
+from slipway.deployment.summary import neighbours, overdue, pool_in_words, price_in_words, summary
 from slipway.generations import Current, Plan, Retiring
-from slipway.live import LiveCluster, LiveJob
+from slipway.live import STACK_LABEL, Live, LiveCluster, LiveJob, Unknown
 from slipway.prices import total
 from slipway.quota import QuotaReport, WayVerdict
 from slipway.template.case import Case
@@ -16,6 +17,7 @@ NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 WORKERS = PoolSpec("workers", "n1-standard-8", None, 0, Disk(), min=1, max=4, autoscaled=True, replicas=1)
 CPU = ClusterSpec("cpu", (WORKERS,))
 OLD = LiveCluster("cpu-0000000", "RUNNING", {"slipway-name": "cpu"}, ())
+NOTHING_LIVES = Live(clusters=(), jobs=(), limits={}, catalog=None)
 
 
 def job(name: str, state: str, minutes: int | None, **labels: str) -> LiveJob:
@@ -97,6 +99,21 @@ def test_a_generation_that_is_late_is_a_warning_with_a_way_on() -> None:
         "cluster cpu-0000000 should have retired by now: tune-27b still on it",
         "  fix: slipway jobs show tune-27b, or go on waiting",
     ]
+
+
+def test_another_stack_in_the_project_is_a_warning() -> None:  # D6 P5
+    def cluster(stack: str) -> LiveCluster:
+        return replace(OLD, labels={STACK_LABEL: stack})
+
+    alone = replace(NOTHING_LIVES, clusters=(cluster("prod"), replace(OLD, labels={})))
+    assert neighbours("prod", alone) == ()
+    (warning,) = neighbours("prod", replace(alone, clusters=(cluster("prod"), cluster("dev"))))
+    assert warning.startswith("stack dev lives in this project as well")
+    assert "pulumi up --stack dev" in warning
+
+
+def test_nothing_is_said_of_neighbours_that_can_not_be_read() -> None:
+    assert neighbours("prod", replace(NOTHING_LIVES, clusters=Unknown("no", "list", "roles/aiplatform.viewer"))) == ()
 
 
 def test_pools_and_prices_in_words() -> None:
