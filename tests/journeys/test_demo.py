@@ -80,7 +80,7 @@ def test_killed_in_up_and_killed_after_submitting_the_same_command_runs_through(
 ) -> None:
     cloud, state = cloud_of_demo, cloud_of_demo.state
     first = demo(SLIPWAY_LOCAL_SET="create_seconds=3,calls_per_minute=0")
-    first.until(lambda: clusters(cloud), "its `pulumi up` makes a cluster", 120)
+    first.until(lambda: clusters(cloud), "its `pulumi up` makes a cluster")
     first.kill_tree()
 
     # A person's things that look alike: a process in the same state folder, and a lock from another machine.
@@ -90,7 +90,7 @@ def test_killed_in_up_and_killed_after_submitting_the_same_command_runs_through(
     lock.write_text(json.dumps({"pid": 1, "hostname": "elsewhere", "username": "ada", "timestamp": "2026-11-20"}))
 
     second = demo()
-    second.until(lambda: jobs(cloud), "it has submitted", 120)
+    second.until(lambda: jobs(cloud), "it has submitted")
     second.kill_tree()
     assert "removed 1 lock of a dead `pulumi up`" in second.said
 

@@ -75,7 +75,7 @@ def test_a_catalog_that_is_not_there_is_named_with_who_chose_it(deployed: Checko
     ("content", "words"),
     [
         ('{"schema": 1, "stack": "shared"', ("can't be read", "it is no JSON")),
-        ('{"schema": 1, "stack": "shared"}', ("can't be read", "project is missing")),
+        ('{"schema": 1, "stack": "shared"}', ("can't be read", "is missing, where")),
         ('{"schema": 7}', ("has schema 7, newer than this slipway reads (schema 1)", "update slipway")),
     ],
     ids=["cut-off", "key-missing", "newer"],
@@ -106,12 +106,6 @@ def test_nothing_answering_where_jobs_are_made_is_said_before_anything_is_sent(
 ) -> None:
     done = deployed.slipway(*HELLO, GOOGLE_VERTEX_AI_CUSTOM_ENDPOINT=f"{nowhere}/v1beta1/")
     refused(done, 1, f"nothing answers at {nowhere} (connection refused)")
-
-
-def test_what_is_not_there_yet_is_refused_by_name(deployed: Checkout) -> None:
-    done = deployed.slipway(*HELLO, "--sweep", "trees=1,2")
-    assert done.code == 2, done.said
-    assert "--sweep is not supported by this version" in done.err
 
 
 def test_a_dry_run_prints_the_request_and_sends_nothing(deployed: Checkout) -> None:

@@ -60,7 +60,7 @@ def test_it_plays_the_journey_and_takes_everything_away_again(
 ) -> None:
     others = deployed.clusters()
     started = start("--yes")
-    started.until(lambda: "RUNNING" in verify.clusters().values(), "the cluster runs", 120)
+    started.until(lambda: "RUNNING" in verify.clusters().values(), "the cluster runs")
     verify.warm()
     done = ended(started)
     assert done.code == 0, done.out
@@ -79,10 +79,10 @@ def test_it_plays_the_journey_and_takes_everything_away_again(
 
 def test_killed_in_the_middle_its_watchdog_takes_everything_away(verify: Checkout, start: Start) -> None:
     started = start("--yes")
-    started.until(lambda: "RUNNING" in verify.clusters().values(), "the cluster runs", 120)
+    started.until(lambda: "RUNNING" in verify.clusters().values(), "the cluster runs")
     started.kill_tree()
     assert run_file(verify).exists()
-    wait_for(lambda: not run_file(verify).exists(), "the watchdog has cleaned up", 120)
+    wait_for(lambda: not run_file(verify).exists(), "the watchdog has cleaned up")
     log = (run_file(verify).parent / "watchdog.log").read_text()
     assert "Traceback" not in log
     assert verify.nothing_made(), log
@@ -91,7 +91,7 @@ def test_killed_in_the_middle_its_watchdog_takes_everything_away(verify: Checkou
 
 def test_killed_with_its_watchdog_the_next_call_takes_everything_away_first(verify: Checkout, start: Start) -> None:
     started = start("--yes")
-    started.until(lambda: "RUNNING" in verify.clusters().values(), "the cluster runs", 120)
+    started.until(lambda: "RUNNING" in verify.clusters().values(), "the cluster runs")
     leash = ["journey.watchdog", str(run_file(verify))]
     (watchdog,) = [process for process in psutil.process_iter() if words(process)[-2:] == leash]
     watchdog.kill()
