@@ -1,5 +1,6 @@
 """Images as environments: heavy ones are built once for the machine, and caches only link to them (B4, N4)."""
 
+import importlib.metadata
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from local.cloud.images import cache
-from local.cloud.images.recipes import Recipe
+from local.cloud.images.recipes import Recipe, recipe_for
 
 HEAVY = Recipe("torch", ("*/torch*",), ("torch==2",), shared=True)
 LIGHT = Recipe("python", ("python:3*",), ("pip",))
@@ -98,3 +99,11 @@ def test_on_another_file_system_only_a_shared_image_is_not_copied(
 def test_the_shelf_is_in_the_machine_s_cache_folder() -> None:
     assert cache.common({"SLIPWAY_CACHE": "/big"}) == Path("/big/images")
     assert cache.common({"HOME": "/home/ada"}) == Path("/home/ada/.cache/slipway/images")
+
+
+def test_the_environment_of_experiments_has_the_sdk_that_packages_here_ask_for() -> None:
+    """`from_local_script(enable_autolog=True)` asks for the version of the SDK that packs; it is there already."""
+    recipe = recipe_for("us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-5:latest")
+    assert recipe and (recipe.name, recipe.shared) == ("experiments", True)
+    version = importlib.metadata.version("google-cloud-aiplatform")
+    assert f"google-cloud-aiplatform[autologging]=={version}" in recipe.requirements

@@ -1,0 +1,125 @@
+"""A running cloud for the examples of the five source documents, and the SDK as their samples set it up."""
+
+import json
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from google.cloud import aiplatform
+from google.cloud.aiplatform import jobs, training_jobs
+from google.cloud.aiplatform.metadata import metadata
+
+from tests.local.cloud.calling import PARENT
+from tests.local.conftest import FAST, LocalCloud
+
+STAGING = "sources-staging"
+TRAINER = "deployer@slipway-local.iam.gserviceaccount.com"
+QUOTAS = {"preemptible_cpus": 1000, "preemptible_nvidia_a100_gpus": 8, "preemptible_nvidia_l4_gpus": 8}
+ENDED = ("JOB_STATE_SUCCEEDED", "JOB_STATE_FAILED", "JOB_STATE_CANCELLED")
+WAIT_S = 120.0
+
+
+@pytest.fixture(scope="session")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCloud]:
+    """Fast in its own delays; with the preemptible quota that the documents tell people to ask for."""
+    mine = LocalCloud(tmp_path_factory.mktemp("sources") / "state")
+    settings = [*FAST, "spot_restart_seconds=0.1", "stockout_retry_seconds=0.1", "kill_grace_seconds=1"]
+    settings += ["monitoring_seconds=0.2", *(f"quota.custom_model_training_{name}={n}" for name, n in QUOTAS.items())]
+    mine.up(*[word for setting in settings for word in ("--set", setting)])
+    yield mine
+    mine.local("down")
+
+
+@pytest.fixture
+def cloud(running: LocalCloud) -> Iterator[LocalCloud]:
+    """The running cloud, without a scenario when the test is over."""
+    yield running
+    running.rest("DELETE", "/slipway/scenario")
+
+
+@pytest.fixture
+def sdk(cloud: LocalCloud, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalCloud]:
+    """The unmodified SDK as the deployer, except that it looks more often than every five seconds."""
+    monkeypatch.setenv("STORAGE_EMULATOR_HOST", f"{cloud.url}/t/{cloud.token('deployer')}")
+    for module in (jobs, training_jobs):
+        monkeypatch.setattr(module, "_JOB_WAIT_TIME", 0.2)
+    if f'"{STAGING}"' not in json.dumps(cloud.rest("GET", "/storage/v1/b?project=slipway-local")):
+        cloud.rest("POST", "/storage/v1/b?project=slipway-local", {"name": STAGING})
+    tracker: Any = metadata._experiment_tracker
+    tracker.reset()
+    aiplatform.init(
+        project="slipway-local",
+        location="us-central1",
+        staging_bucket=f"gs://{STAGING}",
+        credentials=cloud.credentials("deployer"),
+        api_endpoint=cloud.url,
+        api_transport="rest",
+    )
+    yield cloud
+    tracker.reset()
+
+
+def posted(cloud: LocalCloud, body: Any) -> str:
+    """The name of the custom job that a document's body makes."""
+    return str(cloud.rest("POST", f"/v1/{PARENT}/customJobs", body)["name"])
+
+
+def refusal(cloud: LocalCloud, body: Any) -> tuple[int, str]:
+    """Code and message of what a body is refused with."""
+    answer = cloud.session().post(f"{cloud.url}/v1/{PARENT}/customJobs", json=body, timeout=30)
+    return answer.status_code, str(answer.json().get("error", {}).get("message", ""))
+
+
+def until(cloud: LocalCloud, name: str, *states: str) -> dict[str, Any]:
+    """The job once it is in one of these states; it must not end in another."""
+    last = time.monotonic() + WAIT_S
+    while True:
+        body: dict[str, Any] = cloud.rest("GET", f"/v1/{name}")
+        if body["state"] in states:
+            return body
+        assert body["state"] not in ENDED and time.monotonic() < last, body
+        time.sleep(0.1)
+
+
+def state_stays(cloud: LocalCloud, name: str, state: str) -> None:
+    """Give the cloud the time to change its mind."""
+    time.sleep(1.0)
+    assert cloud.rest("GET", f"/v1/{name}")["state"] == state
+
+
+def machines(cloud: LocalCloud, machine: str, *plan: tuple[float, int], strategy: str = "any") -> None:
+    """How many machines of a type there are from so many seconds on."""
+    entries = [
+        {"at": at, "region": "us-central1", "machine": machine, "strategy": strategy, "machines": count}
+        for at, count in plan
+    ]
+    cloud.rest("POST", "/slipway/scenario", {"capacity": entries})
+
+
+def later(cloud: LocalCloud, seconds: float) -> None:
+    """Move the cloud's clock ahead."""
+    cloud.rest("POST", "/slipway/clock", {"advance": seconds})
+
+
+def log(cloud: LocalCloud, name: str) -> list[str]:
+    wanted = {
+        "resourceNames": ["projects/slipway-local"],
+        "filter": f'resource.labels.job_id="{name.rpartition("/")[2]}"',
+    }
+    found = cloud.rest("POST", "/v2/entries:list", wanted).get("entries", [])
+    return [str(entry.get("textPayload", "")) for entry in found]
+
+
+def quota_use(cloud: LocalCloud) -> dict[str, int]:
+    """Quota in use in us-central1 by metric, as Monitoring has it."""
+    query = (
+        'filter=metric.type="serviceruntime.googleapis.com/quota/allocation/usage" AND '
+        'resource.labels.location="us-central1"'
+        "&interval.startTime=2020-01-01T00:00:00Z&interval.endTime=2100-01-01T00:00:00Z"
+    )
+    found = cloud.rest("GET", f"/v3/projects/slipway-local/timeSeries?{query}").get("timeSeries", [])
+    return {
+        series["metric"]["labels"]["quota_metric"].partition("/")[2]: int(series["points"][0]["value"]["int64Value"])
+        for series in found
+    }

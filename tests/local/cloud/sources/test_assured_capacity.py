@@ -1,0 +1,58 @@
+"""Source 002, "Assured capacity and faster start": a cluster from create to delete (B1, B2, B4)."""
+
+from typing import Any
+
+import pytest
+from google.api_core import exceptions
+from google.cloud import aiplatform
+from google.cloud.aiplatform import persistent_resource
+
+from tests.local.conftest import LocalCloud
+
+from .conftest import log
+
+MACHINE = {"machine_type": "n1-standard-4"}
+
+
+def job(name: str, cluster: str, *command: str, replicas: int = 1) -> aiplatform.CustomJob:
+    def pool(count: int) -> dict[str, Any]:
+        task = {"image_uri": "python:3.10", "command": list(command)}
+        return {"machine_spec": MACHINE, "replica_count": count, "container_spec": task}
+
+    pools: Any = [pool(1)] + ([pool(replicas - 1)] if replicas > 1 else [])
+    return aiplatform.CustomJob(display_name=name, worker_pool_specs=pools, persistent_resource_id=cluster)
+
+
+@pytest.mark.journey
+def test_a_cluster_from_create_to_delete(sdk: LocalCloud) -> None:
+    cluster = persistent_resource.PersistentResource.create(
+        persistent_resource_id="source-002",
+        resource_pools=[
+            {"machine_spec": MACHINE, "autoscaling_spec": {"min_replica_count": 1, "max_replica_count": 3}}
+        ],
+    )
+
+    def size() -> int:
+        pool = persistent_resource.PersistentResource("source-002").gca_resource.resource_pools[0]
+        return int(pool.replica_count)
+
+    assert size() == 1
+    first = job("first", cluster.name, "true")
+    first.run()
+    assert any(line.startswith("Pulling image") for line in log(sdk, first.resource_name))
+    # The same image again is there already: that is the time saved on a similar job.
+    second = job("second", cluster.name, "true")
+    second.run()
+    assert "Image python:3.10 is in the cache." in log(sdk, second.resource_name)
+    # Distributed training lets the pool grow, as far as it may.
+    three = job("three", cluster.name, "true", replicas=3)
+    three.run()
+    assert three.state.name == "JOB_STATE_SUCCEEDED" and size() == 3
+    four = job("four", cluster.name, "true", replicas=4)
+    with pytest.raises(exceptions.BadRequest, match="replica"):
+        four.run()
+    cluster.delete()
+    with pytest.raises(exceptions.NotFound):
+        persistent_resource.PersistentResource("source-002")
+    with pytest.raises(exceptions.NotFound, match="PersistentResource"):
+        job("late", "source-002", "true").run()
