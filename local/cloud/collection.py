@@ -26,13 +26,14 @@ Body = dict[str, Any]
 class Kind:
     """One type of resource: `path` is its collection's below a location (`/tensorboards/{tensorboard}/experiments`),
     `one` the name of its id in paths, `noun` that of the collection in permissions and lists, `writable` what a client
-    may change."""
+    may change, `rate` the limit that its calls count against ("" for none)."""
 
     message: str
     path: str
     one: str
     noun: str
     writable: tuple[str, ...]
+    rate: str = "call"
 
     @property
     def base(self) -> str:
@@ -52,14 +53,16 @@ class Collection:
         self._world, self._messages, self.kind = world, messages, kind
         self._documents = f"vertex.{kind.message}"
 
-    def enter(self, call: Call, verb: str, rate: str = "call", noun: str = "") -> str:
+    def enter(self, call: Call, verb: str, rate: str | None = None, noun: str = "") -> str:
         """Check who asks (`aiplatform.NOUN.VERB`) and how often. The call's location. Raises 403, 429."""
         location = call.params["location"]
         below = call.path.partition(f"/locations/{location}/")[2].partition(":")[0]
         resource = f"//aiplatform.googleapis.com/projects/{call.params['project']}/locations/{location}/{below}"
         permission = f"aiplatform.{noun or self.kind.noun}.{verb}"
         self._world.access.require(call.principal, permission, call.params["project"], resource)
-        self._world.limits.take(rate, location)
+        rate = self.kind.rate if rate is None else rate
+        if rate:
+            self._world.limits.take(rate, location)
         return location
 
     def parent(self, call: Call) -> str:

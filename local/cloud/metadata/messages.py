@@ -29,6 +29,8 @@ SCHEMA = Kind(
     "metadataSchemas",
     ("schemaVersion", "schema", "schemaType", "description"),
 )
-CONTEXT = Kind("Context", _IN_A_STORE + "contexts", "context", "contexts", _NODE)
-EXECUTION = Kind("Execution", _IN_A_STORE + "executions", "execution", "executions", (*_NODE, "state"))
-ARTIFACT = Kind("Artifact", _IN_A_STORE + "artifacts", "artifact", "artifacts", (*_NODE, "state", "uri"))
+# What jobs log to is not counted with other resources' calls.
+_UNLIMITED = ""
+CONTEXT = Kind("Context", _IN_A_STORE + "contexts", "context", "contexts", _NODE, _UNLIMITED)
+EXECUTION = Kind("Execution", _IN_A_STORE + "executions", "execution", "executions", (*_NODE, "state"), _UNLIMITED)
+ARTIFACT = Kind("Artifact", _IN_A_STORE + "artifacts", "artifact", "artifacts", (*_NODE, "state", "uri"), _UNLIMITED)

@@ -60,7 +60,7 @@ class Data:
 
     def read_many(self, call: Call) -> Reply:
         """Of each of up to 100 time series up to 1,000 points, as far as is known without a limit of its own."""
-        self._boards.enter(call, "batchRead", noun="tensorboardTimeSeries")
+        self._boards.enter(call, "batchRead", self._series.kind.rate, "tensorboardTimeSeries")
         job_logs.settle(self._world)
         board = self._boards.find(self._boards.named(call))["name"]
         names = [canonical(name) for name in call.values("timeSeries")]

@@ -19,6 +19,8 @@ MESSAGES = Messages(
 )
 
 _WRITABLE = ("displayName", "description", "labels")
+# What jobs log to has limits of its own in the service, far above those of other resources.
+_UNLIMITED = ""
 TENSORBOARD = Kind(
     "Tensorboard", "/tensorboards", "tensorboard", "tensorboards", (*_WRITABLE, "encryptionSpec", "isDefault")
 )
@@ -28,9 +30,15 @@ EXPERIMENT = Kind(
     "experiment",
     "tensorboardExperiments",
     (*_WRITABLE, "source"),
+    _UNLIMITED,
 )
 RUN = Kind(
-    "TensorboardRun", "/tensorboards/{tensorboard}/experiments/{experiment}/runs", "run", "tensorboardRuns", _WRITABLE
+    "TensorboardRun",
+    "/tensorboards/{tensorboard}/experiments/{experiment}/runs",
+    "run",
+    "tensorboardRuns",
+    _WRITABLE,
+    _UNLIMITED,
 )
 TIME_SERIES = Kind(
     "TensorboardTimeSeries",
@@ -38,4 +46,5 @@ TIME_SERIES = Kind(
     "series",
     "tensorboardTimeSeries",
     ("displayName", "description", "valueType", "pluginName", "pluginData"),
+    _UNLIMITED,
 )

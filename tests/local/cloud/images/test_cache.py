@@ -3,6 +3,7 @@
 import importlib.metadata
 import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,13 @@ def test_a_shared_environment_is_built_once_and_each_cache_links_to_it(tmp_path:
     assert [path.is_symlink() for path in (tmp_path / "b").iterdir() if path.suffix != ".lock"] == [True]
     assert "Building the environment of recipe torch, once for this machine..." in said
     assert pulled(tmp_path / "a", shelf, uv)[1] == [f"Image {IMAGE} is in the cache."]
+
+
+def test_several_at_once_build_a_shared_environment_once(tmp_path: Path) -> None:
+    uv, shelf = Uv(), tmp_path / "shelf"
+    with ThreadPoolExecutor(8) as pools:
+        homes = list(pools.map(lambda number: pulled(tmp_path / str(number), shelf, uv)[0], range(8)))
+    assert len(set(homes)) == 1 and uv.commands == ["venv", "pip"]
 
 
 def test_emptying_a_cache_takes_the_link_and_leaves_the_shared_environment(tmp_path: Path) -> None:

@@ -191,3 +191,14 @@ def test_a_viewer_reads_and_does_not_write(calling: Calling) -> None:
     assert calling.call("GET", f"/v1/{name}:read", role="previewer")
     error = calling.refused("POST", f"{at}:write", {"timeSeriesData": []}, role="previewer")
     assert "aiplatform.tensorboardRuns.write" in str(error) and error.code == 403
+
+
+def test_logging_does_not_use_up_the_calls_of_other_resources(calling: Calling) -> None:
+    at = run(calling)
+    name = series(calling, at)
+    calling.world.change_settings({"calls_per_minute": 1})
+    for _ in range(5):
+        write(calling, at, name, points(1.0))
+        read(calling, name)
+    calling.call("GET", BOARDS)
+    assert calling.refused("GET", BOARDS).status == "RESOURCE_EXHAUSTED"
