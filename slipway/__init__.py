@@ -1,0 +1,21 @@
+"""Slipway: training capacity and jobs on Vertex AI. `submit` runs a template from Python and gives its `Job`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from slipway.api import Job, submit
+
+__all__ = ["Job", "submit"]
+
+
+def __getattr__(name: str) -> Any:
+    """What stands behind the names is imported when it is asked for, so that importing slipway costs nothing."""
+    import importlib
+
+    if name == "submit":
+        return importlib.import_module("slipway.submit")
+    if name == "Job":
+        return importlib.import_module("slipway.api").Job
+    raise AttributeError(f"module 'slipway' has no attribute {name!r}")

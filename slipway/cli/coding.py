@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,15 +16,20 @@ from slipway.submit.options import Wish
 from slipway.submit.ways import find_template
 
 
-def with_code(context: Context, wish: Wish, folder: Path, *, upload: bool) -> Wish:
-    """The wish with its package and labels. Raises PolicyError where that is not allowed, and ConfigError."""
+def with_code(
+    context: Context, wish: Wish, folder: Path, *, upload: bool, tell: Callable[[str], None] = screen.note
+) -> Wish:
+    """The wish with its package and labels; ``tell`` hears what was packed.
+
+    Raises PolicyError where that is not allowed, and ConfigError.
+    """
     catalog = context.catalog
     template = find_template(catalog, wish.template)
     modules(template)
     code = pack(catalog, template, read(folder), folder.resolve().name)
     state = f" @ {code.commit[:7]}{'+' if code.dirty else ''}" if code.commit else ", never committed"
     size = len(code.package.content) / 1000
-    screen.note(f"code {folder}{state}  {code.count} files, {size:,.0f} kB  →  {code.location}")
+    tell(f"code {folder}{state}  {code.count} files, {size:,.0f} kB  →  {code.location}")
     if upload:
         _upload(context, code.location, code.package.content)
     extras = replace(wish.extras, package=str(code.location), labels={**wish.extras.labels, **code.labels})

@@ -76,6 +76,21 @@ def display(context: Context, quiet: bool) -> Iterator[Show]:
         yield show
 
 
+def follower_of(
+    context: Context, job: CustomJob, *, logs: bool, timeout: float | None = None, severity: str = ""
+) -> Follower:
+    """What looks at ``job`` again and again, patient with a service that is away for a while."""
+    patience = WATCHING if timeout is None else replace(WATCHING, read=min(WATCHING.read, max(1.0, timeout)))
+    connection = context.connection.with_patience(patience)
+    return Follower(
+        connection.vertex(context.catalog.project, context.catalog.region),
+        job,
+        cluster_name=context.cluster_name(job.persistent_resource_id),
+        tail=Tail(connection.logging(context.catalog.project), job.log_ids, severity=severity) if logs else None,
+        clock=context.clock,
+    )
+
+
 def watch(
     context: Context,
     job: CustomJob,
@@ -90,16 +105,7 @@ def watch(
     Raises Timeout after ``timeout`` seconds and Detached on Ctrl-C; the job goes on in both cases.
     """
     name = job.display_name or job.id
-    patience = WATCHING if timeout is None else replace(WATCHING, read=min(WATCHING.read, max(1.0, timeout)))
-    connection = context.connection.with_patience(patience)
-    tail = Tail(connection.logging(context.catalog.project), job.log_ids, severity=severity) if logs else None
-    follower = Follower(
-        connection.vertex(context.catalog.project, context.catalog.region),
-        job,
-        cluster_name=context.cluster_name(job.persistent_resource_id),
-        tail=tail,
-        clock=context.clock,
-    )
+    follower = follower_of(context, job, logs=logs, timeout=timeout, severity=severity)
     try:
         with display(context, quiet) as show:
             for event in follower.events(timeout):

@@ -14,8 +14,9 @@ from slipway.cli.documents import job_document, role_at, roles
 from slipway.cli.trials import show_trials
 from slipway.cloud.failures import CloudError
 from slipway.cloud.resources import CustomJob
-from slipway.errors import ConfigError, ResourceError
+from slipway.errors import ConfigError
 from slipway.jobs.account import account, problem_of
+from slipway.jobs.ending import end
 from slipway.jobs.finding import find
 from slipway.jobs.tail import Tail, job_filter, newest
 from slipway.jobs.waiting import reason, state_word
@@ -240,14 +241,7 @@ def cancel(job: str, catalog: str | None, output: str) -> None:
     context = Context(catalog)
     found = _found(context, job)
     name = found.display_name or found.id
-    if found.ended:
-        age = f" {span((context.now - found.end_time).total_seconds())} ago" if found.end_time else ""
-        raise ResourceError(
-            f"job {name} has ended, there is nothing to cancel",
-            why=f"it {state_word(found.state)}{age}" if found.state != "JOB_STATE_CANCELLED" else f"cancelled{age}",
-            fix=f"slipway jobs show {name}",
-        )
-    context.vertex.cancel(found.name)
+    end(context.vertex, found, context.now)
     if output == "json":
         screen.out_json("job", {"job": job_document(context.vertex.job(found.name), context)})
     else:

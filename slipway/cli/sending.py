@@ -14,7 +14,7 @@ from slipway.submit import naming
 from slipway.submit.journal import Journal
 from slipway.submit.options import Prepared
 from slipway.submit.sending import Manners
-from slipway.submit.submitting import Submitted, Submitter
+from slipway.submit.submitting import Show, Submitted, Submitter
 
 if TYPE_CHECKING:
     from slipway.cli.submit import Typed
@@ -29,7 +29,7 @@ def send(
     if not prepared.moves:
         id_ = request_id or naming.new_request_id()
         terminal = Terminal(context, json=json, again=typed.again(id_))
-        return _submit(context, terminal, typed, prepared, journal, id_, repeated=request_id is not None), id_
+        return deliver(context, terminal, typed, prepared, journal, id_, repeated=request_id is not None), id_
     return _staying(context, typed, prepared, journal, request_id, json=json)
 
 
@@ -49,7 +49,7 @@ def _staying(
     ledger.begin(typed.words, id_, earlier.when if earlier else context.now.isoformat(timespec="seconds"))
     terminal = Terminal(context, json=json, again=typed.again(id_))
     try:
-        submitted = _submit(context, terminal, typed, prepared, journal, id_, repeated=bool(request_id or earlier))
+        submitted = deliver(context, terminal, typed, prepared, journal, id_, repeated=bool(request_id or earlier))
     except KeyboardInterrupt:
         raise Detached(
             "stopped waiting; what was sent stays where it is, and nothing moves it on",
@@ -65,9 +65,9 @@ def _staying(
     return submitted, id_
 
 
-def _submit(
+def deliver(
     context: Context,
-    terminal: Terminal,
+    show: Show,
     typed: Typed,
     prepared: Prepared,
     journal: Journal,
@@ -75,6 +75,7 @@ def _submit(
     *,
     repeated: bool,
 ) -> Submitted:
+    """Exactly one job, as `Submitter.submit` makes it and with what it raises."""
     manners = Manners(look_for=context.look_for)
-    submitter = Submitter(context.connection, context.hurried, journal, terminal, manners, context.clock)
+    submitter = Submitter(context.connection, context.hurried, journal, show, manners, context.clock)
     return submitter.submit(prepared, id_, typed.again(id_), repeated=repeated)

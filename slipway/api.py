@@ -1,0 +1,210 @@
+"""Submitting from Python: `slipway.submit(...)` and the `Job` it gives. The same code as the command.
+
+Nothing is printed. What the command would say beside its result goes to the logger ``slipway`` as INFO.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from numbers import Real
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slipway.cli.context import Context
+from slipway.cli.sending import deliver
+from slipway.cli.submit import Typed
+from slipway.cloud.resources import CustomJob
+from slipway.cloud.trials import Trial, best
+from slipway.errors import ConfigError
+from slipway.submit import naming
+from slipway.submit.choosing import Choice
+from slipway.submit.journal import Journal
+from slipway.submit.options import Prepared, prepare
+from slipway.submit.parameters import render
+from slipway.submit.staying import Waiting
+from slipway.submit.submitting import Submitted
+
+if TYPE_CHECKING:
+    from slipway.jobs.following import Event
+
+_log = logging.getLogger("slipway")
+_OWN = frozenset({"template", "way", "kind", "request_id", "catalog", "code"})
+
+
+def submit(
+    template: str,
+    *,
+    way: str | None = None,
+    kind: str | None = None,
+    request_id: str | None = None,
+    catalog: str | None = None,
+    code: str | os.PathLike[str] | None = None,
+    **params: str | float,
+) -> Job:
+    """Submits one job from a template of the catalog and gives a handle to it.
+
+    ``way`` and ``kind`` are the command's ``--way`` and ``--as``; None takes the template's first that can run.
+    ``request_id`` names the submission: given again with the same parameters it finds the job, and runs nothing twice.
+    ``catalog`` is ``gs://BUCKET[/NAME]``, else what the command would use. ``code`` is a folder, as ``--code``.
+    ``params`` are the template's parameters; one whose name is taken above is written with an underscore behind it
+    (``code_=…``). Where the template has waits of its own, this returns when the job has started or is on the last way.
+
+    Raises ConfigError, AuthError, ResourceError, PolicyError and AnswerUnknown of ``slipway.errors``, as the command
+    exits with 2, 3, 4, 5 and 75.
+    """
+    id_ = naming.checked_request_id(request_id) if request_id is not None else naming.new_request_id()
+    folder = os.fspath(code) if code is not None else None
+    typed = Typed(template, _typed(params), way, kind, code=folder, catalog=catalog)
+    context = Context(catalog)
+    wish = typed.wish()
+    if folder is not None:
+        from slipway.cli.coding import with_code
+
+        wish = with_code(context, wish, Path(folder), upload=True, tell=_log.info)
+    prepared = prepare(context.catalog, wish, context.user)
+    journal = Journal.find(context.folder, context.environ, context.catalog.project, context.catalog.stack)
+    submitted = deliver(context, _Quiet(), typed, prepared, journal, id_, repeated=request_id is not None)
+    return Job._of(context, submitted.sent.job, id_)
+
+
+def _typed(params: dict[str, str | float]) -> tuple[str, ...]:
+    """As they would be typed: ``trees=500``."""
+    pairs = {name.removesuffix("_") if name.removesuffix("_") in _OWN else name: one for name, one in params.items()}
+    wrong = [name for name, value in pairs.items() if not isinstance(value, str | Real)]
+    if wrong:
+        raise ConfigError(
+            f"{wrong[0]} is given a {type(pairs[wrong[0]]).__name__}", why="a parameter is a text, a number or a bool"
+        )
+    return tuple(f"{name}={render(value)}" for name, value in pairs.items())
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job as it was when it was last looked at: it does not change, ``refresh`` gives a newer one.
+
+    ``resource_name`` is ``projects/…/locations/…/customJobs/NUMBER``, or that of another kind. Two handles are equal
+    when they are of one job.
+    """
+
+    resource_name: str
+    request_id: str = field(compare=False)
+    _job: CustomJob = field(compare=False, repr=False)
+    _context: Context = field(compare=False, repr=False)
+
+    @classmethod
+    def _of(cls, context: Context, job: CustomJob, request_id: str) -> Job:
+        return cls(job.name, request_id, job, context)
+
+    def _now(self, job: CustomJob) -> Job:
+        return Job._of(self._context, job, self.request_id)
+
+    @property
+    def name(self) -> str:
+        """What people call it, and `slipway jobs` takes: ``dask-digits-7k2p3f9a``."""
+        return self._job.display_name
+
+    @property
+    def id(self) -> str:
+        """The number that the service gave it."""
+        return self._job.id
+
+    @property
+    def state(self) -> str:
+        """The API's name for it: ``JOB_STATE_RUNNING``."""
+        return self._job.state
+
+    @property
+    def ended(self) -> bool:
+        return self._job.ended
+
+    @property
+    def output(self) -> str:
+        """Its output directory, ``gs://…``; empty for a job without one."""
+        return self._job.output
+
+    @property
+    def best_trial(self) -> Trial | None:
+        """Of a tuning job: the best trial that has succeeded so far. None where there is none, or no one best."""
+        return best(self._job.tried, self._job.goals)
+
+    def refresh(self) -> Job:
+        """The job as it is now. Raises CloudError."""
+        return self._now(self._context.vertex.job(self.resource_name))
+
+    def wait(self, timeout: float | None = None) -> Job:
+        """Waits for the end, at most ``timeout`` seconds, and gives the job as it is then.
+
+        Raises ResourceError for one that failed or expired, Cancelled, Timeout (the job goes on), and CloudError when
+        there has been no contact for five minutes.
+        """
+        from slipway.cli.following import follower_of
+        from slipway.jobs.account import problem_of
+
+        follower = follower_of(self._context, self._job, logs=False, timeout=timeout)
+        for event in follower.events(timeout):
+            _tell(event)
+        problem = problem_of(follower.job)
+        if problem:
+            raise problem
+        return self._now(follower.job)
+
+    def logs(self, *, follow: bool = False) -> Iterator[str]:
+        """The lines of its log so far, each after the role that wrote it: ``workers-1  epoch 3``.
+
+        With ``follow`` they go on until the job has ended, however it ended. Raises CloudError.
+        """
+        from slipway.cli.following import follower_of, line
+        from slipway.jobs.following import Line
+        from slipway.jobs.tail import Tail
+
+        if follow:
+            for event in follower_of(self._context, self._job, logs=True).events():
+                if isinstance(event, Line):
+                    yield from line(event.entry, self._job).split("\n")
+                else:
+                    _tell(event)
+            return
+        # A tuning job's trials, and the job behind a pipeline, are known only once they have begun.
+        job = self._context.vertex.job(self.resource_name)
+        for entry in Tail(self._context.connection.logging(self._context.catalog.project), job.log_ids).more():
+            yield from line(entry, job).split("\n")
+
+    def cancel(self) -> None:
+        """Asks for its end; `wait` then raises Cancelled. Raises ResourceError for a job that has ended already."""
+        from slipway.jobs.ending import end
+
+        end(self._context.vertex, self.refresh()._job, self._context.now)
+
+
+def _tell(event: Event) -> None:
+    from slipway.jobs.following import Trouble
+
+    if isinstance(event, Trouble):
+        _log.info(event.text)
+
+
+class _Quiet:
+    """Prints nothing."""
+
+    def note(self, text: str) -> None:
+        _log.info(text)
+
+    def chosen(self, prepared: Prepared, choice: Choice) -> None:
+        _log.info("%s by %s: %s", prepared.template.name, choice.taken.option.label, choice.taken.verdict.text)
+
+    def sent(self, submitted: Submitted) -> None:
+        job = submitted.sent.job
+        _log.info("job %s %s%s", job.display_name, job.name, "" if submitted.sent.fresh else ", submitted before")
+        if submitted.sent.copies:
+            _log.warning("copies of this request exist and end by themselves: %s", ", ".join(submitted.sent.copies))
+
+    def moving(self, waiting: Waiting) -> None:
+        _log.info("%s did not start by %s and is given up", waiting.job.display_name, waiting.option.label)
+
+    @contextmanager
+    def watching(self, waiting: Waiting) -> Iterator[Callable[[Event], None]]:
+        yield _tell

@@ -1,0 +1,108 @@
+"""`slipway.submit(...)` on a real local cloud: the same submissions as the command's, and nothing printed."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import slipway
+from slipway.errors import Cancelled, ConfigError, PolicyError, ResourceError, Timeout
+from tests.slipway.cli import conftest as _fixtures
+from tests.slipway.cli.stack import SLEEP, UNSET, Stack, held
+
+cloud, _stack = _fixtures.cloud, _fixtures.stack
+
+
+@pytest.fixture
+def stack(_stack: Stack, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
+    """The stack, and the environment of somebody who uses it."""
+    environ = {name: value for name, value in _stack.env().items() if value != UNSET}
+    for name in set(os.environ) - set(environ):
+        monkeypatch.delenv(name)
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(_stack.folder)
+    yield _stack
+
+
+def test_a_job_is_submitted_awaited_and_read(stack: Stack, capfd: pytest.CaptureFixture[str]) -> None:  # N12
+    job = slipway.submit("hello", code_="print('out of the job'); print('and more')")
+    assert job.name.startswith("hello-") and job.state.startswith("JOB_STATE_")
+    done = job.wait(timeout=120)
+    assert done.ended and done.state == "JOB_STATE_SUCCEEDED" and done == job
+    assert done.output == f"gs://w-{stack.name}/jobs/{job.name}"
+    assert {"main  out of the job", "main  and more"} <= set(done.logs())
+    assert done.best_trial is None
+    assert [one["displayName"] for one in stack.jobs()] == [job.name] and stack.jobs()[0]["name"].endswith(job.id)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_handle_does_not_change_and_a_newer_one_is_asked_for(stack: Stack) -> None:  # N12
+    job = slipway.submit("hello", code_=SLEEP)
+    stack.until(lambda: job.refresh().state == "JOB_STATE_RUNNING")
+    assert job.state != "JOB_STATE_RUNNING" and not job.ended
+    with pytest.raises(Timeout, match="it is running, and goes on"):
+        job.wait(timeout=0.5)
+    job.cancel()
+    with pytest.raises(Cancelled):
+        job.wait(timeout=60)
+    with pytest.raises(ResourceError, match="there is nothing to cancel"):
+        job.cancel()
+
+
+def test_a_failed_job_is_the_commands_error(stack: Stack) -> None:  # N12
+    job = slipway.submit("hello", code_="raise SystemExit(7)")
+    with pytest.raises(ResourceError, match=f"job {job.name} failed"):
+        job.wait(timeout=120)
+
+
+def test_logs_are_followed_to_the_end(stack: Stack) -> None:  # N12
+    job = slipway.submit("hello", code_="import time; print('early'); time.sleep(1); print('late')")
+    lines = list(job.logs(follow=True))
+    assert lines.index("main  early") < lines.index("main  late")
+    assert job.refresh().ended
+
+
+def test_the_same_request_id_runs_once_from_python_and_from_the_command(stack: Stack) -> None:  # N7, N12
+    first = slipway.submit("hello", request_id="nightly", code_="print(1)")
+    assert slipway.submit("hello", request_id="nightly", code_="print(1)") == first
+    again = stack.run("submit", "hello", "-p", "code=print(1)", "--request-id", "nightly", "--output", "json")
+    assert again.json["fresh"] is False and again.json["job"]["name"] == first.resource_name
+    assert len(stack.jobs()) == 1
+    with pytest.raises(ConfigError):
+        slipway.submit("hello", request_id="nightly", code_="print(2)")
+
+
+def test_way_and_parameters_are_checked_as_the_commands(stack: Stack) -> None:  # P3, N12
+    with pytest.raises(ConfigError, match="wokers is no parameter"):
+        slipway.submit("crew", wokers=2)
+    with pytest.raises(ConfigError, match="workers is given a list"):
+        slipway.submit("crew", workers=[2])  # type: ignore[arg-type]
+    with pytest.raises(PolicyError, match="can never run on cpu"):
+        slipway.submit("crew", way="pool", workers=40)
+    assert stack.jobs() == []
+
+
+def test_a_full_pool_is_waited_for_when_it_is_the_way(stack: Stack) -> None:
+    holder = held(stack)
+    job = slipway.submit("hello", way="pool")
+    assert job.refresh().state == "JOB_STATE_QUEUED"
+    assert stack.run("jobs", "cancel", holder).code == 0
+    assert job.wait(timeout=120).state == "JOB_STATE_SUCCEEDED"
+
+
+def test_importing_is_cheap_and_both_spellings_work(tmp_path: Path) -> None:
+    code = (
+        "import sys, slipway; assert not any(one in sys.modules for one in ('click', 'requests', 'slipway.api'));"
+        "import slipway.submit.naming; from slipway import Job, submit; import inspect;"
+        "assert callable(slipway.submit) and submit is slipway.submit and inspect.isclass(Job)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=_path(), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def _path() -> dict[str, str]:
+    return {"PYTHONPATH": str(Path(slipway.__file__).parents[1])}
