@@ -22,23 +22,26 @@ class Fault:
     - `unavailable`: 503 before any work
     - `delay`: the answer comes `seconds` later
     - `lagging-list`: what was made less than `seconds` ago is missing from lists
-    `times` counts down and ends the fault at 0; -1 lasts until switched off.
+    `times` counts down and ends the fault at 0; -1 lasts until switched off. Of the calls that match only each
+    `every`-th is concerned.
     """
 
     kind: Kind
     match: str
     times: int = -1
     seconds: float = 0.0
+    every: int = 1
 
 
 class Faults:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._faults: tuple[Fault, ...] = ()
+        self._matched: dict[int, int] = {}
 
     def set(self, faults: Sequence[Fault]) -> None:
         with self._lock:
-            self._faults = tuple(faults)
+            self._faults, self._matched = tuple(faults), {}
 
     def current(self) -> tuple[Fault, ...]:
         with self._lock:
@@ -49,6 +52,9 @@ class Faults:
         with self._lock:
             for at, fault in enumerate(self._faults):
                 if fault.kind == kind and fault.times != 0 and re.search(fault.match, f"{method} {path}"):
+                    self._matched[at] = self._matched.get(at, 0) + 1
+                    if self._matched[at] % fault.every:
+                        continue
                     left = replace(fault, times=fault.times - 1) if fault.times > 0 else fault
                     self._faults = (*self._faults[:at], left, *self._faults[at + 1 :])
                     return fault
@@ -64,6 +70,8 @@ def parse(body: dict[str, Any]) -> list[Fault]:
             re.compile(fault.match)
         except (TypeError, re.error) as error:
             raise invalid_argument(f"not a fault: {error}") from error
+        if fault.every < 1:
+            raise invalid_argument(f"every {fault.every}-th call: it is 1 or more")
         if fault.kind not in get_args(Kind):
             raise invalid_argument(f"no fault of kind '{fault.kind}'; known are {', '.join(get_args(Kind))}")
         faults.append(fault)

@@ -207,7 +207,7 @@ def _raise(delivery: Delivery, id_: str, again: str) -> None:
     if delivery.unknown:
         raise AnswerUnknown(
             f"whether {len(delivery.unknown):,} runs of sweep {id_} were accepted is unknown",
-            why="their answers were lost, and no list shows their jobs; without a launcher a second job would run too",
+            why="their answers were lost, and no list shows their jobs",
             fix=f"to see:    slipway jobs list --sweep {id_}\nto go on:  {again}",
         )
     if delivery.refused:

@@ -1,0 +1,132 @@
+"""`--code`: the working tree on a reviewed template, labelled with what it is. # N8 # N11"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from .stack import Stack
+
+IMAGE = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-6:latest"
+TASK = "import sys, hello.words\nprint(hello.words.GREETING, *sys.argv[1:])\n"
+
+
+@pytest.fixture
+def open_to_code(stack: Stack) -> Stack:
+    """`hello` as a package that --code may replace."""
+    template = stack.catalog["templates"]["hello"]
+    template |= {"codeFlag": True, "package": f"gs://c-{stack.name}/packages/reviewed.tar.gz"}
+    for way in template["ways"]:
+        spec = way["request"]["jobSpec"]["workerPoolSpecs"][0]
+        del spec["containerSpec"]
+        claim = f"gs://w-{stack.name}/claims/${{slipway.request}}"
+        spec["pythonPackageSpec"] = {
+            "executorImageUri": IMAGE,
+            "packageUris": ["${slipway.package}"],
+            "pythonModule": "slipway_launcher",
+            "args": ["--claim", claim, "--module", "hello.task", "--", "--say=${code}"],
+        }
+    stack.publish()
+    return stack
+
+
+@pytest.fixture
+def source(stack: Stack) -> Path:
+    """A checkout with the import package in `src`, one file of it new."""
+    package = stack.folder / "src" / "hello"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (package / "task.py").write_text(TASK)
+    (stack.folder / ".git").rmdir()
+    git(stack.folder, "init", "-q")
+    git(stack.folder, "add", "src")
+    git(stack.folder, "-c", "user.name=ada", "-c", "user.email=ada@slipway.example", "commit", "-qm", "begin")
+    (package / "words.py").write_text("GREETING = 'hello from the working tree'\n")
+    return package
+
+
+def git(folder: Path, *words: str) -> str:
+    environ = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull}
+    done = subprocess.run(["git", *words], cwd=folder, env=environ, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def head(folder: Path) -> str:
+    return git(folder, "rev-parse", "HEAD")
+
+
+def uploaded(stack: Stack) -> list[str]:
+    listed = stack.cloud.rest("GET", f"/storage/v1/b/w-{stack.name}/o?prefix=code/")
+    return [one["name"] for one in listed.get("items", [])]
+
+
+@pytest.mark.journey
+def test_the_working_tree_is_what_runs(open_to_code: Stack, source: Path) -> None:
+    done = open_to_code.run("submit", "hello", "--code", "./src", "-p", "code=again", "--follow")
+    assert done.code == 0, done.err
+    assert "main  hello from the working tree --say=again" in done.out.splitlines()
+    (name,) = uploaded(open_to_code)
+    assert f"code src @ {head(source)[:7]}+  3 files, " in done.err and name in done.err
+    labels = open_to_code.jobs()[0]["labels"]
+    assert labels["slipway-code"] == name.split("/")[1][:40]
+    assert labels["slipway-code-commit"] == head(source) and labels["slipway-dirty"] == "true"
+
+
+def test_the_same_code_is_put_there_once(open_to_code: Stack, source: Path) -> None:
+    for _ in range(2):
+        assert open_to_code.run("submit", "hello", "--code", "src").code == 0
+    assert len(uploaded(open_to_code)) == 1
+    (source / "words.py").write_text("GREETING = 'and another'\n")
+    assert open_to_code.run("submit", "hello", "--code", "src").code == 0
+    assert len(uploaded(open_to_code)) == 2
+    packages = {
+        pool["pythonPackageSpec"]["packageUris"][0]
+        for job in open_to_code.jobs()
+        for pool in job["jobSpec"]["workerPoolSpecs"]
+    }
+    assert packages == {f"gs://w-{open_to_code.name}/{name}" for name in uploaded(open_to_code)}
+
+
+def test_without_it_the_reviewed_package_runs(open_to_code: Stack) -> None:
+    assert open_to_code.run("submit", "hello").code == 0
+    (job,) = open_to_code.jobs()
+    (pool,) = job["jobSpec"]["workerPoolSpecs"]
+    assert pool["pythonPackageSpec"]["packageUris"] == [f"gs://c-{open_to_code.name}/packages/reviewed.tar.gz"]
+    assert not {"slipway-code", "slipway-dirty"} & set(job["labels"])
+
+
+def test_a_dry_run_says_where_it_would_be_and_puts_nothing_there(open_to_code: Stack, source: Path) -> None:
+    done = open_to_code.run("submit", "hello", "--code", "src", "--dry-run")
+    (uri,) = done.json["jobSpec"]["workerPoolSpecs"][0]["pythonPackageSpec"]["packageUris"]
+    assert uri.startswith(f"gs://w-{open_to_code.name}/code/") and uri in done.err
+    assert uploaded(open_to_code) == [] and open_to_code.jobs() == []
+
+
+def test_an_id_that_ran_other_code_is_refused(open_to_code: Stack, source: Path) -> None:
+    words = ("submit", "hello", "--code", "src", "--request-id", "nightly-1")
+    assert open_to_code.run(*words).code == 0
+    (source / "words.py").write_text("GREETING = 'changed'\n")
+    done = open_to_code.run(*words)
+    assert done.code == 2 and "was used before, for something else" in done.err and "code: " in done.err
+
+
+def test_where_it_is_not_allowed_it_is_refused(stack: Stack, source: Path) -> None:
+    done = stack.run("submit", "hello", "--code", "src")
+    assert done.code == 5 and "hello runs the code that was reviewed with it" in done.err
+    assert uploaded(stack) == [] and stack.jobs() == []
+
+
+def test_a_lost_answer_to_the_upload_is_asked_again(open_to_code: Stack, source: Path) -> None:
+    with open_to_code.faults({"kind": "lost-answer", "match": r"^POST /upload/.*/o$", "times": 1}):
+        assert open_to_code.run("submit", "hello", "--code", "src").code == 0
+    assert len(uploaded(open_to_code)) == 1
+
+
+def test_a_sweep_runs_it_too(open_to_code: Stack, source: Path) -> None:
+    (open_to_code.folder / "s.csv").write_text("code\na\nb\n")
+    done = open_to_code.run("submit", "hello", "--code", "src", "--sweep", "s.csv")
+    assert done.code == 0, done.err
+    assert len({job["labels"]["slipway-code"] for job in open_to_code.jobs()}) == 1 and len(open_to_code.jobs()) == 2

@@ -1,0 +1,207 @@
+"""`slipway submit --sweep` on a real local cloud: each point is run once, whatever happens on the way."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from slipway.launcher import slipway_launcher as launcher
+
+from .stack import JOBS, Stack, held
+from .test_moving_on import packaged
+
+CREATE = r"^POST .*/customJobs$"
+RUNS = {str(index) for index in range(1000)}
+
+
+def points(stack: Stack, count: int, name: str = "sweep.csv") -> str:
+    """A sweep of `hello` that prints its number, in the folder of the test."""
+    with (stack.folder / name).open("w", newline="") as file:
+        csv.writer(file).writerows([("code",), *[(f"print('run {index}')",) for index in range(count)]])
+    return name
+
+
+def every_job(stack: Stack) -> list[dict[str, Any]]:
+    """All the stack's jobs, of every page."""
+    found, token = [], ""
+    while True:
+        filter_ = f'labels.slipway-sweep:* AND labels.slipway-stack="{stack.name}"'
+        page = stack.cloud.rest("GET", f"{JOBS}?pageSize=1000&filter={filter_}&pageToken={token}")
+        found += page.get("customJobs", [])
+        token = page.get("nextPageToken", "")
+        if not token:
+            return found
+
+
+def test_each_point_of_a_grid_is_run(stack: Stack) -> None:  # N7
+    (stack.folder / "g.yaml").write_text("grid:\n  code: [print(1), print(2)]\n  workers: [1, 2]\n")
+    done = stack.run("submit", "crew", "--sweep", "g.yaml", "--output", "json")
+    assert done.code == 0, done.err
+    assert done.json["kind"] == "sweep" and done.json["count"] == 4 and len(done.json["accepted"]) == 4
+    jobs = every_job(stack)
+    assert {job["labels"]["slipway-sweep"] for job in jobs} == {done.json["sweep"]}
+    assert sorted(job["labels"]["slipway-run"] for job in jobs) == ["0", "1", "2", "3"]
+    asked = {tuple(pool["replicaCount"] for pool in job["jobSpec"]["workerPoolSpecs"]) for job in jobs}
+    assert asked == {("1", "1"), ("1", "2")}
+    stack.until(lambda: all(job["state"] == "JOB_STATE_SUCCEEDED" for job in every_job(stack)), 120)
+
+
+def test_what_it_is_is_said(stack: Stack) -> None:
+    done = stack.run("submit", "hello", "--sweep", points(stack, 3))
+    assert done.code == 0, done.err
+    lines = done.out.splitlines()
+    assert lines[0] == "hello  @ 3f9c2e1  →  3 × pool cpu/workers  n1-standard-4 × 1 (1 main)"
+    assert lines[1] == "  the first: starts now: uses 1 of 3 machines"
+    assert lines[2].startswith("sweep hello-") and lines[2].endswith(": 3 runs")
+    assert lines[-1].endswith(": 3 submitted now, 0 before, of 3")
+    assert "slipway jobs list --sweep hello-" in done.err
+
+
+def test_a_dry_run_prints_the_count_and_the_first_requests(stack: Stack) -> None:
+    done = stack.run("submit", "hello", "--sweep", points(stack, 200), "--dry-run")
+    assert done.code == 0, done.err
+    assert done.json["kind"] == "sweep-plan" and done.json["count"] == 200 and done.json["takesSeconds"] == 180
+    takes = "will take about 3 min 00 s to send (60 a minute, shared by all who submit in the region)"
+    assert "200 runs" in done.err and takes in done.err
+    assert [request["labels"]["slipway-run"] for request in done.json["requests"]] == ["0", "1", "2"]
+    assert every_job(stack) == [] and not (stack.folder / ".slipway" / "sweeps").exists()
+
+
+def test_the_same_command_sends_nothing_more_and_a_name_makes_another_sweep(stack: Stack, tmp_path: Path) -> None:
+    words = ("submit", "hello", "--sweep", points(stack, 5))
+    assert stack.run(*words).code == 0
+    again = stack.run(*words)
+    assert again.code == 0 and again.out.splitlines()[-1].endswith(": 0 submitted now, 5 before, of 5")
+    stack.folder = tmp_path / "another machine"
+    (stack.folder / ".git").mkdir(parents=True)
+    points(stack, 5)
+    assert stack.run(*words).out.splitlines()[-1].endswith(": 0 submitted now, 5 before, of 5")
+    assert len(every_job(stack)) == 5
+    assert stack.run(*words, "--request-id", "once-more").code == 0
+    assert len(every_job(stack)) == 10
+    points(stack, 6)
+    changed = stack.run(*words, "--request-id", "once-more")
+    assert changed.code == 2 and "sweep once-more was begun with other runs" in changed.err
+
+
+def test_everything_wrong_is_said_by_its_place_before_anything_is_sent(stack: Stack) -> None:
+    (stack.folder / "s.csv").write_text("workers,code\n1,a\n99,b\nmany,c\n")
+    done = stack.run("submit", "crew", "--sweep", "s.csv")
+    assert done.code == 2 and every_job(stack) == []
+    assert done.err.splitlines()[:3] == [
+        "error: crew: 2 of 3 runs are wrong",
+        "  why: s.csv:3: workers=99 is out of bounds: 1 to 50",
+        "       s.csv:4: workers=many is not a whole number, 1 to 50",
+    ]
+    both = stack.run("submit", "crew", "--sweep", "s.csv", "-p", "code=x")
+    assert both.code == 2 and "s.csv:2: code is given by -p as well" in both.err
+
+
+def test_a_shape_that_no_way_takes_stops_the_sweep(stack: Stack) -> None:  # P3
+    (stack.folder / "g.yaml").write_text("grid: {workers: [1, 2, 40]}")
+    done = stack.run("submit", "crew", "--sweep", "g.yaml")
+    assert done.code == 5 and "crew can't run by any of its ways" in done.err and every_job(stack) == []
+
+
+@pytest.mark.parametrize("flags", [("--wait",), ("--follow",), ("--wait-for", "pool=5m")])
+def test_what_is_for_one_job_is_refused(stack: Stack, flags: tuple[str, ...]) -> None:
+    done = stack.run("submit", "hello", "--sweep", points(stack, 2), *flags)
+    assert done.code == 2 and "one job" in done.err and every_job(stack) == []
+
+
+def test_failed_runs_are_sent_once_more(stack: Stack) -> None:  # N7
+    (stack.folder / "s.csv").write_text("code\nprint(1)\nraise SystemExit(1)\n")
+    words = ("submit", "hello", "--sweep", "s.csv")
+    assert stack.run(*words).code == 0
+    stack.until(lambda: all("endTime" in job for job in every_job(stack)), 60)
+    retried = stack.run(*words, "--retry-failed", "--output", "json")
+    assert retried.code == 0, retried.err
+    assert [(one["run"], one["attempt"]) for one in retried.json["accepted"]] == [(1, 1)]
+    assert stack.run(*words, "--retry-failed", "--output", "json").json["accepted"] == []
+    assert sorted(job["labels"]["slipway-run"] for job in every_job(stack)) == ["0", "1", "1-1"]
+
+
+def test_killed_in_the_middle_the_same_command_sends_the_rest(stack: Stack) -> None:  # N7
+    packaged(stack)
+    held(stack)
+    words = ("submit", "hello", "--sweep", points(stack, 150), "--rate", "0")
+    with stack.faults({"kind": "delay", "match": CREATE, "seconds": 0.2}), stack.started(*words) as sending:
+        stack.until(lambda: len(every_job(stack)) > 20)
+        sending.kill()
+    again = stack.run(*words, SLIPWAY_LOOK_FOR="2s")
+    assert again.code == 0, again.err
+    found = Counter(job["labels"]["slipway-run"] for job in every_job(stack))
+    assert set(found) == {str(index) for index in range(150)} and max(found.values()) == 1
+
+
+def test_a_rate_limit_loses_nothing(stack: Stack) -> None:  # N7
+    """The project may send fewer than the sweep thinks: refused runs are sent again, when others are through."""
+    packaged(stack)
+    words = ("submit", "hello", "--sweep", points(stack, 60), "--rate", "0")
+    with stack.settings(submissions_per_minute=40), stack.started(*words) as sending:
+        stack.until(lambda: len(every_job(stack)) == 40)
+        stack.cloud.rest("POST", "/slipway/settings", {"submissions_per_minute": 0})
+        assert sending.wait(60) == 0
+    assert len(every_job(stack)) == 60
+
+
+A_TENTH: tuple[dict[str, Any], ...] = (
+    {"kind": "lost-answer", "match": CREATE, "every": 20},
+    {"kind": "unavailable", "match": CREATE, "every": 20},
+    {"kind": "unavailable", "match": r"^POST /upload/.*/o$", "every": 20},
+    {"kind": "lost-answer", "match": r"^POST /upload/.*/o$", "every": 20},
+    {"kind": "lagging-list", "match": "customJobs", "seconds": 2.0},
+)
+"""Of all submissions and claims: busy, or done and not answered. Every list lags."""
+
+
+@pytest.mark.journey
+def test_a_thousand_runs_through_a_tenth_of_faults_run_a_thousand_times(stack: Stack) -> None:  # N7
+    """The sweep is real, killed in its middle, and so are the claims that its launchers take. No job gets machines: for
+    each one that was accepted the launcher's own code asks for the claim, as its replica would.
+    """
+    packaged(stack)
+    held(stack)
+    words = ("submit", "hello", "--sweep", points(stack, 1000), "--rate", "0")
+    with stack.faults(*A_TENTH):
+        with stack.started(*words, SLIPWAY_LOOK_FOR="3s") as sending:
+            stack.until(lambda: len(every_job(stack)) > 300, 120)
+            sending.kill()
+        again = stack.run(*words, SLIPWAY_LOOK_FOR="3s")
+        assert again.code == 0, again.err
+        stack.until(lambda: {job["labels"]["slipway-run"] for job in every_job(stack)} == RUNS)
+        jobs = every_job(stack)
+        with ThreadPoolExecutor(16) as threads:
+            ran = list(threads.map(lambda job: replica(stack, job), jobs))
+    assert (stack.cloud.state / "cloud.log").read_text().count("answer lost (fault)") > 40
+    runs = [job["labels"]["slipway-run"] for job, has_run in zip(jobs, ran, strict=True) if has_run]
+    assert sum(ran) == len(runs) == 1000 and set(runs) == RUNS
+
+
+def replica(stack: Stack, job: dict[str, Any]) -> bool:
+    """What a job's replica does first; whether user code would run then."""
+    args = job["jobSpec"]["workerPoolSpecs"][0]["pythonPackageSpec"]["args"]
+    environ = {"STORAGE_EMULATOR_HOST": stack.cloud.url, "GCE_METADATA_HOST": "the-tests-own"}
+    number = job["name"].rsplit("/", 1)[-1]
+    return bool(launcher.settle(args[1], number, environ) == number)
+
+
+@pytest.fixture(autouse=True)
+def _token(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A replica's token comes from the metadata server of its machine, and here there is no machine."""
+    token = stack.cloud.token("owner")
+    monkeypatch.setattr(launcher, "token", lambda environ: token)
+
+
+def test_the_journal_says_what_was_sent(stack: Stack) -> None:
+    done = stack.run("submit", "hello", "--sweep", points(stack, 2), "--output", "json")
+    (file,) = (stack.folder / ".slipway" / "sweeps").rglob("*.jsonl")
+    head, *lines = [json.loads(line) for line in file.read_text().splitlines()]
+    assert head["sweep"] == done.json["sweep"] == file.stem and head["count"] == 2
+    assert [line["s"] for line in lines].count("accepted") == 2
