@@ -1,23 +1,26 @@
-"""`slipway jobs`: list, show, logs, wait, cancel. A job is named by its name, its number or its full resource name."""
+"""`slipway jobs`: list, show, logs, wait; with cancel and open from beside.
+
+A job is named by its name, its number or its full resource name.
+"""
 
 from __future__ import annotations
 
 import json
-import sys
 from itertools import islice
 
 import click
 
 from slipway.cli import screen, suggest
+from slipway.cli.cancel import cancel, sweep_filter
 from slipway.cli.context import Context, catalog_option, output_option
 from slipway.cli.documents import job_document, role_at, roles
+from slipway.cli.found import found as named
+from slipway.cli.opening import open_job
 from slipway.cli.trials import show_trials
 from slipway.cloud.failures import CloudError
 from slipway.cloud.resources import CustomJob
 from slipway.errors import ConfigError
 from slipway.jobs.account import account, problem_of
-from slipway.jobs.ending import end
-from slipway.jobs.finding import find
 from slipway.jobs.tail import Tail, job_filter, newest
 from slipway.jobs.waiting import reason, state_word
 from slipway.submit import naming
@@ -32,16 +35,14 @@ def jobs() -> None:
     """Look after jobs. JOB is a name (dask-digits-7k2p3f9a), a number, or a full resource name, of any kind."""
 
 
-def _found(context: Context, text: str) -> CustomJob:
-    found = find(context.vertex, text)
-    if found.namesakes:
-        screen.note(f"note: {found.namesakes + 1} jobs are called {text}; this is the newest, {found.job.id}")
-    return found.job
+jobs.add_command(cancel)
+jobs.add_command(open_job)
 
 
 @jobs.command("list")
 @click.option("--template", metavar="NAME", help="Only jobs of this template.")
 @click.option("--user", metavar="NAME", help="Only this person's.")
+@click.option("--sweep", metavar="ID", help="Only the runs of this sweep.")
 @click.option("--state", type=click.Choice(_STATES), help="Only jobs in this state.")
 @click.option("--all", "everything", is_flag=True, help="Every job of the region, whoever submitted it, and how.")
 @click.option(
@@ -52,6 +53,7 @@ def _found(context: Context, text: str) -> CustomJob:
 def list_jobs(
     template: str | None,
     user: str | None,
+    sweep: str | None,
     state: str | None,
     everything: bool,
     limit: int,
@@ -66,6 +68,8 @@ def list_jobs(
         naming.USER_LABEL: naming.label_value(user) if user else None,
     }
     parts = [f'labels.{key}="{value}"' for key, value in labels.items() if value]
+    if sweep:
+        parts.append(sweep_filter(context.catalog.stack, sweep))
     if state:
         parts.append(f'state="JOB_STATE_{state.upper()}"')
     found = list(islice(context.vertex.jobs_of_every_kind(" AND ".join(parts), page_size=min(limit, 100)), limit))
@@ -103,7 +107,7 @@ def _row(job: CustomJob, context: Context) -> tuple[str, ...]:
 def show(job: str, catalog: str | None, output: str) -> None:
     """Everything about one job: state and why it waits, machines, times, cost, output."""
     context = Context(catalog)
-    found = _found(context, job)
+    found = named(context, job)
     why = _why(context, found) if not found.ended and found.start_time is None else ""
     if output == "json":
         screen.out_json("job", {"job": {**job_document(found, context), "waitsFor": why or None}})
@@ -183,7 +187,7 @@ def logs(
     if follow and (last or role or output == "json"):
         raise ConfigError("--follow shows everything as text", fix="leave out --tail, --role and --output json")
     context = Context(catalog)
-    found = _found(context, job)
+    found = named(context, job)
     wanted = (severity or "").upper()
     if follow:
         ended = watch(context, found, logs=True, severity=wanted)
@@ -224,26 +228,9 @@ def wait(job: str, timeout: str | None, catalog: str | None, output: str) -> Non
 
     limit = seconds(timeout) if timeout is not None else None
     context = Context(catalog)
-    ended = watch(context, _found(context, job), logs=False, timeout=limit, quiet=output == "json")
+    ended = watch(context, named(context, job), logs=False, timeout=limit, quiet=output == "json")
     if output == "json":
         screen.out_json("job", {"job": job_document(ended, context)})
     problem = problem_of(ended)
     if problem:
         raise problem
-
-
-@jobs.command("cancel")
-@click.argument("job", shell_complete=suggest.jobs)
-@catalog_option
-@output_option
-def cancel(job: str, catalog: str | None, output: str) -> None:
-    """Cancel a job that has not ended. Its machines are free when it is cancelled."""
-    context = Context(catalog)
-    found = _found(context, job)
-    name = found.display_name or found.id
-    end(context.vertex, found, context.now)
-    if output == "json":
-        screen.out_json("job", {"job": job_document(context.vertex.job(found.name), context)})
-    else:
-        screen.out(f"cancelling {name}")
-        screen.note(screen.faint(f"  slipway jobs wait {name}", sys.stderr))

@@ -18,7 +18,7 @@ INTERRUPTED = 130
 _COMMANDS = {
     "submit": ("slipway.cli.submit", "Submit a job from a template."),
     "templates": ("slipway.cli.templates", "What can be submitted."),
-    "jobs": ("slipway.cli.jobs", "List, show, follow, await and cancel jobs."),
+    "jobs": ("slipway.cli.jobs", "List, show, follow, await, open and cancel jobs."),
     "pools": ("slipway.cli.pools", "The clusters: busy, live and maximal machines, and what they cost."),
     "quota": ("slipway.cli.quota", "Limits and use of the quota that pools and templates draw."),
     "use": ("slipway.cli.use", "Choose the catalog for this checkout."),

@@ -1,0 +1,77 @@
+"""`slipway jobs cancel`: one job, or those of a sweep that have not ended."""
+
+from __future__ import annotations
+
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import click
+
+from slipway.cli import screen, suggest
+from slipway.cli.context import Context, catalog_option, output_option
+from slipway.cli.documents import job_document
+from slipway.cli.found import found
+from slipway.cloud.failures import Conflict, NotFound, Refused
+from slipway.cloud.resources import CustomJob
+from slipway.errors import ConfigError, ResourceError
+from slipway.jobs.ending import end
+from slipway.submit import naming
+
+_WIDTH = 8
+
+
+@click.command("cancel")
+@click.argument("job", required=False, shell_complete=suggest.jobs)
+@click.option("--sweep", metavar="ID", help="All of this sweep's jobs that have not ended.")
+@catalog_option
+@output_option
+def cancel(job: str | None, sweep: str | None, catalog: str | None, output: str) -> None:
+    """Cancel a job that has not ended, or all of a sweep. Its machines are free when it is cancelled."""
+    if (job is None) == (sweep is None):
+        raise ConfigError("what is to be cancelled?", why="either JOB or --sweep ID", fix="slipway jobs list")
+    context = Context(catalog)
+    if sweep is not None:
+        _cancel_sweep(context, sweep, json=output == "json")
+        return
+    one = found(context, job or "")
+    end(context.vertex, one, context.now)
+    if output == "json":
+        screen.out_json("job", {"job": job_document(context.vertex.job(one.name), context)})
+    else:
+        screen.out(f"cancelling {one.display_name or one.id}")
+        screen.note(screen.faint(f"  slipway jobs wait {one.display_name or one.id}", sys.stderr))
+
+
+def sweep_filter(stack: str, sweep: str) -> str:
+    """The API's filter for the jobs of a stack's sweep. Raises ConfigError for what can be no sweep's id."""
+    return f'labels.{naming.STACK_LABEL}="{stack}" AND labels.{naming.SWEEP_LABEL}="{naming.checked_request_id(sweep)}"'
+
+
+def _cancel_sweep(context: Context, sweep: str, *, json: bool) -> None:
+    runs = list(context.vertex.jobs_of_every_kind(sweep_filter(context.catalog.stack, sweep)))
+    if not runs:
+        raise ResourceError(
+            f"no jobs of sweep {sweep}", why=f"stack {context.catalog.stack} has none", fix="slipway jobs list"
+        )
+    going = [run for run in runs if not run.ended]
+    if not going:
+        raise ResourceError(
+            f"sweep {sweep} has ended, there is nothing to cancel",
+            why=f"all of its {len(runs):,} jobs have",
+            fix=f"slipway jobs list --sweep {sweep}",
+        )
+
+    def asked(run: CustomJob) -> bool:
+        try:
+            context.vertex.cancel(run.name)
+        except (Refused, Conflict, NotFound):  # It has ended meanwhile.
+            return False
+        return True
+
+    context.connection.session.widen(_WIDTH)
+    with ThreadPoolExecutor(_WIDTH, thread_name_prefix="cancel") as threads:
+        names = [run.name for run, done in zip(going, threads.map(asked, going), strict=True) if done]
+    if json:
+        screen.out_json("sweep-cancellation", {"sweep": sweep, "jobs": len(runs), "cancelling": names})
+    else:
+        screen.out(f"cancelling {len(names):,} of {len(runs):,} jobs of sweep {sweep}; the others had ended")

@@ -1,0 +1,41 @@
+"""`slipway jobs list --sweep` and `slipway jobs cancel --sweep`."""
+
+from .stack import SLEEP, Stack
+
+
+def swept(stack: Stack, *codes: str) -> str:
+    """The id of a sweep with a run for each code."""
+    rows = "\n".join('"' + code.replace('"', '""') + '"' for code in codes)
+    (stack.folder / "sweep.csv").write_text(f"code\n{rows}\n")
+    done = stack.run("submit", "hello", "--way", "pool", "--sweep", "sweep.csv", "--output", "json")
+    assert done.code == 0, done.err
+    return str(done.json["sweep"])
+
+
+def test_the_runs_of_a_sweep_are_listed_and_those_that_go_on_are_cancelled(stack: Stack) -> None:
+    alone = stack.run("submit", "hello", "-p", f"code={SLEEP}", "--output", "json").json["job"]["displayName"]
+    sweep = swept(stack, "print('short')", SLEEP, f"{SLEEP} ")
+    stack.until(lambda: sum(job["state"] == "JOB_STATE_SUCCEEDED" for job in stack.jobs()) == 1)
+    listed = stack.run("jobs", "list", "--sweep", sweep, "--output", "json").json["jobs"]
+    assert len(listed) == 3 and {job["labels"]["slipway-sweep"] for job in listed} == {sweep}
+    done = stack.run("jobs", "cancel", "--sweep", sweep)
+    assert done.code == 0 and done.out == f"cancelling 2 of 3 jobs of sweep {sweep}; the others had ended\n"
+    stack.until(lambda: sum(job["state"] == "JOB_STATE_CANCELLED" for job in stack.jobs()) == 2)
+    assert [job["displayName"] for job in stack.jobs() if job["state"] == "JOB_STATE_RUNNING"] == [alone]
+    again = stack.run("jobs", "cancel", "--sweep", sweep)
+    assert again.code == 4 and f"sweep {sweep} has ended, there is nothing to cancel" in again.err
+
+
+def test_a_cancelled_sweep_is_one_document(stack: Stack) -> None:
+    sweep = swept(stack, SLEEP)
+    document = stack.run("jobs", "cancel", "--sweep", sweep, "--output", "json").json
+    assert document["kind"] == "sweep-cancellation" and document["jobs"] == 1
+    assert document["cancelling"] == [stack.jobs()[0]["name"]]
+
+
+def test_what_is_to_be_cancelled_must_be_said_once(stack: Stack) -> None:
+    assert stack.run("jobs", "cancel").code == 2
+    assert stack.run("jobs", "cancel", "hello-1", "--sweep", "hello-2").code == 2
+    assert stack.run("jobs", "cancel", "--sweep", 'a"b').code == 2
+    unknown = stack.run("jobs", "cancel", "--sweep", "hello-nothing")
+    assert unknown.code == 4 and "no jobs of sweep hello-nothing" in unknown.err
