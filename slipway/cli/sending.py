@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from slipway.cli import screen
 from slipway.cli.context import Context
-from slipway.cli.following import Detached
 from slipway.cli.submitting import Terminal
 from slipway.errors import SlipwayError
 from slipway.submit import naming
@@ -51,6 +50,8 @@ def _staying(
     try:
         submitted = deliver(context, terminal, typed, prepared, journal, id_, repeated=bool(request_id or earlier))
     except KeyboardInterrupt:
+        from slipway.cli.following import Detached
+
         raise Detached(
             "stopped waiting; what was sent stays where it is, and nothing moves it on",
             fix=f"the same command goes on, or: {typed.again(id_)}",
@@ -62,6 +63,12 @@ def _staying(
     ledger.end(id_)
     if earlier and not submitted.sent.fresh:
         screen.note(screen.faint("  to run it once more, give the command again", sys.stderr))
+    if submitted.sent.job.ended:
+        from slipway.jobs.account import problem_of
+
+        ending = problem_of(submitted.sent.job)
+        if ending:  # While it was waited for, and there is nothing left that could run.
+            raise ending
     return submitted, id_
 
 

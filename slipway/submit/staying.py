@@ -74,7 +74,8 @@ class Stay:
 
         Done after a kill it goes on where that was. Raises Cancelled for a job that began while it was being given up.
         """
-        until = judge_at = self._clock.monotonic() + self._left(sent)
+        judge_at = self._clock.monotonic()
+        until = judge_at + self._left(sent)
         while True:
             now, job = self._clock.monotonic(), sent.job
             overdue = now >= until

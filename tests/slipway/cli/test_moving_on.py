@@ -166,7 +166,7 @@ def test_ctrl_c_leaves_it_in_the_queue_and_the_same_command_goes_on(full: Stack)
     with full.started(*words) as waiting:
         assert waiting.stderr is not None and "goes on with the same submission" in waiting.stderr.readline()
         full.cancel_all()
-        assert waiting.wait(30) == 0
+        assert waiting.wait(30) == 8
     assert len(full.jobs()) == 2
 
 

@@ -1,0 +1,122 @@
+"""One template submitted as each of its kinds, by ways that draw quota, and in an experiment."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from .stack import PROJECT, REGION, Stack
+
+HOME = f"/v1/projects/{PROJECT}/locations/{REGION}"
+TASK = "gs://google-cloud-aiplatform/schema/trainingjob/definition/custom_task_1.0.0.yaml"
+STUDY: dict[str, Any] = {
+    "metrics": [{"metricId": "accuracy", "goal": "MAXIMIZE"}],
+    "parameters": [{"parameterId": "trees", "integerValueSpec": {"minValue": 1, "maxValue": 9}}],
+}
+L4 = {"machineType": "g2-standard-4", "acceleratorType": "NVIDIA_L4", "acceleratorCount": 1}
+FLEX = {"strategy": "FLEX_START", "maxWaitDuration": "86400s", "timeout": "3600s"}
+
+
+@pytest.fixture
+def kinds(stack: Stack) -> Stack:
+    """`hello` as all three kinds, on the pool."""
+    template = stack.catalog["templates"]["hello"]
+    pool = template["ways"][0]
+    tuning, pipeline = deepcopy(pool), deepcopy(pool)
+    spec = tuning["request"].pop("jobSpec")
+    tuning |= {"kind": "hyperparameter-tuning-job"}
+    tuning["request"] |= {"studySpec": STUDY, "maxTrialCount": 2, "parallelTrialCount": 2, "trialJobSpec": spec}
+    pipeline |= {"kind": "training-pipeline"}
+    pipeline["request"] |= {"trainingTaskDefinition": TASK, "trainingTaskInputs": pipeline["request"].pop("jobSpec")}
+    template |= {"kinds": ["custom-job", "hyperparameter-tuning-job", "training-pipeline"]}
+    template["ways"] = [pool, tuning, pipeline]
+    stack.publish()
+    return stack
+
+
+@pytest.mark.parametrize(
+    ("kind", "collection", "machines"),
+    [("hyperparameter-tuning-job", "hyperparameterTuningJobs", 2), ("training-pipeline", "trainingPipelines", 1)],
+)
+def test_it_is_submitted_once_as_what_was_asked_for(kinds: Stack, kind: str, collection: str, machines: int) -> None:
+    words = ("submit", "hello", "--as", kind, "--request-id", "r1", "--output", "json")
+    done = kinds.run(*words)
+    assert done.code == 0, done.err
+    assert f"/{collection}/" in done.json["job"]["name"]
+    assert f"n1-standard-4 × {machines} ({machines} main)" in done.err
+    again = kinds.run(*words)
+    assert again.json["fresh"] is False and again.json["job"]["name"] == done.json["job"]["name"]
+    listed = kinds.cloud.rest("GET", f'{HOME}/{collection}?filter=labels.slipway-stack="{kinds.name}"')
+    assert len(listed[collection]) == 1
+    kinds.cloud.rest("POST", f"/v1/{done.json['job']['name']}:cancel", {})
+
+
+def flexible(stack: Stack) -> None:
+    """`hello` by flex-start on an L4 machine, and beside it on demand."""
+    template = stack.catalog["templates"]["hello"]
+    flex = deepcopy(template["ways"][1]) | {"way": "flex-start"}
+    flex["request"]["labels"]["slipway-way"] = "flex-start"
+    flex["request"]["jobSpec"]["scheduling"] = FLEX
+    flex["request"]["jobSpec"]["workerPoolSpecs"][0]["machineSpec"] = L4
+    demand = deepcopy(template["ways"][1]) | {"way": "on-demand"}
+    demand["request"]["labels"]["slipway-way"] = "on-demand"
+    demand["request"]["jobSpec"]["scheduling"] = {"strategy": "STANDARD"}
+    template["ways"] = [flex, demand]
+    stack.publish()
+
+
+QUOTA = {"custom_model_training_preemptible_cpus": 64, "custom_model_training_preemptible_nvidia_l4_gpus": 8}
+NO_L4 = {"capacity": [{"at": 0, "region": REGION, "machine": "g2-standard-4", "strategy": "any", "machines": 0}]}
+
+
+def test_flex_start_waits_by_itself_and_then_the_next_way_is_taken(stack: Stack) -> None:  # W1, W2, N3
+    flexible(stack)
+    stack.cloud.rest("POST", "/slipway/scenario", NO_L4)
+    try:
+        with stack.settings(quota=QUOTA):
+            done = stack.run("submit", "hello", "--wait-for", "flex-start=2s", "--then", "on-demand")
+    finally:
+        stack.cloud.rest("DELETE", "/slipway/scenario")
+    assert done.code == 0, done.err
+    second, first = stack.jobs()
+    assert first["jobSpec"]["scheduling"]["maxWaitDuration"] == "2s" and "startTime" not in first
+    assert first["state"] in ("JOB_STATE_FAILED", "JOB_STATE_EXPIRED")
+    assert second["labels"]["slipway-way"] == "on-demand"
+
+
+def test_flex_start_without_quota_is_passed_over_with_its_metric(stack: Stack) -> None:  # W6, N3
+    flexible(stack)
+    done = stack.run("submit", "hello")
+    assert done.code == 0, done.err
+    assert "flex-start passed over: quota custom_model_training_preemptible_nvidia_l4_gpus" in done.out
+    assert stack.jobs()[0]["labels"]["slipway-way"] == "on-demand"
+
+
+@pytest.mark.parametrize(("wait", "sent"), [("0", "0s"), ("2h", "7200s")])
+def test_how_long_the_service_waits_is_what_was_typed_and_zero_is_for_ever(stack: Stack, wait: str, sent: str) -> None:
+    flexible(stack)  # W2
+    done = stack.run("submit", "hello", "--way", "flex-start", "--wait-for", f"flex-start={wait}", "--dry-run")
+    assert done.json["jobSpec"]["scheduling"]["maxWaitDuration"] == sent
+
+
+def test_a_rule_of_the_service_is_checked_for_what_would_be_sent(stack: Stack) -> None:  # W3
+    flexible(stack)
+    stack.catalog["templates"]["hello"]["ways"][0]["request"]["jobSpec"]["scheduling"] = {**FLEX, "timeout": "604801s"}
+    stack.publish()
+    done = stack.run("submit", "hello", "--way", "flex-start")
+    assert done.code == 5 and "a flex-start job runs at most 7 days" in done.err and stack.jobs() == []
+
+
+def test_a_job_belongs_to_its_experiment_and_run(stack: Stack) -> None:  # W8
+    context = f"projects/{PROJECT}/locations/{REGION}/metadataStores/default/contexts/digits"
+    for way in stack.catalog["templates"]["hello"]["ways"]:
+        run = {"experiment": context, "experimentRun": f"{context}-${{slipway.experimentRun}}"}
+        way["request"]["jobSpec"] |= run
+    stack.publish()
+    usual = stack.run("submit", "hello", "--dry-run").json
+    assert usual["jobSpec"]["experimentRun"] == f"{context}-{usual['displayName']}"
+    other = stack.run("submit", "hello", "--experiment", "trees", "--experiment-run", "base", "--dry-run").json
+    assert other["jobSpec"]["experiment"].endswith("/contexts/trees")
+    assert other["jobSpec"]["experimentRun"].endswith("/contexts/trees-base")
