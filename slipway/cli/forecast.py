@@ -15,7 +15,9 @@ from slipway.submit.survey import Survey
 def forecast(context: Context, prepared: Prepared, request_id: str) -> None:
     """On stderr, so that stdout holds the request alone. Raises what sending would raise before it sends."""
     with ThreadPoolExecutor(8, thread_name_prefix="survey") as threads:
-        survey = Survey(context.hurried, context.catalog, prepared.options, context.now, threads)
+        survey = Survey(
+            context.hurried, context.catalog, prepared.options, context.now, threads, prepared.template.name
+        )
         try:
             choice = choose(prepared.template.name, survey.judge(prepared, request_id))
         except CloudError as problem:

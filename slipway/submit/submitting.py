@@ -95,7 +95,7 @@ class Submitter:
             claimed = threads.submit(self._claim, prepared, request, repeated)
             beginning = threads.submit(sender.begin, request, repeated=repeated)
             try:
-                survey = Survey(self._hurried, catalog, options, self._clock.now(), threads)
+                survey = Survey(self._hurried, catalog, options, self._clock.now(), threads, prepared.template.name)
                 earlier, claim = beginning.result(), claimed.result()
                 if earlier:
                     return self._shown(Submitted(request, earlier, _option(prepared, earlier.job), None)), claim

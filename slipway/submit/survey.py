@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, TypeVar
 from slipway.catalog.model import Catalog
 from slipway.cloud.connection import Connection
 from slipway.cloud.failures import CloudError, Denied, NotFound, Unauthenticated, Unreachable
-from slipway.cloud.resources import PersistentResource
+from slipway.cloud.kinds import Kind
+from slipway.cloud.resources import CustomJob, PersistentResource
 from slipway.errors import ResourceError
 from slipway.submit.choosing import Judged, broken
+from slipway.submit.history import PAGE, earlier_filter, waits, with_waits
 from slipway.submit.options import Option, Prepared
 from slipway.submit.verdict import Outcome, Verdict, on_cluster
 from slipway.submit.ways import reason
@@ -29,7 +31,8 @@ Read = TypeVar("Read")
 
 class Survey:
     """One look at the region. Clusters and jobs are read at once; limits too when the first way draws quota, else only
-    when a way that draws some is judged. ``threads`` stay their owner's.
+    when a way that draws some is judged. With a ``template``, its earlier jobs too, for how long they waited.
+    ``threads`` stay their owner's.
     """
 
     def __init__(
@@ -39,6 +42,7 @@ class Survey:
         options: Iterable[Option],
         now: datetime,
         threads: ThreadPoolExecutor,
+        template: str = "",
     ) -> None:
         self._connection, self._catalog, self._now, self._threads = connection, catalog, now, threads
         self._vertex = connection.vertex(catalog.project, catalog.region)
@@ -48,6 +52,7 @@ class Survey:
             name: threads.submit(self._vertex.persistent_resource, self._catalog.clusters[name].id)
             for name in dict.fromkeys(option.way.cluster for option in options if option.way.cluster)
         }
+        self._earlier = self._read_earlier(options[0].kind, template) if template and options else None
         self._limits: dict[str, Future[int | NotChecked | None]] = {}
         self._others: Future[tuple[PersistentResource, ...]] | None = None
         if options and not options[0].way.cluster:
@@ -67,10 +72,20 @@ class Survey:
             return impossible
         if option.way.cluster:
             try:
-                return Judged(option, self._on_pool(option))
+                return Judged(option, self._with_waits(option, self._on_pool(option)))
             except ResourceError as problem:
                 return broken(option, problem)
-        return Judged(option, self._beside(prepared, option))
+        return Judged(option, self._with_waits(option, self._beside(prepared, option)))
+
+    def _read_earlier(self, kind: Kind, template: str) -> Future[tuple[CustomJob, ...]]:
+        """A page of its own, read beside the others: in one page, those that have ended crowd out those that go on."""
+        listed = self._vertex.jobs(kind, earlier_filter(self._catalog.stack, template), page_size=PAGE)
+        return self._threads.submit(lambda: tuple(islice(listed, PAGE)))
+
+    def _with_waits(self, option: Option, verdict: Verdict) -> Verdict:
+        earlier = None if self._earlier is None else _or_none(self._earlier)
+        cluster = self._catalog.clusters[option.way.cluster].id if option.way.cluster else ""
+        return with_waits(verdict, option.way.way, waits(earlier or (), option.way.way, cluster, self._now))
 
     def _on_pool(self, option: Option) -> Verdict:
         name, catalog = option.way.cluster, self._catalog
