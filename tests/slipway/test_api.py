@@ -4,14 +4,19 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import slipway
+from slipway.cli.context import Context
+from slipway.cloud.kinds import TUNING_JOB
+from slipway.cloud.trials import Trial
 from slipway.errors import Cancelled, ConfigError, PolicyError, ResourceError, Timeout
 from tests.slipway.cli import conftest as _fixtures
 from tests.slipway.cli.stack import SLEEP, UNSET, Stack, held
+from tests.slipway.submit.conftest import job as a_job
 
 cloud, _stack = _fixtures.cloud, _fixtures.stack
 
@@ -92,6 +97,12 @@ def test_a_full_pool_is_waited_for_when_it_is_the_way(stack: Stack) -> None:
     assert job.refresh().state == "JOB_STATE_QUEUED"
     assert stack.run("jobs", "cancel", holder).code == 0
     assert job.wait(timeout=120).state == "JOB_STATE_SUCCEEDED"
+
+
+def test_the_best_trial_is_by_the_jobs_goal() -> None:  # N12
+    tried = tuple(Trial(str(n), "SUCCEEDED", {"depth": str(n)}, {"loss": loss}, "") for n, loss in ((1, 0.5), (2, 0.1)))
+    tuned = replace(a_job(), kind=TUNING_JOB, tried=tried, goals={"loss": "MINIMIZE"})
+    assert slipway.Job(tuned.name, "request", tuned, Context()).best_trial == tried[1]
 
 
 def test_importing_is_cheap_and_both_spellings_work(tmp_path: Path) -> None:
