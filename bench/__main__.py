@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bench import preview, startup, submit
+from bench import preview, startup, submit, sweep
 from bench.errors import BenchError
 from bench.ground import Ground, Tell
 from bench.result import Result
@@ -29,6 +29,8 @@ BENCHMARKS = (
     Benchmark(("submit-vs-sdk", "submit"), submit.submit),
     Benchmark(("submit-memory",), submit.memory),
     Benchmark(("submit-round-trips",), submit.round_trips),
+    Benchmark(("sweep-vs-sdk",), sweep.versus_sdk),
+    Benchmark(("sweep-rate",), sweep.rate),
     Benchmark(("preview-vs-bare",), preview.preview),
 )
 

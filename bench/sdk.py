@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from textwrap import indent
 from typing import Any
 
 from bench.errors import BenchError
@@ -22,6 +23,8 @@ aiplatform.init(
     api_transport="rest",
     credentials=Credentials(os.environ["GOOGLE_OAUTH_ACCESS_TOKEN"]),
 )
+{body}"""
+_ONE = """\
 job = aiplatform.CustomJob(
     display_name={display_name!r},
     worker_pool_specs={worker_pool_specs!r},
@@ -30,7 +33,14 @@ job = aiplatform.CustomJob(
     labels={labels!r},
 )
 job.submit({arguments})
-print(job.resource_name)
+"""
+_LOOP = """\
+import json
+import time
+
+began = time.monotonic()
+for _ in range({count}):
+{one}print(json.dumps({{"seconds": time.monotonic() - began}}))
 """
 _JOB = {"displayName", "jobSpec", "labels"}
 _SPEC = {"workerPoolSpecs", "baseOutputDirectory", "persistentResourceId", "serviceAccount", "scheduling"}
@@ -42,6 +52,16 @@ def script(request: Mapping[str, Any], project: str, region: str) -> str:
     Raises:
         BenchError: the request holds a field that the script would leave out, so it would not be the same job.
     """
+    return _SCRIPT.format(project=project, region=region, body=_one(request) + "print(job.resource_name)\n")
+
+
+def loop(request: Mapping[str, Any], project: str, region: str, count: int) -> str:
+    """The same, so many times over, printing how long that took without the imports. Raises BenchError."""
+    body = _LOOP.format(count=count, one=indent(_one(request), "    "))
+    return _SCRIPT.format(project=project, region=region, body=body)
+
+
+def _one(request: Mapping[str, Any]) -> str:
     spec = request["jobSpec"]
     scheduling = spec.get("scheduling", {})
     if left_out := {*request} - _JOB | {*spec} - _SPEC | {*scheduling} - {"timeout"}:
@@ -51,9 +71,7 @@ def script(request: Mapping[str, Any], project: str, region: str) -> str:
         "service_account": spec.get("serviceAccount"),
         "timeout": int(scheduling["timeout"].removesuffix("s")) if scheduling else None,
     }
-    return _SCRIPT.format(
-        project=project,
-        region=region,
+    return _ONE.format(
         display_name=request["displayName"],
         worker_pool_specs=_snake(spec["workerPoolSpecs"]),
         output=spec["baseOutputDirectory"]["outputUriPrefix"],

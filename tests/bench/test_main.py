@@ -76,5 +76,7 @@ def test_the_bars_of_the_design_are_measured() -> None:
         "submit-vs-sdk",
         "submit-memory",
         "submit-round-trips",
+        "sweep-vs-sdk",
+        "sweep-rate",
         "preview-vs-bare",
     }
