@@ -64,7 +64,7 @@ class Launcher:
             with files.locked(folder / specs.LOCK):
                 ended = _exit_of(folder)
                 if ended is None:
-                    processes.end_session(int((files.read_json(folder / specs.CLAIM) or {})["pid"]))
+                    _end(folder)
                     ended = Sighting("killed" if (folder / specs.KILL).exists() else "lost")
                     _write_exit(folder, ended)
         except files.BusyError:
@@ -124,8 +124,13 @@ def kill(folder: Path) -> bool:
         return False
     (folder / specs.KILL).touch()
     if _held(folder):
-        processes.end_session(int(claim["pid"]))
+        _end(folder)
     return True
+
+
+def _end(folder: Path) -> None:
+    claim = files.read_json(folder / specs.CLAIM) or {}
+    processes.end_replica(int(claim["pid"]), str(claim.get("born", "")), folder)
 
 
 def _held(folder: Path) -> bool:

@@ -1,45 +1,134 @@
-"""Processes of a replica's session: found and ended, whatever they have become."""
+"""Processes of a replica: found and ended, whatever they have become, and nobody else's.
+
+A replica's runner leads a session. Whatever user code starts is in that session, or came from it, or has its home in
+the replica's folder. Numbers of processes and sessions are given out again, after a restart of the machine at the
+latest, so a number alone proves nothing.
+"""
 
 import contextlib
 import os
 import signal
+from dataclasses import dataclass
 from pathlib import Path
 
 _PROC = Path("/proc")
+_ROUNDS = 5
+_SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER
 
 
-def end_session(session: int) -> int:
-    """Kill every process of a session but this one. How many were sent the signal."""
-    count = 0
-    for pid in members(session):
-        if pid != os.getpid():
+@dataclass(frozen=True)
+class _Entry:
+    """A process: its parent, its session, and when it began (clock ticks since the machine did)."""
+
+    pid: int
+    parent: int
+    session: int
+    began: str
+
+
+def adopt_orphans() -> None:
+    """Let what this process's children leave behind become its own children, not init's (Linux)."""
+    if not _PROC.is_dir():
+        return
+    import ctypes
+
+    ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
+
+
+def birth(pid: int) -> str:
+    """What tells a process from every other that has or had its number; "" when it is not there."""
+    entry = _entry(pid)
+    return f"{_boot()}/{entry.began}" if entry else ""
+
+
+def end_replica(leader: int, born: str, folder: Path) -> None:
+    """Kill a replica's processes but this one: those of its runner, as far as `born` proves the number to be its own,
+    and those whose home is in its folder."""
+    for _ in range(_ROUNDS):  # What forks while it is looked for is found the next time.
+        found = {*_proven(leader, born), *at_home_in(folder / "work")} - {os.getpid()}
+        if not found:
+            return
+        for pid in found:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
-                count += 1
-    return count
 
 
 def members(session: int) -> list[int]:
     """The pids of a session's processes that have not ended."""
-    found = []
-    for pid in _pids():
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            if os.getsid(pid) == session and not _ended(pid):
-                found.append(pid)
+    return [entry.pid for entry in _entries() if entry.session == session]
+
+
+def family(leader: int) -> list[int]:
+    """The pids of a leader's session and of everything that came from it, that have not ended."""
+    entries = _entries()
+    found = {entry.pid for entry in entries if entry.session == leader or entry.pid == leader}
+    while more := {entry.pid for entry in entries if entry.parent in found} - found:
+        found |= more
+    return sorted(found)
+
+
+def at_home_in(home: Path) -> list[int]:
+    """The pids of processes that were started with this home (Linux)."""
+    wanted, found = f"HOME={home}".encode(), []
+    for entry in _entries():
+        with contextlib.suppress(OSError):
+            if wanted in (_PROC / str(entry.pid) / "environ").read_bytes().split(b"\0"):
+                found.append(entry.pid)
     return found
 
 
-def _ended(pid: int) -> bool:
-    """Whether a process is only waited for by its parent any more."""
-    try:
-        return (_PROC / str(pid) / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] in "ZX"
-    except OSError:
-        return False
+def reap_orphans(own: int) -> None:
+    """Forget adopted processes that have ended; for the child `own` somebody else waits."""
+    with contextlib.suppress(ChildProcessError):
+        while seen := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+            if seen.si_pid == own:
+                return
+            os.waitpid(seen.si_pid, os.WNOHANG)
 
 
-def _pids() -> list[int]:
+def _proven(leader: int, born: str) -> list[int]:
+    now = birth(leader)
+    if now:
+        return family(leader) if now == born else []
+    # Its number is not given out while a session has it; but after a restart of the machine it may be anybody's.
+    return members(leader) if born.startswith(f"{_boot()}/") else []
+
+
+def _entries() -> list[_Entry]:
+    """All processes that have not ended."""
     if _PROC.is_dir():
-        return [int(path.name) for path in _PROC.iterdir() if path.name.isdigit()]
+        pids = [int(path.name) for path in _PROC.iterdir() if path.name.isdigit()]
+    else:
+        import psutil
+
+        pids = list(psutil.pids())
+    return [entry for entry in map(_entry, pids) if entry]
+
+
+def _entry(pid: int) -> _Entry | None:
+    """None for a process that is not there, or is only waited for by its parent any more."""
+    if not _PROC.is_dir():
+        return _entry_elsewhere(pid)
+    try:
+        fields = (_PROC / str(pid) / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return None
+    return None if fields[0] in "ZX" else _Entry(pid, int(fields[1]), int(fields[3]), fields[19])
+
+
+def _entry_elsewhere(pid: int) -> _Entry | None:
     import psutil
 
-    return list(psutil.pids())
+    with contextlib.suppress(psutil.Error, OSError):
+        process = psutil.Process(pid)
+        if process.status() != psutil.STATUS_ZOMBIE:
+            return _Entry(pid, process.ppid(), os.getsid(pid), f"{process.create_time():.0f}")
+    return None
+
+
+def _boot() -> str:
+    """What tells one run of the machine from the next, where the system says it."""
+    try:
+        return (_PROC / "sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except OSError:
+        return ""

@@ -31,6 +31,7 @@ _LOCK_WAIT_S = 3.0
 _TOOL_POLL_S = 0.1
 _READERS_WAIT_S = 2.0
 _KILL_WAIT_S = 1.0
+_REAP_S = 2.0
 _PASSED_ON = (
     "PATH",
     "LANG",
@@ -92,13 +93,16 @@ class Runner:
                 stderr=subprocess.PIPE,
                 process_group=0,
             )
-        except OSError as error:
+        except (OSError, ValueError) as error:  # ValueError: a NUL in an argument, a variable without a name
             raise preparation.UnreadyError(f"{command[0]} can't be run: {error}") from error
         files.write_json(self._folder / specs.STARTED, {"time": timestamp(datetime.now(UTC)), "pid": child.pid})
         readers = [self._reader(child.stdout, "INFO"), self._reader(child.stderr, "ERROR")]
         threading.Thread(target=lambda: self._events.put(f"exit {child.wait()}"), daemon=True).start()
+        ended = threading.Event()
+        threading.Thread(target=_reap, args=(child.pid, ended), daemon=True).start()
         code = self._wait(child)
-        processes.end_session(os.getpid())
+        ended.set()
+        processes.end_replica(os.getpid(), processes.birth(os.getpid()), self._folder)
         for reader in readers:
             reader.join(_READERS_WAIT_S)
         return 128 - code if code < 0 else code
@@ -205,7 +209,9 @@ def main(path: Path) -> None:
     with contextlib.suppress(files.BusyError), files.locked(folder / specs.LOCK, _LOCK_WAIT_S):
         if (folder / specs.EXIT).exists() or (folder / specs.CLAIM).exists():
             return
-        files.write_json(folder / specs.CLAIM, {"pid": os.getpid()})
+        own = os.getpid()
+        files.write_json(folder / specs.CLAIM, {"pid": own, "born": processes.birth(own)})
+        processes.adopt_orphans()
         _lift_limits()
         Runner(folder, specs.read(path)).run()
 
@@ -215,6 +221,11 @@ def _lift_limits() -> None:
     _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+
+
+def _reap(child: int, ended: threading.Event) -> None:
+    while not ended.wait(_REAP_S):
+        processes.reap_orphans(child)
 
 
 def _signal_group(group: int, number: signal.Signals) -> None:

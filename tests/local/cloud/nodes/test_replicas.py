@@ -173,7 +173,7 @@ def test_killing_asks_nobody(run: Replica) -> None:
     run.launcher.kill(run.folder)
     assert run.ended() == Sighting("killed")
     assert run.said() == ["up"]
-    assert processes.members(session) == []
+    run.until(lambda: processes.members(session) == [])
 
 
 def test_a_replica_can_be_killed_before_it_has_begun_and_by_another_process(run: Replica) -> None:
@@ -199,6 +199,60 @@ def test_whatever_user_code_left_behind_is_ended(run: Replica) -> None:
     run.start(*python("import subprocess; print(subprocess.Popen(['sleep', '600']).pid, flush=True)"))
     assert run.ended() == Sighting("exited", 0)
     run.until(lambda: processes.members(run.pid) == [])
+
+
+LEAVE = """
+import os, subprocess, sys
+subprocess.Popen(["sh", "-c", "trap '' TERM; cd /; echo up; exec sleep 600"], start_new_session=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux gives orphans to somebody else than init")
+@pytest.mark.parametrize("parent", ["that ends", "that goes on and is stopped", "whose runner is killed"])
+def test_what_user_code_put_into_a_session_of_its_own_is_ended_too(run: Replica, parent: str) -> None:  # N4
+    stays = "" if parent == "that ends" else "\nimport time; time.sleep(600)"
+    run.start(*python(LEAVE + stays))
+    run.until(lambda: "up" in run.said())
+    home = run.folder / "work"
+    if parent == "that goes on and is stopped":
+        assert len(processes.at_home_in(home)) == 2
+        run.launcher.stop(run.folder)
+    elif parent == "whose runner is killed":
+        os.kill(run.pid, signal.SIGKILL)
+    run.ended()
+    run.until(lambda: processes.at_home_in(home) == [])
+
+
+@pytest.mark.parametrize("born", ["", "an earlier start of the machine/17", "the number's former owner"])
+def test_a_number_that_somebody_else_got_is_left_alone(run: Replica, born: str) -> None:
+    """A machine that was restarted while jobs ran: what the claim names is another's session now."""
+    with subprocess.Popen(["sleep", "600"], start_new_session=True) as other:
+        run.launcher.write(run.folder, run.spec)
+        if born == "the number's former owner":
+            born = processes.birth(other.pid).rpartition("/")[0] + "/17"
+        files.write_json(run.folder / specs.CLAIM, {"pid": other.pid, "born": born})
+        assert run.sighting() == Sighting("lost")
+        assert other.poll() is None
+        other.kill()
+
+
+def test_a_session_without_its_leader_is_ended_in_the_same_run_of_the_machine_only(run: Replica) -> None:
+    leader = subprocess.Popen(["sh", "-c", "sleep 600 & exec sleep 600"], start_new_session=True)
+    born = processes.birth(leader.pid)
+    run.until(lambda: len(processes.members(leader.pid)) == 2)
+    leader.kill()
+    leader.wait()
+    processes.end_replica(leader.pid, "an earlier start of the machine/17", run.folder)
+    assert len(processes.members(leader.pid)) == 1
+    processes.end_replica(leader.pid, born, run.folder)
+    run.until(lambda: processes.members(leader.pid) == [])
+
+
+@pytest.mark.parametrize("word", ["a\0b", "\ud800"])
+def test_an_argument_that_no_program_can_have_is_told(run: Replica, word: str) -> None:
+    run.start("echo", word)
+    ended = run.ended()
+    assert ended.phase == "unready" and ended.message.startswith("echo can't be run")
 
 
 def test_a_replica_is_never_started_twice(run: Replica, tmp_path: Path) -> None:
