@@ -139,9 +139,6 @@ def _unproven(stack: Stack, document: Document, folder: Path) -> tuple[Finding, 
             prove(load((name,), folder)[0], stack.clusters)
         except ConfigError as error:
             what, fix = "\n    ".join([error.what, *error.why.splitlines()]), error.fix
-        except Exception as error:  # Whatever a template's own code raises is a finding about that template.
-            what = f"templates/{name.replace('-', '_')}.py can't be loaded: {type(error).__name__}: {error}"
-            fix = "mend the file"
         else:
             continue
         line = document.line(("config", "slipway:templates", index))

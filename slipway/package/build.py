@@ -50,7 +50,7 @@ class SourcePackage:
 def build(template: str, folder: Path) -> SourcePackage:
     """The package of the import package in `folder`, named for its template.
 
-    Raises ConfigError when the folder is no import package.
+    Raises ConfigError when the folder is no import package, or holds what can't be part of it.
     """
     if not (folder / "__init__.py").is_file():
         raise ConfigError(
@@ -99,7 +99,20 @@ def _sources(folder: Path) -> Iterator[tuple[str, bytes]]:
     for path in folder.rglob("*"):
         inner = path.relative_to(folder)
         if path.is_file() and not _LEFT_OUT & set(inner.parts) and path.suffix != ".pyc":
-            yield f"{folder.name}/{inner.as_posix()}", path.read_bytes()
+            if not path.resolve().is_relative_to(folder.resolve()):
+                raise ConfigError(
+                    f"{folder.name}/{inner.as_posix()} is a link out of its package",
+                    why="what it leads to would be published with the package, for all who submit",
+                    fix="put the file itself there, or read it where the job runs",
+                )
+            try:
+                yield f"{folder.name}/{inner.as_posix()}", path.read_bytes()
+            except OSError as error:
+                raise ConfigError(
+                    f"can't read {folder.name}/{inner.as_posix()}",
+                    why=error.strerror or str(error),
+                    fix="make it readable, or take it out of the package",
+                ) from error
 
 
 def _description(

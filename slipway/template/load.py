@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import difflib
+import traceback
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
-from slipway.errors import ConfigError
+from slipway.errors import ConfigError, SlipwayError
 from slipway.template.model import JobTemplate
 
 
 def load(names: tuple[str, ...], folder: Path) -> tuple[JobTemplate, ...]:
-    """The templates in the order of `names`. Raises ConfigError; what a template file raises itself is passed on."""
+    """The templates in the order of `names`. Raises ConfigError, also for whatever a template's own code raises."""
     return tuple(_load(name, folder) for name in names)
 
 
@@ -33,7 +34,17 @@ def _load(name: str, folder: Path) -> JobTemplate:
     spec = spec_from_file_location(f"{folder.name}.{path.stem}", path)
     assert spec is not None and spec.loader is not None, "a .py file has a loader"
     module = module_from_spec(spec)
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except SlipwayError:
+        raise
+    except (Exception, SystemExit) as error:
+        said = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise ConfigError(
+            f"{folder.name}/{path.name} can't be loaded",
+            why=f"line {_line(error, path)}: {said}",
+            fix=f"mend {folder.name}/{path.name}",
+        ) from error
     template = getattr(module, "TEMPLATE", None)
     if not isinstance(template, JobTemplate) or template.name != name:
         found = f"a template named {template.name!r}" if isinstance(template, JobTemplate) else repr(template)
@@ -43,3 +54,11 @@ def _load(name: str, folder: Path) -> JobTemplate:
             fix=f"TEMPLATE = JobTemplate(name={name!r}, …)",
         )
     return template
+
+
+def _line(error: BaseException, path: Path) -> int:
+    """The line of the template's file that an error came from, however deep it was raised."""
+    if isinstance(error, SyntaxError) and error.filename == str(path):
+        return error.lineno or 0
+    frames = traceback.extract_tb(error.__traceback__)
+    return next((frame.lineno or 0 for frame in reversed(frames) if frame.filename == str(path)), 0)

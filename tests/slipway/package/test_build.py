@@ -116,6 +116,20 @@ def test_a_folder_that_is_no_package_is_refused(tmp_path: Path) -> None:
         build("greeter", tmp_path)
 
 
+def test_a_link_out_of_the_package_is_refused(tmp_path: Path) -> None:
+    """A key beside the checkout would lie in the catalog's bucket, for all who submit."""
+    folder, outside = tmp_path / "greeter", tmp_path / "key"
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    (folder / "again.py").symlink_to("__init__.py")
+    (folder / "loop").symlink_to(folder)
+    outside.write_text("k3y-of-the-person")
+    assert build("greeter", folder).content
+    (folder / "key").symlink_to(outside)
+    with pytest.raises(ConfigError, match="greeter/key is a link out of its package"):
+        build("greeter", folder)
+
+
 @pytest.mark.parametrize("line", ["-r other.txt", "--index-url https://example.com", "-e ."])
 def test_options_of_pip_are_refused(tmp_path: Path, line: str) -> None:
     (tmp_path / "requirements.txt").write_text(line)

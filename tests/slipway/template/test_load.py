@@ -41,3 +41,26 @@ def test_a_file_must_define_the_template_of_its_name(tmp_path: Path, content: st
     (tmp_path / "one.py").write_text(content)
     with pytest.raises(ConfigError, match="does not define template 'one'"):
         load(("one",), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "said"),
+    [
+        ("x = 1\n1 / 0", 2, "ZeroDivisionError: division by zero"),
+        ("x = 1\n\nfoo bar", 3, "SyntaxError: invalid syntax"),
+        ("import json\njson.loads('{')", 2, "JSONDecodeError"),
+        ("raise SystemExit(3)", 1, "SystemExit: 3"),
+        ("import no_such_module", 1, "ModuleNotFoundError: No module named 'no_such_module'"),
+    ],
+)
+def test_whatever_its_code_raises_is_named_with_its_line(tmp_path: Path, content: str, line: int, said: str) -> None:
+    (tmp_path / "one.py").write_text(content)
+    with pytest.raises(ConfigError, match="can't be loaded") as error:
+        load(("one",), tmp_path)
+    assert error.value.why.startswith(f"line {line}: ") and said in error.value.why
+
+
+def test_a_template_that_is_not_well_formed_speaks_for_itself(tmp_path: Path) -> None:
+    (tmp_path / "one.py").write_text(FILE.format(name="One"))
+    with pytest.raises(ConfigError, match="is not well-formed"):
+        load(("one",), tmp_path)
