@@ -76,6 +76,8 @@ def load(given: Mapping[str, Any], environment: Mapping[str, str]) -> Settings:
         raise SettingsError(
             "", f'no credentials: {TOKEN_VARIABLE} is not set; `eval "$(python -m local env)"` sets it for this shell'
         )
+    if not token.isascii() or not token.isprintable() or " " in token:
+        raise SettingsError("", f"no credentials: {TOKEN_VARIABLE} has characters that no token has; export it again")
     endpoints = {}
     for service, variable in ENDPOINT_VARIABLES.items():
         key = f"{service}{_SUFFIX}"
@@ -96,13 +98,13 @@ def load(given: Mapping[str, Any], environment: Mapping[str, str]) -> Settings:
 
 
 def _on_this_machine(name: str, key: str, url: str) -> str:
-    parts = urlsplit(url)
-    host = parts.hostname or ""
     try:
+        parts = urlsplit(url)
+        scheme, host = parts.scheme, parts.hostname or ""
         loopback = host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
-        loopback = False
-    if parts.scheme not in ("http", "https") or not loopback:
+        scheme, loopback = "", False
+    if scheme not in ("http", "https") or not loopback:
         raise SettingsError(
             key,
             f"{name}: {url!r} is not an address on this machine, and the local gcp plugin talks to no other; "

@@ -37,13 +37,23 @@ class SourcePackage:
         return f"packages/{self.name}"
 
     def save(self, folder: Path) -> Path:
-        """Writes the archive into `folder`, whole or not at all; a file of that name has these bytes already."""
+        """Writes the archive into `folder`, whole or not at all; a file of that name has these bytes already.
+
+        Raises ConfigError when the folder can't be written.
+        """
         path = folder / self.name
         if not path.is_file():
-            folder.mkdir(parents=True, exist_ok=True)
             half = folder / f".{self.name}.{os.getpid()}"
-            half.write_bytes(self.content)
-            half.replace(path)
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+                half.write_bytes(self.content)
+                half.replace(path)
+            except OSError as error:
+                raise ConfigError(
+                    f"can't write the package {self.name}",
+                    why=f"{folder}: {error.strerror or error}",
+                    fix="make the checkout's .slipway folder writable, or make room",
+                ) from error
         return path
 
 

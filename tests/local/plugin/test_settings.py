@@ -69,3 +69,16 @@ def test_the_attribution_label_is_on_unless_it_is_switched_off(given: object, ke
 
 def test_default_labels_come_as_json_from_a_stack_file() -> None:
     assert load({"defaultLabels": '{"team":"ml"}'}, _ENVIRONMENT).default_labels == {"team": "ml"}
+
+
+@pytest.mark.parametrize("token", ["one\ntwo", "one two", "t\u00f6ken"])
+def test_a_token_that_can_be_none_is_refused_and_not_repeated(token: str) -> None:
+    with pytest.raises(SettingsError, match="has characters that no token has") as error:
+        load({}, {**_ENVIRONMENT, "GOOGLE_OAUTH_ACCESS_TOKEN": token})
+    assert token not in str(error.value)
+
+
+@pytest.mark.parametrize("url", ["http://[::1/v1/", "http://127.0.0.1@evil.example/", "//127.0.0.1/", "http:///v1/"])
+def test_an_endpoint_that_only_looks_like_this_machine_is_refused(url: str) -> None:
+    with pytest.raises(SettingsError, match="is not an address on this machine"):
+        load({}, {**_ENVIRONMENT, "GOOGLE_VERTEX_AI_CUSTOM_ENDPOINT": url})

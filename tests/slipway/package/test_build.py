@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.errors import ConfigError
-from slipway.package import build
+from slipway.package import SourcePackage, build
 from slipway.package.build import requirements
 from slipway.package.gzip import stored
 
@@ -114,6 +114,13 @@ def test_saving_twice_keeps_the_file(sources: Path, tmp_path: Path) -> None:
 def test_a_folder_that_is_no_package_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no import package in"):
         build("greeter", tmp_path)
+
+
+def test_a_checkout_that_can_not_be_written_is_said(tmp_path: Path) -> None:
+    (tmp_path / ".slipway").write_text("in the way")
+    with pytest.raises(ConfigError, match="can't write the package greeter") as error:
+        SourcePackage("greeter", "0" * 64, b"").save(tmp_path / ".slipway" / "packages")
+    assert str(tmp_path / ".slipway" / "packages") in error.value.why
 
 
 def test_a_link_out_of_the_package_is_refused(tmp_path: Path) -> None:
