@@ -111,15 +111,18 @@ def log(cloud: LocalCloud, name: str) -> list[str]:
     return [str(entry.get("textPayload", "")) for entry in found]
 
 
-def quota_use(cloud: LocalCloud) -> dict[str, int]:
-    """Quota in use in us-central1 by metric, as Monitoring has it."""
+def gpus_drawn(cloud: LocalCloud, accelerator: str) -> tuple[int, int]:
+    """How many are drawn in us-central1 from (on-demand, preemptible) quota, as Monitoring has it."""
     query = (
         'filter=metric.type="serviceruntime.googleapis.com/quota/allocation/usage" AND '
         'resource.labels.location="us-central1"'
         "&interval.startTime=2020-01-01T00:00:00Z&interval.endTime=2100-01-01T00:00:00Z"
     )
     found = cloud.rest("GET", f"/v3/projects/slipway-local/timeSeries?{query}").get("timeSeries", [])
-    return {
+    used = {
         series["metric"]["labels"]["quota_metric"].partition("/")[2]: int(series["points"][0]["value"]["int64Value"])
         for series in found
     }
+    names = (f"nvidia_{accelerator}_gpus", f"preemptible_nvidia_{accelerator}_gpus")
+    on_demand, preemptible = (used.get(f"custom_model_training_{name}", 0) for name in names)
+    return on_demand, preemptible

@@ -18,7 +18,7 @@ CLUSTER = "source-001"
 GPU = {"machine_type": "n1-standard-4", "accelerator_type": "NVIDIA_TESLA_T4", "accelerator_count": 1}
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def cluster(running: LocalCloud) -> str:
     """A cluster for the sample: its K80, which the service no longer has, is a T4 here."""
     machine = {"machineType": "n1-standard-4", "acceleratorType": "NVIDIA_TESLA_T4", "acceleratorCount": 1}

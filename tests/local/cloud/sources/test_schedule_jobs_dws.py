@@ -12,7 +12,7 @@ from google.cloud.aiplatform_v1.types import custom_job as gca_custom_job_compat
 
 from tests.local.conftest import LocalCloud
 
-from .conftest import TRAINER, later, log, machines, posted, quota_use, refusal, state_stays, until
+from .conftest import TRAINER, gpus_drawn, later, log, machines, posted, refusal, state_stays, until
 
 FLEX_START = gca_custom_job_compat.Scheduling.Strategy.FLEX_START
 A100 = "a2-highgpu-1g"
@@ -51,6 +51,7 @@ def waiting(cloud: LocalCloud) -> Iterator[list[str]]:
     for name in names:
         if "endTime" not in cloud.rest("GET", f"/v1/{name}"):
             cloud.rest("POST", f"/v1/{name}:cancel", {})
+            until(cloud, name, "JOB_STATE_CANCELLED")
 
 
 @pytest.mark.journey
@@ -60,15 +61,13 @@ def test_the_body_waits_for_its_machine_and_runs(cloud: LocalCloud, waiting: lis
     waiting.append(name)
     state_stays(cloud, name, "JOB_STATE_PENDING")
     # Nothing is drawn, and nothing is to be paid, until there are machines.
-    assert quota_use(cloud) == {} and "startTime" not in cloud.rest("GET", f"/v1/{name}")
+    assert gpus_drawn(cloud, "a100") == (0, 0) and "startTime" not in cloud.rest("GET", f"/v1/{name}")
     later(cloud, 601)
     assert until(cloud, name, "JOB_STATE_RUNNING")["startTime"]
-    used = quota_use(cloud)
-    assert used["custom_model_training_preemptible_nvidia_a100_gpus"] == 1
-    assert not [metric for metric in used if metric == "custom_model_training_nvidia_a100_gpus"]
+    assert gpus_drawn(cloud, "a100") == (0, 1)
     cloud.rest("POST", f"/v1/{name}:cancel", {})
     until(cloud, name, "JOB_STATE_CANCELLED")
-    assert quota_use(cloud) == {}
+    assert gpus_drawn(cloud, "a100") == (0, 0)
 
 
 def test_the_job_fails_when_its_wait_runs_out(cloud: LocalCloud) -> None:
