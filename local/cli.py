@@ -16,7 +16,7 @@ import psutil
 
 from local.cloud import daemon, settings
 from local.cloud.identities import ROLES
-from local.cloud.state import Record, state_folder
+from local.cloud.state import Record, RecordError, state_folder
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -152,7 +152,7 @@ def _toml(path: Path) -> dict[str, Any]:
 @contextlib.contextmanager
 def _in_words(*more: type[Exception]) -> Iterator[None]:
     """What a person can mend is said in words and ends with exit code 1."""
-    worded: tuple[type[Exception], ...] = (daemon.CloudError, *more)
+    worded: tuple[type[Exception], ...] = (daemon.CloudError, RecordError, *more)
     try:
         yield
     except worded as error:
@@ -163,7 +163,8 @@ def _in_words(*more: type[Exception]) -> Iterator[None]:
 
 
 def _running() -> Record:
-    record = daemon.running(state_folder())
+    with _in_words():
+        record = daemon.running(state_folder())
     if record is None:
         _fail("error: the local cloud is not running\nwhy: nobody started it here\nfix: python -m local up")
     return record

@@ -153,9 +153,9 @@ def _opener() -> urllib.request.OpenerDirector:
 
 
 def _port(wanted: str, record: Record | None) -> int:
-    if wanted and not wanted.isdigit():
+    if wanted and not (wanted.isdecimal() and wanted.isascii() and int(wanted) < 65536):
         raise CloudError(
-            f"error: SLIPWAY_LOCAL_PORT is '{wanted}'\nwhy: a port is a number\n"
+            f"error: SLIPWAY_LOCAL_PORT is '{wanted}'\nwhy: a port is a number below 65536\n"
             "fix: set it to 0 (a free one) or unset it"
         )
     if wanted and wanted != "0":

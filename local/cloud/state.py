@@ -16,6 +16,10 @@ PORT_TAKEN = 98
 """The server's exit code when another program has its port."""
 
 
+class RecordError(Exception):
+    """cloud.json is there and can't be read; the text says what, why and what to do."""
+
+
 @dataclass(frozen=True)
 class Record:
     """`pid_started` is the process's start in seconds since the epoch, so that a reused pid is told apart."""
@@ -34,12 +38,22 @@ def state_folder() -> Path:
 
 
 def read_record(folder: Path) -> Record | None:
-    """The record of a state folder, None when there is none yet."""
+    """The record of a state folder, None when there is none yet. Raises RecordError."""
+    file = folder / "cloud.json"
     try:
-        found = json.loads((folder / "cloud.json").read_text(encoding="utf-8"))
+        found = json.loads(file.read_text(encoding="utf-8"))
+        tokens = {str(role): str(token) for role, token in found["tokens"].items()}
+        record = Record(str(found["url"]), int(found["port"]), int(found["pid"]), float(found["pidStarted"]), tokens)
+        if record.pid <= 0:
+            raise ValueError(f"{record.pid} is no process")
     except FileNotFoundError:
         return None
-    return Record(found["url"], found["port"], found["pid"], found["pidStarted"], found["tokens"])
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise RecordError(
+            f"error: {file} is no record of a local cloud\nwhy: {type(error).__name__}: {error}\n"
+            "fix: delete it, then python -m local up; shells need `python -m local env` again"
+        ) from error
+    return record
 
 
 def write_record(folder: Path, record: Record) -> None:
@@ -55,6 +69,8 @@ def write_record(folder: Path, record: Record) -> None:
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             json.dump(content, file, indent=1)
+            file.flush()
+            os.fsync(file.fileno())
         Path(name).replace(folder / "cloud.json")
     except BaseException:
         Path(name).unlink(missing_ok=True)

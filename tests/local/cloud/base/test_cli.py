@@ -54,3 +54,34 @@ def test_clearing_the_images_of_a_cluster_says_what_it_did(cloud: LocalCloud) ->
     done = cloud.local("images", "clear", "no-such-cluster")
     assert done.returncode == 0, done.stderr
     assert "no-such-cluster" in done.stdout
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[1]", '{"url": 1, "port": "x"}', "\0"])
+def test_a_broken_record_is_named_by_every_command(own_cloud: LocalCloud, content: str) -> None:
+    own_cloud.state.mkdir()
+    (own_cloud.state / "cloud.json").write_text(content)
+    for command in ("up", "status", "env", "down"):
+        done = own_cloud.local(command)
+        assert done.returncode == 1 and "cloud.json is no record of a local cloud" in done.stderr, command
+        assert "Traceback" not in done.stderr and "delete it, then python -m local up" in done.stderr
+    (own_cloud.state / "cloud.json").unlink()
+
+
+@pytest.mark.parametrize("port", ["65536", "99999999999999999999", "-1", "eight", "8 0", "\u0663"])
+def test_a_port_that_is_none_is_refused(own_cloud: LocalCloud, port: str) -> None:
+    done = own_cloud.local("up", SLIPWAY_LOCAL_PORT=port)
+    assert done.returncode == 1 and f"SLIPWAY_LOCAL_PORT is '{port}'" in done.stderr
+
+
+def test_a_state_folder_that_is_none_is_said(own_cloud: LocalCloud) -> None:
+    own_cloud.state.write_text("in the way")
+    for command in ("up", "status", "env"):
+        done = own_cloud.local(command)
+        assert done.returncode == 1 and "can't be used" in done.stderr and "Traceback" not in done.stderr, command
+
+
+def test_settings_that_are_no_text_are_said(own_cloud: LocalCloud) -> None:
+    own_cloud.state.mkdir()
+    (own_cloud.state / "settings.toml").write_bytes(b"\xff\xfe")
+    done = own_cloud.local("up")
+    assert done.returncode == 2 and "settings.toml is not TOML" in done.stderr
