@@ -23,6 +23,9 @@ from local.cloud.state import PORT_TAKEN, Record, process_of, read_record
 DEFAULT_PORT = 8470
 _CHECKOUT = Path(__file__).resolve().parents[2]
 _LOG_BYTES = 10 * 1024**2
+# By these a state folder is known, and these may be there before its first start.
+_OWN = {"lock", "serving", "cloud.json"}
+_BEFORE = {"settings.toml", "demo.lock", "jobs", "pools", "images", "pulumi-home", "pulumi-state"}
 _START_SECONDS = 60
 _STOP_SECONDS = 10
 
@@ -41,6 +44,13 @@ class Started:
 def start(folder: Path, chosen: Mapping[str, str]) -> Started:
     """Make sure that the cloud of this state folder runs, with these settings. Raises CloudError, SettingsError."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    others = foreign(folder)
+    if others:
+        raise CloudError(
+            f"error: {folder} is no state folder of a local cloud\n"
+            f"why: it holds other things: {', '.join(others[:3])}{' …' if others[3:] else ''}\n"
+            "fix: set SLIPWAY_LOCAL_STATE to a new or empty folder, which belongs to the local cloud alone"
+        )
     folder.chmod(0o700)
     with _alone(folder):
         _keep_settings(folder, chosen)
@@ -70,9 +80,15 @@ def start(folder: Path, chosen: Mapping[str, str]) -> Started:
             ) from error
 
 
+def foreign(folder: Path) -> list[str]:
+    """What is in a folder and not the local cloud's. Once one was started in it, everything is."""
+    names = {entry.name for entry in folder.iterdir()}
+    return [] if names & _OWN else sorted(names - _BEFORE)
+
+
 def stop(folder: Path) -> tuple[bool, int]:
     """Stop the cloud of a state folder and end its jobs' processes. Whether it ran, and how many processes ended."""
-    if not folder.is_dir():
+    if not folder.is_dir() or foreign(folder):
         return False, 0
     with _alone(folder):
         record = read_record(folder)

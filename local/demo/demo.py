@@ -74,6 +74,13 @@ def down() -> None:
     if not folder.exists():
         print("nothing to clean: there is no state of a demo here")
         return
+    others = daemon.foreign(folder)
+    if others:
+        raise SlipwayError(
+            f"{folder} is not cleaned",
+            why=f"no local cloud was ever started in it, so what is there is somebody else's: {', '.join(others[:3])}",
+            fix="set SLIPWAY_LOCAL_STATE to the demo's folder, or unset it",
+        )
     with turn(folder / "demo.lock"):
         _end_leftovers(folder)
         ran, jobs = daemon.stop(folder)

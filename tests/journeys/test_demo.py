@@ -133,6 +133,14 @@ def test_down_where_nothing_was_started_says_so(demo: Demo, cloud_of_demo: Local
     assert not cloud_of_demo.state.exists()
 
 
+def test_down_leaves_a_folder_alone_that_is_not_the_demos(demo: Demo, cloud_of_demo: LocalCloud) -> None:
+    cloud_of_demo.state.mkdir()
+    (cloud_of_demo.state / "thesis.tex").write_text("years of work")
+    done = ended(demo("down"))
+    assert done.code != 0 and "is not cleaned" in done.out and "thesis.tex" in done.out
+    assert [path.name for path in cloud_of_demo.state.iterdir()] == ["thesis.tex"]
+
+
 def test_a_taken_port_ends_the_demo_in_words_and_leaves_nothing_running(demo: Demo, cloud_of_demo: LocalCloud) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]

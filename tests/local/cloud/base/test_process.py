@@ -224,3 +224,14 @@ def test_the_variables_of_each_role(cloud: LocalCloud, role: str) -> None:
     assert env["GOOGLE_VERTEX_AI_CUSTOM_ENDPOINT"] == f"{cloud.url}/v1beta1/"
     assert env["GOOGLE_RESOURCE_MANAGER_V3_CUSTOM_ENDPOINT"] == f"{cloud.url}/v3/"
     assert env["GOOGLE_CLOUD_PROJECT"] == "slipway-local"
+
+
+def test_a_folder_with_other_things_in_it_is_not_taken_for_a_state_folder(own_cloud: LocalCloud) -> None:
+    """SLIPWAY_LOCAL_STATE=$HOME would close the home to others at `up`, and empty it at `make demo-down`."""
+    own_cloud.state.mkdir(mode=0o755)
+    (own_cloud.state / "thesis.tex").write_text("years of work")
+    done = own_cloud.local("up")
+    assert done.returncode == 1 and "is no state folder of a local cloud" in done.stderr and "thesis.tex" in done.stderr
+    assert own_cloud.state.stat().st_mode & 0o777 == 0o755
+    assert own_cloud.local("down").stdout.startswith("local cloud is not running")
+    assert [path.name for path in own_cloud.state.iterdir()] == ["thesis.tex"]
