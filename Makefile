@@ -3,6 +3,9 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
+# A proxy can't reach this machine, and need not see the tokens of what runs on it.
+export NO_PROXY := 127.0.0.1,localhost,$(NO_PROXY)
+export no_proxy := $(NO_PROXY),$(no_proxy)
 
 PYTHON ?= python3
 VENV := .venv

@@ -9,6 +9,8 @@ from local.cloud.identities import PROJECT_ID
 from local.cloud.state import Record
 
 PASSPHRASE = "slipway-local"
+_NO_PROXY = ("NO_PROXY", "no_proxy")
+_THIS_MACHINE = ("127.0.0.1", "localhost", "::1", "127.0.0.0/8")
 
 _ENDPOINTS = {
     "GOOGLE_VERTEX_AI_CUSTOM_ENDPOINT": "/v1beta1/",
@@ -48,6 +50,16 @@ def engine_variables(folder: Path, engine: Path, path: str) -> dict[str, str]:
     }
 
 
+def past_proxies(environ: Mapping[str, str]) -> dict[str, str]:
+    """What keeps requests to this machine away from a proxy, which could not send them on and would see tokens.
+
+    The engine's own calls go astray as well. Go bypasses a proxy for loopback by itself; Python and gRPC do not.
+    """
+    known = [word.strip() for name in _NO_PROXY for word in environ.get(name, "").split(",")]
+    value = ",".join(dict.fromkeys([*filter(None, known), *_THIS_MACHINE]))
+    return dict.fromkeys(_NO_PROXY, value)
+
+
 def of_role(record: Record, role: str) -> Mapping[str, str]:
     """The cloud's variables for `owner`, `deployer`, `previewer` or `submitter`."""
-    return cloud_variables(record.url, record.tokens[role])
+    return {**cloud_variables(record.url, record.tokens[role]), **past_proxies(os.environ)}

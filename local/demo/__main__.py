@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 
 from local.demo.demo import down, play
+from local.environment import past_proxies
 from slipway.errors import SlipwayError
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m local.demo", description=__doc__)
     parser.add_argument("verb", nargs="?", choices=("play", "down"), default="play")
+    os.environ.update(past_proxies(os.environ))
     try:
         (down if parser.parse_args().verb == "down" else play)()
     except SlipwayError as error:
