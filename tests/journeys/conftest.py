@@ -1,24 +1,19 @@
-"""What journeys share: the real engine, local clouds, checkouts with stacks on them."""
+"""What journeys share: local clouds and stacks on them. (The engine and new checkouts: tests.checkouts.)"""
 
 from __future__ import annotations
 
-import os
 import shutil
-import sys
 import time
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from local import plugin
-from local.engine import ensure
+from tests.checkouts.checkout import Checkout
+from tests.checkouts.fixtures import NewCheckout, engine, engine_home, new_checkout
 from tests.local.conftest import FAST, ROOT, LocalCloud
 
-from .checkout import Checkout, make_checkout
-
-NewCheckout = Callable[..., Checkout]
+__all__ = ["engine", "engine_home", "new_checkout"]
 
 
 @pytest.fixture
@@ -26,29 +21,6 @@ def clone(tmp_path: Path) -> Path:
     """A copy of the whole checkout, as a fresh clone: what a command keeps beside its code stays in the copy."""
     ignored = shutil.ignore_patterns(".venv", ".slipway", ".git", "__pycache__", ".*_cache", "*.egg-info")
     return Path(shutil.copytree(ROOT, tmp_path / "clone", ignore=ignored))
-
-
-@pytest.fixture(scope="session")
-def engine() -> Path:
-    """The folder of the real engine's programs."""
-    return ensure(print).bin
-
-
-@pytest.fixture(scope="session")
-def engine_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A Pulumi home with the local plugin, for all checkouts of the run."""
-    home = tmp_path_factory.mktemp("engine") / "pulumi-home"
-    plugin.install(home, Path(sys.executable))
-    return home
-
-
-@pytest.fixture(scope="session")
-def new_checkout(tmp_path_factory: pytest.TempPathFactory, engine: Path, engine_home: Path) -> NewCheckout:
-    """Makes a checkout with an empty stack: takes a folder, a cloud and the stack's name."""
-    base = tmp_path_factory.getbasetemp()
-    images = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "images"
-    images.mkdir(exist_ok=True)
-    return partial(make_checkout, engine=engine, home=engine_home, images=images)
 
 
 @pytest.fixture(scope="session")

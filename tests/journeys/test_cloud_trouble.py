@@ -8,10 +8,9 @@ import signal
 import psutil
 import pytest
 
+from tests.checkouts.checkout import Checkout
+from tests.checkouts.shell import wait_for
 from tests.local.conftest import LocalCloud
-
-from .checkout import Checkout
-from .shell import wait_for
 
 pytestmark = pytest.mark.journey
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from .checkout import VERTEX, Checkout
-from .shell import Done, wait_for
+from tests.checkouts.checkout import VERTEX, Checkout
+from tests.checkouts.shell import Done, wait_for
 
 pytestmark = pytest.mark.journey
 

@@ -16,10 +16,9 @@ import psutil
 import pytest
 
 from journey.leftovers import marked
+from tests.checkouts.checkout import VERTEX
+from tests.checkouts.shell import Done, Started, wait_for
 from tests.local.conftest import LocalCloud
-
-from .checkout import VERTEX
-from .shell import Done, Started, wait_for
 
 pytestmark = pytest.mark.journey
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from .checkout import MACHINE, PROJECT, VERTEX, Checkout
-from .shell import wait_for
+from tests.checkouts.checkout import MACHINE, PROJECT, VERTEX, Checkout
+from tests.checkouts.shell import wait_for
 
 pytestmark = pytest.mark.journey
 

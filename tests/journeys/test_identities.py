@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 import requests
 
-from .checkout import PROJECT, VERTEX, Checkout
+from tests.checkouts.checkout import PROJECT, VERTEX, Checkout
 
 pytestmark = pytest.mark.journey
 

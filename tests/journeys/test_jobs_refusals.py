@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from .checkout import Checkout
+from tests.checkouts.checkout import Checkout
 
 pytestmark = pytest.mark.journey
 

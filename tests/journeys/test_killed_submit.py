@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from .checkout import Checkout
-from .shell import wait_for
+from tests.checkouts.checkout import Checkout
+from tests.checkouts.shell import wait_for
 
 pytestmark = pytest.mark.journey
 

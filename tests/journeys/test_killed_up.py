@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from .checkout import Checkout
-from .shell import Started, wait_for
+from tests.checkouts.checkout import Checkout
+from tests.checkouts.shell import Started, wait_for
 
 pytestmark = pytest.mark.journey
 

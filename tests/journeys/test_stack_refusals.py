@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from .checkout import MACHINE, Checkout
-from .shell import Done
+from tests.checkouts.checkout import MACHINE, Checkout
+from tests.checkouts.shell import Done
 
 pytestmark = pytest.mark.journey
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from .checkout import Checkout
-from .shell import Done
+from tests.checkouts.checkout import Checkout
+from tests.checkouts.shell import Done
 
 pytestmark = [pytest.mark.journey, pytest.mark.usefixtures("nothing_sent")]
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.checkouts.checkout import PROJECT, Checkout
+from tests.checkouts.shell import Done, Started, wait_for
 from tests.local.conftest import LocalCloud
 
-from .checkout import PROJECT, Checkout
 from .conftest import NewCheckout
-from .shell import Done, Started, wait_for
 
 pytestmark = pytest.mark.journey
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from .checkout import Checkout
+from tests.checkouts.checkout import Checkout
 
 pytestmark = pytest.mark.journey
 

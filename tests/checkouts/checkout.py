@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -182,10 +182,17 @@ class Checkout:
 
 
 def make_checkout(
-    folder: Path, cloud: LocalCloud, stack: str = STACK, *, engine: Path, home: Path, images: Path
+    folder: Path,
+    cloud: LocalCloud,
+    stack: str = STACK,
+    *,
+    engine: Path,
+    home: Path,
+    images: Path,
+    files: Callable[[Path], None] = lay_out,
 ) -> Checkout:
-    """A checkout with an empty stack in a folder, and the engine's backend beside it."""
-    lay_out(folder / "checkout")
+    """A checkout with an empty stack in a folder, and the engine's backend beside it. `files` lays it out."""
+    files(folder / "checkout")
     state = folder / "engine"
     (state / "pulumi-state").mkdir(parents=True)
     variables = {"PULUMI_HOME": str(home), leftovers.MARK: str(state)}
