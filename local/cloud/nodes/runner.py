@@ -20,7 +20,7 @@ from types import FrameType
 from typing import IO
 
 from local.cloud.clock import timestamp
-from local.cloud.nodes import environment, files, preparation, processes
+from local.cloud.nodes import environment, files, mounts, preparation, processes
 from local.cloud.nodes import spec as specs
 from local.cloud.nodes.logfile import LINE_BYTES, LogFile
 from local.cloud.nodes.metadata import MetadataServer
@@ -85,7 +85,7 @@ class Runner:
         command = self._command(home, variables)
         try:
             child = subprocess.Popen(
-                command,
+                mounts.mounted(command, self._spec.mounts),
                 cwd=work,
                 env=variables,
                 stdin=subprocess.DEVNULL,

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from local.cloud.nodes import files
+from local.cloud.nodes.mounts import Mount
 
 SPEC, CLAIM, STARTED, EXIT, STOP, KILL, LOCK, LOG = (
     "spec.json",
@@ -55,6 +56,7 @@ class ReplicaSpec:
     user_variables: Mapping[str, str]
     threads: int
     grace_s: float
+    mounts: tuple[Mount, ...] = ()
 
 
 def write(folder: Path, spec: ReplicaSpec) -> None:
@@ -64,4 +66,5 @@ def write(folder: Path, spec: ReplicaSpec) -> None:
 def read(path: Path) -> ReplicaSpec:
     content: dict[str, Any] = files.read_json(path) or {}
     lists = {name: tuple(content[name]) for name in ("packages", "command", "args")}
-    return ReplicaSpec(**{**content, **lists, "identity": Identity(**content["identity"])})
+    mounts = tuple(Mount(**mount) for mount in content["mounts"])
+    return ReplicaSpec(**{**content, **lists, "identity": Identity(**content["identity"]), "mounts": mounts})

@@ -1,9 +1,10 @@
 """What the service takes as a custom job, and what it fills in (vertex-rules 3)."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from local.cloud.nodes import mounts
 from local.cloud.vertex import labels, machines, strategy_rules
 from local.cloud.vertex.cluster_rules import disk_mistakes
 from local.cloud.vertex.mistakes import Mistake
@@ -15,6 +16,7 @@ MAX_PACKAGES = 100
 MAX_ARGS_CHARACTERS = 100_000
 MAX_WORKER_POOLS = 4
 _C_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_MOUNT_POINT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*(/[A-Za-z0-9_][A-Za-z0-9._-]*)*")
 _PREBUILT = re.compile(r"((us|europe|asia)-docker\.pkg\.dev/vertex-ai/|gcr\.io/cloud-aiplatform/)\S+")
 
 
@@ -47,9 +49,10 @@ def not_here(body: Mapping[str, Any]) -> ApiError | None:
     """The 501 of a job that the service would take and this cloud can't run, or None."""
     spec = body.get("jobSpec", {})
     for at, pool in enumerate(spec.get("workerPoolSpecs", [])):
-        for key in ("nfsMounts", "lustreMounts"):
-            if pool.get(key):
-                return unimplemented(f"worker pool {at}: {key} can't be mounted by the local cloud.")
+        if pool.get("lustreMounts"):
+            return unimplemented(f"worker pool {at}: lustreMounts can't be mounted by the local cloud.")
+        if pool.get("nfsMounts") and not mounts.possible():
+            return unimplemented(f"worker pool {at}: nfsMounts need Linux with user namespaces in the local cloud.")
     return None
 
 
@@ -82,6 +85,7 @@ def _worker_pool(path: str, at: int, pool: Mapping[str, Any], region: str) -> It
         yield Mistake(f"{path}.replica_count", "Replica count must be at least 1.")
     if at == 0 and count > 1:
         yield Mistake(f"{path}.replica_count", "Replica count of the first worker pool must be 1.")
+    yield from _nfs(path, pool.get("nfsMounts", []))
     task = [key for key in ("containerSpec", "pythonPackageSpec") if key in pool]
     if len(task) != 1:
         yield Mistake(path, "Exactly one of container_spec and python_package_spec must be set.")
@@ -89,6 +93,20 @@ def _worker_pool(path: str, at: int, pool: Mapping[str, Any], region: str) -> It
         yield from _container(f"{path}.container_spec", pool["containerSpec"])
     else:
         yield from _package(f"{path}.python_package_spec", pool["pythonPackageSpec"])
+
+
+def _nfs(path: str, found: Sequence[Mapping[str, Any]]) -> Iterator[Mistake]:
+    points = [mount.get("mountPoint", "") for mount in found]
+    for at, mount in enumerate(found):
+        where = f"{path}.nfs_mounts[{at}]"
+        if not mount.get("server"):
+            yield Mistake(f"{where}.server", "The address of the NFS server is required.")
+        if not mount.get("path", "").startswith("/"):
+            yield Mistake(f"{where}.path", f'"{mount.get("path", "")}" must start with "/".')
+        if not _MOUNT_POINT.fullmatch(points[at]):
+            yield Mistake(f"{where}.mount_point", f'"{points[at]}" must be the name of a folder under /mnt/nfs/.')
+        elif points.index(points[at]) < at:
+            yield Mistake(f"{where}.mount_point", f'"{points[at]}" is mounted more than once.')
 
 
 def _container(path: str, spec: Mapping[str, Any]) -> Iterator[Mistake]:

@@ -3,11 +3,14 @@
 import hashlib
 import os
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from local.cloud import identities, images
-from local.cloud.nodes import environment
+from local.cloud.nodes import environment, mounts
 from local.cloud.nodes.environment import Place
+from local.cloud.nodes.mounts import Mount
 from local.cloud.nodes.spec import Identity, ReplicaSpec
 from local.cloud.services import World
 from local.cloud.vertex.job import Replica, Run
@@ -68,6 +71,7 @@ def specification(world: World, job: Job, run: Run, replica: Replica, token: str
         user_variables={item["name"]: item.get("value", "") for item in task.get("env", ())},
         threads=_threads(world, run),
         grace_s=world.settings.kill_grace_seconds,
+        mounts=_mounts(world, pool),
     )
 
 
@@ -87,6 +91,13 @@ def clean_folder(root: Path) -> None:
 def purpose(run: Run) -> str:
     """What the job's tokens are minted for."""
     return f"job {run.name}"
+
+
+def _mounts(world: World, pool: Mapping[str, Any]) -> tuple[Mount, ...]:
+    return tuple(
+        Mount(str(mounts.source(world.state_folder, mount["server"], mount["path"])), mount["mountPoint"])
+        for mount in pool.get("nfsMounts", ())
+    )
 
 
 def _identity(run: Run, replica: Replica, machine_type: str, token: str) -> Identity:

@@ -6,6 +6,7 @@ import pytest
 
 from local.cloud import identities, policies
 from local.cloud.faults import Fault
+from local.cloud.nodes import mounts
 from local.cloud.nodes.sighting import Sighting
 from local.cloud.vertex import job_life, jobs
 from tests.local.cloud.vertex.conftest import (
@@ -20,6 +21,7 @@ from tests.local.cloud.vertex.conftest import (
     worker,
 )
 
+NFS = {"server": "10.0.0.2", "path": "/share", "mountPoint": "data"}
 CUSTOM_ACCOUNT = {"serviceAccountSpec": {"enableCustomServiceAccount": True}}
 PREBUILT = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-6:latest"
 
@@ -67,6 +69,10 @@ def test_a_job_gets_a_number_a_disk_and_at_once_a_machine(service: Service) -> N
         (job_body(package(args=["x" * 100_001])), "args", "100000"),
         (job_body(package(env=[{"name": "1A", "value": ""}])), "env[0].name", "C identifier"),
         (job_body(package(env=[{"name": f"A{n}"} for n in range(101)])), "env", "At most 100"),
+        (job_body(worker(nfsMounts=[{**NFS, "server": ""}])), "nfs_mounts[0].server", "required"),
+        (job_body(worker(nfsMounts=[{**NFS, "path": "share"}])), "nfs_mounts[0].path", 'start with "/"'),
+        (job_body(worker(nfsMounts=[{**NFS, "mountPoint": "/data"}])), "nfs_mounts[0].mount_point", "under /mnt/nfs/"),
+        (job_body(worker(nfsMounts=[NFS, NFS])), "nfs_mounts[1].mount_point", "more than once"),
         (job_body(spec={"baseOutputDirectory": {"outputUriPrefix": "/tmp"}}), "output_uri_prefix", "Cloud Storage"),
         (job_body(spec={"scheduling": {"timeout": "-5s"}}), "timeout", "positive"),
         (job_body(spec={"tensorboard": "t"}), "service_account", "required with tensorboard"),
@@ -90,16 +96,20 @@ def test_an_unknown_field_is_named_with_its_path(service: Service) -> None:
     assert "Unknown name \"gpus\" at 'jobSpec.workerPoolSpecs[0]'" in error.message
 
 
-@pytest.mark.parametrize(
-    ("spec", "word"),
-    [
-        ({"workerPoolSpecs": [worker(nfsMounts=[{"server": "s", "path": "/p", "mountPoint": "m"}])]}, "nfsMounts"),
-    ],
-)
-def test_what_is_not_here_yet_says_so(service: Service, spec: Any, word: str) -> None:
-    error = service.refused("POST", JOBS, job_body(spec=spec))
+def test_what_is_not_here_says_so(service: Service) -> None:
+    mount = {"instanceIp": "10.0.0.3", "volumeHandle": "v", "filesystem": "f", "mountPoint": "m"}
+    error = service.refused("POST", JOBS, job_body(worker(lustreMounts=[mount])))
     assert (error.code, error.status) == (501, "UNIMPLEMENTED")
-    assert word in error.message
+    assert "lustreMounts" in error.message
+
+
+def test_nfs_mounts_are_refused_in_words_where_no_process_can_have_mounts_of_its_own(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mounts, "possible", lambda: False)
+    error = service.refused("POST", JOBS, job_body(worker(nfsMounts=[NFS])))
+    assert (error.code, error.status) == (501, "UNIMPLEMENTED")
+    assert "user namespaces" in error.message
 
 
 @pytest.mark.parametrize("kind", ["pipelineJobs", "schedules"])

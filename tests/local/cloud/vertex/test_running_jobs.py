@@ -14,6 +14,7 @@ import requests
 
 from local.cloud import services
 from local.cloud.clock import ManualClock
+from local.cloud.nodes import mounts
 from local.cloud.router import Router
 from local.cloud.settings import Settings
 from local.cloud.vertex import job_filter, jobs
@@ -130,6 +131,15 @@ def test_the_first_run_pulls_the_image_and_the_next_finds_it(cloud: LocalCloud) 
     name = submit(cloud, task("pass"), cluster="images")
     until(cloud, name, "JOB_STATE_SUCCEEDED")
     assert "Pulling image python:3.10" in lines(cloud, name, "service")[0]
+
+
+@pytest.mark.skipif(not mounts.possible(), reason="this machine has no user namespaces")
+def test_jobs_that_mount_the_same_path_of_a_server_share_its_files(cloud: LocalCloud, pool: str) -> None:  # W2
+    mount = {"server": "10.0.0.2", "path": "/share", "mountPoint": "data"}
+    for code in ("open('/mnt/nfs/data/greeting', 'w').write('hello')", "print(open('/mnt/nfs/data/greeting').read())"):
+        name = submit(cloud, task(code) | {"nfsMounts": [mount]}, cluster=pool)
+        until(cloud, name, "JOB_STATE_SUCCEEDED")
+    assert lines(cloud, name) == ["hello"]
 
 
 def test_a_job_leaves_its_logs_and_nothing_else(cloud: LocalCloud) -> None:
