@@ -11,10 +11,9 @@ import psutil
 import pytest
 
 from tests.checkouts.checkout import PROJECT, Checkout
+from tests.checkouts.fixtures import NewCheckout
 from tests.checkouts.shell import Done, Started, wait_for
 from tests.local.conftest import LocalCloud
-
-from .conftest import NewCheckout
 
 pytestmark = pytest.mark.journey
 

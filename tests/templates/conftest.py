@@ -1,0 +1,51 @@
+"""One deployed stack with every template that ships, on a local cloud with room for all of their ways."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.checkouts.fixtures import NewCheckout, engine, engine_home, new_checkout
+from tests.local.conftest import FAST, LocalCloud
+
+from .stack import Stack, files, shipped
+
+__all__ = ["engine", "engine_home", "new_checkout"]
+
+STACK = "ship"
+ROOM = ("preemptible_cpus=256", "preemptible_nvidia_h100_gpus=16", "preemptible_nvidia_l4_gpus=16")
+SETTINGS = (
+    *FAST,
+    *(f"quota.custom_model_training_{room}" for room in ROOM),
+    "spot_restart_seconds=0.2",
+    "stockout_retry_seconds=0.3",
+    "monitoring_seconds=0.5",
+)
+DISK = {"type": "pd-ssd", "sizeGb": 100}
+POOLS = {
+    "head": {"machine": "n1-standard-4", "disk": DISK, "replicas": {"min": 2, "max": 8}},
+    "workers": {"machine": "n1-standard-8", "disk": DISK, "replicas": {"min": 2, "max": 8}},
+}
+
+
+@pytest.fixture(scope="session")
+def deployed(tmp_path_factory: pytest.TempPathFactory, new_checkout: NewCheckout) -> Iterator[Stack]:
+    """The stack, deployed once in the run of a process. Tests leave it, and the settings of its cloud, as they are."""
+    folder = tmp_path_factory.mktemp("templates")
+    cloud = LocalCloud(folder / "cloud")
+    cloud.up(*[word for setting in SETTINGS for word in ("--set", setting)])
+    checkout = new_checkout(folder, cloud, STACK, files=files)
+    checkout.write(persistentResources={"cpu": {"pools": POOLS}}, templates=shipped())
+    checkout.up()
+    checkout.warm()
+    yield Stack(checkout)
+    cloud.local("down")
+
+
+@pytest.fixture
+def stack(deployed: Stack) -> Iterator[Stack]:
+    """The stack, without a scenario before and after, and with the test's jobs ended after it."""
+    yield deployed
+    deployed.cloud.rest("DELETE", "/slipway/scenario")
+    deployed.cancel_all()

@@ -1,0 +1,158 @@
+"""A deployed stack with the templates that ship: what people type to run one, and what has come of it."""
+
+from __future__ import annotations
+
+import base64
+import json
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from tests.checkouts.checkout import PROJECT, VERTEX, Checkout
+from tests.checkouts.shell import Done, wait_for
+from tests.local.conftest import ROOT, LocalCloud
+
+ENDED = ("SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED", "PARTIALLY_SUCCEEDED")
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job as `slipway … --output json` tells of it. `lines` are what its replicas and the service wrote by now."""
+
+    stack: Stack
+    document: Any
+
+    @property
+    def name(self) -> str:
+        """The resource name."""
+        return str(self.document["name"])
+
+    @property
+    def display_name(self) -> str:
+        return str(self.document["displayName"])
+
+    @property
+    def state(self) -> str:
+        """As the service has it now, without the prefix: SUCCEEDED."""
+        return str(self.stack.cloud.rest("GET", f"/v1/{self.name}")["state"]).partition("_STATE_")[2]
+
+    @property
+    def lines(self) -> list[str]:
+        """Every line, each after who wrote it: `trainer: …`, `workers-1: …`, `service: …`; the oldest first."""
+        done = self.stack.checkout.slipway("jobs", "logs", self.display_name, "--output", "json")
+        assert done.code == 0, done.said
+        entries = [json.loads(line) for line in done.out.splitlines()]
+        return [f"{entry['role'] or entry['task']}: {entry['text']}" for entry in entries]
+
+    def said(self, words: str) -> None:
+        """Wait until a line has these words, asking the service itself; fails when the job ends without."""
+        log = quote(f"projects/{PROJECT}/logs/ml.googleapis.com%2F{self.name.rpartition('/')[2]}")
+        query = {"resourceNames": [f"projects/{PROJECT}"], "filter": f'"{words}"', "pageSize": 1000}
+
+        def found() -> bool:
+            ended = self.state in ENDED
+            entries = self.stack.cloud.rest("POST", "/v2/entries:list", query).get("entries", [])
+            heard = any(quote(entry["logName"]) == log for entry in entries)
+            assert heard or not ended, f"it ended without {words!r}:\n" + "\n".join(self.lines)
+            return heard
+
+        wait_for(found, f"the job says {words!r}")
+
+    def kill(self, replica: str) -> None:
+        """SIGKILL for a replica (workerpool1-0), as when its machine dies."""
+        self.stack.cloud.rest("POST", "/slipway/kill", {"job": self.name, "replica": replica})
+
+    def finished(self, code: int = 0) -> Job:
+        """The job at its end, as `slipway jobs wait` and `jobs show` tell of it. Fails when it ends otherwise."""
+        done = self.stack.checkout.slipway("jobs", "wait", self.display_name, "--output", "json")
+        assert done.code == code, done.said + "\n".join(self.lines)
+        return self.stack.show(self.display_name)
+
+    def output(self, name: str) -> bytes:
+        """A file of the job's output folder."""
+        return self.stack.content(f"{self.document['output']}/{name}")
+
+    @property
+    def metrics(self) -> Any:
+        """The document metrics.json."""
+        return json.loads(self.output("metrics.json"))
+
+
+@dataclass(frozen=True)
+class Stack:
+    """A deployed stack. All jobs are submitted as the submitter."""
+
+    checkout: Checkout
+
+    @property
+    def cloud(self) -> LocalCloud:
+        return self.checkout.cloud
+
+    def submit(self, template: str, *flags: str, **parameters: object) -> Job:
+        """`slipway submit TEMPLATE -p NAME=VALUE … FLAGS`: a job that was accepted and may be under way."""
+        given = [word for name, value in parameters.items() for word in ("-p", f"{name}={value}")]
+        done = self.checkout.slipway("submit", template, *given, *flags, "--output", "json")
+        assert done.code == 0, done.said
+        return Job(self, done.json["job"])
+
+    def run(self, template: str, *flags: str, code: int = 0, **parameters: object) -> Job:
+        """The same, and wait for its end, whose exit code is to be `code` (4: failed)."""
+        return self.submit(template, *flags, **parameters).finished(code)
+
+    def show(self, job: str) -> Job:
+        done = self.slipway("jobs", "show", job, "--output", "json")
+        assert done.code == 0, done.said
+        return Job(self, done.json["job"])
+
+    def slipway(self, *arguments: str) -> Done:
+        return self.checkout.slipway(*arguments)
+
+    def content(self, uri: str) -> bytes:
+        """An object, gs://BUCKET/NAME, read as the owner."""
+        bucket, _, name = uri.removeprefix("gs://").partition("/")
+        url = f"{self.cloud.url}/storage/v1/b/{bucket}/o/{quote(name, safe='')}?alt=media"
+        answer = self.cloud.session().get(url, timeout=30)
+        answer.raise_for_status()
+        return bytes(answer.content)
+
+    def scenario(self, **tables: Any) -> None:
+        """Put a scenario in force (docs/local-cloud.md); the fixture ends it with the test."""
+        self.cloud.rest("POST", "/slipway/scenario", tables)
+
+    def secret(self, name: str, value: str) -> str:
+        """A secret with a value, that the stack's jobs may read: projects/…/secrets/NAME/versions/1."""
+        secrets = f"/v1/projects/{PROJECT}/secrets"
+        self.cloud.rest("POST", f"{secrets}?secretId={name}", {"replication": {"automatic": {}}})
+        payload = {"payload": {"data": base64.b64encode(value.encode()).decode()}}
+        version = self.cloud.rest("POST", f"{secrets}/{name}:addVersion", payload)
+        reader = {"role": "roles/secretmanager.secretAccessor", "members": [f"serviceAccount:{self.trainer}"]}
+        self.cloud.rest("POST", f"{secrets}/{name}:setIamPolicy", {"policy": {"bindings": [reader]}})
+        return str(version["name"])
+
+    def cancel_all(self) -> None:
+        """Cancel what is under way, of any kind."""
+        for kind in ("trainingPipelines", "hyperparameterTuningJobs", "customJobs"):
+            for job in self.cloud.rest("GET", f"{VERTEX}/{kind}?pageSize=100").get(kind, []):
+                if job["state"].partition("_STATE_")[2] not in ENDED:
+                    self.cloud.rest("POST", f"/v1/{job['name']}:cancel", {})
+
+    @property
+    def trainer(self) -> str:
+        """The account that the stack's jobs run as."""
+        return f"slipway-{self.checkout.stack}-trainer@{PROJECT}.iam.gserviceaccount.com"
+
+
+def shipped() -> list[str]:
+    """The names of the templates that ship."""
+    return sorted(file.stem.replace("_", "-") for file in (ROOT / "templates").glob("[a-z]*.py"))
+
+
+def files(folder: Path) -> None:
+    """The program, with the templates and jobs as they ship."""
+    (folder / "stacks").mkdir(parents=True)
+    for name in ("Pulumi.yaml", "__main__.py"):
+        shutil.copy(ROOT / name, folder)
+    for name in ("templates", "jobs"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
