@@ -1,4 +1,4 @@
-"""Puts the gcp plugin into a Pulumi home.
+"""Puts the gcp plugin into a Pulumi home; also `python -m local.plugin.installation PULUMI_HOME`.
 
 `SLIPWAY_GCP_PLUGIN` chooses which: unset for the one beside this file, a path for an official one, `auto` for none
 (the engine then takes an installed one or downloads it).
@@ -102,7 +102,7 @@ def _put(plugins: Path, folder: Path, wanted: str | Path) -> None:
 def run(arguments: list[str]) -> int:
     """The command line; returns the exit code."""
     if len(arguments) != 1:
-        print("usage: python -m local.plugin.install PULUMI_HOME", file=sys.stderr)
+        print("usage: python -m local.plugin.installation PULUMI_HOME", file=sys.stderr)
         return 2
     try:
         print(install(Path(arguments[0]), Path(sys.executable)))
@@ -110,3 +110,7 @@ def run(arguments: list[str]) -> int:
         print(error, file=sys.stderr)
         return 2
     return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run(sys.argv[1:]))

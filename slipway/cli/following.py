@@ -70,7 +70,7 @@ def display(context: Context, quiet: bool) -> Iterator[Show]:
     if quiet or not sys.stdout.isatty() or not screen.coloured(sys.stdout):
         yield _Plain(context, quiet)
         return
-    from slipway.cli.live import live
+    from slipway.cli.state_line import live
 
     with live(context.clock) as show:
         yield show

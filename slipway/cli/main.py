@@ -153,6 +153,9 @@ def _shown(error: SlipwayError, debug: bool) -> int:
         import traceback
 
         traceback.print_exception(error)
+    if error.exit_code == INTERRUPTED:
+        _say(str(error))  # A person's own doing is no error.
+        return INTERRUPTED
     from slipway.cli.screen import red
 
     head, _, rest = error.render().partition("\n")

@@ -78,7 +78,7 @@ def show(template: str, catalog: str | None, output: str) -> None:
             screen.out(kind if kind == found.kind else f"{kind}   (--as {kind})")
         ways = [way for way in found.ways if way.kind == kind]
         if kind == TUNING_JOB.name and found.study is not None:
-            screen.out(_study(found.study))
+            screen.out(_study(found, found.study))
         _ways(found, ways)
     screen.out("")
     for name in dict.fromkeys(way.way for way in found.ways):
@@ -129,25 +129,37 @@ def _when(way: Way) -> str:
     return ", ".join(f"{name}={' or '.join(map(render, values))}" for name, values in way.when.items()) or "always"
 
 
-def _study(study: Study) -> str:
+def _study(template: Template, study: Study) -> str:
     """``searches rate, depth for accuracy (maximize): 8 trials, 2 at once, bayesian``"""
     metrics = ", ".join(f"{name} ({goal})" for name, goal in study.metrics)
+    trials, at_once = _usual(template, study.max_trials), _usual(template, study.parallel_trials)
     return (
-        f"searches {', '.join(study.parameters)} for {metrics}: {study.max_trials} trials, "
-        f"{study.parallel_trials} at once, {study.algorithm}"
+        f"searches {', '.join(study.parameters)} for {metrics}: {trials[0]} trials{trials[1]}, "
+        f"{at_once[0]} at once{at_once[1]}, {study.algorithm}"
     )
 
 
 def machines_words(template: Template, way: Way) -> str:
-    """``1 scheduler n1-standard-4, ${workers} workers n1-standard-8``, with the parameters that count replicas."""
+    """As many as usual: ``1 scheduler n1-standard-4, 2 workers n1-standard-8 (parameter workers)``."""
     words = []
     roles = way.roles or template.roles
     for index, spec in enumerate(KINDS[way.kind].spec_of(way.request).get("workerPoolSpecs", ())):
         if not spec:
             continue
         role = roles[index] if index < len(roles) else f"workerpool{index}"
-        words.append(f"{spec.get('replicaCount', '?')} {role} {spec.get('machineSpec', {}).get('machineType', '?')}")
+        count, machine = _usual(template, spec.get("replicaCount", "?")), spec.get("machineSpec", {})
+        words.append(f"{count[0]} {role} {machine.get('machineType', '?')}{count[1]}")
     return ", ".join(words)
+
+
+def _usual(template: Template, value: object) -> tuple[str, str]:
+    """A number of the request as it is with the defaults, and in brackets the parameter that it comes from."""
+    name = str(value).removeprefix("${").removesuffix("}")
+    if name == str(value):
+        return str(value), ""
+    found = next((one for one in template.parameters if one.name == name), None)
+    usual = "?" if found is None or found.default is None else render(found.default)
+    return usual, f" (parameter {name})"
 
 
 def _origin(context: Context) -> dict[str, Any]:

@@ -53,8 +53,9 @@ class Line:
     """A row of the table: one metric in one region.
 
     `now`: what this stack's clusters hold or will hold after this `up` at their initial sizes; `ceiling`: at their
-    maximum; for ways, what the largest draws. `limit` None is unknown, -1 unlimited. `others`: everything else that
-    draws in the region, retiring clusters and jobs beside the pools included. `label` names the resource for people.
+    maximum; for ways, what the largest draws. `limit` None is unknown, -1 unlimited. `others`: what draws in the region
+    and is no current cluster of this stack: retiring clusters and jobs beside the pools too. `label` names the
+    resource for people.
     """
 
     metric: str

@@ -72,7 +72,7 @@ def _line(facts: Facts, metric: str, draws: list[tuple[WayDraw, int]]) -> Line:
         now=None,
         ceiling=largest,
         limit=limit.limit if isinstance(limit, QuotaLimit) else None,
-        others=None if facts.usage is None else facts.usage.total(metric),
+        others=facts.others(metric),
         verdict=text,
         increase=limit.increase if isinstance(limit, QuotaLimit) else "",
     )

@@ -6,7 +6,7 @@ from slipway.machines import Machine, MachineError, machine, nearest, region_has
 from slipway.rules.reservations import RESERVED_ONLY
 from slipway.stack.entries import DISK_TYPES, LARGEST_DISK, LARGEST_POOL, SMALLEST_DISK
 from slipway.stack.part import Part
-from slipway.stack.secrets import shown
+from slipway.stack.secrets import named
 
 
 def check_pool(pool: Part, region: str | None) -> None:
@@ -59,7 +59,7 @@ def _disk(disk: Part, shape: Machine | None) -> None:
     if type_ is not None and type_ not in DISK_TYPES:
         near = nearest(type_, DISK_TYPES)
         disk["type"].wrong(
-            f"unknown disk type {shown(type_)}",
+            f"unknown disk type {named(type_)}",
             f"did you mean `{near}`?" if near else f"one of {', '.join(DISK_TYPES)}",
         )
     elif type_ is not None and shape is not None and type_ not in shape.disks:

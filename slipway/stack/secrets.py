@@ -50,6 +50,11 @@ def shown(value: Any) -> str:
     return str(value)
 
 
+def named(value: Any) -> str:
+    """As :func:`shown`, after words that say what kind of value it is."""
+    return shown(value).removeprefix("the text ")
+
+
 def _secrets(value: Any, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
     key = path[-1] if path else ""
     if isinstance(key, str) and _KEYS.search(key):

@@ -93,6 +93,6 @@ def test_auto_keeps_an_official_plugin_that_is_there(tmp_path: Path) -> None:
 
 
 def test_the_command_line(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "local.plugin.install", str(tmp_path)]
+    command = [sys.executable, "-m", "local.plugin.installation", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert Path(done.stdout.strip()) == tmp_path / "plugins" / "resource-gcp-v10.2.0"

@@ -1,6 +1,7 @@
 """`slipway jobs`: list, show, logs, wait, cancel."""
 
 import json
+import signal
 
 import pytest
 
@@ -161,6 +162,17 @@ def test_waiting_ends_with_the_jobs_outcome(stack: Stack, code: str, exit_code: 
     name = stack.run("submit", "hello", "-p", f"code={code}", "--output", "json").json["job"]["displayName"]
     done = stack.run("jobs", "wait", name, "--output", "json")
     assert done.code == exit_code and done.json["job"]["ended"] is True
+
+
+def test_ctrl_c_detaches_and_is_no_error(stack: Stack) -> None:  # N9
+    name = held(stack, 1)
+    with stack.started("jobs", "wait", name, FORCE_COLOR="1") as process:
+        assert process.stderr is not None and "running" in process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=30)[1]
+    assert process.returncode == 130
+    assert said == f"stopped watching; {name} goes on\n  fix: come back with: slipway jobs logs {name} --follow\n"
+    assert stack.jobs()[0]["state"] == "JOB_STATE_RUNNING"
 
 
 def test_waiting_ends_with_its_timeout(stack: Stack) -> None:

@@ -59,8 +59,13 @@ def test_kinds_ways_and_what_chooses_them(lora: Stack) -> None:
     assert row(custom, "machines of its own", "spot").endswith("quota: short by 7")
     assert row(custom, "flex-start") == "flex-start model=27b machines of its own 1 tuner a3-highgpu-8g $51.52"
     assert row(custom, "on-demand").endswith("101.03")
-    assert tuning.startswith("searches rate for loss (minimize): ${trials} trials, 2 at once, bayesian\n")
+    assert tuning.startswith("searches rate for loss (minimize): 8 trials (parameter trials), 2 at once, bayesian\n")
     assert row(tuning, "on-demand", "model=27b").endswith("202.07")
+
+
+def test_machines_that_a_parameter_counts_are_shown_as_usual_with_its_name(stack: Stack) -> None:  # D3
+    text = stack.run("templates", "show", "crew").out
+    assert "1 scheduler n1-standard-4, 1 workers n1-standard-4 (parameter workers)" in text and "${" not in text
 
 
 def test_each_way_says_what_is_billed(lora: Stack) -> None:  # W7

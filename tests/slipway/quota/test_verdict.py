@@ -222,6 +222,13 @@ def test_lacking_quota_of_a_reservation_is_told_and_no_hindrance() -> None:  # Z
     assert row(report, H100) == (None, 40, 32, 0, "ok")
 
 
+def test_the_stacks_own_pools_are_no_others_of_its_ways() -> None:  # D2
+    own, way = h100(), WayDraw("train", "on-demand", (machines(h100(), 1),))
+    alive = region(cluster("h100-1a2b3c4", own, replicas=2), cluster("theirs", own, replicas=1))
+    report = judge(wanted("h100", own, lives=True), live=alive, ways=(way,))
+    assert [line.others for line in report.lines if line.metric == H100] == [8, 8]
+
+
 # What can't be told.
 
 

@@ -82,7 +82,7 @@ GOOD = "machine: n1-standard-8\nreplicas: {min: 1, max: 4}\n"
             GOOD + "disk: {type: floppy}",
             11,
             "disk.type",
-            "unknown disk type",
+            "unknown disk type 'floppy'",
             "pd-ssd, pd-standard, hyperdisk-balanced",
         ),
         (GOOD + "disk: {type: hyperdisk-balanced}", 11, "disk.type", "can't have hyperdisk", "pd-ssd or pd-standard"),
