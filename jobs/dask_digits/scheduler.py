@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 from argparse import Namespace
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import dask
-from distributed import Client, LocalCluster, Scheduler, SchedulerPlugin, as_completed
+from distributed import Client, LocalCluster, Scheduler, SchedulerPlugin, as_completed, get_worker
 
 from . import output, search
 from .topology import Topology
@@ -73,21 +74,25 @@ async def run(client: Client, options: Namespace) -> dict[str, Any]:
     total = len(settings) * options.folds
     print(f"search: {len(settings)} candidates × {options.folds} folds, {options.trees} trees each", flush=True)
     tasks = {
-        client.submit(search.score, setting, options.trees, fold, options.folds, options.seed, pure=False): number
+        client.submit(placed, search.score, setting, options.trees, fold, options.folds, options.seed, pure=False): number
         for number, setting in enumerate(settings)
         for fold in range(options.folds)
     }
     scores: dict[int, list[float]] = defaultdict(list)
+    fits: Counter[str] = Counter()
     best, best_score = 0, -1.0
     async for future in as_completed(tasks):
         number = tasks[future]
-        scores[number].append(await future)
+        worker, score = await future
+        fits[worker] += 1
+        scores[number].append(score)
         done = sum(map(len, scores.values()))
         if len(scores[number]) == options.folds:
             mean = sum(scores[number]) / options.folds
             if mean > best_score:
                 best, best_score = number, mean
             print(f"search: {done}/{total} fits, best so far {best_score:.4f} {describe(settings[best])}", flush=True)
+    print(f"search: fits by worker: {describe(fits)}", flush=True)
     print(f"fit: {describe(settings[best])} on all training digits", flush=True)
     model, accuracy = await client.submit(search.fit, settings[best], options.trees, options.seed, pure=False)
     metrics = {
@@ -99,6 +104,7 @@ async def run(client: Client, options: Namespace) -> dict[str, Any]:
         "folds": options.folds,
         "seed": options.seed,
         "workers": len(await client.nthreads()),
+        "fits": dict(fits),
         "seconds": round(time.monotonic() - started, 2),
     }
     print(f"accuracy {accuracy:.4f} on {len(search.data(options.seed).test)} held-out digits", flush=True)
@@ -110,5 +116,10 @@ async def run(client: Client, options: Namespace) -> dict[str, Any]:
     return metrics
 
 
-def describe(setting: dict[str, Any]) -> str:
+def placed(function: Callable[..., float], *arguments: Any) -> tuple[str, float]:
+    """The worker that calls a function, and the function's value."""
+    return str(get_worker().name), function(*arguments)
+
+
+def describe(setting: Mapping[str, Any]) -> str:
     return " ".join(f"{name}={value}" for name, value in sorted(setting.items()))

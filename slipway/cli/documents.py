@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from slipway.cli.context import Context
 from slipway.cloud.resources import CustomJob
 from slipway.cloud.trials import best
 from slipway.jobs.account import account
+from slipway.jobs.tail import who_of
 from slipway.submit import naming
+
+if TYPE_CHECKING:
+    from slipway.jobs.events import Events
+    from slipway.jobs.usage import Usage
 
 
 def job_document(job: CustomJob, context: Context) -> dict[str, Any]:
@@ -67,6 +72,49 @@ def job_document(job: CustomJob, context: Context) -> dict[str, Any]:
             }
             for index, pool in enumerate(job.worker_pools)
             if pool.replicas
+        ],
+    }
+
+
+def events_document(events: Events, job: CustomJob) -> dict[str, Any]:
+    """What befell a job, in the service's words; numbers are null where its log could not be read."""
+    replicas = tuple(pool.replicas for pool in job.worker_pools)
+    return {
+        "restarts": None if events.why else len(events.of("restart")),
+        "preemptions": None if events.why else len(events.of("preemption")),
+        "events": [
+            {
+                "kind": event.kind,
+                "time": iso(event.at),
+                "replica": event.replica or None,
+                "role": who_of(event.replica, roles(job), replicas) if event.replica else None,
+                "trial": event.trial or None,
+                "text": event.text,
+            }
+            for event in events.all
+        ],
+        "eventsWhy": events.why or None,
+    }
+
+
+def usage_document(usage: Usage) -> dict[str, Any]:
+    """Shares from 0 to 1. ``periodSeconds``: each point is the mean of so long; 0 where it is what was measured."""
+    return {
+        "why": usage.why or None,
+        "periodSeconds": usage.period,
+        "series": [
+            {
+                "metric": row.series.metric,
+                "replica": row.series.task,
+                "role": row.who,
+                "job": row.series.job,
+                "accelerator": row.series.accelerator or None,
+                "last": row.last,
+                "mean": row.mean,
+                "max": row.max,
+                "points": [{"time": iso(point.at), "value": point.value} for point in row.points],
+            }
+            for row in usage.rows
         ],
     }
 

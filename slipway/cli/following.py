@@ -18,9 +18,10 @@ from slipway.cloud.resources import CustomJob
 from slipway.cloud.session import Patience
 from slipway.errors import SlipwayError
 from slipway.jobs.account import account
+from slipway.jobs.events import last_word
 from slipway.jobs.following import Follower, Line, Progress, Trouble
 from slipway.jobs.tail import Tail, prefix
-from slipway.jobs.waiting import state_word
+from slipway.jobs.waiting import state_word, waits
 from slipway.words import clock, exact
 
 WATCHING = Patience(connect=5.0, read=15.0, attempts=1)
@@ -65,9 +66,9 @@ class _Plain:
 
 
 @contextmanager
-def display(context: Context, quiet: bool) -> Iterator[Show]:
+def display(context: Context, quiet: bool, plain: bool = False) -> Iterator[Show]:
     """One line kept up to date on a terminal; plain lines elsewhere, and where stdout is kept for JSON."""
-    if quiet or not sys.stdout.isatty() or not screen.coloured(sys.stdout):
+    if quiet or plain or not sys.stdout.isatty() or not screen.coloured(sys.stdout):
         yield _Plain(context, quiet)
         return
     from slipway.cli.state_line import live
@@ -77,17 +78,25 @@ def display(context: Context, quiet: bool) -> Iterator[Show]:
 
 
 def follower_of(
-    context: Context, job: CustomJob, *, logs: bool, timeout: float | None = None, severity: str = ""
+    context: Context,
+    job: CustomJob,
+    *,
+    logs: bool,
+    timeout: float | None = None,
+    severity: str = "",
+    begin: datetime | None = None,
 ) -> Follower:
     """What looks at ``job`` again and again, patient with a service that is away for a while."""
     patience = WATCHING if timeout is None else replace(WATCHING, read=min(WATCHING.read, max(1.0, timeout)))
     connection = context.connection.with_patience(patience)
+    logging = connection.logging(context.catalog.project)
     return Follower(
         connection.vertex(context.catalog.project, context.catalog.region),
         job,
         cluster_name=context.cluster_name(job.persistent_resource_id),
-        tail=Tail(connection.logging(context.catalog.project), job.log_ids, severity=severity) if logs else None,
+        tail=Tail(logging, job.log_ids, severity=severity, begin=begin) if logs else None,
         clock=context.clock,
+        word=lambda waiting: last_word(logging, waiting),
     )
 
 
@@ -98,19 +107,24 @@ def watch(
     logs: bool,
     timeout: float | None = None,
     quiet: bool = False,
+    plain: bool = False,
     severity: str = "",
+    begin: datetime | None = None,
+    text: Callable[[LogEntry, CustomJob], str] | None = None,
 ) -> CustomJob:
     """Watches ``job`` to its end and gives it as it is then, with a line of account.
 
+    With ``logs`` its lines are shown, as ``text`` has them (empty for one to leave out) and none from before ``begin``.
     Raises Timeout after ``timeout`` seconds and Detached on Ctrl-C; the job goes on in both cases.
     """
     name = job.display_name or job.id
-    follower = follower_of(context, job, logs=logs, timeout=timeout, severity=severity)
+    follower = follower_of(context, job, logs=logs, timeout=timeout, severity=severity, begin=begin)
     try:
-        with display(context, quiet) as show:
+        with display(context, quiet, plain) as show:
             for event in follower.events(timeout):
                 if isinstance(event, Line):
-                    show.line(line(event.entry, job))
+                    if said := (text or line)(event.entry, follower.job):
+                        show.line(said)
                 elif isinstance(event, Trouble):
                     show.note(f"{name}  {event.text}")
                 else:
@@ -139,12 +153,13 @@ def _state(event: Progress, name: str) -> Callable[[datetime], str]:
     job, why = event.job, event.why
 
     def text(now: datetime) -> str:
-        since = job.start_time or job.create_time
+        again = job.start_time is not None and waits(job)
+        since = job.update_time if again else job.start_time or job.create_time
         age = clock(((job.end_time or now) - since).total_seconds()) if since else "0:00"
         if job.ended:
             return f"{name}  {state_word(job.state)} {age}"
-        if job.start_time is None:
-            return f"{name}  waiting {age}  {why}".rstrip()
+        if waits(job):
+            return f"{name}  waiting {'again ' if again else ''}{age}  {why}".rstrip()
         return f"{name}  {state_word(job.state)} {age}"
 
     return text

@@ -5,7 +5,7 @@ A job is named by its name, its number or its full resource name.
 
 from __future__ import annotations
 
-import json
+from collections.abc import Callable
 from itertools import islice
 
 import click
@@ -13,18 +13,17 @@ import click
 from slipway.cli import screen, suggest
 from slipway.cli.cancel import cancel, sweep_filter
 from slipway.cli.context import Context, catalog_option, output_option
-from slipway.cli.documents import job_document, role_at, roles
+from slipway.cli.documents import job_document, roles
 from slipway.cli.found import found as named
 from slipway.cli.opening import open_job
-from slipway.cli.trials import show_trials
-from slipway.cloud.failures import CloudError
+from slipway.cli.showing import show
+from slipway.cloud.logging import LogEntry
 from slipway.cloud.resources import CustomJob
-from slipway.errors import ConfigError
 from slipway.jobs.account import account, problem_of
 from slipway.jobs.tail import Tail, job_filter, newest
-from slipway.jobs.waiting import reason, state_word
+from slipway.jobs.waiting import state_word
 from slipway.submit import naming
-from slipway.words import exact, join, seconds, span
+from slipway.words import seconds, span
 
 _STATES = ("queued", "pending", "running", "succeeded", "failed", "cancelling", "cancelled", "paused", "expired")
 _SEVERITIES = ("debug", "info", "notice", "warning", "error", "critical")
@@ -37,6 +36,7 @@ def jobs() -> None:
 
 jobs.add_command(cancel)
 jobs.add_command(open_job)
+jobs.add_command(show)
 
 
 @jobs.command("list")
@@ -100,121 +100,76 @@ def _row(job: CustomJob, context: Context) -> tuple[str, ...]:
     )
 
 
-@jobs.command("show")
-@click.argument("job", shell_complete=suggest.jobs)
-@catalog_option
-@output_option
-def show(job: str, catalog: str | None, output: str) -> None:
-    """Everything about one job: state and why it waits, machines, times, cost, output."""
-    context = Context(catalog)
-    found = named(context, job)
-    why = _why(context, found) if not found.ended and found.start_time is None else ""
-    if output == "json":
-        screen.out_json("job", {"job": {**job_document(found, context), "waitsFor": why or None}})
-        return
-    for key, value in _facts(context, found, why):
-        screen.out(f"{key:<10} {value}")
-    if found.tried:
-        screen.out("")
-        show_trials(found)
-
-
-def _why(context: Context, job: CustomJob) -> str:
-    try:
-        cluster = context.vertex.persistent_resource(job.persistent_resource_id) if job.persistent_resource_id else None
-        active = tuple(context.vertex.active_custom_jobs())
-    except CloudError as problem:
-        return f"why is not known: {problem.message}"
-    return reason(job, cluster, context.cluster_name(job.persistent_resource_id), active, context.now)
-
-
-def _on(name: str, id_: str) -> str:
-    """``cpu (cpu-1a2b3c4)``; the id alone where it has no name any more."""
-    return id_ if name == id_ else f"{name} ({id_})"
-
-
-def _facts(context: Context, job: CustomJob, why: str) -> list[tuple[str, str]]:
-    from slipway.cli.following import cost_words
-
-    money = account(job, context.catalog.region, context.now)
-    pools = [
-        f"{pool.replicas} × {pool.shape.machine} ({role_at(job, index)})"
-        for index, pool in enumerate(job.worker_pools)
-        if pool.replicas
-    ]
-    place = context.cluster_name(job.persistent_resource_id)
-    facts = [
-        ("job", job.display_name),
-        ("name", job.name),
-        ("state", f"{state_word(job.state)}{f': {why}' if why else ''}"),
-        ("error", job.error),
-        ("template", job.labels.get(naming.TEMPLATE_LABEL, "")),
-        ("commit", job.labels.get(naming.COMMIT_LABEL, "")),
-        (
-            "code",
-            join(dict.fromkeys(uri for pool in job.worker_pools for uri in pool.packages or (pool.image,) if uri)),
-        ),
-        ("user", job.labels.get(naming.USER_LABEL, "")),
-        ("request", job.labels.get(naming.REQUEST_LABEL, "")),
-        ("on", _on(place, job.persistent_resource_id) or money.way),
-        ("machines", join(pools)),
-        ("created", job.create_time.isoformat(timespec="seconds") if job.create_time else ""),
-        ("waited", exact(money.wait) if money.wait is not None else ""),
-        ("ran", exact(money.run) if money.run is not None else ""),
-        ("cost", cost_words(money.cost, money.paid_anyway) if money.run is not None else ""),
-        ("output", job.output),
-        ("model", job.model),
-        ("console", context.console_link(job.id)),
-    ]
-    return [(key, value) for key, value in facts if value]
-
-
 @jobs.command("logs")
 @click.argument("job", shell_complete=suggest.jobs)
 @click.option("-f", "--follow", is_flag=True, help="Go on until the job ends. Ctrl-C detaches.")
-@click.option("--tail", "last", type=click.IntRange(1), metavar="N", help="Only the last N lines.")
-@click.option("--role", metavar="ROLE", help="Only this role's, or this replica's: workers, workers-1.")
+@click.option(
+    "--tail", "last", type=click.IntRange(1), metavar="N", help="Only the last N lines, and those that follow."
+)
+@click.option("--role", metavar="ROLE", help="Only this role's, or this replica's: workers, workers-1, service.")
 @click.option("--severity", type=click.Choice(_SEVERITIES), help="Only lines at least as severe.")
 @catalog_option
 @output_option
 def logs(
     job: str, follow: bool, last: int | None, role: str | None, severity: str | None, catalog: str | None, output: str
 ) -> None:
-    """What a job wrote, each line after the role that wrote it. JSON output is one object a line."""
-    from slipway.cli.following import line, watch
-    from slipway.jobs.tail import prefix
+    """What a job wrote, each line after the role that wrote it. JSON output is one object a line.
 
-    if follow and (last or role or output == "json"):
-        raise ConfigError("--follow shows everything as text", fix="leave out --tail, --role and --output json")
+    Lines of `service` are the service's own: what a job waits for, preemptions, restarts.
+    """
     context = Context(catalog)
     found = named(context, job)
     wanted = (severity or "").upper()
-    if follow:
-        ended = watch(context, found, logs=True, severity=wanted)
-        problem = problem_of(ended)
-        if problem:
-            raise problem
-        return
     logging = context.connection.logging(context.catalog.project)
-    entries = (
-        newest(logging, job_filter(found.log_ids, severity=wanted), last)
-        if last and found.log_ids
-        else Tail(logging, found.log_ids, severity=wanted).more()
-    )
-    replicas = tuple(pool.replicas for pool in found.worker_pools)
+    tail = newest(logging, job_filter(found.log_ids, severity=wanted), last) if last and found.log_ids else None
+
+    def text(entry: LogEntry, job: CustomJob) -> str:
+        return _line(entry, job, role, json_lines=output == "json")
+
+    if follow:
+        _follow(context, found, tail, wanted, text, plain=output == "json")
+        return
     shown = 0
-    for entry in entries:
-        who = prefix(entry, roles(found), replicas)
-        if role and who != role and who.rpartition("-")[0] != role:
-            continue
-        shown += 1
-        if output == "json":
-            document = {"time": entry.stamp, "severity": entry.severity, "role": who, "task": entry.task}
-            screen.out(json.dumps({"schema": screen.SCHEMA, **document, "text": entry.text}, ensure_ascii=False))
-        else:
-            screen.out(line(entry, found))
+    for entry in Tail(logging, found.log_ids, severity=wanted).more() if tail is None else tail:
+        if said := text(entry, found):
+            screen.out(said)
+            shown += 1
     if not shown:
         screen.note(f"no lines{f' of {role}' if role else ''} yet; {found.display_name} is {state_word(found.state)}")
+
+
+def _follow(
+    context: Context,
+    job: CustomJob,
+    tail: list[LogEntry] | None,
+    severity: str,
+    text: Callable[[LogEntry, CustomJob], str],
+    *,
+    plain: bool,
+) -> None:
+    from slipway.cli.following import watch
+
+    begin = tail[0].timestamp if tail else None
+    ended = watch(context, job, logs=True, severity=severity, begin=begin, text=text, plain=plain)
+    problem = problem_of(ended)
+    if problem:
+        raise problem
+
+
+def _line(entry: LogEntry, job: CustomJob, role: str | None, *, json_lines: bool) -> str:
+    """A line of the log as it is printed; empty for one of another role."""
+    from slipway.cli.following import line
+    from slipway.jobs.events import kind_of
+    from slipway.jobs.tail import prefix
+
+    who = prefix(entry, roles(job), tuple(pool.replicas for pool in job.worker_pools))
+    if role and who != role and who.rpartition("-")[0] != role:
+        return ""
+    if not json_lines:
+        return line(entry, job)
+    document = {"time": entry.stamp, "severity": entry.severity, "role": who, "task": entry.task}
+    document |= {"event": kind_of(entry), "text": entry.text}
+    return screen.json_text({"schema": screen.SCHEMA, **document})
 
 
 @jobs.command("wait")

@@ -13,6 +13,7 @@ from slipway.cloud.vertex import Vertex
 
 if TYPE_CHECKING:
     from slipway.cloud.logging import Logging
+    from slipway.cloud.monitoring import Monitoring
     from slipway.cloud.quotas import Quotas
 
 
@@ -42,6 +43,11 @@ class Connection:
         from slipway.cloud.logging import Logging
 
         return Logging(self.session, self.endpoints, project)
+
+    def monitoring(self, project: str) -> Monitoring:
+        from slipway.cloud.monitoring import Monitoring
+
+        return Monitoring(self.session, self.endpoints, project)
 
 
 def connect(environ: Mapping[str, str], patience: Patience | None = None) -> Connection:

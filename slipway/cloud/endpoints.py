@@ -13,6 +13,7 @@ OVERRIDES = {
     "storage": "GOOGLE_STORAGE_CUSTOM_ENDPOINT",
     "quotas": "GOOGLE_CLOUD_QUOTAS_CUSTOM_ENDPOINT",
     "logging": "GOOGLE_LOGGING_CUSTOM_ENDPOINT",
+    "monitoring": "GOOGLE_MONITORING_CUSTOM_ENDPOINT",
     "iam": "GOOGLE_IAM_CUSTOM_ENDPOINT",
     "resource_manager": "GOOGLE_RESOURCE_MANAGER_CUSTOM_ENDPOINT",
     "service_usage": "GOOGLE_SERVICE_USAGE_CUSTOM_ENDPOINT",
@@ -23,6 +24,7 @@ _HOSTS = {
     "storage": ("storage", "storage/v1/"),
     "quotas": ("cloudquotas", "v1/"),
     "logging": ("logging", "v2/"),
+    "monitoring": ("monitoring", "v3/"),
     "iam": ("iam", "v1/"),
     "resource_manager": ("cloudresourcemanager", "v1/"),
     "service_usage": ("serviceusage", "v1/"),
@@ -92,6 +94,12 @@ class Endpoints:
     @property
     def logging(self) -> str:
         return self._base("logging")
+
+    @property
+    def monitoring(self) -> str:
+        """The provider's own override is written without the version."""
+        base = self._base("monitoring")
+        return base if base.endswith("v3/") else base + "v3/"
 
     @property
     def iam(self) -> str:

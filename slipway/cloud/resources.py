@@ -140,6 +140,8 @@ class CustomJob:
     Times are None until they have come; ``worker_pools`` (of one trial) keep their position, empty ones too. ``trials``
     run at once. ``backing`` is the job that a pipeline runs as, once it has one, and ``model`` (with its ``@version``)
     what it uploaded. ``tried`` are a tuning job's trials so far, ``goals`` MAXIMIZE or MINIMIZE by metric.
+    ``max_wait``: seconds that the service waits for its machines, 0 for ever, None where it was told none.
+    ``experiment_run``: the full name of the run of an experiment that it belongs to.
     """
 
     name: str
@@ -162,6 +164,8 @@ class CustomJob:
     model: str = ""
     tried: tuple[Trial, ...] = ()
     goals: Mapping[str, str] = field(default_factory=dict)
+    max_wait: float | None = None
+    experiment_run: str = ""
 
     @property
     def id(self) -> str:
@@ -208,7 +212,14 @@ class CustomJob:
             model=_model(body),
             tried=tuple(Trial.read(trial) for trial in body.get("trials", ())),
             goals={one["metricId"]: one.get("goal", "") for one in body.get("studySpec", {}).get("metrics", ())},
+            max_wait=_seconds(spec.get("scheduling", {}).get("maxWaitDuration")),
+            experiment_run=spec.get("experimentRun", ""),
         )
+
+
+def _seconds(text: str | None) -> float | None:
+    """A duration as the APIs write it: ``86400s``."""
+    return None if text is None else float(text.removesuffix("s"))
 
 
 def _backing(body: Json) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from slipway.cloud.failures import CloudError, Denied, Exhausted, Garbled, NoAnswer, Unavailable, Unreachable
@@ -11,7 +11,7 @@ from slipway.cloud.resources import CustomJob, PersistentResource
 from slipway.cloud.vertex import Vertex
 from slipway.errors import Timeout
 from slipway.jobs.tail import Pace, Tail
-from slipway.jobs.waiting import reason
+from slipway.jobs.waiting import reason, waits, with_word
 from slipway.timing import Clock
 
 _PASSING = (Unavailable, Unreachable, NoAnswer, Garbled, Exhausted)
@@ -70,7 +70,10 @@ class Follower:
         tail: Tail | None = None,
         rhythm: Rhythm | None = None,
         clock: Clock | None = None,
+        word: Callable[[CustomJob], str] | None = None,
     ) -> None:
+        """``word`` gives the service's own last word about a job that waits beside the pools."""
+        self._word = word
         self._vertex, self._job, self._tail = vertex, job, tail
         self._cluster_name = cluster_name or job.persistent_resource_id
         self._rhythm = rhythm or Rhythm()
@@ -97,7 +100,7 @@ class Follower:
                 yield from self._look()
                 if self._job.ended:
                     break
-                if self._job.start_time is not None:
+                if not waits(self._job):
                     why = ""
                 elif now >= why_at:
                     why = self._why()
@@ -137,7 +140,10 @@ class Follower:
             cluster = self._cluster()
         except CloudError as problem:
             return f"why is not known: {problem.message}"
-        return reason(self._job, cluster, self._cluster_name, jobs, self._clock.now())
+        why = reason(self._job, cluster, self._cluster_name, jobs, self._clock.now())
+        if self._word is None or self._job.persistent_resource_id:
+            return why
+        return with_word(why, self._word(self._job))
 
     def _cluster(self) -> PersistentResource | None:
         name = self._job.persistent_resource_id

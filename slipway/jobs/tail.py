@@ -12,7 +12,7 @@ from slipway.cloud.logging import LogEntry, Logging
 _OVERLAP = timedelta(seconds=20)
 """Entries arrive out of order; so much is read again, and what was seen is left out."""
 
-_TRIAL_LABEL = "ml.googleapis.com/trial_id"
+TRIAL_LABEL = "ml.googleapis.com/trial_id"
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,12 @@ def job_filter(ids: tuple[str, ...], *, since: datetime | None = None, severity:
 
 
 class Tail:
-    """Gives each line once. Not to be shared by threads."""
+    """Gives each line once, none from before ``begin``. Not to be shared by threads."""
 
-    def __init__(self, logging: Logging, ids: tuple[str, ...], *, severity: str = "") -> None:
+    def __init__(
+        self, logging: Logging, ids: tuple[str, ...], *, severity: str = "", begin: datetime | None = None
+    ) -> None:
+        self._begin = begin
         self._logging, self._ids, self._severity = logging, ids, severity
         self._newest: datetime | None = None
         self._seen: dict[tuple[str, str, str], datetime | None] = {}
@@ -58,7 +61,9 @@ class Tail:
         """The lines that came since the last call. A rate limit gives none and counts in ``refusals``."""
         if not self._ids:
             return
-        since = self._newest - _OVERLAP if self._newest else None
+        since = self._newest - _OVERLAP if self._newest else self._begin
+        if since and self._begin:
+            since = max(since, self._begin)
         query, token = job_filter(self._ids, since=since, severity=self._severity), ""
         while True:
             try:
@@ -103,16 +108,18 @@ def newest(logging: Logging, query: str, count: int) -> list[LogEntry]:
 def prefix(entry: LogEntry, roles: tuple[str, ...], replicas: tuple[int, ...]) -> str:
     """Who wrote a line: ``scheduler``, ``workers-1``; the service's own lines have the log's name. A trial's number
     stands before it: ``3/trial``."""
-    trial = entry.labels.get(_TRIAL_LABEL, "")
-    return f"{trial}/{_who(entry, roles, replicas)}" if trial else _who(entry, roles, replicas)
+    trial = entry.labels.get(TRIAL_LABEL, "")
+    who = who_of(entry.task, roles, replicas)
+    return f"{trial}/{who}" if trial else who
 
 
-def _who(entry: LogEntry, roles: tuple[str, ...], replicas: tuple[int, ...]) -> str:
-    pool, dash, index = entry.task.removeprefix("workerpool").partition("-")
-    if not dash or not pool.isdigit() or not entry.task.startswith("workerpool"):
-        return entry.task
+def who_of(task: str, roles: tuple[str, ...], replicas: tuple[int, ...]) -> str:
+    """``workerpool1-0`` as ``workers-0``, or ``workers`` where there is one alone; other names as they are."""
+    pool, dash, index = task.removeprefix("workerpool").partition("-")
+    if not dash or not pool.isdigit() or not task.startswith("workerpool"):
+        return task
     position = int(pool)
     if position >= len(roles):
-        return entry.task
+        return task
     alone = position < len(replicas) and replicas[position] == 1
     return roles[position] if alone else f"{roles[position]}-{index}"

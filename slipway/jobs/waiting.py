@@ -8,6 +8,10 @@ from datetime import datetime
 from slipway.cloud.resources import CustomJob, PersistentResource
 from slipway.submit.demand import Demand
 from slipway.submit.verdict import Outcome, on_cluster
+from slipway.words import span
+
+_FLEX_START_WAIT = 86400.0
+"""Seconds, where the request names none."""
 
 _PLAIN = {
     "JOB_STATE_QUEUED": "queued by the service",
@@ -29,6 +33,8 @@ def reason(
     if not job.persistent_resource_id:
         if job.state == "JOB_STATE_QUEUED":
             return "queued by the service: its quota is in use, or there are no machines"
+        if job.state == "JOB_STATE_PENDING" and job.strategy == "FLEX_START" and job.start_time is None:
+            return f"in the queue of flex-start: {_left(job, now)}"
         return plain
     if cluster is None:
         return f"{plain} (cluster {cluster_name} can't be read)"
@@ -44,6 +50,24 @@ def reason(
     if verdict.outcome is Outcome.STARTS:
         return plain
     return verdict.text
+
+
+def waits(job: CustomJob) -> bool:
+    """For its first start, or for machines again after it lost them."""
+    return not job.ended and (job.start_time is None or job.state in ("JOB_STATE_QUEUED", "JOB_STATE_PENDING"))
+
+
+def with_word(why: str, word: str) -> str:
+    """With what the service says itself, as it is."""
+    return f"{why}; the service says: {word}" if word else why
+
+
+def _left(job: CustomJob, now: datetime) -> str:
+    wait = _FLEX_START_WAIT if job.max_wait is None else job.max_wait
+    if not wait:
+        return "it waits for as long as it takes"
+    left = wait - (now - job.create_time).total_seconds() if job.create_time else wait
+    return f"{span(left)} are left" if left > 0 else "its time is over"
 
 
 def state_word(state: str) -> str:

@@ -47,18 +47,20 @@ class Job:
         return [f"{entry['role'] or entry['task']}: {entry['text']}" for entry in entries]
 
     def said(self, words: str) -> None:
-        """Wait until a line has these words, asking the service itself; fails when the job ends without."""
-        log = quote(f"projects/{PROJECT}/logs/ml.googleapis.com%2F{self.name.rpartition('/')[2]}")
-        query = {"resourceNames": [f"projects/{PROJECT}"], "filter": f'"{words}"', "pageSize": 1000}
+        """Wait until a line of a custom job has these words; fails when the job ends without."""
+        number = self.name.rpartition("/")[2]
+        query = {
+            "resourceNames": [f"projects/{PROJECT}"],
+            "filter": f'resource.labels.job_id="{number}" AND "{words}"',
+        }
 
-        def found() -> bool:
+        def heard() -> bool:
             ended = self.state in ENDED
-            entries = self.stack.cloud.rest("POST", "/v2/entries:list", query).get("entries", [])
-            heard = any(quote(entry["logName"]) == log for entry in entries)
-            assert heard or not ended, f"it ended without {words!r}:\n" + "\n".join(self.lines)
-            return heard
+            found = "entries" in self.stack.cloud.rest("POST", "/v2/entries:list", query)
+            assert found or not ended, f"it ended without {words!r}:\n" + "\n".join(self.lines)
+            return found
 
-        wait_for(found, f"the job says {words!r}")
+        wait_for(heard, f"a line with {words!r}")
 
     def kill(self, replica: str) -> None:
         """SIGKILL for a replica (workerpool1-0), as when its machine dies."""

@@ -88,7 +88,11 @@ def connection(url: str, http: requests.Session | None = None) -> Connection:
     return Connection(session, Endpoints(overrides=dict.fromkeys(OVERRIDES, url)))
 
 
-@pytest.mark.parametrize("content", NO_JSON, ids=lambda content: repr(content[:12]))
+def _short(content: bytes) -> str:
+    return repr(content[:12])
+
+
+@pytest.mark.parametrize("content", NO_JSON, ids=_short)
 def test_a_list_that_is_no_json_object_is_no_empty_list(server: Server, content: bytes) -> None:
     server.says(content)
     vertex = connection(server.url).vertex("p", "us-central1")
@@ -106,13 +110,13 @@ def test_values_of_other_types_than_the_apis_are_an_error_in_words(server: Serve
         list(connection(server.url).vertex("p", "us-central1").custom_jobs())
 
 
-@pytest.mark.parametrize("content", [*NO_JSON, *(json.dumps(body).encode() for body in NO_JOBS[:-1])])
+@pytest.mark.parametrize("content", [*NO_JSON, *(json.dumps(body).encode() for body in NO_JOBS[:-1])], ids=_short)
 def test_the_guard_does_not_take_a_strange_answer_for_no_jobs(server: Server, content: bytes) -> None:
     server.says(content)
     assert isinstance(jobs_on(connection(server.url), CLUSTER), Unknown)
 
 
-@pytest.mark.parametrize("content", [*NO_JSON, b"{}", b'{"name": null}', b'{"name": ""}'], ids=repr)
+@pytest.mark.parametrize("content", [*NO_JSON, b"{}", b'{"name": null}', b'{"name": ""}'], ids=_short)
 def test_a_submission_without_a_job_in_its_answer_is_neither_accepted_nor_refused(
     server: Server, content: bytes
 ) -> None:  # N7
