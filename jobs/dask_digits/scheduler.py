@@ -74,7 +74,9 @@ async def run(client: Client, options: Namespace) -> dict[str, Any]:
     total = len(settings) * options.folds
     print(f"search: {len(settings)} candidates × {options.folds} folds, {options.trees} trees each", flush=True)
     tasks = {
-        client.submit(placed, search.score, setting, options.trees, fold, options.folds, options.seed, pure=False): number
+        client.submit(
+            placed, search.score, setting, options.trees, fold, options.folds, options.seed, pure=False
+        ): number
         for number, setting in enumerate(settings)
         for fold in range(options.folds)
     }

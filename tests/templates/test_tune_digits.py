@@ -1,0 +1,40 @@
+"""tune-digits: a study on a pool, several trials at once, and the best of them shown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from .stack import Stack
+
+pytestmark = pytest.mark.journey
+
+TRIALS, AT_ONCE = 4, 2
+VALUES = {"forest": {"model", "depth"}, "svc": {"model", "c", "gamma"}}
+
+
+def test_tune_digits_runs_trials_at_once_on_the_pool_and_shows_the_best(stack: Stack) -> None:  # W5
+    job = stack.run("tune-digits", trials=TRIALS, parallel=AT_ONCE, folds=2)
+    study = job.document
+    assert (study["kind"], study["cluster"]) == ("hyperparameter-tuning-job", "cpu")
+    assert [trial["state"] for trial in study["trials"]] == ["SUCCEEDED"] * TRIALS
+
+    for trial in study["trials"]:
+        assert set(trial["values"]) == VALUES[trial["values"]["model"]], "what the other model has is not searched"
+        assert 0.5 < trial["metrics"]["accuracy"] <= 1
+
+    runs = [stack.cloud.rest("GET", f"/v1/{trial['job']}") for trial in study["trials"]]
+    assert {run["jobSpec"]["persistentResourceId"] for run in runs} == {study["clusterId"]}
+    assert at_once(runs) == AT_ONCE
+
+    best = max(study["trials"], key=lambda trial: float(trial["metrics"]["accuracy"]))
+    assert study["bestTrial"] == best["id"]
+    shown = stack.slipway("jobs", "show", job.display_name).out.splitlines()
+    (marked,) = [line for line in shown if "★" in line]
+    assert marked.split()[:4] == [best["id"], "★", "succeeded", best["values"]["model"]]
+
+
+def at_once(runs: list[Any]) -> int:
+    """The most of them that were under way at the same moment."""
+    return max(sum(one["createTime"] <= run["createTime"] < one["endTime"] for one in runs) for run in runs)
