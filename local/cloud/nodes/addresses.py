@@ -1,22 +1,31 @@
 """Addresses of replicas: each its own, so that all can listen on the ports they like."""
 
+import hashlib
 import sys
+from pathlib import Path
 
-TRAINING_PORT = 2222
-OPEN_PORT = 7777
-_FIRST_PORT = 20_000
-_PORTS = 40_000
+_HOSTS = 254 * 256 * 254
+_FIRST_PORT = 10_000
+_PORTS = 22_000
 
 
-def address(number: int, platform: str = sys.platform) -> tuple[str, int, int]:
-    """(host, training port, open port) for the replica that is the `number`th of all, from 1.
+def beginning(state_folder: Path) -> int:
+    """What a cloud counts its replicas from, so that two clouds on a machine are unlikely to meet."""
+    return int(hashlib.sha256(bytes(state_folder)).hexdigest()[:12], 16) % _HOSTS
 
-    Linux answers on all of 127.0.0.0/8, so there each replica has a host of its own, outside 127.0.0.x; elsewhere
-    it has ports of its own.
+
+def address(number: int, first: int, platform: str = sys.platform) -> tuple[str, int, int]:
+    """(host, training port, open port) for the replica that is the `number`th of all, from 1, of a job whose first
+    one is the `first`th.
+
+    Linux answers on all of 127.0.0.0/8, so there each replica has a host of its own, outside 127.0.0.x, and only jobs
+    differ by their ports: programs that listen on every address, as PyTorch's store does, would else meet those of
+    another job. Elsewhere each replica has ports of its own.
     """
     if platform == "linux":
-        second, rest = divmod((number - 1) % (254 * 256 * 254), 256 * 254)
+        second, rest = divmod((number - 1) % _HOSTS, 256 * 254)
         third, fourth = divmod(rest, 254)
-        return f"127.{second + 1}.{third}.{fourth + 1}", TRAINING_PORT, OPEN_PORT
+        port = _FIRST_PORT + 2 * (first - 1) % _PORTS
+        return f"127.{second + 1}.{third}.{fourth + 1}", port, port + 1
     port = _FIRST_PORT + 2 * (number - 1) % _PORTS
     return "127.0.0.1", port, port + 1

@@ -39,7 +39,8 @@ class Demand:
 class Replica:
     """One replica that was given a machine: of a cluster's pool, of a reservation (its path), or neither.
 
-    `host` is its address, which it keeps when it is restarted in place; `restarts` counts that in this attempt.
+    `host` is its address, which it keeps when it is restarted in place; `restarts` counts that in this attempt, and
+    `lost` is the moment of the last one.
     """
 
     index: int
@@ -50,6 +51,7 @@ class Replica:
     open_port: int
     reservation: str | None = None
     restarts: int = 0
+    lost: str | None = None
 
     @property
     def name(self) -> str:

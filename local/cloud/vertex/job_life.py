@@ -80,12 +80,15 @@ def _restarted(job: Job, run: Run, restart: Restart, now: datetime, rules: Train
         )
     if restart.whole:
         return changed(told, replace(run, worn=worn, outcome=Outcome("restart")), run.state, now)
-    return changed(told, replace(_again(run, restart.names), worn=worn), run.state, now)
+    return changed(told, replace(_again(run, restart.names, now), worn=worn), run.state, now)
 
 
-def _again(run: Run, names: Sequence[str]) -> Run:
+def _again(run: Run, names: Sequence[str], now: datetime) -> Run:
     """The run with these replicas to be started once more, where they were."""
-    replicas = [replace(item, restarts=item.restarts + 1) if item.name in names else item for item in run.replicas]
+    lost = timestamp(now)
+    replicas = [
+        replace(item, restarts=item.restarts + 1, lost=lost) if item.name in names else item for item in run.replicas
+    ]
     return replace(run, replicas=tuple(replicas))
 
 
@@ -96,7 +99,7 @@ def _closed(
     if not all(sighting.ended for sighting in seen.values()):
         return job
     if outcome.state == "restart":
-        again = _again(replace(run, outcome=None), [item.name for item in run.replicas])
+        again = _again(replace(run, outcome=None), [item.name for item in run.replicas], now)
         return changed(job, again, "JOB_STATE_PENDING", now)
     if outcome.state == "preempted":
         return _preempted(job, run, now, rules)

@@ -141,9 +141,12 @@ def _start(
 ) -> None:
     """Put a job on machines: (worker pool, pool of its cluster or None, reservation or None) for each replica."""
     numbers: Counter[int] = Counter()
-    replicas = []
+    replicas: list[Replica] = []
+    beginning, first = addresses.beginning(world.state_folder), 0
     for index, pool, reservation in places:
-        host, port, open_port = addresses.address(world.store.next_id("replica"))
+        number = beginning + world.store.next_id("replica")
+        first = first or number
+        host, port, open_port = addresses.address(number, first)
         replicas.append(Replica(index, numbers[index], pool, host, port, open_port, reservation))
         numbers[index] += 1
     keeping.keep(world, run, waiting_life.placed(job, run, replicas, now))

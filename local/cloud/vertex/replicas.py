@@ -3,6 +3,7 @@
 import hashlib
 import os
 import shutil
+from datetime import datetime, timedelta
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,12 @@ def folder(world: World, run: Run, replica: Replica) -> Path:
 def folder_name(replica: Replica) -> str:
     """A replica's name, with a number for each time it was restarted in place."""
     return f"{replica.name}.{replica.restarts}" if replica.restarts else replica.name
+
+
+def due(world: World, replica: Replica, now: datetime) -> bool:
+    """Whether a replica is to run by now. One that was lost is away for a while, by the setting as it is now."""
+    away = timedelta(seconds=world.settings.delay(world.settings.worker_restart_seconds))
+    return replica.lost is None or now >= datetime.fromisoformat(replica.lost) + away
 
 
 def metrics_folder(world: World, job_id: str) -> Path:

@@ -71,7 +71,7 @@ class Scheduler:
             queueing.serve_all(world, now)
         started = jobs.started(world.store)
         for job in started:
-            self._act(job)
+            self._act(job, now)
         return bool(started) or bool(jobs.queues(world.store))
 
     def _preempt(self, now: datetime) -> None:
@@ -108,7 +108,7 @@ class Scheduler:
         keeping.keep(world, run, changed)
         return [run] if over else []
 
-    def _act(self, job: Job) -> None:
+    def _act(self, job: Job, now: datetime) -> None:
         run = job.run
         if run is None:
             return
@@ -120,6 +120,7 @@ class Scheduler:
                 else:
                     self._nodes.stop(folder, run.outcome.grace_s)
             return
+        folders = {replica: folder for replica, folder in folders.items() if replicas.due(self._world, replica, now)}
         missing = {replica: folder for replica, folder in folders.items() if not self._nodes.ready(folder)}
         if missing:
             token = self._world.access.mint(f"serviceAccount:{run.email}", replicas.purpose(run))

@@ -53,6 +53,8 @@ class TrainingSettings:
     job_retries: int = 3
     # Times a worker is restarted in place, before the whole job is tried again.
     worker_restarts: int = 5
+    # How long a worker that is restarted in place is away, as until a machine has taken the place of the lost one.
+    worker_restart_seconds: float = 0.0
     # Exit codes that restart a worker, as a machine that went away does: ends by a signal from outside.
     worker_restart_codes: str = "129,130,143"
     # Stock-out of a job that does not wait in the flex-start queue: tries in all, and the time between two of them.

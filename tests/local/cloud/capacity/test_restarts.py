@@ -44,6 +44,19 @@ def test_a_dead_replica_is_started_again_in_its_place_while_the_others_go_on(sta
     assert stage.said(job) == [f"The replica {name} ended before its work was done; restarting it (restart 1 of 5)."]
 
 
+def test_a_lost_replica_is_away_as_long_as_the_setting_says_by_then(stage: Stage) -> None:
+    stage.set(worker_restart_seconds=60)
+    job = three(stage)
+    stage.dies(job, FIRST)
+    for seconds in (0, 59):
+        stage.step(seconds)
+        assert stage.machines.sighting(stage.folder(job, FIRST)).phase == "starting"
+        assert stage.state(job) == "RUNNING", "the others go on"
+    stage.set(worker_restart_seconds=0)
+    stage.step()
+    assert stage.machines.sighting(stage.folder(job, FIRST)).phase == "running"
+
+
 def test_after_five_restarts_of_one_worker_the_whole_job_starts_again(stage: Stage) -> None:
     job = three(stage)
     for _ in range(5):
