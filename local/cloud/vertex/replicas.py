@@ -3,8 +3,8 @@
 import hashlib
 import os
 import shutil
-from datetime import datetime, timedelta
 from collections.abc import Mapping
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
