@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from importlib import import_module
 
 from dask.system import CPU_COUNT
 from distributed import Worker
@@ -20,6 +21,8 @@ def threads() -> int:
 
 async def serve(topology: Topology, join_within_s: float = JOIN_WITHIN_S) -> None:
     """Returns when the scheduler has closed or is lost; raises TimeoutError when it never comes."""
+    # Before it joins: a worker that has scikit-learn yet to load would leave its first fits to the others.
+    import_module(f"{__package__}.search")
     print(f"worker {topology.index}: joining tcp://{topology.scheduler}, threads: {threads()}", flush=True)
     async with Worker(
         f"tcp://{topology.scheduler}",

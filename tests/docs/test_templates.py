@@ -1,9 +1,13 @@
-"""Every template that ships has its line in the guide, and the guide has no other. # D3"""
+"""Every template that ships has its line in the guide and is run by tests, and the guide has no other. # D3"""
 
 from __future__ import annotations
 
+import ast
 import re
+import tomllib
 from pathlib import Path
+
+import pytest
 
 from slipway.template.load import load
 
@@ -21,3 +25,22 @@ def test_the_kinds_told_are_the_kinds_that_a_template_has() -> None:
     for template in load(tuple(rows), ROOT / "templates"):
         assert rows[template.name].startswith(template.kind.replace("-", " ")), template.name
         assert all(f"--as {kind}" in rows[template.name] for kind in template.kinds[1:])
+
+
+def test_each_template_is_run_by_tests_that_carry_its_name() -> None:
+    """tests/templates submits it on a deployed stack; what this page shows is compared there with what is printed."""
+    for name in re.findall(r"^\| `([a-z0-9-]+)` \|", GUIDE, re.MULTILINE):
+        word = name.replace("-", "_")
+        tests = ast.parse((ROOT / "tests" / "templates" / f"test_{word}.py").read_text("utf-8")).body
+        names = [part.name for part in tests if isinstance(part, ast.FunctionDef) and part.name.startswith("test_")]
+        assert names
+        assert all(one.startswith(f"test_{word}_") for one in names), names
+
+
+def test_the_scenarios_told_are_scenarios_for_templates_that_can_be_preempted() -> None:
+    parsing = pytest.importorskip("local.cloud.capacity.parsing", reason="needs the local cloud", exc_type=ImportError)
+    blocks = re.findall(r"^```toml\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
+    told = [one.job for block in blocks for one in parsing.parse(tomllib.loads(block)).preemptions]
+    assert told
+    for template in load(tuple(told), ROOT / "templates"):
+        assert "spot" in template.ways

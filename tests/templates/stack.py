@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from tests.checkouts.checkout import PROJECT, VERTEX, Checkout
 from tests.checkouts.shell import Done, wait_for
+from tests.docs.console import Typed, commands, missing
 from tests.local.conftest import ROOT, LocalCloud
 
 ENDED = ("SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED", "PARTIALLY_SUCCEEDED")
@@ -76,6 +77,12 @@ class Job:
     def output(self, name: str) -> bytes:
         """A file of the job's output folder."""
         return self.stack.content(f"{self.document['output']}/{name}")
+
+    def unshown(self, command: str) -> list[str]:
+        """Lines that docs/templates.md shows below `slipway jobs COMMAND` of the template, and that are not printed."""
+        template = self.document["template"]
+        (typed,) = [one for one in told() if one.command.startswith(f"slipway jobs {command} {template}-")]
+        return missing(typed.shown, self.stack.slipway("jobs", command, self.display_name).out)
 
     @property
     def metrics(self) -> Any:
@@ -160,6 +167,11 @@ class Stack:
     def trainer(self) -> str:
         """The account that the stack's jobs run as."""
         return f"slipway-{self.checkout.stack}-trainer@{PROJECT}.iam.gserviceaccount.com"
+
+
+def told() -> list[Typed]:
+    """The commands that docs/templates.md tells a reader to type, and what they show."""
+    return commands(ROOT / "docs" / "templates.md")
 
 
 def shipped() -> list[str]:

@@ -14,9 +14,10 @@ def test_dask_digits_gives_each_of_more_workers_less_to_do(stack: Stack) -> None
 
     Time itself would tell of this machine, whose cores all workers share.
     """
-    search = {"trees": 20, "candidates": 6, "folds": 3}
+    search = {"trees": 40, "candidates": 6, "folds": 3}
     jobs = [stack.submit("dask-digits", workers=workers, **search) for workers in (1, 3)]
     one, three = (job.finished().metrics for job in jobs)
+    assert jobs[1].unshown("logs") == []
     assert one["fits"] == {"worker-0": 18}
     assert set(three["fits"]) == {"worker-0", "worker-1", "worker-2"}
     assert sum(three["fits"].values()) == 18

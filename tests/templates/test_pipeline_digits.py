@@ -27,6 +27,7 @@ def test_pipeline_digits_uploads_a_model_that_the_sdk_gives_back(stack: Stack, t
     job = stack.run("pipeline-digits", trees=20)
     assert (job.document["kind"], job.document["way"]) == ("training-pipeline", "pool")
     assert job.metrics["accuracy"] > 0.9
+    assert job.unshown("show") == []
     name, _, version = job.document["model"].partition("@")
 
     from google.cloud import aiplatform
@@ -41,6 +42,7 @@ def test_pipeline_digits_uploads_a_model_that_the_sdk_gives_back(stack: Stack, t
     model = aiplatform.Model(name, version=version)
     assert (model.display_name, model.version_id) == ("digits", version)
     assert model.resource_name in [one.resource_name for one in aiplatform.Model.list(filter='display_name="digits"')]
+    assert model.container_spec is not None
     assert model.container_spec.image_uri.endswith("/prediction/sklearn-cpu.1-6:latest")
     assert model.uri == f"{job.document['output']}/model"
 

@@ -10,7 +10,7 @@ from .stack import Stack
 
 pytestmark = pytest.mark.journey
 
-TRIALS, AT_ONCE = 4, 2
+TRIALS, AT_ONCE = 3, 2
 VALUES = {"forest": {"model", "depth"}, "svc": {"model", "c", "gamma"}}
 
 
@@ -31,10 +31,12 @@ def test_tune_digits_runs_trials_at_once_on_the_pool_and_shows_the_best(stack: S
     best = max(study["trials"], key=lambda trial: float(trial["metrics"]["accuracy"]))
     assert study["bestTrial"] == best["id"]
     shown = stack.slipway("jobs", "show", job.display_name).out.splitlines()
+    (columns,) = [line.split() for line in shown if line.startswith("TRIAL")]
+    assert set(columns) == {"TRIAL", "STATE", "accuracy"}.union(*(trial["values"] for trial in study["trials"]))
     (marked,) = [line for line in shown if "★" in line]
     assert marked.split()[:4] == [best["id"], "★", "succeeded", best["values"]["model"]]
 
 
 def at_once(runs: list[Any]) -> int:
     """The most of them that were under way at the same moment."""
-    return max(sum(one["createTime"] <= run["createTime"] < one["endTime"] for one in runs) for run in runs)
+    return max(len([one for one in runs if one["createTime"] <= run["createTime"] < one["endTime"]]) for run in runs)
