@@ -14,12 +14,13 @@ from slipway.cli import screen, suggest
 from slipway.cli.cancel import cancel, sweep_filter
 from slipway.cli.context import Context, catalog_option, output_option
 from slipway.cli.documents import job_document, roles
+from slipway.cli.ending import ending_of
 from slipway.cli.found import found as named
 from slipway.cli.opening import open_job
 from slipway.cli.showing import show
 from slipway.cloud.logging import LogEntry
 from slipway.cloud.resources import CustomJob
-from slipway.jobs.account import account, problem_of
+from slipway.jobs.account import account
 from slipway.jobs.tail import Tail, job_filter, newest
 from slipway.jobs.waiting import state_word
 from slipway.submit import naming
@@ -151,7 +152,7 @@ def _follow(
 
     begin = tail[0].timestamp if tail else None
     ended = watch(context, job, logs=True, severity=severity, begin=begin, text=text, plain=plain)
-    problem = problem_of(ended)
+    problem = ending_of(context, ended)
     if problem:
         raise problem
 
@@ -168,8 +169,7 @@ def _line(entry: LogEntry, job: CustomJob, role: str | None, *, json_lines: bool
     if not json_lines:
         return line(entry, job)
     document = {"time": entry.stamp, "severity": entry.severity, "role": who, "task": entry.task}
-    document |= {"event": kind_of(entry), "text": entry.text}
-    return screen.json_text({"schema": screen.SCHEMA, **document})
+    return screen.json_text({"schema": screen.SCHEMA, **document, "event": kind_of(entry), "text": entry.text})
 
 
 @jobs.command("wait")
@@ -186,6 +186,6 @@ def wait(job: str, timeout: str | None, catalog: str | None, output: str) -> Non
     ended = watch(context, named(context, job), logs=False, timeout=limit, quiet=output == "json")
     if output == "json":
         screen.out_json("job", {"job": job_document(ended, context)})
-    problem = problem_of(ended)
+    problem = ending_of(context, ended)
     if problem:
         raise problem

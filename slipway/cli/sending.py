@@ -64,9 +64,9 @@ def _staying(
     if earlier and not submitted.sent.fresh:
         screen.note(screen.faint("  to run it once more, give the command again", sys.stderr))
     if submitted.sent.job.ended:
-        from slipway.jobs.account import problem_of
+        from slipway.cli.ending import ending_of
 
-        ending = problem_of(submitted.sent.job)
+        ending = ending_of(context, submitted.sent.job)
         if ending:  # While it was waited for, and there is nothing left that could run.
             raise ending
     return submitted, id_

@@ -191,8 +191,8 @@ def submit(
 
         screen.out_json("submission", document(context, submitted, job, submission_id))
     if ending.waits:
-        from slipway.jobs.account import problem_of
+        from slipway.cli.ending import ending_of
 
-        problem = problem_of(job)
+        problem = ending_of(context, job)
         if problem:
             raise problem

@@ -63,11 +63,6 @@ def test_kinds_ways_and_what_chooses_them(lora: Stack) -> None:
     assert row(tuning, "on-demand", "model=27b").endswith("202.07")
 
 
-def test_machines_that_a_parameter_counts_are_shown_as_usual_with_its_name(stack: Stack) -> None:  # D3
-    text = stack.run("templates", "show", "crew").out
-    assert "1 scheduler n1-standard-4, 1 workers n1-standard-4 (parameter workers)" in text and "${" not in text
-
-
 def test_each_way_says_what_is_billed(lora: Stack) -> None:  # W7
     text = lora.run("templates", "show", "lora").out
     assert "waiting is not billed" in row(text, "flex-start:")

@@ -1,0 +1,37 @@
+"""How a job ended, for those who waited for it or look at it: the error, and what to do now."""
+
+from __future__ import annotations
+
+from slipway.cli.context import Context
+from slipway.cloud.failures import CloudError
+from slipway.cloud.resources import CustomJob
+from slipway.errors import SlipwayError
+from slipway.jobs.account import problem_of
+from slipway.jobs.advice import Cause, Step, cause_of, steps
+from slipway.submit.retyping import retyped
+
+
+def ending_of(context: Context, job: CustomJob) -> SlipwayError | None:
+    """The error that an ended job is, with what to do about a lack of machines; None for success."""
+    problem, cause = problem_of(job), cause_of(job)
+    if problem is None or cause is None:
+        return problem
+    problem.fix = "\n".join([*advice_lines(cause, next_steps(context, job, cause)), problem.fix])
+    return problem
+
+
+def next_steps(context: Context, job: CustomJob, cause: Cause) -> tuple[Step, ...]:
+    """None where the job's request can't be read, or comes from no template of the catalog."""
+    try:
+        body = context.vertex.job_document(job.name)
+    except CloudError:
+        return ()
+    again = retyped(context.catalog, job.kind, body)
+    return () if again is None else steps(job, cause, again, context.catalog.region, context.flag)
+
+
+def advice_lines(cause: Cause, found: tuple[Step, ...]) -> list[str]:
+    """A sentence, then a command a line with what it does."""
+    width = max((len(step.command) for step in found), default=0)
+    head = f"{cause.value}{'; it can be tried' if found else ''}"
+    return [head, *(f"{step.command:<{width}}   {step.what}" for step in found)]

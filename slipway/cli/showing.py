@@ -1,0 +1,171 @@
+"""`slipway jobs show`: everything about one job, as lines for people and as one document."""
+
+from __future__ import annotations
+
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from slipway.cli import screen, suggest
+from slipway.cli.chart import show_usage
+from slipway.cli.context import Context, catalog_option, output_option
+from slipway.cli.documents import events_document, job_document, role_at, roles, usage_document
+from slipway.cli.ending import advice_lines, next_steps
+from slipway.cli.following import cost_words
+from slipway.cli.found import found as named
+from slipway.cli.trials import show_trials
+from slipway.cloud.failures import CloudError
+from slipway.cloud.resources import CustomJob
+from slipway.jobs.account import account
+from slipway.jobs.advice import Cause, Step, cause_of
+from slipway.jobs.events import Events, last_word, read_events
+from slipway.jobs.tail import who_of
+from slipway.jobs.usage import Usage, read_usage
+from slipway.jobs.waiting import reason, state_word, waits, with_word
+from slipway.submit import naming
+from slipway.words import exact, join
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A job with all that is read about it: why it waits, what befell it, what it used, and what to do now."""
+
+    job: CustomJob
+    why: str
+    events: Events
+    usage: Usage
+    cause: Cause | None
+    steps: tuple[Step, ...]
+
+
+@click.command("show")
+@click.argument("job", shell_complete=suggest.jobs)
+@catalog_option
+@output_option
+def show(job: str, catalog: str | None, output: str) -> None:
+    """Everything about one job: state and why it waits, machines and their use, restarts, times, cost, output."""
+    context = Context(catalog)
+    picture = _picture(context, named(context, job))
+    if output == "json":
+        screen.out_json("job", {"job": _document(context, picture)})
+        return
+    for key, value in _facts(context, picture):
+        screen.out(f"{key:<10} {value}")
+    if picture.job.tried:
+        screen.out("")
+        show_trials(picture.job)
+    if picture.cause:
+        screen.out("")
+        for line in advice_lines(picture.cause, picture.steps):
+            screen.out(line)
+    if picture.events.all:
+        screen.out("")
+        _show_events(picture)
+    if picture.job.start_time is not None:
+        show_usage(picture.usage)
+
+
+def _picture(context: Context, job: CustomJob) -> Picture:
+    project = context.catalog.project
+    with ThreadPoolExecutor(3, thread_name_prefix="show") as threads:
+        why = threads.submit(_why, context, job)
+        events = threads.submit(read_events, context.hurried.logging(project), job)
+        usage = threads.submit(read_usage, context.hurried.monitoring(project), job, roles(job), context.now)
+        cause = cause_of(job)
+        steps = next_steps(context, job, cause) if cause else ()
+        return Picture(job, why.result(), events.result(), usage.result(), cause, steps)
+
+
+def _why(context: Context, job: CustomJob) -> str:
+    if not waits(job):
+        return ""
+    try:
+        cluster = context.vertex.persistent_resource(job.persistent_resource_id) if job.persistent_resource_id else None
+        active = tuple(context.vertex.active_custom_jobs())
+    except CloudError as problem:
+        return f"why is not known: {problem.message}"
+    why = reason(job, cluster, context.cluster_name(job.persistent_resource_id), active, context.now)
+    if job.persistent_resource_id:
+        return why
+    return with_word(why, last_word(context.hurried.logging(context.catalog.project), job))
+
+
+def _document(context: Context, picture: Picture) -> dict[str, Any]:
+    job = picture.job
+    return {
+        **job_document(job, context),
+        "waitsFor": picture.why or None,
+        **events_document(picture.events, job),
+        "usage": usage_document(picture.usage),
+        "next": [{"what": step.what, "command": step.command} for step in picture.steps],
+    }
+
+
+def _facts(context: Context, picture: Picture) -> list[tuple[str, str]]:
+    job, why = picture.job, picture.why
+    money = account(job, context.catalog.region, context.now)
+    pools = [
+        f"{pool.replicas} × {pool.shape.machine} ({role_at(job, index)})"
+        for index, pool in enumerate(job.worker_pools)
+        if pool.replicas
+    ]
+    place = context.cluster_name(job.persistent_resource_id)
+    facts = [
+        ("job", job.display_name),
+        ("name", job.name),
+        ("state", f"{state_word(job.state)}{f': {why}' if why else ''}"),
+        ("error", job.error),
+        ("template", job.labels.get(naming.TEMPLATE_LABEL, "")),
+        ("commit", job.labels.get(naming.COMMIT_LABEL, "")),
+        (
+            "code",
+            join(dict.fromkeys(uri for pool in job.worker_pools for uri in pool.packages or (pool.image,) if uri)),
+        ),
+        ("user", job.labels.get(naming.USER_LABEL, "")),
+        ("request", job.labels.get(naming.REQUEST_LABEL, "")),
+        ("on", _on(place, job.persistent_resource_id) or money.way),
+        ("machines", join(pools)),
+        ("created", job.create_time.isoformat(timespec="seconds") if job.create_time else ""),
+        ("waited", exact(money.wait) if money.wait is not None else ""),
+        ("ran", exact(money.run) if money.run is not None else ""),
+        ("restarts", _restarts(picture)),
+        ("cost", cost_words(money.cost, money.paid_anyway) if money.run is not None else ""),
+        ("output", job.output),
+        ("model", job.model),
+        ("console", context.console_link(job.id)),
+    ]
+    return [(key, value) for key, value in facts if value]
+
+
+def _on(name: str, id_: str) -> str:
+    """``cpu (cpu-1a2b3c4)``; the id alone where it has no name any more."""
+    return id_ if name == id_ else f"{name} ({id_})"
+
+
+def _restarts(picture: Picture) -> str:
+    """``2, after 2 preemptions``; empty for a job that had none."""
+    events = picture.events
+    if events.why:
+        return f"not known: {events.why}"
+    restarts, preemptions = len(events.of("restart")), len(events.of("preemption"))
+    if not restarts and not preemptions:
+        return ""
+    least = "at least " if events.more else ""
+    after = f", {preemptions} preemption{'' if preemptions == 1 else 's'}" if preemptions else ""
+    return f"{least}{restarts}{after}"
+
+
+def _show_events(picture: Picture) -> None:
+    job = picture.job
+    replicas = tuple(pool.replicas for pool in job.worker_pools)
+    rows = []
+    for event in picture.events.all:
+        who = who_of(event.replica, roles(job), replicas) if event.replica else "–"
+        when = event.at.isoformat(timespec="seconds") if event.at else "?"
+        rows.append((when, event.kind, f"{event.trial}/{who}" if event.trial else who, event.text))
+    screen.table(("WHEN", "WHAT", "REPLICA", "THE SERVICE SAID"), rows)
+    if picture.events.more:
+        screen.note(screen.faint(f"older ones: slipway jobs logs {job.display_name or job.id}", sys.stderr))

@@ -1,0 +1,112 @@
+"""What to do about a job that got no machines, or lost them too often, as commands that can be typed. Pure."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+from slipway.catalog.model import Scalar, Way
+from slipway.cloud.resources import CustomJob
+from slipway.errors import ConfigError
+from slipway.jobs.account import POOL, way_of
+from slipway.submit.naming import CODE_LABEL
+from slipway.submit.retyping import Retyped
+from slipway.submit.ways import standing
+
+_OTHERS = {
+    "flex-start": "waits in the queue until all its machines are there at once",
+    "pool": "on pool {}",
+    "spot": "Spot machines, which may be taken away again",
+    "on-demand": "machines of its own, which nobody takes away",
+    "reservation": "on reserved machines",
+}
+"""The ways in the order in which they are offered, and what each is."""
+
+
+class Cause(Enum):
+    """Why a job has ended without having done its work, as far as it is for want of machines."""
+
+    STOCK_OUT = "there were no machines for it, and the service has stopped trying"
+    EXPIRED = "its machines did not come in the time that it was to wait"
+    PREEMPTED = "its Spot machines were taken away too often, and the service restarts it no more"
+
+
+@dataclass(frozen=True)
+class Step:
+    """``command`` can be typed as it stands, but for what is written ``…`` or ``BUCKET``."""
+
+    what: str
+    command: str
+
+
+def cause_of(job: CustomJob) -> Cause | None:
+    """From the state and the service's words, of which only what is sure to be meant is taken. None for other ends."""
+    way, error = way_of(job), job.error.lower()
+    if way == POOL or job.state not in ("JOB_STATE_FAILED", "JOB_STATE_EXPIRED"):
+        return None
+    insufficient = "resources are insufficient" in error or "stockout" in error
+    if way == "flex-start":
+        late = job.state == "JOB_STATE_EXPIRED" or "max wait duration" in error
+        return Cause.EXPIRED if job.start_time is None and (late or insufficient) else None
+    if way == "spot" and ("preempted" in error or (insufficient and job.start_time is not None)):
+        return Cause.PREEMPTED
+    return Cause.STOCK_OUT if insufficient else None
+
+
+def steps(job: CustomJob, cause: Cause, again: Retyped, region: str, catalog: str | None = None) -> tuple[Step, ...]:
+    """Other ways that the template has, fewer machines, a longer wait, another region.
+
+    ``catalog`` as it was typed, None where it was not.
+    """
+    return tuple(_steps(job, cause, again, region, catalog))
+
+
+def _steps(job: CustomJob, cause: Cause, again: Retyped, region: str, catalog: str | None) -> Iterator[Step]:
+    own = ("--way", again.way.way)
+    if cause is Cause.EXPIRED:
+        longer = [*own, "--wait-for", f"{again.way.way}=0"]
+        yield Step("waits for as long as it takes", _command(job, again, catalog, *longer))
+    for way in _others(again):
+        what = _OTHERS[way.way].format(way.cluster)
+        yield Step(what, _command(job, again, catalog, "--way", way.way))
+    for name, fewer, machines in _fewer(again):
+        what = f"fewer machines: {again.values[name]} → {fewer} {machines}"
+        yield Step(what, _command(job, again, catalog, *own, **{name: fewer}))
+    elsewhere = f"another region than {region}, by the catalog of a stack that is there"
+    yield Step(elsewhere, _command(job, again, "gs://BUCKET", *own))
+
+
+def _others(again: Retyped) -> list[Way]:
+    """One of each other way that stands for the same parameters and is available."""
+    try:
+        ways = standing(again.template, again.kind, again.values)
+    except ConfigError:
+        return []
+    first = {way.way: way for way in reversed(ways) if way.available and way.way in _OTHERS}
+    return [first[name] for name in _OTHERS if name in first and name != again.way.way]
+
+
+def _fewer(again: Retyped) -> Iterator[tuple[str, int, str]]:
+    """(parameter, half of its value, role) for those that count the replicas of a worker pool and may be smaller."""
+    roles = again.way.roles or again.template.roles
+    bounds = {one.name: one.min for one in again.template.parameters}
+    for index, spec in enumerate(again.kind.spec_of(again.way.request).get("workerPoolSpecs", ())):
+        name = str(spec.get("replicaCount", "")).removeprefix("${").removesuffix("}")
+        value = again.values.get(name)
+        if isinstance(value, int) and not isinstance(value, bool):
+            least = max(1, int(bounds.get(name) or 1))
+            if value > least:
+                yield name, max(least, value // 2), roles[index] if index < len(roles) else name
+
+
+def _command(job: CustomJob, again: Retyped, catalog: str | None, *flags: str, **params: Scalar) -> str:
+    words = ["slipway", "submit", again.template.name, *again.words(**params), *flags]
+    if again.kind.name != again.template.kind:
+        words += ["--as", again.kind.name]
+    if CODE_LABEL in job.labels:
+        words += ["--code", "…"]
+    if catalog:
+        words += ["--catalog", catalog]
+    return " ".join(word if "…" in word else shlex.quote(word) for word in words)
