@@ -43,8 +43,8 @@ else:
         log.write(f"{{os.getpid()}} {{args[-1]}}\\n")
     target = pathlib.Path(args[args.index("-o") + 1])
     target.write_text("half")
-    hold = pathlib.Path(os.environ.get("FAKE_GO_HOLD", "/nonexistent"))
-    while hold.exists():
+    hold = os.environ.get("FAKE_GO_HOLD")
+    while hold and os.path.exists(hold):
         if not os.environ.get("FAKE_GO_SILENT"):
             print("example.com/a", flush=True)
         time.sleep(0.02)
