@@ -1,4 +1,4 @@
-"""NFS mounts: what replicas of different jobs see at the same place. # W2"""
+"""NFS mounts: what replicas of different jobs see at the same place."""
 
 import subprocess
 from pathlib import Path

@@ -134,7 +134,7 @@ def test_the_first_run_pulls_the_image_and_the_next_finds_it(cloud: LocalCloud) 
 
 
 @pytest.mark.skipif(not mounts.possible(), reason="this machine has no user namespaces")
-def test_jobs_that_mount_the_same_path_of_a_server_share_its_files(cloud: LocalCloud, pool: str) -> None:  # W2
+def test_jobs_that_mount_the_same_path_of_a_server_share_its_files(cloud: LocalCloud, pool: str) -> None:
     mount = {"server": "10.0.0.2", "path": "/share", "mountPoint": "data"}
     for code in ("open('/mnt/nfs/data/greeting', 'w').write('hello')", "print(open('/mnt/nfs/data/greeting').read())"):
         name = submit(cloud, task(code) | {"nfsMounts": [mount]}, cluster=pool)
