@@ -1,5 +1,6 @@
-"""`python -m local up|down|status|env|images|scenario|kill`: the local cloud from a person's shell."""
+"""`python -m local up|down|status|env|images|scenario|kill|secret`: the local cloud from a person's shell."""
 
+import base64
 import contextlib
 import json
 import os
@@ -10,12 +11,13 @@ from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NoReturn
+from urllib.parse import quote
 
 import click
 import psutil
 
 from local.cloud import daemon, settings
-from local.cloud.identities import ROLES
+from local.cloud.identities import PROJECT_ID, ROLES
 from local.cloud.state import Record, RecordError, state_folder
 
 
@@ -138,6 +140,27 @@ def kill(job: str, replica: str) -> None:
     with _in_words():
         daemon.call(_running(), "POST", "/slipway/kill", {"job": job, "replica": replica})
     click.echo(f"killed {replica} of {job}")
+
+
+@cli.command()
+@click.argument("name")
+@click.option("--reader", "readers", multiple=True, metavar="EMAIL", help="A service account that may read it.")
+def secret(name: str, readers: tuple[str, ...]) -> None:
+    """Keep a new version of the secret NAME; the value comes from standard input, or is asked for."""
+    record = _running()
+    value = click.prompt("value", hide_input=True) if sys.stdin.isatty() else sys.stdin.read()
+    secrets = f"/v1/projects/{PROJECT_ID}/secrets"
+    with _in_words():
+        found = daemon.call(record, "GET", f"{secrets}?pageSize=25000").get("secrets", [])
+        if not any(one["name"].endswith(f"/{name}") for one in found):
+            daemon.call(record, "POST", f"{secrets}?secretId={quote(name)}", {"replication": {"automatic": {}}})
+        data = base64.b64encode(value.rstrip("\r\n").encode()).decode()
+        made = daemon.call(record, "POST", f"{secrets}/{quote(name)}:addVersion", {"payload": {"data": data}})
+        if readers:
+            members = [f"serviceAccount:{email}" for email in readers]
+            bindings = [{"role": "roles/secretmanager.secretAccessor", "members": members}]
+            daemon.call(record, "POST", f"{secrets}/{quote(name)}:setIamPolicy", {"policy": {"bindings": bindings}})
+    click.echo(f"kept {made['name']}")
 
 
 def _toml(path: Path) -> dict[str, Any]:
