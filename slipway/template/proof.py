@@ -108,6 +108,8 @@ def _offers(
         words for words in (f"({case})" if case.when else "", f"as {kind}" if kind != template.kind else "") if words
     )
     plain = Offer(way, kind=kind, case=case, qualifier=qualifier)
+    if case.variant is not None and case.variant.refusal:
+        return [_refused(plain, case.variant.refusal)], []
     if way != "pool":
         why = next(_refusals(template, case, way, here), "")
         return [_refused(plain, why) if why else plain], []

@@ -13,12 +13,14 @@ from slipway.template.worker_pool import WorkerPool
 class Variant:
     """Stands when each parameter of `when` has its value, or one of its values; of several, the first one does.
 
-    The parameters have choices, or are bool. Empty `worker_pools` or `ways` are the template's own.
+    The parameters have choices, or are bool. Empty `worker_pools` or `ways` are the template's own. `refusal` says why
+    these values do not go together: then no way can be taken, which a submission hears before anything is sent.
     """
 
     when: Mapping[str, Value | tuple[Value, ...]]
     worker_pools: tuple[WorkerPool, ...] = ()
     ways: tuple[str, ...] = ()
+    refusal: str = ""
 
     @property
     def values(self) -> Mapping[str, tuple[Value, ...]]:

@@ -94,8 +94,8 @@ def _variant(template: JobTemplate, variant: Variant) -> Iterator[str]:
                 for value in values
                 if value not in parameter.finite
             )
-    if not variant.worker_pools and not variant.ways:
-        yield "neither worker_pools nor ways: it changes nothing"
+    if not variant.worker_pools and not variant.ways and not variant.refusal:
+        yield "neither worker_pools nor ways nor a refusal: it changes nothing"
     if variant.worker_pools:
         yield from _pools(template, variant.worker_pools)
     if variant.ways:

@@ -107,3 +107,14 @@ def test_a_network_of_the_templates_own_must_be_the_clusters() -> None:  # P2
     assert f"network          {network}  none   ← differs" in error.value.why
     assert prove(asked, (cluster(network=network),))[0].cluster
     assert prove(replace(asked, network=None), (cluster(network=network),))[0].cluster
+
+
+def test_values_that_do_not_go_together_are_refused_by_every_way_with_the_templates_reason() -> None:  # Z1 N3
+    unfit = Variant({"model": "27b"}, refusal="27b is too large for it")
+    pool, spot, *others = prove(lora(variants=(unfit,)), (cluster(),), region="us-central1")
+    assert [(offer.label, offer.refusal) for offer in (pool, spot)] == [
+        ("pool (model=27b)", "27b is too large for it"),
+        ("spot (model=27b)", "27b is too large for it"),
+    ]
+    assert labels(tuple(others)) == ["pool (model=tiny)", "spot (model=tiny)"]
+    assert not any(offer.refusal for offer in others)
