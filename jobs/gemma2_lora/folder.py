@@ -1,0 +1,91 @@
+"""A folder that is a local path or gs://bucket/prefix. A file in it is the old one or the new one, never half."""
+
+from __future__ import annotations
+
+import posixpath
+import shutil
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+
+class Folder:
+    def __init__(self, address: str) -> None:
+        self.address = address.rstrip("/")
+
+    def path(self, name: str) -> str:
+        return posixpath.join(self.address, name)
+
+    def read(self, name: str) -> bytes | None:
+        """The file, or None when there is none."""
+        if self._remote:
+            from google.api_core.exceptions import NotFound
+
+            try:
+                content: bytes = self._blob(name).download_as_bytes()
+            except NotFound:
+                return None
+            return content
+        file = Path(self.path(name))
+        return file.read_bytes() if file.is_file() else None
+
+    def write(self, name: str, content: bytes) -> None:
+        if self._remote:
+            self._blob(name).upload_from_string(content)
+        else:
+            self._fresh(name).write_bytes(content)
+            self._publish(name)
+
+    def put(self, name: str, file: Path) -> None:
+        """A file of this machine, which may be larger than its memory."""
+        if self._remote:
+            self._blob(name).upload_from_filename(str(file), timeout=600)
+        else:
+            shutil.copyfile(file, self._fresh(name))
+            self._publish(name)
+
+    def fetch(self, name: str, target: Path) -> None:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if self._remote:
+            self._blob(name).download_to_filename(str(target), timeout=600)
+        else:
+            shutil.copyfile(self.path(name), target)
+
+    def names(self) -> list[str]:
+        """Every file, with its path from here."""
+        if self._remote:
+            bucket, _, prefix = self.address.removeprefix("gs://").partition("/")
+            start = f"{prefix}/" if prefix else ""
+            return sorted(blob.name[len(start) :] for blob in self._client.list_blobs(bucket, prefix=start))
+        here = Path(self.address)
+        files = (file.relative_to(here) for file in here.rglob("*") if file.is_file())
+        return sorted(file.as_posix() for file in files if not file.name.startswith("."))
+
+    def remove(self, name: str) -> None:
+        if self._remote:
+            self._blob(name).delete()
+        else:
+            Path(self.path(name)).unlink()
+
+    @property
+    def _remote(self) -> bool:
+        return self.address.startswith("gs://")
+
+    @cached_property
+    def _client(self) -> Any:
+        import google.cloud.storage as storage
+
+        return storage.Client()
+
+    def _blob(self, name: str) -> Any:
+        import google.cloud.storage as storage
+
+        return storage.Blob.from_string(self.path(name), client=self._client)
+
+    def _fresh(self, name: str) -> Path:
+        file = Path(self.path(name))
+        file.parent.mkdir(parents=True, exist_ok=True)
+        return file.with_name(f".{file.name}.new")
+
+    def _publish(self, name: str) -> None:
+        self._fresh(name).replace(self.path(name))

@@ -1,0 +1,37 @@
+"""What a run is told: arguments, and the folders that Vertex AI names in the environment."""
+
+from __future__ import annotations
+
+import argparse
+import posixpath
+from collections.abc import Mapping
+
+MODELS = {"2b": "google/gemma-2-2b", "9b": "google/gemma-2-9b", "27b": "google/gemma-2-27b", "tiny": ""}
+"""By the model's name its repository on the Hugging Face hub. `tiny` is made here, of random weights."""
+
+RATE, TINY_RATE = 2e-4, 2e-2
+"""Random weights have nothing to spoil, and little time to learn."""
+
+
+def options(argv: list[str], environ: Mapping[str, str]) -> argparse.Namespace:
+    """`output`, `checkpoints` and `logs` are local paths or gs:// addresses."""
+    parser = argparse.ArgumentParser(prog="gemma2_lora", description=__doc__)
+    parser.add_argument("--model", choices=tuple(MODELS), default="tiny")
+    parser.add_argument("--base", default="", help="weights: a gs:// or local folder, or a repository of the hub")
+    parser.add_argument("--data", default="", help="a text file, gs:// or local; sonnets of Shakespeare when left out")
+    parser.add_argument("--steps", type=int, default=100, help="optimizer steps")
+    parser.add_argument("--every", type=int, default=20, help="steps between two checkpoints")
+    parser.add_argument("--batch", type=int, default=2, help="sequences in a step, on each GPU")
+    parser.add_argument("--length", type=int, default=256, help="tokens in a sequence")
+    parser.add_argument("--rank", type=int, default=16, help="rank of the adapters")
+    parser.add_argument("--learning-rate", type=float, default=0.0, help="0: what suits the model")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--processes", type=int, default=0, help="0: one for each GPU of the machine, at least one")
+    parser.add_argument("--output", default="output", help="folder or gs:// address for metrics.json and the adapter")
+    parser.add_argument("--work", default="", help="folder of this machine for what is downloaded and built")
+    known = parser.parse_args(argv)
+    known.base = known.base or MODELS[known.model]
+    known.learning_rate = known.learning_rate or (TINY_RATE if known.model == "tiny" else RATE)
+    known.checkpoints = environ.get("AIP_CHECKPOINT_DIR") or posixpath.join(known.output, "checkpoints")
+    known.logs = environ.get("AIP_TENSORBOARD_LOG_DIR") or posixpath.join(known.output, "logs")
+    return known

@@ -1,0 +1,39 @@
+"""Where a run keeps what on its machine: the paths that its processes share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Place:
+    work: Path
+
+    @property
+    def text(self) -> Path:
+        return self.work / "text.txt"
+
+    @property
+    def download(self) -> Path:
+        return self.work / "download"
+
+    @property
+    def base(self) -> Path:
+        """A link to the base model's folder, wherever that is."""
+        return self.work / "base"
+
+    @property
+    def trainer(self) -> Path:
+        """What the Trainer writes; a checkpoint that was fetched lies there too."""
+        return self.work / "trainer"
+
+    @property
+    def events(self) -> Path:
+        """TensorBoard's event files."""
+        return self.work / "events"
+
+    def checkpoint(self) -> tuple[int, Path] | None:
+        """The newest on this machine: its step and folder."""
+        found = [(int(folder.name.rpartition("-")[2]), folder) for folder in self.trainer.glob("checkpoint-*")]
+        return max(found, default=None)

@@ -1,0 +1,130 @@
+"""`python -m gemma2_lora.task`: fetch what is needed, train on all GPUs of the machine, and bring out the adapter."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from . import base, sonnets, tiny
+from .checkpoints import Checkpoints
+from .folder import Folder
+from .options import options
+from .place import Place
+from .trouble import TroubleError
+
+CONFIG, WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
+
+
+def main(argv: list[str], environ: Mapping[str, str]) -> int:
+    known = options(argv, environ)
+    try:
+        with tempfile.TemporaryDirectory(prefix="gemma2-lora-") as work:
+            return run(known, argv, Place(Path(known.work or work)), environ)
+    except TroubleError as error:
+        print(error, file=sys.stderr, flush=True)
+        return 1
+
+
+def run(known: argparse.Namespace, argv: list[str], place: Place, environ: Mapping[str, str]) -> int:
+    checkpoints = Checkpoints(Folder(known.checkpoints))
+    attempt = checkpoints.attempt()
+    say(f"a token for the Hugging Face hub is {'there' if environ.get(base.TOKEN) else 'not given'}")
+    place.events.mkdir(parents=True)
+    place.text.write_text(text(known.data), "utf-8")
+    done = max(checkpoints.steps(), default=0)
+    if done:
+        say(f"attempt {attempt}: goes on from the checkpoint of step {done}")
+        checkpoints.fetch(done, place.trainer)
+    else:
+        say(f"attempt {attempt}: no checkpoint in {checkpoints.address}, starts at step 0")
+    if done < known.steps:
+        place.base.symlink_to(weights(known, place, environ), target_is_directory=True)
+        code = train(known, argv, place, environ)
+        if code:
+            return code
+    bring_out(known, place, attempt)
+    return 0
+
+
+def text(data: str) -> str:
+    """What to train on. Raises TroubleError."""
+    if not data:
+        return sonnets.TEXT
+    folder, _, name = data.rpartition("/")
+    content = Folder(folder or ".").read(name)
+    if content is None:
+        raise TroubleError(f"there is no {data}", "it is what -p data names", "name a text file: gs://BUCKET/FILE")
+    return content.decode("utf-8", "replace")
+
+
+def weights(known: argparse.Namespace, place: Place, environ: Mapping[str, str]) -> Path:
+    """The base model's folder on this machine."""
+    if known.base:
+        say(f"base model {known.base}")
+        return base.obtain(known.base, place.download, environ).absolute()
+    say("base model: a tiny Gemma 2 of random weights, which has learnt nothing")
+    return tiny.make(place.download, sonnets.TEXT, known.seed).absolute()
+
+
+def train(known: argparse.Namespace, argv: list[str], place: Place, environ: Mapping[str, str]) -> int:
+    """Here when one process is enough, else in several that torchrun starts; its exit code."""
+    import torch
+
+    gpus = torch.cuda.device_count()
+    processes = known.processes or max(1, gpus)
+    if processes == 1:
+        from .tuning import tune
+
+        tune(known, place)
+        return 0
+    more = {"OMP_NUM_THREADS": str(max(1, (os.cpu_count() or 1) // processes))}
+    if not gpus:
+        # Left alone, accelerate numbers the CPUs as if they were GPUs, and no checkpoint can be read back to "cpu:0".
+        more["ACCELERATE_TORCH_DEVICE"] = "cpu"
+    launch = (sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}")
+    command = (*launch, "-m", "gemma2_lora.tuning", *argv, f"--work={place.work}")
+    return subprocess.run(command, env={**more, **environ}, check=False).returncode
+
+
+def bring_out(known: argparse.Namespace, place: Place, attempts: int) -> None:
+    """Adapter and metrics, from the checkpoint that the last step ended with."""
+    found = place.checkpoint()
+    assert found is not None, "the last step writes a checkpoint"
+    step, checkpoint = found
+    output = Folder(known.output)
+    config = json.loads((checkpoint / CONFIG).read_text("utf-8"))
+    # There it is the folder of a machine that is gone: here what finds the base model again.
+    config["base_model_name_or_path"] = known.base or known.model
+    output.put(f"adapter/{WEIGHTS}", checkpoint / WEIGHTS)
+    output.write(f"adapter/{CONFIG}", document(config))
+    history = json.loads((checkpoint / "trainer_state.json").read_text("utf-8"))["log_history"]
+    losses = [entry["loss"] for entry in history if "loss" in entry]
+    metrics = {
+        "model": known.model,
+        "base": known.base,
+        "steps": step,
+        "first_loss": losses[0],
+        "last_loss": losses[-1],
+        "attempts": attempts,
+    }
+    output.write("metrics.json", document(metrics))
+    say(f"loss {losses[0]:.4f} at first, {losses[-1]:.4f} after {step} steps in {attempts} attempt(s)")
+    say(f"adapter written to {output.path('adapter')}")
+
+
+def document(value: object) -> bytes:
+    return (json.dumps(value, indent=2, sort_keys=True) + "\n").encode()
+
+
+def say(words: str) -> None:
+    print(words, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:], os.environ))

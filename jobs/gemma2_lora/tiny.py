@@ -1,0 +1,48 @@
+"""A Gemma 2 that is made in a moment: the real architecture with two small layers of random weights.
+
+It has learnt nothing and is good for nothing but to run every line of the training on a laptop.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_VOCABULARY = 512
+
+
+def make(folder: Path, text: str, seed: int) -> Path:
+    """A folder as the hub has it. The same text and seed, the same model."""
+    from tokenizers import ByteLevelBPETokenizer
+    from torch import manual_seed
+    from transformers import Gemma2Config, Gemma2ForCausalLM, PreTrainedTokenizerFast
+
+    pieces = ByteLevelBPETokenizer()
+    special = ["<pad>", "<eos>", "<bos>", "<unk>"]
+    pieces.train_from_iterator([text], vocab_size=_VOCABULARY, special_tokens=special, show_progress=False)
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=pieces._tokenizer,
+        pad_token="<pad>",
+        eos_token="<eos>",
+        bos_token="<bos>",
+        unk_token="<unk>",
+    )
+    tokenizer.save_pretrained(folder)
+    manual_seed(seed)
+    config = Gemma2Config(
+        vocab_size=len(tokenizer),
+        hidden_size=64,
+        intermediate_size=128,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        head_dim=16,
+        query_pre_attn_scalar=16,
+        sliding_window=64,
+        initializer_range=0.2,
+        max_position_embeddings=8192,
+        pad_token_id=tokenizer.pad_token_id,
+        eos_token_id=tokenizer.eos_token_id,
+        bos_token_id=tokenizer.bos_token_id,
+    )
+    Gemma2ForCausalLM(config).save_pretrained(folder)
+    return folder

@@ -1,0 +1,107 @@
+"""One process of the training: adapters on a frozen Gemma 2, one process for each GPU.
+
+With several GPUs each holds the whole base model and sees its own part of every step (data parallelism): the adapters
+are all that is trained, so their gradients are all that goes from one GPU to the others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from .blocks import blocks
+from .checkpoints import Checkpoints
+from .folder import Folder
+from .options import options
+from .place import Place
+
+_POINTS = 500
+"""How many losses a run notes at most."""
+
+
+def tune(known: argparse.Namespace, place: Place) -> None:
+    """Train from the checkpoint that was fetched, if any, to the last step, which ends with a checkpoint."""
+    import torch
+    from peft import LoraConfig, get_peft_model
+    from torch.utils.tensorboard import SummaryWriter
+    from transformers import AutoModelForCausalLM, AutoTokenizer, PrinterCallback, Trainer, TrainingArguments
+    from transformers.integrations import TensorBoardCallback
+
+    from .keeper import Keeper
+
+    gpu = torch.cuda.is_available()
+    arguments = TrainingArguments(
+        output_dir=str(place.trainer),
+        max_steps=known.steps,
+        save_steps=known.every,
+        save_total_limit=1,
+        logging_steps=max(1, known.steps // _POINTS),
+        per_device_train_batch_size=known.batch,
+        learning_rate=known.learning_rate,
+        lr_scheduler_type="cosine",
+        warmup_ratio=0.03,
+        seed=known.seed,
+        bf16=gpu,
+        use_cpu=not gpu,
+        gradient_checkpointing=True,
+        gradient_checkpointing_kwargs={"use_reentrant": False},
+        ddp_find_unused_parameters=False,
+        dataloader_pin_memory=gpu,
+        remove_unused_columns=False,
+        label_names=["labels"],
+        disable_tqdm=True,
+        report_to=[],
+    )
+    tokenizer = AutoTokenizer.from_pretrained(place.base)
+    text = place.text.read_text("utf-8")
+    # On a GPU the weights go straight to it, file by file, rounded to the 16 bits that they are used in.
+    model = AutoModelForCausalLM.from_pretrained(
+        place.base,
+        torch_dtype=torch.bfloat16 if gpu else torch.float32,
+        device_map={"": arguments.local_process_index} if gpu else None,
+        # Gemma 2 caps its attention's scores, which the fused kernels of this version leave out in training.
+        attn_implementation="eager",
+    )
+    model.config.use_cache = False
+    torch.manual_seed(known.seed)
+    lora = LoraConfig(
+        r=known.rank, lora_alpha=2 * known.rank, lora_dropout=0.05, target_modules="all-linear", task_type="CAUSAL_LM"
+    )
+    model = get_peft_model(model, lora)
+    data = [
+        {"input_ids": torch.tensor(block), "labels": torch.tensor(block)}
+        for block in blocks(
+            tokenizer(text, add_special_tokens=False)["input_ids"], known.length, tokenizer.bos_token_id
+        )
+    ]
+    checkpoint = place.checkpoint()
+    keeper = Keeper(Checkpoints(Folder(known.checkpoints)), place.events, Folder(known.logs))
+    callbacks: list[Any] = [keeper]
+    if arguments.process_index == 0:
+        trained, all_of_it = model.get_nb_trainable_parameters()
+        print(
+            f"{len(data)} sequences of {known.length} tokens; {trained:,} of {all_of_it:,} parameters are trained, "
+            f"{arguments.world_size} process(es) on {torch.cuda.get_device_name() if gpu else 'CPU'}",
+            flush=True,
+        )
+        # Without what a lost attempt logged after its last checkpoint.
+        writer = SummaryWriter(str(place.events), purge_step=checkpoint[0] + 1 if checkpoint else None)
+        callbacks.insert(0, TensorBoardCallback(writer))
+    trainer = Trainer(model=model, args=arguments, train_dataset=data, callbacks=callbacks)
+    trainer.remove_callback(PrinterCallback)
+    trainer.train(resume_from_checkpoint=str(checkpoint[1]) if checkpoint else None)
+
+
+def main(argv: list[str], environ: Mapping[str, str]) -> int:
+    """As torchrun starts it, several times on one machine."""
+    known = options(argv, environ)
+    tune(known, Place(Path(known.work)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:], os.environ))

@@ -1,0 +1,60 @@
+"""gemma2-lora: LoRA fine-tuning of Gemma 2; model and accelerator choose the machine and where it comes from."""
+
+from slipway.template import Disk, JobTemplate, Package, Parameter, Variant, WorkerPool
+
+
+def tuner(machine: str, disk_gb: int = 500) -> tuple[WorkerPool, ...]:
+    """One machine, all GPUs of it. The disk holds the weights as the hub has them: 110 GB of 27b, in 32 bits."""
+    given = ("model", "base", "data", "steps", "every", "batch", "length", "rank", "learning_rate", "seed")
+    arguments = tuple(f"--{name.replace('_', '-')}=${{{name}}}" for name in given)
+    return (WorkerPool("tuner", machine, Disk("pd-ssd", disk_gb), args=(*arguments, "--output=${slipway.output}")),)
+
+
+TEMPLATE = JobTemplate(
+    name="gemma2-lora",
+    summary="LoRA fine-tuning of Gemma 2 (2b, 9b, 27b) on a text, on one machine with all of its GPUs",
+    code=Package(
+        folder="jobs/gemma2_lora",
+        module="gemma2_lora.task",
+        image="us-docker.pkg.dev/vertex-ai/training/pytorch-gpu.2-4.py310:latest",
+    ),
+    worker_pools=tuner("g2-standard-12"),
+    parameters=(
+        Parameter(
+            "model", str, default="2b", choices=("2b", "9b", "27b", "tiny"), help="tiny: random weights, on CPUs"
+        ),
+        Parameter(
+            "accelerator",
+            str,
+            default="auto",
+            choices=("auto", "L4", "A100", "A100_80GB", "H100"),
+            help="auto: L4 for 2b, A100 for 9b, H100 for 27b, none for tiny",
+        ),
+        Parameter("base", str, default="", help="other weights: gs://BUCKET/FOLDER, or a repository of the hub"),
+        Parameter("data", str, default="", help="a text, gs://BUCKET/FILE; sonnets of Shakespeare when left out"),
+        Parameter("steps", int, default=100, min=1, max=1_000_000, help="optimizer steps"),
+        Parameter("every", int, default=20, min=1, max=100_000, help="steps between two checkpoints"),
+        Parameter("batch", int, default=2, min=1, max=256, help="sequences in a step, on each GPU"),
+        Parameter("length", int, default=256, min=16, max=8192, help="tokens in a sequence"),
+        Parameter("rank", int, default=16, min=1, max=256, help="rank of the adapters"),
+        Parameter("learning_rate", float, default=0.0, min=0.0, max=1.0, help="0: what suits the model"),
+        Parameter("seed", int, default=0, min=0, max=2**31 - 1, help="the same seed, the same start"),
+    ),
+    ways=("spot", "flex-start", "on-demand"),
+    variants=(
+        Variant({"model": "9b", "accelerator": "L4"}, refusal="9b has 18.5 GB of weights, an L4 24 GB: take A100"),
+        Variant(
+            {"model": "27b", "accelerator": ("L4", "A100")},
+            refusal="27b has 54.5 GB of weights, which each GPU must hold: take A100_80GB or H100",
+        ),
+        Variant({"model": "tiny", "accelerator": "auto"}, tuner("n1-standard-8", 100), ("pool", "spot")),
+        Variant({"model": "27b", "accelerator": "auto"}, tuner("a3-highgpu-8g"), ("flex-start", "pool", "spot")),
+        Variant({"accelerator": "H100"}, tuner("a3-highgpu-8g"), ("flex-start", "pool", "spot")),
+        Variant({"model": "9b", "accelerator": "auto"}, tuner("a2-highgpu-1g")),
+        Variant({"accelerator": "A100"}, tuner("a2-highgpu-1g")),
+        Variant({"accelerator": "A100_80GB"}, tuner("a2-ultragpu-1g")),
+    ),
+    secrets={"HF_TOKEN": "hf-token"},
+    outputs=("metrics.json", "adapter/adapter_config.json", "adapter/adapter_model.safetensors"),
+    code_flag=True,
+)

@@ -1,0 +1,118 @@
+"""gemma2-lora on the production stack: model and accelerator choose machine and way, whatever they are. # Z1 Z3"""
+
+from collections.abc import Mapping
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from slipway.quota import WayVerdict
+from slipway.stack import load as stack_file
+from slipway.stack import parse
+from slipway.template.compile import Setting
+from slipway.template.entry import draws, template_entry
+from slipway.template.load import load
+from slipway.template.proof import prove
+
+ROOT = Path(__file__).resolve().parents[3]
+MODELS = ("2b", "9b", "27b", "tiny")
+ACCELERATORS = ("auto", "L4", "A100", "A100_80GB", "H100")
+MACHINES = {
+    "g2-standard-12": ("NVIDIA_L4", 1),
+    "a2-highgpu-1g": ("NVIDIA_TESLA_A100", 1),
+    "a2-ultragpu-1g": ("NVIDIA_A100_80GB", 1),
+    "a3-highgpu-8g": ("NVIDIA_H100_80GB", 8),
+    "n1-standard-8": (None, None),
+}
+
+
+@pytest.fixture(scope="module")
+def entry() -> dict[str, Any]:
+    """The template's part of the catalog that stacks/Pulumi.prod.yaml publishes: every way compiled and checked."""
+    stack = parse(stack_file(ROOT / "stacks" / "Pulumi.prod.yaml"))
+    assert "gemma2-lora" in stack.templates
+    (template,) = load(("gemma2-lora",), ROOT / "templates")
+    offers = prove(template, stack.clusters, region=stack.region, reservations=stack.reservations)
+    setting = Setting(
+        stack="prod",
+        region=stack.region,
+        commit="3f9c2e1",
+        catalog_bucket="catalog",
+        work_bucket="work",
+        trainer="trainer@acme-ml-prod.iam.gserviceaccount.com",
+        clusters={cluster.name: f"{cluster.name}-1a2b3c4" for cluster in stack.clusters},
+        project=stack.project,
+    )
+    verdicts = {draw.way: WayVerdict(not draw.refusal, draw.refusal) for draw in draws(template, offers)}
+    return template_entry(template, offers, verdicts, setting, dict.fromkeys(template.packages, "packages/p.tar.gz"))
+
+
+def standing(entry: Mapping[str, Any], model: str, accelerator: str) -> list[dict[str, Any]]:
+    chosen = {"model": model, "accelerator": accelerator}
+    return [way for way in entry["ways"] if all(chosen[name] in allowed for name, allowed in way["when"].items())]
+
+
+def body(way: Mapping[str, Any]) -> dict[str, Any]:
+    spec: dict[str, Any] = way["request"]["jobSpec"]
+    return spec
+
+
+def machine(way: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = body(way)["workerPoolSpecs"][0]["machineSpec"]
+    return found
+
+
+@pytest.mark.parametrize(("model", "accelerator"), list(product(MODELS, ACCELERATORS)))
+def test_gemma2_lora_gives_every_choice_a_machine_whose_gpus_hold_the_model_or_says_why_not(
+    entry: Mapping[str, Any], model: str, accelerator: str
+) -> None:
+    ways = standing(entry, model, accelerator)
+    assert ways
+    if (model, accelerator) in (("9b", "L4"), ("27b", "L4"), ("27b", "A100")):
+        assert not any(way["available"] for way in ways)
+        assert all("GB of weights" in way["why"] and "take A100" in way["why"] for way in ways)
+        return
+    assert all(way["available"] for way in ways)
+    for way in ways:
+        spec = machine(way)
+        kind, count = MACHINES[spec["machineType"]]
+        assert (spec.get("acceleratorType"), spec.get("acceleratorCount")) == (kind, count)
+        assert accelerator == "auto" or (kind is not None and accelerator in kind)
+
+
+@pytest.mark.parametrize(
+    ("model", "type_"),
+    [("2b", "g2-standard-12"), ("9b", "a2-highgpu-1g"), ("27b", "a3-highgpu-8g"), ("tiny", "n1-standard-8")],
+)
+def test_gemma2_lora_takes_the_machine_that_suits_the_model(entry: Mapping[str, Any], model: str, type_: str) -> None:
+    assert {machine(way)["machineType"] for way in standing(entry, model, "auto")} == {type_}
+
+
+def test_gemma2_lora_of_27b_waits_by_flex_start_for_eight_h100_on_one_machine(entry: Mapping[str, Any]) -> None:
+    flex, pool, spot = standing(entry, "27b", "auto")
+    assert (flex["way"], pool["way"], spot["way"]) == ("flex-start", "pool", "spot")
+    (worker,) = body(flex)["workerPoolSpecs"]
+    assert worker["machineSpec"] == {
+        "machineType": "a3-highgpu-8g",
+        "acceleratorType": "NVIDIA_H100_80GB",
+        "acceleratorCount": 8,
+    }
+    assert worker["replicaCount"] == "1"
+    assert body(flex)["scheduling"] == {"timeout": "86400s", "strategy": "FLEX_START", "maxWaitDuration": "86400s"}
+    assert "persistentResourceId" not in body(flex)
+    assert (pool["cluster"], body(pool)["persistentResourceId"]) == ("h100", "h100-1a2b3c4")
+
+
+def test_gemma2_lora_tries_on_the_cpu_pool_before_it_pays_for_gpus(entry: Mapping[str, Any]) -> None:
+    pool, spot = standing(entry, "tiny", "auto")
+    assert (pool["way"], pool["cluster"], pool["pools"]) == ("pool", "cpu", ["workers"])
+    assert spot["way"] == "spot"
+
+
+def test_gemma2_lora_names_its_token_and_never_has_it(entry: Mapping[str, Any]) -> None:
+    for way in entry["ways"]:
+        (worker,) = body(way)["workerPoolSpecs"]
+        assert worker["pythonPackageSpec"]["env"] == [
+            {"name": "HF_TOKEN__SECRET", "value": "projects/acme-ml-prod/secrets/hf-token/versions/latest"}
+        ]

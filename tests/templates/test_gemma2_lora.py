@@ -1,0 +1,84 @@
+"""gemma2-lora on a laptop: the same code on a tiny Gemma 2, preempted on the way; and what 27b waits for. # Z1 X3"""
+
+from __future__ import annotations
+
+import json
+from urllib.parse import quote
+
+import pytest
+
+from local.cloud.tensorboard.events import scalars
+from tests.checkouts.checkout import PROJECT
+
+from .stack import Stack
+
+pytestmark = pytest.mark.journey
+
+TOKEN = "hf_5ecretForThisTestAlone"
+STEPS, EVERY = 24, 4
+
+
+def test_gemma2_lora_preempted_goes_on_from_its_checkpoint_and_the_loss_falls(stack: Stack) -> None:  # X3 Z3
+    stack.secret("hf-token", TOKEN)
+    job = stack.submit("gemma2-lora", "--way", "spot", model="tiny", steps=STEPS, every=EVERY, length=64)
+    job.said("checkpoint of step 4 written")
+    stack.scenario(spot={"preempt": [{"job": job.display_name, "times": 1}]})
+    job = job.finished()
+    assert job.unshown("logs") == []
+
+    lines = job.lines
+    (resumed,) = [line for line in lines if "goes on from the checkpoint of step" in line]
+    step = int(resumed.rpartition(" ")[2])
+    assert step % EVERY == 0 and EVERY <= step <= STEPS
+    metrics = job.metrics
+    assert (metrics["model"], metrics["steps"], metrics["attempts"]) == ("tiny", STEPS, 2)
+    assert metrics["last_loss"] < metrics["first_loss"] - 0.5
+    adapter = json.loads(job.output("adapter/adapter_config.json"))
+    assert (adapter["peft_type"], adapter["r"], adapter["base_model_name_or_path"]) == ("LORA", 16, "tiny")
+    assert len(job.output("adapter/adapter_model.safetensors")) > 32_768 * 4
+
+    # TensorBoard reads the folder as one: each step once, also those that the lost attempt did again.
+    found = [
+        point for name in listed(stack, f"{job.document['output']}/logs/") for point in scalars(stack.content(name))
+    ]
+    steps = sorted({point.step for point in found if point.tag == "train/loss"})
+    assert steps == list(range(1, STEPS + 1))
+    losses = {point.step: point.value for point in found if point.tag == "train/loss"}
+    assert losses[STEPS] == pytest.approx(metrics["last_loss"])
+
+    # The token was there, and is nowhere else.
+    assert any("a token for the Hugging Face hub is there" in line for line in lines)
+    request = stack.cloud.rest("GET", f"/v1/{job.name}")
+    assert f"projects/{PROJECT}/secrets/hf-token/versions/latest" in json.dumps(request)
+    catalog = stack.content(f"{stack.checkout.catalog}/catalog.json").decode()
+    for seen in ("\n".join(lines), json.dumps(request), catalog, json.dumps(job.document)):
+        assert TOKEN not in seen
+
+
+def listed(stack: Stack, uri: str) -> list[str]:
+    """The objects below gs://BUCKET/PREFIX."""
+    bucket, _, prefix = uri.removeprefix("gs://").partition("/")
+    found = stack.cloud.rest("GET", f"/storage/v1/b/{bucket}/o?prefix={quote(prefix, safe='')}")
+    return [f"gs://{bucket}/{item['name']}" for item in found.get("items", [])]
+
+
+def test_gemma2_lora_of_27b_waits_for_a_machine_with_eight_h100(stack: Stack) -> None:  # Z1
+    none = {"region": "us-central1", "machine": "a3-highgpu-8g", "strategy": "any", "machines": 0}
+    stack.scenario(capacity=[none])
+    job = stack.submit("gemma2-lora", model="27b")
+    assert job.document["way"] == "flex-start"
+    job.said("a3-highgpu-8g to be available at the same time (FLEX_START)")
+    assert job.state == "PENDING"
+    spec = stack.cloud.rest("GET", f"/v1/{job.name}")["jobSpec"]
+    assert spec["scheduling"]["strategy"] == "FLEX_START"
+    assert spec["workerPoolSpecs"][0]["machineSpec"] == {
+        "machineType": "a3-highgpu-8g",
+        "acceleratorType": "NVIDIA_H100_80GB",
+        "acceleratorCount": 8,
+    }
+
+
+def test_gemma2_lora_refuses_gpus_that_are_too_small_before_anything_is_sent(stack: Stack) -> None:  # Z1 N3
+    done = stack.slipway("submit", "gemma2-lora", "-p", "model=27b", "-p", "accelerator=L4")
+    assert done.code != 0
+    assert "27b has 54.5 GB of weights, which each GPU must hold: take A100_80GB or H100" in done.said
