@@ -13,7 +13,7 @@ from slipway.template import Package
 from slipway.template.load import load
 
 ROOT = Path(__file__).resolve().parents[2]
-TEMPLATES = ("dask-digits", "pipeline-digits", "spot-digits", "tune-digits")
+TEMPLATES = ("dask-digits",)
 
 
 @pytest.fixture(scope="session")

@@ -119,19 +119,6 @@ def test_scheduler_and_workers_find_each_other_and_write_the_result(job: Job) ->
         assert metrics[name] == single[name]
 
 
-def test_a_lost_worker_does_not_end_the_job(job: Job) -> None:  # X4
-    for index in range(2):
-        job.start("workerpool1", index)
-    job.start("workerpool0", 0, "--trees=150", "--candidates=8", "--folds=3")
-    job.said("search: ")
-    job.said("fits")
-    job.replicas["workerpool1-0"].kill()
-    job.said("is lost, 1 left; its work is done again elsewhere")
-    assert job.end() == 0, job.log().read_text()
-    assert job.metrics["accuracy"] > 0.9
-    assert job.metrics["workers"] == 1
-
-
 def test_a_worker_that_comes_back_is_taken(job: Job) -> None:  # X4
     job.start("workerpool1", 0)
     job.start("workerpool1", 1)
