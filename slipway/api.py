@@ -141,12 +141,14 @@ class Job:
         Raises ResourceError for one that failed or expired, Cancelled, Timeout (the job goes on), and CloudError when
         there has been no contact for five minutes.
         """
-        from slipway.cli.ending import ending_of
+        from slipway.cli.ending import end_run_of, ending_of
         from slipway.cli.following import follower_of
 
         follower = follower_of(self._context, self._job, logs=False, timeout=timeout)
         for event in follower.events(timeout):
             _tell(event)
+        if kept := end_run_of(self._context, follower.job):
+            _log.warning(kept)
         problem = ending_of(self._context, follower.job)
         if problem:
             raise problem

@@ -20,6 +20,15 @@ def ending_of(context: Context, job: CustomJob) -> SlipwayError | None:
     return problem
 
 
+def end_run_of(context: Context, job: CustomJob) -> str:
+    """Ends the run of the experiment that an ended job belongs to; in words why that could not be done, else empty."""
+    if not job.experiment_run:
+        return ""
+    from slipway.jobs.experiment import end_run
+
+    return end_run(context.connection.metadata(context.catalog.region), job)
+
+
 def next_steps(context: Context, job: CustomJob, cause: Cause) -> tuple[Step, ...]:
     """None where the job's request can't be read, or comes from no template of the catalog."""
     try:

@@ -12,6 +12,7 @@ from typing import Protocol
 from slipway.cli import screen
 from slipway.cli.context import Context
 from slipway.cli.documents import roles
+from slipway.cli.ending import end_run_of
 from slipway.cloud.failures import CloudError
 from slipway.cloud.logging import LogEntry
 from slipway.cloud.resources import CustomJob
@@ -137,6 +138,8 @@ def watch(
         raise Detached(
             f"stopped watching; {name} goes on", fix=f"come back with: slipway jobs logs {name} --follow"
         ) from None
+    if kept := end_run_of(context, follower.job):
+        screen.note(kept)
     screen.note(closing(follower.job, context))
     return follower.job
 

@@ -64,8 +64,10 @@ def _staying(
     if earlier and not submitted.sent.fresh:
         screen.note(screen.faint("  to run it once more, give the command again", sys.stderr))
     if submitted.sent.job.ended:
-        from slipway.cli.ending import ending_of
+        from slipway.cli.ending import end_run_of, ending_of
 
+        if kept := end_run_of(context, submitted.sent.job):
+            screen.note(kept)
         ending = ending_of(context, submitted.sent.job)
         if ending:  # While it was waited for, and there is nothing left that could run.
             raise ending

@@ -79,7 +79,8 @@ class Sweeping:
         catalog, found = self._context.catalog, self.plan
         with ThreadPoolExecutor(WIDTH, thread_name_prefix="sweep") as threads, self._journal() as journal:
             self._context.connection.session.widen(WIDTH)
-            post = VertexPost(self._context.vertex, found.groups[0].prepared.kind, catalog.stack, found.id)
+            metadata = self._context.connection.metadata(catalog.region)
+            post = VertexPost(self._context.vertex, metadata, found.groups[0].prepared.kind, catalog.stack, found.id)
             listing = threads.submit(post.all)
             choices = self._choices(threads)
             journal.begin(self._head())

@@ -13,6 +13,7 @@ from slipway.cloud.vertex import Vertex
 
 if TYPE_CHECKING:
     from slipway.cloud.logging import Logging
+    from slipway.cloud.metadata import Metadata
     from slipway.cloud.monitoring import Monitoring
     from slipway.cloud.quotas import Quotas
 
@@ -43,6 +44,11 @@ class Connection:
         from slipway.cloud.logging import Logging
 
         return Logging(self.session, self.endpoints, project)
+
+    def metadata(self, region: str) -> Metadata:
+        from slipway.cloud.metadata import Metadata
+
+        return Metadata(self.session, self.endpoints, region)
 
     def monitoring(self, project: str) -> Monitoring:
         from slipway.cloud.monitoring import Monitoring

@@ -31,6 +31,8 @@ from slipway.errors import SlipwayError
 
 ROLES: Mapping[str, str] = {
     "aiplatform.customJobs.": "roles/aiplatform.user",
+    "aiplatform.contexts.": "roles/aiplatform.user",
+    "aiplatform.metadataStores.": "roles/aiplatform.user",
     "aiplatform.persistentResources.create": "roles/aiplatform.admin",
     "aiplatform.persistentResources.delete": "roles/aiplatform.admin",
     "aiplatform.persistentResources.": "roles/aiplatform.viewer",

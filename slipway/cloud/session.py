@@ -82,6 +82,10 @@ class Session:
         """POST JSON. Sent exactly once unless ``idempotent``."""
         return json_object(self._send("POST", url, call, params=params, body=body, again=idempotent), call)
 
+    def patch(self, url: str, call: Call, body: Json, params: Params | None = None) -> Json:
+        """PATCH JSON, once."""
+        return json_object(self._send("PATCH", url, call, params=params, body=body, again=False), call)
+
     def upload(self, url: str, call: Call, content: bytes, media: str, params: Params | None = None) -> Json:
         """POST bytes, once."""
         sent = self._send("POST", url, call, params=params, content=content, media=media, again=False)

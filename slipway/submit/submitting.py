@@ -76,6 +76,7 @@ class Submitter:
                     settled, moved = self._stayed(prepared, submitted, claim, place)
                     if not moved:
                         return settled
+                    self._end_run(prepared, settled.sent.job)
                     first = min(place + 1, len(prepared.options) - 1)
                 number += 1
 
@@ -113,7 +114,28 @@ class Submitter:
             except BaseException:
                 sender.withdraw(request)
                 raise
+        try:
+            self._join(prepared, request)
+        except BaseException:
+            sender.withdraw(request)
+            raise
         return self._shown(Submitted(request, sender.send(request), option, choice)), claim
+
+    def _join(self, prepared: Prepared, request: Request) -> None:
+        """Makes the run of an experiment that the job is to belong to. Raises CloudError."""
+        if "experimentRun" in request.kind.spec_of(request.body):
+            from slipway.submit.belonging import join
+
+            join(self._connection.metadata(prepared.catalog.region), request)
+
+    def _end_run(self, prepared: Prepared, job: CustomJob) -> None:
+        """A job that was given up ends its run, whose name nobody uses again."""
+        if job.experiment_run:
+            from slipway.jobs.experiment import end_run
+
+            given_up = replace(job, state="JOB_STATE_CANCELLED")
+            if problem := end_run(self._connection.metadata(prepared.catalog.region), given_up):
+                self._show.note(problem)
 
     def _shown(self, submitted: Submitted) -> Submitted:
         self._show.sent(submitted)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from slipway.cloud.kinds import Kind
+from slipway.cloud.metadata import Metadata
 from slipway.cloud.resources import CustomJob
 from slipway.cloud.vertex import Vertex
+from slipway.submit.belonging import join
 from slipway.submit.naming import REQUEST_LABEL, STACK_LABEL, SWEEP_LABEL
 from slipway.submit.request import Request
 
@@ -17,11 +19,13 @@ _PAGE = 100
 class VertexPost:
     """For one sweep of one kind of jobs. May be shared by threads."""
 
-    def __init__(self, vertex: Vertex, kind: Kind, stack: str, sweep: str) -> None:
-        self._vertex, self._kind = vertex, kind
+    def __init__(self, vertex: Vertex, metadata: Metadata, kind: Kind, stack: str, sweep: str) -> None:
+        self._vertex, self._metadata, self._kind = vertex, metadata, kind
         self._filter = f'labels.{STACK_LABEL}="{stack}" AND labels.{SWEEP_LABEL}="{sweep}"'
 
     def create(self, request: Request) -> CustomJob:
+        """With the run of an experiment that the request names. What fails there has made no job all the same."""
+        join(self._metadata, request)
         return self._vertex.create(request.kind, request.body)
 
     def look(self, requests: Iterable[Request]) -> tuple[Mapping[str, str], int]:

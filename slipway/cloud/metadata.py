@@ -1,0 +1,103 @@
+"""Vertex ML Metadata, as far as experiments need it: contexts, each an experiment or a run of one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from slipway.cloud.answers import Json, shaped
+from slipway.cloud.endpoints import Endpoints
+from slipway.cloud.failures import Call, Conflict, NotFound
+from slipway.cloud.session import Session
+
+EXPERIMENT, RUN = "system.Experiment", "system.ExperimentRun"
+RUNNING, COMPLETE, FAILED, CANCELLED = "RUNNING", "COMPLETE", "FAILED", "CANCELLED"
+
+_STATE = "_state"
+_VERSION = "0.0.1"
+_BODIES: Mapping[str, Mapping[str, Any]] = {
+    EXPERIMENT: {"experiment_deleted": False},
+    RUN: {"_params": {}, "_metrics": {}, _STATE: RUNNING},
+}
+"""What the Vertex SDK writes into a new context of each schema, and expects there."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """``metadata`` as it is; ``state`` of a run is the name of an execution's state, empty where it has none."""
+
+    name: str
+    etag: str
+    metadata: Mapping[str, Any]
+
+    @property
+    def state(self) -> str:
+        return str(self.metadata.get(_STATE, ""))
+
+    @classmethod
+    def read(cls, body: Json) -> Context:
+        return cls(body["name"], body.get("etag", ""), dict(body.get("metadata", {})))
+
+
+class Metadata:
+    """Names are full: ``projects/P/locations/R/metadataStores/S/contexts/ID``. Every method raises CloudError."""
+
+    def __init__(self, session: Session, endpoints: Endpoints, region: str) -> None:
+        self._session, self._base = session, endpoints.vertex(region)
+
+    def context(self, name: str) -> Context:
+        call = _call(f"read {_id(name)}", "contexts.get", name)
+        return shaped(call, Context.read, self._session.get(self._base + name, call))
+
+    def make(self, name: str, schema: str, title: str) -> bool:
+        """Whether it was not there already. The store is made as well where there is none."""
+        call = _call(f"create {_id(name)}", "contexts.create", name)
+        store = name.partition("/contexts/")[0]
+        body = {
+            "displayName": title,
+            "schemaTitle": schema,
+            "schemaVersion": _VERSION,
+            "metadata": dict(_BODIES[schema]),
+        }
+        params = {"contextId": _id(name)}
+        try:
+            try:
+                self._session.post(f"{self._base}{store}/contexts", call, body, params, idempotent=True)
+            except NotFound:
+                self._make_store(store)
+                self._session.post(f"{self._base}{store}/contexts", call, body, params, idempotent=True)
+        except Conflict:
+            return False
+        return True
+
+    def add_child(self, parent: str, child: str) -> None:
+        """One that is a child already is no error. Raises NotFound without the parent."""
+        call = _call(f"add {_id(child)} to {_id(parent)}", "contexts.addContextChildren", parent)
+        self._session.post(
+            f"{self._base}{parent}:addContextChildren", call, {"childContexts": [child]}, idempotent=True
+        )
+
+    def set_state(self, run: Context, state: str) -> None:
+        """Raises Conflict when it was changed since it was read."""
+        call = _call(f"set the state of {_id(run.name)}", "contexts.update", run.name)
+        body = {"name": run.name, "etag": run.etag, "metadata": {**run.metadata, _STATE: state}}
+        self._session.patch(self._base + run.name, call, body, {"updateMask": "metadata"})
+
+    def _make_store(self, store: str) -> None:
+        call = _call(f"create the metadata store {_id(store)}", "metadataStores.create", store)
+        parent = store.partition("/metadataStores/")[0]
+        try:
+            self._session.post(
+                f"{self._base}{parent}/metadataStores", call, {}, {"metadataStoreId": _id(store)}, idempotent=True
+            )
+        except Conflict:
+            return
+
+
+def _id(name: str) -> str:
+    return name.rsplit("/", 1)[-1]
+
+
+def _call(doing: str, verb: str, name: str) -> Call:
+    return Call(doing, f"aiplatform.{verb}", f"project {name.split('/')[1]}")

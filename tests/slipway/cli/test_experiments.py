@@ -1,0 +1,138 @@
+"""A job that belongs to a run of an experiment: the run is there before the job, and ends with it (W8)."""
+
+from typing import Any
+
+import pytest
+
+import slipway
+from slipway.errors import ResourceError
+
+from .stack import PROJECT, REGION, SLEEP, UNSET, Stack
+
+STORE = f"projects/{PROJECT}/locations/{REGION}/metadataStores/default"
+
+
+@pytest.fixture
+def digits(stack: Stack) -> Stack:
+    """`hello` in an experiment of its own."""
+    experiment = f"{STORE}/contexts/digits-{stack.name}"
+    run = {"experiment": experiment, "experimentRun": f"{experiment}-${{slipway.experimentRun}}"}
+    for way in stack.catalog["templates"]["hello"]["ways"]:
+        way["request"]["jobSpec"] |= run
+    stack.publish()
+    return stack
+
+
+def context(stack: Stack, run: str = "") -> Any:
+    return stack.cloud.rest("GET", f"/v1/{STORE}/contexts/digits-{stack.name}{f'-{run}' if run else ''}")
+
+
+def state(stack: Stack, run: str) -> str:
+    return str(context(stack, run)["metadata"]["_state"])
+
+
+def test_experiment_and_run_are_made_before_the_job_and_the_run_ends_with_it(digits: Stack) -> None:
+    done = digits.run("submit", "hello", "--way", "pool", "--output", "json")
+    assert done.code == 0, done.err
+    name = done.json["job"]["displayName"]
+    run, experiment = context(digits, name), context(digits)
+    assert (run["schemaTitle"], run["displayName"]) == ("system.ExperimentRun", name)
+    assert run["parentContexts"] == [experiment["name"]] and experiment["schemaTitle"] == "system.Experiment"
+    assert run["metadata"]["_state"] == "RUNNING" and run["metadata"]["_params"] == {}
+    assert digits.run("jobs", "wait", name).code == 0
+    ended = context(digits, name)["metadata"]
+    assert ended["_state"] == "COMPLETE" and len(ended["_custom_jobs"]) == 1
+
+
+@pytest.mark.parametrize("verb", ["--wait", "--follow"])
+def test_a_failed_job_fails_its_run(digits: Stack, verb: str) -> None:
+    done = digits.run("submit", "hello", "-p", "code=raise SystemExit(1)", "--experiment-run", "mine", verb)
+    assert done.code == 4 and state(digits, "mine") == "FAILED"
+
+
+def test_a_cancelled_job_cancels_its_run(digits: Stack) -> None:
+    name = digits.run("submit", "hello", "-p", f"code={SLEEP}", "--output", "json").json["job"]["displayName"]
+    assert digits.run("jobs", "cancel", name).code == 0 and state(digits, name) == "RUNNING"
+    assert digits.run("jobs", "wait", name).code == 8 and state(digits, name) == "CANCELLED"
+
+
+def test_the_sdk_finds_the_run_as_one_of_its_own(digits: Stack) -> None:
+    from google.cloud import aiplatform
+
+    done = digits.run("submit", "hello", "--wait", "--output", "json")
+    aiplatform.init(
+        project=PROJECT,
+        location=REGION,
+        credentials=digits.cloud.credentials("deployer"),
+        api_endpoint=digits.cloud.url,
+        api_transport="rest",
+    )
+    run = aiplatform.ExperimentRun(done.json["job"]["displayName"], f"digits-{digits.name}")
+    assert (run.get_state(), run.get_params()) == ("COMPLETE", {})
+
+
+def test_a_job_that_is_given_up_cancels_its_run(digits: Stack) -> None:  # W8, N3
+    none = {"at": 0, "region": REGION, "machine": "n1-standard-4", "strategy": "spot", "machines": 0}
+    digits.cloud.rest("POST", "/slipway/scenario", {"capacity": [none]})
+    quota = {"custom_model_training_preemptible_cpus": 64}
+    try:
+        with digits.settings(quota=quota):
+            done = digits.run("submit", "hello", "--wait-for", "spot=1s", "--then", "pool")
+    finally:
+        digits.cloud.rest("DELETE", "/slipway/scenario")
+    assert done.code == 0, done.err
+    second, first = (job["displayName"] for job in digits.jobs())
+    assert state(digits, first) == "CANCELLED" and state(digits, second) == "RUNNING"
+
+
+def test_each_run_of_a_sweep_has_its_own(digits: Stack) -> None:  # N7
+    (digits.folder / "grid.yaml").write_text("grid: {code: [print(1), print(2)]}")
+    assert digits.run("submit", "hello", "--sweep", "grid.yaml").code == 0
+    assert [state(digits, job["displayName"]) for job in digits.jobs()] == ["RUNNING", "RUNNING"]
+
+
+def test_a_run_that_has_ended_already_stays_as_it_is(digits: Stack) -> None:
+    code = "code=import time; time.sleep(1)"
+    name = digits.run("submit", "hello", "-p", code, "--output", "json").json["job"]["displayName"]
+    run = context(digits, name)
+    run["metadata"]["_state"] = "FAILED"
+    digits.cloud.rest("PATCH", f"/v1/{run['name']}?updateMask=metadata", run)
+    assert digits.run("jobs", "wait", name).code == 0 and state(digits, name) == "FAILED"
+
+
+def test_two_jobs_share_a_run_when_told_to(digits: Stack) -> None:
+    for _ in range(2):
+        assert digits.run("submit", "hello", "--experiment-run", "shared", "--wait").code == 0
+    assert len(context(digits, "shared")["metadata"]["_custom_jobs"]) == 2
+
+
+def test_who_may_not_write_is_told_that_the_run_keeps_its_state(digits: Stack) -> None:  # P5
+    name = digits.run("submit", "hello", "--output", "json").json["job"]["displayName"]
+    digits.grant("roles/aiplatform.user", False)
+    digits.grant("roles/aiplatform.viewer")
+    try:
+        done = digits.run("jobs", "wait", name)
+    finally:
+        digits.grant("roles/aiplatform.viewer", False)
+        digits.grant("roles/aiplatform.user")
+    assert done.code == 0 and state(digits, name) == "RUNNING"
+    assert f"the experiment's run digits-{digits.name}-{name} keeps its state: " in done.err
+    assert "(ask for roles/aiplatform.user on project " in done.err
+
+
+def test_an_experiment_that_can_not_be_made_sends_nothing(digits: Stack) -> None:
+    with digits.faults({"kind": "unavailable", "match": "contexts", "times": 20}):
+        done = digits.run("submit", "hello", "--request-id", "again", SLIPWAY_LOOK_FOR="1s")
+    assert done.code == 4 and "could not create digits-" in done.err and digits.jobs() == []
+    assert digits.run("submit", "hello", "--request-id", "again").code == 0 and len(digits.jobs()) == 1
+
+
+def test_waiting_from_python_ends_the_run(digits: Stack, monkeypatch: pytest.MonkeyPatch) -> None:  # N12
+    for name, value in digits.env().items():
+        monkeypatch.delenv(name, raising=False) if value == UNSET else monkeypatch.setenv(name, value)
+    monkeypatch.chdir(digits.folder)
+    job = slipway.submit("hello", code_="raise SystemExit(3)")
+    assert state(digits, job.name) == "RUNNING"
+    with pytest.raises(ResourceError):
+        job.wait(timeout=60)
+    assert state(digits, job.name) == "FAILED"
