@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from numbers import Real
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from slipway.jobs.following import Event
 
 _log = logging.getLogger("slipway")
-_OWN = frozenset({"template", "way", "kind", "request_id", "catalog", "code"})
+_OWN = frozenset({"template", "way", "kind", "wait_for", "then", "request_id", "catalog", "code"})
 
 
 def submit(
@@ -40,6 +40,8 @@ def submit(
     *,
     way: str | None = None,
     kind: str | None = None,
+    wait_for: Mapping[str, str | float] | None = None,
+    then: str | Sequence[str] = (),
     request_id: str | None = None,
     catalog: str | None = None,
     code: str | os.PathLike[str] | None = None,
@@ -48,17 +50,24 @@ def submit(
     """Submits one job from a template of the catalog and gives a handle to it.
 
     ``way`` and ``kind`` are the command's ``--way`` and ``--as``; None takes the template's first that can run.
+    ``wait_for`` is how long to wait for a way before the next is taken, as ``{"pool": "30m"}`` or in seconds, in that
+    order (0 for flex-start waits for ever); ``then`` are the ways after those.
     ``request_id`` names the submission: given again with the same parameters it finds the job, and runs nothing twice.
     ``catalog`` is ``gs://BUCKET[/NAME]``, else what the command would use. ``code`` is a folder, as ``--code``.
     ``params`` are the template's parameters; one whose name is taken above is written with an underscore behind it
-    (``code_=…``). Where the template has waits of its own, this returns when the job has started or is on the last way.
+    (``code_=…``). With ``wait_for``, and where the template has waits of its own, this returns when the job has started
+    or is on its last way. Interrupted meanwhile it is gone on with by the same call with the same ``request_id``.
 
     Raises ConfigError, AuthError, ResourceError, PolicyError and AnswerUnknown of ``slipway.errors``, as the command
-    exits with 2, 3, 4, 5 and 75.
+    exits with 2, 3, 4, 5 and 75, and Cancelled for a job that began while it was being given up.
     """
     id_ = naming.checked_request_id(request_id) if request_id is not None else naming.new_request_id()
     folder = os.fspath(code) if code is not None else None
-    typed = Typed(template, _typed(params), way, kind, code=folder, catalog=catalog)
+    waits = tuple(
+        f"{name}={time if isinstance(time, str) else f'{time:.15g}'}" for name, time in (wait_for or {}).items()
+    )
+    later = (then,) if isinstance(then, str) else tuple(then)
+    typed = Typed(template, _typed(params), way, kind, waits, later, folder, catalog=catalog)
     context = Context(catalog)
     wish = typed.wish()
     if folder is not None:

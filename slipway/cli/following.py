@@ -121,7 +121,7 @@ def watch(
     name = job.display_name or job.id
     follower = follower_of(context, job, logs=logs, timeout=timeout, severity=severity, begin=begin)
     try:
-        with display(context, quiet, plain) as show:
+        with display(context, quiet, plain) as show, _glance(context, show) as glance:
             for event in follower.events(timeout):
                 if isinstance(event, Line):
                     if said := (text or line)(event.entry, follower.job):
@@ -129,7 +129,7 @@ def watch(
                 elif isinstance(event, Trouble):
                     show.note(f"{name}  {event.text}")
                 else:
-                    show.state(_state(event, name))
+                    show.state(_state(event, name, glance(event.job)))
     except CloudError:
         if not follower.job.ended:
             screen.note(f"{name} goes on; come back with: slipway jobs logs {name} --follow")
@@ -152,7 +152,19 @@ def line(entry: LogEntry, job: CustomJob) -> str:
     return "\n".join(f"{who}  {one}" for one in text.split("\n")) if who else text
 
 
-def _state(event: Progress, name: str) -> Callable[[datetime], str]:
+@contextmanager
+def _glance(context: Context, show: Show) -> Iterator[Callable[[CustomJob], str]]:
+    """What a job uses, for a line that is kept up to date; nothing where each change is a line of its own."""
+    if isinstance(show, _Plain):
+        yield lambda job: ""
+        return
+    from slipway.cli.glance import Glance
+
+    with Glance(context) as glance:
+        yield glance.words
+
+
+def _state(event: Progress, name: str, uses: str) -> Callable[[datetime], str]:
     job, why = event.job, event.why
 
     def text(now: datetime) -> str:
@@ -163,7 +175,7 @@ def _state(event: Progress, name: str) -> Callable[[datetime], str]:
             return f"{name}  {state_word(job.state)} {age}"
         if waits(job):
             return f"{name}  waiting {'again ' if again else ''}{age}  {why}".rstrip()
-        return f"{name}  {state_word(job.state)} {age}"
+        return f"{name}  {state_word(job.state)} {age}   {uses}".rstrip()
 
     return text
 

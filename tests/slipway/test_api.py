@@ -99,6 +99,33 @@ def test_a_full_pool_is_waited_for_when_it_is_the_way(stack: Stack) -> None:
     assert job.wait(timeout=120).state == "JOB_STATE_SUCCEEDED"
 
 
+def test_a_submission_moves_on_when_its_wait_runs_out(stack: Stack) -> None:  # N3, N12
+    held(stack)
+    with stack.settings(quota={"custom_model_training_preemptible_cpus": 64}):
+        job = slipway.submit("hello", wait_for={"pool": 1}, then="spot", code_="print(1)")
+    second, first = stack.jobs()[:2]
+    assert job.resource_name == second["name"] and second["labels"]["slipway-way"] == "spot"
+    assert first["labels"]["slipway-way"] == "pool" and first["state"].startswith("JOB_STATE_CANCEL")
+    assert job.wait(timeout=60).state == "JOB_STATE_SUCCEEDED"
+
+
+@pytest.mark.parametrize(
+    ("wait_for", "then", "said"),
+    [
+        ({"pole": "30m"}, (), "--wait-for pole=30m is no wait"),
+        ({"pool": -1}, ("spot",), "'-1' is no duration"),
+        ({"pool": 0}, ("spot",), "'0' is no duration"),
+        ({}, ("pool", "pool"), "comes twice"),
+    ],
+)
+def test_waits_are_checked_as_the_commands(
+    stack: Stack, wait_for: dict[str, str | float], then: tuple[str, ...], said: str
+) -> None:  # N12
+    with pytest.raises(ConfigError, match=said):
+        slipway.submit("hello", wait_for=wait_for, then=then)
+    assert stack.jobs() == []
+
+
 def test_the_best_trial_is_by_the_jobs_goal() -> None:  # N12
     tried = tuple(Trial(str(n), "SUCCEEDED", {"depth": str(n)}, {"loss": loss}, "") for n, loss in ((1, 0.5), (2, 0.1)))
     tuned = replace(a_job(), kind=TUNING_JOB, tried=tried, goals={"loss": "MINIMIZE"})

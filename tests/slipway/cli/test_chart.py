@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.cli.chart import show_usage, sparks
-from slipway.cloud.monitoring import CPU, Point, Series
+from slipway.cli.glance import in_short
+from slipway.cloud.monitoring import ACCELERATOR, CPU, Point, Series
 from slipway.jobs.usage import Row, Usage
 
 BEGIN = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
@@ -68,6 +69,19 @@ def test_a_terminal_without_such_letters_has_plain_ones(monkeypatch: pytest.Monk
     monkeypatch.setattr(sys, "stdout", TextIOWrapper(written, encoding="ascii", write_through=True))
     show_usage(usage(0, 1))
     assert b" .@ " in written.getvalue()
+
+
+def test_a_glance_is_the_mean_of_all_replicas() -> None:
+    rows = [
+        Row(task, "", Series(metric, "7", task, "", every(5, *values)))
+        for metric, task, values in (
+            (CPU, "workerpool0-0", (0.0, 0.2)),
+            (CPU, "workerpool0-1", (1.0, 1.0)),
+            (ACCELERATOR, "workerpool0-0", (0.9,)),
+        )
+    ]
+    assert in_short(rows) == "gpu █ 90 %  cpu ▅▅ 60 %"
+    assert in_short([]) == ""
 
 
 def test_without_rows_it_says_why(capsys: pytest.CaptureFixture[str]) -> None:

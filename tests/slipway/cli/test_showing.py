@@ -1,6 +1,11 @@
 """`slipway jobs show`: what a job used of its machines and what befell it, from a real local cloud."""
 
+import contextlib
+import os
 import re
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -24,6 +29,25 @@ def scenario(stack: Stack) -> Iterator[Any]:
     stack.cloud.rest("DELETE", "/slipway/scenario")
 
 
+def on_a_terminal(stack: Stack, *words: str, until: str) -> str:
+    """What a command has written to a terminal when these letters have come."""
+    ours, its = os.openpty()
+    environ = stack.env(TERM="xterm", COLUMNS="120")
+    command = [sys.executable, "-m", "slipway", *words]
+    with subprocess.Popen(command, cwd=stack.folder, env=environ, stdin=its, stdout=its, stderr=its) as process:
+        os.close(its)
+        said = b""
+        while until.encode() not in said:
+            said += os.read(ours, 4096)
+        said += os.read(ours, 4096)
+        process.send_signal(signal.SIGINT)
+        while process.poll() is None:
+            with contextlib.suppress(OSError):
+                os.read(ours, 4096)
+    os.close(ours)
+    return said.decode()
+
+
 def test_gpu_and_cpu_use_are_charted_and_given_as_numbers(stack: Stack) -> None:  # Z5
     request = stack.catalog["templates"]["hello"]["ways"][1]["request"]["jobSpec"]
     request["scheduling"] = {"strategy": "STANDARD"}
@@ -39,6 +63,8 @@ def test_gpu_and_cpu_use_are_charted_and_given_as_numbers(stack: Stack) -> None:
 
         stack.until(lambda: bool(usage()["series"]))
         text = stack.run("jobs", "show", name, COLUMNS="100").out
+        line = on_a_terminal(stack, "jobs", "wait", name, until="cpu ")
+    assert re.search(rf"{name}  running \d+:\d\d   gpu [▁-█ ]+ \d+ %  cpu [▁-█ ]+ \d+ %", line)
     rows = [re.split(" {2,}", line) for line in text.splitlines() if line.startswith("main  ")]
     assert [row[1] for row in rows] == ["cpu", "memory", "gpu 0", "gpu 0 memory"]
     assert "\x1b" not in text and any(block in text for block in "▁▂▃▄▅▆▇█")
