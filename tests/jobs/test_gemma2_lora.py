@@ -1,0 +1,253 @@
+"""gemma2-lora as processes: what a killed attempt has done is kept, on one GPU's worth of processes or two. # Z1 X3"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uv
+
+from jobs.gemma2_lora.blocks import blocks
+from jobs.gemma2_lora.checkpoints import Checkpoints
+from jobs.gemma2_lora.folder import Folder
+from jobs.gemma2_lora.options import options
+from jobs.gemma2_lora.sonnets import TEXT
+from jobs.gemma2_lora.trouble import TroubleError
+from slipway.package import build
+
+from .conftest import ROOT, environ
+
+IMAGE = "us-docker.pkg.dev/vertex-ai/training/pytorch-gpu.2-4.py310:latest"
+STEPS, EVERY = 32, 4
+SHORT = ("--model=tiny", f"--steps={STEPS}", f"--every={EVERY}", "--length=64")
+
+
+def test_gemma2_lora_takes_the_folders_that_vertex_ai_names_and_else_those_of_its_output() -> None:
+    told = options(
+        ["--output=out"], {"AIP_CHECKPOINT_DIR": "gs://b/checkpoints/", "AIP_TENSORBOARD_LOG_DIR": "gs://b/l/"}
+    )
+    assert (told.checkpoints, told.logs) == ("gs://b/checkpoints/", "gs://b/l/")
+    alone = options(["--output=out"], {})
+    assert (alone.checkpoints, alone.logs) == ("out/checkpoints", "out/logs")
+
+
+def test_gemma2_lora_fetches_the_model_that_is_named_unless_other_weights_are() -> None:
+    assert options(["--model=27b"], {}).base == "google/gemma-2-27b"
+    assert options(["--model=27b", "--base=gs://weights/27b"], {}).base == "gs://weights/27b"
+    assert options(["--model=9b"], {}).learning_rate < options(["--model=tiny"], {}).learning_rate
+    assert options(["--model=tiny", "--learning-rate=0.5"], {}).learning_rate == 0.5
+
+
+def test_gemma2_lora_begins_each_sequence_and_drops_what_does_not_fill_one() -> None:
+    assert blocks(range(10, 17), 4, 2) == [[2, 10, 11, 12], [2, 13, 14, 15]]
+    assert blocks(range(10, 17), 4, None) == [[10, 11, 12, 13]]
+    with pytest.raises(TroubleError, match="the text is too short: 3 tokens"):
+        blocks(range(3), 5, 2)
+
+
+def test_gemma2_lora_ships_sixteen_sonnets_of_fourteen_lines() -> None:
+    sonnets = TEXT.strip().split("\n\n")
+    assert (len(sonnets), {len(sonnet.splitlines()) for sonnet in sonnets}) == (16, {14})
+
+
+def test_gemma2_lora_counts_whole_checkpoints_only_and_keeps_two(tmp_path: Path) -> None:  # X3
+    source = tmp_path / "made"
+    (source / "inner").mkdir(parents=True)
+    (source / "inner" / "state.pt").write_bytes(b"state")
+    kept = Checkpoints(Folder(str(tmp_path / "kept")))
+    assert (kept.steps(), kept.attempt(), kept.attempt()) == ([], 1, 2)
+    for step in (8, 10, 100):
+        kept.keep(step, source)
+    assert kept.steps() == [10, 100]
+    assert not list((tmp_path / "kept" / "checkpoint-8").rglob("*.*"))
+    # As when the machine goes while one is written: all of its files, and no word that they are all.
+    shutil.copytree(tmp_path / "kept" / "checkpoint-100", tmp_path / "kept" / "checkpoint-101")
+    (tmp_path / "kept" / "checkpoint-101" / "complete.json").unlink()
+    assert max(kept.steps()) == 100
+    fetched = kept.fetch(100, tmp_path / "fetched")
+    assert (fetched.name, (fetched / "inner" / "state.pt").read_bytes()) == ("checkpoint-100", b"state")
+
+
+@pytest.fixture(scope="session")
+def tuning(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The interpreter of an environment with the image's packages and the job's, as a run on the local cloud has it."""
+    cache = pytest.importorskip("local.cloud.images.cache", reason="needs the image's recipe", exc_type=ImportError)
+    recipes = pytest.importorskip("local.cloud.images.recipes", exc_type=ImportError)
+    folder = tmp_path_factory.mktemp("tuning")
+
+    def tool(command: tuple[str, ...]) -> None:
+        if command:
+            subprocess.run(command, check=True, timeout=900)
+
+    recipe, shelf = recipes.recipe_for(IMAGE), cache.common(os.environ)
+    image = cache.cached(folder / "images", IMAGE, recipe, tool, uv.find_uv_bin(), print, shelf)
+    cache.copied(image, folder / "environment", lasting=True)
+    python = folder / "environment" / "bin" / "python"
+    package = build("gemma2-lora", ROOT / "jobs" / "gemma2_lora").save(folder)
+    tool((uv.find_uv_bin(), "pip", "install", "--quiet", "--python", str(python), str(package)))
+    return python
+
+
+def command(python: Path, output: Path, *more: str) -> list[str]:
+    return [str(python), "-m", "gemma2_lora.task", *SHORT, f"--output={output}", *more]
+
+
+def settings(**more: str) -> dict[str, str]:
+    return environ(OMP_NUM_THREADS="1", **more)
+
+
+def run(call: list[str], **more: str) -> str:
+    done = subprocess.run(call, env=settings(**more), capture_output=True, text=True, timeout=180, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def metrics(output: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((output / "metrics.json").read_text())
+    return found
+
+
+@pytest.fixture(scope="session")
+def unbroken(tuning: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The output of a run that nothing has disturbed, and beside it `work`, what it had on its machine."""
+    folder = tmp_path_factory.mktemp("unbroken")
+    run(command(tuning, folder / "output", f"--work={folder / 'work'}"))
+    return folder / "output"
+
+
+@pytest.mark.journey
+def test_gemma2_lora_killed_in_between_ends_with_the_adapter_of_an_unbroken_run(
+    tuning: Path, unbroken: Path, tmp_path: Path
+) -> None:  # X3
+    assert metrics(unbroken)["last_loss"] < metrics(unbroken)["first_loss"] - 0.5
+    with subprocess.Popen(command(tuning, tmp_path), env=settings(), stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line.startswith("checkpoint of step 8"):
+                process.send_signal(signal.SIGKILL)
+                break
+    assert process.returncode == -signal.SIGKILL
+    said = run(command(tuning, tmp_path))
+    assert "attempt 2: goes on from the checkpoint of step" in said
+    assert metrics(tmp_path) == {**metrics(unbroken), "attempts": 2}
+    adapters = [(folder / "adapter" / "adapter_model.safetensors").read_bytes() for folder in (tmp_path, unbroken)]
+    assert adapters[0] == adapters[1]
+    # Killed after its last checkpoint, it has nothing to train any more.
+    (tmp_path / "metrics.json").unlink()
+    assert "step 1/" not in run(command(tuning, tmp_path))
+    assert metrics(tmp_path) == {**metrics(unbroken), "attempts": 3}
+
+
+@pytest.mark.journey
+def test_gemma2_lora_in_two_processes_trains_one_adapter_and_goes_on_from_a_checkpoint(
+    tuning: Path, unbroken: Path, tmp_path: Path
+) -> None:  # Z1
+    """On the CPU and by gloo, as with a process for each GPU: each sees its part of a step."""
+    first = unbroken / "checkpoints"
+    step = min(Checkpoints(Folder(str(first))).steps())
+    assert step < STEPS
+    shutil.copytree(first / f"checkpoint-{step}", tmp_path / "checkpoints" / f"checkpoint-{step}")
+    said = run(command(tuning, tmp_path, "--processes=2"))
+    assert f"goes on from the checkpoint of step {step}" in said
+    assert "2 process(es) on CPU" in said
+    assert said.count(f"step {STEPS}/{STEPS}, loss") == 1
+    assert metrics(tmp_path)["steps"] == STEPS
+    states = {file.name for file in (tmp_path / "checkpoints" / f"checkpoint-{STEPS}").glob("rng_state*")}
+    assert states == {"rng_state_0.pth", "rng_state_1.pth"}
+
+
+GOOD, STRANGER, UNKNOWN = "hf_good", "hf_has_not_accepted", "hf_unknown"
+
+
+@pytest.fixture
+def hub(unbroken: Path) -> Iterator[str]:
+    """A hub on loopback with one gated model, the files of the tiny one. It gives them to the token GOOD."""
+    files = {file.name: file.read_bytes() for file in (unbroken.parent / "work" / "download").iterdir()}
+    sha = "0" * 39 + "1"
+
+    class Hub(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            token = (self.headers.get("Authorization") or "").removeprefix("Bearer ")
+            name = self.path.rpartition("/")[2]
+            if token == UNKNOWN:
+                self.answer(401, {"X-Error-Message": "Invalid credentials in Authorization header"})
+            elif "/resolve/" not in self.path:
+                siblings = [{"rfilename": file} for file in files]
+                self.answer(200, {}, json.dumps({"id": "google/gemma-2-2b", "sha": sha, "siblings": siblings}).encode())
+            elif token != GOOD:
+                self.answer(403, {"X-Error-Code": "GatedRepo", "X-Error-Message": "you are not in the authorized list"})
+            else:
+                self.answer(200, {"ETag": f'"{name}"', "X-Repo-Commit": sha}, files[name])
+
+        do_HEAD = do_GET  # noqa: N815 (the name that the server looks for)
+
+        def answer(self, status: int, headers: dict[str, str], content: bytes = b"") -> None:
+            self.send_response(status)
+            for name, value in {**headers, "Content-Length": str(len(content))}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            if self.command == "GET":
+                self.wfile.write(content)
+
+        def log_message(self, *_: object) -> None:
+            return
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Hub) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+ASK = """
+import json, sys
+from pathlib import Path
+from gemma2_lora.base import obtain
+from gemma2_lora.trouble import TroubleError
+
+found = {}
+for token in sys.argv[2:]:
+    try:
+        folder = obtain("google/gemma-2-2b", Path(sys.argv[1], token), {"HF_TOKEN": token} if token else {})
+        found[token] = sorted(file.name for file in folder.iterdir())
+    except TroubleError as error:
+        found[token] = str(error)
+print(json.dumps(found))
+"""
+
+
+@pytest.mark.journey
+def test_gemma2_lora_downloads_with_the_token_and_says_what_is_wrong_with_it(
+    tuning: Path, hub: str, tmp_path: Path
+) -> None:
+    ask = [str(tuning), "-c", ASK, str(tmp_path), GOOD, STRANGER, UNKNOWN, ""]
+    found = json.loads(run(ask, HF_ENDPOINT=hub).splitlines()[-1])
+    assert {"config.json", "model.safetensors", "tokenizer.json"} <= set(found[GOOD])
+    stranger, unknown, none = found[STRANGER], found[UNKNOWN], found[""]
+    assert "error: the hub does not give google/gemma-2-2b to the owner of the token" in stranger
+    assert "fix: accept the licence on https://huggingface.co/google/gemma-2-2b" in stranger
+    assert "why: the hub takes the token for none of its own" in unknown
+    assert "fix: store a new one as a version of the secret" in unknown
+    assert "error: google/gemma-2-2b can't be downloaded without a token" in none
+    for text in (stranger, unknown, none):
+        assert not any(token in text for token in (STRANGER, UNKNOWN))
+
+
+@pytest.mark.journey
+def test_gemma2_lora_says_when_the_hub_is_out_of_reach(tuning: Path, tmp_path: Path) -> None:
+    call = command(tuning, tmp_path, "--model=2b")
+    nowhere = settings(HF_ENDPOINT="http://127.0.0.1:9", HF_TOKEN=GOOD)
+    done = subprocess.run(call, env=nowhere, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 1
+    assert "error: google/gemma-2-2b can't be downloaded from the hub" in done.stderr
+    assert "why: " in done.stderr and "refused" in done.stderr
+    assert "copy the weights to a bucket and name them: -p base=gs://BUCKET/FOLDER" in done.stderr
+    assert "Traceback" not in done.stderr and GOOD not in done.stdout + done.stderr
