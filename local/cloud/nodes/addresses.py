@@ -4,7 +4,9 @@ import hashlib
 import sys
 from pathlib import Path
 
-_HOSTS = 254 * 256 * 254
+# Parts of an address are of three digits, so that a job's sort as the names do that the service gives: chief first.
+_LEAST, _PARTS = 100, 155
+_HOSTS = _PARTS**3
 _FIRST_PORT = 10_000
 _PORTS = 22_000
 
@@ -23,9 +25,9 @@ def address(number: int, first: int, platform: str = sys.platform) -> tuple[str,
     another job. Elsewhere each replica has ports of its own.
     """
     if platform == "linux":
-        second, rest = divmod((number - 1) % _HOSTS, 256 * 254)
-        third, fourth = divmod(rest, 254)
+        rest, fourth = divmod((number - 1) % _HOSTS, _PARTS)
+        second, third = divmod(rest, _PARTS)
         port = _FIRST_PORT + 2 * (first - 1) % _PORTS
-        return f"127.{second + 1}.{third}.{fourth + 1}", port, port + 1
+        return f"127.{second + _LEAST}.{third + _LEAST}.{fourth + _LEAST}", port, port + 1
     port = _FIRST_PORT + 2 * (number - 1) % _PORTS
     return "127.0.0.1", port, port + 1

@@ -347,8 +347,9 @@ def test_references_are_expanded(text: str, result: str) -> None:
 
 @given(st.sets(st.integers(1, 10**6), min_size=2, max_size=50))
 def test_replicas_have_addresses_of_their_own(numbers: set[int]) -> None:
-    found = [addresses.address(number, min(numbers), "linux") for number in numbers]
+    found = [addresses.address(number, min(numbers), "linux") for number in sorted(numbers)]
     assert len({host for host, _, _ in found}) == len(numbers)
+    assert found == sorted(found), "as the service's names, the chief's before those of the workers"
     assert all(host.startswith("127.") and not host.startswith("127.0.") for host, _, _ in found)
     elsewhere = addresses.address(min(numbers), min(numbers), "darwin")
     assert elsewhere[0] == "127.0.0.1"
