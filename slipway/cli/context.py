@@ -25,6 +25,9 @@ from slipway.words import seconds
 HURRIED = Patience(connect=5.0, read=15.0, attempts=2, longest_wait=2.0)
 """For reading what a verdict would like to know: a submission must not hang on it."""
 
+BRIEF = Patience(connect=5.0, read=5.0, attempts=2, longest_wait=1.0)
+"""For what is shown beside the rest, which must not wait for it."""
+
 Command = Callable[..., Any]
 
 
@@ -74,6 +77,10 @@ class Context:
     @property
     def hurried(self) -> Connection:
         return self.connection.with_patience(HURRIED)
+
+    @property
+    def brief(self) -> Connection:
+        return self.connection.with_patience(BRIEF)
 
     @property
     def now(self) -> datetime:

@@ -22,7 +22,7 @@ def ending_of(context: Context, job: CustomJob) -> SlipwayError | None:
 
 def end_run_of(context: Context, job: CustomJob) -> str:
     """Ends the run of the experiment that an ended job belongs to; in words why that could not be done, else empty."""
-    if not job.experiment_run:
+    if not job.experiment_run and not job.tensorboard:
         return ""
     from slipway.jobs.experiment import end_run
 

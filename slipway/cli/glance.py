@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Self
 
 from slipway.cli.chart import percent, sparks
-from slipway.cli.context import HURRIED, Context
+from slipway.cli.context import Context
 from slipway.cloud.monitoring import ACCELERATOR, CPU, MEMORY, Point
 from slipway.cloud.resources import CustomJob
 from slipway.jobs.usage import Row, read_usage
@@ -21,7 +21,6 @@ _EVERY = 20.0
 _SPAN = timedelta(minutes=15)
 _WIDTH = 10
 _WORDS = {ACCELERATOR: "gpu", CPU: "cpu", MEMORY: "mem"}
-_PATIENCE = replace(HURRIED, read=5.0, attempts=1)
 
 
 class Glance:
@@ -29,7 +28,7 @@ class Glance:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._monitoring = context.connection.with_patience(_PATIENCE).monitoring(context.catalog.project)
+        self._monitoring = context.brief.monitoring(context.catalog.project)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="glance")
         self._reading: Future[str] | None = None
         self._next, self._words = 0.0, ""

@@ -72,8 +72,8 @@ def _picture(context: Context, job: CustomJob) -> Picture:
     project = context.catalog.project
     with ThreadPoolExecutor(3, thread_name_prefix="show") as threads:
         why = threads.submit(_why, context, job)
-        events = threads.submit(read_events, context.hurried.logging(project), job)
-        usage = threads.submit(read_usage, context.hurried.monitoring(project), job, roles(job), context.now)
+        events = threads.submit(read_events, context.brief.logging(project), job)
+        usage = threads.submit(read_usage, context.brief.monitoring(project), job, roles(job), context.now)
         cause = cause_of(job)
         steps = next_steps(context, job, cause) if cause else ()
         return Picture(job, why.result(), events.result(), usage.result(), cause, steps)
@@ -90,7 +90,7 @@ def _why(context: Context, job: CustomJob) -> str:
     why = reason(job, cluster, context.cluster_name(job.persistent_resource_id), active, context.now)
     if job.persistent_resource_id:
         return why
-    return with_word(why, last_word(context.hurried.logging(context.catalog.project), job))
+    return with_word(why, last_word(context.brief.logging(context.catalog.project), job))
 
 
 def _document(context: Context, picture: Picture) -> dict[str, Any]:

@@ -33,6 +33,7 @@ ROLES: Mapping[str, str] = {
     "aiplatform.customJobs.": "roles/aiplatform.user",
     "aiplatform.contexts.": "roles/aiplatform.user",
     "aiplatform.metadataStores.": "roles/aiplatform.user",
+    "aiplatform.tensorboardRuns.": "roles/aiplatform.viewer",
     "aiplatform.persistentResources.create": "roles/aiplatform.admin",
     "aiplatform.persistentResources.delete": "roles/aiplatform.admin",
     "aiplatform.persistentResources.": "roles/aiplatform.viewer",

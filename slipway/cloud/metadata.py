@@ -50,6 +50,18 @@ class Metadata:
         call = _call(f"read {_id(name)}", "contexts.get", name)
         return shaped(call, Context.read, self._session.get(self._base + name, call))
 
+    def runs_of_logs(self, tensorboard: str, job: str) -> tuple[str, ...]:
+        """The runs that the service has made of a job's logs in a TensorBoard, as contexts' names. ``job``: its full
+        name. None where it has written none."""
+        number, parent = _id(job), "/".join(job.split("/")[:4])
+        call = _call(f"list the runs of {number} in TensorBoard", "tensorboardRuns.list", job)
+        url = f"{self._base}{tensorboard}/experiments/{number}/runs"
+        try:
+            found = [_id(str(one.get("name", ""))) for one in self._session.pages(url, call, "tensorboardRuns")]
+        except NotFound:
+            return ()
+        return tuple(f"{parent}/metadataStores/default/contexts/{number}-{run}" for run in found)
+
     def make(self, name: str, schema: str, title: str) -> bool:
         """Whether it was not there already. The store is made as well where there is none."""
         call = _call(f"create {_id(name)}", "contexts.create", name)

@@ -141,7 +141,8 @@ class CustomJob:
     run at once. ``backing`` is the job that a pipeline runs as, once it has one, and ``model`` (with its ``@version``)
     what it uploaded. ``tried`` are a tuning job's trials so far, ``goals`` MAXIMIZE or MINIMIZE by metric.
     ``max_wait``: seconds that the service waits for its machines, 0 for ever, None where it was told none.
-    ``experiment_run``: the full name of the run of an experiment that it belongs to.
+    ``experiment_run``: the full name of the run of an experiment that it belongs to, ``tensorboard`` that of the
+    one which takes its logs.
     """
 
     name: str
@@ -166,6 +167,7 @@ class CustomJob:
     goals: Mapping[str, str] = field(default_factory=dict)
     max_wait: float | None = None
     experiment_run: str = ""
+    tensorboard: str = ""
 
     @property
     def id(self) -> str:
@@ -214,6 +216,7 @@ class CustomJob:
             goals={one["metricId"]: one.get("goal", "") for one in body.get("studySpec", {}).get("metrics", ())},
             max_wait=_seconds(spec.get("scheduling", {}).get("maxWaitDuration")),
             experiment_run=spec.get("experimentRun", ""),
+            tensorboard=spec.get("tensorboard", ""),
         )
 
 

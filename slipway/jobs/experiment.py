@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from slipway.cloud.failures import CloudError, Conflict
+import contextlib
+
+from slipway.cloud.failures import CloudError, Conflict, NotFound
+from slipway.cloud.kinds import CUSTOM_JOB
 from slipway.cloud.metadata import CANCELLED, COMPLETE, FAILED, RUNNING, Metadata
 from slipway.cloud.resources import CustomJob
 
@@ -11,21 +14,33 @@ _TRIES = 3
 
 
 def end_run(metadata: Metadata, job: CustomJob) -> str:
-    """Gives the run of an ended job its state, unless it has ended already. Says in words why that could not be done.
+    """Gives the run of an ended job its state, unless it has ended already; of a job with a TensorBoard and no run of
+    its own those that its logs have there. Says in words why that could not be done.
 
     Empty when all is done, and for a job of no run. Nothing is raised: the job itself is not concerned.
     """
-    if not job.experiment_run or not job.ended:
+    if not job.ended or not has_run(job):
         return ""
     try:
-        _end(metadata, job.experiment_run, _STATES.get(job.state, FAILED))
+        if job.experiment_run:
+            _end(metadata, job.experiment_run, job)
+        else:
+            for run in metadata.runs_of_logs(job.tensorboard, job.name):
+                with contextlib.suppress(NotFound):  # The service makes a run's context after the run.
+                    _end(metadata, run, job)
     except CloudError as problem:
         hint = f" ({problem.fix})" if problem.fix else ""
-        return f"the experiment's run {job.experiment_run.rsplit('/', 1)[-1]} keeps its state: {problem.message}{hint}"
+        run = job.experiment_run.rsplit("/", 1)[-1] or f"of {job.display_name}'s logs"
+        return f"the experiment's run {run} keeps its state: {problem.message}{hint}"
     return ""
 
 
-def _end(metadata: Metadata, name: str, state: str) -> None:
+def has_run(job: CustomJob) -> bool:
+    return bool(job.experiment_run or (job.tensorboard and job.kind is CUSTOM_JOB))
+
+
+def _end(metadata: Metadata, name: str, job: CustomJob) -> None:
+    state = _STATES.get(job.state, FAILED)
     for attempt in range(1, _TRIES + 1):
         run = metadata.context(name)
         if run.state not in ("", RUNNING):

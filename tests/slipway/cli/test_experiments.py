@@ -71,6 +71,24 @@ def test_the_sdk_finds_the_run_as_one_of_its_own(digits: Stack) -> None:
     assert (run.get_state(), run.get_params()) == ("COMPLETE", {})
 
 
+def test_the_runs_of_a_tensorboards_logs_end_with_the_job(stack: Stack) -> None:  # W8
+    home = f"projects/{PROJECT}/locations/{REGION}"
+    made = stack.cloud.rest("POST", f"/v1/{home}/tensorboards", {"displayName": "board"})
+    board = made["response"]["name"] if "response" in made else made["name"].partition("/operations/")[0]
+    for way in stack.catalog["templates"]["hello"]["ways"]:
+        way["request"]["jobSpec"]["tensorboard"] = board
+    stack.publish()
+    job = stack.run("submit", "hello", "-p", f"code={SLEEP}", "--output", "json").json["job"]
+    events = (8).to_bytes(8, "little")
+    stack.write(f"jobs/{job['displayName']}/logs/events.out.tfevents.1", events)
+    stack.cloud.rest("GET", f"/v1/{board}")
+    run = f"{home}/metadataStores/default/contexts/{job['id']}-default"
+    assert stack.cloud.rest("GET", f"/v1/{run}")["metadata"]["_state"] == "RUNNING"
+    assert stack.run("jobs", "cancel", job["displayName"]).code == 0
+    assert stack.run("jobs", "wait", job["displayName"]).code == 8
+    assert stack.cloud.rest("GET", f"/v1/{run}")["metadata"]["_state"] == "CANCELLED"
+
+
 def test_a_job_that_is_given_up_cancels_its_run(digits: Stack) -> None:  # W8, N3
     none = {"at": 0, "region": REGION, "machine": "n1-standard-4", "strategy": "spot", "machines": 0}
     digits.cloud.rest("POST", "/slipway/scenario", {"capacity": [none]})

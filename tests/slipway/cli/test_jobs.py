@@ -146,6 +146,16 @@ def test_logs_can_be_followed_to_the_end(stack: Stack) -> None:
     assert followed.code == 0 and "main  late" in followed.out.splitlines()
 
 
+def test_following_takes_the_same_choices(stack: Stack) -> None:
+    code = "import os, time; [(print('line', n, flush=True), time.sleep(0.3)) for n in range(8)]"
+    name = stack.run("submit", "crew", "-p", f"code={code}", "--output", "json").json["job"]["displayName"]
+    workers = stack.run("jobs", "logs", name, "--follow", "--role", "workers")
+    assert workers.out.splitlines() == [f"workers  line {n}" for n in range(8)]
+    last = stack.run("jobs", "logs", name, "--follow", "--role", "workers", "--tail", "4", "--output", "json")
+    texts = [json.loads(line)["text"] for line in last.out.splitlines()]
+    assert last.code == 0 and texts and texts == [f"line {n}" for n in range(8)][-len(texts) :] and len(texts) <= 4
+
+
 def test_without_the_role_for_logs_following_goes_on_and_names_it(stack: Stack) -> None:  # P5
     stack.grant("roles/logging.viewer", False)
     try:

@@ -7,11 +7,15 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from .stack import REGION, SLEEP, Stack, held
+from slipway.cloud.connection import connect
+from slipway.cloud.monitoring import CPU
+
+from .stack import PROJECT, REGION, SLEEP, Stack, held
 
 T4 = {"machineType": "n1-standard-4", "acceleratorType": "NVIDIA_TESLA_T4", "acceleratorCount": 1}
 QUOTA = {"custom_model_training_nvidia_t4_gpus": 4, "custom_model_training_preemptible_cpus": 64}
@@ -63,7 +67,12 @@ def test_gpu_and_cpu_use_are_charted_and_given_as_numbers(stack: Stack) -> None:
 
         stack.until(lambda: bool(usage()["series"]))
         text = stack.run("jobs", "show", name, COLUMNS="100").out
+        number, now = done.json["job"]["id"], datetime.now(UTC)
+        monitoring = connect(stack.env()).monitoring(PROJECT)
+        means = monitoring.series(CPU, (number, "1"), now - timedelta(hours=5), now, period=120)
         line = on_a_terminal(stack, "jobs", "wait", name, until="cpu ")
+    (mean,) = means  # As a run of hours is read, and several jobs at once.
+    assert (mean.job, mean.task, len(mean.points)) == (number, "workerpool0-0", 1)
     assert re.search(rf"{name}  running \d+:\d\d   gpu [▁-█ ]+ \d+ %  cpu [▁-█ ]+ \d+ %", line)
     rows = [re.split(" {2,}", line) for line in text.splitlines() if line.startswith("main  ")]
     assert [row[1] for row in rows] == ["cpu", "memory", "gpu 0", "gpu 0 memory"]
