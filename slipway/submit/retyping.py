@@ -41,26 +41,34 @@ class Retyped:
 
 
 def retyped(catalog: Catalog, kind: Kind, body: Mapping[str, Any]) -> Retyped | None:
-    """None for a job of no template of this catalog, or sent by a way that the template has no more."""
+    """None for a job of no template of this catalog, or sent by a way or on machines that the template has no more."""
     labels = body.get("labels", {})
     template = catalog.templates.get(labels.get(TEMPLATE_LABEL, ""))
-    way = None if template is None else _sent_by(template, kind, body, labels.get(WAY_LABEL, ""))
-    if template is None or way is None:
-        return None
-    texts: dict[str, set[str]] = {}
-    for name, text in _found(way.request, body, _built_in(kind, body)):
-        texts.setdefault(name, set()).add(text)
-    values = {one.name: _value(one, texts.get(one.name, set()), template, way) for one in template.parameters}
-    known = {name: value for name, value in values.items() if value is not None}
-    return Retyped(template, kind, way, known, tuple(name for name in values if name not in known))
+    ways = () if template is None else template.ways
+    for way in ways:
+        if way.way != labels.get(WAY_LABEL, "") or way.kind != kind.name or not _same_machines(way, kind, body):
+            continue
+        texts: dict[str, set[str]] = {}
+        for name, text in _found(way.request, body, _built_in(kind, body)):
+            texts.setdefault(name, set()).add(text)
+        if template is not None and _stands(way, texts):
+            values = {one.name: _value(one, texts.get(one.name, set()), template, way) for one in template.parameters}
+            known = {name: value for name, value in values.items() if value is not None}
+            return Retyped(template, kind, way, known, tuple(name for name in values if name not in known))
+    return None
+
+
+def _stands(way: Way, texts: Mapping[str, set[str]]) -> bool:
+    """Whether the values that were read are those of the way's variant."""
+    return all(texts[name] <= {render(value) for value in wanted} for name, wanted in way.when.items() if name in texts)
 
 
 def _value(parameter: Parameter, texts: set[str], template: Template, way: Way) -> Scalar | None:
     """None where it can't be told: nowhere in the request alone in its text, or read as two different ones."""
     if not texts:
         chosen = way.when.get(parameter.name)
-        if chosen is not None:
-            return chosen[0] if len(chosen) == 1 else None
+        if chosen is not None:  # All of them make the same request.
+            return parameter.default if parameter.default in chosen else chosen[0]
         return None if f"${{{parameter.name}}}" in str(way.request) else parameter.default
     if len(texts) > 1:
         return None
@@ -70,15 +78,16 @@ def _value(parameter: Parameter, texts: set[str], template: Template, way: Way) 
         return None
 
 
-def _sent_by(template: Template, kind: Kind, body: Mapping[str, Any], label: str) -> Way | None:
-    """The way of the variant whose machines these are; the first of its name when none has them."""
-    ways = [way for way in template.ways if way.way == label and way.kind == kind.name]
-    machines = _machines(kind, body)
-    return next((way for way in ways if _machines(kind, way.request) == machines), ways[0] if ways else None)
+def _same_machines(way: Way, kind: Kind, body: Mapping[str, Any]) -> bool:
+    return _machines(kind, way.request) == _machines(kind, body)
 
 
-def _machines(kind: Kind, body: Mapping[str, Any]) -> list[str]:
-    return [one.get("machineSpec", {}).get("machineType", "") for one in kind.spec_of(body).get("workerPoolSpecs", ())]
+def _machines(kind: Kind, body: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    specs = [one.get("machineSpec", {}) for one in kind.spec_of(body).get("workerPoolSpecs", ())]
+    return [
+        (one.get("machineType", ""), one.get("acceleratorType", ""), str(one.get("acceleratorCount", "")))
+        for one in specs
+    ]
 
 
 def _built_in(kind: Kind, body: Mapping[str, Any]) -> dict[str, str]:

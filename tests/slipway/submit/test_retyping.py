@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -68,7 +69,20 @@ def test_two_in_one_text_are_not_guessed_apart() -> None:
 def test_a_variants_value_is_known_from_its_machines() -> None:
     size = Parameter("size", "str", False, "2b", choices=("2b", "9b", "27b"))
     assert sent(catalog(size, args=[], when={"size": ("27b",)}), size="27b").words() == ["-p", "size=27b"]
-    assert sent(catalog(size, args=[], when={"size": ("9b", "27b")}), size="9b").unknown == ("size",)
+    # Either of them makes the same request.
+    assert sent(catalog(size, args=[], when={"size": ("9b", "27b")}), size="27b").words() == ["-p", "size=9b"]
+
+
+def test_variants_with_the_same_machines_are_told_apart_by_what_else_the_request_says() -> None:
+    size = Parameter("size", "str", False, "2b", choices=("2b", "27b"))
+    fast = Parameter("fast", "bool", False, False)
+    one = catalog(size, fast, args=["--size=${size}"], when={"size": ("27b",), "fast": (False,)})
+    template, way = one.templates["digits"], one.templates["digits"].ways[0]
+    other = replace(way, when={"size": ("2b",), "fast": (True,)})
+    both = replace(one, templates={"digits": replace(template, ways=(way, other))})
+    body = fill(both, template, other, {"size": "2b", "fast": True}, request_id="r", user="")
+    found = retyped(both, CUSTOM_JOB, body)
+    assert found and found.words() == ["-p", "fast=true"]
 
 
 def test_a_value_that_the_template_takes_no_more_is_unknown() -> None:
