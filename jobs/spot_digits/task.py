@@ -19,8 +19,21 @@ CHECKPOINT = "progress.joblib"
 ENDED_BY_NOTICE = 128 + signal.SIGTERM
 
 
-class NoticeError(Exception):
-    """The machine is about to go. Not every preemption is announced: what counts is the last checkpoint."""
+class Notice:
+    """Whether SIGTERM has come: the machine is about to go. Not every preemption is announced, so what counts is the
+    last checkpoint. It is looked for between steps, as half a step would be in the model and not in its number."""
+
+    def __init__(self) -> None:
+        self.came = False
+        signal.signal(signal.SIGTERM, self._take)
+
+    def _take(self, _: int, __: FrameType | None) -> None:
+        self.came = True
+
+    def sleep(self, seconds: float) -> None:
+        until = time.monotonic() + seconds
+        while not self.came and (left := until - time.monotonic()) > 0:
+            time.sleep(min(left, 0.1))
 
 
 def options(argv: list[str], environ: Mapping[str, str]) -> argparse.Namespace:
@@ -38,6 +51,7 @@ def options(argv: list[str], environ: Mapping[str, str]) -> argparse.Namespace:
 
 
 def main(argv: list[str], environ: Mapping[str, str]) -> int:
+    notice = Notice()
     known = options(argv, environ)
     checkpoints, output = Folder(known.checkpoints), Folder(known.output)
     kept = checkpoints.read(CHECKPOINT)
@@ -50,20 +64,16 @@ def main(argv: list[str], environ: Mapping[str, str]) -> int:
     checkpoints.write(CHECKPOINT, progress.dump())
 
     digits = Digits(known.seed)
-    signal.signal(signal.SIGTERM, _notice)
-    try:
-        while progress.step < known.steps:
-            digits.advance(progress, known.batch)
-            time.sleep(known.pause)
-            if progress.step % known.every == 0:
-                checkpoints.write(CHECKPOINT, progress.dump())
-                say(f"step {progress.step}/{known.steps}, accuracy {digits.accuracy(progress):.4f}, checkpoint written")
-    except NoticeError:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    while progress.step < known.steps and not notice.came:
+        digits.advance(progress, known.batch)
+        notice.sleep(known.pause)
+        if progress.step % known.every == 0:
+            checkpoints.write(CHECKPOINT, progress.dump())
+            say(f"step {progress.step}/{known.steps}, accuracy {digits.accuracy(progress):.4f}, checkpoint written")
+    if progress.step < known.steps:
         checkpoints.write(CHECKPOINT, progress.dump())
         say(f"notice: the machine goes; checkpoint of step {progress.step} written")
         return ENDED_BY_NOTICE
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
     checkpoints.write(CHECKPOINT, progress.dump())
     seen = int(progress.model.t_) - 1
@@ -77,10 +87,6 @@ def main(argv: list[str], environ: Mapping[str, str]) -> int:
     output.write("metrics.json", (json.dumps(metrics, indent=2, sort_keys=True) + "\n").encode())
     say(f"accuracy {metrics['accuracy']:.4f} after {progress.step} steps in {progress.attempts} attempts")
     return 0
-
-
-def _notice(_: int, __: FrameType | None) -> None:
-    raise NoticeError
 
 
 def say(text: str) -> None:

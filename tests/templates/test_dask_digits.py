@@ -27,7 +27,7 @@ def test_dask_digits_gives_each_of_more_workers_less_to_do(stack: Stack) -> None
 
 
 def test_dask_digits_goes_on_when_a_worker_is_lost(stack: Stack) -> None:  # X4
-    job = stack.submit("dask-digits", workers=2, trees=150, candidates=10, folds=2)
+    job = stack.submit("dask-digits", workers=2, trees=100, candidates=10, folds=2)
     job.said("2 of 2 workers")
     job.kill("workerpool1-0")
     job.finished()
