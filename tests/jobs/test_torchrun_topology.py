@@ -1,0 +1,63 @@
+"""Which node a replica is, where nodes meet, and which interface gloo is to take (vertex-rules 3.5, 3.6). # B5"""
+
+import json
+import socket
+import sys
+from typing import Any
+
+import pytest
+
+from jobs.torchrun_digits.network import interface_of
+from jobs.torchrun_digits.topology import Topology, read
+
+CLUSTER = {
+    "workerpool0": ["cmle-training-workerpool0-ab-0:2222"],
+    "workerpool1": ["cmle-training-workerpool1-ab-0:2222", "cmle-training-workerpool1-ab-1:2222"],
+}
+
+
+def topology(pool: str, index: int, cluster: dict[str, list[str]] = CLUSTER, **more: Any) -> Topology:
+    return read({"CLUSTER_SPEC": json.dumps({"cluster": cluster, "task": {"type": pool, "index": index}, **more})})
+
+
+def test_nodes_are_counted_from_the_chief_through_all_pools() -> None:
+    cluster = {**CLUSTER, "workerpool3": ["late:2222"]}
+    places = [("workerpool0", 0), ("workerpool1", 0), ("workerpool1", 1), ("workerpool3", 0)]
+    found = [topology(pool, index, cluster) for pool, index in places]
+    assert [node.rank for node in found] == [0, 1, 2, 3]
+    assert {node.nodes for node in found} == {4}
+    assert {node.endpoint for node in found} == {"cmle-training-workerpool0-ab-0:2222"}
+    assert [node.host for node in found][::3] == ["cmle-training-workerpool0-ab-0", "late"]
+
+
+def test_nodes_meet_at_an_open_port_where_the_service_names_some() -> None:
+    assert topology("workerpool1", 1, open_ports=[7777, 7778]).endpoint.endswith("-0:7777")
+
+
+def test_where_replicas_share_a_host_they_meet_at_the_chief_s_own_port() -> None:
+    cluster = {"workerpool0": ["127.0.0.1:10000"], "workerpool1": ["127.0.0.1:10002"]}
+    assert topology("workerpool0", 0, cluster, open_ports=[10001]).port == 10000
+    assert topology("workerpool1", 0, cluster, open_ports=[10003]).port == 10000
+
+
+def test_a_single_replica_meets_itself() -> None:
+    me = topology("chief", 0, {"chief": ["127.1.0.1:2222"]}, open_ports=[7777])
+    assert (me.rank, me.nodes, me.endpoint) == (0, 1, "127.1.0.1:7777")
+    assert read({}) == read({"CLUSTER_SPEC": ""}) == Topology()
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere gloo finds its interface itself")
+def test_gloo_takes_the_interface_that_has_the_replica_s_address() -> None:
+    assert interface_of("127.0.0.1") == interface_of("127.9.8.7") == interface_of("localhost") == "lo"
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as outward:
+        try:
+            outward.connect(("203.0.113.1", 9))
+        except OSError:
+            pytest.skip("this machine has no way out")
+        own = outward.getsockname()[0]
+    assert interface_of(own) not in (None, "lo")
+
+
+def test_an_address_that_nobody_here_has_leaves_the_choice_to_gloo() -> None:
+    assert interface_of("203.0.113.1") is None
+    assert interface_of("no-such-host.invalid") is None

@@ -1,0 +1,44 @@
+"""elastic-digits: a lost replica does not end the training, nor stop it, and is taken in when it is back. # X4"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.jobs.pytorch import TRAINING, alone
+
+from .stack import Stack
+
+pytestmark = pytest.mark.journey
+
+
+@pytest.fixture
+def away(stack: Stack) -> Iterator[Callable[[float], None]]:
+    """Says how many seconds lost workers are away from now on."""
+
+    def change(seconds: float) -> None:
+        stack.cloud.rest("POST", "/slipway/settings", {"worker_restart_seconds": seconds})
+
+    yield change
+    change(0)
+
+
+def test_elastic_digits_goes_on_without_a_lost_replica_and_takes_it_back(
+    stack: Stack, away: Callable[[float], None], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    away(600)
+    job = stack.submit("elastic-digits", workers=1, pause=0.2, last_call=1, lost_after=3, **TRAINING)
+    one = alone(tmp_path_factory.getbasetemp())
+    job.said("step 10/80, replicas: 2")
+    job.kill("workerpool1-0")
+    job.said("replicas: 1, checkpoint written")
+    away(0)
+    job.finished()
+    metrics = job.metrics
+    starts = metrics["starts"]
+    assert [start["replicas"] for start in starts] == [2, 1, 2]
+    assert 0 == starts[0]["step"] < starts[1]["step"] < starts[2]["step"] < 80
+    assert metrics["loss"] == pytest.approx(one["loss"], rel=1e-9), "as if nothing had happened"
+    assert (metrics["accuracy"], metrics["steps"]) == (one["accuracy"], 80)
+    assert job.unshown("logs") == [], "\n".join(job.lines)
