@@ -80,17 +80,27 @@ def copied(image: Path, target: Path, *, lasting: bool) -> None:
     Where hard links can't be made, files of a `lasting` image (which nobody clears while a run uses it) are symbolic
     links, those of another are copies.
     """
-    for folder, folders, names in os.walk(image):
-        here = target / Path(folder).relative_to(image)
-        here.mkdir(parents=True, exist_ok=True)
-        for name in (*names, *(name for name in folders if Path(folder, name).is_symlink())):
-            source = Path(folder, name)
-            if source.is_symlink():
-                (here / name).symlink_to(source.readlink())
-            elif Path(folder) == image / "bin":
-                _copy_script(source, here / name, image, target)
-            elif source != image / _READY:
-                _link(source, here / name, lasting)
+    _link_all(str(image), str(target), lasting)
+    (target / _READY).unlink(missing_ok=True)
+    for script in (image / "bin").iterdir():
+        if script.is_file() and not script.is_symlink():
+            copy = target / "bin" / script.name
+            copy.unlink()
+            _copy_script(script, copy, image, target)
+
+
+def _link_all(source: str, target: str, lasting: bool) -> None:
+    """A folder with what is in it. Texts and no Paths: heavy images have tens of thousands of files."""
+    os.makedirs(target, exist_ok=True)  # noqa: PTH103
+    with os.scandir(source) as entries:
+        for entry in entries:
+            copy = f"{target}/{entry.name}"
+            if entry.is_symlink():
+                os.symlink(os.readlink(entry.path), copy)  # noqa: PTH115, PTH211
+            elif entry.is_dir():
+                _link_all(entry.path, copy, lasting)
+            else:
+                _link(entry.path, copy, lasting)
 
 
 def clear(cache: Path) -> int:
@@ -118,13 +128,13 @@ def _copy_script(source: Path, target: Path, image: Path, copy: Path) -> None:
     shutil.copymode(source, target)
 
 
-def _link(source: Path, target: Path, lasting: bool) -> None:
+def _link(source: str, target: str, lasting: bool) -> None:
     try:
         os.link(source, target)
     except OSError:
         # Another file system, or one without hard links.
         if lasting:
-            target.symlink_to(source)
+            os.symlink(source, target)  # noqa: PTH211
         else:
             shutil.copy2(source, target)
 
