@@ -19,7 +19,7 @@ from slipway.cli.found import found as named
 from slipway.cli.trials import show_trials
 from slipway.cloud.failures import CloudError
 from slipway.cloud.resources import CustomJob
-from slipway.jobs.account import account
+from slipway.jobs.account import Account, account
 from slipway.jobs.advice import Cause, Step, cause_of
 from slipway.jobs.events import Events, last_word, read_events
 from slipway.jobs.tail import who_of
@@ -132,7 +132,7 @@ def _facts(context: Context, picture: Picture) -> list[tuple[str, str]]:
         ("waited", exact(money.wait) if money.wait is not None else ""),
         ("ran", exact(money.run) if money.run is not None else ""),
         ("restarts", _restarts(picture)),
-        ("cost", cost_words(money.cost, money.paid_anyway) if money.run is not None else ""),
+        ("cost", cost_of(money, len(picture.events.of("preemption")))),
         ("output", job.output),
         ("model", job.model),
         ("console", context.console_link(job.id)),
@@ -143,6 +143,16 @@ def _facts(context: Context, picture: Picture) -> list[tuple[str, str]]:
 def _on(name: str, id_: str) -> str:
     """``cpu (cpu-1a2b3c4)``; the id alone where it has no name any more."""
     return id_ if name == id_ else f"{name} ({id_})"
+
+
+def cost_of(money: Account, preemptions: int) -> str:
+    """Of a job that was preempted it is the most that it can be: how long it was without machines is not known."""
+    if money.run is None:
+        return ""
+    words = cost_words(money.cost, money.paid_anyway)
+    if not preemptions or money.cost is None:
+        return words
+    return f"at most {words}: the time without machines is not billed"
 
 
 def _restarts(picture: Picture) -> str:

@@ -101,7 +101,7 @@ class Follower:
                 if self._job.ended:
                     break
                 if not waits(self._job):
-                    why = ""
+                    why, why_at = "", now
                 elif now >= why_at:
                     why = self._why()
                     why_at = now + self._rhythm.why

@@ -8,12 +8,15 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
+from slipway.cli.showing import cost_of
 from slipway.cloud.connection import connect
 from slipway.cloud.monitoring import CPU
+from slipway.jobs.account import Account
 
 from .stack import PROJECT, REGION, SLEEP, Stack, held
 
@@ -126,6 +129,18 @@ def test_preemptions_and_restarts_are_shown(stack: Stack, scenario: Any) -> None
     assert "service  The Spot VM of replica workerpool0-0 was preempted.\n" in stack.run("jobs", "logs", name).out
     lines = stack.run("jobs", "logs", name, "--role", "service", "--output", "json").out
     assert lines.count('"event": "preemption"') == 2 and lines.count('"event": "restart"') == 2
+
+
+@pytest.mark.parametrize(
+    ("cost", "preemptions", "words"),
+    [
+        (Decimal("2.5"), 0, "$2.50"),
+        (Decimal("2.5"), 1, "at most $2.50: the time without machines is not billed"),
+        (None, 1, "price unknown"),
+    ],
+)
+def test_what_a_preempted_job_cost_is_a_bound(cost: Decimal | None, preemptions: int, words: str) -> None:  # X7
+    assert cost_of(Account("spot", 1.0, 3600.0, cost, cost), preemptions) == words
 
 
 def test_restarts_are_not_guessed_where_the_log_may_not_be_read(stack: Stack) -> None:  # P5
