@@ -1,0 +1,83 @@
+"""ddp-digits as real processes: the model is the one of a single process. # B5"""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from .pytorch import alone, interpreter
+from .replicas import Replicas
+
+pytestmark = [
+    pytest.mark.journey,
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems have one loopback address"),
+]
+
+
+@pytest.fixture
+def started(tmp_path: Path) -> Iterator[Callable[..., Replicas]]:
+    """Starts a job of so many replicas, whose output goes to the test's folder."""
+    with ExitStack() as ends:
+
+        def start(module: str, number: int, *more: str) -> Replicas:
+            made = Replicas(tmp_path, f"torchrun_digits.{module}", number, *more)
+            for rank in range(number):
+                ends.callback(made.die, rank)
+            return made
+
+        yield start
+
+
+def test_ddp_digits_of_three_replicas_is_the_model_of_one(
+    started: Callable[..., Replicas], tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    job = started("ddp", 3)
+    folder = tmp_path_factory.getbasetemp()
+    one = alone(folder)
+    job.finished()
+    three = json.loads((tmp_path / "metrics.json").read_text())
+
+    assert (one["replicas"], three["replicas"]) == (1, 3)
+    assert three["loss"] == pytest.approx(one["loss"], rel=1e-9)
+    assert three["accuracy"] == one["accuracy"]
+    assert one["accuracy"] > 0.8
+    check = (
+        "import sys, torch; a, b = (torch.load(f, weights_only=True) for f in sys.argv[1:]); "
+        "assert all(torch.allclose(a[name], b[name], rtol=1e-9, atol=1e-12) for name in a) and len(a) == 4"
+    )
+    models = [folder / "alone/model/model.pt", tmp_path / "model/model.pt"]
+    subprocess.run([interpreter(tmp_path / "images"), "-c", check, *models], check=True, timeout=60)
+
+
+def test_ddp_digits_that_lost_a_replica_waits_for_the_service_to_restart_the_job(
+    started: Callable[..., Replicas],
+) -> None:  # X4
+    """A failure of its own would end the job, whichever of the two the service sees first."""
+    job = started("ddp", 2, "--pause=1")
+    job.heard(0, "starts at step 0, replicas: 2")
+    job.die(1)
+    job.heard(0, "another replica is lost; the service is to restart the job")
+    job.running[0].send_signal(signal.SIGTERM)
+    assert job.running[0].wait(30) == -signal.SIGTERM
+
+
+def test_elastic_digits_that_lost_its_chief_goes_on_when_it_is_back(
+    started: Callable[..., Replicas], tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:  # X4
+    job = started("elastic", 2, "--pause=0.05")
+    job.heard(0, "step 10/80, replicas: 2")
+    job.die(0)
+    job.heard(1, "node 1: no chief at")
+    job.again(0)
+    job.finished()
+    metrics = json.loads((tmp_path / "metrics.json").read_text())
+    assert [start["replicas"] for start in metrics["starts"]] == [2, 2]
+    assert metrics["starts"][1]["step"] >= 10
+    assert metrics["loss"] == pytest.approx(alone(tmp_path_factory.getbasetemp())["loss"], rel=1e-9)
