@@ -2,6 +2,10 @@
 
 from slipway.template import Disk, JobTemplate, Package, Parameter, Variant, WorkerPool
 
+LARGE = ("2b", "9b", "27b")
+GPUS = ("L4", "A100", "A100_80GB", "H100")
+SCARCE = ("flex-start", "pool", "spot")
+
 
 def tuner(machine: str, disk_gb: int = 500) -> tuple[WorkerPool, ...]:
     """One machine, all GPUs of it. The disk holds the weights as the hub has them: 110 GB of 27b, in 32 bits."""
@@ -20,14 +24,12 @@ TEMPLATE = JobTemplate(
     ),
     worker_pools=tuner("g2-standard-12"),
     parameters=(
-        Parameter(
-            "model", str, default="2b", choices=("2b", "9b", "27b", "tiny"), help="tiny: random weights, on CPUs"
-        ),
+        Parameter("model", str, default="2b", choices=(*LARGE, "tiny"), help="tiny: random weights, on CPUs"),
         Parameter(
             "accelerator",
             str,
             default="auto",
-            choices=("auto", "L4", "A100", "A100_80GB", "H100"),
+            choices=("auto", *GPUS),
             help="auto: L4 for 2b, A100 for 9b, H100 for 27b, none for tiny",
         ),
         Parameter("base", str, default="", help="other weights: gs://BUCKET/FOLDER, or a repository of the hub"),
@@ -41,18 +43,22 @@ TEMPLATE = JobTemplate(
         Parameter("seed", int, default=0, min=0, max=2**31 - 1, help="the same seed, the same start"),
     ),
     ways=("spot", "flex-start", "on-demand"),
+    # Those that share a machine are named together: each line is one case, which `slipway templates show` lists.
     variants=(
-        Variant({"model": "9b", "accelerator": "L4"}, refusal="9b has 18.5 GB of weights, an L4 24 GB: take A100"),
+        Variant({"model": LARGE, "accelerator": "A100_80GB"}, tuner("a2-ultragpu-1g")),
+        Variant({"model": "27b", "accelerator": ("auto", "H100")}, tuner("a3-highgpu-8g"), SCARCE),
         Variant(
             {"model": "27b", "accelerator": ("L4", "A100")},
             refusal="27b has 54.5 GB of weights, which each GPU must hold: take A100_80GB or H100",
         ),
+        Variant({"model": ("2b", "9b"), "accelerator": "H100"}, tuner("a3-highgpu-8g"), SCARCE),
+        Variant({"model": "9b", "accelerator": ("auto", "A100")}, tuner("a2-highgpu-1g")),
+        Variant({"model": "9b", "accelerator": "L4"}, refusal="9b has 18.5 GB of weights, an L4 24 GB: take A100"),
+        Variant({"model": "2b", "accelerator": "A100"}, tuner("a2-highgpu-1g")),
         Variant({"model": "tiny", "accelerator": "auto"}, tuner("n1-standard-8", 100), ("pool", "spot")),
-        Variant({"model": "27b", "accelerator": "auto"}, tuner("a3-highgpu-8g"), ("flex-start", "pool", "spot")),
-        Variant({"accelerator": "H100"}, tuner("a3-highgpu-8g"), ("flex-start", "pool", "spot")),
-        Variant({"model": "9b", "accelerator": "auto"}, tuner("a2-highgpu-1g")),
-        Variant({"accelerator": "A100"}, tuner("a2-highgpu-1g")),
-        Variant({"accelerator": "A100_80GB"}, tuner("a2-ultragpu-1g")),
+        Variant(
+            {"model": "tiny", "accelerator": GPUS}, refusal="tiny is for CPUs: take accelerator=auto, or another model"
+        ),
     ),
     secrets={"HF_TOKEN": "hf-token"},
     outputs=("metrics.json", "adapter/adapter_config.json", "adapter/adapter_model.safetensors"),

@@ -41,8 +41,10 @@ def _whole(folder: Path, address: str) -> Path:
 def _from_hub(repository: str, target: Path, environ: Mapping[str, str]) -> Path:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, RepositoryNotFoundError
+    from huggingface_hub.utils import disable_progress_bars
     from requests import RequestException
 
+    disable_progress_bars()
     token = environ.get(TOKEN, "").strip()
     if not token:
         raise TroubleError(

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import posixpath
 import shutil
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from .trouble import TroubleError
+
 
 class Folder:
+    """Raises TroubleError where a bucket is missing or closed to this job."""
+
     def __init__(self, address: str) -> None:
         self.address = address.rstrip("/")
 
@@ -21,17 +27,19 @@ class Folder:
         if self._remote:
             from google.api_core.exceptions import NotFound
 
-            try:
-                content: bytes = self._blob(name).download_as_bytes()
-            except NotFound:
-                return None
+            with self._in_words():
+                try:
+                    content: bytes = self._blob(name).download_as_bytes()
+                except NotFound:
+                    return None
             return content
         file = Path(self.path(name))
         return file.read_bytes() if file.is_file() else None
 
     def write(self, name: str, content: bytes) -> None:
         if self._remote:
-            self._blob(name).upload_from_string(content)
+            with self._in_words():
+                self._blob(name).upload_from_string(content)
         else:
             self._fresh(name).write_bytes(content)
             self._publish(name)
@@ -39,7 +47,8 @@ class Folder:
     def put(self, name: str, file: Path) -> None:
         """A file of this machine, which may be larger than its memory."""
         if self._remote:
-            self._blob(name).upload_from_filename(str(file), timeout=600)
+            with self._in_words():
+                self._blob(name).upload_from_filename(str(file), timeout=600)
         else:
             shutil.copyfile(file, self._fresh(name))
             self._publish(name)
@@ -47,7 +56,8 @@ class Folder:
     def fetch(self, name: str, target: Path) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         if self._remote:
-            self._blob(name).download_to_filename(str(target), timeout=600)
+            with self._in_words():
+                self._blob(name).download_to_filename(str(target), timeout=600)
         else:
             shutil.copyfile(self.path(name), target)
 
@@ -56,7 +66,8 @@ class Folder:
         if self._remote:
             bucket, _, prefix = self.address.removeprefix("gs://").partition("/")
             start = f"{prefix}/" if prefix else ""
-            return sorted(blob.name[len(start) :] for blob in self._client.list_blobs(bucket, prefix=start))
+            with self._in_words():
+                return sorted(blob.name[len(start) :] for blob in self._client.list_blobs(bucket, prefix=start))
         here = Path(self.address)
         files = (file.relative_to(here) for file in here.rglob("*") if file.is_file())
         return sorted(file.as_posix() for file in files if not file.name.startswith("."))
@@ -66,6 +77,19 @@ class Folder:
             self._blob(name).delete()
         else:
             Path(self.path(name)).unlink()
+
+    @contextlib.contextmanager
+    def _in_words(self) -> Iterator[None]:
+        from google.api_core.exceptions import Forbidden, NotFound
+
+        try:
+            yield
+        except (Forbidden, NotFound) as error:
+            raise TroubleError(
+                f"{self.address} can't be used",
+                " ".join(str(error).split())[:500],
+                "name a bucket that is there, and give the job's service account roles/storage.objectUser on it",
+            ) from error
 
     @property
     def _remote(self) -> bool:

@@ -19,6 +19,8 @@ from .folder import Folder
 from .options import options
 from .place import Place
 
+LAYERS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
+"""Every linear layer of a Gemma 2 block gets an adapter."""
 _POINTS = 500
 """How many losses a run notes at most."""
 
@@ -69,7 +71,7 @@ def tune(known: argparse.Namespace, place: Place) -> None:
     model.config.use_cache = False
     torch.manual_seed(known.seed)
     lora = LoraConfig(
-        r=known.rank, lora_alpha=2 * known.rank, lora_dropout=0.05, target_modules="all-linear", task_type="CAUSAL_LM"
+        r=known.rank, lora_alpha=2 * known.rank, lora_dropout=0.05, target_modules=list(LAYERS), task_type="CAUSAL_LM"
     )
     model = get_peft_model(model, lora)
     data = [
@@ -93,7 +95,21 @@ def tune(known: argparse.Namespace, place: Place) -> None:
         callbacks.insert(0, TensorBoardCallback(writer))
     trainer = Trainer(model=model, args=arguments, train_dataset=data, callbacks=callbacks)
     trainer.remove_callback(PrinterCallback)
+    _allow_numpys_state()
     trainer.train(resume_from_checkpoint=str(checkpoint[1]) if checkpoint else None)
+
+
+def _allow_numpys_state() -> None:
+    """Of a checkpoint PyTorch reads tensors and what is named as harmless. Up to 2.5 the Trainer forgets to name what
+    the state of numpy's random numbers is made of, which its own checkpoints hold."""
+    import codecs
+
+    import numpy
+    from torch import serialization
+
+    state = numpy.zeros(1, numpy.uint32)
+    harmless = [state.__reduce__()[0], numpy.ndarray, numpy.dtype, type(state.dtype), codecs.encode]
+    serialization.add_safe_globals(harmless)
 
 
 def main(argv: list[str], environ: Mapping[str, str]) -> int:

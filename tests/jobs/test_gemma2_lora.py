@@ -27,7 +27,7 @@ from slipway.package import build
 from .conftest import ROOT, environ
 
 IMAGE = "us-docker.pkg.dev/vertex-ai/training/pytorch-gpu.2-4.py310:latest"
-STEPS, EVERY = 32, 4
+STEPS, EVERY = 16, 4
 SHORT = ("--model=tiny", f"--steps={STEPS}", f"--every={EVERY}", "--length=64")
 
 
@@ -132,7 +132,7 @@ def test_gemma2_lora_killed_in_between_ends_with_the_adapter_of_an_unbroken_run(
     with subprocess.Popen(command(tuning, tmp_path), env=settings(), stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         for line in process.stdout:
-            if line.startswith("checkpoint of step 8"):
+            if line.startswith("checkpoint of step 4"):
                 process.send_signal(signal.SIGKILL)
                 break
     assert process.returncode == -signal.SIGKILL

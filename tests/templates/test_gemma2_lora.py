@@ -18,8 +18,12 @@ TOKEN = "hf_5ecretForThisTestAlone"
 STEPS, EVERY = 24, 4
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _token(deployed: Stack) -> None:
+    deployed.secret("hf-token", TOKEN)
+
+
 def test_gemma2_lora_preempted_goes_on_from_its_checkpoint_and_the_loss_falls(stack: Stack) -> None:  # X3 Z3
-    stack.secret("hf-token", TOKEN)
     job = stack.submit("gemma2-lora", "--way", "spot", model="tiny", steps=STEPS, every=EVERY, length=64)
     job.said("checkpoint of step 4 written")
     stack.scenario(spot={"preempt": [{"job": job.display_name, "times": 1}]})
@@ -82,3 +86,11 @@ def test_gemma2_lora_refuses_gpus_that_are_too_small_before_anything_is_sent(sta
     done = stack.slipway("submit", "gemma2-lora", "-p", "model=27b", "-p", "accelerator=L4")
     assert done.code != 0
     assert "27b has 54.5 GB of weights, which each GPU must hold: take A100_80GB or H100" in done.said
+
+
+def test_gemma2_lora_says_which_bucket_is_closed_to_it(stack: Stack) -> None:
+    stack.cloud.rest("POST", f"/storage/v1/b?project={PROJECT}", {"name": "texts-of-others"})
+    job = stack.run("gemma2-lora", model="tiny", data="gs://texts-of-others/diary.txt", code=4)
+    told = "\n".join(job.lines)
+    assert "error: gs://texts-of-others can't be used" in told
+    assert "roles/storage.objectUser" in told and "Traceback" not in told
