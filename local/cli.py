@@ -198,5 +198,5 @@ def _shown(folder: Path) -> str:
 
 
 def _fail(text: str, code: int = 1) -> NoReturn:
-    click.echo(text, err=True)
+    click.echo("\n  ".join(text.splitlines()), err=True)
     sys.exit(code)

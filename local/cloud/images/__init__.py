@@ -12,7 +12,10 @@ def cluster_cache(state_folder: Path, cluster_id: str) -> Path:
 
 def clear(state_folder: Path, cluster_id: str) -> str:
     """Empty a cluster's image cache; says in a sentence what was done."""
-    count = cache.clear(cluster_cache(state_folder, cluster_id))
+    folder = cluster_cache(state_folder, cluster_id)
+    if not folder.is_dir():
+        return f"There is no image cache of {cluster_id}: no job has run on a cluster with that id here."
+    count = cache.clear(folder)
     if not count:
         return f"The image cache of {cluster_id} was empty."
     return f"Emptied the image cache of {cluster_id}: {count} image{'s' if count > 1 else ''}."
