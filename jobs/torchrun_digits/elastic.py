@@ -42,13 +42,13 @@ def main(argv: list[str], environ: Mapping[str, str]) -> int:
         try:
             torchrun(me, rendezvous(me, known), rest)
             return 0
-        except RendezvousClosedError:
-            train.say(f"node {me.rank}: the training is over")
-            return 0
         except (RendezvousError, DistError) as error:
-            # The chief's is the store itself, and without it nobody has anything to wait for.
+            # The chief's store is its own, and it is the chief that ends the job.
             if me.rank == 0 or attempt == TRIES:
                 raise
+            if isinstance(error, RendezvousClosedError):
+                train.say(f"node {me.rank}: the others have ended, nothing left to do")
+                return 0
             train.say(f"node {me.rank}: no chief at {me.endpoint} ({str(error).splitlines()[0]}); trying again")
             time.sleep(PAUSE_S)
     raise AssertionError("the last attempt returns or raises")
