@@ -83,7 +83,7 @@ def render(value: Scalar) -> str:
 
 def _typed(parameter: Parameter, text: str) -> tuple[Scalar | None, str]:
     value = _parse(parameter.type, text)
-    wrong = f"{parameter.name}={text} is not {describe(parameter)}"
+    wrong = f"{parameter.name}={text if text.isprintable() else ascii(text)} is not {describe(parameter)}"
     if value is None:
         return None, wrong
     if parameter.choices and value not in parameter.choices:
@@ -107,7 +107,7 @@ def _is_text(text: str) -> bool:
 
 def _parse(kind: str, text: str) -> Scalar | None:
     if kind == "str":
-        return text
+        return text if _is_text(text) and "\0" not in text else None
     plain = text.strip()
     if kind == "bool":
         return True if plain.lower() in _TRUE else False if plain.lower() in _FALSE else None

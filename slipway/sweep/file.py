@@ -91,10 +91,10 @@ def _json(text: str, file: str) -> Content:
         return dict(pairs)
 
     try:
-        tree = json.loads(text, parse_int=str, parse_float=str, parse_constant=str, object_pairs_hook=unique)
+        tree = _worded(json.loads(text, parse_int=str, parse_float=str, parse_constant=str, object_pairs_hook=unique))
     except (ValueError, RecursionError) as problem:
         raise ConfigError(f"{file}: {problem}", why="it is no JSON", fix=SHAPE) from problem
-    return Content(file, _worded(tree))
+    return Content(file, tree)
 
 
 def _worded(tree: Any) -> Any:

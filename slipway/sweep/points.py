@@ -61,7 +61,7 @@ def points(content: Content) -> tuple[Point, ...]:
     axes = _axes(content, tree["grid"]) if "grid" in tree else {}
     count = len(rows) * prod(len(values) for values in axes.values())
     if count > MOST:
-        raise content.wrong(f"makes {count:,} runs", fix=f"at most {MOST:,} in one sweep: split it")
+        raise content.wrong(f"makes {_many(count)} runs", fix=f"at most {MOST:,} in one sweep: split it")
     twice = sorted({name for row, _ in rows for name in row} & set(axes))
     if twice:
         raise content.wrong(f"{twice[0]} stands in the grid and in the list", fix="leave it in one of them")
@@ -126,7 +126,12 @@ def _range(content: Content, name: str, given: Mapping[str, Any]) -> tuple[str, 
     except (ArithmeticError, InvalidOperation):
         raise content.wrong(f"grid: {name} is a range of something that is no number", fix=fix) from None
     if count > MOST:
-        raise content.wrong(f"grid: {name} has {count:,} values", fix=f"at most {MOST:,} in one sweep")
+        raise content.wrong(f"grid: {name} has {_many(count)} values", fix=f"at most {MOST:,} in one sweep")
     if count < 1:
         raise content.wrong(f"grid: {name} goes from {first} to {last} and never gets there", fix=fix)
     return tuple(str(first + step * index) for index in range(count))
+
+
+def _many(count: int) -> str:
+    """Python does not write out numbers of thousands of digits."""
+    return f"{count:,}" if count < 10**100 else "far too many"

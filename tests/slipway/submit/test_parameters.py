@@ -56,6 +56,14 @@ def test_a_number_is_finite(text: str) -> None:
         resolve(TEMPLATE, {"name": "a", "rate": text})
 
 
+@pytest.mark.parametrize("text", ["a\0b", "\ud800"])
+def test_a_text_can_be_an_argument_of_a_program(text: str) -> None:
+    """From a sweep's file or from Python: a job with such an argument would start its machines and fail there."""
+    with pytest.raises(ConfigError, match="parameter wrong") as error:
+        resolve(TEMPLATE, {"name": text})
+    assert error.value.why.isprintable()
+
+
 @pytest.mark.parametrize("typed", [("trees",), ("=5",), ("trees=5", "trees=6")])
 def test_what_is_no_assignment(typed: tuple[str, ...]) -> None:
     with pytest.raises(ConfigError):

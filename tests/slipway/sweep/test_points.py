@@ -94,6 +94,7 @@ def test_each_point_knows_its_place(tmp_path: Path) -> None:
         ("g.yaml", "grid: {trees: {from: 1, to: nan}}", "is a range of something that is no number"),
         ("g.yaml", "grid: {trees: {from: 9, to: 1}}", "goes from 9 to 1 and never gets there"),
         ("g.yaml", "grid: {trees: {from: 0, to: 1e99}}", "g.yaml: grid: trees has 1"),
+        ("g.yaml", "grid: {trees: {from: 0, to: 1e9999}}", "g.yaml: grid: trees has far too many values"),
         ("g.yaml", "list: [{trees: 1}]\ngrid: {trees: [1]}", "g.yaml: trees stands in the grid and in the list"),
         ("g.yaml", "list:\n- {a: 1}\n- 5\n", "g.yaml:3: a point names its parameters"),
         ("g.yaml", "- {a: [1]}\n", "g.yaml:1: a is not one value"),
@@ -102,6 +103,7 @@ def test_each_point_knows_its_place(tmp_path: Path) -> None:
         ("g.yaml", "- &x {a: *x}\n", "g.yaml: expands to more than a sweep can hold"),
         ("g.json", "{", "g.json: Expecting property name"),
         ("g.json", '[{"a": 1, "a": 2}]', "g.json: a stands there twice"),
+        ("g.json", "[" * 900 + "]" * 900, "g.json: maximum recursion depth exceeded"),
         ("g.csv", "", "g.csv:1: the first line names each parameter once"),
         ("g.csv", "a,a\n1,2\n", "g.csv:1: the first line names each parameter once"),
         ("g.csv", "a,b\n1\n", "g.csv:2: 1 cells under 2 names"),
@@ -116,6 +118,9 @@ def test_what_is_wrong_is_said_with_its_place(tmp_path: Path, name: str, text: s
 def test_a_grid_that_multiplies_too_far_is_refused_before_it_is_made(tmp_path: Path) -> None:
     axes = ", ".join(f"p{index}: {{from: 1, to: 1000}}" for index in range(9))
     assert "makes 1,000,000,000,000,000,000,000,000,000 runs" in refused(tmp_path, "g.yaml", f"grid: {{{axes}}}")
+    axes_ = {f"p{index}": [str(n) for n in range(10)] for index in range(4500)}
+    with pytest.raises(ConfigError, match="makes far too many runs"):
+        points(Content("f", {"grid": axes_}))
     assert len(points(Content("f", {"grid": {"a": [str(n) for n in range(MOST)]}}))) == MOST
 
 
