@@ -96,7 +96,7 @@ def _requirements(tree: Tree, folder: str, wanted: tuple[str, ...]) -> tuple[str
     """Of the folder's requirements.txt, else of the import package's in it."""
     for name in ("requirements.txt", f"{wanted[0].split('.')[0]}/requirements.txt"):
         if name in tree.files:
-            return requirement_lines(tree.files[name].decode("utf-8", "replace"), f"{folder}/{name}")
+            return requirement_lines(tree.files[name], f"{folder}/{name}")
     return ()
 
 

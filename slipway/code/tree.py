@@ -37,22 +37,23 @@ def read(folder: Path) -> Tree:
     files: dict[str, bytes] = {}
     size = 0
     for name in wanted:
-        content = _content(folder, name)
+        content = _content(folder, name, MOST_BYTES - size)
         if content is not None:
             files[name] = content
             size += len(content)
-        if size > MOST_BYTES:
-            raise _too_much(folder, f"its files have more than {MOST_BYTES >> 20} MB; {name} is the one beyond")
     changed = _git(folder, "status", "--porcelain", "-z", "--untracked-files=normal", "--", ".")
     return Tree(files, _commit(folder), bool(changed))
 
 
-def _content(folder: Path, name: str) -> bytes | None:
-    """None for a tracked file that was deleted."""
+def _content(folder: Path, name: str, most: int) -> bytes | None:
+    """None for a tracked file that was deleted. Raises ConfigError for one of more than ``most`` bytes, unread."""
     path = folder / name
     try:
-        mode = path.lstat().st_mode
+        status = path.lstat()
+        mode = status.st_mode
         if stat.S_ISREG(mode):
+            if status.st_size > most:
+                raise _too_much(folder, f"its files have more than {MOST_BYTES >> 20} MB; {name} is the one beyond")
             return path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         return None

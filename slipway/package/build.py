@@ -89,11 +89,15 @@ def assemble(template: str, sources: Mapping[str, bytes], needed: tuple[str, ...
 def requirements(folder: Path) -> tuple[str, ...]:
     """The requirement lines of the folder's requirements.txt. Raises ConfigError for options, which are pip's alone."""
     path = folder / "requirements.txt"
-    return requirement_lines(path.read_text("utf-8"), f"{folder.name}/{path.name}") if path.is_file() else ()
+    return requirement_lines(path.read_bytes(), f"{folder.name}/{path.name}") if path.is_file() else ()
 
 
-def requirement_lines(text: str, name: str) -> tuple[str, ...]:
-    """The requirements in the text of the file `name`. Raises ConfigError for options."""
+def requirement_lines(content: bytes, name: str) -> tuple[str, ...]:
+    """The requirements in the file `name`. Raises ConfigError for options, and for what is no text in UTF-8."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{name} is no text in UTF-8", why=str(error), fix="save it in UTF-8") from error
     lines = [re.sub(r"(^|\s)#.*", "", line).strip() for line in text.splitlines()]
     options = [line for line in lines if line.startswith("-")]
     if options:

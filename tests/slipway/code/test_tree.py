@@ -93,6 +93,13 @@ def test_too_much_is_refused(checkout: Path, monkeypatch: pytest.MonkeyPatch, bo
         read(checkout)
 
 
+def test_what_is_too_large_is_not_even_read(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.truncate(checkout / "digits" / "task.py", tree.MOST_BYTES + 1)
+    monkeypatch.setattr(Path, "read_bytes", lambda path: pytest.fail(f"{path} is read") if "task" in str(path) else b"")
+    with pytest.raises(ConfigError, match="too much to pack"):
+        read(checkout)
+
+
 def test_what_is_in_no_checkout_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     with pytest.raises(ConfigError, match="is in no git checkout"):

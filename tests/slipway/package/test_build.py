@@ -144,6 +144,16 @@ def test_options_of_pip_are_refused(tmp_path: Path, line: str) -> None:
         requirements(tmp_path)
 
 
+def test_requirements_are_utf_8_with_or_without_a_mark(tmp_path: Path) -> None:
+    """Windows' shell redirects into UTF-16, which would be installed as nonsense, on machines that are paid for."""
+    file = tmp_path / "requirements.txt"
+    file.write_text("six==1.17.0\n", "utf-8-sig")
+    assert requirements(tmp_path) == ("six==1.17.0",)
+    file.write_text("six==1.17.0\n", "utf-16")
+    with pytest.raises(ConfigError, match="requirements.txt is no text in UTF-8"):
+        requirements(tmp_path)
+
+
 @given(st.binary(max_size=200_000))
 def test_stored_gzip_is_gzip(content: bytes) -> None:
     import gzip
