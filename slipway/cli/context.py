@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -53,10 +53,14 @@ class Context:
     """Reads the process's environment once; tests give their own."""
 
     flag: str | None = None
-    environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ), repr=False)
     folder: Path = field(default_factory=Path.cwd)
     clock: Clock = field(default_factory=Clock)
     patience: Patience | None = None
+
+    def __reduce__(self) -> tuple[Callable[..., Context], tuple[str | None]]:
+        """Credentials are not stored: whoever reads it back has an environment of their own."""
+        return partial(Context, folder=self.folder), (self.flag,)
 
     @cached_property
     def choice(self) -> Choice:

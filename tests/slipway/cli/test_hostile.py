@@ -1,6 +1,7 @@
 """Shells, folders and streams that are not as one would have them: said in words, and nothing half done."""
 
 import json
+import pickle
 import subprocess
 import sys
 from collections.abc import Callable
@@ -186,3 +187,13 @@ def test_a_templates_name_is_no_filter(stack: Stack) -> None:
     stack.run("submit", "hello")
     done = stack.run("jobs", "list", "--template", 'x" OR state!="', "--output", "json")
     assert done.code == 0 and done.json["jobs"] == []
+
+
+def test_an_environments_secrets_are_neither_shown_nor_stored(stack: Stack) -> None:
+    """A notebook shows the values of a traceback, and its tools pickle what it holds."""
+    context = Context(environ=stack.env(), folder=stack.folder)
+    assert context.catalog.stack == stack.name
+    token = stack.env()["GOOGLE_OAUTH_ACCESS_TOKEN"]
+    stored = pickle.dumps(context)
+    assert token not in repr(context) and token.encode() not in stored
+    assert pickle.loads(stored).folder == stack.folder
