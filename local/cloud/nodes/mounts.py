@@ -40,8 +40,8 @@ class Mount:
 
 def source(state_folder: Path, server: str, path: str) -> Path:
     """The folder that stands for an NFS server's path. It outlives jobs, and all that name it share it."""
-    parts = [part for part in PurePosixPath(path).parts if part not in ("/", "..")]
-    return state_folder.joinpath("nfs", server.replace("/", "_").lstrip("."), *parts)
+    parts = [part for part in PurePosixPath(path).parts if part not in ("/", "//", "..")]
+    return state_folder.joinpath("nfs", server.replace("/", "_").lstrip(".") or "_", *parts)
 
 
 def mounted(command: Sequence[str], mounts: Sequence[Mount]) -> list[str]:

@@ -17,8 +17,9 @@ def test_without_mounts_a_command_is_what_it_was() -> None:
 
 def test_a_path_of_a_server_is_one_folder_inside_the_state_folder_whatever_it_is_called(tmp_path: Path) -> None:
     assert mounts.source(tmp_path, "10.0.0.2", "/share/a") == tmp_path / "nfs" / "10.0.0.2" / "share" / "a"
-    for server, path in (("../../x", "/a"), ("s", "/../../../etc"), ("..", "/a")):
-        assert mounts.source(tmp_path, server, path).resolve().is_relative_to(tmp_path / "nfs")
+    for server, path in (("../../x", "/a"), ("s", "/../../../etc"), ("s", "//etc"), ("..", "/a"), (".", "/")):
+        parent = mounts.source(tmp_path, server, path).resolve().parent
+        assert parent.is_relative_to(tmp_path / "nfs"), path
 
 
 @needs_namespaces
