@@ -7,6 +7,7 @@ follow from the sweep's id, and going on looks at the service first.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
@@ -61,6 +62,8 @@ class Journal:
             self._append({"schema": 1, **asdict(head)})
             self.sync()
             return
+        if not all(isinstance(line, dict) for line in lines):
+            raise self._failed(ValueError("a line is no object"))
         self._same(lines[0], head)
         for line in lines[1:]:
             self._replay(line)
@@ -89,7 +92,8 @@ class Journal:
             try:
                 self.sync()
             finally:
-                self._stream.close()
+                with contextlib.suppress(OSError):  # What a full disk did not take has been raised when it was written.
+                    self._stream.close()
                 self._stream = None
 
     def _append(self, line: Mapping[str, Any]) -> None:

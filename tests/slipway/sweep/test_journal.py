@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -68,6 +69,28 @@ def test_a_disk_that_takes_nothing_stops_the_sweep(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(SlipwayError, match="nothing is sent that is not written down"):
         opened(tmp_path / "file" / "s.jsonl")
+
+
+def test_a_disk_that_fills_up_meanwhile_stops_the_sweep_and_forgets_nothing_that_was_written(tmp_path: Path) -> None:
+    file = tmp_path / "s.jsonl"
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        with pytest.raises(SlipwayError, match="nothing is sent that is not written down"), opened(file) as journal:
+            journal.write(Run(0), Fate.SENDING, 5.0)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (file.stat().st_size + 10, before[1]))
+            journal.write(Run(1), Fate.SENDING, 5.0)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    with opened(file) as journal:
+        assert journal.open == {Run(0): 5.0}
+
+
+@pytest.mark.parametrize("head", ["[]", "5", "null"])
+def test_a_file_that_is_no_journal_is_left_alone(tmp_path: Path, head: str) -> None:
+    (tmp_path / "s.jsonl").write_text(f"{head}\n")
+    with pytest.raises(SlipwayError):
+        opened(tmp_path / "s.jsonl")
+    assert (tmp_path / "s.jsonl").read_text() == f"{head}\n"
 
 
 def test_one_process_at_a_time_and_a_dead_one_holds_nothing(tmp_path: Path) -> None:
