@@ -161,10 +161,10 @@ def _line(entry: LogEntry, job: CustomJob, role: str | None, *, json_lines: bool
     """A line of the log as it is printed; empty for one of another role."""
     from slipway.cli.following import line
     from slipway.jobs.events import kind_of
-    from slipway.jobs.tail import prefix
+    from slipway.jobs.tail import of_role, prefix
 
     who = prefix(entry, roles(job), tuple(pool.replicas for pool in job.worker_pools))
-    if role and who != role and who.rpartition("-")[0] != role:
+    if role and not of_role(who, role):
         return ""
     if not json_lines:
         return line(entry, job)

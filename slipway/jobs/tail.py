@@ -113,6 +113,12 @@ def prefix(entry: LogEntry, roles: tuple[str, ...], replicas: tuple[int, ...]) -
     return f"{trial}/{who}" if trial else who
 
 
+def of_role(who: str, role: str) -> bool:
+    """Whether a prefix is that of a role: its only replica's, one of many, or a trial's."""
+    alone = who.rpartition("/")[2]
+    return role in (who, alone, alone.rpartition("-")[0])
+
+
 def who_of(task: str, roles: tuple[str, ...], replicas: tuple[int, ...]) -> str:
     """``workerpool1-0`` as ``workers-0``, or ``workers`` where there is one alone; other names as they are."""
     pool, dash, index = task.removeprefix("workerpool").partition("-")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from slipway.cloud.failures import Answer, Call, Exhausted
 from slipway.cloud.logging import LogEntry, Logging, LogPage
-from slipway.jobs.tail import Pace, Tail, job_filter, prefix
+from slipway.jobs.tail import Pace, Tail, job_filter, of_role, prefix
 
 BEGIN = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
@@ -118,3 +118,21 @@ def test_a_line_stands_after_the_role_that_wrote_it(task: str, who: str) -> None
 
 def test_without_roles_the_services_own_name_stands() -> None:
     assert prefix(entry(1), (), (1,)) == "workerpool0-0"
+
+
+@pytest.mark.parametrize(
+    ("who", "role", "chosen"),
+    [
+        ("workers-1", "workers", True),
+        ("workers-1", "workers-1", True),
+        ("workers-1", "worker", False),
+        ("parameter-servers-0", "parameter-servers", True),
+        ("2/trial", "trial", True),
+        ("2/trial", "2/trial", True),
+        ("2/workers-0", "workers", True),
+        ("2/service", "service", True),
+        ("12/trial", "2/trial", False),
+    ],
+)
+def test_a_role_is_that_of_all_its_replicas_and_of_all_trials(who: str, role: str, chosen: bool) -> None:
+    assert of_role(who, role) is chosen
