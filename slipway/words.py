@@ -23,6 +23,13 @@ def machines(count: int) -> str:
     return f"{count} machine{'' if count == 1 else 's'}"
 
 
+def counted(count: int | str, role: str) -> str:
+    """``1 worker``, ``2 workers``, ``2 trials``, whether the role is named for one of them or for all."""
+    if str(count) == "1":
+        return f"1 {role[:-1] if role.endswith('s') and not role.endswith('ss') else role}"
+    return f"{count} {role if role.endswith('s') else f'{role}s'}"
+
+
 def dollars(amount: Decimal | None, *, per: str = "h") -> str:
     """$1.31/h, or the words for an unknown price."""
     if amount is None:

@@ -42,5 +42,5 @@ def next_steps(context: Context, job: CustomJob, cause: Cause) -> tuple[Step, ..
 def advice_lines(cause: Cause, found: tuple[Step, ...]) -> list[str]:
     """A sentence, then a command a line with what it does."""
     width = max((len(step.command) for step in found), default=0)
-    head = f"{cause.value}{'; it can be tried' if found else ''}"
+    head = f"{cause.value}{'. What to try now:' if found else ''}"
     return [head, *(f"{step.command:<{width}}   {step.what}" for step in found)]

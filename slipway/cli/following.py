@@ -54,7 +54,7 @@ class _Plain:
     def state(self, text: Callable[[datetime], str]) -> None:
         words = text(self._clock.now())
         # The running clock alone is no news.
-        news = " ".join(word for word in words.split() if not word.replace(":", "").isdigit())
+        news = " ".join(word for word in words.split() if not word.strip("()").replace(":", "").isdigit())
         if news != self._last:
             self._last = news
             screen.note(words)

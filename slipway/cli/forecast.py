@@ -23,6 +23,7 @@ def forecast(context: Context, prepared: Prepared, request_id: str) -> None:
         except CloudError as problem:
             screen.note(f"not sent; whether it would start is not known: {problem.message}")
             return
-    screen.note(f"not sent; {choice.taken.option.label}: {choice.taken.verdict.text}")
+    label, text = choice.taken.option.label, choice.taken.verdict.text
+    screen.note(f"not sent; {text if text.startswith(f'{label}:') else f'{label}: {text}'}")
     for one in choice.passed:
         screen.note(f"  {passed_over(one)}")

@@ -65,6 +65,8 @@ def show(job: str, catalog: str | None, output: str) -> None:
         screen.out("")
         _show_events(picture)
     if picture.job.start_time is not None:
+        if not picture.usage.rows and (picture.job.tried or picture.cause or picture.events.all):
+            screen.out("")
         show_usage(picture.usage)
 
 
@@ -127,10 +129,10 @@ def _facts(context: Context, picture: Picture) -> list[tuple[str, str]]:
         ("user", job.labels.get(naming.USER_LABEL, "")),
         ("request", job.labels.get(naming.REQUEST_LABEL, "")),
         ("on", _on(place, job.persistent_resource_id) or money.way),
-        ("machines", join(pools)),
+        ("machines", f"{join(pools)}{f', for each of {job.trials} trials at once' if job.trials > 1 else ''}"),
         ("created", job.create_time.isoformat(timespec="seconds") if job.create_time else ""),
         ("waited", exact(money.wait) if money.wait is not None else ""),
-        ("ran", exact(money.run) if money.run is not None else ""),
+        ("ran", _ran(picture, money)),
         ("restarts", _restarts(picture)),
         ("cost", cost_of(money, len(picture.events.of("preemption")))),
         ("output", job.output),
@@ -138,6 +140,13 @@ def _facts(context: Context, picture: Picture) -> list[tuple[str, str]]:
         ("console", context.console_link(job.id)),
     ]
     return [(key, value) for key, value in facts if value]
+
+
+def _ran(picture: Picture, money: Account) -> str:
+    """``2 min 59 s, with the time without machines``: the service tells when it began first, and when it ended."""
+    if money.run is None:
+        return ""
+    return f"{exact(money.run)}{', with the time without machines' if picture.events.of('preemption') else ''}"
 
 
 def _on(name: str, id_: str) -> str:

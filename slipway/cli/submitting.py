@@ -76,6 +76,8 @@ class Terminal:
         def left() -> str:
             if waiting.seconds == FOR_EVER or waiting.job.start_time is not None:
                 return ""
+            if waiting.option.waits_by_itself:  # The service ends its wait; we go on a while for its word of it.
+                return f"  (then {waiting.later[0].label})"
             rest = waiting.seconds - (self._context.clock.monotonic() - begin)
             return f"  (then {waiting.later[0].label} in {clock(rest)})" if rest > 0 else ""
 

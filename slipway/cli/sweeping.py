@@ -155,7 +155,7 @@ class Sweeping:
         if len(choices) > 5:
             self._tell(f"  … and {len(choices) - 5} more shapes")
         if retry:
-            self._tell(f"sweep {found.id}: {len(left.send):,} failed runs of {found.count:,} are sent once more")
+            self._tell(f"sweep {found.id}: {len(left.send):,} of {found.count:,} runs failed, sent once more")
         else:
             before = f", {left.done:,} of them submitted before" if left.done else ""
             self._tell(f"sweep {found.id}: {found.count:,} runs{before}{self._takes(len(left.send))}")

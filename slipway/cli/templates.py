@@ -15,7 +15,7 @@ from slipway.prices import dollars
 from slipway.rules import WAYS
 from slipway.submit.parameters import describe, render
 from slipway.submit.ways import find_template, reason
-from slipway.words import span
+from slipway.words import counted, span
 
 
 @click.group("templates", invoke_without_command=True, short_help="What can be submitted.")
@@ -148,7 +148,7 @@ def machines_words(template: Template, way: Way) -> str:
             continue
         role = roles[index] if index < len(roles) else f"workerpool{index}"
         count, machine = _usual(template, spec.get("replicaCount", "?")), spec.get("machineSpec", {})
-        words.append(f"{count[0]} {role} {machine.get('machineType', '?')}{count[1]}")
+        words.append(f"{counted(count[0], role)} {machine.get('machineType', '?')}{count[1]}")
     return ", ".join(words)
 
 

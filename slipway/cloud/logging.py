@@ -9,7 +9,8 @@ from datetime import datetime
 from slipway.cloud.answers import page, shaped
 from slipway.cloud.endpoints import Endpoints
 from slipway.cloud.failures import Call
-from slipway.cloud.resources import Json, moment
+from slipway.cloud.moments import moment
+from slipway.cloud.resources import Json
 from slipway.cloud.session import Session
 
 

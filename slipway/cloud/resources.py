@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from slipway.cloud.kinds import CUSTOM_JOB, TUNING_JOB, Kind
+from slipway.cloud.moments import moment
 from slipway.cloud.trials import Trial
 
 Json = Mapping[str, Any]
@@ -236,17 +237,3 @@ def _model(body: Json) -> str:
     uploaded = body.get("modelToUpload", {})
     name, version = uploaded.get("name", ""), uploaded.get("versionId", "")
     return f"{name}@{version}" if name and version and "@" not in name else str(name)
-
-
-def moment(text: str | None) -> datetime | None:
-    """An RFC 3339 timestamp as the APIs write it, with up to nine digits after the point."""
-    if not text:
-        return None
-    whole, point, rest = text.partition(".")
-    if point:
-        digits = rest.rstrip("Z").split("+")[0].split("-")[0]
-        text = f"{whole}.{digits[:6]}{rest[len(digits) :]}"
-    found = datetime.fromisoformat(text.replace("Z", "+00:00"))
-    if found.tzinfo is None:
-        raise ValueError(f"{text} has no time zone")
-    return found

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
+
+from slipway.cloud.moments import moment
 
 
 @dataclass(frozen=True)
 class Trial:
     """``values`` by parameter; ``metrics`` by metric id, empty until the trial has ended; ``job`` is its custom job's
-    name, empty until it has one."""
+    name, empty until it has one. Times are None until they have come."""
 
     id: str
     state: str
     values: Mapping[str, str]
     metrics: Mapping[str, float]
     job: str
+    start_time: datetime | None = None
+    end_time: datetime | None = None
 
     @classmethod
     def read(cls, body: Mapping[str, Any]) -> Trial:
@@ -29,6 +34,8 @@ class Trial:
                 for one in body.get("finalMeasurement", {}).get("metrics", ())
             },
             job=body.get("customJob", ""),
+            start_time=moment(body.get("startTime")),
+            end_time=moment(body.get("endTime")),
         )
 
 

@@ -19,7 +19,8 @@ _WAYS = {"SPOT": "spot", "FLEX_START": "flex-start"}
 class Account:
     """Seconds from create to start and from start to end, each up to now while it lasts; None for what never came.
 
-    ``per_hour`` and ``cost`` are USD, None when a price is unknown. Machines of a pool are paid for anyway.
+    ``per_hour`` and ``cost`` are USD, None when a price is unknown. Machines of a pool are paid for anyway. A tuning
+    job's are those of all trials that run at once, and its cost that of each trial's own time.
     """
 
     way: str
@@ -37,9 +38,18 @@ def account(job: CustomJob, region: str, now: datetime) -> Account:
     end = job.end_time or now
     wait = _seconds(job.create_time, job.start_time or end)
     run = _seconds(job.start_time, end)
-    per_hour = machines_per_hour(job, region)
-    cost = None if per_hour is None or run is None else per_hour * Decimal(str(run)) / 3600
-    return Account(way_of(job), wait, run, per_hour, cost)
+    each = machines_per_hour(job, region)
+    if each is None:
+        return Account(way_of(job), wait, run, None, None)
+    cost = None if run is None else each * Decimal(str(_with_trials(job, run, end))) / 3600
+    return Account(way_of(job), wait, run, each * job.trials, cost)
+
+
+def _with_trials(job: CustomJob, run: float, end: datetime) -> float:
+    """Seconds that the machines of one spec were in use, those of all trials together. Where the service tells no times
+    of trials, as if as many as may ran from beginning to end."""
+    times = [_seconds(trial.start_time, trial.end_time or end) for trial in job.tried]
+    return run * job.trials if None in times or not times else sum(time or 0.0 for time in times)
 
 
 def way_of(job: CustomJob) -> str:
@@ -49,7 +59,7 @@ def way_of(job: CustomJob) -> str:
 
 
 def machines_per_hour(job: CustomJob, region: str) -> Decimal | None:
-    """USD an hour for all machines of a job; None as soon as one has no known price."""
+    """USD an hour for all machines of a job, or of one trial; None as soon as one has no known price."""
     total = Decimal(0)
     for pool in job.worker_pools:
         if not pool.replicas:

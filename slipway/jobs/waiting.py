@@ -33,7 +33,9 @@ def reason(
     if not job.persistent_resource_id:
         if job.state == "JOB_STATE_QUEUED":
             return "queued by the service: its quota is in use, or there are no machines"
-        if job.state == "JOB_STATE_PENDING" and job.strategy == "FLEX_START" and job.start_time is None:
+        if job.state == "JOB_STATE_PENDING" and job.start_time is not None:
+            return "lost its machines, waits for others"
+        if job.state == "JOB_STATE_PENDING" and job.strategy == "FLEX_START":
             return f"in the queue of flex-start: {_left(job, now)}"
         return plain
     if cluster is None:

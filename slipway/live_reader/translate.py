@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from slipway.cloud.moments import moment
 from slipway.cloud.quotas import QuotaInfo
-from slipway.cloud.resources import CustomJob, PersistentResource, Shape, WorkerPool, moment
+from slipway.cloud.resources import CustomJob, PersistentResource, Shape, WorkerPool
 from slipway.cluster import Disk
 from slipway.live import JobReplicas, LiveCluster, LiveJob, LivePool, QuotaLimit
 from slipway.rules import WAYS

@@ -8,7 +8,7 @@ from slipway.catalog.model import Catalog
 from slipway.submit.demand import Part
 from slipway.submit.options import Option
 from slipway.submit.verdict import Verdict
-from slipway.words import join
+from slipway.words import counted, join
 
 
 def price(catalog: Catalog, option: Option) -> Decimal | None:
@@ -44,7 +44,7 @@ def summary(option: Option) -> str:
         accelerator = f" + {part.shape.accelerator_count} × {part.shape.accelerator}" if part.shape.accelerator else ""
         shape = part.shape.machine + accelerator
         shapes[shape] = shapes.get(shape, 0) + part.machines
-    roles = ", ".join(f"{part.machines} {part.role}" for part in demand.parts)
+    roles = ", ".join(counted(part.machines, part.role) for part in demand.parts)
     return f"{place}  {', '.join(f'{shape} × {count}' for shape, count in shapes.items())} ({roles})"
 
 

@@ -60,7 +60,7 @@ def test_a_stock_out_says_what_can_be_tried_with_the_jobs_parameters(scarce: Sta
     done = submitted(scarce, "on-demand", "--follow")
     assert done.code == 4
     assert "why: Resources are insufficient in region: us-central1." in done.err
-    assert "fix: there were no machines for it, and the service has stopped trying; it can be tried\n" in done.err
+    assert "fix: there were no machines for it, and the service has stopped trying. What to try now:\n" in done.err
     assert commands(done.err) == [
         f"{QUOTED} -p workers=4 --way flex-start",
         f"{QUOTED} -p workers=4 --way spot",

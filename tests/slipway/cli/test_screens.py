@@ -69,7 +69,7 @@ def test_templates_are_listed_and_shown(stack: Stack) -> None:  # D3
     assert "hello     pool, (spot)  code" in listed.out and "says why" in listed.err
     shown = stack.run("templates", "show", "crew").out
     assert "workers    1               a whole number, 1 to 50  machines" in shown
-    assert "1 scheduler n1-standard-4, 1 workers n1-standard-4 (parameter workers)" in shown and "${" not in shown
+    assert "1 scheduler n1-standard-4, 1 worker n1-standard-4 (parameter workers)" in shown and "${" not in shown
     assert "quota: short by 3" in stack.run("templates", "show", "hello").out
     document = stack.run("templates", "--output", "json").json
     assert [one["name"] for one in document["templates"]] == ["crew", "hello"]

@@ -6,7 +6,9 @@ from decimal import Decimal
 
 import pytest
 
+from slipway.cloud.kinds import TUNING_JOB
 from slipway.cloud.resources import CustomJob, Shape
+from slipway.cloud.trials import Trial
 from slipway.jobs.account import account, problem_of
 
 A2 = Shape("a2-highgpu-1g", None, 0, "pd-ssd", 100)
@@ -58,6 +60,18 @@ def test_spot_costs_less_than_a_pools_machines_and_is_not_paid_anyway() -> None:
     pool = account(gpu, "us-central1", BEGIN)
     assert spot.way == "spot" and not spot.paid_anyway
     assert spot.cost is not None and pool.cost is not None and spot.cost < pool.cost
+
+
+def test_a_tuning_job_costs_the_time_of_its_trials_together() -> None:  # Z3
+    one = account(JOB, "us-central1", BEGIN).cost
+    assert one is not None
+    half = BEGIN + timedelta(minutes=30)
+    trials = tuple(Trial(str(n), "SUCCEEDED", {}, {}, "", BEGIN, half) for n in range(3))
+    tuning = replace(JOB, kind=TUNING_JOB, trials=2, tried=trials)
+    assert account(tuning, "us-central1", BEGIN).cost == one * 3 / 2
+    assert account(tuning, "us-central1", BEGIN).per_hour == one * 2
+    untimed = replace(tuning, tried=(Trial("1", "SUCCEEDED", {}, {}, ""),))
+    assert account(untimed, "us-central1", BEGIN).cost == one * 2
 
 
 def test_an_unknown_machine_has_no_price() -> None:

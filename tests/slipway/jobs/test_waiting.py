@@ -55,6 +55,8 @@ def test_a_cluster_that_failed_meanwhile() -> None:
 
 def test_getting_ready_is_no_waiting_for_machines() -> None:
     assert why(replace(WAITING, state="JOB_STATE_PENDING"), CLUSTER) == "accepted, getting ready to run"
+    lost = replace(WAITING, state="JOB_STATE_PENDING", start_time=NOW, persistent_resource_id="", strategy="SPOT")
+    assert why(lost, None) == "lost its machines, waits for others"
 
 
 def test_beside_the_pools_the_service_names_two_causes_and_tells_not_which() -> None:  # N9
