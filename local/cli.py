@@ -168,7 +168,7 @@ def _toml(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         _fail(f"error: there is no file {path}\nwhy: a scenario is a TOML file\nfix: name it, or type clear or show", 2)
-    except tomllib.TOMLDecodeError as error:
+    except (OSError, ValueError) as error:
         _fail(f"error: {path}: {error}\nwhy: a scenario is a TOML file\nfix: see docs/local-cloud.md for its keys", 2)
 
 

@@ -187,4 +187,8 @@ def test_a_scenario_is_a_file_that_people_write(running: LocalCloud, tmp_path: P
     assert (failed.returncode, failed.stderr.splitlines()[0]) == (1, "error: capacity[0].machine is missing: text")
     file.write_text("capacity = ")
     assert (running.local("scenario", str(file)).returncode, running.local("scenario", "nofile").returncode) == (2, 2)
+    file.write_text("capacity = []", "utf-16")
+    for unreadable in (file, tmp_path):
+        failed = running.local("scenario", str(unreadable))
+        assert failed.returncode == 2 and "a scenario is a TOML file" in failed.stderr
     assert "machines are unlimited" in running.local("scenario", "clear").stdout
