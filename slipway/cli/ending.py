@@ -8,7 +8,7 @@ from slipway.cloud.resources import CustomJob
 from slipway.errors import SlipwayError
 from slipway.jobs.account import problem_of
 from slipway.jobs.advice import Cause, Step, cause_of, steps
-from slipway.submit.retyping import retyped
+from slipway.submit.retyping import Retyped, retyped
 
 
 def ending_of(context: Context, job: CustomJob) -> SlipwayError | None:
@@ -31,12 +31,17 @@ def end_run_of(context: Context, job: CustomJob) -> str:
 
 def next_steps(context: Context, job: CustomJob, cause: Cause) -> tuple[Step, ...]:
     """None where the job's request can't be read, or comes from no template of the catalog."""
+    again = typed(context, job)
+    return () if again is None else steps(job, cause, again, context.catalog.region, context.flag)
+
+
+def typed(context: Context, job: CustomJob) -> Retyped | None:
+    """What was typed for a job; None where its request can't be read, or comes from no template of the catalog."""
     try:
         body = context.vertex.job_document(job.name)
     except CloudError:
-        return ()
-    again = retyped(context.catalog, job.kind, body)
-    return () if again is None else steps(job, cause, again, context.catalog.region, context.flag)
+        return None
+    return retyped(context.catalog, job.kind, body)
 
 
 def advice_lines(cause: Cause, found: tuple[Step, ...]) -> list[str]:

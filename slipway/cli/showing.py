@@ -9,31 +9,39 @@ from typing import Any
 
 import click
 
+from slipway.catalog.model import Scalar
 from slipway.cli import screen, suggest
 from slipway.cli.chart import show_usage
 from slipway.cli.context import Context, catalog_option, output_option
 from slipway.cli.documents import events_document, job_document, role_at, roles, usage_document
-from slipway.cli.ending import advice_lines, next_steps
+from slipway.cli.ending import advice_lines, typed
 from slipway.cli.following import cost_words
 from slipway.cli.found import found as named
 from slipway.cli.trials import show_trials
 from slipway.cloud.failures import CloudError
 from slipway.cloud.resources import CustomJob
 from slipway.jobs.account import Account, account
-from slipway.jobs.advice import Cause, Step, cause_of
+from slipway.jobs.advice import Cause, Step, cause_of, steps
 from slipway.jobs.events import Events, last_word, read_events
 from slipway.jobs.tail import who_of
 from slipway.jobs.usage import Usage, read_usage
 from slipway.jobs.waiting import reason, state_word, waits, with_word
 from slipway.submit import naming
+from slipway.submit.parameters import render
+from slipway.submit.retyping import Retyped
 from slipway.words import exact, join
+
+_LONGEST = 60
+"""Characters of a parameter's value that are shown."""
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A job with all that is read about it: why it waits, what befell it, what it used, and what to do now."""
+    """A job with all that is read about it: what was typed for it (None where that can't be told), why it waits, what
+    befell it, what it used, and what to do now."""
 
     job: CustomJob
+    typed: Retyped | None
     why: str
     events: Events
     usage: Usage
@@ -76,9 +84,9 @@ def _picture(context: Context, job: CustomJob) -> Picture:
         why = threads.submit(_why, context, job)
         events = threads.submit(read_events, context.brief.logging(project), job)
         usage = threads.submit(read_usage, context.brief.monitoring(project), job, roles(job), context.now)
-        cause = cause_of(job)
-        steps = next_steps(context, job, cause) if cause else ()
-        return Picture(job, why.result(), events.result(), usage.result(), cause, steps)
+        asked, cause = typed(context, job), cause_of(job)
+        next_ = steps(job, cause, asked, context.catalog.region, context.flag) if cause and asked else ()
+        return Picture(job, asked, why.result(), events.result(), usage.result(), cause, next_)
 
 
 def _why(context: Context, job: CustomJob) -> str:
@@ -99,6 +107,7 @@ def _document(context: Context, picture: Picture) -> dict[str, Any]:
     job = picture.job
     return {
         **job_document(job, context),
+        "parameters": None if picture.typed is None else dict(picture.typed.values),
         "waitsFor": picture.why or None,
         **events_document(picture.events, job),
         "usage": usage_document(picture.usage),
@@ -121,6 +130,7 @@ def _facts(context: Context, picture: Picture) -> list[tuple[str, str]]:
         ("state", f"{state_word(job.state)}{f': {why}' if why else ''}"),
         ("error", job.error),
         ("template", job.labels.get(naming.TEMPLATE_LABEL, "")),
+        ("parameters", _parameters(picture.typed)),
         ("commit", job.labels.get(naming.COMMIT_LABEL, "")),
         (
             "code",
@@ -140,6 +150,20 @@ def _facts(context: Context, picture: Picture) -> list[tuple[str, str]]:
         ("console", context.console_link(job.id)),
     ]
     return [(key, value) for key, value in facts if value]
+
+
+def _parameters(typed: Retyped | None) -> str:
+    """``workers=2, trees=500, note=…``: all of them, defaults too; ``…`` where the request does not tell it, or a text
+    is too long for a line."""
+    if typed is None:
+        return ""
+    names = [one.name for one in typed.template.parameters if one.name in typed.values or one.name in typed.unknown]
+    return ", ".join(f"{name}={_short(typed.values.get(name))}" for name in names)
+
+
+def _short(value: Scalar | None) -> str:
+    text = "…" if value is None else " ".join(render(value).split())
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 def _ran(picture: Picture, money: Account) -> str:

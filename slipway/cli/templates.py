@@ -105,15 +105,22 @@ def _names(template: Template) -> list[str]:
 
 
 def _ways(template: Template, ways: list[Way]) -> None:
-    """A row for each way; the parameters' values that choose it only where there is such a choice."""
+    """A row for each way; the parameters' values that choose it only where there is such a choice, the defaults' first.
+    Values that have none, for one and the same reason, are a single row.
+    """
     choice = any(way.when for way in ways)
-    heads = ("WAY", *(("WHEN",) if choice else ()), "ON", "MACHINES", "$/h", "")
-    rows = [_way_row(template, way) for way in ways]
-    screen.table(
-        heads,
-        [(row[0], *((_when(way),) if choice else ()), *row[1:]) for way, row in zip(ways, rows, strict=True)],
-        right=("$/h",),
-    )
+    usual = {one.name: one.default for one in template.parameters}
+    cases: dict[str, list[Way]] = {}
+    for way in sorted(ways, key=lambda way: any(usual.get(name) not in values for name, values in way.when.items())):
+        cases.setdefault(_when(way), []).append(way)
+    rows: list[tuple[str, ...]] = []
+    for when, those in cases.items():
+        if len(those) > 1 and not any(way.available for way in those) and len({reason(way) for way in those}) == 1:
+            found: list[tuple[str, ...]] = [("none", "–", "–", "–", reason(those[0]))]
+        else:
+            found = [_way_row(template, way) for way in those]
+        rows += [(row[0], *((when,) if choice else ()), *row[1:]) for row in found]
+    screen.table(("WAY", *(("WHEN",) if choice else ()), "ON", "MACHINES", "$/h", ""), rows, right=("$/h",))
 
 
 def _way_row(template: Template, way: Way) -> tuple[str, ...]:

@@ -101,13 +101,18 @@ def _job(job: LiveJob, now: datetime) -> str:
 
 
 def _template(name: str, report: QuotaReport, offers: tuple[Offer, ...]) -> Iterator[str]:
-    """A line for each kind, the usual one first."""
-    by_kind: dict[str, list[str]] = {}
+    """A line for each kind, the usual one first, and under it one for each case of the parameters. What the template
+    itself refuses is left out."""
+    by_kind: dict[str, dict[str, list[str]]] = {}
     for offer in offers:
-        words = [offer.way, *([offer.cluster.name] if offer.cluster else [])]
-        words += [f"({offer.case})"] if offer.case.when else []
-        words += [] if report.ways[name][offer.label].available else ["unavailable"]
-        by_kind.setdefault(offer.kind, []).append(" ".join(words))
-    first, *others = by_kind.items()
-    yield f"template {name}: {' · '.join(first[1])}"
-    yield from (f"  as {kind}: {' · '.join(ways)}" for kind, ways in others)
+        verdict = report.ways[name][offer.label]
+        cases = by_kind.setdefault(offer.kind, {})
+        if not verdict.intended:
+            words = [offer.way, *([offer.cluster.name] if offer.cluster else [])]
+            words += [] if verdict.available else ["unavailable"]
+            cases.setdefault(str(offer.case) if offer.case.when else "", []).append(" ".join(words))
+    for number, (kind, cases) in enumerate(by_kind.items()):
+        head = f"  as {kind}" if number else f"template {name}"
+        always = cases.pop("", [])
+        yield f"{head}: {' · '.join(always)}" if always else f"{head}:"
+        yield from (f"{'  ' * (1 + bool(number))}{case}: {' · '.join(ways)}" for case, ways in cases.items())

@@ -28,8 +28,9 @@ class WayDraw:
     """What a template draws by one of its ways with its default parameters, beside the pools.
 
     The way `pool` draws nothing (`replicas` empty): the pool holds the machines already. `way` is the name of the way
-    and what tells it from others of its name. `refusal`: why it can't be taken, whatever the quota. `doubtful`: no page
-    says whether it draws them (reservations), so lacking quota is told and no hindrance.
+    and what tells it from others of its name. `refusal`: why it can't be taken, whatever the quota; `intended` where
+    the template itself says so. `doubtful`: no page says whether it draws them (reservations), so lacking quota is told
+    and no hindrance.
     """
 
     template: str
@@ -38,14 +39,18 @@ class WayDraw:
     preemptible: bool = False
     refusal: str = ""
     doubtful: bool = False
+    intended: bool = False
 
 
 @dataclass(frozen=True)
 class WayVerdict:
-    """`why` says in words why the way is not available; of one that is, what could not be told."""
+    """`why` says in words why the way is not available; of one that is, what could not be told. `intended`: the
+    template means it so, which is nobody's news.
+    """
 
     available: bool
     why: str = ""
+    intended: bool = False
 
 
 @dataclass(frozen=True)

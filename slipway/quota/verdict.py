@@ -156,7 +156,7 @@ def _no_way_left(ways: Mapping[str, Mapping[str, WayVerdict]]) -> Iterator[str]:
 def _unavailable(ways: Mapping[str, Mapping[str, WayVerdict]]) -> Iterator[str]:
     for template, by_way in ways.items():
         for way, item in by_way.items():
-            if not item.available:
+            if not item.available and not item.intended:
                 yield f"template {template}: {way} is unavailable: {item.why}"
 
 

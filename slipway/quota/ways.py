@@ -29,7 +29,7 @@ def way_lines(facts: Facts) -> list[Line]:
 
 def _verdict(facts: Facts, way: WayDraw, needs: Iterable[Need]) -> WayVerdict:
     if way.refusal:
-        return WayVerdict(False, way.refusal)
+        return WayVerdict(False, way.refusal, way.intended)
     lacking, unsure = [], []
     for need in needs:
         limit = facts.limit(need.metric)

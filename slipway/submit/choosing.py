@@ -73,8 +73,8 @@ def refusal(template: str, seen: list[Judged], waiting: list[Judged]) -> Slipway
         return _alone(template, seen[0])
     return PolicyError(
         f"{template} can't run by any of its ways",
-        why="\n".join(_row(one) for one in seen),
-        fix=_way_out(template, waiting),
+        why="\n".join(_rows(seen)),
+        fix=_way_out(template, seen, waiting),
     )
 
 
@@ -83,25 +83,40 @@ def passed_over(one: Judged) -> str:
     return f"{one.option.label} passed over: {'; '.join(one.reasons)}"
 
 
-def _row(one: Judged) -> str:
+def _row(one: Judged, label: str = "") -> str:
     first, *rest = one.reasons
-    return "\n".join([f"{one.option.label:<14} {first}", *(f"{'':<14} {line}" for line in rest)])
+    return "\n".join([f"{label or one.option.label:<14} {first}", *(f"{'':<14} {line}" for line in rest)])
+
+
+def _rows(seen: list[Judged]) -> list[str]:
+    """One for each reason; it stands alone where it is that of all ways."""
+    alike: dict[tuple[str, ...], list[Judged]] = {}
+    for one in seen:
+        alike.setdefault(one.reasons, []).append(one)
+    if len(alike) == 1:
+        return list(seen[0].reasons)
+    return [_row(those[0], ", ".join(one.option.label for one in those)) for those in alike.values()]
 
 
 def _alone(template: str, one: Judged) -> SlipwayError:
     if one.problem is not None:
         return one.problem
-    more = "have the pool changed in the stack file" if one.option.way.cluster else "ask for more quota: slipway quota"
-    return PolicyError(
-        f"{template} {one.verdict.text}",
-        why="\n".join(one.reasons),
-        fix=f"ask for less (slipway templates show {template}), or {more}",
-    )
+    return PolicyError(f"{template} {one.verdict.text}", why="\n".join(one.reasons), fix=_other(template, [one]))
 
 
-def _way_out(template: str, waiting: list[Judged]) -> str:
+def _other(template: str, seen: list[Judged]) -> str:
+    """What to do where nothing would help but other parameters, another pool or more quota."""
+    fix = f"ask for less, or for something else: slipway templates show {template}"
+    if any(reason.startswith("quota") for one in seen for reason in one.reasons):
+        fix += "\nor for more quota: slipway quota"
+        if any(not one.option.way.available for one in seen):
+            fix += "     (what was granted since the last deployment counts after the next: pulumi up)"
+    return f"{fix}\nor have the pool changed in the stack file" if any(one.option.way.cluster for one in seen) else fix
+
+
+def _way_out(template: str, seen: list[Judged], waiting: list[Judged]) -> str:
     if not waiting:
-        return f"ask for less (slipway templates show {template}), or for more quota: slipway quota"
+        return _other(template, seen)
     names = list(dict.fromkeys(one.option.way.way for one in waiting))
     lines = []
     holder = next((one.verdict.holder for one in waiting if one.verdict.holder), "")

@@ -29,7 +29,8 @@ def draws(template: JobTemplate, offers: tuple[Offer, ...]) -> tuple[WayDraw, ..
 def _draw(template: JobTemplate, offer: Offer) -> WayDraw:
     way = WAYS[offer.way]
     if offer.refusal or way.draws == "nothing":
-        return WayDraw(template.name, offer.label, refusal=offer.refusal)
+        intended = offer.case.variant is not None and bool(offer.case.variant.refusal)
+        return WayDraw(template.name, offer.label, refusal=offer.refusal, intended=intended)
     times = template.trials_at_once(offer.kind)
     groups = tuple(
         JobReplicas(

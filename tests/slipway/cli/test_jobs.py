@@ -56,6 +56,14 @@ def test_a_job_is_shown_by_name_number_and_full_name(stack: Stack) -> None:
         assert facts["machines"] == "1 × n1-standard-4 (main)"
 
 
+def test_a_job_is_shown_with_the_values_it_was_submitted_with(stack: Stack) -> None:
+    stack.run("submit", "hello", "-p", "code=print(1)\nprint(2)", "--request-id", "r1", "--wait")
+    name = stack.run("jobs", "list", "--output", "json").json["jobs"][0]["displayName"]
+    assert "parameters code=print(1) print(2)\n" in stack.run("jobs", "show", name).out
+    shown = stack.run("jobs", "show", name, "--output", "json").json["job"]
+    assert shown["parameters"] == {"code": "print(1)\nprint(2)"}
+
+
 def test_an_ended_job_is_not_cancelled_and_leaves_its_pool_idle(stack: Stack) -> None:
     name = submitted(stack)
     done = stack.run("jobs", "cancel", name)

@@ -63,6 +63,16 @@ def test_kinds_ways_and_what_chooses_them(lora: Stack) -> None:
     assert row(tuning, "on-demand", "model=27b").endswith("202.07")
 
 
+def test_values_that_no_way_takes_for_one_reason_are_a_single_row_after_the_usual_ones(lora: Stack) -> None:
+    for way in lora.catalog["templates"]["lora"]["ways"]:
+        if way["when"] == {"model": ["27b"]}:
+            way.update(available=False, why="27b is too large")
+    lora.publish()
+    custom = lora.run("templates", "show", "lora").out.split("hyperparameter-tuning-job")[0]
+    assert row(custom, "model=27b") == "none model=27b – – – 27b is too large"
+    assert custom.index("pool cpu") < custom.index("model=27b")
+
+
 def test_each_way_says_what_is_billed(lora: Stack) -> None:  # W7
     text = lora.run("templates", "show", "lora").out
     assert "waiting is not billed" in row(text, "flex-start:")

@@ -88,9 +88,17 @@ def test_kinds_and_cases_have_their_ways() -> None:  # N3 W5 Z1
     )
     verdicts = {offer.label: WayVerdict(offer.way == "pool" or offer.kind == "training-pipeline") for offer in offers}
     assert told(Plan(), offers, **verdicts)[1:] == [
-        "template dask-digits: pool cpu (model=2b or 9b) · spot (model=2b or 9b) unavailable",
+        "template dask-digits:",
+        "  model=2b or 9b: pool cpu · spot unavailable",
         "  as training-pipeline: spot",
     ]
+
+
+def test_what_a_template_refuses_by_itself_is_no_news() -> None:
+    refused = Case(when={"model": ("27b",)})
+    offers = (Offer("spot", case=refused, qualifier="(model=27b)"), Offer("pool", CPU, (WORKERS,)))
+    verdicts = {offers[0].label: WayVerdict(False, "27b needs an A100", intended=True), "pool": WayVerdict(True)}
+    assert told(Plan(), offers, **verdicts)[1:] == ["template dask-digits: pool cpu"]
 
 
 def test_a_generation_that_is_late_is_a_warning_with_a_way_on() -> None:

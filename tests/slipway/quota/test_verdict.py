@@ -167,6 +167,12 @@ def test_a_way_without_quota_is_unavailable_in_words_and_the_deployment_goes_on(
     assert judge(live=live, ways=(POOL, SPOT), strict=True).errors
 
 
+def test_what_a_template_refuses_by_itself_is_no_warning() -> None:
+    refused = WayDraw("train", "spot (model=27b)", refusal="27b needs an A100", intended=True)
+    report = judge(live=region(), ways=(POOL, refused))
+    assert report.warnings == () and not report.ways["train"]["spot (model=27b)"].available
+
+
 def test_preemptible_gpus_cpus_and_disks_are_all_checked() -> None:  # D2, W6
     live = region(preemptible_nvidia_h100_gpus=0, pd_ssd=100)
     why = judge(live=live, ways=(POOL, SPOT)).ways["train"]["spot"].why

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from slipway.catalog.model import Way
@@ -70,3 +72,27 @@ def test_a_broken_cluster_is_the_news_where_no_other_way_is_left() -> None:
         choose("t", [gone, judged("spot", NEVER)])
     assert error.value.exit_code == 4 and "needs 24, limit 1" in error.value.why
     assert choose("t", [gone, judged("spot", FINE)]).taken.option.way.way == "spot"
+
+
+def test_a_reason_that_all_ways_share_is_said_once_and_quota_only_where_it_lacks() -> None:
+    small = Verdict(Outcome.NEVER, "can never run", ("27b has 54.5 GB of weights: take H100",))
+    with pytest.raises(PolicyError) as error:
+        choose("gemma2-lora", [judged("spot", small), judged("flex-start", small)])
+    assert str(error.value).splitlines() == [
+        "gemma2-lora can't run by any of its ways",
+        "  why: 27b has 54.5 GB of weights: take H100",
+        "  fix: ask for less, or for something else: slipway templates show gemma2-lora",
+    ]
+
+
+def test_what_was_unavailable_at_the_deployment_needs_another_one() -> None:
+    ways = [judged("spot", NEVER), judged("flex-start", NEVER), judged("pool", replace(NEVER, why=("no such pool",)))]
+    old = [replace(one, option=replace(one.option, way=replace(one.option.way, available=False))) for one in ways]
+    with pytest.raises(PolicyError) as error:
+        choose("t", old)
+    assert error.value.why.splitlines() == [
+        "spot, flex-start quota cpus us-central1: needs 24, limit 1",
+        "pool h100      no such pool",
+    ]
+    assert "or for more quota: slipway quota     (what was granted since" in error.value.fix
+    assert error.value.fix.endswith("\nor have the pool changed in the stack file")
