@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -47,6 +48,8 @@ class Parameter:
         """Why `value` is not allowed, or an empty string."""
         if not (type(value) is self.type or (self.type is float and type(value) is int)):
             return f"is not of type {self.type.__name__}"
+        if isinstance(value, float) and not math.isfinite(value):
+            return "is not finite"
         if isinstance(value, int | float) and not isinstance(value, bool):
             if self.min is not None and value < self.min:
                 return f"is below min {self.min:g}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator
 
@@ -180,6 +181,8 @@ def _search(search: Search) -> Iterator[str]:
         yield f"{search.name}: {search.kind} has min and max, and no values"
     elif not numbers and (search.min is not None or search.max is not None or not search.values):
         yield f"{search.name}: {search.kind} has values, and neither min nor max"
+    else:
+        yield from _numbers(search)
     if search.scale not in (None, "linear", "log", "reverse-log"):
         yield f"{search.name}: unknown scale {search.scale!r}; known: linear, log, reverse-log"
     for condition in search.conditions:
@@ -187,6 +190,19 @@ def _search(search: Search) -> Iterator[str]:
             yield f"{search.name}: no conditions can stand under a double: it has no values to name"
         for inner in condition.parameters:
             yield from _search(inner)
+
+
+def _numbers(search: Search) -> Iterator[str]:
+    """Those of its values that would be sent as something else, or not at all."""
+    if search.kind == "categorical":
+        return
+    what = "whole number" if search.kind == "integer" else "number"
+    bounds = (bound for bound in (search.min, search.max) if bound is not None)
+    named = (value for condition in search.conditions for value in condition.values)
+    for value in (*bounds, *search.values, *named):
+        number = isinstance(value, int | float) and math.isfinite(value)
+        if not number or (search.kind == "integer" and value != int(value)):
+            yield f"{search.name}: {value!r} is no {what}"
 
 
 def _secrets(template: JobTemplate) -> Iterator[str]:

@@ -56,6 +56,14 @@ def workers(**changes: Any) -> tuple[WorkerPool, ...]:
         (tuned(parameters=(Search("a", "double", values=(1,)),)), "a: double has min and max, and no values"),
         (tuned(parameters=(Search("a", "discrete", 1, 2),)), "a: discrete has values, and neither min nor max"),
         (tuned(parameters=(Search("a", "any"),)), "a: unknown kind 'any'"),
+        (tuned(parameters=(Search("a", "integer", 0.5, 2),)), "a: 0.5 is no whole number"),
+        (tuned(parameters=(Search("a", "double", "0", 1),)), "a: '0' is no number"),  # type: ignore[arg-type]
+        (tuned(parameters=(Search("a", "double", 0, float("inf")),)), "a: inf is no number"),
+        (tuned(parameters=(Search("a", "discrete", values=("x",)),)), "a: 'x' is no number"),
+        (
+            tuned(parameters=(Search("a", "discrete", values=(1,), conditions=(Condition(("x",), ()),)),)),
+            "a: 'x' is no number",
+        ),
         (tuned(parameters=(Search("a", "double", 0, 1, scale="square"),)), "unknown scale 'square'"),
         (
             tuned(parameters=(Search("a", "double", 0, 1, conditions=(Condition((1,), ()),)),)),
@@ -108,6 +116,7 @@ def test_what_is_wrong_is_said_in_words(changes: dict[str, Any], words: str) -> 
         (Parameter("trees", int, min=3, max=2), "min 3 is above max 2"),
         (Parameter("trees", int, default=0, min=1), "default 0 is below min 1"),
         (Parameter("trees", int, default=9, max=5), "default 9 is above max 5"),
+        (Parameter("trees", float, default=float("nan")), "default nan is not finite"),
         (Parameter("trees", int, default="many"), "default 'many' is not of type int"),
         (Parameter("trees", int, default=True), "default True is not of type int"),
         (Parameter("trees", str, default="c", choices=("a", "b")), "default 'c' is none of the choices a, b"),
