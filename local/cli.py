@@ -43,6 +43,8 @@ def up(chosen: tuple[str, ...]) -> None:
     if started.note:
         click.echo(started.note, err=True)
     click.echo(f"local cloud {word}: {started.record.url} (process {started.record.pid}, state in {_shown(folder)})")
+    for name, value in values.items():
+        click.echo(f"setting {name} = {value}, from now on")
 
 
 @cli.command()

@@ -85,7 +85,10 @@ def main(argv: list[str], environ: Mapping[str, str]) -> int:
     }
     output.write("model/model.joblib", progress.dump())
     output.write("metrics.json", (json.dumps(metrics, indent=2, sort_keys=True) + "\n").encode())
-    say(f"accuracy {metrics['accuracy']:.4f} after {progress.step} steps in {progress.attempts} attempts")
+    say(
+        f"accuracy {metrics['accuracy']:.4f} after {progress.step} steps in {progress.attempts} attempt"
+        f"{'' if progress.attempts == 1 else 's'}"
+    )
     return 0
 
 

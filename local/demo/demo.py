@@ -16,6 +16,7 @@ from journey.report import gain, pool_cost, seconds, started_after, table
 from journey.turn import turn
 from local import environment, plugin
 from local.cloud import daemon, images
+from local.cloud.identities import PROJECT_ID
 from local.cloud.state import Record, state_folder
 from local.engine import EngineError, ensure
 from local.engine.progress import Printer
@@ -26,6 +27,7 @@ from slipway.stack import load, parse
 TEMPLATE = "dask-digits"
 STACK_FILE = Path("stacks/Pulumi.local.yaml")
 REQUEST_PREFIX = "demo-"
+_STATE = Path(".slipway", "local")
 _ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -88,7 +90,16 @@ def down() -> None:
         for entry in folder.iterdir():
             shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
     folder.rmdir()
+    if folder == _ROOT / _STATE:
+        forget(_ROOT)
     print("state removed; the engine and the packages stay in their cache outside the tree")
+
+
+def forget(root: Path) -> None:
+    """What submissions wrote down in a checkout about the project that is gone: in the next local cloud the same sweep,
+    or the same request id, would count as sent already."""
+    for kind in ("requests", "sweeps"):
+        shutil.rmtree(root / ".slipway" / kind / PROJECT_ID, ignore_errors=True)
 
 
 def _step(number: int, what: str) -> None:
