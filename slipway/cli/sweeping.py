@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -59,7 +60,7 @@ class Sweeping:
 
             wish = with_code(context, wish, Path(typed.code), upload=True)
         self.plan: Plan = plan(context.catalog, wish, points, context.user, name)
-        self._again = typed.again(name) if name else " ".join(typed.words)
+        self._again = typed.again(name) if name else shlex.join(typed.words)
 
     def dry_run(self) -> None:
         """How many, how long, and the first requests. Nothing is read of pools and quota, nothing is sent."""

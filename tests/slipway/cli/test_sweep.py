@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shlex
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -138,6 +139,13 @@ def test_killed_in_the_middle_the_same_command_sends_the_rest(stack: Stack) -> N
     assert again.code == 0, again.err
     found = Counter(job["labels"]["slipway-run"] for job in every_job(stack))
     assert set(found) == {str(index) for index in range(150)} and max(found.values()) == 1
+
+
+def test_the_command_that_goes_on_can_be_pasted(stack: Stack) -> None:
+    stack.act_as_trainer(granted=False)
+    words = ["slipway", "submit", "hello", "--sweep", points(stack, 2, "my sweep.csv")]
+    refused = stack.run(*words[1:])
+    assert refused.code == 3 and f": {shlex.join(words)}" in refused.err
 
 
 def test_a_rate_limit_loses_nothing(stack: Stack) -> None:  # N7
