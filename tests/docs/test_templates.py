@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from slipway.stack import load as load_stack
+from slipway.stack import parse
 from slipway.template.load import load
+from slipway.template.proof import prove
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = (ROOT / "docs" / "templates.md").read_text("utf-8")
@@ -44,3 +47,15 @@ def test_the_scenarios_told_are_scenarios_for_templates_that_can_be_preempted() 
     assert told
     for template in load(tuple(told), ROOT / "templates"):
         assert "spot" in template.ways
+
+
+def test_the_template_told_can_be_written_as_it_stands_and_fits_the_laptops_pool(tmp_path: Path) -> None:  # D3
+    declared, code = re.findall(r"^```python\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
+    (tmp_path / "count_words.py").write_text(declared)
+    (template,) = load(("count-words",), tmp_path)
+    stack = parse(load_stack(ROOT / "stacks" / "Pulumi.local.yaml"))
+    assert [(offer.way, offer.refusal) for offer in prove(template, stack.clusters, region=stack.region)] == [
+        ("pool", ""),
+        ("on-demand", ""),
+    ]
+    compile(code, "task.py", "exec")
