@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from decimal import Decimal
@@ -71,7 +72,7 @@ def clock(seconds: float) -> str:
 def seconds(text: str) -> float:
     """``90``, ``90s``, ``10m``, ``2h``, ``1d`` as seconds. Raises ConfigError."""
     match = _DURATION.fullmatch(text.strip().lower())
-    if not match or float(match.group(1)) <= 0:
+    if not match or not 0 < float(match.group(1)) < math.inf:
         raise ConfigError(
             f"{text!r} is no duration", why="a number with s, m, h or d", fix="90s, 10m or 2h, for example"
         )

@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from slipway.cli.context import Context
+from slipway.cli.following import display
 from slipway.cli.main import main
 from tests.local.conftest import ROOT
 
@@ -231,3 +233,15 @@ def test_a_reader_that_goes_away_is_no_fault(stack: Stack) -> None:
         process.stdout.close()
         assert process.wait(30) == 1
         assert process.stderr is not None and "Traceback" not in process.stderr.read()
+
+
+def test_beside_a_terminal_time_that_passes_is_no_news(capsys: pytest.CaptureFixture[str]) -> None:
+    with display(Context(environ={}), quiet=True) as show:
+        for second in range(3):
+            said = f"nap-x  waiting 0:0{second}  pool full: 1 of 1 busy  (then spot in 0:{59 - second})"
+            show.state(lambda _, said=said: said)
+        show.state(lambda _: "nap-x  running")
+    assert capsys.readouterr().err.splitlines() == [
+        "nap-x  waiting 0:00  pool full: 1 of 1 busy  (then spot in 0:59)",
+        "nap-x  running",
+    ]
