@@ -18,6 +18,7 @@ from slipway.cli.ending import ending_of
 from slipway.cli.found import found as named
 from slipway.cli.opening import open_job
 from slipway.cli.showing import show
+from slipway.cli.sweep_list import apart, tally, values_of
 from slipway.cloud.logging import LogEntry
 from slipway.cloud.resources import CustomJob
 from slipway.jobs.account import account
@@ -47,7 +48,7 @@ jobs.add_command(show)
 @click.option("--state", type=click.Choice(_STATES), help="Only jobs in this state.")
 @click.option("--all", "everything", is_flag=True, help="Every job of the region, whoever submitted it, and how.")
 @click.option(
-    "--limit", type=click.IntRange(1, 100_000), default=20, show_default=True, help="At most so many, newest first."
+    "--limit", type=click.IntRange(1, 100_000), help="At most so many, newest first.  [default: 20; of a sweep all]"
 )
 @catalog_option
 @output_option
@@ -57,7 +58,7 @@ def list_jobs(
     sweep: str | None,
     state: str | None,
     everything: bool,
-    limit: int,
+    limit: int | None,
     catalog: str | None,
     output: str,
 ) -> None:
@@ -73,18 +74,29 @@ def list_jobs(
         parts.append(sweep_filter(context.catalog.stack, sweep))
     if state:
         parts.append(f'state="JOB_STATE_{state.upper()}"')
-    found = list(islice(context.vertex.jobs_of_every_kind(" AND ".join(parts), page_size=min(limit, 100)), limit))
+    most = limit or (100_000 if sweep else 20)
+    listed = context.vertex.jobs_of_every_kind(" AND ".join(parts), page_size=min(most, 100))
+    found = list(islice(listed, most))
+    values = values_of(context, found) if sweep else None
     if output == "json":
-        screen.out_json("jobs", {"jobs": [job_document(job, context) for job in found]})
+        documents = [job_document(job, context) for job in found]
+        for document, own in zip(documents, values or (), strict=False):
+            document["parameters"] = own
+        screen.out_json("jobs", {"jobs": documents})
         return
     if not found:
         screen.note("no jobs" + (" match" if parts[1:] else f" of stack {context.catalog.stack} yet"))
         return
+    rows = [_row(job, context) for job in found]
+    if values is not None:
+        rows = [(*row, words) for row, words in zip(rows, apart(values), strict=True)]
     screen.table(
-        ("JOB", "STATE", "USER", "ON", "CREATED", "WAIT", "RUN"),
-        [_row(job, context) for job in found],
+        ("JOB", "STATE", "USER", "ON", "CREATED", "WAIT", "RUN", *(("PARAMETERS",) if values is not None else ())),
+        rows,
         right=("WAIT", "RUN"),
     )
+    if sweep:
+        screen.note(tally(found))
 
 
 def _row(job: CustomJob, context: Context) -> tuple[str, ...]:

@@ -64,6 +64,12 @@ def json_text(body: Mapping[str, Any], indent: int | None = None) -> str:
     return text
 
 
+def short(text: str, longest: int = 60) -> str:
+    """A value for one line of a page: its spaces and newlines as one space, and no longer than that."""
+    line = " ".join(text.split())
+    return line if len(line) <= longest else f"{line[:longest]}…"
+
+
 def prepare_streams() -> None:
     """A character that a stream can't take is written as its number, and a stream that is closed takes all."""
     for name in ("stdout", "stderr"):

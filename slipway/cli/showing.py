@@ -9,7 +9,6 @@ from typing import Any
 
 import click
 
-from slipway.catalog.model import Scalar
 from slipway.cli import screen, suggest
 from slipway.cli.chart import show_usage
 from slipway.cli.context import Context, catalog_option, output_option
@@ -30,9 +29,6 @@ from slipway.submit import naming
 from slipway.submit.parameters import render
 from slipway.submit.retyping import Retyped
 from slipway.words import exact, join
-
-_LONGEST = 60
-"""Characters of a parameter's value that are shown."""
 
 
 @dataclass(frozen=True)
@@ -158,12 +154,8 @@ def _parameters(typed: Retyped | None) -> str:
     if typed is None:
         return ""
     names = [one.name for one in typed.template.parameters if one.name in typed.values or one.name in typed.unknown]
-    return ", ".join(f"{name}={_short(typed.values.get(name))}" for name in names)
-
-
-def _short(value: Scalar | None) -> str:
-    text = "…" if value is None else " ".join(render(value).split())
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    values = {name: screen.short(render(value)) for name, value in typed.values.items()}
+    return ", ".join(f"{name}={values.get(name, '…')}" for name in names)
 
 
 def _ran(picture: Picture, money: Account) -> str:

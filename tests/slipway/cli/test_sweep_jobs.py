@@ -1,5 +1,7 @@
 """`slipway jobs list --sweep` and `slipway jobs cancel --sweep`."""
 
+from slipway.cli.sweep_list import apart
+
 from .stack import SLEEP, Stack, held
 
 
@@ -40,3 +42,21 @@ def test_what_is_to_be_cancelled_must_be_said_once(stack: Stack) -> None:
     assert stack.run("jobs", "cancel", "--sweep", 'a"b').code == 2
     unknown = stack.run("jobs", "cancel", "--sweep", "hello-nothing")
     assert unknown.code == 4 and "no jobs of sweep hello-nothing" in unknown.err
+
+
+def test_each_run_is_listed_with_what_tells_it_from_the_others(stack: Stack) -> None:
+    sweep = swept(stack, "print('fine')", "raise SystemExit(3)")
+    stack.until(lambda: all(job["state"] in ("JOB_STATE_SUCCEEDED", "JOB_STATE_FAILED") for job in stack.jobs()))
+    listed = stack.run("jobs", "list", "--sweep", sweep)
+    failed, fine = sorted((line.split() for line in listed.out.splitlines()[1:]), key=lambda words: words[1])
+    assert (failed[1], " ".join(failed[-2:])) == ("failed", "code=raise SystemExit(3)")
+    assert (fine[1], fine[-1]) == ("succeeded", "code=print('fine')")
+    assert "2 runs listed: 1 failed, 1 succeeded\n  what failed, once more: " in listed.err
+    document = stack.run("jobs", "list", "--sweep", sweep, "--output", "json").json
+    assert {job["parameters"]["code"] for job in document["jobs"]} == {"raise SystemExit(3)", "print('fine')"}
+
+
+def test_what_all_runs_share_is_not_repeated() -> None:
+    assert apart([{"trees": 1, "seed": 2}, {"trees": 3, "seed": 2}]) == ["trees=1", "trees=3"]
+    assert apart([{"trees": 1, "seed": 2}]) == ["trees=1, seed=2"]
+    assert apart([{}]) == ["–"]
