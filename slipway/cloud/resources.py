@@ -117,6 +117,7 @@ class WorkerPool:
     args: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
     env: tuple[str, ...] = ()
+    command: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, body: Json) -> WorkerPool:
@@ -131,6 +132,7 @@ class WorkerPool:
             env=tuple(
                 f"{one['name']}={one.get('value', '')}" for one in package.get("env") or container.get("env", ())
             ),
+            command=tuple(container.get("command", ())),
         )
 
 
@@ -139,8 +141,9 @@ class CustomJob:
     """A job of any kind, by its custom job's terms: a pipeline's states are named as a job's are.
 
     Times are None until they have come; ``worker_pools`` (of one trial) keep their position, empty ones too. ``trials``
-    run at once. ``backing`` is the job that a pipeline runs as, once it has one, and ``model`` (with its ``@version``)
-    what it uploaded. ``tried`` are a tuning job's trials so far, ``goals`` MAXIMIZE or MINIMIZE by metric.
+    run at once, of ``max_trials`` in all (0 without trials). ``backing`` is the job that a pipeline runs as, once it
+    has one, ``model`` (with its ``@version``) what it uploaded, ``model_name`` what that is called. ``tried`` are a
+    tuning job's trials so far, ``goals`` MAXIMIZE or MINIMIZE by metric.
     ``max_wait``: seconds that the service waits for its machines, 0 for ever, None where it was told none.
     ``experiment_run``: the full name of the run of an experiment that it belongs to, ``tensorboard`` that of the
     one which takes its logs.
@@ -169,6 +172,8 @@ class CustomJob:
     max_wait: float | None = None
     experiment_run: str = ""
     tensorboard: str = ""
+    max_trials: int = 0
+    model_name: str = ""
 
     @property
     def id(self) -> str:
@@ -218,6 +223,8 @@ class CustomJob:
             max_wait=_seconds(spec.get("scheduling", {}).get("maxWaitDuration")),
             experiment_run=spec.get("experimentRun", ""),
             tensorboard=spec.get("tensorboard", ""),
+            max_trials=int(body.get("maxTrialCount") or 0),
+            model_name=str(body.get("modelToUpload", {}).get("displayName", "")),
         )
 
 

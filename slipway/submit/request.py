@@ -39,6 +39,7 @@ def same(request: Request, job: CustomJob) -> CustomJob:
     differences = [
         f"{field}: {_shown(theirs)} then, {_shown(ours)} now"
         for field, ours, theirs in (
+            ("kind", request.kind.name, job.kind.name),
             ("template", request.template, job.labels.get(TEMPLATE_LABEL, "")),
             (
                 "code",
@@ -46,8 +47,10 @@ def same(request: Request, job: CustomJob) -> CustomJob:
                 job.labels.get(CODE_LABEL, "") or "the template's",
             ),
             ("machines", _machines(asked), _machines(job)),
-            ("arguments", [pool.args for pool in _busy(asked)], [pool.args for pool in _busy(job)]),
+            ("arguments", _arguments(asked), _arguments(job)),
             ("environment", [pool.env for pool in _busy(asked)], [pool.env for pool in _busy(job)]),
+            ("trials", _trials(asked), _trials(job)),
+            ("model", asked.model_name, job.model_name),
         )
         if ours != theirs
     ]
@@ -66,6 +69,14 @@ def _busy(job: CustomJob) -> list[WorkerPool]:
 
 def _machines(job: CustomJob) -> str:
     return ", ".join(f"{pool.shape.machine} × {pool.replicas}" for pool in _busy(job))
+
+
+def _arguments(job: CustomJob) -> list[tuple[str, ...]]:
+    return [(*pool.command, *pool.args) for pool in _busy(job)]
+
+
+def _trials(job: CustomJob) -> str:
+    return f"{job.max_trials}, {job.trials} at once" if job.max_trials else ""
 
 
 def _shown(value: str | list[tuple[str, ...]]) -> str:

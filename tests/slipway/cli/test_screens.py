@@ -239,8 +239,8 @@ def test_beside_a_terminal_time_that_passes_is_no_news(capsys: pytest.CaptureFix
     with display(Context(environ={}), quiet=True) as show:
         for second in range(3):
             said = f"nap-x  waiting 0:0{second}  pool full: 1 of 1 busy  (then spot in 0:{59 - second})"
-            show.state(lambda _, said=said: said)
-        show.state(lambda _: "nap-x  running")
+            show.state(said.format)
+        show.state("nap-x  running".format)
     assert capsys.readouterr().err.splitlines() == [
         "nap-x  waiting 0:00  pool full: 1 of 1 busy  (then spot in 0:59)",
         "nap-x  running",

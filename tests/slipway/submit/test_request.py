@@ -1,10 +1,12 @@
 """Whether a job is the one that a request asks for."""
 
 import copy
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from slipway.cloud.kinds import CUSTOM_JOB, PIPELINE, TUNING_JOB, Kind
 from slipway.cloud.resources import CustomJob
 from slipway.errors import ConfigError
 from slipway.submit.request import Request, same
@@ -61,3 +63,52 @@ def test_other_parameters_are_something_else_wherever_they_stand(task: dict[str,
     with pytest.raises(ConfigError, match="used before, for something else") as error:
         same(request(changed(**task)), made)
     assert said in error.value.why
+
+
+IMAGE: dict[str, Any] = {
+    "labels": {"slipway-template": "digits"},
+    "jobSpec": {"workerPoolSpecs": [{"replicaCount": "1", "containerSpec": {"command": ["train", "--trees=5"]}}]},
+}
+STUDY: dict[str, Any] = {
+    "labels": {"slipway-template": "digits"},
+    "maxTrialCount": 8,
+    "parallelTrialCount": 2,
+    "trialJobSpec": BODY["jobSpec"],
+}
+UPLOAD: dict[str, Any] = {
+    "labels": {"slipway-template": "digits"},
+    "trainingTaskInputs": BODY["jobSpec"],
+    "modelToUpload": {"displayName": "digits"},
+}
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "other", "said"),
+    [
+        (
+            IMAGE,
+            CUSTOM_JOB,
+            {"jobSpec": {"workerPoolSpecs": [{"replicaCount": "1"}]}},
+            "arguments: train --trees=5 then",
+        ),
+        (STUDY, TUNING_JOB, {"maxTrialCount": 9}, "trials: 8, 2 at once then, 9, 2 at once now"),
+        (STUDY, TUNING_JOB, {"parallelTrialCount": 1}, "trials: 8, 2 at once then, 8, 1 at once now"),
+        (UPLOAD, PIPELINE, {"modelToUpload": {"displayName": "d"}}, "model: digits then, d now"),
+    ],
+)
+def test_parameters_beside_the_arguments_make_something_else_too(
+    body: dict[str, Any], kind: Kind, other: dict[str, Any], said: str
+) -> None:
+    made = CustomJob.read(body, kind)
+    assert same(replace(request(body), kind=kind), made) is made
+    with pytest.raises(ConfigError) as error:
+        same(replace(request({**body, **other}), kind=kind), made)
+    assert said in error.value.why
+
+
+def test_another_kind_is_something_else() -> None:
+    made = CustomJob.read(BODY)
+    pipeline = {"labels": BODY["labels"], "trainingTaskInputs": BODY["jobSpec"]}
+    with pytest.raises(ConfigError) as error:
+        same(replace(request(pipeline), kind=PIPELINE), made)
+    assert error.value.why == "kind: custom-job then, training-pipeline now"

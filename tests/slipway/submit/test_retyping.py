@@ -55,7 +55,7 @@ def test_numbers_of_machines_and_texts_beside_the_jobs_own_names() -> None:
     assert found.values == {"trees": 7} and found.unknown == ()
 
 
-@given(note=st.text(max_size=40), trees=st.integers(1, 5000))
+@given(note=st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=40), trees=st.integers(1, 5000))
 def test_any_text_comes_back_as_it_was(note: str, trees: int) -> None:
     found = sent(catalog(TREES, NOTE, args=["${note}", "--trees=${trees}"]), trees=trees, note=note)
     assert found.values == {"trees": trees, "note": note}
