@@ -50,7 +50,11 @@ def reason(
     if verdict.outcome is Outcome.SCALES:
         return f"pool {'grows' if cluster.state == 'UPDATING' else 'has to grow'}: {verdict.text.partition(': ')[2]}"
     if verdict.outcome is Outcome.STARTS:
-        return plain
+        waiting = [one for one in others if one.persistent_resource_id == job.persistent_resource_id and waits(one)]
+        count = f"{len(waiting)} other job{'' if len(waiting) == 1 else 's'}"
+        return (
+            f"{plain}: machines are free, {count} wait{'s' if len(waiting) == 1 else ''} as well" if waiting else plain
+        )
     return verdict.text
 
 

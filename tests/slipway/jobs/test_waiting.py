@@ -45,6 +45,13 @@ def test_a_pool_that_grows() -> None:  # N9
     assert why(WAITING, growing) == "pool grows: cpu/workers has 1 free, needs 2, grows 1 → 2 of 2 machines"
 
 
+def test_free_machines_that_others_wait_for_as_well() -> None:  # N9
+    other = replace(WAITING, name="projects/1/locations/r/customJobs/3")
+    idle = replace(CLUSTER, pools=(replace(POOL, used=0),))
+    assert why(WAITING, idle) == "queued by the service"
+    assert why(WAITING, idle, other) == "queued by the service: machines are free, 1 other job waits as well"
+
+
 def test_a_cluster_that_is_still_made() -> None:  # N9
     assert why(WAITING, replace(CLUSTER, state="PROVISIONING")) == "cluster cpu is PROVISIONING"
 
