@@ -51,7 +51,10 @@ def advanced(job: Job, run: Run, seen: Mapping[str, Sighting], now: datetime, ru
             return _restarted(job, run, verdict, now, rules)
         if verdict is not None:
             # A job that is over before it was seen running has run all the same.
-            over = verdict.state == "JOB_STATE_SUCCEEDED" and run.state == "JOB_STATE_PENDING"
+            ran = verdict.state == "JOB_STATE_SUCCEEDED" or all(
+                item.phase in ("running", "exited") for item in seen.values()
+            )
+            over = ran and run.state == "JOB_STATE_PENDING"
             run = replace(_begun(run, now) if over else run, outcome=verdict)
             job = changed(job, run, "JOB_STATE_RUNNING" if over else run.state, now)
     if run.outcome is not None:

@@ -182,11 +182,20 @@ def test_lost_machines_give_three_attempts_in_all() -> None:
     assert over.body["error"] == {"code": 13, "message": "Internal error occurred for the current attempt."}
 
 
+def test_user_code_that_fails_at_once_has_run_all_the_same() -> None:
+    waiting, run = job()
+    over = job_life.advanced(waiting, run, seen(Sighting("exited", 3), DONE), START, RULES)
+    assert (over.body["state"], over.body["startTime"]) == ("JOB_STATE_FAILED", "2026-11-20T10:00:00.000000Z")
+    halfway = job_life.advanced(waiting, run, seen(Sighting("exited", 3), STARTING), START, RULES)
+    assert "startTime" not in halfway.body
+
+
 def test_what_keeps_user_code_from_starting_is_told() -> None:
     waiting, run = job()
     over = job_life.advanced(waiting, run, seen(Sighting("unready", message="No image."), STOPPED), START, RULES)
     assert over.body["state"] == "JOB_STATE_FAILED"
     assert over.body["error"]["message"] == "The replica workerpool0-0 could not start. No image."
+    assert "startTime" not in over.body
 
 
 @pytest.mark.parametrize("state", ["JOB_STATE_CANCELLED", "JOB_STATE_FAILED"])
