@@ -147,15 +147,21 @@ class Job:
     def wait(self, timeout: float | None = None) -> Job:
         """Waits for the end, at most ``timeout`` seconds, and gives the job as it is then.
 
-        Raises ResourceError for one that failed or expired, Cancelled, Timeout (the job goes on), and CloudError when
+        Of a copy it gives the job that runs the submission, at its end. Raises ResourceError for one that failed or expired, Cancelled, Timeout (the job goes on), and CloudError when
         there has been no contact for five minutes.
         """
         from slipway.cli.ending import end_run_of, ending_of
         from slipway.cli.following import follower_of
+        from slipway.jobs.copies import original
 
+        begun = self._context.clock.monotonic()
         follower = follower_of(self._context, self._job, logs=False, timeout=timeout)
         for event in follower.events(timeout):
             _tell(event)
+        if runs := original(self._context.vertex, self._context.connection.storage, follower.job):
+            _log.info("%s was a copy of %s, which runs this submission", self.id, runs.id)
+            left = None if timeout is None else max(0.0, timeout - (self._context.clock.monotonic() - begun))
+            return self._now(runs).wait(left)
         if kept := end_run_of(self._context, follower.job):
             _log.warning(kept)
         problem = ending_of(self._context, follower.job)

@@ -19,6 +19,7 @@ from slipway.cloud.resources import CustomJob
 from slipway.cloud.session import Patience
 from slipway.errors import SlipwayError
 from slipway.jobs.account import account
+from slipway.jobs.copies import original
 from slipway.jobs.events import last_word
 from slipway.jobs.following import Follower, Line, Progress, Trouble
 from slipway.jobs.tail import Tail, prefix
@@ -116,9 +117,11 @@ def watch(
     """Watches ``job`` to its end and gives it as it is then, with a line of account.
 
     With ``logs`` its lines are shown, as ``text`` has them (empty for one to leave out) and none from before ``begin``.
-    Raises Timeout after ``timeout`` seconds and Detached on Ctrl-C; the job goes on in both cases.
+    Of a copy it watches on to the end of the job that runs the submission. Raises Timeout after ``timeout`` seconds
+    and Detached on Ctrl-C; the job goes on in both cases.
     """
     name = job.display_name or job.id
+    begun = context.clock.monotonic()
     follower = follower_of(context, job, logs=logs, timeout=timeout, severity=severity, begin=begin)
     try:
         with display(context, quiet, plain) as show, _glance(context, show) as glance:
@@ -138,6 +141,12 @@ def watch(
         raise Detached(
             f"stopped watching; {name} goes on", fix=f"come back with: slipway jobs logs {name} --follow"
         ) from None
+    if runs := original(context.vertex, context.connection.storage, follower.job):
+        screen.note(f"{name} ({job.id}) was a copy of {runs.id}, which runs this submission")
+        left = None if timeout is None else max(0.0, timeout - (context.clock.monotonic() - begun))
+        return watch(
+            context, runs, logs=logs, timeout=left, quiet=quiet, plain=plain, severity=severity, begin=begin, text=text
+        )
     if kept := end_run_of(context, follower.job):
         screen.note(kept)
     screen.note(closing(follower.job, context))

@@ -16,6 +16,7 @@ from slipway.cloud.trials import Trial
 from slipway.errors import Cancelled, ConfigError, PolicyError, ResourceError, Timeout
 from tests.slipway.cli import conftest as _fixtures
 from tests.slipway.cli.stack import SLEEP, UNSET, Stack, held
+from tests.slipway.cli.test_sending import claimed
 from tests.slipway.submit.conftest import job as a_job
 
 cloud, _stack = _fixtures.cloud, _fixtures.stack
@@ -62,6 +63,12 @@ def test_a_failed_job_is_the_commands_error(stack: Stack) -> None:  # N12
     job = slipway.submit("hello", code_="raise SystemExit(7)")
     with pytest.raises(ResourceError, match=f"job {job.name} failed"):
         job.wait(timeout=120)
+
+
+def test_who_waits_for_a_copy_waits_for_the_job_that_runs_the_submission(stack: Stack) -> None:
+    runs = claimed(stack, "copy-1")
+    with pytest.raises(ResourceError, match=f"{runs['displayName']} failed"):
+        slipway.submit("hello", request_id="copy-1").wait()
 
 
 def test_logs_are_followed_to_the_end(stack: Stack) -> None:  # N12

@@ -187,6 +187,27 @@ def test_of_two_jobs_of_one_request_the_one_that_has_the_claim_counts(stack: Sta
     assert done.json["copies"] == [first["name"].rsplit("/", 1)[-1]]
 
 
+def claimed(stack: Stack, request_id: str) -> Any:
+    """A run that fails and has the claim of a request: a job of that request is a copy, which ends well at once."""
+    code = "import sys, time; time.sleep(1); sys.exit(3)"
+    runs = stack.run("submit", "hello", "-p", f"code={code}", "--output", "json").json["job"]
+    for way in stack.catalog["templates"]["hello"]["ways"]:
+        spec = way["request"]["jobSpec"]["workerPoolSpecs"][0]["containerSpec"]
+        spec["args"] += ["--claim", f"gs://w-{stack.name}/claims/${{slipway.request}}"]
+    stack.publish()
+    url = f"{stack.cloud.url}/upload/storage/v1/b/w-{stack.name}/o?uploadType=media&name=claims/{request_id}"
+    stack.cloud.session().post(url, data=runs["id"].encode(), timeout=30).raise_for_status()
+    return runs
+
+
+def test_who_waits_for_a_copy_waits_for_the_job_that_runs_the_submission(stack: Stack) -> None:
+    runs = claimed(stack, "copy-1")
+    for _ in range(2):
+        done = stack.run("submit", "hello", "--request-id", "copy-1", "--wait", "--output", "json")
+        assert done.code == 4 and f"{runs['displayName']} failed" in done.err, done.err
+        assert done.json["job"]["id"] == runs["id"] and f"was a copy of {runs['id']}" in done.err
+
+
 def test_a_journal_that_cannot_be_written_sends_nothing(stack: Stack) -> None:
     (stack.folder / ".slipway").mkdir()
     (stack.folder / ".slipway" / "requests").write_text("in the way")
