@@ -147,8 +147,8 @@ class Job:
     def wait(self, timeout: float | None = None) -> Job:
         """Waits for the end, at most ``timeout`` seconds, and gives the job as it is then.
 
-        Of a copy it gives the job that runs the submission, at its end. Raises ResourceError for one that failed or expired, Cancelled, Timeout (the job goes on), and CloudError when
-        there has been no contact for five minutes.
+        Of a copy it gives the job that runs the submission, at its end. Raises ResourceError for one that failed or
+        expired, Cancelled, Timeout (the job goes on), and CloudError when there has been no contact for five minutes.
         """
         from slipway.cli.ending import end_run_of, ending_of
         from slipway.cli.following import follower_of
