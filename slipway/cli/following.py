@@ -213,4 +213,6 @@ def cost_words(cost: object, paid_anyway: bool) -> str:
     if not isinstance(cost, Decimal):
         return "price unknown"
     amount = f"${cost:.4f}" if cost < 1 else f"${cost:,.2f}"
+    if 0 < cost < Decimal("0.0001"):
+        amount = "under $0.0001"
     return f"{amount}{' (of a pool that is paid anyway)' if paid_anyway else ''}"

@@ -19,7 +19,7 @@ from slipway.cloud.resources import CustomJob, PersistentResource, ResourcePool
 from slipway.cluster import Disk
 from slipway.prices import hourly
 from slipway.submit.demand import Demand, by_pool
-from slipway.words import join, span
+from slipway.words import join, shape, span
 
 _RECENT = 300
 """How many of the newest jobs are looked at for the time of a pool's last one."""
@@ -163,7 +163,6 @@ def pools(catalog: str | None, output: str) -> None:
 
 
 def _cells(row: Row, now: datetime) -> tuple[str, ...]:
-    accelerator = f" + {row.accelerator_count} × {row.accelerator}" if row.accelerator else ""
     idle = (
         span((now - row.idle_since).total_seconds())
         if row.idle_since
@@ -178,7 +177,7 @@ def _cells(row: Row, now: datetime) -> tuple[str, ...]:
         row.cluster,
         row.pool,
         row.state,
-        row.machine + accelerator,
+        shape(row.machine, row.accelerator, row.accelerator_count),
         f"{row.busy} / {row.live} / {row.max}",
         str(len(row.jobs)),
         idle,

@@ -28,7 +28,7 @@ from slipway.jobs.waiting import reason, state_word, waits, with_word
 from slipway.submit import naming
 from slipway.submit.parameters import render
 from slipway.submit.retyping import Retyped
-from slipway.words import exact, join
+from slipway.words import exact, join, shape
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,8 @@ def _facts(context: Context, picture: Picture) -> list[tuple[str, str]]:
     job, why = picture.job, picture.why
     money = account(job, context.catalog.region, context.now)
     pools = [
-        f"{pool.replicas} × {pool.shape.machine} ({role_at(job, index)})"
+        f"{pool.replicas} × {shape(pool.shape.machine, pool.shape.accelerator, pool.shape.accelerator_count)} "
+        f"({role_at(job, index)})"
         for index, pool in enumerate(job.worker_pools)
         if pool.replicas
     ]

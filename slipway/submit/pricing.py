@@ -8,7 +8,7 @@ from slipway.catalog.model import Catalog
 from slipway.submit.demand import Part
 from slipway.submit.options import Option
 from slipway.submit.verdict import Verdict
-from slipway.words import counted, join
+from slipway.words import counted, join, shape
 
 
 def price(catalog: Catalog, option: Option) -> Decimal | None:
@@ -41,11 +41,10 @@ def summary(option: Option) -> str:
         place = f"pool {join(f'{way.cluster}/{pool}' for pool in dict.fromkeys(part.pool for part in demand.parts))}"
     shapes: dict[str, int] = {}
     for part in demand.parts:
-        accelerator = f" + {part.shape.accelerator_count} × {part.shape.accelerator}" if part.shape.accelerator else ""
-        shape = part.shape.machine + accelerator
-        shapes[shape] = shapes.get(shape, 0) + part.machines
+        words = shape(part.shape.machine, part.shape.accelerator, part.shape.accelerator_count)
+        shapes[words] = shapes.get(words, 0) + part.machines
     roles = ", ".join(counted(part.machines, part.role) for part in demand.parts)
-    return f"{place}  {', '.join(f'{shape} × {count}' for shape, count in shapes.items())} ({roles})"
+    return f"{place}  {', '.join(f'{words} × {count}' for words, count in shapes.items())} ({roles})"
 
 
 def _each(catalog: Catalog, option: Option, part: Part) -> Decimal | None:

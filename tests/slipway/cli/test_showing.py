@@ -136,6 +136,7 @@ def test_preemptions_and_restarts_are_shown(stack: Stack, scenario: Any) -> None
     [
         (Decimal("2.5"), 0, "$2.50"),
         (Decimal("2.5"), 1, "at most $2.50: the time without machines is not billed"),
+        (Decimal("0.00003"), 0, "under $0.0001"),
         (None, 1, "price unknown"),
     ],
 )

@@ -24,6 +24,20 @@ def test_spans(seconds: float, said: str) -> None:
     assert words.span(seconds) == said
 
 
+@pytest.mark.parametrize(
+    ("count", "role", "said"),
+    [(1, "workers", "1 worker"), (2, "workers", "2 workers"), (2, "trial", "2 trials"), ("1", "boss", "1 boss")],
+)
+def test_machines_of_a_role(count: int | str, role: str, said: str) -> None:
+    assert words.counted(count, role) == said
+
+
+def test_accelerators_are_named_where_the_machine_does_not_tell_them() -> None:
+    assert words.shape("n1-standard-8", "NVIDIA_TESLA_T4", 2) == "n1-standard-8 with 2 NVIDIA_TESLA_T4"
+    assert words.shape("a3-highgpu-8g", "NVIDIA_H100_80GB", 8) == "a3-highgpu-8g"
+    assert words.shape("n1-standard-8", None, 0) == "n1-standard-8"
+
+
 @pytest.mark.parametrize(("seconds", "said"), [(2.44, "2.4 s"), (65, "1 min 05 s"), (3720, "1 h 02 min")])
 def test_measured_times(seconds: float, said: str) -> None:
     assert words.exact(seconds) == said
