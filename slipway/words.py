@@ -25,7 +25,7 @@ def machines(count: int) -> str:
 
 
 def shape(machine: str, accelerator: str | None, count: int) -> str:
-    """``a3-highgpu-8g``, whose name tells its GPUs; ``n1-standard-8 with 2 NVIDIA_TESLA_T4``, which has them attached."""
+    """``a3-highgpu-8g``, whose name tells its GPUs; ``n1-standard-8 with 2 NVIDIA_TESLA_T4``, which is given them."""
     attached = accelerator and machine.startswith("n1-")
     return f"{machine} with {count} {accelerator}" if attached else machine
 
