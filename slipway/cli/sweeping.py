@@ -53,6 +53,12 @@ class Sweeping:
                 why="all runs of a sweep that need the same machines go the same way",
                 fix="choose it: --way WAY",
             )
+        if typed.experiment_run is not None:
+            raise ConfigError(
+                "--experiment-run is the name of one job's run",
+                why="what the runs of a sweep log would be mixed up there",
+                fix="leave it out: each is a run of its own in the experiment, named after its job",
+            )
         points = read(Path(typed.sweep))
         wish = typed.wish()
         if typed.code is not None:

@@ -110,7 +110,7 @@ def test_a_shape_that_no_way_takes_stops_the_sweep(stack: Stack) -> None:  # P3
     assert done.code == 5 and "crew can't run by any of its ways" in done.err and every_job(stack) == []
 
 
-@pytest.mark.parametrize("flags", [("--wait",), ("--follow",), ("--wait-for", "pool=5m")])
+@pytest.mark.parametrize("flags", [("--wait",), ("--follow",), ("--wait-for", "pool=5m"), ("--experiment-run", "a")])
 def test_what_is_for_one_job_is_refused(stack: Stack, flags: tuple[str, ...]) -> None:
     done = stack.run("submit", "hello", "--sweep", points(stack, 2), *flags)
     assert done.code == 2 and "one job" in done.err and every_job(stack) == []
