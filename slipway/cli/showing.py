@@ -19,13 +19,14 @@ from slipway.cli.found import found as named
 from slipway.cli.trials import show_trials
 from slipway.cloud.failures import CloudError
 from slipway.cloud.resources import CustomJob
-from slipway.jobs.account import Account, account
+from slipway.jobs.account import Account, account, way_of
 from slipway.jobs.advice import Cause, Step, cause_of, steps
 from slipway.jobs.events import Events, last_word, read_events
 from slipway.jobs.tail import who_of
 from slipway.jobs.usage import Usage, read_usage
 from slipway.jobs.waiting import reason, state_word, waits, with_word
 from slipway.submit import naming
+from slipway.submit.moving import sending_id
 from slipway.submit.parameters import render
 from slipway.submit.retyping import Retyped
 from slipway.words import exact, join, shape
@@ -34,7 +35,7 @@ from slipway.words import exact, join, shape
 @dataclass(frozen=True)
 class Picture:
     """A job with all that is read about it: what was typed for it (None where that can't be told), why it waits, what
-    befell it, what it used, and what to do now."""
+    befell it, what it used, and what to do now. ``next``: the job that its submission moved on to."""
 
     job: CustomJob
     typed: Retyped | None
@@ -43,6 +44,7 @@ class Picture:
     usage: Usage
     cause: Cause | None
     steps: tuple[Step, ...]
+    next: CustomJob | None = None
 
 
 @click.command("show")
@@ -80,9 +82,23 @@ def _picture(context: Context, job: CustomJob) -> Picture:
         why = threads.submit(_why, context, job)
         events = threads.submit(read_events, context.brief.logging(project), job)
         usage = threads.submit(read_usage, context.brief.monitoring(project), job, roles(job), context.now)
-        asked, cause = typed(context, job), cause_of(job)
+        moved = threads.submit(_moved_on, context, job)
+        asked, cause = typed(context, job), cause_of(job) if moved.result() is None else None
         next_ = steps(job, cause, asked, context.catalog.region, context.flag) if cause and asked else ()
-        return Picture(job, asked, why.result(), events.result(), usage.result(), cause, next_)
+        return Picture(job, asked, why.result(), events.result(), usage.result(), cause, next_, moved.result())
+
+
+def _moved_on(context: Context, job: CustomJob) -> CustomJob | None:
+    """The job that went out after a submission's first one was given up. Later ones do not tell which they are."""
+    request = job.labels.get(naming.REQUEST_LABEL, "")
+    if not job.ended or job.start_time is not None or not request:
+        return None
+    labels = {naming.STACK_LABEL: context.catalog.stack, naming.REQUEST_LABEL: sending_id(request, 1)}
+    wanted = " AND ".join(f'labels.{key}="{value}"' for key, value in labels.items())
+    try:
+        return next(context.vertex.jobs(job.kind, wanted), None)
+    except CloudError:
+        return None
 
 
 def _why(context: Context, job: CustomJob) -> str:
@@ -105,6 +121,7 @@ def _document(context: Context, picture: Picture) -> dict[str, Any]:
         **job_document(job, context),
         "parameters": None if picture.typed is None else dict(picture.typed.values),
         "waitsFor": picture.why or None,
+        "movedOn": picture.next.name if picture.next else None,
         **events_document(picture.events, job),
         "usage": usage_document(picture.usage),
         "next": [{"what": step.what, "command": step.command} for step in picture.steps],
@@ -126,6 +143,7 @@ def _facts(context: Context, picture: Picture) -> list[tuple[str, str]]:
         ("name", job.name),
         ("state", f"{state_word(job.state)}{f': {why}' if why else ''}"),
         ("error", job.error),
+        ("moved on", f"to {picture.next.display_name} ({way_of(picture.next)})" if picture.next else ""),
         ("template", job.labels.get(naming.TEMPLATE_LABEL, "")),
         ("parameters", _parameters(picture.typed)),
         ("commit", job.labels.get(naming.COMMIT_LABEL, "")),
