@@ -76,7 +76,11 @@ def submit(
         wish = with_code(context, wish, Path(folder), upload=True, tell=_log.info)
     prepared = prepare(context.catalog, wish, context.user)
     journal = Journal.find(context.folder, context.environ, context.catalog.project, context.catalog.stack)
-    submitted = deliver(context, _Quiet(), typed, prepared, journal, id_, repeated=request_id is not None)
+    try:
+        submitted = deliver(context, _Quiet(), typed, prepared, journal, id_, repeated=request_id is not None)
+    except KeyboardInterrupt as stopped:
+        stopped.add_note(f"what was sent stays; the same call with request_id={id_!r} goes on with it")
+        raise
     return Job._of(context, submitted.sent.job, id_)
 
 

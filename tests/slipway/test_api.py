@@ -133,6 +133,19 @@ def test_waits_are_checked_as_the_commands(
     assert stack.jobs() == []
 
 
+def test_an_interrupted_submission_says_how_to_go_on_with_it(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cell of a notebook that is stopped and run again would be a second submission."""
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("slipway.submit.staying.Stay.settle", interrupted)
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        slipway.submit("hello", wait_for={"pool": 60}, then="spot")
+    request_id = stack.jobs()[0]["labels"]["slipway-request"]
+    assert f"request_id={request_id!r}" in "".join(stopped.value.__notes__)
+
+
 def test_the_best_trial_is_by_the_jobs_goal() -> None:  # N12
     tried = tuple(Trial(str(n), "SUCCEEDED", {"depth": str(n)}, {"loss": loss}, "") for n, loss in ((1, 0.5), (2, 0.1)))
     tuned = replace(a_job(), kind=TUNING_JOB, tried=tried, goals={"loss": "MINIMIZE"})
