@@ -208,6 +208,18 @@ def test_who_waits_for_a_copy_waits_for_the_job_that_runs_the_submission(stack: 
         assert done.json["job"]["id"] == runs["id"] and f"was a copy of {runs['id']}" in done.err
 
 
+def test_of_two_jobs_of_one_name_the_one_that_ran_is_shown(stack: Stack) -> None:
+    runs = claimed(stack, "copy-2")
+    body = json.loads(stack.run("submit", "hello", "--request-id", "copy-2", "--dry-run").out)
+    copy = stack.cloud.rest("POST", JOBS, {**body, "displayName": runs["displayName"]})
+    stack.until(lambda: all(job["state"] in ("JOB_STATE_SUCCEEDED", "JOB_STATE_FAILED") for job in stack.jobs()))
+    shown = stack.run("jobs", "show", runs["displayName"], "--output", "json")
+    assert shown.json["job"]["id"] == runs["id"]
+    assert f"2 jobs are called {runs['displayName']}; this is {runs['id']}, which runs the submission" in shown.err
+    number = copy["name"].rsplit("/", 1)[-1]
+    assert stack.run("jobs", "show", number, "--output", "json").json["job"]["id"] == number
+
+
 def test_a_journal_that_cannot_be_written_sends_nothing(stack: Stack) -> None:
     (stack.folder / ".slipway").mkdir()
     (stack.folder / ".slipway" / "requests").write_text("in the way")
