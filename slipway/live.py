@@ -96,6 +96,9 @@ class LiveJob:
         return self.state in ENDED_STATES
 
 
+INCREASABLE = "increase can be requested"
+
+
 @dataclass(frozen=True)
 class QuotaLimit:
     """A limit in a region; -1 is unlimited. `increase`: whether more can be had, in words."""

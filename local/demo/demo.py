@@ -62,7 +62,10 @@ def play() -> None:
         for line in (*table((first, second)), "", gain(first, second, where)):
             print(f"        {line}".rstrip())
         print(f"        the pool's machines would have cost {pool_cost(samples)}")
-        print(f'        on a shell of yours: eval "$({_python()} -m local env --as submitter)"; slipway pools')
+        print(f'        on a shell of yours: eval "$({_python()} -m local env --as submitter)"')
+        print(
+            f"        then: slipway use gs://{journey.stack.workspace.catalog_bucket}; slipway templates; slipway pools"
+        )
         print(
             f"\ndemo finished: accuracy {second.metrics.get('accuracy', float('nan')):.3f}; create → start "
             f"{seconds(started_after(first))} at first, {seconds(started_after(second))} on the warm pool",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import click
@@ -13,9 +14,9 @@ from slipway.cloud.kinds import KINDS
 from slipway.cluster import ClusterSpec, Disk, PoolSpec
 from slipway.errors import SlipwayError
 from slipway.generations.plan import Current
-from slipway.live import JobReplicas, Live, Unknown
+from slipway.live import INCREASABLE, JobReplicas, Live, Unknown
 from slipway.live_reader import Wanted, read
-from slipway.quota import Line, QuotaReport, WayDraw, table, verdict
+from slipway.quota import Line, QuotaReport, WayDraw, quota_id, table, verdict
 from slipway.rules import WAYS
 from slipway.submit.demand import Demand
 from slipway.submit.filling import fill
@@ -41,6 +42,20 @@ def quota(catalog: str | None, output: str) -> None:
         screen.note(f"quota not checked: {live.limits.why}\n  fix: ask for {live.limits.role}")
     for line in dict.fromkeys([*report.errors, *report.warnings]):
         screen.note(f"! {line}")
+    for command in requests(context.catalog, report.lines):
+        screen.note(f"  fix: {command}")
+
+
+def requests(catalog: Catalog, lines: Iterable[Line]) -> list[str]:
+    """The command that asks for each quota that is short and may be raised. Pure."""
+    return [
+        f"gcloud beta quotas preferences create --project={catalog.project} --service=aiplatform.googleapis.com "
+        f"--quota-id={id_} --dimensions=region={line.region} --preferred-value={line.ceiling}"
+        for line in lines
+        if line.limit is not None and 0 <= line.limit < line.ceiling and line.increase == INCREASABLE
+        for id_ in [quota_id(line.metric)]
+        if id_
+    ]
 
 
 def _live(context: Context) -> Live:
@@ -93,7 +108,8 @@ def _draw(catalog: Catalog, template: Template, way: Way) -> WayDraw | None:
     """What a way draws with the defaults, or the values that choose it; None where a required parameter decides."""
     row, label = WAYS[way.way], way.label(template.kind)
     if row.draws == "nothing" or (not way.available and not way.why.startswith("quota")):
-        return WayDraw(template.name, label, refusal="" if way.available else way.why)
+        # Whatever else speaks against a way is no matter of quota.
+        return WayDraw(template.name, label, refusal="" if way.available else way.why, intended=True)
     values = {one.name: one.default for one in template.parameters if one.default is not None}
     values |= {name: allowed[0] for name, allowed in way.when.items() if values.get(name) not in allowed}
     try:

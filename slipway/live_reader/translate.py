@@ -9,7 +9,7 @@ from slipway.cloud.moments import moment
 from slipway.cloud.quotas import QuotaInfo
 from slipway.cloud.resources import CustomJob, PersistentResource, Shape, WorkerPool
 from slipway.cluster import Disk
-from slipway.live import JobReplicas, LiveCluster, LiveJob, LivePool, QuotaLimit
+from slipway.live import INCREASABLE, JobReplicas, LiveCluster, LiveJob, LivePool, QuotaLimit
 from slipway.rules import WAYS
 
 _SERVICE = "aiplatform.googleapis.com/"
@@ -116,7 +116,7 @@ def limits(infos: Iterable[QuotaInfo], region: str) -> dict[str, QuotaLimit]:
 
 def _increase(info: QuotaInfo) -> str:
     if info.eligible:
-        return "increase can be requested"
+        return INCREASABLE
     return _INELIGIBLE.get(info.ineligibility, "no increase can be requested")
 
 

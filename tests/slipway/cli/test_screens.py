@@ -12,7 +12,7 @@ from slipway.cli.following import display
 from slipway.cli.main import main
 from tests.local.conftest import ROOT
 
-from .stack import UNSET, Stack, held
+from .stack import PROJECT, UNSET, Stack, held
 
 
 def test_pools_say_what_is_busy_and_what_it_costs(stack: Stack) -> None:  # B1, Z8
@@ -48,6 +48,11 @@ def test_quota_is_a_table_of_metrics(stack: Stack) -> None:  # D2, N6
     assert done.code == 0
     assert "N1/E2 vCPUs" in done.out and "pool cpu/workers, 1–3 machines" in done.out and "2,200" in done.out
     assert "spot is unavailable: quota: custom_model_training_preemptible_cpus us-central1" in done.err
+    assert (
+        f"  fix: gcloud beta quotas preferences create --project={PROJECT} --service=aiplatform.googleapis.com "
+        "--quota-id=CustomModelTrainingPreemptibleCPUsPerProjectPerRegion --dimensions=region=us-central1 "
+        "--preferred-value="
+    ) in done.err
     lines = stack.run("quota", "--output", "json").json["lines"]
     cpus = next(line for line in lines if line["metric"] == "custom_model_training_cpus")
     assert cpus["limit"] == 2200 and cpus["ceiling"] == 12 and cpus["verdict"] == "ok"
