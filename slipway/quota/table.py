@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from itertools import groupby
 
 from slipway.quota.facts import UNLIMITED
 from slipway.quota.model import Line, QuotaReport
 
 _HEADS = ("NOW", "CEILING", "LIMIT", "USED BY OTHERS", "VERDICT")
+
+_CASE = re.compile(r" \(\w+=[^()]*\)(?: as [a-z-]+)?")
+_NAMES = re.compile(r"(?P<names>[^:]*?)(?P<rest>(?: and \d+ more)?(?: unavailable: .*)?)")
 
 
 def table(report: QuotaReport) -> str:
@@ -41,10 +45,18 @@ def _row(line: Line) -> list[str]:
     return [
         line.namespace,
         line.label,
-        line.who,
+        _without_cases(line.who),
         "–" if line.now is None else f"{line.now:,}",
         f"{line.ceiling:,}",
         limit,
         "?" if line.others is None else f"{line.others:,}" if limit != "∞" else "–",
-        line.verdict + increase,
+        _without_cases(line.verdict) + increase,
     ]
+
+
+def _without_cases(text: str) -> str:
+    """``lora spot`` for ``lora spot (model=2b), lora spot (model=9b)``: the document has them apart, a line no room."""
+    found = _NAMES.fullmatch(_CASE.sub("", text))
+    if found is None or not _CASE.search(text):
+        return text
+    return ", ".join(dict.fromkeys(found["names"].split(", "))) + found["rest"]

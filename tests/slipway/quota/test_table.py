@@ -13,7 +13,7 @@ EXPECTED = """
     on-demand    H100 GPUs  pool h100/workers, 1–4 machines     24       32      32               0  ok
                  A3 vCPUs   pool h100/workers, 1–4 machines    624      832       ∞               –  ok
                  PD SSD GB  pool h100/workers, 1–4 machines  1,500    2,000  75,000             500  ok
-                 PD SSD GB  lora spot                            –      500  75,000           2,000  ok
+                 PD SSD GB  lora spot                            –      500  75,000             500  ok
     preemptible  H100 GPUs  lora spot                            –        8       8               0  ok
                  vCPUs      lora spot                            –      208       1               0  spot unavailable: short by 207 · increase can be requested
 """  # noqa: E501 - the screen is as wide as it is
@@ -29,6 +29,17 @@ def test_the_table() -> None:  # N6
     ways = (WayDraw("lora", "pool"), WayDraw("lora", "spot", (machines(h100(), 1),), preemptible=True))
     report = verdict((wanted("h100", h100(), lives=True),), live, region=REGION, ways=ways, preview=True)
     assert table(report) == dedent(EXPECTED).strip("\n")
+
+
+def test_cases_of_parameters_are_not_told_apart_in_a_line() -> None:
+    ways = [
+        f"{way} (model={model}, gpu=A100 or L4) as custom-job" for way in ("spot", "flex") for model in ("2b", "9b")
+    ]
+    draws = tuple(WayDraw("lora", way, (machines(h100(), 1),), preemptible=True) for way in ways)
+    shown = table(verdict((), region(), region=REGION, ways=draws, preview=True))
+    assert "model" not in shown and "as custom-job" not in shown
+    assert " lora spot and 2 more  " in shown
+    assert "flex and 2 more unavailable: short by 207" in shown
 
 
 def test_what_is_not_known_is_a_question_mark() -> None:
