@@ -94,7 +94,7 @@ class PersistentResource:
     def read(cls, body: Json) -> PersistentResource:
         return cls(
             name=body.get("name", ""),
-            display_name="".join(one if one.isprintable() else "?" for one in body.get("displayName", "")),
+            display_name=body.get("displayName", ""),
             state=body.get("state", "STATE_UNSPECIFIED"),
             labels=dict(body.get("labels", {})),
             pools=tuple(ResourcePool.read(pool) for pool in body.get("resourcePools", ())),
@@ -201,7 +201,7 @@ class CustomJob:
         spec = kind.spec_of(body)
         return cls(
             name=body.get("name", ""),
-            display_name=body.get("displayName", ""),
+            display_name="".join(one if one.isprintable() else "?" for one in body.get("displayName", "")),
             state=body.get("state", "JOB_STATE_UNSPECIFIED").replace("PIPELINE_STATE_", "JOB_STATE_"),
             labels=dict(body.get("labels", {})),
             worker_pools=tuple(WorkerPool.read(pool) for pool in spec.get("workerPoolSpecs", ())),
