@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from slipway.words import counted
+
 from .stack import PROJECT, REGION, Stack
 
 HOME = f"/v1/projects/{PROJECT}/locations/{REGION}"
@@ -45,7 +47,7 @@ def test_it_is_submitted_once_as_what_was_asked_for(kinds: Stack, kind: str, col
     done = kinds.run(*words)
     assert done.code == 0, done.err
     assert f"/{collection}/" in done.json["job"]["name"]
-    assert f"n1-standard-4 × {machines} ({machines} main)" in done.err
+    assert f"n1-standard-4 × {machines} ({counted(machines, 'main')})" in done.err
     again = kinds.run(*words)
     assert again.json["fresh"] is False and again.json["job"]["name"] == done.json["job"]["name"]
     listed = kinds.cloud.rest("GET", f'{HOME}/{collection}?filter=labels.slipway-stack="{kinds.name}"')
