@@ -93,11 +93,22 @@ class Sweeping:
             journal.begin(self._head())
             left = todo(found.count, known(found.id, journal.jobs, journal.open, listing.result()), retry=retry)
             self._said(choices, left, retry=retry)
-            delivery = self._deliver(journal, threads, post, choices, left)
+            if journal.commit != catalog.commit and (left.send or left.look):
+                screen.note(
+                    f"note: begun with the templates of {journal.commit}; the rest runs those of {catalog.commit}"
+                )
+            delivery = self._deliver(journal, threads, post, choices, left, insist=retry)
         return delivery, left
 
     def _deliver(
-        self, journal: Journal, threads: ThreadPoolExecutor, post: VertexPost, choices: list[Choice], left: Todo
+        self,
+        journal: Journal,
+        threads: ThreadPoolExecutor,
+        post: VertexPost,
+        choices: list[Choice],
+        left: Todo,
+        *,
+        insist: bool,
     ) -> Delivery:
         made: dict[Run, Request] = {}
 
@@ -113,7 +124,7 @@ class Sweeping:
             courier = Courier(
                 post, request, journal, Pace(self._rate), threads, WIDTH, tell, manners, self._context.clock
             )
-            return courier.deliver(left.send, left.look, progress)
+            return courier.deliver(left.send, left.look, progress, insist=insist)
 
     def _journal(self) -> Journal:
         catalog = self._context.catalog
@@ -216,7 +227,8 @@ def _raise(delivery: Delivery, id_: str, again: str) -> None:
         raise AnswerUnknown(
             f"whether {len(delivery.unknown):,} runs of sweep {id_} were accepted is unknown",
             why="their answers were lost, and no list shows their jobs",
-            fix=f"to see:    slipway jobs list --sweep {id_}\nto go on:  {again}",
+            fix=f"to see:         slipway jobs list --sweep {id_}\nto look again:  {again}\n"
+            f"to send them:   {again} --retry-failed   (a job that shows up late would run as well)",
         )
     if delivery.refused:
         reasons: dict[str, int] = {}

@@ -2,7 +2,7 @@
 
 One thread decides and writes the journal; the others only wait for answers. A run whose answer was lost is looked for
 among the sweep's jobs. When it does not show up in time it is sent again under the same request id where a launcher's
-claim keeps a copy from running, and is reported as unknown where nothing would.
+claim keeps a copy from running, and is reported as unknown where nothing would, unless somebody insists.
 """
 
 from __future__ import annotations
@@ -43,11 +43,15 @@ class Post(Protocol):
 
 @dataclass
 class Parcel:
-    """A run on its way. ``lost_at``: since when its answer is missed, on the monotonic clock."""
+    """A run on its way. ``lost_at``: since when its answer is missed, on the monotonic clock.
+
+    ``insisted``: somebody asks to send it again, though it may be on its way and nothing would keep it from running.
+    """
 
     run: Run
     lost_at: float = 0.0
     sent: int = 0
+    insisted: bool = False
 
 
 @dataclass(frozen=True)
@@ -105,12 +109,17 @@ class Courier:
         self._good_at = 0.0
         self._stopped: SlipwayError | None = None
 
-    def deliver(self, send: Iterable[Run], look: Mapping[Run, float], progress: Progress) -> Delivery:
-        """All of ``send``, and those of ``look`` (by when they were sent, wall clock) that are not found."""
+    def deliver(
+        self, send: Iterable[Run], look: Mapping[Run, float], progress: Progress, *, insist: bool = False
+    ) -> Delivery:
+        """All of ``send``, and those of ``look`` (by when they were sent, wall clock) that are not found.
+
+        ``insist``: send those once more also where no launcher's claim lets only one of two jobs run.
+        """
         now, wall = self.clock.monotonic(), self.clock.now().timestamp()
         self._todo.extend(Parcel(run) for run in send)
         for run, when in look.items():
-            self._missed[self.request(run).id] = Parcel(run, lost_at=now - max(0.0, wall - when))
+            self._missed[self.request(run).id] = Parcel(run, lost_at=now - max(0.0, wall - when), insisted=insist)
         self._good_at = self._synced_at = now
         interrupted = False
         try:
@@ -241,7 +250,8 @@ class Courier:
                 self._keep(parcel.run, found[id_], now)
             elif self._look_began - parcel.lost_at >= self.manners.look_for:
                 del self._missed[id_]
-                if self.request(parcel.run).claim and parcel.sent <= _RESENDS:
+                if parcel.insisted or (self.request(parcel.run).claim and parcel.sent <= _RESENDS):
+                    parcel.insisted = False
                     self._todo.append(parcel)
                 else:
                     self._unknown.append(parcel.run)

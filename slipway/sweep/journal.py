@@ -33,12 +33,16 @@ class Head:
 
 
 class Journal:
-    """Held by one process at a time; the kernel lets go of it when the holder dies. Use as a context."""
+    """Held by one process at a time; the kernel lets go of it when the holder dies. Use as a context.
+
+    ``commit`` is the catalog's when the sweep began.
+    """
 
     def __init__(self, file: Path) -> None:
         self._file = file
         self._stream: IO[str] | None = None
         self._synced = True
+        self.commit = ""
         self.jobs: dict[Run, str] = {}
         self.open: dict[Run, float] = {}
 
@@ -58,6 +62,7 @@ class Journal:
             ) from problem
         except (OSError, ValueError) as problem:
             raise self._failed(problem) from problem
+        self.commit = head.commit
         if not lines:
             self._append({"schema": 1, **asdict(head)})
             self.sync()
@@ -65,6 +70,7 @@ class Journal:
         if not all(isinstance(line, dict) for line in lines):
             raise self._failed(ValueError("a line is no object"))
         self._same(lines[0], head)
+        self.commit = str(lines[0].get("commit", ""))
         for line in lines[1:]:
             self._replay(line)
 

@@ -148,6 +148,19 @@ def test_the_command_that_goes_on_can_be_pasted(stack: Stack) -> None:
     assert refused.code == 3 and f": {shlex.join(words)}" in refused.err
 
 
+def test_runs_that_stay_unknown_are_sent_when_somebody_insists(stack: Stack) -> None:
+    words = ("submit", "hello", "--sweep", points(stack, 3))
+    with stack.faults({"kind": "unavailable", "match": CREATE, "times": 3}):
+        unknown = stack.run(*words, SLIPWAY_LOOK_FOR="1s")
+    assert unknown.code == 75 and "hello --sweep sweep.csv --retry-failed" in unknown.err
+    assert stack.run(*words, SLIPWAY_LOOK_FOR="1s").code == 75 and every_job(stack) == []
+    stack.catalog["commit"] = "0a1b2c3"
+    stack.publish()
+    again = stack.run(*words, "--retry-failed", SLIPWAY_LOOK_FOR="1s")
+    assert again.code == 0 and len(every_job(stack)) == 3
+    assert "begun with the templates of 3f9c2e1; the rest runs those of 0a1b2c3" in again.err
+
+
 def test_a_rate_limit_loses_nothing(stack: Stack) -> None:  # N7
     """The project may send fewer than the sweep thinks: refused runs are sent again, when others are through."""
     packaged(stack)
