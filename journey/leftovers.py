@@ -67,18 +67,28 @@ def drop_dead_locks(backend: Path, say: Callable[[str], None]) -> int:
 
 
 def mend_backend(backend: Path) -> int:
-    """Remove what a kill cut off in a file backend; returns how many files went. Not while anybody holds a lock.
+    """Remove what a kill cut off in a file backend; returns how many files went. Stacks that somebody has locked are
+    left as they are.
 
     The engine replaces a state in one step, but not the small `.attrs` file beside it. When that is cut off, the engine
     refuses the stack (`failed to load checkpoint: EOF`); when it is missing, its defaults are taken.
     """
     folder = backend / ".pulumi"
-    if any((folder / "locks").rglob("*.json")):
-        return 0
+    locked = {_stack_of(file, folder) for file in (folder / "locks").rglob("*.json")}
     cut_off = [file for file in folder.rglob("*.attrs") if not _is_json(file)]
-    for file in (*cut_off, *folder.rglob("*.json.*.tmp")):
+    free = [file for file in (*cut_off, *folder.rglob("*.json.*.tmp")) if _stack_of(file, folder) not in locked]
+    for file in free:
         file.unlink(missing_ok=True)
-    return len(cut_off)
+    return len(set(free) & set(cut_off))
+
+
+def _stack_of(file: Path, folder: Path) -> tuple[str, str]:
+    """(project, stack) of a file in a backend's folder: stacks/P/S.json, history/P/S/…, locks/organization/P/S/…"""
+    kind, *rest = file.relative_to(folder).parts
+    if kind == "locks":
+        rest = rest[1:]
+    project, stack = (*rest, "", "")[:2]
+    return project, stack.partition(".json")[0]
 
 
 def _is_json(file: Path) -> bool:

@@ -104,12 +104,19 @@ def test_a_file_that_was_cut_off_in_writing_goes_and_the_state_stays(tmp_path: P
     assert sorted(stacks.iterdir()) == [state, whole]
 
 
-def test_nothing_is_mended_while_somebody_holds_a_lock(tmp_path: Path) -> None:
-    lock = write_lock(tmp_path, os.getpid(), socket.gethostname())
-    half = lock.with_name("b.json.attrs")
-    half.touch()
-    assert mend_backend(tmp_path) == 0
-    assert half.exists()
+@pytest.mark.parametrize(
+    "half", ["stacks/slipway/local.json.attrs", "history/slipway/local/local-1.history.json.attrs"]
+)
+@pytest.mark.parametrize(("locked", "mended"), [("local", 0), ("other", 1)])
+def test_only_a_stack_that_nobody_has_locked_is_mended(tmp_path: Path, half: str, locked: str, mended: int) -> None:
+    lock = tmp_path / ".pulumi" / "locks" / "organization" / "slipway" / locked / "a.json"
+    file = tmp_path / ".pulumi" / half
+    for path in (lock, file):
+        path.parent.mkdir(parents=True)
+        path.touch()
+    assert mend_backend(tmp_path) == mended
+    assert file.exists() == (mended == 0)
+    assert lock.exists()
 
 
 def test_a_second_demo_is_refused_while_the_first_lives_and_not_after_it_was_killed(tmp_path: Path) -> None:
