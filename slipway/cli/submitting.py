@@ -61,8 +61,9 @@ class Terminal:
         screen.note(screen.faint(f"  slipway jobs logs {name} --follow      slipway jobs cancel {name}", sys.stderr))
 
     def moving(self, waiting: Waiting) -> None:
+        sure = " and can never run" if waiting.launcher else " unless it has just begun"
         self._tell(
-            f"{waiting.job.display_name} did not start by {waiting.option.label}: it is given up and can never run, "
+            f"{waiting.job.display_name} did not start by {waiting.option.label}: it is given up{sure}, "
             f"next is {_ways(waiting.later)}"
         )
 

@@ -29,12 +29,13 @@ FOR_EVER = float("inf")
 
 @dataclass(frozen=True)
 class Waiting:
-    """A job that waits on its way, for ``seconds`` more, and the ways after it."""
+    """A job that waits on its way, for ``seconds`` more, and the ways after it. ``launcher``: the claim can stop it."""
 
     job: CustomJob
     option: Option
     seconds: float
     later: tuple[Option, ...]
+    launcher: bool = True
 
 
 class Watch(Protocol):
@@ -98,7 +99,9 @@ class Stay:
                 case Step.TAKE:
                     claim = self._claims.take(self._request)
                     if claim is Claim.MOVED:
-                        self._show.moving(Waiting(job, self._option, 0.0, self._later))
+                        self._show.moving(
+                            Waiting(job, self._option, 0.0, self._later, launcher=bool(self._request.claim))
+                        )
                 case Step.CANCEL:
                     self._cancel(sent)
                     sent = replace(sent, job=self._vertex.job(job.name))
