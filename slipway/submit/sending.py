@@ -24,6 +24,8 @@ from slipway.timing import Clock
 
 QUOTA_TOO_SMALL = "exceed quota limits"
 """In a 429: the limit is below what one job needs, so that no waiting helps."""
+_NOTED_WITHIN = 2.0
+"""Seconds between the time that is written down, in whole seconds, and the sending."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,7 @@ class Sender:
         self._manners = manners or Manners()
         self._clock = clock or Clock()
         self._begun: set[str] = set()
+        self._noted_at = 0.0
 
     def look_up(self, request: Request) -> list[CustomJob]:
         """The jobs of this stack that carry the request's label, oldest first."""
@@ -118,7 +121,7 @@ class Sender:
             return Sent(same(request, job), fresh=False)
         if entry and entry.state is State.SENDING:
             self._tell(f"request {request.id} was being sent at {entry.when}; looking for its job")
-            age = (self._clock.now() - datetime.fromisoformat(entry.when)).total_seconds()
+            age = (self._clock.now() - datetime.fromisoformat(entry.when)).total_seconds() - _NOTED_WITHIN
             return self._search(request, self._manners.look_for - max(age, 0.0))
         found = self.look_up(request)
         return self._chosen(request, found) if found else None
@@ -142,6 +145,8 @@ class Sender:
         begin = self._clock.monotonic()
         wait, unreachable = self._manners.first_wait, 0
         while True:
+            if self._clock.monotonic() - self._noted_at > _NOTED_WITHIN / 2:
+                self._note(request, State.SENDING)  # How long a list may hide its job is counted from here.
             try:
                 return self._vertex.create(request.kind, request.body)
             except CloudError as problem:
@@ -172,11 +177,12 @@ class Sender:
                 failed = problem
             if found:
                 return self._chosen(request, found)
-            if self._clock.monotonic() + self._manners.look_every > end:
+            left = end - self._clock.monotonic()
+            if left <= 0:
                 if failed:
                     raise self._unknown(request, failed) from failed
                 return None
-            self._clock.sleep(self._manners.look_every)
+            self._clock.sleep(min(self._manners.look_every, left))
 
     def _chosen(self, request: Request, found: list[CustomJob]) -> Sent:
         job = found[0] if len(found) == 1 else self._claimant(request, found)
@@ -196,7 +202,7 @@ class Sender:
         return next((job for job in found if number in (job.id, job.backing.rsplit("/", 1)[-1])), found[0])
 
     def _note(self, request: Request, state: State, job: str = "") -> None:
-        when = self._clock.now().isoformat(timespec="seconds")
+        when, self._noted_at = self._clock.now().isoformat(timespec="seconds"), self._clock.monotonic()
         entry = Entry(request.id, request.template, state, when, job, request.body)
         # Only what was about to be sent must survive a power cut; the rest can be looked up again.
         self._journal.write(entry, durable=state is State.SENDING)
