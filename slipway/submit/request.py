@@ -47,7 +47,8 @@ def same(request: Request, job: CustomJob) -> CustomJob:
                 job.labels.get(CODE_LABEL, "") or "the template's",
             ),
             ("machines", _machines(asked), _machines(job)),
-            ("arguments", _arguments(asked), _arguments(job)),
+            ("command", [pool.command for pool in _busy(asked)], [pool.command for pool in _busy(job)]),
+            ("arguments", [pool.args for pool in _busy(asked)], [pool.args for pool in _busy(job)]),
             ("environment", [pool.env for pool in _busy(asked)], [pool.env for pool in _busy(job)]),
             ("trials", _trials(asked), _trials(job)),
             ("model", asked.model_name, job.model_name),
@@ -69,10 +70,6 @@ def _busy(job: CustomJob) -> list[WorkerPool]:
 
 def _machines(job: CustomJob) -> str:
     return ", ".join(f"{pool.shape.machine} × {pool.replicas}" for pool in _busy(job))
-
-
-def _arguments(job: CustomJob) -> list[tuple[str, ...]]:
-    return [(*pool.command, *pool.args) for pool in _busy(job)]
 
 
 def _trials(job: CustomJob) -> str:

@@ -89,7 +89,7 @@ UPLOAD: dict[str, Any] = {
             IMAGE,
             CUSTOM_JOB,
             {"jobSpec": {"workerPoolSpecs": [{"replicaCount": "1"}]}},
-            "arguments: train --trees=5 then",
+            "command: train --trees=5 then",
         ),
         (STUDY, TUNING_JOB, {"maxTrialCount": 9}, "trials: 8, 2 at once then, 9, 2 at once now"),
         (STUDY, TUNING_JOB, {"parallelTrialCount": 1}, "trials: 8, 2 at once then, 8, 1 at once now"),
