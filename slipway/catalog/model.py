@@ -55,9 +55,9 @@ class Way:
     """One way to get machines. ``cluster`` and ``pools`` (of each worker pool, in order) are set for the pool way.
 
     ``request`` is the service's own JSON of a job of ``kind``, with ``${…}`` placeholders; ``why`` says why the way is
-    not available. It stands where each parameter of ``when`` has one of its values. ``wait``: the seconds after which a
-    submission moves on to the next way, None for never. ``roles`` of the worker pools in order. ``note``: where an
-    older page says something else about the way.
+    not available, and for one that ``lacks_quota`` that was so at the last deployment. It stands where each parameter
+    of ``when`` has one of its values. ``wait``: the seconds after which a submission moves on to the next way, None for
+    never. ``roles`` of the worker pools in order. ``note``: where an older page says something else about the way.
     """
 
     way: str
@@ -72,6 +72,7 @@ class Way:
     wait: float | None = None
     roles: tuple[str, ...] = ()
     note: str = ""
+    lacks_quota: bool = False
 
     def label(self, usual_kind: str) -> str:
         """The way, told from the template's others: `spot (model=2b or 9b) as training-pipeline`."""

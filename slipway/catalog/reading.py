@@ -256,6 +256,7 @@ def _way(place: _Place, clusters: Collection[str]) -> Way:
         wait=place.number("wait"),
         roles=place.texts("roles"),
         note=place.text("note", ""),
+        lacks_quota=place.body.get("lacksQuota") is not None and place.flag("lacksQuota"),
     )
 
 

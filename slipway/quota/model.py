@@ -45,12 +45,14 @@ class WayDraw:
 @dataclass(frozen=True)
 class WayVerdict:
     """`why` says in words why the way is not available; of one that is, what could not be told. `intended`: the
-    template means it so, which is nobody's news.
+    template means it so, which is nobody's news. `lacks_quota`: it is not available for lack of quota alone, which may
+    be granted any day.
     """
 
     available: bool
     why: str = ""
     intended: bool = False
+    lacks_quota: bool = False
 
 
 @dataclass(frozen=True)

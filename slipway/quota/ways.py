@@ -46,7 +46,7 @@ def _verdict(facts: Facts, way: WayDraw, needs: Iterable[Need]) -> WayVerdict:
     if lacking and way.doubtful:
         return WayVerdict(True, f"it may not start, no page says whether it draws quota: {'; '.join(lacking)}")
     if lacking:
-        return WayVerdict(False, "; ".join(lacking))
+        return WayVerdict(False, "; ".join(lacking), lacks_quota=True)
     return WayVerdict(True, f"quota not checked: {unsure[0]}" if unsure else "")
 
 

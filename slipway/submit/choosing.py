@@ -109,8 +109,6 @@ def _other(template: str, seen: list[Judged]) -> str:
     fix = f"ask for less, or for something else: slipway templates show {template}"
     if any(reason.startswith("quota") for one in seen for reason in one.reasons):
         fix += "\nor for more quota: slipway quota"
-        if any(not one.option.way.available for one in seen):
-            fix += "     (what was granted since the last deployment counts after the next: pulumi up)"
     return f"{fix}\nor have the pool changed in the stack file" if any(one.option.way.cluster for one in seen) else fix
 
 

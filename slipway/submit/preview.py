@@ -11,7 +11,7 @@ from slipway.submit.verdict import Outcome, Verdict
 
 
 def request_of(prepared: Prepared, request_id: str) -> dict[str, Any]:
-    """By the first way that the catalog has as available and no rule forbids. Raises PolicyError when there is none."""
+    """By the first way that had quota when the stack was deployed and no rule forbids. Raises PolicyError for none."""
 
     def judged(option: Option) -> Judged:
         found = offline(prepared, option, request_id)

@@ -46,7 +46,7 @@ class Survey:
     ) -> None:
         self._connection, self._catalog, self._now, self._threads = connection, catalog, now, threads
         self._vertex = connection.vertex(catalog.project, catalog.region)
-        self._options = options = [option for option in options if option.way.available]
+        self._options = options = [option for option in options if option.way.available or option.way.lacks_quota]
         self._jobs = threads.submit(lambda: tuple(islice(self._vertex.active_custom_jobs(), _FIRST_PAGE)))
         self._clusters = {
             name: threads.submit(self._vertex.persistent_resource, self._catalog.clusters[name].id)
@@ -67,7 +67,7 @@ class Survey:
             yield self._judged(prepared, option, request_id)
 
     def _judged(self, prepared: Prepared, option: Option, request_id: str) -> Judged:
-        impossible = offline(prepared, option, request_id)
+        impossible = offline(prepared, option, request_id, limits_follow=True)
         if impossible:
             return impossible
         if option.way.cluster:
@@ -111,12 +111,14 @@ class Survey:
         return on_cluster(name, option.demand, cluster, _or_none(self._jobs), self._now)
 
     def _beside(self, prepared: Prepared, option: Option) -> Verdict:
-        from slipway.submit.headroom import beside
+        from slipway.submit.headroom import NotChecked, beside, draws
 
         self._read_quota(self._options)
         found = {metric: reading.result() for metric, reading in self._limits.items()}
         limits: Limits = {metric: limit for metric, limit in found.items() if limit is not None}
         clusters = () if self._others is None else _or_none(self._others)
+        if option.way.lacks_quota and any(isinstance(limits.get(need.metric), NotChecked) for need in draws(option)):
+            return _never(option, f"{reason(option.way)} (at the last deployment; the limit can't be read now)")
         return beside(option, self._catalog.region, limits, _or_none(self._jobs), clusters, prepared)
 
     def _read_quota(self, options: list[Option]) -> None:
@@ -135,9 +137,12 @@ class Survey:
             self._others = self._threads.submit(self._vertex.persistent_resources)
 
 
-def offline(prepared: Prepared, option: Option, request_id: str) -> Judged | None:
-    """What can be told without asking anybody: the catalog's word, and the service's rules for these parameters."""
-    if not option.way.available:
+def offline(prepared: Prepared, option: Option, request_id: str, *, limits_follow: bool = False) -> Judged | None:
+    """What can be told without asking anybody: the catalog's word, and the service's rules for these parameters.
+
+    ``limits_follow``: quota will be read, so what the catalog says of it does not count.
+    """
+    if not option.way.available and not (limits_follow and option.way.lacks_quota):
         return Judged(option, _never(option, reason(option.way)))
     from slipway.rules import check
 

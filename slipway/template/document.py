@@ -11,9 +11,10 @@ A template's entry (`slipway.template.entry`):
   `parameters`.
 - `ways`, in order of preference: `way`, `kind`, and `when`: by parameter, the values with which it stands; for any
   values, the entries of a kind that stand are those of one variant. `cluster` and `pools` for the way pool;
-  `available` and `why`; `wait`; `note`, where an older page says something else; `pricePerHour` of all machines at the
-  usual replicas; `request`, the body to post for that kind. `roles`, `pools` and `replicas` have one value for each of
-  the request's workerPoolSpecs, empty where a worker pool is skipped.
+  `available` and `why`, with `lacksQuota` where that was lack of quota when the stack was deployed; `wait`; `note`,
+  where an older page says something else; `pricePerHour` of all machines at the usual replicas; `request`, the body to
+  post for that kind. `roles`, `pools` and `replicas` have one value for each of the request's workerPoolSpecs, empty
+  where a worker pool is skipped.
 
 Placeholders in requests: `${parameter}`, and `${slipway.job}`, `${slipway.request}`, `${slipway.output}`,
 `${slipway.package}` (only with `codeFlag` templates), `${slipway.sweep}`, `${slipway.experimentRun}`. One that is the

@@ -126,6 +126,7 @@ def _way(
         "wait": template.waits.get(offer.way),
         "available": verdict.available,
         "why": verdict.why,
+        "lacksQuota": verdict.lacks_quota,
         "note": WAYS[offer.way].differs,
         "roles": _aligned(workers, [worker.role for worker in workers], ""),
         "replicas": _aligned(workers, [worker.replicas for worker in workers], 0),

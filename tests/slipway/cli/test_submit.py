@@ -302,3 +302,30 @@ def test_an_unavailable_way_says_why(stack: Stack) -> None:
     stack.publish()
     done = stack.run("submit", "hello", "--way", "spot")
     assert done.code == 5 and "quota: short by 3" in done.err
+
+
+def test_quota_that_was_granted_since_the_deployment_counts(stack: Stack) -> None:  # P5
+    spot = stack.catalog["templates"]["hello"]["ways"][1]
+    spot.update(available=False, why="quota: short by 3", lacksQuota=True)
+    stack.publish()
+    before = stack.cloud.rest("GET", "/slipway/settings")["quota"]
+    stack.cloud.rest("POST", "/slipway/settings", {"quota.custom_model_training_preemptible_cpus": 64})
+    try:
+        done = stack.run("submit", "hello", "--way", "spot", "--wait")
+    finally:
+        stack.cloud.rest("POST", "/slipway/settings", {"quota": before})
+    assert done.code == 0, done.err
+    assert "quota suffices" in done.out
+
+
+def test_a_way_that_lacked_quota_stays_closed_when_the_limit_can_not_be_read(stack: Stack) -> None:
+    spot = stack.catalog["templates"]["hello"]["ways"][1]
+    spot.update(available=False, why="quota: short by 3", lacksQuota=True)
+    stack.publish()
+    stack.grant("roles/cloudquotas.viewer", False)
+    try:
+        done = stack.run("submit", "hello", "--way", "spot")
+    finally:
+        stack.grant("roles/cloudquotas.viewer")
+    assert done.code == 5
+    assert "quota: short by 3 (at the last deployment; the limit can't be read now)" in done.err

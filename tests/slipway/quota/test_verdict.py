@@ -158,6 +158,7 @@ def test_a_way_without_quota_is_unavailable_in_words_and_the_deployment_goes_on(
     assert report.ways["train"]["pool"].available
     spot = report.ways["train"]["spot"]
     assert not spot.available
+    assert spot.lacks_quota
     assert spot.why == (
         f"quota: {SPOT_CPUS} {REGION}: needs 208, limit 1, short by 207 · no increase: too little usage history"
     )

@@ -24,7 +24,7 @@ PLAN = Plan(
     current=(Current(CPU, "cpu-1a2b3c4", "1a2b3c4", import_=False),),
     retiring=(Retiring(LiveCluster("cpu-0000000", "RUNNING", {}, ()), "cpu", (), "jobs on it"),),
 )
-VERDICTS = {"pool": WayVerdict(True), "spot": WayVerdict(False, "quota: short by 19")}
+VERDICTS = {"pool": WayVerdict(True), "spot": WayVerdict(False, "quota: short by 19", lacks_quota=True)}
 
 
 def published() -> str:
@@ -57,6 +57,7 @@ def test_the_cli_reads_what_is_published() -> None:
         ("trees", "int", 200, False),
     ]
     pool, spot = found.ways
+    assert (pool.lacks_quota, spot.lacks_quota) == (False, True)
     assert (pool.way, pool.cluster, pool.pools, pool.available) == ("pool", "cpu", ("head", "workers"), True)
     assert pool.price_per_hour == Decimal("1.1728")  # one n1-standard-4, two n1-standard-8, with their disks
     assert pool.request["jobSpec"]["persistentResourceId"] == "cpu-1a2b3c4"
