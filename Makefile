@@ -52,6 +52,7 @@ lock: setup ## compile requirements.in into requirements.txt, pinned with hashes
 
 setup: $(READY)
 
+# Editable by path (compat), since by an import hook any folder called slipway beside a person's script would hide it.
 # The mark is written last, so that a killed set-up is begun again and a finished one costs nothing.
 $(READY): requirements-dev.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "error: Python 3.11 or newer is needed, this is " + sys.version.split()[0] + "\n  fix: make PYTHON=python3.11 …")'
@@ -61,5 +62,5 @@ $(READY): requirements-dev.txt pyproject.toml
 	@echo "setup   packages, pinned with hashes (a minute where nothing is cached, seconds after)"
 	@$(PY) -m pip install --quiet --disable-pip-version-check "$$(sed -n 's/^\(uv==[^ ]*\).*/\1/p' requirements-dev.txt)"
 	@$(VENV)/bin/uv pip install --quiet --python $(PY) --require-hashes -r requirements-dev.txt
-	@$(VENV)/bin/uv pip install --quiet --python $(PY) --no-deps --editable .
+	@$(VENV)/bin/uv pip install --quiet --python $(PY) --no-deps --config-settings editable_mode=compat --editable .
 	@touch $(READY)
