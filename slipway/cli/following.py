@@ -24,6 +24,7 @@ from slipway.jobs.events import last_word
 from slipway.jobs.following import Follower, Line, Progress, Trouble
 from slipway.jobs.tail import Tail, prefix
 from slipway.jobs.waiting import state_word, waits
+from slipway.timing import Clock
 from slipway.words import clock, exact
 
 WATCHING = Patience(connect=5.0, read=15.0, attempts=1)
@@ -46,11 +47,11 @@ class Show(Protocol):
     def note(self, text: str) -> None: ...
 
 
-class _Plain:
+class Plain:
     """A line when the state changes; log lines on stdout unless that is kept for JSON."""
 
-    def __init__(self, context: Context, quiet: bool) -> None:
-        self._clock, self._quiet, self._last = context.clock, quiet, ""
+    def __init__(self, clock: Clock, quiet: bool) -> None:
+        self._clock, self._quiet, self._last = clock, quiet, ""
 
     def state(self, text: Callable[[datetime], str]) -> None:
         words = text(self._clock.now())
@@ -71,7 +72,7 @@ class _Plain:
 def display(context: Context, quiet: bool, plain: bool = False) -> Iterator[Show]:
     """One line kept up to date on a terminal; plain lines elsewhere, and where stdout is kept for JSON."""
     if quiet or plain or not sys.stdout.isatty() or not screen.coloured(sys.stdout):
-        yield _Plain(context, quiet)
+        yield Plain(context.clock, quiet)
         return
     from slipway.cli.state_line import live
 
@@ -132,7 +133,7 @@ def watch(
                 elif isinstance(event, Trouble):
                     show.note(f"{name}  {event.text}")
                 else:
-                    show.state(_state(event, name, glance(event.job)))
+                    show.state(state_at(event, name, glance(event.job)))
     except CloudError:
         if not follower.job.ended:
             screen.note(f"{name} goes on; come back with: slipway jobs logs {name} --follow")
@@ -164,7 +165,7 @@ def line(entry: LogEntry, job: CustomJob) -> str:
 @contextmanager
 def _glance(context: Context, show: Show) -> Iterator[Callable[[CustomJob], str]]:
     """What a job uses, for a line that is kept up to date; nothing where each change is a line of its own."""
-    if isinstance(show, _Plain):
+    if isinstance(show, Plain):
         yield lambda job: ""
         return
     from slipway.cli.glance import Glance
@@ -173,7 +174,8 @@ def _glance(context: Context, show: Show) -> Iterator[Callable[[CustomJob], str]
         yield glance.words
 
 
-def _state(event: Progress, name: str, uses: str) -> Callable[[datetime], str]:
+def state_at(event: Progress, name: str, uses: str) -> Callable[[datetime], str]:
+    """The state line by the time: what waits, and what is left of a wait, counts between two looks at the service."""
     job, why = event.job, event.why
 
     def text(now: datetime) -> str:
@@ -183,7 +185,7 @@ def _state(event: Progress, name: str, uses: str) -> Callable[[datetime], str]:
         if job.ended:
             return f"{name}  {state_word(job.state)} {age}"
         if waits(job):
-            return f"{name}  waiting {'again ' if again else ''}{age}  {why}".rstrip()
+            return f"{name}  waiting {'again ' if again else ''}{age}  {why(now)}".rstrip()
         return f"{name}  {state_word(job.state)} {age}   {uses}".rstrip()
 
     return text

@@ -89,7 +89,7 @@ class Terminal:
                 if job.ended or job.start_time is not None:
                     return f"{job.display_name}  {job.state.removeprefix('JOB_STATE_').lower()}"
                 age = clock((now - job.create_time).total_seconds()) if job.create_time else "0:00"
-                return f"{job.display_name}  waiting {age}  {event.why}".rstrip() + left()
+                return f"{job.display_name}  waiting {age}  {event.why(now)}".rstrip() + left()
 
             return text
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from slipway.cloud.failures import CloudError, Denied, Exhausted, Garbled, NoAnswer, Unavailable, Unreachable
 from slipway.cloud.logging import LogEntry
-from slipway.cloud.resources import CustomJob, PersistentResource
+from slipway.cloud.resources import CustomJob
 from slipway.cloud.vertex import Vertex
 from slipway.errors import Timeout
 from slipway.jobs.tail import Pace, Tail
@@ -17,12 +18,20 @@ from slipway.timing import Clock
 _PASSING = (Unavailable, Unreachable, NoAnswer, Garbled, Exhausted)
 
 
+Why = Callable[[datetime], str]
+"""What a job waits for, said at a time: of some waits the time that is left belongs to it."""
+
+
+def no_wait(now: datetime) -> str:
+    return ""
+
+
 @dataclass(frozen=True)
 class Progress:
     """The job as it is now; ``why`` says what it waits for, while it waits."""
 
     job: CustomJob
-    why: str = ""
+    why: Why = no_wait
 
 
 @dataclass(frozen=True)
@@ -91,7 +100,7 @@ class Follower:
         Raises Timeout after ``timeout`` seconds, and CloudError when there has been no contact for long.
         """
         state_at = log_at = why_at = self._begin
-        why = ""
+        why: Why = no_wait
         while True:
             now = self._clock.monotonic()
             if timeout is not None and now - self._begin >= timeout and not self._job.ended:
@@ -101,7 +110,7 @@ class Follower:
                 if self._job.ended:
                     break
                 if not waits(self._job):
-                    why, why_at = "", now
+                    why, why_at = no_wait, now
                 elif now >= why_at:
                     why = self._why()
                     why_at = now + self._rhythm.why
@@ -133,21 +142,20 @@ class Follower:
             if first:
                 yield Trouble(f"no contact ({problem.message}); trying on")
 
-    def _why(self) -> str:
+    def _why(self) -> Why:
         """What it waits for. Not being able to tell is no reason to stop following."""
+        job, cluster_id = self._job, self._job.persistent_resource_id
+        if not cluster_id:
+            word = self._word(job) if self._word else ""
+            return lambda now: with_word(reason(job, None, "", (), now), word)
         try:
             jobs = tuple(self._vertex.active_custom_jobs())
-            cluster = self._cluster()
+            said = reason(
+                job, self._vertex.persistent_resource(cluster_id), self._cluster_name, jobs, self._clock.now()
+            )
         except CloudError as problem:
-            return f"why is not known: {problem.message}"
-        why = reason(self._job, cluster, self._cluster_name, jobs, self._clock.now())
-        if self._word is None or self._job.persistent_resource_id:
-            return why
-        return with_word(why, self._word(self._job))
-
-    def _cluster(self) -> PersistentResource | None:
-        name = self._job.persistent_resource_id
-        return self._vertex.persistent_resource(name) if name else None
+            said = f"why is not known: {problem.message}"
+        return lambda now: said
 
     def _lines(self) -> Iterator[Event]:
         if self._tail is None:

@@ -17,6 +17,7 @@ from slipway.cli.showing import cost_of
 from slipway.cloud.connection import connect
 from slipway.cloud.monitoring import CPU
 from slipway.jobs.account import Account
+from slipway.jobs.following import Follower, Progress
 
 from .stack import PROJECT, REGION, SLEEP, Stack, held
 
@@ -192,4 +193,9 @@ def test_a_flex_start_job_says_how_long_it_may_wait_yet(stack: Stack, scenario: 
         name = done.json["job"]["displayName"]
         stack.until(lambda: stack.jobs()[0]["state"] == "JOB_STATE_PENDING")
         text = stack.run("jobs", "show", name).out
+        vertex = connect(stack.env()).vertex(PROJECT, REGION)
+        seen = next(Follower(vertex, vertex.job(str(done.json["job"]["name"]))).events())
     assert "state      pending: in the queue of flex-start: 2 h are left; the service says: Waiting until " in text
+    assert isinstance(seen, Progress) and seen.job.create_time
+    left = [seen.why(seen.job.create_time + timedelta(seconds=waited)) for waited in (7158, 7159)]
+    assert left == [f"in the queue of flex-start: {seconds} s are left" for seconds in (42, 41)]
