@@ -33,6 +33,7 @@ TEMPLATE = JobTemplate(
         Parameter("seed", int, default=0, min=0, max=2**31 - 1, help="the same seed, the same search"),
     ),
     ways=("pool", "spot"),
+    code_flag=True,  # where the stack allows it: dev and local
     timeout_s=3600,
     max_replicas=17,
     outputs=("metrics.json", "model/model.joblib"),
