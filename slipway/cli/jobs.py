@@ -25,6 +25,7 @@ from slipway.jobs.account import account
 from slipway.jobs.tail import Tail, job_filter, newest
 from slipway.jobs.waiting import state_word
 from slipway.submit import naming
+from slipway.sweep.runs import in_order
 from slipway.words import seconds, span
 
 _STATES = ("queued", "pending", "running", "succeeded", "failed", "cancelling", "cancelled", "paused", "expired")
@@ -62,7 +63,7 @@ def list_jobs(
     catalog: str | None,
     output: str,
 ) -> None:
-    """The newest jobs of this catalog's stack."""
+    """The newest jobs of this catalog's stack; those of a sweep in the order of its runs."""
     context = Context(catalog)
     labels = {
         naming.STACK_LABEL: None if everything else context.catalog.stack,
@@ -76,7 +77,7 @@ def list_jobs(
         parts.append(f'state="JOB_STATE_{state.upper()}"')
     most = limit or (100_000 if sweep else 20)
     listed = context.vertex.jobs_of_every_kind(" AND ".join(parts), page_size=min(most, 100))
-    found = list(islice(listed, most))
+    found = in_order(islice(listed, most)) if sweep else list(islice(listed, most))
     values = values_of(context, found) if sweep else None
     if output == "json":
         documents = [job_document(job, context) for job in found]
@@ -88,13 +89,14 @@ def list_jobs(
         screen.note("no jobs" + (" match" if parts[1:] else f" of stack {context.catalog.stack} yet"))
         return
     rows = [_row(job, context) for job in found]
+    columns: tuple[str, ...] = ("JOB", "STATE", "USER", "ON", "CREATED", "WAIT", "RUN")
+    if sweep:
+        numbers = [job.labels.get(naming.RUN_LABEL, "–") for job in found]
+        columns, rows = ("#", *columns), [(number, *row) for number, row in zip(numbers, rows, strict=True)]
     if values is not None:
+        columns = (*columns, "PARAMETERS")
         rows = [(*row, words) for row, words in zip(rows, apart(values), strict=True)]
-    screen.table(
-        ("JOB", "STATE", "USER", "ON", "CREATED", "WAIT", "RUN", *(("PARAMETERS",) if values is not None else ())),
-        rows,
-        right=("WAIT", "RUN"),
-    )
+    screen.table(columns, rows, right=("#", "WAIT", "RUN"))
     if sweep:
         screen.note(tally(found))
 

@@ -12,6 +12,7 @@ from slipway.cli.context import Context
 from slipway.cli.ending import typed
 from slipway.cloud.resources import CustomJob
 from slipway.jobs.waiting import state_word
+from slipway.submit.naming import RUN_LABEL
 from slipway.submit.parameters import render
 
 MOST = 100
@@ -44,9 +45,18 @@ def apart(values: Sequence[Values]) -> list[str]:
 
 
 def tally(runs: Sequence[CustomJob]) -> str:
-    """``6 runs listed: 4 succeeded, 1 running, 1 failed``, and what to do about those that failed."""
-    counts = Counter(state_word(run.state) for run in runs)
+    """``6 runs listed: 4 succeeded, 1 running, 1 failed``, and what to do about those that failed.
+
+    ``runs`` are in order: of one that was sent more than once the last job counts.
+    """
+    last = {label.partition("-")[0] or run.name: run for run in runs for label in [run.labels.get(RUN_LABEL, "")]}
+    counts = Counter(state_word(run.state) for run in last.values())
     words = ", ".join(f"{count:,} {state}" for state, count in counts.most_common())
+    repeated = f"; {sent_once_more(len(runs) - len(last))}" if len(runs) > len(last) else ""
     lost = counts["failed"] + counts["expired"]
     again = "\n  what failed, once more: the sweep's command with --retry-failed" if lost else ""
-    return f"{len(runs):,} run{'' if len(runs) == 1 else 's'} listed: {words}{again}"
+    return f"{len(last):,} run{'' if len(last) == 1 else 's'} listed: {words}{repeated}{again}"
+
+
+def sent_once_more(count: int) -> str:
+    return f"{count:,} had failed and {'was' if count == 1 else 'were'} sent once more"

@@ -13,6 +13,7 @@ from slipway.cli.context import Context
 from slipway.cli.flags import Ending
 from slipway.cli.following import Detached
 from slipway.cli.submitting import commit_words
+from slipway.cli.sweep_list import sent_once_more
 from slipway.cli.sweep_progress import shown
 from slipway.errors import AnswerUnknown, ConfigError, PolicyError, ResourceError
 from slipway.submit.choosing import Choice, choose, passed_over
@@ -172,8 +173,13 @@ class Sweeping:
                 self._tell(f"  {passed_over(one)}")
         if len(choices) > 5:
             self._tell(f"  … and {len(choices) - 5} more shapes")
-        if retry:
-            self._tell(f"sweep {found.id}: {len(left.send):,} of {found.count:,} runs failed, sent once more")
+        if retry and left.send:
+            what = "has failed and is" if len(left.send) == 1 else "have failed and are"
+            self._tell(f"sweep {found.id}: {len(left.send):,} of {found.count:,} runs {what} sent once more")
+        elif retry:
+            self._tell(
+                f"sweep {found.id}: none of {found.count:,} runs has failed{'' if left.look else ', nothing is sent'}"
+            )
         else:
             before = f", {left.done:,} of them submitted before" if left.done else ""
             self._tell(f"sweep {found.id}: {found.count:,} runs{before}{self._takes(len(left.send))}")
@@ -196,6 +202,11 @@ class Sweeping:
             screen.out_json("sweep", self._document(delivery, left))
         else:
             screen.out(f"sweep {id_}: {accepted:,} submitted now, {left.done:,} before, of {self.plan.count:,}")
+            if repeated := left.repeated + sum(run.attempt > 0 for run in delivery.accepted):
+                screen.out(f"  of those {sent_once_more(repeated)}")
+            if left.failed:
+                has = "has" if left.failed == 1 else "have"
+                screen.out(f"  of those {left.failed:,} {has} failed; once more: {self._again} --retry-failed")
         screen.note(
             screen.faint(f"  slipway jobs list --sweep {id_}      slipway jobs cancel --sweep {id_}", sys.stderr)
         )
@@ -206,6 +217,8 @@ class Sweeping:
             "sweep": self.plan.id,
             "count": self.plan.count,
             "before": left.done,
+            "failed": left.failed,
+            "repeated": left.repeated,
             "accepted": [
                 {"run": run.index, "attempt": run.attempt, "requestId": run.request_id(self.plan.id), "job": job}
                 for run, job in sorted(delivery.accepted.items())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -73,11 +74,17 @@ def known(sweep: str, jobs: Mapping[Run, str], open_: Mapping[Run, float], liste
 
 @dataclass(frozen=True)
 class Todo:
-    """``send`` in order; ``look`` first, as they may be on their way since a wall-clock second. ``done`` before."""
+    """``send`` in order; ``look`` first, as they may be on their way since a wall-clock second.
+
+    ``done``: runs that were submitted before and are not sent now. Of these, ``failed`` have failed, and ``repeated``
+    were sent more than once.
+    """
 
     send: tuple[Run, ...]
     look: Mapping[Run, float]
     done: int
+    failed: int = 0
+    repeated: int = 0
 
 
 def todo(count: int, facts: Known, *, retry: bool) -> Todo:
@@ -87,10 +94,22 @@ def todo(count: int, facts: Known, *, retry: bool) -> Todo:
         if run.index < count:
             latest[run.index] = max(run, latest.get(run.index, run))
     send: list[Run] = []
+    done: list[Run] = []
     for index in range(count):
         last = latest.get(index)
         if last is None:
             send += [] if retry else [Run(index)]
+        elif last in facts.open:
+            continue
         elif retry and facts.states.get(last) in FAILED:
             send.append(last.next)
-    return Todo(tuple(send), dict(facts.open), len(latest) - len(facts.open))
+        else:
+            done.append(last)
+    failed = sum(facts.states.get(run) in FAILED for run in done)
+    return Todo(tuple(send), dict(facts.open), len(done), failed, sum(run.attempt > 0 for run in done))
+
+
+def in_order(jobs: Iterable[CustomJob]) -> list[CustomJob]:
+    """A sweep's jobs by run and attempt; those that are no run of one come last."""
+    last = Run(sys.maxsize)
+    return sorted(jobs, key=lambda job: Run.labelled(job.labels.get(RUN_LABEL, "")) or last)

@@ -121,11 +121,30 @@ def test_failed_runs_are_sent_once_more(stack: Stack) -> None:  # N7
     words = ("submit", "hello", "--sweep", "s.csv")
     assert stack.run(*words).code == 0
     stack.until(lambda: all("endTime" in job for job in every_job(stack)), 60)
-    retried = stack.run(*words, "--retry-failed", "--output", "json")
+    told = stack.run(*words).out.splitlines()
+    assert told[-2].endswith(": 0 submitted now, 2 before, of 2")
+    assert told[-1] == "  of those 1 has failed; once more: slipway submit hello --sweep s.csv --retry-failed"
+    retried = stack.run(*words, "--retry-failed")
     assert retried.code == 0, retried.err
-    assert [(one["run"], one["attempt"]) for one in retried.json["accepted"]] == [(1, 1)]
-    assert stack.run(*words, "--retry-failed", "--output", "json").json["accepted"] == []
+    assert ": 1 of 2 runs has failed and is sent once more\n" in retried.out
+    assert retried.out.splitlines()[-2].endswith(": 1 submitted now, 1 before, of 2")
+    assert retried.out.splitlines()[-1] == "  of those 1 had failed and was sent once more"
     assert sorted(job["labels"]["slipway-run"] for job in every_job(stack)) == ["0", "1", "1-1"]
+    stack.until(lambda: all("endTime" in job for job in every_job(stack)), 60)
+    known = stack.run(*words, "--output", "json").json
+    assert (known["accepted"], known["before"], known["failed"], known["repeated"]) == ([], 2, 1, 1)
+    once = stack.run(*words).out.splitlines()
+    assert once[-2] == "  of those 1 had failed and was sent once more"
+    again = stack.run(*words, "--retry-failed", "--output", "json").json
+    assert [(one["run"], one["attempt"]) for one in again["accepted"]] == [(1, 2)] and again["before"] == 1
+
+
+def test_of_runs_that_did_not_fail_none_is_sent_once_more(stack: Stack) -> None:
+    words = ("submit", "hello", "--sweep", points(stack, 2))
+    assert stack.run(*words).code == 0
+    retried = stack.run(*words, "--retry-failed")
+    assert retried.code == 0 and ": none of 2 runs has failed, nothing is sent\n" in retried.out
+    assert retried.out.splitlines()[-1].endswith(": 0 submitted now, 2 before, of 2")
 
 
 def test_killed_in_the_middle_the_same_command_sends_the_rest(stack: Stack) -> None:  # N7

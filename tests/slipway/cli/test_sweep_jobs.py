@@ -1,6 +1,7 @@
 """`slipway jobs list --sweep` and `slipway jobs cancel --sweep`."""
 
-from slipway.cli.sweep_list import apart
+from slipway.cli.sweep_list import apart, tally
+from slipway.cloud.resources import CustomJob
 
 from .stack import SLEEP, Stack, held
 
@@ -48,12 +49,21 @@ def test_each_run_is_listed_with_what_tells_it_from_the_others(stack: Stack) -> 
     sweep = swept(stack, "print('fine')", "raise SystemExit(3)")
     stack.until(lambda: all(job["state"] in ("JOB_STATE_SUCCEEDED", "JOB_STATE_FAILED") for job in stack.jobs()))
     listed = stack.run("jobs", "list", "--sweep", sweep)
-    failed, fine = sorted((line.split() for line in listed.out.splitlines()[1:]), key=lambda words: words[1])
-    assert (failed[1], " ".join(failed[-2:])) == ("failed", "code=raise SystemExit(3)")
-    assert (fine[1], fine[-1]) == ("succeeded", "code=print('fine')")
-    assert "2 runs listed: 1 failed, 1 succeeded\n  what failed, once more: " in listed.err
+    fine, failed = (line.split() for line in listed.out.splitlines()[1:])
+    assert (failed[0], failed[2], " ".join(failed[-2:])) == ("1", "failed", "code=raise SystemExit(3)")
+    assert (fine[0], fine[2], fine[-1]) == ("0", "succeeded", "code=print('fine')")
+    assert "2 runs listed: 1 succeeded, 1 failed\n  what failed, once more: " in listed.err
     document = stack.run("jobs", "list", "--sweep", sweep, "--output", "json").json
     assert {job["parameters"]["code"] for job in document["jobs"]} == {"raise SystemExit(3)", "print('fine')"}
+
+
+def test_of_a_run_that_was_sent_once_more_the_last_time_counts() -> None:
+    states = {"0": "SUCCEEDED", "1": "FAILED", "1-1": "SUCCEEDED"}
+    runs = [
+        CustomJob.read({"name": f"jobs/{label}", "state": f"JOB_STATE_{state}", "labels": {"slipway-run": label}})
+        for label, state in states.items()
+    ]
+    assert tally(runs) == "2 runs listed: 2 succeeded; 1 had failed and was sent once more"
 
 
 def test_what_all_runs_share_is_not_repeated() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from slipway.cloud.resources import CustomJob
-from slipway.sweep.runs import Known, Run, known, todo
+from slipway.sweep.runs import Known, Run, in_order, known, todo
 
 
 def job(run: Run, state: str = "JOB_STATE_SUCCEEDED", number: int = 1, sweep: str = "s") -> CustomJob:
@@ -70,3 +70,18 @@ def test_a_copy_that_ended_by_itself_does_not_hide_a_failed_run() -> None:
     ran, copy = job(Run(0), "JOB_STATE_FAILED"), job(Run(0), "JOB_STATE_SUCCEEDED", 2)
     for listed in ((ran, copy), (copy, ran)):
         assert todo(1, facts(*listed), retry=True).send == (Run(0, 1),)
+
+
+def test_failed_runs_are_counted_apart_from_those_that_were_sent_once_more() -> None:  # N7
+    listed = job(Run(0)), job(Run(1), "JOB_STATE_FAILED"), job(Run(1, 1)), job(Run(2), "JOB_STATE_EXPIRED")
+    left = todo(4, facts(*listed), retry=False)
+    assert (left.send, left.done, left.failed, left.repeated) == ((Run(3),), 3, 1, 1)
+    retried = todo(4, facts(*listed), retry=True)
+    assert (retried.send, retried.done, retried.failed, retried.repeated) == ((Run(2, 1),), 2, 0, 1)
+
+
+def test_a_listing_is_in_the_order_of_the_runs() -> None:
+    runs = [Run(10), Run(2, 1), Run(0), Run(2)]
+    stranger = CustomJob.read({"name": "jobs/x", "labels": {}})
+    ordered = in_order([stranger, *(job(run) for run in runs)])
+    assert [one.labels.get("slipway-run") for one in ordered] == ["0", "2", "2-1", "10", None]
