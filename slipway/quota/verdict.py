@@ -10,6 +10,7 @@ from slipway.live import NAME_LABEL, Live, PublishedCatalog, QuotaLimit, Unknown
 from slipway.quota.facts import UNLIMITED, Facts, Share
 from slipway.quota.metrics import label, namespace, quota_id
 from slipway.quota.model import Line, QuotaReport, WayDraw, WayVerdict
+from slipway.quota.unavailable import unavailable
 from slipway.quota.ways import way_lines, way_verdicts
 
 
@@ -34,7 +35,7 @@ def verdict(
     by_template = way_verdicts(facts)
     errors = [*_short(facts), *_no_way_left(by_template)]
     warnings = list(_notes(facts))
-    (errors if strict else warnings).extend([*_beyond(facts), *_unavailable(by_template)])
+    (errors if strict else warnings).extend([*_beyond(facts), *unavailable(facts, by_template)])
     creates = any(not item.import_ for item in current)
     (errors if creates and not preview else warnings).extend(dict.fromkeys(_unsure(facts)))
     if mode == "warn":
@@ -151,13 +152,6 @@ def _no_way_left(ways: Mapping[str, Mapping[str, WayVerdict]]) -> Iterator[str]:
             yield f"template {template} has no way left to run: " + "; ".join(
                 f"{way}: {item.why}" for way, item in by_way.items()
             )
-
-
-def _unavailable(ways: Mapping[str, Mapping[str, WayVerdict]]) -> Iterator[str]:
-    for template, by_way in ways.items():
-        for way, item in by_way.items():
-            if not item.available and not item.intended:
-                yield f"template {template}: {way} is unavailable: {item.why}"
 
 
 def _who(shares: list[Share]) -> str:

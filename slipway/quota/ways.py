@@ -37,7 +37,7 @@ def _verdict(facts: Facts, way: WayDraw, needs: Iterable[Need]) -> WayVerdict:
             continue
         if isinstance(limit, str):
             unsure.append(limit)
-        elif _lacks(limit, need.amount):
+        elif lacks(limit, need.amount):
             text = (
                 f"quota: {need.metric} {facts.region}: needs {need.amount:,}, limit {limit.limit:,}, "
                 f"short by {need.amount - limit.limit:,}"
@@ -59,7 +59,7 @@ def _line(facts: Facts, metric: str, draws: list[tuple[WayDraw, int]]) -> Line:
         text = "not checked: the service lists no such quota"
     elif isinstance(limit, str):
         text = "cannot tell"
-    elif lacking := [way for way, amount in ordered if _lacks(limit, amount) and not way.doubtful]:
+    elif lacking := [way for way, amount in ordered if lacks(limit, amount) and not way.doubtful]:
         text = f"{_few(sorted({way.way for way in lacking}))} unavailable: short by {largest - limit.limit:,}"
     else:
         text = "ok"
@@ -82,5 +82,6 @@ def _few(names: list[str]) -> str:
     return ", ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")
 
 
-def _lacks(limit: QuotaLimit, amount: int) -> bool:
+def lacks(limit: QuotaLimit, amount: int) -> bool:
+    """Whether a limit is too small for what one job needs."""
     return limit.limit != UNLIMITED and amount > limit.limit

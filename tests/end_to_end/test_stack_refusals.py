@@ -117,7 +117,8 @@ def test_quota_short_for_a_way_makes_that_way_unavailable_and_the_deployment_goe
     short = "quota: custom_model_training_preemptible_cpus us-central1: needs 4, limit 1, short by 3"
     preview = deployed.pulumi("preview")
     assert preview.code == 0, preview.said
-    assert f"template nap: spot is unavailable: {short}" in preview.said
+    metric = "quota custom_model_training_preemptible_cpus in us-central1, limit 1"
+    assert f"{metric}, makes ways unavailable: nap needs 4 by spot" in preview.said
     assert "pool cpu · spot unavailable" in preview.said
     refusal = deployed.slipway("submit", "nap", "-p", "say=hello", "--way", "spot")
     assert refusal.code == 5, refusal.said

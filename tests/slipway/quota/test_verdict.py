@@ -162,10 +162,38 @@ def test_a_way_without_quota_is_unavailable_in_words_and_the_deployment_goes_on(
     assert spot.why == (
         f"quota: {SPOT_CPUS} {REGION}: needs 208, limit 1, short by 207 · no increase: too little usage history"
     )
-    assert "spot is unavailable" in report.warnings[0]
+    (warning,) = report.warnings
+    assert warning == (
+        f"quota {SPOT_CPUS} in {REGION}, limit 1, makes ways unavailable: train needs 208 by spot"
+        " · no increase: too little usage history"
+    )
     assert row(report, SPOT_CPUS) == (None, 208, 1, 0, "spot unavailable: short by 207")
     assert row(report, SPOT_H100) == (None, 8, 8, 0, "ok")
     assert judge(live=live, ways=(POOL, SPOT), strict=True).errors
+
+
+def test_a_metric_that_is_too_small_is_one_line_whatever_draws_it() -> None:  # N3, N6
+    machine = machines(h100(), 1)
+    cases = [f"{way} (model={model})" for way in ("spot", "flex-start") for model in ("2b", "9b")]
+    large = tuple(WayDraw("tune", case, (machine,), preemptible=True) for case in cases)
+    small = WayDraw("train", "spot (model=2b)", (machines(cpu(), 1),), preemptible=True)
+    report = judge(live=region(preemptible_nvidia_h100_gpus=0), ways=(POOL, WayDraw("tune", "pool"), *large, small))
+    gpus, cpus = report.warnings
+    assert gpus == (
+        f"quota {SPOT_H100} in {REGION}, limit 0, makes ways unavailable: "
+        "tune needs 8 by spot (2 cases) and flex-start (2 cases)"
+    )
+    assert cpus == (
+        f"quota {SPOT_CPUS} in {REGION}, limit 1, makes ways unavailable: "
+        "tune needs 208 by spot (2 cases) and flex-start (2 cases); train needs 8 by spot (model=2b)"
+    )
+
+
+def test_any_other_reason_is_one_line_as_well() -> None:  # N3
+    why = "the stack declares no reservation 'h100'"
+    ruled_out = tuple(WayDraw(name, "reservation", refusal=why) for name in ("train", "tune"))
+    report = judge(live=region(), ways=(POOL, WayDraw("tune", "pool"), *ruled_out))
+    assert report.warnings == (f"train by reservation and tune by reservation are unavailable: {why}",)
 
 
 def test_what_a_template_refuses_by_itself_is_no_warning() -> None:
