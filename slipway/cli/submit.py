@@ -12,7 +12,7 @@ import click
 from slipway.cli import screen, suggest
 from slipway.cli.context import Context, catalog_option, output_option
 from slipway.cloud.kinds import KINDS
-from slipway.errors import ConfigError
+from slipway.errors import ConfigError, PolicyError
 from slipway.submit import naming, parameters
 from slipway.submit.filling import Extras
 from slipway.submit.options import Wish, prepare
@@ -175,8 +175,13 @@ def submit(
         from slipway.submit.preview import request_of
 
         planned = id_ or naming.new_request_id()
-        screen.out(screen.json_text(request_of(prepared, planned), indent=2))
-        forecast(context, prepared, planned)
+        try:
+            taken = forecast(context, prepared, planned)
+        except PolicyError:
+            screen.out(screen.json_text(request_of(prepared, planned), indent=2))
+            raise
+        body = prepared.body(taken, planned) if taken else request_of(prepared, planned)
+        screen.out(screen.json_text(body, indent=2))
         return
     from slipway.cli.sending import send
 

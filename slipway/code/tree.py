@@ -32,6 +32,12 @@ def read(folder: Path) -> Tree:
     folder = folder.resolve()
     names = _git(folder, "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
     wanted = sorted({name for name in names if name})
+    if odd := next((name for name in wanted if not name.isprintable()), ""):
+        raise ConfigError(
+            f"--code {folder}: a file is called {odd!r}",
+            why="a package that holds such a name can't be installed",
+            fix=f"rename it, or keep it out by .gitignore: {folder / '.gitignore'}",
+        )
     if len(wanted) > MOST_FILES:
         raise _too_much(folder, f"it has {len(wanted):,} files, and {MOST_FILES:,} is the most")
     files: dict[str, bytes] = {}

@@ -130,7 +130,8 @@ def _ordered(template: Template, ways: tuple[Way, ...], wish: Wish) -> list[tupl
         order = [name for name in order if name not in wish.then] + list(wish.then)
     else:
         order += [way.way for way in ways if way.way not in order]
-    chosen = [way for name in dict.fromkeys(order) for way in named(template, ways, name, "--wait-for")]
+    fix = "--wait-for WAY=30m and --then WAY,… take its ways alone"
+    chosen = [way for name in dict.fromkeys(order) for way in named(template, ways, name, fix)]
     waits = [(way, wish.waits.get(way.way, None if wish.then else way.wait)) for way in chosen]
     last = chosen[-1].way
     if last in wish.waits and last != WAITS_BY_ITSELF:

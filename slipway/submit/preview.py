@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from slipway.errors import PolicyError
 from slipway.submit.choosing import Judged, choose
 from slipway.submit.options import Option, Prepared
 from slipway.submit.survey import offline
@@ -11,10 +12,18 @@ from slipway.submit.verdict import Outcome, Verdict
 
 
 def request_of(prepared: Prepared, request_id: str) -> dict[str, Any]:
-    """By the first way that had quota when the stack was deployed and no rule forbids. Raises PolicyError for none."""
+    """By the first way that no rule forbids, those that had quota when the stack was deployed before those that lacked
+    it. Raises PolicyError when there is none.
+    """
+    try:
+        return _request(prepared, request_id, limits_follow=False)
+    except PolicyError:
+        return _request(prepared, request_id, limits_follow=True)
 
+
+def _request(prepared: Prepared, request_id: str, *, limits_follow: bool) -> dict[str, Any]:
     def judged(option: Option) -> Judged:
-        found = offline(prepared, option, request_id)
+        found = offline(prepared, option, request_id, limits_follow=limits_follow)
         return found or Judged(option, Verdict(Outcome.UNKNOWN, "not looked at"))
 
     choice = choose(prepared.template.name, map(judged, prepared.options))

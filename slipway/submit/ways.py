@@ -61,7 +61,7 @@ def standing(template: Template, kind: Kind, values: Mapping[str, Scalar]) -> tu
     return found
 
 
-def named(template: Template, ways: tuple[Way, ...], wanted: str, flag: str = "--way") -> tuple[Way, ...]:
+def named(template: Template, ways: tuple[Way, ...], wanted: str, fix: str = "") -> tuple[Way, ...]:
     """Those of one name: the pool way stands once for each cluster that fits. Raises ConfigError."""
     found = tuple(way for way in ways if way.way == wanted)
     if not found:
@@ -69,7 +69,7 @@ def named(template: Template, ways: tuple[Way, ...], wanted: str, flag: str = "-
         raise ConfigError(
             f"{template.name} has no way {wanted!r}",
             why=f"it runs by {' or '.join(names)}",
-            fix=f"slipway submit {template.name} {flag} {names[0]}",
+            fix=fix or f"slipway submit {template.name} --way {names[0]}",
         )
     return found
 

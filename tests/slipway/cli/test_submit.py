@@ -311,9 +311,11 @@ def test_quota_that_was_granted_since_the_deployment_counts(stack: Stack) -> Non
     before = stack.cloud.rest("GET", "/slipway/settings")["quota"]
     stack.cloud.rest("POST", "/slipway/settings", {"quota.custom_model_training_preemptible_cpus": 64})
     try:
+        planned = stack.run("submit", "hello", "--way", "spot", "--dry-run")
         done = stack.run("submit", "hello", "--way", "spot", "--wait")
     finally:
         stack.cloud.rest("POST", "/slipway/settings", {"quota": before})
+    assert planned.json["jobSpec"]["scheduling"]["strategy"] == "SPOT"
     assert done.code == 0, done.err
     assert "quota suffices" in done.out
 

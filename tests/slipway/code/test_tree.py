@@ -77,6 +77,13 @@ def test_a_folder_that_is_a_link_is_read_where_it_leads(checkout: Path, tmp_path
     assert read(tmp_path / "short").files == read(checkout).files
 
 
+def test_a_name_that_no_package_can_hold_is_refused(checkout: Path) -> None:
+    (checkout / "digits" / "two\nlines.py").touch()
+    with pytest.raises(ConfigError, match=r"called 'digits/two\\nlines.py'") as error:
+        read(checkout)
+    assert "rename it" in error.value.fix
+
+
 def test_a_submodule_is_refused(checkout: Path) -> None:
     (checkout / "other").mkdir()
     git(checkout / "other", "init", "-q")
