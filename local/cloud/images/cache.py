@@ -15,8 +15,10 @@ from local.engine.cache import root
 CONSTRAINTS = Path(__file__).with_name("constraints.txt")
 """What bounds the packages that a job brings."""
 
-_READY = "ready"
-_BUILD_WAIT_S = 1800.0
+READY = "ready"
+PACKAGES = "packages-"
+"""How the environments begin that are no image, but one with a job's packages (see `packages`)."""
+BUILD_WAIT_S = 1800.0
 
 Tool = Callable[[Sequence[str]], None]
 """Runs a command to its end; raises with its output when it fails, and when the replica is to stop.
@@ -39,14 +41,14 @@ def cached(
     """
     key = _key(image, recipe)
     folder = cache / key
-    if (folder / _READY).exists():
+    if (folder / READY).exists():
         say(f"Image {image} is in the cache.")
         return folder.resolve()
     cache.mkdir(parents=True, exist_ok=True)
     say(f"Pulling image {image} (local recipe {recipe.name})...")
-    with files.locked(cache / f"{key}.lock", _BUILD_WAIT_S, give_up=lambda: tool(())):
-        if not (folder / _READY).exists():
-            _remove(folder)
+    with files.locked(cache / f"{key}.lock", BUILD_WAIT_S, give_up=lambda: tool(())):
+        if not (folder / READY).exists():
+            remove(folder)
             if recipe.shared:
                 folder.symlink_to(_on_shelf(shelf, recipe, tool, uv, say))
             else:
@@ -58,10 +60,10 @@ def cached(
 def _on_shelf(shelf: Path, recipe: Recipe, tool: Tool, uv: str, say: Callable[[str], None]) -> Path:
     folder = shelf / f"{recipe.name}-{_digest(sys.base_prefix, recipe)}"
     shelf.mkdir(parents=True, exist_ok=True)
-    with files.locked(shelf / f"{folder.name}.lock", _BUILD_WAIT_S, give_up=lambda: tool(())):
-        if not (folder / _READY).exists():
+    with files.locked(shelf / f"{folder.name}.lock", BUILD_WAIT_S, give_up=lambda: tool(())):
+        if not (folder / READY).exists():
             say(f"Building the environment of recipe {recipe.name}, once for this machine...")
-            _remove(folder)
+            remove(folder)
             _build(folder, recipe, tool, uv)
     return folder
 
@@ -71,7 +73,7 @@ def _build(folder: Path, recipe: Recipe, tool: Tool, uv: str) -> None:
     python = str(folder / "bin" / "python")
     tool((uv, "venv", "--quiet", "--python", sys.executable, str(folder)))
     tool((uv, "pip", "install", "--quiet", "--compile-bytecode", "--python", python, *recipe.requirements))
-    (folder / _READY).touch()
+    (folder / READY).touch()
 
 
 def copied(image: Path, target: Path, *, lasting: bool) -> None:
@@ -81,7 +83,7 @@ def copied(image: Path, target: Path, *, lasting: bool) -> None:
     links, those of another are copies.
     """
     _link_all(str(image), str(target), lasting)
-    (target / _READY).unlink(missing_ok=True)
+    (target / READY).unlink(missing_ok=True)
     for script in (image / "bin").iterdir():
         if script.is_file() and not script.is_symlink():
             copy = target / "bin" / script.name
@@ -107,14 +109,14 @@ def clear(cache: Path) -> int:
     """Empty a cache, one image at a time and none while it is being built. How many images there were."""
     count = 0
     for lock in sorted(cache.glob("*.lock")):
-        with files.locked(lock, _BUILD_WAIT_S):
+        with files.locked(lock, BUILD_WAIT_S):
             folder = lock.with_name(lock.name.removesuffix(".lock"))
-            count += (folder / _READY).exists()
-            _remove(folder)
+            count += (folder / READY).exists() and not folder.name.startswith(PACKAGES)
+            remove(folder)
     return count
 
 
-def _remove(folder: Path) -> None:
+def remove(folder: Path) -> None:
     """Remove an environment, or the link to a shared one."""
     if folder.is_symlink():
         folder.unlink()

@@ -2,13 +2,14 @@
 
 import os
 import shutil
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 
-from local.cloud.images import cache
+from local.cloud.images import cache, packages
 from local.cloud.images.recipes import recipe_for
 from local.cloud.nodes import files, guest
 from local.cloud.nodes.spec import ReplicaSpec
@@ -39,31 +40,45 @@ def prepared(spec: ReplicaSpec, tool: cache.Tool, uv: str | None, say: Callable[
     with files.locked(folder / "lock", _WAIT_S, give_up=lambda: tool(())):
         if not (folder / _READY).exists():
             shutil.rmtree(environment, ignore_errors=True)
-            cache.copied(image, environment, lasting=recipe.shared)
-            _install(spec, folder, environment, tool, uv, say)
+            _fill(spec, folder, image, tool, uv, say, lasting=recipe.shared)
             guest.settle(environment)
             (folder / _READY).touch()
     return environment
 
 
-def _install(
-    spec: ReplicaSpec, folder: Path, environment: Path, tool: cache.Tool, uv: str, say: Callable[[str], None]
+def _fill(
+    spec: ReplicaSpec,
+    folder: Path,
+    image: Path,
+    tool: cache.Tool,
+    uv: str,
+    say: Callable[[str], None],
+    *,
+    lasting: bool,
 ) -> None:
-    if not spec.packages:
-        return
-    downloads = []
-    for at, uri in enumerate(spec.packages):
-        say(f"Downloading {uri}")
-        target = folder / str(at) / uri.rpartition("/")[2]
-        target.parent.mkdir(exist_ok=True)
-        _download(spec, uri, target)
-        downloads.append(str(target))
-    say(f"Installing {', '.join(uri.rpartition('/')[2] for uri in spec.packages)}")
-    python = str(environment / "bin" / "python")
-    tool((uv, "pip", "install", "--quiet", "--python", python, "--constraint", str(cache.CONSTRAINTS), *downloads))
+    """Make the environment. The packages are always asked for: whether the job may read them is seen there."""
+    target, names = folder / "environment", ", ".join(uri.rpartition("/")[2] for uri in spec.packages)
+    downloads = [_download(spec, uri, folder / str(at), say) for at, uri in enumerate(spec.packages)]
+
+    def install(environment: Path) -> None:
+        say(f"Installing {names}")
+        python, bounds = str(environment / "bin" / "python"), str(cache.CONSTRAINTS)
+        tool((uv, "pip", "install", "--quiet", "--python", python, "--constraint", bounds, *map(str, downloads)))
+
+    if not (downloads and spec.pooled):
+        cache.copied(image, target, lasting=lasting)
+        if downloads:
+            install(target)
+    elif not packages.filled(
+        Path(spec.image_folder), image, downloads, target, install, lambda: tool(()), lasting=lasting, now=time.time()
+    ):
+        say(f"{names} was installed for a job before this one.")
 
 
-def _download(spec: ReplicaSpec, uri: str, target: Path) -> None:
+def _download(spec: ReplicaSpec, uri: str, folder: Path, say: Callable[[str], None]) -> Path:
+    say(f"Downloading {uri}")
+    target = folder / uri.rpartition("/")[2]
+    folder.mkdir(exist_ok=True)
     bucket, _, name = uri.removeprefix("gs://").partition("/")
     url = f"{spec.url}/download/storage/v1/b/{bucket}/o/{urllib.parse.quote(name, safe='')}?alt=media"
     request = urllib.request.Request(url, headers={"Authorization": f"Bearer {spec.identity.token}"})
@@ -76,6 +91,7 @@ def _download(spec: ReplicaSpec, uri: str, target: Path) -> None:
         raise UnreadyError(f"{uri} can't be read by {spec.identity.email}: HTTP {error.code} {said}") from error
     except OSError as error:
         raise UnreadyError(f"{uri} can't be read: {error}") from error
+    return target
 
 
 def _no_recipe(image: str) -> str:

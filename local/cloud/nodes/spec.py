@@ -36,6 +36,7 @@ class Identity:
 @dataclass(frozen=True)
 class ReplicaSpec:
     """One replica. `image_folder` caches images, `environment_folder` is shared by the replicas of one attempt.
+    `pooled`: the image folder is a pool's, which the job leaves to others.
 
     A package task has `packages` (gs:// URIs) and `module`; a container task has `command` and `args` alone.
     `variables` is what the service sets, `user_variables` what the job sets.
@@ -57,6 +58,7 @@ class ReplicaSpec:
     threads: int
     grace_s: float
     mounts: tuple[Mount, ...] = ()
+    pooled: bool = False
 
 
 def write(folder: Path, spec: ReplicaSpec) -> None:

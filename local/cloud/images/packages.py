@@ -1,0 +1,48 @@
+"""Images with a job's packages on top, kept by a pool for a short while: trials and sweeps bring the same ones."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from local.cloud.images import cache
+from local.cloud.nodes import files
+
+FRESH_S = 600.0
+"""As long as PyPI lets an installer take its answers for fresh: what is kept is what would be installed again."""
+
+
+def filled(
+    kept: Path,
+    image: Path,
+    packages: Sequence[Path],
+    target: Path,
+    install: Callable[[Path], None],
+    give_up: Callable[[], None],
+    *,
+    lasting: bool,
+    now: float,
+) -> bool:
+    """Make `target` the image's environment with the packages; `now` in seconds since 1970.
+
+    Whether they were to be installed: they were not when a job with the same ones came by within `FRESH_S`. Jobs that
+    come at once wait for the first. `lasting` as in `cache.copied`; raises what `install` and `give_up` raise.
+    """
+    folder = kept / f"{cache.PACKAGES}{_digest(image, packages)}"
+    with files.locked(folder.with_name(f"{folder.name}.lock"), cache.BUILD_WAIT_S, give_up=give_up):
+        ready = folder / cache.READY
+        begins = not (ready.exists() and now - ready.stat().st_mtime < FRESH_S)
+        if begins:
+            cache.remove(folder)
+            cache.copied(image, folder, lasting=lasting)
+            install(folder)
+            ready.touch()
+        cache.copied(folder, target, lasting=False)
+    return begins
+
+
+def _digest(image: Path, packages: Sequence[Path]) -> str:
+    """By what the packages are, not by where they come from."""
+    digest = hashlib.sha256(str(image).encode())
+    for path in packages:
+        digest.update(f"\n{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}".encode())
+    return digest.hexdigest()[:10]
