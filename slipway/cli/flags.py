@@ -16,10 +16,11 @@ _RUN = re.compile(r"[a-z0-9][a-z0-9-]{0,127}")
 
 @dataclass(frozen=True)
 class Ending:
-    """Whether the command waits for the job's end; ``timeout`` in seconds."""
+    """Whether the command waits for the job's end, and shows its log meanwhile; ``timeout`` in seconds."""
 
     waits: bool
     timeout: float | None
+    follows: bool = False
 
     @classmethod
     def of(cls, *, wait: bool, follow: bool, timeout: str | None, dry_run: bool) -> Ending:
@@ -29,7 +30,7 @@ class Ending:
             raise ConfigError("--timeout bounds the waiting", why="this does not wait", fix="add --wait or --follow")
         if dry_run and (wait or follow):
             raise ConfigError("--dry-run sends nothing that could be waited for", fix="leave out --wait and --follow")
-        return cls(wait or follow, limit)
+        return cls(wait or follow, limit, follow)
 
 
 def waits(typed: Iterable[str]) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""`slipway submit --sweep`: what will be sent and how long that takes, the sending, and what came of it."""
+"""`slipway submit --sweep`: what will be sent and how long that takes, and the sending."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 from slipway.cli import screen
 from slipway.cli.context import Context
 from slipway.cli.flags import Ending
-from slipway.cli.following import Detached
 from slipway.cli.submitting import commit_words
-from slipway.cli.sweep_list import sent_once_more
+from slipway.cli.sweep_ending import Sweep, closing, document, problem_of_runs, problem_of_sending, until_ended
 from slipway.cli.sweep_progress import shown
-from slipway.errors import AnswerUnknown, ConfigError, PolicyError, ResourceError
+from slipway.errors import ConfigError, PolicyError
 from slipway.submit.choosing import Choice, choose, passed_over
 from slipway.submit.journal import state_folder
 from slipway.submit.pricing import summary
@@ -82,7 +81,7 @@ class Sweeping:
         document = {"sweep": found.id, "count": found.count, "takesSeconds": self._estimate(found.count)}
         screen.out_json("sweep-plan", {**document, "requests": requests})
 
-    def run(self, *, retry: bool) -> tuple[Delivery, Todo]:
+    def run(self, *, retry: bool) -> tuple[Sweep, Delivery, Todo]:
         """Sends what is left of it. Raises PolicyError when some run can't go any way, and SlipwayError."""
         catalog, found = self._context.catalog, self.plan
         with ThreadPoolExecutor(WIDTH, thread_name_prefix="sweep") as threads, self._journal() as journal:
@@ -99,7 +98,7 @@ class Sweeping:
                     f"note: begun with the templates of {journal.commit}; the rest runs those of {catalog.commit}"
                 )
             delivery = self._deliver(journal, threads, post, choices, left, insist=retry)
-        return delivery, left
+        return Sweep(found.id, found.count, self._again, post.all), delivery, left
 
     def _deliver(
         self,
@@ -195,64 +194,6 @@ class Sweeping:
             f", will take about {exact(takes)} to send ({self._rate} a minute, shared by all who submit in the region)"
         )
 
-    def close(self, delivery: Delivery, left: Todo) -> None:
-        """The last lines, or the document; raises what is to be the exit code's error."""
-        id_, accepted = self.plan.id, len(delivery.accepted)
-        if self._json:
-            screen.out_json("sweep", self._document(delivery, left))
-        else:
-            screen.out(f"sweep {id_}: {accepted:,} submitted now, {left.done:,} before, of {self.plan.count:,}")
-            if repeated := left.repeated + sum(run.attempt > 0 for run in delivery.accepted):
-                screen.out(f"  of those {sent_once_more(repeated)}")
-            if left.failed:
-                has = "has" if left.failed == 1 else "have"
-                screen.out(f"  of those {left.failed:,} {has} failed; once more: {self._again} --retry-failed")
-        screen.note(
-            screen.faint(f"  slipway jobs list --sweep {id_}      slipway jobs cancel --sweep {id_}", sys.stderr)
-        )
-        _raise(delivery, id_, self._again)
-
-    def _document(self, delivery: Delivery, left: Todo) -> dict[str, Any]:
-        return {
-            "sweep": self.plan.id,
-            "count": self.plan.count,
-            "before": left.done,
-            "failed": left.failed,
-            "repeated": left.repeated,
-            "accepted": [
-                {"run": run.index, "attempt": run.attempt, "requestId": run.request_id(self.plan.id), "job": job}
-                for run, job in sorted(delivery.accepted.items())
-            ],
-            "refused": [{"run": run.index, "why": delivery.refused[run].message} for run in sorted(delivery.refused)],
-            "unknown": [run.index for run in delivery.unknown],
-        }
-
-
-def _raise(delivery: Delivery, id_: str, again: str) -> None:
-    if delivery.interrupted:
-        raise Detached(
-            f"stopped sending sweep {id_}; what was accepted goes on", fix=f"the same command goes on: {again}"
-        )
-    if delivery.stopped is not None:
-        screen.note(f"stopped; what was accepted goes on, and the same command sends the rest: {again}")
-        raise delivery.stopped
-    if delivery.unknown:
-        raise AnswerUnknown(
-            f"whether {len(delivery.unknown):,} runs of sweep {id_} were accepted is unknown",
-            why="their answers were lost, and no list shows their jobs",
-            fix=f"to see:         slipway jobs list --sweep {id_}\nto look again:  {again}\n"
-            f"to send them:   {again} --retry-failed   (a job that shows up late would run as well)",
-        )
-    if delivery.refused:
-        reasons: dict[str, int] = {}
-        for problem in delivery.refused.values():
-            reasons[problem.message] = reasons.get(problem.message, 0) + 1
-        raise ResourceError(
-            f"{len(delivery.refused):,} runs of sweep {id_} were refused",
-            why="\n".join(f"{count:,} × {reason}" for reason, count in list(reasons.items())[:5]),
-            fix=f"when that is mended, the same command sends them: {again}",
-        )
-
 
 def sweep_runs(
     context: Context,
@@ -266,13 +207,26 @@ def sweep_runs(
     json: bool,
 ) -> None:
     """The command."""
-    if ending.waits:
+    if ending.follows:
         raise ConfigError(
-            "--wait and --follow are for one job", fix="slipway jobs list --sweep ID, when it has been sent"
+            "--follow shows the log of one job", fix="wait for all runs with --wait, or see one: slipway jobs logs"
         )
     sweeping = Sweeping(context, typed, name, rate=rate, json=json)
     if dry_run:
         sweeping.dry_run()
         return
-    delivery, left = sweeping.run(retry=retry)
-    sweeping.close(delivery, left)
+    sweep, delivery, left = sweeping.run(retry=retry)
+    if not json:
+        screen.out("\n".join(closing(sweep, delivery, left)))
+    screen.note(
+        screen.faint(f"  slipway jobs list --sweep {sweep.id}      slipway jobs cancel --sweep {sweep.id}", sys.stderr)
+    )
+    problem, ended = problem_of_sending(sweep, delivery), None
+    if ending.waits and problem is None:
+        sent = [run.index for run in delivery.accepted]
+        ended = until_ended(context, sweep, sent, timeout=ending.timeout, quiet=json)
+        problem = problem_of_runs(sweep, ended)
+    if json:
+        screen.out_json("sweep", document(sweep, delivery, left, ended))
+    if problem is not None:
+        raise problem

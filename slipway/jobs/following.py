@@ -15,7 +15,8 @@ from slipway.jobs.tail import Pace, Tail
 from slipway.jobs.waiting import reason, waits, with_word
 from slipway.timing import Clock
 
-_PASSING = (Unavailable, Unreachable, NoAnswer, Garbled, Exhausted)
+PASSING = (Unavailable, Unreachable, NoAnswer, Garbled, Exhausted)
+"""Trouble with the service after which it is asked again."""
 
 
 Why = Callable[[datetime], str]
@@ -133,7 +134,7 @@ class Follower:
             self._lost_since = None
             if self._tail:
                 self._tail.read_of(self._job.log_ids)
-        except _PASSING as problem:
+        except PASSING as problem:
             now = self._clock.monotonic()
             first = self._lost_since is None
             self._lost_since = now if self._lost_since is None else self._lost_since
@@ -166,7 +167,7 @@ class Follower:
         except Denied as problem:
             self._tail = None
             yield Trouble(f"logs can't be shown: {problem.message} ({problem.fix})")
-        except _PASSING as problem:
+        except PASSING as problem:
             yield Trouble(f"logs can't be read now ({problem.message}); trying on")
 
     def _drain(self) -> Iterator[Event]:

@@ -113,3 +113,16 @@ def in_order(jobs: Iterable[CustomJob]) -> list[CustomJob]:
     """A sweep's jobs by run and attempt; those that are no run of one come last."""
     last = Run(sys.maxsize)
     return sorted(jobs, key=lambda job: Run.labelled(job.labels.get(RUN_LABEL, "")) or last)
+
+
+def latest(jobs: Iterable[CustomJob]) -> dict[int, CustomJob]:
+    """The job that counts for each run: of its last attempt, and of two of one the one that does not end by itself."""
+    found: dict[int, tuple[Run, CustomJob]] = {}
+    for job in in_order(jobs):
+        run = Run.labelled(job.labels.get(RUN_LABEL, ""))
+        if run is None:
+            continue
+        before = found.get(run.index)
+        if before is None or before[0] != run or before[1].state == "JOB_STATE_SUCCEEDED":
+            found[run.index] = run, job
+    return {index: job for index, (_, job) in found.items()}

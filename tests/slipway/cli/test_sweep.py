@@ -14,7 +14,7 @@ import pytest
 
 from slipway.launcher import slipway_launcher as launcher
 
-from .stack import JOBS, Stack, held
+from .stack import JOBS, SLEEP, Stack, held
 from .test_moving_on import packaged
 
 CREATE = r"^POST .*/customJobs$"
@@ -110,7 +110,7 @@ def test_a_shape_that_no_way_takes_stops_the_sweep(stack: Stack) -> None:  # P3
     assert done.code == 5 and "crew can't run by any of its ways" in done.err and every_job(stack) == []
 
 
-@pytest.mark.parametrize("flags", [("--wait",), ("--follow",), ("--wait-for", "pool=5m"), ("--experiment-run", "a")])
+@pytest.mark.parametrize("flags", [("--follow",), ("--wait-for", "pool=5m"), ("--experiment-run", "a")])
 def test_what_is_for_one_job_is_refused(stack: Stack, flags: tuple[str, ...]) -> None:
     done = stack.run("submit", "hello", "--sweep", points(stack, 2), *flags)
     assert done.code == 2 and "one job" in done.err and every_job(stack) == []
@@ -145,6 +145,37 @@ def test_of_runs_that_did_not_fail_none_is_sent_once_more(stack: Stack) -> None:
     retried = stack.run(*words, "--retry-failed")
     assert retried.code == 0 and ": none of 2 runs has failed, nothing is sent\n" in retried.out
     assert retried.out.splitlines()[-1].endswith(": 0 submitted now, 2 before, of 2")
+
+
+def test_waiting_is_for_the_end_of_every_run(stack: Stack) -> None:  # N7
+    (stack.folder / "s.csv").write_text("code\nprint(1)\nprint(2)\n")
+    done = stack.run("submit", "hello", "--sweep", "s.csv", "--wait")
+    assert done.code == 0, done.err
+    assert done.err.splitlines()[-1] == "2 runs listed: 2 succeeded"
+    assert {job["state"] for job in every_job(stack)} == {"JOB_STATE_SUCCEEDED"}
+
+
+def test_who_waits_is_told_which_runs_failed_also_of_those_sent_before(stack: Stack) -> None:  # N7
+    (stack.folder / "s.csv").write_text("code\nprint(1)\nraise SystemExit(1)\n")
+    words = ("submit", "hello", "--sweep", "s.csv")
+    first = stack.run(*words, "--wait", "--output", "json")
+    assert first.code == 4, first.err
+    assert [one["state"] for one in first.json["states"]] == ["JOB_STATE_SUCCEEDED", "JOB_STATE_FAILED"]
+    again = stack.run(*words, "--wait")
+    assert again.code == 4 and ": 0 submitted now, 2 before, of 2" in again.out
+    assert "error: 1 of 2 runs of sweep hello-" in again.err and " did not succeed\n  why: 1 × " in again.err
+    assert "once more:  slipway submit hello --sweep s.csv --retry-failed" in again.err
+
+
+def test_waiting_has_an_end_and_the_runs_go_on(stack: Stack) -> None:
+    (stack.folder / "s.csv").write_text(f'code\nprint(1)\n"{SLEEP}"\n')
+    words = ("submit", "hello", "--sweep", "s.csv")
+    late = stack.run(*words, "--wait", "--timeout", "1s")
+    assert late.code == 9 and "runs of sweep hello-" in late.err and "have not ended after 1 s" in late.err
+    sweep = every_job(stack)[0]["labels"]["slipway-sweep"]
+    assert stack.run("jobs", "cancel", "--sweep", sweep).code == 0
+    cancelled = stack.run(*words, "--wait")
+    assert cancelled.code == 8 and " of 2 runs of sweep " in cancelled.err and "cancelled" in cancelled.err
 
 
 def test_killed_in_the_middle_the_same_command_sends_the_rest(stack: Stack) -> None:  # N7

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from slipway.cloud.resources import CustomJob
-from slipway.sweep.runs import Known, Run, in_order, known, todo
+from slipway.sweep.runs import Known, Run, in_order, known, latest, todo
 
 
 def job(run: Run, state: str = "JOB_STATE_SUCCEEDED", number: int = 1, sweep: str = "s") -> CustomJob:
@@ -85,3 +85,10 @@ def test_a_listing_is_in_the_order_of_the_runs() -> None:
     stranger = CustomJob.read({"name": "jobs/x", "labels": {}})
     ordered = in_order([stranger, *(job(run) for run in runs)])
     assert [one.labels.get("slipway-run") for one in ordered] == ["0", "2", "2-1", "10", None]
+
+
+def test_of_a_run_the_last_attempt_counts_and_no_copy_of_it() -> None:  # N7
+    ran, copy = job(Run(0), "JOB_STATE_RUNNING"), job(Run(0), "JOB_STATE_SUCCEEDED", 2)
+    first, again = job(Run(1), "JOB_STATE_FAILED"), job(Run(1, 1), "JOB_STATE_QUEUED")
+    for listed in ((ran, copy, first, again), (again, first, copy, ran)):
+        assert latest(listed) == {0: ran, 1: again}
