@@ -22,7 +22,7 @@ def test_tune_digits_runs_trials_at_once_on_the_pool_and_shows_the_best(stack: S
 
     for trial in study["trials"]:
         assert set(trial["values"]) == VALUES[trial["values"]["model"]], "what the other model has is not searched"
-        assert 0.5 < trial["metrics"]["accuracy"] <= 1
+        assert 0 < trial["metrics"]["accuracy"] <= 1
 
     runs = [stack.cloud.rest("GET", f"/v1/{trial['job']}") for trial in study["trials"]]
     assert {run["jobSpec"]["persistentResourceId"] for run in runs} == {study["clusterId"]}
@@ -30,6 +30,7 @@ def test_tune_digits_runs_trials_at_once_on_the_pool_and_shows_the_best(stack: S
 
     best = max(study["trials"], key=lambda trial: float(trial["metrics"]["accuracy"]))
     assert study["bestTrial"] == best["id"]
+    assert best["metrics"]["accuracy"] > 0.5
     shown = stack.slipway("jobs", "show", job.display_name).out.splitlines()
     (columns,) = [line.split() for line in shown if line.startswith("TRIAL")]
     assert set(columns) == {"TRIAL", "STATE", "accuracy"}.union(*(trial["values"] for trial in study["trials"]))
