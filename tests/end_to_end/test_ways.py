@@ -44,7 +44,10 @@ def test_every_kind_and_case_is_proven_published_and_shown(checkout: Checkout) -
     assert "  end=well: pool cpu · on-demand\n" in preview.said
     assert "  as training-pipeline:\n" in preview.said
     assert "the stack declares no reservation 'h100' under slipway:reservations" in preview.said
-    assert "quota: custom_model_training_preemptible_nvidia_h100_gpus us-central1: needs 8" in preview.said  # W6
+    lacking = (
+        "quota custom_model_training_preemptible_nvidia_h100_gpus in us-central1, limit 0, makes ways unavailable: "
+    )
+    assert f"{lacking}nap needs 8 by flex-start" in " ".join(preview.said.split())  # W6
     checkout.write(reservations=RESERVED)
     checkout.up()
     shown = checkout.slipway("templates", "show", "nap")
