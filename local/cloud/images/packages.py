@@ -1,4 +1,4 @@
-"""Images with a job's packages on top, kept by a pool for a short while: trials and sweeps bring the same ones."""
+"""Images with a trial's packages on top, kept by a pool for a short while: the trials of a study bring the same ones."""
 
 import hashlib
 from collections.abc import Callable, Sequence

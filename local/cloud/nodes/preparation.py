@@ -65,7 +65,7 @@ def _fill(
         python, bounds = str(environment / "bin" / "python"), str(cache.CONSTRAINTS)
         tool((uv, "pip", "install", "--quiet", "--python", python, "--constraint", bounds, *map(str, downloads)))
 
-    if not (downloads and spec.pooled):
+    if not (downloads and spec.keeps_packages):
         cache.copied(image, target, lasting=lasting)
         if downloads:
             install(target)

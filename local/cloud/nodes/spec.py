@@ -36,7 +36,7 @@ class Identity:
 @dataclass(frozen=True)
 class ReplicaSpec:
     """One replica. `image_folder` caches images, `environment_folder` is shared by the replicas of one attempt.
-    `pooled`: the image folder is a pool's, which the job leaves to others.
+    `keeps_packages`: they are left in the image folder, which is a pool's, for the trials that come after this one.
 
     A package task has `packages` (gs:// URIs) and `module`; a container task has `command` and `args` alone.
     `variables` is what the service sets, `user_variables` what the job sets.
@@ -58,7 +58,7 @@ class ReplicaSpec:
     threads: int
     grace_s: float
     mounts: tuple[Mount, ...] = ()
-    pooled: bool = False
+    keeps_packages: bool = False
 
 
 def write(folder: Path, spec: ReplicaSpec) -> None:

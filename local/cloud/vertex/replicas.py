@@ -79,7 +79,7 @@ def specification(world: World, job: Job, run: Run, replica: Replica, token: str
         threads=_threads(world, run),
         grace_s=world.settings.kill_grace_seconds,
         mounts=_mounts(world, pool),
-        pooled=bool(run.cluster),
+        keeps_packages=bool(run.cluster and run.trial),
     )
 
 
