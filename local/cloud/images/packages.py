@@ -1,4 +1,4 @@
-"""Images with a trial's packages on top, kept by a pool for a short while: the trials of a study bring the same ones."""
+"""Images with a trial's packages on top, kept by a pool for a short while: a study's trials bring the same ones."""
 
 import hashlib
 from collections.abc import Callable, Sequence
