@@ -64,6 +64,14 @@ class LocalCloud:
         answer.raise_for_status()
         return answer.json() if answer.content else None
 
+    def cancel(self, job: str) -> None:
+        """Cancel a job of any kind, by its full name, unless it ends by itself meanwhile."""
+        try:
+            self.rest("POST", f"/v1/{job}:cancel", {})
+        except requests.HTTPError:
+            if "endTime" not in self.rest("GET", f"/v1/{job}"):
+                raise
+
     def local(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
         """`python -m local …` as a person types it."""
         return subprocess.run(

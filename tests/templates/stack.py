@@ -156,7 +156,7 @@ class Stack:
         for kind in ("trainingPipelines", "hyperparameterTuningJobs", "customJobs"):
             for job in self.cloud.rest("GET", f"{VERTEX}/{kind}?pageSize=100").get(kind, []):
                 if job["state"].partition("_STATE_")[2] not in ENDED:
-                    self.cloud.rest("POST", f"/v1/{job['name']}:cancel", {})
+                    self.cloud.cancel(job["name"])
 
     @property
     def python(self) -> Path:

@@ -319,7 +319,7 @@ class Stack:
     def cancel_all(self) -> None:
         for job in self.jobs():
             if job["state"] in ("JOB_STATE_QUEUED", "JOB_STATE_PENDING", "JOB_STATE_RUNNING"):
-                self.cloud.rest("POST", f"/v1/{job['name']}:cancel", {})
+                self.cloud.cancel(job["name"])
 
 
 SLEEP = "import time; print('begun'); time.sleep(600)"
