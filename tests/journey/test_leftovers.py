@@ -119,6 +119,14 @@ def test_only_a_stack_that_nobody_has_locked_is_mended(tmp_path: Path, half: str
     assert lock.exists()
 
 
+def test_nothing_is_mended_while_somebody_holds_a_lock(tmp_path: Path) -> None:
+    lock = write_lock(tmp_path, os.getpid(), socket.gethostname())
+    half = lock.with_name("b.json.attrs")
+    half.touch()
+    assert mend_backend(tmp_path) == 0
+    assert half.exists()
+
+
 def test_a_second_demo_is_refused_while_the_first_lives_and_not_after_it_was_killed(tmp_path: Path) -> None:
     lock = tmp_path / "demo.lock"
     code = (

@@ -139,6 +139,17 @@ def test_failed_runs_are_sent_once_more(stack: Stack) -> None:  # N7
     assert [(one["run"], one["attempt"]) for one in again["accepted"]] == [(1, 2)] and again["before"] == 1
 
 
+def test_a_run_that_was_sent_once_more_is_not_sent_again_before_it_has_ended(stack: Stack) -> None:  # N7
+    (stack.folder / "s.csv").write_text("code\nprint(1)\nraise SystemExit(1)\n")
+    words = ("submit", "hello", "--sweep", "s.csv")
+    assert stack.run(*words).code == 0
+    stack.until(lambda: all("endTime" in job for job in every_job(stack)), 60)
+    held(stack)
+    for accepted in ([(1, 1)], []):
+        retried = stack.run(*words, "--retry-failed", "--output", "json")
+        assert [(one["run"], one["attempt"]) for one in retried.json["accepted"]] == accepted
+
+
 def test_of_runs_that_did_not_fail_none_is_sent_once_more(stack: Stack) -> None:
     words = ("submit", "hello", "--sweep", points(stack, 2))
     assert stack.run(*words).code == 0

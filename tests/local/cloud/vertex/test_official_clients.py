@@ -213,6 +213,7 @@ def test_quota_client_reads_limits_and_asks_for_more(cloud: LocalCloud) -> None:
     assert limit_in(info, "us-west2") == 0
     name = f"{parent}/services/aiplatform.googleapis.com/quotaInfos/CustomModelTrainingL4GPUsPerProjectPerRegion"
     assert limit_in(client.get_quota_info(name=name), REGION) == 0
+    before = preferences(client, parent)
     wanted = cloudquotas_v1.QuotaPreference(
         service="aiplatform.googleapis.com",
         quota_id="CustomModelTrainingL4GPUsPerProjectPerRegion",
@@ -230,7 +231,12 @@ def test_quota_client_reads_limits_and_asks_for_more(cloud: LocalCloud) -> None:
     made.etag = "of-another-day"
     with pytest.raises(exceptions.Conflict, match="etag"):
         client.update_quota_preference(quota_preference=made)
-    assert "l4" in [item.name.rpartition("/")[2] for item in client.list_quota_preferences(parent=parent)]
+    assert preferences(client, parent) == [*before, "l4"]
+
+
+def preferences(client: cloudquotas_v1.CloudQuotasClient, parent: str) -> list[str]:
+    """The ids of all there are, oldest first: other tests of the same cloud may have made some."""
+    return [item.name.rpartition("/")[2] for item in client.list_quota_preferences(parent=parent)]
 
 
 def limit_in(info: cloudquotas_v1.QuotaInfo, region: str) -> int:
