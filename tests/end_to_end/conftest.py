@@ -11,9 +11,9 @@ import pytest
 
 from tests.checkouts.checkout import Checkout
 from tests.checkouts.fixtures import NewCheckout, engine, engine_home, new_checkout
-from tests.local.conftest import FAST, ROOT, LocalCloud
+from tests.local.conftest import FAST, ROOT, LocalCloud, cloud
 
-__all__ = ["engine", "engine_home", "new_checkout"]
+__all__ = ["cloud", "engine", "engine_home", "new_checkout"]
 
 
 @pytest.fixture
@@ -21,15 +21,6 @@ def clone(tmp_path: Path) -> Path:
     """A copy of the whole checkout, as a fresh clone: what a command keeps beside its code stays in the copy."""
     ignored = shutil.ignore_patterns(".venv", ".slipway", ".git", "__pycache__", ".*_cache", "*.egg-info")
     return Path(shutil.copytree(ROOT, tmp_path / "clone", ignore=ignored))
-
-
-@pytest.fixture(scope="session")
-def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCloud]:
-    """One cloud for the tests that leave it whole. They keep apart by stacks of their own."""
-    running = LocalCloud(tmp_path_factory.mktemp("cloud") / "state")
-    running.up(*[word for setting in FAST for word in ("--set", setting)])
-    yield running
-    running.local("down")
 
 
 @pytest.fixture
