@@ -11,7 +11,7 @@ import pulumi
 
 from components.guard import guard
 from components.settings import configured, place
-from slipway.deployment.decide import decide, guarded_jobs
+from slipway.deployment.decide import decide, guarded_use
 from slipway.errors import SlipwayError
 
 CHECKOUT = Path(__file__).resolve().parent
@@ -22,7 +22,7 @@ SAID = 32  # the exit code by which Pulumi's language host knows that the person
 def main() -> None:
     """Everything is read and decided first: from the first resource on, nothing is refused any more."""
     name, (project, region) = pulumi.get_stack(), place()
-    hooks = guard(guarded_jobs(os.environ, project, region, name))
+    hooks = guard(guarded_use(os.environ, project, region, name))
     if os.environ.get("SLIPWAY_PURPOSE") == "destroy":
         pulumi.log.warn("SLIPWAY_PURPOSE=destroy: nothing is declared, so `pulumi up` would delete the stack too")
         return

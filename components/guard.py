@@ -10,27 +10,29 @@ from collections.abc import Callable
 
 import pulumi
 
-from slipway.live import LiveJob, Unknown
+from slipway.generations import WHY_IN_USE
+from slipway.live import Unknown, Use
+from slipway.words import join
 
 NAME = "slipway-guard-v1"
 _CLUSTER = "gcp:vertex/aiPersistentResource:AiPersistentResource"
 
-JobsOn = Callable[[str | None], tuple[LiveJob, ...] | Unknown]
-"""The jobs on a cluster by its full name, or with None on all clusters of the stack, that have not ended."""
+UseOf = Callable[[str | None], Use | Unknown]
+"""What is on a cluster by its full name, or with None on all clusters of the stack."""
 
 
-def guard(jobs_on: JobsOn) -> pulumi.ResourceHookBinding:
+def guard(use_of: UseOf) -> pulumi.ResourceHookBinding:
     """Registers the hook and binds it to `before_delete`. For clusters, and for the catalog, which goes before them."""
 
     def before_delete(args: pulumi.ResourceHookArgs) -> None:
-        check(args.id if args.type == _CLUSTER else None, jobs_on)
+        check(args.id if args.type == _CLUSTER else None, use_of)
 
     return pulumi.ResourceHookBinding(before_delete=[pulumi.ResourceHook(NAME, before_delete)])
 
 
-def check(cluster: str | None, jobs_on: JobsOn) -> None:
-    """Raises RuntimeError, whose message the engine shows, when jobs are on the cluster or when that can't be told."""
-    found = jobs_on(cluster)
+def check(cluster: str | None, use_of: UseOf) -> None:
+    """Raises RuntimeError, whose message the engine shows, when the cluster is in use or when that can't be told."""
+    found = use_of(cluster)
     what = f"cluster {cluster.rsplit('/', 1)[-1]}" if cluster else "the stack"
     if isinstance(found, Unknown):
         raise RuntimeError(
@@ -38,11 +40,17 @@ def check(cluster: str | None, jobs_on: JobsOn) -> None:
             f"  why: {found.api}: {found.why}\n"
             f"  fix: give the deploying identity {found.role}, then try again"
         )
-    if found:
-        first = found[0].display_name
-        names = ", ".join(job.display_name + ("" if cluster else f" on {job.cluster_id}") for job in found)
+    if found.jobs:
+        jobs, first = found.jobs, found.jobs[0].display_name
+        names = ", ".join(job.display_name + ("" if cluster else f" on {job.cluster_id}") for job in jobs)
         raise RuntimeError(
-            f"{what} is not deleted: {len(found)} {'job has' if len(found) == 1 else 'jobs have'} not ended\n"
+            f"{what} is not deleted: {len(jobs)} {'job has' if len(jobs) == 1 else 'jobs have'} not ended\n"
             f"  why: {names}: deleting the cluster would cancel what runs on it\n"
             f"  fix: slipway jobs wait {first}, or slipway jobs cancel {first}; then again"
+        )
+    if found.unlisted:
+        raise RuntimeError(
+            f"{what} is not deleted: {WHY_IN_USE}\n"
+            f"  why: by the word of {join(found.unlisted)} itself; deleting it would cancel what runs on it\n"
+            "  fix: try again when slipway pools shows no machine in use; slipway jobs shows the job before long"
         )

@@ -58,6 +58,11 @@ class LiveCluster:
     create_time: datetime | None = None
     error: str = ""
 
+    @property
+    def in_use(self) -> bool:
+        """Machines run something, whatever the lists of jobs say: those lag."""
+        return any(pool.used for pool in self.pools)
+
 
 @dataclass(frozen=True)
 class JobReplicas:
@@ -94,6 +99,15 @@ class LiveJob:
     def ended(self) -> bool:
         """A state nobody has heard of counts as not ended: nothing is deleted under it."""
         return self.state in ENDED_STATES
+
+
+@dataclass(frozen=True)
+class Use:
+    """What a deletion would end: `jobs` that have not ended, and the ids of `unlisted` clusters, whose machines are in
+    use although no list has a job on them."""
+
+    jobs: tuple[LiveJob, ...] = ()
+    unlisted: tuple[str, ...] = ()
 
 
 INCREASABLE = "increase can be requested"

@@ -9,8 +9,8 @@ from slipway.cloud.connection import connect
 from slipway.deployment import trainer
 from slipway.errors import ConfigError, ResourceError
 from slipway.generations import Plan, plan
-from slipway.live import Live, LiveJob, Unknown
-from slipway.live_reader import Wanted, jobs_of, jobs_on, read, settle, skipped
+from slipway.live import Live, Unknown, Use
+from slipway.live_reader import Wanted, read, settle, skipped, use_of_cluster, use_of_stack
 from slipway.stack import Stack
 
 
@@ -45,14 +45,14 @@ def decide(
     return found, decided
 
 
-def guarded_jobs(
+def guarded_use(
     environ: Mapping[str, str], project: str, region: str, stack: str
-) -> Callable[[str | None], tuple[LiveJob, ...] | Unknown]:
-    """What the guard asks before a deletion: the jobs on a cluster by its full name, or with None on all of a stack."""
+) -> Callable[[str | None], Use | Unknown]:
+    """What the guard asks before a deletion: what is on a cluster by its full name, or with None on all of a stack."""
 
-    def ask(cluster: str | None) -> tuple[LiveJob, ...] | Unknown:
+    def ask(cluster: str | None) -> Use | Unknown:
         connection = connect(environ)
-        return jobs_on(connection, cluster) if cluster else jobs_of(connection, project, region, stack)
+        return use_of_cluster(connection, cluster) if cluster else use_of_stack(connection, project, region, stack)
 
     return ask
 

@@ -21,6 +21,7 @@ DELETABLE_STATES = RUNNING_STATES | {"ERROR"}
 _PREFERENCE = {"RUNNING": 0, "UPDATING": 0, "REBOOTING": 1, "PROVISIONING": 2}
 
 WHY_JOBS = "jobs on it"
+WHY_IN_USE = "machines are in use by a job that the lists do not show yet"
 WHY_UNPUBLISHED = "in no catalog"
 WHY_BUSY_STATE = "can't be deleted in its state"
 WHY_SUCCESSOR = "its successor does not run yet"
@@ -191,6 +192,8 @@ def _why_keep(
         return WHY_JOBS
     if cluster.state == "STOPPING":
         return ""  # It is going already: importing it would race with its end.
+    if cluster.in_use:
+        return WHY_IN_USE
     if cluster.state not in DELETABLE_STATES:
         return WHY_BUSY_STATE
     successor = _successor(cluster, current)

@@ -99,6 +99,17 @@ class Reader:
             (),
         )
 
+    def cluster(self, id_: str) -> LiveCluster | Unknown | None:
+        """One cluster by its own word; None when it is not there."""
+
+        def existing() -> LiveCluster | None:
+            try:
+                return translate.cluster(self.vertex.persistent_resource(id_))
+            except NotFound:
+                return None
+
+        return self._read("aiplatform.googleapis.com persistentResources.get", _VERTEX, existing, None)
+
     def custom_jobs(self) -> tuple[LiveJob, ...] | Unknown:
         return self._read(
             "aiplatform.googleapis.com customJobs.list",

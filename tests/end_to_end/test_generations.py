@@ -1,7 +1,7 @@
 """No edit kills a job and no edit is stuck, with the real engine, a provider plugin and real jobs. # N1 # B3"""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -110,6 +110,26 @@ def test_destroy_is_refused_whole_while_a_job_runs(busy: tuple[Checkout, Any, st
     assert done.code == 0, done.said
     assert checkout.clusters() == {}
     assert checkout.buckets() == [f"{PROJECT}-{checkout.stack}-work"], "people's results are kept"
+
+
+def test_lists_that_lag_by_minutes_cost_no_running_job(
+    busy: tuple[Checkout, Any, str], faults: Callable[..., None]
+) -> None:
+    """The cluster itself says that its machines are in use. What is queued behind the job is saved with it."""
+    checkout, job, old = busy
+    unlisted = "machines are in use by a job that the lists do not show yet"
+    faults({"kind": "lagging-list", "match": "GET .*/customJobs$", "seconds": 600})
+    for _ in range(2):
+        said = up(checkout, B)
+        assert f"{old} retires with a later deployment ({unlisted})" in said
+        assert outputs(checkout)["retiring"] == [old]
+    assert running(checkout, job)
+
+    for done in (checkout.destroy(), checkout.pulumi("destroy")):
+        assert done.code != 0
+        assert f"the stack is not deleted: {unlisted}" in done.said
+    assert running(checkout, job)
+    assert checkout.slipway("templates").code == 0, "the catalog is still there"
 
 
 def test_a_state_that_is_lost_is_taken_up_again(busy: tuple[Checkout, Any, str]) -> None:

@@ -22,7 +22,7 @@ from slipway.cloud.endpoints import OVERRIDES, Endpoints
 from slipway.cloud.failures import Call, CloudError, Exhausted, Garbled, NoAnswer, Unavailable, Unreachable
 from slipway.cloud.session import Patience, Session
 from slipway.live import Unknown
-from slipway.live_reader import jobs_on
+from slipway.live_reader import use_of_cluster
 
 CLUSTER = "projects/p/locations/us-central1/persistentResources/cpu-1234567"
 NO_JSON = [b"", b"<html>sign in</html>", b"[]", b"null", b'{"customJobs": [', b"[" * 50_000 + b"]" * 50_000]
@@ -115,7 +115,9 @@ def test_values_of_other_types_than_the_apis_are_an_error_in_words(server: Serve
 @pytest.mark.parametrize("content", [*NO_JSON, *(json.dumps(body).encode() for body in NO_JOBS[:-1])], ids=_short)
 def test_the_guard_does_not_take_a_strange_answer_for_no_jobs(server: Server, content: bytes) -> None:
     server.says(content)
-    assert isinstance(jobs_on(connection(server.url), CLUSTER), Unknown)
+    found = use_of_cluster(connection(server.url), CLUSTER)
+    assert isinstance(found, Unknown)
+    assert "customJobs.list" in found.api
 
 
 @pytest.mark.parametrize("content", [*NO_JSON, b"{}", b'{"name": null}', b'{"name": ""}'], ids=_short)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from slipway.generations import Current, cluster_id, fingerprint, plan
-from slipway.generations.plan import WHY_BUSY_STATE, WHY_JOBS, WHY_SUCCESSOR, WHY_UNPUBLISHED
+from slipway.generations.plan import WHY_BUSY_STATE, WHY_IN_USE, WHY_JOBS, WHY_SUCCESSOR, WHY_UNPUBLISHED
 from slipway.live import Live, LiveCluster, PublishedCatalog, Unknown
 
 from .world import PROJECT, REGION, STACK, cluster, job, live, planned, spec
@@ -81,6 +81,16 @@ def test_not_asked_for_with_any_job_that_has_not_ended_retires(one, state: str) 
     for declared in ((B,), ()):
         decided = planned(declared, live(old, jobs=(one,), catalog=IN_CATALOG))
         assert [(item.cluster, item.jobs, item.why) for item in decided.retiring] == [(old, (one,), WHY_JOBS)]
+        assert decided.deleted == ()
+
+
+@pytest.mark.parametrize("state", ["RUNNING", "ERROR", "UPDATING"])
+def test_not_asked_for_with_machines_in_use_retires_whatever_the_lists_say(state: str) -> None:  # N1
+    """A list may lag by minutes; the cluster itself knows."""
+    old = cluster(ID_A, HASH_A, state, used=1)
+    for declared in ((B,), ()):
+        decided = planned(declared, live(old, jobs=(), catalog=IN_CATALOG))
+        assert [(item.cluster, item.jobs, item.why) for item in decided.retiring] == [(old, (), WHY_IN_USE)]
         assert decided.deleted == ()
 
 

@@ -30,9 +30,11 @@ def job(cluster_id: str, name: str = "train", state: str = "JOB_STATE_RUNNING", 
     return LiveJob(name, name, state, cluster_id, {}, None, None, None, (), spot=False, kind=kind)
 
 
-def cluster(id_: str, digest: str, state: str = "RUNNING", name: str = "cpu", stack: str = STACK) -> LiveCluster:
+def cluster(
+    id_: str, digest: str, state: str = "RUNNING", name: str = "cpu", stack: str = STACK, used: int = 0
+) -> LiveCluster:
     labels = {STACK_LABEL: stack, NAME_LABEL: name, HASH_LABEL: digest}
-    return LiveCluster(id_, state, labels, (LivePool("workers", "n1-standard-8", None, 0, Disk(), 1, 0, 1, 4),))
+    return LiveCluster(id_, state, labels, (LivePool("workers", "n1-standard-8", None, 0, Disk(), 1, used, 1, 4),))
 
 
 def live(

@@ -41,7 +41,8 @@ class Service:
     def answer(self, path: str) -> tuple[int, Any]:
         found = {PATHS[what]: (404, {"error": {"message": "not there"}}) for what in PATHS if " " in what}
         missing = {**found, PATHS["account"]: (404, {}), PATHS["catalog"]: (404, {})}
-        return self.answers.get(path) or missing.get(path) or (200, {})
+        one_cluster = path.startswith(f"{PATHS['clusters']}/")
+        return self.answers.get(path) or missing.get(path) or ((404, {}) if one_cluster else (200, {}))
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ import pytest
 
 from slipway.cloud.connection import Connection
 from slipway.cluster import Disk
-from slipway.live import JobReplicas, Live, LiveCluster, LivePool, PublishedCatalog, QuotaLimit, Unknown
-from slipway.live_reader import jobs_of, jobs_on, read
+from slipway.live import JobReplicas, Live, LiveCluster, LivePool, PublishedCatalog, QuotaLimit, Unknown, Use
+from slipway.live_reader import read, use_of_cluster, use_of_stack
 
 from .conftest import PATHS, WANTED, Service
 
@@ -35,6 +35,7 @@ SPEC = {
     "persistentResourceId": "cpu-1a2b3c4",
     "workerPoolSpecs": [{"machineSpec": {"machineType": "n1-standard-8"}, "replicaCount": "2"}],
 }
+CLUSTER = "projects/acme/locations/us-central1/persistentResources/cpu-1a2b3c4"
 CATALOG = {
     "schema": 1,
     "stack": "dev",
@@ -230,9 +231,32 @@ def test_the_guard_sees_the_jobs_of_one_cluster(connection: Connection, service:
             {"name": "j/3", "displayName": "beside", "state": "JOB_STATE_RUNNING", "jobSpec": {}},
         ]
     }
-    found = jobs_on(connection, "projects/acme/locations/us-central1/persistentResources/cpu-1a2b3c4")
-    assert isinstance(found, tuple)
-    assert [job.display_name for job in found] == ["mine"]
+    found = use_of_cluster(connection, CLUSTER)
+    assert isinstance(found, Use)
+    assert [job.display_name for job in found.jobs] == ["mine"]
+
+
+def test_the_guard_asks_the_cluster_itself(connection: Connection, service: Service) -> None:
+    """Its list may lag as those of jobs do. Machines of a job that is listed are that job's."""
+    assert use_of_cluster(connection, CLUSTER) == Use()
+    service.answers[f"/vertex/{CLUSTER}"] = (200, {"name": CLUSTER, "state": "RUNNING", "resourcePools": [POOL]})
+    assert use_of_cluster(connection, CLUSTER) == Use((), ("cpu-1a2b3c4",))
+    service["jobs"] = {
+        "customJobs": [{"name": "j/1", "displayName": "mine", "state": "JOB_STATE_RUNNING", "jobSpec": SPEC}]
+    }
+    found = use_of_cluster(connection, CLUSTER)
+    assert isinstance(found, Use)
+    assert [job.display_name for job in found.jobs] == ["mine"] and found.unlisted == ()
+
+
+@pytest.mark.parametrize("status", [403, 500])
+def test_the_guard_can_not_tell_when_the_cluster_can_not_be_read(
+    connection: Connection, service: Service, status: int
+) -> None:
+    service.answers[f"/vertex/{CLUSTER}"] = (status, {"error": {"code": status, "message": "no"}})
+    found = use_of_cluster(connection, CLUSTER)
+    assert isinstance(found, Unknown)
+    assert "persistentResources.get" in found.api
 
 
 def test_the_guard_sees_the_jobs_of_a_stack(connection: Connection, service: Service) -> None:
@@ -249,12 +273,24 @@ def test_the_guard_sees_the_jobs_of_a_stack(connection: Connection, service: Ser
             for i in range(3)
         ]
     }
-    found = jobs_of(connection, "acme", "us-central1", "dev")
-    assert isinstance(found, tuple)
-    assert [job.display_name for job in found] == ["on-0"]
+    found = use_of_stack(connection, "acme", "us-central1", "dev")
+    assert isinstance(found, Use)
+    assert [job.display_name for job in found.jobs] == ["on-0"]
+
+
+def test_the_guard_asks_every_cluster_of_a_stack(connection: Connection, service: Service) -> None:
+    listed = [
+        {"name": f"{PATHS['clusters']}/{id_}", "labels": {"slipway-stack": stack}}
+        for id_, stack in (("cpu-1a2b3c4", "dev"), ("gpu-1a2b3c4", "dev"), ("other", "prod"))
+    ]
+    service["clusters"] = {"persistentResources": listed}
+    for one in listed:
+        used = {**one, "state": "RUNNING", "resourcePools": [POOL]}
+        service.answers[str(one["name"])] = (200, used)
+    assert use_of_stack(connection, "acme", "us-central1", "dev") == Use((), ("cpu-1a2b3c4", "gpu-1a2b3c4"))
 
 
 @pytest.mark.parametrize("what", ["clusters", "jobs", "tuning", "pipelines"])
 def test_the_guard_can_not_tell_when_a_list_fails(connection: Connection, service: Service, what: str) -> None:
     service[what] = (403, {"error": {"code": 403, "message": "no"}})
-    assert isinstance(jobs_of(connection, "acme", "us-central1", "dev"), Unknown)
+    assert isinstance(use_of_stack(connection, "acme", "us-central1", "dev"), Unknown)
