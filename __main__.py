@@ -11,8 +11,11 @@ import pulumi
 
 from components.guard import guard
 from components.settings import configured, place
+from components.state import known
 from slipway.deployment.decide import decide, guarded_use
+from slipway.deployment.places import stay
 from slipway.errors import SlipwayError
+from slipway.live import Unknown
 
 CHECKOUT = Path(__file__).resolve().parent
 PACKAGES = Path(".slipway/packages")  # relative: the state keeps the path, and checkouts differ
@@ -27,6 +30,11 @@ def main() -> None:
         pulumi.log.warn("SLIPWAY_PURPOSE=destroy: nothing is declared, so `pulumi up` would delete the stack too")
         return
     stack, preview, now = configured(CHECKOUT), pulumi.runtime.is_dry_run(), datetime.now(UTC)
+    state = known()
+    if isinstance(state, Unknown):
+        pulumi.log.warn(f"can't tell what the stack has already, from {state.api}: {state.why}")
+    else:
+        stay(state, stack=name, project=project, region=region)
     with ThreadPoolExecutor(1) as background:  # the cloud answers while Python imports
         deciding = background.submit(
             copy_context().run, decide, stack, os.environ, preview, now, pulumi.log.info, pulumi.log.warn

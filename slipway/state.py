@@ -1,0 +1,120 @@
+"""What the engine knows of a stack before anything is declared: its state, as it was when the command began.
+
+Types, and what they are read from. Asking the engine is somebody else's; where that fails there is an `Unknown`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+COMPONENT = "slipway:components:PersistentResource"
+_CLUSTER = "gcp:vertex/aiPersistentResource:AiPersistentResource"
+_BUCKET = "gcp:storage/bucket:Bucket"
+_OBJECT = "gcp:storage/bucketObject:BucketObject"
+_ACCOUNT = "gcp:serviceaccount/account:Account"
+_TEMPLATE, _CATALOG = "slipway:components:JobTemplate", "slipway:components:Catalog"
+
+
+@dataclass(frozen=True)
+class StateCluster:
+    """A cluster by its logical `name` (which is its id, unless a person gave another) and the place it is in."""
+
+    name: str
+    id: str
+    project: str
+    region: str
+
+
+@dataclass(frozen=True)
+class StateBucket:
+    """`role` is the logical name (`catalog`, `work`), `name` the bucket's own."""
+
+    role: str
+    name: str
+    project: str
+    region: str
+
+
+@dataclass(frozen=True)
+class StateAccount:
+    """A service account. `role` is the logical name (`trainer`)."""
+
+    role: str
+    email: str
+    project: str
+
+
+@dataclass(frozen=True)
+class StateObject:
+    """An object in a bucket. `role` is the logical name."""
+
+    role: str
+    bucket: str
+    name: str
+
+
+@dataclass(frozen=True)
+class State:
+    """A stack's resources as its last command left them; all empty before the first one.
+
+    What waits for its deletion (the old half of a replacement) is not in it: the engine does not tell. `components` are
+    the logical names of the components around clusters, `packages` the code of templates.
+    """
+
+    clusters: tuple[StateCluster, ...] = ()
+    components: frozenset[str] = frozenset()
+    buckets: tuple[StateBucket, ...] = ()
+    accounts: tuple[StateAccount, ...] = ()
+    packages: tuple[StateObject, ...] = ()
+    catalog: StateObject | None = None
+
+    def has(self, project: str, region: str, cluster: str) -> bool:
+        """Whether it knows a cluster by its id."""
+        return any((one.project, one.region, one.id) == (project, region, cluster) for one in self.clusters)
+
+
+def read(resources: Mapping[str, Mapping[str, Any]]) -> State:
+    """From what the engine answers: for each URN its `type` and `outputs`. Outputs that are missing become ""."""
+    found = [_Resource.read(urn, body) for urn, body in sorted(resources.items())]
+    objects = [(one.parent, StateObject(one.name, one.text("bucket"), one.text("name"))) for one in _of(found, _OBJECT)]
+    return State(
+        clusters=tuple(
+            StateCluster(one.name, one.text("name") or one.name, one.text("project"), one.text("location"))
+            for one in _of(found, _CLUSTER)
+        ),
+        components=frozenset(one.name for one in _of(found, COMPONENT)),
+        buckets=tuple(
+            StateBucket(one.name, one.text("name"), one.text("project"), one.text("location").lower())
+            for one in _of(found, _BUCKET)
+        ),
+        accounts=tuple(StateAccount(one.name, one.text("email"), one.text("project")) for one in _of(found, _ACCOUNT)),
+        packages=tuple(one for parent, one in objects if parent == _TEMPLATE),
+        catalog=next((one for parent, one in objects if parent == _CATALOG), None),
+    )
+
+
+@dataclass(frozen=True)
+class _Resource:
+    """`name` is the logical one, `parent` the type of the component around it, empty without one."""
+
+    type: str
+    parent: str
+    name: str
+    outputs: Mapping[str, Any]
+
+    @classmethod
+    def read(cls, urn: str, body: Mapping[str, Any]) -> _Resource:
+        """`urn:pulumi:STACK::PROJECT::PARENT$TYPE::NAME`, where a name may have anything in it."""
+        _, _, types, name = urn.split("::", 3)
+        parents, _, own = types.rpartition("$")
+        return cls(own, parents.rpartition("$")[2], name, body.get("outputs") or {})
+
+    def text(self, key: str) -> str:
+        value = self.outputs.get(key)
+        return value if isinstance(value, str) else ""
+
+
+def _of(resources: Iterable[_Resource], type_: str) -> Iterator[_Resource]:
+    return (one for one in resources if one.type == type_)

@@ -1,0 +1,41 @@
+"""What the program learns of its own stack from the engine, before it declares anything. # N1"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.checkouts.checkout import PROJECT, REGION, Checkout
+
+pytestmark = pytest.mark.journey
+
+TELLS = """
+import pulumi
+from components.state import known
+pulumi.log.info(f"KNOWN {known()!r}")
+"""
+NOTHING = "State(clusters=(), components=frozenset(), buckets=(), accounts=(), packages=(), catalog=None)"
+
+
+def told(checkout: Checkout, verb: str, *arguments: str, **extra: str) -> str:
+    """What the program of this command was told."""
+    program = checkout.folder / "__main__.py"
+    before = program.read_text()
+    program.write_text(TELLS + before)
+    done = checkout.pulumi(verb, *arguments, **extra)
+    program.write_text(before)
+    (known,) = {line.split("KNOWN ", 1)[1].strip() for line in done.said.splitlines() if "KNOWN " in line}
+    return known
+
+
+def test_it_is_told_in_every_command_and_never_of_another_stack(checkout: Checkout) -> None:
+    assert told(checkout, "preview") == NOTHING
+    assert told(checkout, "up") == NOTHING, "as it was when the command began"
+    (cluster,) = checkout.clusters()
+    for known in (told(checkout, "preview"), told(checkout, "refresh", "--yes", "--skip-preview", "--run-program")):
+        assert f"StateCluster(name='{cluster}', id='{cluster}', project='{PROJECT}', region='{REGION}')" in known
+        assert f"components=frozenset({{'{cluster}'}})" in known
+        assert f"StateBucket(role='work', name='{PROJECT}-{checkout.stack}-work', project='{PROJECT}'" in known
+        assert "StateAccount(role='trainer'" in known
+        assert f"catalog=StateObject(role='catalog', bucket='{PROJECT}-{checkout.stack}-catalog'" in known
+    assert f"id='{cluster}'" in told(checkout, "destroy", SLIPWAY_PURPOSE="destroy")
+    assert told(checkout, "preview") == NOTHING

@@ -1,0 +1,79 @@
+"""What the engine answers when it is asked for a stack's resources, read. # N1"""
+
+from typing import Any
+
+from slipway.state import State, StateAccount, StateBucket, StateCluster, StateObject, read
+
+HEAD = "urn:pulumi:prod::slipway::"
+CLUSTER = "gcp:vertex/aiPersistentResource:AiPersistentResource"
+
+
+def resource(types: str, logical: str, /, **outputs: Any) -> dict[str, Any]:
+    return {f"{HEAD}{types}::{logical}": {"type": types.rpartition("$")[2], "outputs": outputs}}
+
+
+STACK = {
+    **resource("pulumi:pulumi:Stack", "slipway-prod", clusters={"cpu": "cpu-1a2b3c4"}),
+    **resource("slipway:components:PersistentResource", "cpu-1a2b3c4", id="cpu-1a2b3c4"),
+    **resource(
+        f"slipway:components:PersistentResource${CLUSTER}",
+        "cpu-1a2b3c4",
+        name="cpu-1a2b3c4",
+        project="acme",
+        location="us-central1",
+    ),
+    **resource(
+        "slipway:components:Workspace$gcp:storage/bucket:Bucket",
+        "work",
+        name="acme-work",
+        project="acme",
+        location="US-CENTRAL1",
+    ),
+    **resource(
+        "slipway:components:Workspace$gcp:serviceaccount/account:Account",
+        "trainer",
+        email="trainer@acme.iam.gserviceaccount.com",
+        project="acme",
+    ),
+    **resource(
+        "slipway:components:JobTemplate$gcp:storage/bucketObject:BucketObject",
+        "nap-0123456789ab",
+        bucket="acme-catalog",
+        name="packages/nap-0123456789ab.tar.gz",
+    ),
+    **resource(
+        "slipway:components:Catalog$gcp:storage/bucketObject:BucketObject",
+        "catalog",
+        bucket="acme-catalog",
+        name="catalog.json",
+    ),
+    **resource("slipway:components:Workspace$gcp:projects/iAMMember:IAMMember", "submit-group::of@acme.example"),
+}
+
+
+def test_a_stack_is_read_by_roles_and_places() -> None:
+    assert read(STACK) == State(
+        clusters=(StateCluster("cpu-1a2b3c4", "cpu-1a2b3c4", "acme", "us-central1"),),
+        components=frozenset({"cpu-1a2b3c4"}),
+        buckets=(StateBucket("work", "acme-work", "acme", "us-central1"),),
+        accounts=(StateAccount("trainer", "trainer@acme.iam.gserviceaccount.com", "acme"),),
+        packages=(StateObject("nap-0123456789ab", "acme-catalog", "packages/nap-0123456789ab.tar.gz"),),
+        catalog=StateObject("catalog", "acme-catalog", "catalog.json"),
+    )
+
+
+def test_before_anything_is_deployed_there_is_nothing() -> None:
+    assert read({}) == State()
+
+
+def test_a_component_whose_cluster_was_never_made_has_none() -> None:
+    known = read(resource("slipway:components:PersistentResource", "cpu-1a2b3c4"))
+    assert known.components == {"cpu-1a2b3c4"}
+    assert known.clusters == ()
+
+
+def test_a_cluster_is_known_in_its_place_alone() -> None:
+    known = read(STACK)
+    assert known.has("acme", "us-central1", "cpu-1a2b3c4")
+    assert not known.has("acme", "europe-west4", "cpu-1a2b3c4")
+    assert not known.has("acme", "us-central1", "cpu-1a2b3c4-2")
