@@ -80,6 +80,7 @@ def main() -> None:
         stack=name,
         region=region,
         commit=commit.commit,
+        dirty=bool(commit.dirty),
         catalog_bucket=stack.workspace.catalog_bucket,
         work_bucket=stack.workspace.work_bucket,
         trainer=email(stack.workspace.trainer, project),

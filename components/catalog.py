@@ -9,6 +9,7 @@ from typing import Any
 import pulumi
 from pulumi_gcp import storage
 
+from slipway.revision import Revision
 from slipway.template.document import NAME
 
 
@@ -31,7 +32,7 @@ class Catalog(pulumi.ComponentResource):
     ) -> None:
         """`after` are the resources that must exist before people may read of them."""
         facts = {
-            "commit": document["commit"] + (" with local changes" if document["dirty"] else ""),
+            "commit": str(Revision(document["commit"], document["dirty"])),
             "clusters": {cluster: entry["id"] for cluster, entry in document["clusters"].items()},
             "retiring": document["retiring"],
             "templates": sorted(document["templates"]),

@@ -126,6 +126,16 @@ class Job:
         return self._job.id
 
     @property
+    def commit(self) -> str:
+        """The reviewed commit that defined its template: ``3f9c2e1``."""
+        return naming.revision_of(self._job.labels).commit
+
+    @property
+    def dirty(self) -> bool | None:
+        """Whether the template was deployed with changes that this commit lacks; None where the job does not tell."""
+        return naming.revision_of(self._job.labels).dirty
+
+    @property
     def state(self) -> str:
         """The API's name for it: ``JOB_STATE_RUNNING``."""
         return self._job.state

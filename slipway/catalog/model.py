@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal
 
+from slipway.revision import Revision
+
 Scalar = int | float | str | bool
 ParameterType = Literal["int", "float", "str", "bool"]
 
@@ -127,6 +129,11 @@ class Catalog:
     retiring: tuple[str, ...]
     templates: Mapping[str, Template]
     source: str = field(default="", compare=False)
+
+    @property
+    def revision(self) -> Revision:
+        """What it was deployed from; of no commit for a catalog that does not tell."""
+        return Revision(self.commit, self.dirty)
 
     def cluster_named(self, cluster_id: str) -> Cluster | None:
         return next((cluster for cluster in self.clusters.values() if cluster.id == cluster_id), None)

@@ -31,7 +31,9 @@ def job_document(job: CustomJob, context: Context) -> dict[str, Any]:
         "template": job.labels.get(naming.TEMPLATE_LABEL),
         "requestId": job.labels.get(naming.REQUEST_LABEL),
         "user": job.labels.get(naming.USER_LABEL),
-        "commit": job.labels.get(naming.COMMIT_LABEL),
+        "commit": naming.revision_of(job.labels).commit or None,
+        "dirty": naming.revision_of(job.labels).dirty,
+        "code": _code(job),
         "labels": dict(job.labels),
         "way": money.way,
         "cluster": context.cluster_name(job.persistent_resource_id) if job.persistent_resource_id else None,
@@ -74,6 +76,14 @@ def job_document(job: CustomJob, context: Context) -> dict[str, Any]:
             if pool.replicas
         ],
     }
+
+
+def _code(job: CustomJob) -> dict[str, Any] | None:
+    """What --code packed; None for a job of the reviewed code."""
+    if naming.CODE_LABEL not in job.labels:
+        return None
+    revision = naming.code_revision_of(job.labels)
+    return {"hash": job.labels[naming.CODE_LABEL], "commit": revision.commit or None, "dirty": revision.dirty}
 
 
 def events_document(events: Events, job: CustomJob) -> dict[str, Any]:

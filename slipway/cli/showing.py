@@ -146,10 +146,11 @@ def _facts(context: Context, picture: Picture) -> list[tuple[str, str]]:
         ("moved on", f"to {picture.next.display_name} ({way_of(picture.next)})" if picture.next else ""),
         ("template", job.labels.get(naming.TEMPLATE_LABEL, "")),
         ("parameters", _parameters(picture.typed)),
-        ("commit", job.labels.get(naming.COMMIT_LABEL, "")),
+        ("commit", str(naming.revision_of(job.labels))),
         (
             "code",
-            join(dict.fromkeys(uri for pool in job.worker_pools for uri in pool.packages or (pool.image,) if uri)),
+            join(dict.fromkeys(uri for pool in job.worker_pools for uri in pool.packages or (pool.image,) if uri))
+            + _packed(job),
         ),
         ("user", job.labels.get(naming.USER_LABEL, "")),
         ("request", job.labels.get(naming.REQUEST_LABEL, "")),
@@ -165,6 +166,14 @@ def _facts(context: Context, picture: Picture) -> list[tuple[str, str]]:
         ("console", context.console_link(job.id)),
     ]
     return [(key, value) for key, value in facts if value]
+
+
+def _packed(job: CustomJob) -> str:
+    """``  @ 3f9c2e1 with local changes`` of what --code packed."""
+    if naming.CODE_LABEL not in job.labels:
+        return ""
+    revision = naming.code_revision_of(job.labels)
+    return f"  @ {revision}" if revision.commit else ", never committed"
 
 
 def _parameters(typed: Retyped | None) -> str:

@@ -106,7 +106,7 @@ class Terminal:
 
 def commit_words(catalog: Catalog) -> str:
     """The reviewed commit that defined the template, with a + when there was more than it."""
-    return f"  @ {catalog.commit}{'+' if catalog.dirty else ''}" if catalog.commit else ""
+    return f"  @ {catalog.revision.short}" if catalog.commit else ""
 
 
 def document(context: Context, submitted: Submitted, job: Any, submission_id: str) -> dict[str, Any]:

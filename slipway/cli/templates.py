@@ -10,6 +10,7 @@ import click
 from slipway.catalog.model import Parameter, Study, Template, Way
 from slipway.cli import screen, suggest
 from slipway.cli.context import Context, catalog_option, output_option
+from slipway.cli.submitting import commit_words
 from slipway.cloud.kinds import KINDS, TUNING_JOB
 from slipway.prices import dollars
 from slipway.rules import WAYS
@@ -64,8 +65,7 @@ def show(template: str, catalog: str | None, output: str) -> None:
     if output == "json":
         screen.out_json("template", {"catalog": _origin(context), "template": _document(found)})
         return
-    commit = context.catalog.commit
-    screen.out(f"{found.name}  {found.summary}{f'  @ {commit}' if commit else ''}".rstrip())
+    screen.out(f"{found.name}  {found.summary}{commit_words(context.catalog)}".rstrip())
     if found.parameters:
         screen.out("")
         screen.table(

@@ -13,7 +13,8 @@ from slipway.cloud.storage import Location
 from slipway.code.tree import Tree
 from slipway.errors import ConfigError, PolicyError
 from slipway.package import SourcePackage, assemble, requirement_lines
-from slipway.submit.naming import CODE_COMMIT_LABEL, CODE_LABEL, DIRTY_LABEL
+from slipway.revision import Revision, mark
+from slipway.submit.naming import CODE_COMMIT_LABEL, CODE_DIRTY_LABEL, CODE_LABEL
 
 PLACEHOLDER = "${slipway.package}"
 _SETUP = frozenset({"setup.py", "conftest.py"})
@@ -30,12 +31,16 @@ class Code:
     dirty: bool
 
     @property
+    def revision(self) -> Revision:
+        return Revision(self.commit, self.dirty)
+
+    @property
     def labels(self) -> Mapping[str, str]:
         """What tells later which code a job ran."""
         return {
             CODE_LABEL: self.package.sha256[:40],
             CODE_COMMIT_LABEL: self.commit[:40],
-            DIRTY_LABEL: "true" if self.dirty else "false",
+            CODE_DIRTY_LABEL: mark(self.dirty),
         }
 
 

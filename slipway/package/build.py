@@ -11,7 +11,7 @@ import tarfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from slipway.errors import ConfigError
 from slipway.package.gzip import stored
@@ -109,10 +109,15 @@ def requirement_lines(content: bytes, name: str) -> tuple[str, ...]:
     return tuple(line for line in lines if line)
 
 
+def is_packed(path: PurePath) -> bool:
+    """Whether a file of a job's folder goes into its package: all do but what Python and its tools leave there."""
+    return not _LEFT_OUT & set(path.parts) and path.suffix != ".pyc"
+
+
 def _sources(folder: Path) -> Iterator[tuple[str, bytes]]:
     for path in folder.rglob("*"):
         inner = path.relative_to(folder)
-        if path.is_file() and not _LEFT_OUT & set(inner.parts) and path.suffix != ".pyc":
+        if path.is_file() and is_packed(inner):
             if not path.resolve().is_relative_to(folder.resolve()):
                 raise ConfigError(
                     f"{folder.name}/{inner.as_posix()} is a link out of its package",

@@ -6,8 +6,10 @@ import base64
 import hashlib
 import re
 import secrets
+from collections.abc import Mapping
 
 from slipway.errors import ConfigError
+from slipway.revision import Revision, labelled
 
 REQUEST_LABEL = "slipway-request"
 TEMPLATE_LABEL = "slipway-template"
@@ -15,12 +17,13 @@ STACK_LABEL = "slipway-stack"
 USER_LABEL = "slipway-user"
 WAY_LABEL = "slipway-way"
 COMMIT_LABEL = "slipway-commit"
+DIRTY_LABEL = "slipway-commit-dirty"
 ROLES_LABEL = "slipway-roles"
 SWEEP_LABEL = "slipway-sweep"
 RUN_LABEL = "slipway-run"
 CODE_LABEL = "slipway-code"
 CODE_COMMIT_LABEL = "slipway-code-commit"
-DIRTY_LABEL = "slipway-dirty"
+CODE_DIRTY_LABEL = "slipway-dirty"
 
 _REQUEST_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 _NOT_IN_LABELS = re.compile(r"[^a-z0-9_-]+")
@@ -66,6 +69,16 @@ def roles_value(roles: tuple[str, ...]) -> str:
 def roles_of(value: str) -> tuple[str, ...]:
     """What :func:`roles_value` wrote."""
     return tuple(value.split("_")) if value else ()
+
+
+def revision_of(labels: Mapping[str, str]) -> Revision:
+    """The reviewed commit that defined a job's template; jobs of long ago do not tell whether there was more than it."""
+    return labelled(labels, COMMIT_LABEL, DIRTY_LABEL)
+
+
+def code_revision_of(labels: Mapping[str, str]) -> Revision:
+    """What --code packed: no commit for a tree that was never committed, and for a job of the reviewed code."""
+    return labelled(labels, CODE_COMMIT_LABEL, CODE_DIRTY_LABEL)
 
 
 def _base32(raw: bytes) -> str:

@@ -18,7 +18,7 @@ def find_template(catalog: Catalog, name: str) -> Template:
     if name in catalog.templates:
         return catalog.templates[name]
     near = difflib.get_close_matches(name, catalog.templates, n=1, cutoff=0.5)
-    commit = f" @ {catalog.commit}" if catalog.commit else ""
+    commit = f" @ {catalog.revision.short}" if catalog.commit else ""
     raise ConfigError(
         f"template {name!r} not found in catalog {catalog.stack}{commit}",
         why=f"the catalog has {', '.join(sorted(catalog.templates)) or 'no templates'}",

@@ -22,7 +22,8 @@ from slipway.sweep.runs import Fate, Run
 
 @dataclass(frozen=True)
 class Head:
-    """What a sweep is. ``digest`` covers template, points and flags; ``commit`` is the catalog's when it began."""
+    """What a sweep is. ``digest`` covers template, points and flags; ``commit`` is the catalog's when it began, with
+    a + where there was more than it."""
 
     sweep: str
     template: str

@@ -13,6 +13,7 @@ from typing import Any
 from slipway.cluster import ClusterSpec
 from slipway.errors import ConfigError
 from slipway.reservation import Reservation
+from slipway.revision import mark
 from slipway.rules import check as check_rules
 from slipway.template.case import Case
 from slipway.template.code import Package
@@ -31,7 +32,7 @@ _MESSAGES = {CUSTOM_JOB: "CustomJob", TUNING_JOB: "HyperparameterTuningJob", PIP
 class Setting:
     """What the stack gives to every template. `trainer` is a service account's address, `clusters` ids by name.
 
-    `reservations` by the names that templates use; `code_allowed` where --code may replace a template's package.
+    `reservations` by the names that templates use; `code_allowed` where --code may replace a template's package. `dirty`: there is more than the `commit`.
     """
 
     stack: str
@@ -42,6 +43,7 @@ class Setting:
     trainer: str
     clusters: Mapping[str, str]
     project: str = ""
+    dirty: bool = False
     reservations: Mapping[str, Reservation] = field(default_factory=dict)
     code_allowed: bool = False
 
@@ -74,6 +76,7 @@ def request(
         "slipway-template": template.name,
         "slipway-stack": setting.stack,
         "slipway-commit": setting.commit,
+        "slipway-commit-dirty": mark(setting.dirty),
         "slipway-way": way,
         "slipway-request": f"${{{REQUEST}}}",
     }

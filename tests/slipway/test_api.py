@@ -37,6 +37,7 @@ def stack(_stack: Stack, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
 def test_a_job_is_submitted_awaited_and_read(stack: Stack, capfd: pytest.CaptureFixture[str]) -> None:  # N12
     job = slipway.submit("hello", code_="print('out of the job'); print('and more')")
     assert job.name.startswith("hello-") and job.state.startswith("JOB_STATE_")
+    assert (job.commit, job.dirty) == ("3f9c2e1", None), "catalogs of long ago don't tell"  # N8
     done = job.wait(timeout=120)
     assert done.ended and done.state == "JOB_STATE_SUCCEEDED" and done == job
     assert done.output == f"gs://w-{stack.name}/jobs/{job.name}"

@@ -81,6 +81,15 @@ class Stack:
         self.catalog = self._catalog()
         self.publish()
 
+    def deploy(self, commit: str, *, dirty: bool) -> None:
+        """Publish the catalog as a deployment from there does."""
+        self.catalog.update(commit=commit, dirty=dirty)
+        for template in self.catalog["templates"].values():
+            for way in template["ways"]:
+                mark = "true" if dirty else "false"
+                way["request"]["labels"].update({"slipway-commit": commit, "slipway-commit-dirty": mark})
+        self.publish()
+
     def make_cluster(self, replicas: int = 1, most: int = 3, cluster: str = "") -> None:
         pool = {
             **SHAPE,

@@ -90,6 +90,20 @@ def test_the_same_code_is_put_there_once(open_to_code: Stack, source: Path) -> N
     assert packages == {f"gs://w-{open_to_code.name}/{name}" for name in uploaded(open_to_code)}
 
 
+def test_a_job_tells_the_tree_it_ran_and_the_commit_of_its_template_apart(
+    open_to_code: Stack, source: Path
+) -> None:  # N8
+    commit = head(source)
+    assert open_to_code.run("submit", "hello", "--code", "src").code == 0
+    (job,) = open_to_code.jobs()
+    lines = open_to_code.run("jobs", "show", job["displayName"]).out.splitlines()
+    (code,) = [line for line in lines if line.startswith("code ")]
+    assert code.endswith(f"  @ {commit[:7]} with local changes") and "commit     3f9c2e1" in lines
+    found = open_to_code.run("jobs", "show", job["displayName"], "--output", "json").json["job"]
+    assert found["code"] == {"hash": job["labels"]["slipway-code"], "commit": commit, "dirty": True}
+    assert (found["commit"], found["dirty"]) == ("3f9c2e1", None), "the template's, whose catalog does not tell"
+
+
 def test_without_it_the_reviewed_package_runs(open_to_code: Stack) -> None:
     assert open_to_code.run("submit", "hello").code == 0
     (job,) = open_to_code.jobs()

@@ -35,10 +35,70 @@ def test_changes_beside_the_commit_are_told(checkout: Path, name: str) -> None:
     assert str(found).endswith(" with local changes")
 
 
-def test_what_ci_has_checked_out_goes_first(checkout: Path) -> None:
-    assert revision(checkout, {"SLIPWAY_COMMIT": "0123456789ABCDEF0123456789abcdef01234567"}) == Revision(
-        "0123456", False
-    )
+def test_untracked_files_count_where_git_is_told_not_to_show_them(checkout: Path) -> None:
+    git(checkout, "config", "status.showUntrackedFiles", "no")
+    (checkout / "untracked").touch()
+    assert revision(checkout, {}).dirty
+
+
+@pytest.mark.parametrize("name", ["templates/secret.py", "jobs/digits/secret.csv", "jobs/digits/deep/secret.py"])
+def test_what_is_published_though_git_ignores_it_is_a_change(checkout: Path, name: str) -> None:
+    (checkout / ".git" / "info" / "exclude").write_text("secret.*\n")
+    (checkout / name).parent.mkdir(parents=True)
+    (checkout / name).touch()
+    assert revision(checkout, {}).dirty
+
+
+@pytest.mark.parametrize("name", ["secret.py", "docs/secret.py", "jobs/digits/__pycache__/secret.pyc"])
+def test_what_git_ignores_and_nobody_publishes_is_none(checkout: Path, name: str) -> None:
+    (checkout / ".git" / "info" / "exclude").write_text("secret.*\n")
+    (checkout / name).parent.mkdir(parents=True, exist_ok=True)
+    (checkout / name).touch()
+    assert not revision(checkout, {}).dirty
+
+
+class TestWhatTheEnvironmentSays:
+    """`SLIPWAY_COMMIT` is compared where there is git, and believed where there is none."""
+
+    @pytest.mark.parametrize("digits", [7, 12, 40])
+    def test_the_checkouts_own_commit_is_as_if_nothing_was_said(self, checkout: Path, digits: int) -> None:
+        head = git(checkout, "rev-parse", "HEAD")
+        assert revision(checkout, {"SLIPWAY_COMMIT": head[:digits].upper()}) == Revision(head[:7], dirty=False)
+
+    def test_it_does_not_make_changes_clean(self, checkout: Path) -> None:
+        (checkout / "file").write_text("two")
+        assert revision(checkout, {"SLIPWAY_COMMIT": git(checkout, "rev-parse", "HEAD")}).dirty
+
+    def test_another_commit_than_the_checkouts_is_refused(self, checkout: Path) -> None:
+        head = git(checkout, "rev-parse", "--short=7", "HEAD")
+        with pytest.raises(ConfigError, match=f"SLIPWAY_COMMIT is 0123456, and the checkout is at {head}") as caught:
+            revision(checkout, {"SLIPWAY_COMMIT": "0123456789"})
+        assert "git checkout 0123456789, or unset SLIPWAY_COMMIT" in caught.value.fix
+
+    def test_a_tarball_is_believed(self, tmp_path: Path) -> None:
+        assert revision(tmp_path, {"SLIPWAY_COMMIT": "0123456789ABCDEF0123456789abcdef01234567"}) == Revision(
+            "0123456", dirty=False
+        )
+
+    def test_a_tarball_in_somebody_elses_checkout_is_not_of_that(self, checkout: Path) -> None:
+        (checkout / ".git" / "info" / "exclude").write_text("unpacked\n")
+        unpacked = checkout / "unpacked"
+        unpacked.mkdir()
+        (unpacked / "file").touch()
+        assert revision(unpacked, {"SLIPWAY_COMMIT": "0123456"}) == Revision("0123456", dirty=False)
+        assert revision(unpacked, {}) == Revision("unknown", dirty=False)
+
+    def test_where_there_is_no_git_command_it_is_believed(
+        self, checkout: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("PATH", str(checkout))
+        assert revision(checkout, {"SLIPWAY_COMMIT": "0123456"}) == Revision("0123456", dirty=False)
+
+    def test_a_checkout_that_git_refuses_to_read_is_not_guessed_at(self, checkout: Path) -> None:
+        (checkout / ".git" / "config").write_text("[broken\n")
+        with pytest.raises(ConfigError, match="can't be compared with the checkout: git says 'bad config"):
+            revision(checkout, {"SLIPWAY_COMMIT": "0123456"})
+        assert revision(checkout, {}) == Revision("unknown", dirty=False)
 
 
 def test_a_variable_that_is_no_commit_is_refused(checkout: Path) -> None:

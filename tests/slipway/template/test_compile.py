@@ -1,5 +1,6 @@
 """A template becomes the exact message that is posted, checked with the official type. # D3 # D9"""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -23,9 +24,12 @@ def test_the_request_on_a_pool() -> None:  # P1
         "slipway-template": "dask-digits",
         "slipway-stack": "dev",
         "slipway-commit": "3f9c2e1",
+        "slipway-commit-dirty": "false",
         "slipway-way": "pool",
         "slipway-request": "${slipway.request}",
     }
+    changed = request(template(), "pool", replace(SETTING, dirty=True), {CODE: URI}, "cpu")
+    assert changed["labels"]["slipway-commit-dirty"] == "true", "the commit lacks what defined it"  # N8
     spec = body["jobSpec"]
     assert spec["persistentResourceId"] == "cpu-1a2b3c4"
     assert spec["serviceAccount"] == "trainer@acme.iam.gserviceaccount.com"
