@@ -93,10 +93,9 @@ class Sweeping:
             journal.begin(self._head())
             left = todo(found.count, known(found.id, journal.jobs, journal.open, listing.result()), retry=retry)
             self._said(choices, left, retry=retry)
-            if journal.commit != catalog.revision.short and (left.send or left.look):
-                screen.note(
-                    f"note: begun with the templates of {journal.commit}; the rest runs those of {catalog.revision.short}"
-                )
+            now = catalog.revision.short
+            if journal.commit != now and (left.send or left.look):
+                screen.note(f"note: begun with the templates of {journal.commit}; the rest runs those of {now}")
             delivery = self._deliver(journal, threads, post, choices, left, insist=retry)
         return Sweep(found.id, found.count, self._again, post.all), delivery, left
 
@@ -134,7 +133,8 @@ class Sweeping:
     def _head(self) -> Head:
         catalog, found = self._context.catalog, self.plan
         template = found.groups[0].prepared.template.name
-        return Head(found.id, template, found.digest, found.count, catalog.revision.short, self._context.now.isoformat())
+        commit, when = catalog.revision.short, self._context.now.isoformat()
+        return Head(found.id, template, found.digest, found.count, commit, when)
 
     def _choices(self, threads: ThreadPoolExecutor) -> list[Choice]:
         """A way for each group of runs. Raises PolicyError when one has none, or a run breaks a rule of the service."""

@@ -21,7 +21,8 @@ _PUBLISHED = ("templates/*.py", "jobs/*/*")
 
 
 def revision(checkout: Path, environ: Mapping[str, str]) -> Revision:
-    """What git says of the checkout, if it tracks it. `SLIPWAY_COMMIT` is believed only where there is no git to ask: a tarball, an image.
+    """What git says of the checkout, if it tracks it. `SLIPWAY_COMMIT` is believed only where there is no git to ask: a
+    tarball, an image.
 
     Raises ConfigError for a `SLIPWAY_COMMIT` that is no commit, or another one than the checkout's.
     """

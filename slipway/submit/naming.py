@@ -72,7 +72,7 @@ def roles_of(value: str) -> tuple[str, ...]:
 
 
 def revision_of(labels: Mapping[str, str]) -> Revision:
-    """The reviewed commit that defined a job's template; jobs of long ago do not tell whether there was more than it."""
+    """The reviewed commit that defined a job's template; older jobs do not tell whether there was more."""
     return labelled(labels, COMMIT_LABEL, DIRTY_LABEL)
 
 

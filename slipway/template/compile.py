@@ -32,7 +32,8 @@ _MESSAGES = {CUSTOM_JOB: "CustomJob", TUNING_JOB: "HyperparameterTuningJob", PIP
 class Setting:
     """What the stack gives to every template. `trainer` is a service account's address, `clusters` ids by name.
 
-    `reservations` by the names that templates use; `code_allowed` where --code may replace a template's package. `dirty`: there is more than the `commit`.
+    `reservations` by the names that templates use; `code_allowed` where --code may replace a template's package.
+    `dirty`: there is more than the `commit`.
     """
 
     stack: str
