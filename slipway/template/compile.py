@@ -44,9 +44,9 @@ class Setting:
     trainer: str
     clusters: Mapping[str, str]
     project: str = ""
-    dirty: bool = False
     reservations: Mapping[str, Reservation] = field(default_factory=dict)
     code_allowed: bool = False
+    dirty: bool = False
 
 
 def request(
