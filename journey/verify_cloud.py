@@ -18,6 +18,7 @@ from pathlib import Path
 
 import psutil
 
+from journey.backend import file_backend
 from journey.budget import Budget, budget
 from journey.commands import Actor
 from journey.leftovers import MARK, drop_dead_locks, end, marked, mend_backend
@@ -63,7 +64,7 @@ class Verification:
             self.folder,
             {
                 **environment,
-                "PULUMI_BACKEND_URL": f"file://{self.folder / 'pulumi-state'}",
+                "PULUMI_BACKEND_URL": file_backend(self.folder / "pulumi-state"),
                 "PULUMI_CONFIG_PASSPHRASE_FILE": str(passphrase),
                 "PULUMI_SKIP_UPDATE_CHECK": "true",
                 "SLIPWAY_CATALOG": f"gs://{self.declared.workspace.catalog_bucket}",

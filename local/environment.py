@@ -5,6 +5,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from journey.backend import file_backend
 from local.cloud.identities import PROJECT_ID
 from local.cloud.state import Record
 
@@ -42,7 +43,7 @@ def engine_variables(folder: Path, engine: Path, path: str) -> dict[str, str]:
     return {
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), str(engine), path]),
         "PULUMI_HOME": str(folder / "pulumi-home"),
-        "PULUMI_BACKEND_URL": f"file://{folder / 'pulumi-state'}",
+        "PULUMI_BACKEND_URL": file_backend(folder / "pulumi-state"),
         "PULUMI_CONFIG_PASSPHRASE": PASSPHRASE,
         "PULUMI_SKIP_UPDATE_CHECK": "true",
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",

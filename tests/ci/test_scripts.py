@@ -13,6 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from journey.backend import file_backend
 from local.engine import ensure
 from tests.ci.conftest import Workflow
 
@@ -71,7 +72,7 @@ def runner(tmp_path: Path, workflows: dict[str, Workflow]) -> Runner:
         "PATH": os.pathsep.join(bins),
         "HOME": str(tmp_path / "home"),
         "PULUMI_HOME": str(tmp_path / "home"),
-        "PULUMI_BACKEND_URL": f"file://{tmp_path / 'state'}",
+        "PULUMI_BACKEND_URL": file_backend(tmp_path / "state"),
         # Stands for the key in Cloud KMS: both keep what unlocks the state's secrets in the state itself.
         "PULUMI_CONFIG_PASSPHRASE": "a key",
         "PULUMI_FALLBACK_TO_STATE_SECRETS_MANAGER": "true",
@@ -124,7 +125,7 @@ def test_the_lock_of_a_dead_run_is_released_when_asked(runner: Runner) -> None:
         env=runner.environ,
         stdout=subprocess.DEVNULL,
     )
-    locks = Path(runner.environ["PULUMI_BACKEND_URL"].removeprefix("file://")) / ".pulumi" / "locks"
+    locks = runner.folder.parent / "state" / ".pulumi" / "locks"
     while not list(locks.rglob("*.json")):
         assert killed.poll() is None
         time.sleep(0.05)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from journey.backend import file_backend
 from tests.checkouts.checkout import Checkout
 from tests.checkouts.shell import Started, wait_for
 
@@ -124,7 +125,7 @@ def test_of_two_at_once_with_different_states_both_end_well_and_one_cluster_is_m
     first.until(lambda: "RUNNING" in checkout.clusters().values(), "the cluster runs")
     backend = checkout.state / "other-state"
     backend.mkdir()
-    other = {"PULUMI_BACKEND_URL": f"file://{backend}"}
+    other = {"PULUMI_BACKEND_URL": file_backend(backend)}
     made = checkout.run("pulumi", "stack", "init", checkout.stack, role="deployer", **other)
     assert made.code == 0, made.said
     second = checkout.pulumi("up", **other)

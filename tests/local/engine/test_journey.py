@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from journey.backend import file_backend
 from local.engine import Engine, ensure
 from local.engine.version import PINNED, parse
 
@@ -55,7 +56,7 @@ def pulumi(engine: Engine, tmp_path: Path) -> Pulumi:
         "PATH": os.pathsep.join((str(Path(sys.executable).parent), str(engine.bin), os.environ["PATH"])),
         "HOME": str(tmp_path),
         "PULUMI_HOME": str(tmp_path / "home"),
-        "PULUMI_BACKEND_URL": f"file://{tmp_path / 'state'}",
+        "PULUMI_BACKEND_URL": file_backend(tmp_path / "state"),
         "PULUMI_CONFIG_PASSPHRASE": "a phrase",
         "PULUMI_SKIP_UPDATE_CHECK": "true",
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",

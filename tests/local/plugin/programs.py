@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from journey.backend import file_backend
 from local import environment, plugin
 from tests.local.conftest import LocalCloud
 
@@ -40,7 +41,7 @@ class Program:
     def try_(self, *words: str) -> subprocess.CompletedProcess[str]:
         """A pulumi command, however it ends."""
         variables = environment.engine_variables(self.folder, self.engine, os.environ["PATH"])
-        variables["PULUMI_BACKEND_URL"] = f"file://{self.folder / 'state'}"
+        variables["PULUMI_BACKEND_URL"] = file_backend(self.folder / "state")
         return subprocess.run(
             ["pulumi", *words, "--non-interactive"],
             cwd=self.folder,

@@ -1,0 +1,16 @@
+"""Pulumi's state in a folder: the address by which a killed engine can't spoil it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import quote
+
+
+def file_backend(folder: Path) -> str:
+    """The value of PULUMI_BACKEND_URL for a folder.
+
+    Without `metadata=skip` the engine writes a small `.attrs` file beside each file of its own, and not in one step: one
+    that is killed just then leaves it empty, after which every command fails on that stack (`failed to load checkpoint:
+    EOF`). Nothing in those files is ever needed.
+    """
+    return f"file://{quote(str(folder))}?metadata=skip"

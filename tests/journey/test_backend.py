@@ -1,0 +1,180 @@
+"""Pulumi's state in a folder: a killed engine can't spoil it, and where one did, docs/ci.md says the way out. (N4)"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from journey.backend import file_backend
+from tests.checkouts.fixtures import engine
+from tests.checkouts.shell import Done
+from tests.local.conftest import ROOT
+
+__all__ = ["engine"]
+
+PROJECT = "name: plain\nruntime: python\n"
+PROGRAM = "import pulumi\npulumi.export('fact', 1)\n"
+UP = ("up", "--yes", "--skip-preview", "--stack", "dev")
+
+
+@dataclass(frozen=True)
+class Project:
+    """A program of one line, with its state in a folder whose name needs to be quoted in an address."""
+
+    folder: Path
+    engine: Path
+
+    @property
+    def state(self) -> Path:
+        return self.folder / "a state"
+
+    @property
+    def files(self) -> Path:
+        return self.state / ".pulumi"
+
+    @property
+    def unsafe(self) -> str:
+        """The address that people write who were not told."""
+        return f"file://{self.state}"
+
+    def pulumi(self, *arguments: str, backend: str = "") -> Done:
+        return self.type(f"pulumi {' '.join(arguments)} --non-interactive", backend)
+
+    def type(self, command: str, backend: str = "") -> Done:
+        environ = {
+            "PATH": os.pathsep.join((str(Path(sys.executable).parent), str(self.engine), os.environ["PATH"])),
+            "HOME": str(self.folder),
+            "PULUMI_BACKEND_URL": backend or file_backend(self.state),
+            "PULUMI_CONFIG_PASSPHRASE": "a phrase",
+            "PULUMI_SKIP_UPDATE_CHECK": "true",
+            "STATE": str(self.state),
+        }
+        done = subprocess.run(
+            ["bash", "-eu", "-c", command],
+            cwd=self.folder,
+            env=environ,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        return Done(done.returncode, done.stdout, done.stderr)
+
+    def does(self, *arguments: str, backend: str = "") -> str:
+        done = self.pulumi(*arguments, backend=backend)
+        assert done.code == 0, done.said
+        return done.out
+
+    def says(self, *arguments: str, backend: str = "") -> str:
+        """What a command that fails says."""
+        done = self.pulumi(*arguments, backend=backend)
+        assert done.code != 0, done.said
+        return done.said
+
+    def lock(self, name: str, text: str) -> None:
+        folder = self.files / "locks" / "organization" / "plain" / "dev"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+
+    def sidecars(self) -> list[Path]:
+        return sorted(self.files.rglob("*.attrs"))
+
+
+@pytest.fixture
+def project(tmp_path: Path, engine: Path) -> Project:
+    made = Project(tmp_path, engine)
+    made.state.mkdir()
+    (tmp_path / "Pulumi.yaml").write_text(PROJECT)
+    (tmp_path / "__main__.py").write_text(PROGRAM)
+    return made
+
+
+def use_every_file(project: Project) -> None:
+    """All that a backend is for; nothing of it needs the files that are not written."""
+    project.does(*UP)
+    assert json.loads(project.does("stack", "export", "--stack", "dev"))["deployment"]["resources"]
+    assert len(json.loads(project.does("stack", "history", "--stack", "dev", "--json"))) == 2
+    project.does("stack", "rename", "moved", "--stack", "dev")
+    project.does("stack", "select", "moved")
+    project.does("cancel", "moved", "--yes")
+    project.does("destroy", "--yes", "--skip-preview", "--stack", "moved")
+    project.does("stack", "rm", "moved", "--yes")
+    assert json.loads(project.does("stack", "ls", "--json")) == []
+
+
+@pytest.mark.journey
+def test_the_engine_writes_nothing_that_it_can_not_write_in_one_step(project: Project) -> None:
+    project.does("stack", "init", "dev")
+    project.does(*UP)
+    assert project.files.is_dir()
+    use_every_file(project)
+    assert project.sidecars() == []
+
+
+@pytest.mark.journey
+def test_a_folder_from_before_is_read_and_what_lies_there_does_no_harm(project: Project) -> None:
+    project.does("stack", "init", "dev", backend=project.unsafe)
+    project.does(*UP, backend=project.unsafe)
+    before = project.sidecars()
+    assert project.files / "stacks" / "plain" / "dev.json.attrs" in before
+    use_every_file(project)
+    assert set(project.sidecars()) <= set(before)
+
+
+@pytest.mark.journey
+@pytest.mark.parametrize(
+    ("cut_off", "words"),
+    [
+        ("stacks/plain/dev.json.attrs", "error: failed to load checkpoint: EOF"),
+        ("meta.yaml.attrs", 'error: read ".pulumi/meta.yaml": EOF'),
+    ],
+)
+def test_who_is_left_with_a_file_that_was_cut_off_types_what_the_docs_say(
+    project: Project, cut_off: str, words: str
+) -> None:
+    project.does("stack", "init", "dev", backend=project.unsafe)
+    project.does(*UP, backend=project.unsafe)
+    project.lock("killed.json", '{"pid": 1, "hostname": "here", "username": "ada"}')
+    (project.files / cut_off).write_text("")
+    for command in (UP, ("cancel", "dev", "--yes")):
+        assert words in project.says(*command, backend=project.unsafe)
+        assert words in project.says(*command)
+    typed = project.type(runbook().replace("STACK", "dev"))
+    assert typed.code == 0, typed.said
+    assert "1 unchanged" in project.does(*UP)
+    for backend in ("", project.unsafe):
+        assert json.loads(project.does("stack", "ls", "--json", backend=backend))[0]["resourceCount"] == 1
+
+
+@pytest.mark.journey
+def test_a_lock_that_was_cut_off_in_writing_goes_with_pulumi_cancel(project: Project) -> None:
+    project.does("stack", "init", "dev")
+    project.lock("killed.json.123.tmp", "")
+    words = "unexpected end of JSON input"
+    assert words in project.says(*UP)
+    assert words in page()
+    project.does("cancel", "dev", "--yes")
+    project.does(*UP)
+
+
+def test_the_words_by_which_people_know_it_stand_in_the_docs_and_so_does_the_address() -> None:
+    assert "failed to load checkpoint: EOF" in page()
+    assert "?metadata=skip" in page()
+    assert "?metadata=skip" in (ROOT / "README.md").read_text()
+
+
+def runbook() -> str:
+    (block,) = re.findall(r"^```bash\n(find .*?)^```$", page(), re.MULTILINE | re.DOTALL)
+    return str(block)
+
+
+def page() -> str:
+    return (ROOT / "docs" / "ci.md").read_text()
