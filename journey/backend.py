@@ -9,8 +9,8 @@ from urllib.parse import quote
 def file_backend(folder: Path) -> str:
     """The value of PULUMI_BACKEND_URL for a folder.
 
-    Without `metadata=skip` the engine writes a small `.attrs` file beside each file of its own, and not in one step: one
-    that is killed just then leaves it empty, after which every command fails on that stack (`failed to load checkpoint:
-    EOF`). Nothing in those files is ever needed.
+    Without `metadata=skip` the engine writes a small `.attrs` file beside each of its own, and not in one step. One that
+    is killed just then leaves it empty, and every command fails on that stack from then on (`failed to load
+    checkpoint: EOF`). Nothing in those files is ever needed.
     """
     return f"file://{quote(str(folder))}?metadata=skip"
