@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -32,11 +31,14 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> list[list[str]]:
     for name in ("gcloud", "gh", "pulumi", "git"):
         (folder / name).write_text(STAND_IN)
         (folder / name).chmod(0o755)
+    checkout = folder / "checkout"
+    checkout.mkdir()
     record = folder / "calls.jsonl"
     script = "set -euo pipefail\n" + "".join(BLOCKS)
     environ = {"PATH": f"{folder}:/usr/bin:/bin", "CALLS": str(record)}
-    done = subprocess.run(["bash", "-c", script], cwd=folder, env=environ, capture_output=True, text=True)
+    done = subprocess.run(["bash", "-c", script], cwd=checkout, env=environ, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+    assert list(checkout.iterdir()) == [], "a file that is left there would make the next deployment a changed one"
     return [json.loads(line) for line in record.read_text().splitlines()]
 
 
@@ -134,10 +136,10 @@ def test_the_stack_is_made_with_the_key_and_the_commit_stays(calls: list[list[st
     assert calls[pulumi + 1] == ["git", "checkout", "--", "stacks/Pulumi.dev.yaml"]
 
 
-def test_code_owners_ask_more_for_prod() -> None:  # D7
-    lines = (ROOT / ".github" / "CODEOWNERS").read_text().splitlines()
-    owners = dict(line.split(maxsplit=1) for line in lines if line and not line.startswith("#"))
-    assert owners["/stacks/Pulumi.prod.yaml"] != owners["*"]
-    assert {"/.github/", "/components/", "/requirements.txt"} <= owners.keys()
-    for path in owners.keys() - {"*"}:
-        assert (ROOT / Path(path.strip("/"))).exists(), path
+def test_the_checks_to_require_are_reported_by_jobs_of_those_names(workflows: dict[str, Workflow]) -> None:  # D7
+    required = re.findall(r"`(\w+)`", GUIDE.split("require the checks ")[1].split(";")[0])
+    assert required == ["test", "check", "previewed"]
+    jobs = workflows["preview"].jobs()
+    for name in required:
+        assert "strategy" not in jobs[name], "a matrix reports under names with its values"
+        assert jobs[name].get("if", "always()") == "always()", "a skipped check counts as passed"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -15,17 +16,19 @@ import pytest
 
 from journey.backend import file_backend
 from local.engine import ensure
-from tests.ci.conftest import Workflow
+from tests.ci.conftest import ROOT, Workflow
 
 pytestmark = pytest.mark.journey
 
 STACK_FILE = "# a comment that stays\nconfig:\n  plain:size: '1'\n"
 PROGRAM = """
-import subprocess
+import os
+from pathlib import Path
 import pulumi
+from slipway.deployment.revision import revision
 
 pulumi.export("size", pulumi.Config("plain").get("size"))
-pulumi.export("commit is clean", subprocess.check_output(["git", "status", "--porcelain", "stacks"], text=True) == "")
+pulumi.log.info(f"made from {revision(Path.cwd(), os.environ)}.")
 """
 
 
@@ -51,6 +54,14 @@ class Runner:
         subprocess.run(["git", "checkout", "--quiet", "--", "."], cwd=self.folder, check=True)
         Path(self.environ["GITHUB_OUTPUT"]).write_text("")
 
+    def signs_in(self) -> None:
+        """What google-github-actions/auth leaves in the work tree: the federation's configuration."""
+        (self.folder / "gha-creds-0123456789abcdef.json").write_text('{"type": "external_account"}')
+
+    def commit(self) -> str:
+        command = ["git", "rev-parse", "--short=7", "HEAD"]
+        return subprocess.run(command, cwd=self.folder, check=True, capture_output=True, text=True).stdout.strip()
+
     def config_file(self) -> str:
         return Path(self.environ["GITHUB_OUTPUT"]).read_text().strip().removeprefix("config-file=")
 
@@ -62,6 +73,7 @@ def runner(tmp_path: Path, workflows: dict[str, Workflow]) -> Runner:
     (folder / "stacks" / "Pulumi.dev.yaml").write_text(STACK_FILE)
     (folder / "Pulumi.yaml").write_text(json.dumps({"name": "plain", "runtime": "python", "stackConfigDir": "stacks"}))
     (folder / "__main__.py").write_text(PROGRAM)
+    shutil.copy(ROOT / ".gitignore", folder)
     git = ["git", "-c", "user.name=ci", "-c", "user.email=ci@slipway.example"]
     for args in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "reviewed"]):
         subprocess.run([*git, *args], cwd=folder, check=True)
@@ -89,6 +101,7 @@ def runner(tmp_path: Path, workflows: dict[str, Workflow]) -> Runner:
 
 
 def test_from_the_first_stack_to_a_preview(runner: Runner) -> None:  # D5
+    runner.signs_in()
     done = runner.step("Stack")
     assert done.returncode == 1
     assert "docs/ci.md, section 'Once'" in done.stdout
@@ -96,13 +109,16 @@ def test_from_the_first_stack_to_a_preview(runner: Runner) -> None:  # D5
     assert runner.step("Stack", SECRETS_PROVIDER="passphrase").returncode == 0
     up = runner.step("Up", CONFIG_FILE=runner.config_file())
     assert up.returncode == 0, up.stdout + up.stderr
-    assert "commit is clean: true" in up.stdout, "the catalog names the reviewed commit, not a changed tree"
+    clean = f"made from {runner.commit()}."
+    assert clean in up.stdout, "the catalog names the reviewed commit, not a changed tree"  # N8
 
     runner.fresh_checkout()
     assert runner.step("Stack").returncode == 0
     preview = runner.step("Preview", CONFIG_FILE=runner.config_file())
     assert preview.returncode == 0, preview.stdout + preview.stderr
-    assert "1 unchanged" in preview.stdout
+    assert "1 unchanged" in preview.stdout and clean in preview.stdout
+    again = runner.step("Preview", CONFIG_FILE=runner.config_file())
+    assert clean in again.stdout, "a preview's own text changes nothing"
     summary = Path(runner.environ["GITHUB_STEP_SUMMARY"]).read_text()
     assert summary.startswith("### dev\n") and "1 unchanged" in summary
     assert (runner.folder / "stacks" / "Pulumi.dev.yaml").read_text() == STACK_FILE

@@ -148,6 +148,43 @@ class TestPullRequest:
         assert "DEPLOY" not in str(job)
 
 
+class TestTheCheckToRequire:
+    """`previewed`: one name whatever the stacks are called, which never reports success for what was not previewed."""
+
+    @pytest.fixture
+    def job(self, workflows: All) -> dict[str, Any]:
+        return workflows["preview"].jobs()["previewed"]
+
+    def test_it_reports_always_and_under_one_name(self, workflows: All, job: dict[str, Any]) -> None:
+        assert job["if"] == "always()", "a skipped check counts as passed"
+        assert job["needs"] == ["check", "preview"] and "strategy" not in job
+        assert job.get("name", "previewed") == "previewed", "a check's name is its job's"
+        assert job["permissions"] == {} and not [step for step in job["steps"] if "uses" in step]
+
+    @pytest.mark.parametrize(
+        ("fork", "check", "preview", "code"),
+        [
+            ("false", "success", "success", 0),
+            ("false", "success", "failure", 1),
+            ("false", "success", "cancelled", 1),
+            ("false", "failure", "skipped", 1),
+            ("false", "success", "skipped", 1),
+            ("true", "success", "skipped", 1),
+        ],
+    )
+    def test_it_is_green_when_every_stack_was_previewed(
+        self, job: dict[str, Any], fork: str, check: str, preview: str, code: int
+    ) -> None:
+        (step,) = job["steps"]
+        environ = {"FORK": fork, "CHECK": check, "PREVIEW": preview}
+        assert set(step["env"]) == set(environ)
+        done = subprocess.run(
+            ["bash", "-eo", "pipefail", "-c", step["run"]], env=environ, capture_output=True, text=True
+        )
+        assert done.returncode == code
+        assert ("docs/ci.md" in done.stdout) == (fork == "true"), "a fork's change is told what to do"
+
+
 class TestMerge:
     def test_runs_from_main_only(self, workflows: All) -> None:
         up = workflows["up"]
@@ -179,7 +216,11 @@ class TestMerge:
     def test_the_lock_is_released_only_when_asked(self, workflows: All) -> None:
         (release,) = [s for s in workflows["up-stack"].steps() if "pulumi cancel" in s.get("run", "")]
         assert release["if"] == "inputs.release-lock"
-        assert workflows["up"].tree["on"]["workflow_dispatch"]["inputs"]["release-lock"]["default"] is False
+        asked = workflows["up"].tree["on"]["workflow_dispatch"]["inputs"]["release-lock"]
+        assert (asked["type"], asked["default"], asked["options"]) == ("choice", "none", ["none", *STACKS])
+        for stack, job in workflows["up"].jobs().items():
+            # Nothing is asked on a push: the input is empty then, and no stack is called that.
+            assert job["with"]["release-lock"] == f"${{{{ inputs.release-lock == '{stack}' }}}}", "no other stack's"
 
 
 class TestSetup:
