@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from journey.backend import file_backend
+from local import endpoints
 from local.cloud.identities import PROJECT_ID
 from local.cloud.state import Record
 
@@ -13,24 +14,11 @@ PASSPHRASE = "slipway-local"
 _NO_PROXY = ("NO_PROXY", "no_proxy")
 _THIS_MACHINE = ("127.0.0.1", "localhost", "::1", "127.0.0.0/8")
 
-_ENDPOINTS = {
-    "GOOGLE_VERTEX_AI_CUSTOM_ENDPOINT": "/v1beta1/",
-    "GOOGLE_CLOUD_QUOTAS_CUSTOM_ENDPOINT": "/v1/",
-    "GOOGLE_STORAGE_CUSTOM_ENDPOINT": "/storage/v1/",
-    "GOOGLE_IAM_CUSTOM_ENDPOINT": "/v1/",
-    "GOOGLE_RESOURCE_MANAGER_CUSTOM_ENDPOINT": "/v1/",
-    "GOOGLE_RESOURCE_MANAGER_V3_CUSTOM_ENDPOINT": "/v3/",
-    "GOOGLE_LOGGING_CUSTOM_ENDPOINT": "/v2/",
-    "GOOGLE_MONITORING_CUSTOM_ENDPOINT": "/v3/",
-    "GOOGLE_SECRET_MANAGER_CUSTOM_ENDPOINT": "/v1/",
-    "GOOGLE_SERVICE_USAGE_CUSTOM_ENDPOINT": "/v1/",
-}
-
 
 def cloud_variables(url: str, token: str) -> dict[str, str]:
     """What clients and the provider need to reach the cloud with a token."""
     return {
-        **{name: url + path for name, path in _ENDPOINTS.items()},
+        **endpoints.served(url),
         "GOOGLE_OAUTH_ACCESS_TOKEN": token,
         "GOOGLE_CLOUD_PROJECT": PROJECT_ID,
         "STORAGE_EMULATOR_HOST": f"{url}/t/{token}",
@@ -62,5 +50,9 @@ def past_proxies(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def of_role(record: Record, role: str) -> Mapping[str, str]:
-    """The cloud's variables for `owner`, `deployer`, `previewer` or `submitter`."""
-    return {**cloud_variables(record.url, record.tokens[role]), **past_proxies(os.environ)}
+    """The cloud's variables for `owner`, `deployer`, `previewer` or `submitter`, and the provider's every endpoint."""
+    return {
+        **endpoints.every(record.url),
+        **cloud_variables(record.url, record.tokens[role]),
+        **past_proxies(os.environ),
+    }

@@ -35,6 +35,7 @@ from local.cloud.wire import (
     unavailable,
     unimplemented,
 )
+from local.endpoints import UNSERVED
 
 _log = logging.getLogger("local.cloud")
 _CHUNK = 1 << 20
@@ -130,6 +131,9 @@ class _App:
             raise unauthenticated()
         found = self._router.find(request.method, path)
         if found is None:
+            if path.startswith(UNSERVED):
+                service = path.removeprefix(UNSERVED).split("/")[0].replace("_", " ")
+                raise unimplemented(f"The local cloud does not serve this API of Google's: {service}.")
             known = discovery.method_name(request.method, path)
             if known:
                 raise unimplemented(f"{known} is a method of Google's API that the local cloud does not implement.")

@@ -1,7 +1,8 @@
 """Puts the gcp plugin into a Pulumi home; also `python -m local.plugin.installation PULUMI_HOME`.
 
-`SLIPWAY_GCP_PLUGIN` chooses which: unset for the one beside this file, a path for an official one, `auto` for none
-(the engine then takes an installed one or downloads it).
+`SLIPWAY_GCP_PLUGIN` chooses which: unset for the one beside this file, a path for an official one, `auto` for the
+official one that this machine has. An official plugin is started with a proxy at which nothing answers, so that it
+reaches this machine alone: whatever the endpoint variables say, it asks Google at each start whose token it was given.
 """
 
 import os
@@ -15,6 +16,9 @@ from local.plugin import VERSION
 
 VARIABLE = "SLIPWAY_GCP_PLUGIN"
 _NAME = "pulumi-resource-gcp"
+_PROXIES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY")
+_NOWHERE = "http://127.0.0.1:9"
+"""The discard port: nothing answers there."""
 
 
 class InstallError(Exception):
@@ -22,7 +26,7 @@ class InstallError(Exception):
 
 
 def install(pulumi_home: Path, python: Path, choice: str | None = None) -> Path:
-    """Put the plugin in place and return its folder (for `auto`: where the engine would put it).
+    """Put the plugin in place and return its folder.
 
     Does nothing when it is in place already; an engine that starts meanwhile finds the old one or the new one.
     `python` runs the local plugin. `choice` stands for SLIPWAY_GCP_PLUGIN. Raises InstallError.
@@ -30,13 +34,13 @@ def install(pulumi_home: Path, python: Path, choice: str | None = None) -> Path:
     chosen = os.environ.get(VARIABLE, "") if choice is None else choice
     plugins = Path(pulumi_home) / "plugins"
     folder = plugins / f"resource-gcp-v{VERSION}"
-    current = _current(folder / _NAME)
-    if chosen == "auto":
-        if current is not None and _ours(current):
-            shutil.rmtree(folder)
-        return folder
-    wanted = _official(Path(chosen).expanduser()) if chosen else _script(Path(python))
-    if current != wanted:
+    if not chosen:
+        wanted = _script(Path(python))
+    elif chosen == "auto" or _official(Path(chosen).expanduser()) == (folder / _NAME).resolve():
+        wanted = _confined(_on_this_machine(folder))
+    else:
+        wanted = _confined(_official(Path(chosen).expanduser()))
+    if _current(folder / _NAME) != wanted:
         plugins.mkdir(parents=True, exist_ok=True)
         _put(plugins, folder, wanted)
     return folder
@@ -51,6 +55,29 @@ def _script(python: Path) -> str:
     )
 
 
+def _confined(official: Path) -> str:
+    proxies = " ".join(f"{name}={_NOWHERE}" for name in (*_PROXIES, *map(str.lower, _PROXIES)))
+    past = " ".join(f"{name}=127.0.0.1,localhost,::1" for name in ("NO_PROXY", "no_proxy"))
+    return f'#!/bin/sh\n{proxies} {past} exec {shlex.quote(str(official))} "$@"\n'
+
+
+def _on_this_machine(folder: Path) -> Path:
+    """The official plugin that the engine would take: one put into this home, on PATH, or in the person's own home."""
+    put, kept = folder / _NAME, folder / f"{_NAME}.official"
+    if put.is_file() and not _made_here(put):
+        put.replace(kept)
+    on_path = shutil.which(_NAME)
+    own = Path.home() / ".pulumi" / "plugins" / folder.name / _NAME
+    for one in (kept, *([Path(on_path)] if on_path else []), own):
+        if one.is_file():
+            return _official(one)
+    raise InstallError(
+        f"error: {VARIABLE}=auto found no official gcp plugin\n"
+        f"why: there is none in {folder}, on PATH or in {own.parent}\n"
+        f"fix: give the path of {_NAME}, or unset {VARIABLE} for the local plugin"
+    )
+
+
 def _official(plugin: Path) -> Path:
     binary = plugin / _NAME if plugin.is_dir() else plugin
     if not binary.is_file() or not os.access(binary, os.X_OK):
@@ -62,30 +89,26 @@ def _official(plugin: Path) -> Path:
     return binary.resolve()
 
 
-def _current(binary: Path) -> str | Path | None:
-    if binary.is_symlink():
-        return binary.readlink()
+def _current(binary: Path) -> str | None:
     try:
         text = binary.read_bytes()[:4096].decode()
     except (OSError, UnicodeDecodeError):
         return None
-    return text if os.access(binary, os.X_OK) else None
+    return text if os.access(binary, os.X_OK) and not binary.is_symlink() else None
 
 
-def _ours(current: str | Path) -> bool:
-    return isinstance(current, Path) or "-m local.plugin" in current
+def _made_here(binary: Path) -> bool:
+    current = _current(binary) or ""
+    return "-m local.plugin" in current or _NOWHERE in current
 
 
-def _put(plugins: Path, folder: Path, wanted: str | Path) -> None:
+def _put(plugins: Path, folder: Path, wanted: str) -> None:
     made = Path(tempfile.mkdtemp(prefix=".installing-", dir=plugins))
     try:
         made.chmod(0o755)
         binary = made / _NAME
-        if isinstance(wanted, Path):
-            binary.symlink_to(wanted)
-        else:
-            binary.write_text(wanted)
-            binary.chmod(0o755)
+        binary.write_text(wanted)
+        binary.chmod(0o755)
         try:
             made.rename(folder)
         except OSError:

@@ -21,7 +21,7 @@ ENDPOINT_VARIABLES: Mapping[str, str] = MappingProxyType(
         "vertexAi": "GOOGLE_VERTEX_AI_CUSTOM_ENDPOINT",
         "cloudQuotas": "GOOGLE_CLOUD_QUOTAS_CUSTOM_ENDPOINT",
         "storage": "GOOGLE_STORAGE_CUSTOM_ENDPOINT",
-        "iam": "GOOGLE_IAM_CUSTOM_ENDPOINT",
+        "iamBeta": "GOOGLE_IAM_BETA_CUSTOM_ENDPOINT",  # service accounts are asked there too
         "resourceManager": "GOOGLE_RESOURCE_MANAGER_CUSTOM_ENDPOINT",
     }
 )
@@ -108,7 +108,7 @@ def _on_this_machine(name: str, key: str, url: str) -> str:
         raise SettingsError(
             key,
             f"{name}: {url!r} is not an address on this machine, and the local gcp plugin talks to no other; "
-            "to reach Google Cloud use the official plugin (SLIPWAY_GCP_PLUGIN=auto)",
+            "to reach Google Cloud use a shell without the local cloud's variables, with the official plugin",
         )
     return url
 

@@ -14,11 +14,14 @@ OVERRIDES = {
     "quotas": "GOOGLE_CLOUD_QUOTAS_CUSTOM_ENDPOINT",
     "logging": "GOOGLE_LOGGING_CUSTOM_ENDPOINT",
     "monitoring": "GOOGLE_MONITORING_CUSTOM_ENDPOINT",
-    "iam": "GOOGLE_IAM_CUSTOM_ENDPOINT",
+    "iam": "GOOGLE_IAM_BETA_CUSTOM_ENDPOINT",
     "resource_manager": "GOOGLE_RESOURCE_MANAGER_CUSTOM_ENDPOINT",
     "service_usage": "GOOGLE_SERVICE_USAGE_CUSTOM_ENDPOINT",
 }
 """The provider's variable for each API: a base URL with version and trailing slash."""
+
+_EARLIER = {"iam": "GOOGLE_IAM_CUSTOM_ENDPOINT"}
+"""What the provider read before (google-beta below 7.30); the variable of today goes first."""
 
 _HOSTS = {
     "storage": ("storage", "storage/v1/"),
@@ -47,9 +50,10 @@ class Endpoints:
     def from_environment(cls, environ: Mapping[str, str]) -> Endpoints:
         """Read the overrides. Raises ConfigError for one that is no http(s) URL."""
         overrides: dict[str, str] = {}
-        for service, variable in OVERRIDES.items():
+        named = [*OVERRIDES.items(), *_EARLIER.items()]
+        for service, variable in named:
             value = environ.get(variable, "").strip()
-            if not value:
+            if not value or service in overrides:
                 continue
             if not _is_base_url(value):
                 raise ConfigError(

@@ -1,10 +1,15 @@
 """What a shell needs to talk to the local cloud. (N4)"""
 
+import inspect
+import re
 import subprocess
 import sys
 
+import pulumi_gcp
 import pytest
+import requests
 
+from local.endpoints import every
 from local.environment import past_proxies
 
 from .conftest import ROOT, LocalCloud
@@ -47,3 +52,36 @@ def test_behind_a_proxy_the_cloud_is_reached_all_the_same_and_its_token_stays_he
         [sys.executable, "-c", ASK], cwd=ROOT, env=environ, capture_output=True, text=True, check=False
     )
     assert "Unreachable" in astray.stderr
+
+
+# What `SetEndpointDefaults` of google-beta spells differently from the option, and what it read before.
+ODD = ("CONTAINERAWS", "CONTAINERAZURE", "IAM", "NOTEBOOKS", "ML_ENGINE", "TPU", "CLOUD_IOT", "DATASTORE")
+# The form that the provider asks of a custom endpoint: it ends with a part and a slash.
+FORM = re.compile(r"http://127\.0\.0\.1:\d+/.*[^/]+/")
+
+
+def options() -> set[str]:
+    """The services that the installed SDK knows a custom endpoint of."""
+    suffix = "_custom_endpoint"
+    parameters = inspect.signature(pulumi_gcp.Provider._internal_init).parameters
+    return {name.removesuffix(suffix).upper() for name in parameters if name.endswith(suffix)}
+
+
+def test_every_endpoint_that_the_provider_knows_is_on_this_machine(cloud: LocalCloud) -> None:
+    """A single one that was left out would be asked at Google, with the token of the local cloud."""
+    assert len(options()) > 190 and {"IAM_BETA", "COMPUTE", "CLOUD_RESOURCE_MANAGER"} <= options()
+    environ = cloud.env("deployer")
+    given = {name: environ.get(f"GOOGLE_{name}_CUSTOM_ENDPOINT", "") for name in sorted({*options(), *ODD})}
+    assert {name: url for name, url in given.items() if not FORM.fullmatch(url)} == {}
+    assert given["IAM_BETA"] == given["IAM"] == f"{cloud.url}/v1/"
+
+
+def test_what_the_local_cloud_does_not_serve_it_refuses_in_words(cloud: LocalCloud) -> None:
+    url = every(cloud.url)["GOOGLE_COMPUTE_CUSTOM_ENDPOINT"]
+    answer = requests.get(
+        f"{url}projects/slipway-local/regions",
+        headers={"Authorization": f"Bearer {cloud.token('deployer')}"},
+        timeout=10,
+    )
+    assert answer.status_code == 501
+    assert answer.json()["error"]["message"] == "The local cloud does not serve this API of Google's: compute."

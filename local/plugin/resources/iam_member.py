@@ -42,7 +42,7 @@ class Policy:
         if self.by_document:
             params = {"optionsRequestedPolicyVersion": _VERSION}
             return dict(cloud.send(self.service, "GET", f"{owner}/iam", params=params))
-        if self.service == "iam":
+        if self.service == "iamBeta":
             params = {"options.requestedPolicyVersion": _VERSION}
             return dict(cloud.send(self.service, "POST", f"{owner}:getIamPolicy", params=params))
         body = {"options": {"requestedPolicyVersion": int(_VERSION)}}
@@ -58,7 +58,7 @@ class Policy:
 
 PROJECT = Policy("gcp:projects/iAMMember:IAMMember", "project", "resourceManager", "", False)
 BUCKET = Policy("gcp:storage/bucketIAMMember:BucketIAMMember", "bucket", "storage", "b/", True)
-SERVICE_ACCOUNT = Policy("gcp:serviceaccount/iAMMember:IAMMember", "serviceAccountId", "iam", "", False)
+SERVICE_ACCOUNT = Policy("gcp:serviceaccount/iAMMember:IAMMember", "serviceAccountId", "iamBeta", "", False)
 
 
 class IamMember(BaseKind):

@@ -13,7 +13,7 @@ from local.plugin.transport import CloudError, GoogleError
 from local.plugin.values import Properties
 
 _TOKEN = "gcp:serviceaccount/account:Account"
-_SERVICE = "iam"
+_SERVICE = "iamBeta"
 _DOMAIN = ".iam.gserviceaccount.com"
 _FIELDS: Mapping[str, Field] = {
     "accountId": text(replace=True),

@@ -22,7 +22,7 @@ BASES = {
     "vertexAi": "/v1beta1/",
     "cloudQuotas": "/v1beta/",
     "storage": "/storage/v1/",
-    "iam": "/v1/",
+    "iamBeta": "/v1/",
     "resourceManager": "/v1/",
 }
 

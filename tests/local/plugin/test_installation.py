@@ -61,13 +61,36 @@ def test_paths_with_spaces_and_quotes_are_no_hindrance(tmp_path: Path) -> None:
     assert said.split("|")[0] == str(odd / "python")
 
 
-def test_an_official_plugin_is_linked(tmp_path: Path) -> None:
-    official = tmp_path / "official"
-    official.write_text("#!/bin/sh\n")
-    official.chmod(0o755)
-    folder = install(tmp_path / "home", _PYTHON, str(official))
-    assert _binary(folder).readlink() == official
+def _official(path: Path) -> Path:
+    """A stand-in for the official plugin that prints what it was started with."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text('#!/bin/sh\necho "$HTTPS_PROXY $https_proxy $HTTP_PROXY $NO_PROXY $1"\n')
+    path.chmod(0o755)
+    return path
+
+
+def _started(folder: Path) -> str:
+    proxies = {"HTTPS_PROXY": "http://corp.example:3128", "NO_PROXY": "googleapis.com"}
+    done = subprocess.run(
+        [_binary(folder), "engine"], env={**os.environ, **proxies}, capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
+
+
+_CONFINED = "http://127.0.0.1:9 http://127.0.0.1:9 http://127.0.0.1:9 127.0.0.1,localhost,::1 engine"
+
+
+def test_an_official_plugin_is_started_where_it_reaches_this_machine_alone(tmp_path: Path) -> None:
+    """It asks Google at each start whose token it was given, whatever endpoints it has."""
+    folder = install(tmp_path / "home", _PYTHON, str(_official(tmp_path / "the 'official' one")))
+    assert _started(folder) == _CONFINED
     assert "-m local.plugin" in _binary(install(tmp_path / "home", _PYTHON, "")).read_text()
+
+
+def test_a_plugin_named_by_its_place_in_this_home_is_confined_as_well(tmp_path: Path) -> None:
+    put = _official(tmp_path / "plugins" / "resource-gcp-v10.2.0" / "pulumi-resource-gcp")
+    assert _started(install(tmp_path, _PYTHON, str(put))) == _CONFINED
+    assert _started(install(tmp_path, _PYTHON, str(put))) == _CONFINED
 
 
 @pytest.mark.parametrize("name", ["missing", "folder"])
@@ -77,19 +100,38 @@ def test_a_path_that_is_no_plugin_is_refused(tmp_path: Path, name: str) -> None:
         install(tmp_path / "home", _PYTHON, str(tmp_path / name))
 
 
-def test_auto_leaves_the_choice_to_the_engine(tmp_path: Path) -> None:
-    folder = install(tmp_path, _PYTHON, "")
-    assert install(tmp_path, _PYTHON, "auto") == folder
-    assert not folder.exists()
+@pytest.fixture
+def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A person's home on a machine that has no official plugin."""
+    monkeypatch.setenv("HOME", str(tmp_path / "person"))
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    return tmp_path / "person"
 
 
-def test_auto_keeps_an_official_plugin_that_is_there(tmp_path: Path) -> None:
-    folder = tmp_path / "plugins" / "resource-gcp-v10.2.0"
-    folder.mkdir(parents=True)
-    _binary(folder).write_bytes(b"\x7fELF")
-    _binary(folder).chmod(0o755)
-    install(tmp_path, _PYTHON, "auto")
-    assert _binary(folder).read_bytes() == b"\x7fELF"
+def test_auto_takes_the_official_plugin_of_this_home_and_keeps_it(tmp_path: Path, bare: Path) -> None:
+    put = _official(tmp_path / "plugins" / "resource-gcp-v10.2.0" / "pulumi-resource-gcp")
+    for _ in range(2):
+        assert _started(install(tmp_path, _PYTHON, "auto")) == _CONFINED
+    install(tmp_path, _PYTHON, "")
+    assert "-m local.plugin" in put.read_text()
+    assert _started(install(tmp_path, _PYTHON, "auto")) == _CONFINED
+
+
+def test_auto_takes_the_one_on_path_or_in_the_persons_home(
+    tmp_path: Path, bare: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = _official(bare / ".pulumi" / "plugins" / "resource-gcp-v10.2.0" / "pulumi-resource-gcp")
+    folder = install(tmp_path / "home", _PYTHON, "auto")
+    assert str(own) in _binary(folder).read_text() and _started(folder) == _CONFINED
+    on_path = _official(tmp_path / "bin" / "pulumi-resource-gcp")
+    monkeypatch.setenv("PATH", f"{on_path.parent}:/usr/bin:/bin")
+    folder = install(tmp_path / "home", _PYTHON, "auto")
+    assert str(on_path) in _binary(folder).read_text() and _started(folder) == _CONFINED
+
+
+def test_auto_says_where_it_looked_in_vain(tmp_path: Path, bare: Path) -> None:
+    with pytest.raises(InstallError, match="fix: give the path of pulumi-resource-gcp"):
+        install(tmp_path, _PYTHON, "auto")
 
 
 def test_the_command_line(tmp_path: Path) -> None:

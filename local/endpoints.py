@@ -1,0 +1,72 @@
+"""The endpoint variables of the gcp provider, each with an address on this machine.
+
+What the provider finds no endpoint for it asks Google itself, with the token at hand. So every variable it knows gets
+a value: those of the APIs that the local cloud serves, and for all others an address that refuses in words.
+"""
+
+import importlib.util
+import re
+from pathlib import Path
+
+UNSERVED = "/not-served/"
+"""The path under which the local cloud refuses what it does not serve; the service's name follows."""
+
+SERVED = {
+    "VERTEX_AI": "/v1beta1/",
+    "CLOUD_QUOTAS": "/v1/",
+    "STORAGE": "/storage/v1/",
+    "IAM_BETA": "/v1/",  # service accounts too, since google-beta 7.30
+    "IAM": "/v1/",  # service accounts until then
+    "RESOURCE_MANAGER": "/v1/",
+    "RESOURCE_MANAGER_V3": "/v3/",
+    "RESOURCE_MANAGER3": "/v3/",
+    "LOGGING": "/v2/",
+    "MONITORING": "/v3/",
+    "SECRET_MANAGER": "/v1/",
+    "SERVICE_USAGE": "/v1/",
+}
+"""Service, as in the names of variables, to the base path that the local cloud serves."""
+
+# Names that do not follow from an option of the installed SDK.
+_ODD = (
+    "CONTAINERAWS",  # of container_aws_custom_endpoint, spelled so in google-beta's SetEndpointDefaults
+    "CONTAINERAZURE",  # of container_azure_custom_endpoint, likewise
+    "CLOUD_BUILD_WORKER_POOL",  # the others were read by earlier versions of google-beta
+    "CLOUD_IOT",
+    "DATASTORE",
+    "GAME_SERVICES",
+    "GKEHUB_FEATURE",
+    "ML_ENGINE",
+    "NOTEBOOKS",
+    "TPU",
+)
+_OPTION = re.compile(r"\bdef (\w+)_custom_endpoint\(")
+
+
+def variable(service: str) -> str:
+    """The environment variable of a service, e.g. of `VERTEX_AI`."""
+    return f"GOOGLE_{service}_CUSTOM_ENDPOINT"
+
+
+def served(url: str) -> dict[str, str]:
+    """The variables of the APIs that the local cloud at `url` serves."""
+    return {variable(service): url + path for service, path in SERVED.items()}
+
+
+def every(url: str) -> dict[str, str]:
+    """All variables that the provider knows or knew, by the installed SDK and the table above."""
+    others = {
+        variable(service): f"{url}{UNSERVED}{service.lower()}/v1/"
+        for service in (*_options(), *_ODD)
+        if service not in SERVED
+    }
+    return {**served(url), **others}
+
+
+def _options() -> list[str]:
+    """The services that the installed SDK has an option for, read from its text: to import it takes seconds."""
+    found = importlib.util.find_spec("pulumi_gcp")
+    if found is None or found.origin is None:
+        return []
+    text = (Path(found.origin).parent / "config" / "vars.py").read_text(encoding="utf-8")
+    return sorted({name.upper() for name in _OPTION.findall(text)})
