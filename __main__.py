@@ -14,6 +14,7 @@ from components.settings import configured, place
 from components.state import known
 from slipway.deployment.decide import decide, guarded_use
 from slipway.deployment.places import stay
+from slipway.deployment.grace import Grace
 from slipway.errors import SlipwayError
 from slipway.live import Unknown
 
@@ -25,7 +26,8 @@ SAID = 32  # the exit code by which Pulumi's language host knows that the person
 def main() -> None:
     """Everything is read and decided first: from the first resource on, nothing is refused any more."""
     name, (project, region) = pulumi.get_stack(), place()
-    hooks = guard(guarded_use(os.environ, project, region, name))
+    grace = Grace.of(os.environ)
+    hooks = guard(guarded_use(os.environ, project, region, name), grace.left)
     if os.environ.get("SLIPWAY_PURPOSE") == "destroy":
         pulumi.log.warn("SLIPWAY_PURPOSE=destroy: nothing is declared, so `pulumi up` would delete the stack too")
         return
@@ -63,6 +65,7 @@ def main() -> None:
             for key, template in templates.items()
         }
         live, plan = deciding.result()
+        grace.began_with(live.catalog)
 
     ways = tuple(way for key, template in templates.items() for way in draws(template, offers[key]))
     quota = stack.quota
@@ -105,10 +108,15 @@ def main() -> None:
         live=live,
         trainer_roles=project_roles(templates.values()),
     )
+    # Deleted in reverse: what jobs need goes after the clusters, each of which may still be found busy.
+    later = pulumi.ResourceOptions(depends_on=[workspace])
     clusters = {
-        item.spec.name: PersistentResource(item, project=project, region=region, hooks=hooks) for item in plan.current
+        item.spec.name: PersistentResource(item, project=project, region=region, hooks=hooks, opts=later)
+        for item in plan.current
     }
-    retiring = [RetiringResource(item, project=project, region=region, hooks=hooks) for item in plan.retiring]
+    retiring = [
+        RetiringResource(item, project=project, region=region, hooks=hooks, opts=later) for item in plan.retiring
+    ]
     published = [
         JobTemplate(
             key,

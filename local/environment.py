@@ -36,6 +36,8 @@ def engine_variables(folder: Path, engine: Path, path: str) -> dict[str, str]:
         "PULUMI_SKIP_UPDATE_CHECK": "true",
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
         "PULUMI_GCP_SKIP_REGION_VALIDATION": "true",
+        # The local cloud's lists do not lag, unless a fault makes them.
+        "SLIPWAY_GRACE": "1s",
     }
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from slipway.cluster import Disk
 
@@ -125,10 +125,14 @@ class QuotaLimit:
 
 @dataclass(frozen=True)
 class PublishedCatalog:
-    """What deciding needs of the catalog that is published now: cluster ids by name, and the ids that were retiring."""
+    """What deciding needs of the catalog that is published now: cluster ids by name, and the ids that were retiring.
+
+    `age`: for how long it has been published, by the storage's own clock; None when that was not told.
+    """
 
     clusters: Mapping[str, str] = field(default_factory=dict)
     retiring: tuple[str, ...] = ()
+    age: timedelta | None = field(default=None, compare=False)
 
     def lists(self, cluster_id: str) -> bool:
         return cluster_id in self.retiring or cluster_id in self.clusters.values()

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import timedelta
+from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import quote
 
-from slipway.cloud.answers import Json, shaped
+from slipway.cloud.answers import Json, json_object, shaped
 from slipway.cloud.endpoints import Endpoints
 from slipway.cloud.failures import Call, Conflict
+from slipway.cloud.moments import moment
 from slipway.cloud.session import Session
 from slipway.errors import ConfigError
 
@@ -57,6 +60,14 @@ class Storage:
         """The whole object. Raises NotFound when bucket or object is not there."""
         call = Call(doing or f"read {at}", "storage.objects.get", f"gs://{at.bucket}")
         return self._session.download(self._object(at), call, {"alt": "media"}).content
+
+    def age(self, at: Location) -> timedelta | None:
+        """How long the object has had its contents, by the service's own clock; None when the answer does not tell."""
+        call = Call(f"look at {at}", "storage.objects.get", f"gs://{at.bucket}")
+        answer = self._session.download(self._object(at), call)
+        made = shaped(call, lambda body: moment(body.get("timeCreated")), json_object(answer, call))
+        date = answer.headers.get("Date")
+        return parsedate_to_datetime(date) - made if date and made else None
 
     def create(self, at: Location, content: bytes, media: str = "application/octet-stream") -> bool:
         """Writes the object unless there is one; False when there is. Sent once."""

@@ -154,7 +154,8 @@ class Reader:
                 catalog = read_catalog(self.connection.storage.read(at), str(at))
             except NotFound:
                 return None
-            return PublishedCatalog({name: cluster.id for name, cluster in catalog.clusters.items()}, catalog.retiring)
+            clusters = {name: cluster.id for name, cluster in catalog.clusters.items()}
+            return PublishedCatalog(clusters, catalog.retiring, self.connection.storage.age(at))
 
         try:
             return self._read(f"storage.googleapis.com {at}", _OBJECTS, published, None)

@@ -1,11 +1,12 @@
 """The last defence of running jobs: its words and its choice. That the engine calls it: journeys. # N1 # B3"""
 
+import asyncio
 from collections.abc import Callable
 
 import pytest
 
 from components import guard as module
-from components.guard import check, guard
+from components.guard import check, guard, hold
 from components.persistent_resource import PersistentResource
 from slipway.generations import Current
 from slipway.live import LiveJob, Unknown, Use
@@ -62,6 +63,70 @@ def test_not_knowing_is_no_permission() -> None:
     assert "roles/aiplatform.viewer" in str(refusal.value)
 
 
+class Waiting:
+    """A cluster that must wait, a service that finds a job after some questions, and what was said and slept."""
+
+    def __init__(self, wait: float, busy_after: int | None = None) -> None:
+        self.wait, self.busy_after = wait, busy_after
+        self.asked, self.slept = 0, 0.0
+        self.said: list[str] = []
+
+    def use_of(self, _: str | None) -> Use:
+        self.asked += 1
+        return Use((job("tune"),)) if self.busy_after is not None and self.asked > self.busy_after else Use()
+
+    def left(self, cluster: str) -> float:
+        assert cluster == "cpu-1a2b3c4"
+        return max(0.0, self.wait - self.slept)
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept += seconds
+
+    def hold(self, cluster: str | None = CLUSTER) -> None:
+        loop = asyncio.new_event_loop()  # asyncio.run would leave the other tests of the process without theirs
+        loop.run_until_complete(hold(cluster, self.use_of, self.left, self.said.append, self.sleep))
+        loop.close()
+
+
+def test_a_cluster_waits_until_it_was_not_offered_for_a_while_and_all_is_asked_again() -> None:
+    waiting = Waiting(118.2)
+    waiting.hold()
+    assert waiting.slept == pytest.approx(118.2)
+    assert waiting.asked == 13, "once before, and after every look"
+    (said,) = waiting.said
+    assert said == (
+        "cluster cpu-1a2b3c4 is deleted in 2 min: a job that was sent while it was still offered may not be listed yet "
+        "(SLIPWAY_GRACE sets the time)"
+    )
+
+
+def test_a_cluster_whose_time_is_over_waits_for_nothing() -> None:
+    waiting = Waiting(0)
+    waiting.hold()
+    assert (waiting.asked, waiting.slept, waiting.said) == (1, 0, [])
+
+
+def test_a_job_that_shows_up_meanwhile_ends_the_wait_and_saves_the_cluster() -> None:
+    waiting = Waiting(120, busy_after=2)
+    with pytest.raises(RuntimeError, match="1 job has not ended"):
+        waiting.hold()
+    assert waiting.slept == 20
+
+
+def test_a_busy_cluster_does_not_wait() -> None:
+    waiting = Waiting(120, busy_after=0)
+    with pytest.raises(RuntimeError, match="1 job has not ended"):
+        waiting.hold()
+    assert waiting.slept == 0
+
+
+def test_the_catalog_of_a_stack_does_not_wait() -> None:
+    """It goes first in a destruction, and from then on nobody is sent anywhere."""
+    waiting = Waiting(120)
+    waiting.hold(None)
+    assert (waiting.asked, waiting.slept) == (1, 0)
+
+
 def test_its_name_is_frozen() -> None:
     """States of deployed stacks hold it: under another name their clusters could not be deleted."""
     assert module.NAME == "slipway-guard-v1"
@@ -70,7 +135,7 @@ def test_its_name_is_frozen() -> None:
 def test_it_is_bound_to_the_deletion_of_a_cluster() -> None:
     def program() -> None:
         item = Current(cluster(), "cpu-1a2b3c4", "1a2b3c4", import_=False)
-        PersistentResource(item, project=PROJECT, region=REGION, hooks=guard(answers(Use())))
+        PersistentResource(item, project=PROJECT, region=REGION, hooks=guard(answers(Use()), lambda _: 0.0))
 
     asked = only(declared(program), "gcp:vertex/aiPersistentResource:AiPersistentResource")
     assert list(asked.request.hooks.before_delete) == ["slipway-guard-v1"]

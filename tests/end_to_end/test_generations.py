@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -130,6 +131,60 @@ def test_lists_that_lag_by_minutes_cost_no_running_job(
         assert f"the stack is not deleted: {unlisted}" in done.said
     assert running(checkout, job)
     assert checkout.slipway("templates").code == 0, "the catalog is still there"
+
+
+def accepted(checkout: Checkout, cluster: str) -> Any:
+    """A job that the service took and that has no machines yet: its cluster would have to grow first."""
+    checkout.cloud.rest("POST", "/slipway/settings", {"scale_up_seconds": 3600.0})
+    pool = {
+        "machineSpec": {"machineType": MACHINE["machine"]},
+        "diskSpec": {"bootDiskType": "pd-ssd", "bootDiskSizeGb": 100},
+        "containerSpec": {"imageUri": "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-6:latest"},
+        "replicaCount": "1",
+    }
+    spec = {
+        "workerPoolSpecs": [pool, pool],
+        "persistentResourceId": cluster,
+        "serviceAccount": f"slipway-{checkout.stack}-trainer@{PROJECT}.iam.gserviceaccount.com",
+    }
+    job = checkout.cloud.rest("POST", f"{VERTEX}/customJobs", {"displayName": "accepted", "jobSpec": spec})
+    (found,) = checkout.cloud.rest("GET", f"{VERTEX}/persistentResources/{cluster}")["resourcePools"]
+    assert "usedReplicaCount" not in found
+    return job
+
+
+@pytest.mark.parametrize("verb", ["up", "destroy"])
+def test_a_job_that_nothing_shows_yet_saves_its_cluster_when_it_shows_up(own: Checkout, verb: str) -> None:
+    """Accepted, on no machine, in no list: only time tells. Nothing else of the stack that it needs goes before."""
+    up(own, A)
+    old = outputs(own)["clusters"]["cpu"]
+    job = accepted(own, old)
+    own.cloud.rest("POST", "/slipway/faults", {"faults": [{"kind": "lagging-list", "match": "Jobs$", "seconds": 600}]})
+    own.write(persistentResources=B)
+    purpose = {"SLIPWAY_PURPOSE": "destroy"} if verb == "destroy" else {}
+    started = own.start(*own.command(verb), role="deployer", SLIPWAY_GRACE="10m", **purpose)
+    started.until(lambda: f"cluster {old} is deleted in 10 min" in started.said, "it waits")
+    own.cloud.rest("DELETE", "/slipway/faults")
+    assert started.process.wait(timeout=120) != 0
+    assert f"cluster {old} is not deleted: 1 job has not ended" in started.said
+    assert own.clusters()[old] == "UPDATING"
+    assert own.job_state(job["name"]) in ("JOB_STATE_QUEUED", "JOB_STATE_PENDING")
+    assert len(own.buckets()) == 2
+
+    said = up(own, B)
+    assert f"{old} retires when its job has ended: accepted" in said
+
+
+def test_a_later_deployment_waits_for_nothing(busy: tuple[Checkout, Any, str]) -> None:
+    checkout, job, old = busy
+    up(checkout, B)
+    end(checkout, job)
+    published = f"/storage/v1/b/{PROJECT}-{checkout.stack}-catalog/o/catalog.json"
+    made = datetime.fromisoformat(checkout.cloud.rest("GET", published)["timeCreated"])
+    wait_for(lambda: datetime.now(UTC) - made > timedelta(seconds=3), "the catalog has been published for a while")
+    said = up(checkout, B, SLIPWAY_GRACE="1s")
+    assert "may not be listed yet" not in said
+    assert old not in checkout.clusters()
 
 
 def test_a_state_that_is_lost_is_taken_up_again(busy: tuple[Checkout, Any, str]) -> None:

@@ -34,6 +34,7 @@ class Service:
 
     answers: dict[str, tuple[int, Any]] = field(default_factory=dict)
     asked: dict[str, dict[str, list[str]]] = field(default_factory=dict)
+    date: str = ""
 
     def __setitem__(self, what: str, answer: Any) -> None:
         self.answers[PATHS[what]] = answer if isinstance(answer, tuple) else (200, answer)
@@ -58,7 +59,9 @@ def connection(service: Service) -> Iterator[Connection]:
             service.asked[parts.path] = parse_qs(parts.query)
             status, body = service.answer(parts.path)
             content = json.dumps(body).encode()
-            self.send_response(status)
+            self.send_response_only(status)
+            if service.date:
+                self.send_header("Date", service.date)
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
             self.wfile.write(content)

@@ -1,6 +1,6 @@
 """What lives is read at once, and a list that fails is never an empty list. # D2 # N1"""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -177,6 +177,21 @@ def test_the_published_catalog_and_what_exists_already(connection: Connection, s
     assert found.catalog == PublishedCatalog({"cpu": "cpu-1a2b3c4"}, ("cpu-0000000",))
     assert found.buckets == frozenset({"acme-catalog"})
     assert found.service_accounts == frozenset({"trainer@acme.iam.gserviceaccount.com"})
+
+
+def test_how_long_the_catalog_has_been_published_is_told_by_the_storages_own_clock(
+    connection: Connection, service: Service
+) -> None:
+    """This machine's clock may be wrong by more than what is waited for."""
+    service.date = "Fri, 20 Nov 2026 12:05:00 GMT"
+    service["catalog"] = {**CATALOG, "timeCreated": "2026-11-20T12:00:00.500Z", "updated": "2026-11-20T12:04:00Z"}
+    found = live(connection).catalog
+    assert isinstance(found, PublishedCatalog)
+    assert found.age == timedelta(seconds=299.5)
+    service["catalog"] = CATALOG
+    found = live(connection).catalog
+    assert isinstance(found, PublishedCatalog)
+    assert found.age is None
 
 
 def test_a_catalog_of_a_newer_schema_is_unknown_and_not_missing(connection: Connection, service: Service) -> None:
