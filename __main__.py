@@ -51,6 +51,7 @@ def main() -> None:
         from slipway.deployment.trainer import email, project_roles
         from slipway.package import build
         from slipway.quota import table, verdict
+        from slipway.stack import open_to
         from slipway.template.compile import Setting
         from slipway.template.document import document
         from slipway.template.entry import draws, template_entry
@@ -76,7 +77,7 @@ def main() -> None:
     if preview and report.lines:
         pulumi.log.info(table(report))
     late = (overdue(item) for item in plan.retiring if item.overdue)
-    for warning in (*report.warnings, *late, *neighbours(name, live)):
+    for warning in (*report.warnings, *late, *neighbours(name, live), *open_to(stack.workspace.submitters)):
         pulumi.log.warn(warning)
 
     setting = Setting(

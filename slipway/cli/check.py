@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,12 +20,13 @@ EXIT_FINDINGS = 2
 
 @dataclass(frozen=True)
 class Checked:
-    """A stack file with what it declares, or what is wrong with it."""
+    """A stack file with what it declares, or what is wrong with it. ``warnings`` are of what may stand."""
 
     name: str
     file: str
     stack: Stack | None
     findings: tuple[Finding, ...]
+    warnings: tuple[Finding, ...] = ()
 
 
 @click.command()
@@ -54,18 +55,19 @@ def check(context: click.Context, stacks: tuple[str, ...], output: str, schema: 
 
 def check_file(path: Path) -> Checked:
     """Check one stack file and the templates it names."""
-    from slipway.stack import StackErrors, load, parse, stack_of
+    from slipway.stack import StackErrors, check_warnings, load, parse, stack_of
 
     shown = _shown(path)
     document = load(path, shown_as=shown)
+    warnings = check_warnings(document)
     try:
         stack = parse(document)
     except StackErrors as errors:
         missing = _missing_templates(document, _templates_of(path))
         found = sorted((*errors.findings, *missing), key=lambda finding: finding.line)
-        return Checked(stack_of(shown), shown, None, tuple(found))
+        return Checked(stack_of(shown), shown, None, tuple(found), warnings)
     findings = _missing_templates(document, _templates_of(path)) or _unproven(stack, document, _templates_of(path))
-    return Checked(stack.name, shown, stack, findings)
+    return Checked(stack.name, shown, stack, findings, warnings)
 
 
 def _paths(stacks: tuple[str, ...], here: Path) -> list[Path]:
@@ -154,6 +156,7 @@ def _text(checked: list[Checked]) -> str:
             lines += [str(finding) for finding in item.findings]
         else:
             lines.append(f"ok  {item.name.ljust(wide)}  {_summary(item.stack)}")
+        lines += [str(replace(warning, what=f"warning: {warning.what}")) for warning in item.warnings]
     count = sum(len(item.findings) for item in checked)
     if count:
         bad = sum(bool(item.findings) for item in checked)
@@ -182,6 +185,7 @@ def _json(checked: list[Checked]) -> dict[str, Any]:
         "ok": not any(item.findings for item in checked),
         "stacks": [_stack_json(item) for item in checked],
         "findings": [asdict(finding) for item in checked for finding in item.findings],
+        "warnings": [asdict(warning) for item in checked for warning in item.warnings],
     }
 
 

@@ -5,6 +5,7 @@ from slipway.stack.findings import Finding, StackErrors
 from slipway.stack.model import QuotaSettings, Stack, WorkspaceSettings
 from slipway.stack.parse import from_config, parse, stack_of
 from slipway.stack.schema import schema, schema_text
+from slipway.stack.warnings import check_warnings, open_to
 
 __all__ = [
     "Document",
@@ -13,8 +14,10 @@ __all__ = [
     "Stack",
     "StackErrors",
     "WorkspaceSettings",
+    "check_warnings",
     "from_config",
     "load",
+    "open_to",
     "parse",
     "schema",
     "schema_text",

@@ -8,12 +8,14 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 from pydantic.alias_generators import to_camel
 
 from slipway.machines import accelerators, machine_types, regions
+from slipway.stack.members import MAIL, PATTERN
 
 FIXED, RANGE = "<fixed>", "<range>"
 DISK_TYPES = ("pd-ssd", "pd-standard", "hyperdisk-balanced")
 SMALLEST_DISK, LARGEST_DISK = 100, 64_000
 LARGEST_POOL = 1_000_000  # The service names no bound; this one is far beyond any quota.
 
+Member = Annotated[str, Field(json_schema_extra={"pattern": PATTERN})]
 Name = Annotated[str, Field(json_schema_extra={"pattern": "^[a-z]([a-z0-9-]*[a-z0-9])?$"})]
 
 
@@ -165,7 +167,10 @@ class QuotaEntry(Entry):
         examples=["enforce"],
     )
     contact_email: str = Field(
-        default="", description="Whom Google asks about an increase.", examples=["ml@acme.example"]
+        default="",
+        description="Whom Google asks about an increase.",
+        examples=["ml@acme.example"],
+        json_schema_extra={"pattern": MAIL},
     )
     strict: bool = Field(
         default=False, description="Pools at their maximum and every way must fit too.", examples=["true"]
@@ -194,13 +199,16 @@ class ReservationEntry(Entry):
 class WorkspaceEntry(Entry):
     """Buckets, the trainer's service account, and who may submit."""
 
-    submitters: list[str] = Field(
+    submitters: list[Member] = Field(
         default=[], description="IAM members that may submit jobs.", examples=["[group:ml-engineers@acme.example]"]
     )
     catalog_bucket: str | None = Field(default=None, description="<project>-<stack>-catalog when left out.")
     work_bucket: str | None = Field(default=None, description="<project>-<stack>-work when left out.")
     trainer: str | None = Field(
-        default=None, description="Account id that jobs run as; slipway-<stack>-trainer when left out."
+        default=None,
+        description="Account id that jobs run as, made in the stack's project; slipway-<stack>-trainer when left out.",
+        examples=["slipway-trainer"],
+        json_schema_extra={"pattern": "^[a-z][a-z0-9-]{4,28}[a-z0-9]$"},
     )
     code: bool = Field(
         default=False,

@@ -9,6 +9,7 @@ from slipway.machines import nearest, regions
 from slipway.stack.cluster_rules import check_cluster
 from slipway.stack.document import Document
 from slipway.stack.findings import Finding
+from slipway.stack.members import is_address, misfit
 from slipway.stack.part import Part
 from slipway.stack.reservation_rules import check_reservation
 from slipway.stack.schema import OWN_KEYS
@@ -25,12 +26,8 @@ _REFUSED: Mapping[str, tuple[str, str]] = {
 }
 _NAME = re.compile(r"[a-z]([a-z0-9-]*[a-z0-9])?")
 _PROJECT = re.compile(r"([a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]")
-_MEMBER = re.compile(
-    r"(user|group|serviceAccount|domain):[^\s:@]+(@[^\s@]+)?|principal(Set)?://iam\.googleapis\.com/\S+"
-)
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9_.-]{1,61}[a-z0-9]")
 _ACCOUNT = re.compile(r"[a-z][a-z0-9-]{4,28}[a-z0-9]")
-_EMAIL = re.compile(r"[^\s@]+@[^\s@]+\.[^\s@]+")
 
 
 def check_rules(document: Document, stack: str) -> tuple[Finding, ...]:
@@ -49,7 +46,7 @@ def check_rules(document: Document, stack: str) -> tuple[Finding, ...]:
         check_reservation(reservation, region if region in regions() else None)
     _templates(config["slipway:templates"])
     email = config["slipway:quota"]["contactEmail"]
-    if email.of(str) and not _EMAIL.fullmatch(email.value):
+    if email.of(str) and not is_address(email.value):
         email.wrong(f"is no e-mail address: {shown(email.value)}", "for example ml-platform@acme.example")
     project = config["gcp:project"].of(str) or ""
     _workspace(config["slipway:workspace"], project if _PROJECT.fullmatch(project) else "", stack)
@@ -137,12 +134,21 @@ def _templates(templates: Part) -> None:
         seen.add(name)
 
 
+def _submitters(submitters: Part) -> None:
+    seen: set[str] = set()
+    for member in submitters.entries():
+        name = member.of(str)
+        wrong = None if name is None else misfit(name)
+        if wrong:
+            member.wrong(*wrong)
+        elif name in seen:
+            member.wrong(f"{name} is listed twice", "keep one of them")
+        elif name is not None:
+            seen.add(name)
+
+
 def _workspace(workspace: Part, project: str, stack: str) -> None:
-    for member in workspace["submitters"].entries():
-        if member.value in ("allUsers", "allAuthenticatedUsers"):
-            member.wrong(f"{member.value} would let strangers run jobs", "a group: group:ml-engineers@acme.example")
-        elif member.of(str) is not None and not _MEMBER.fullmatch(member.value):
-            member.wrong(f"is no IAM member: {shown(member.value)}", "for example group:ml-engineers@acme.example")
+    _submitters(workspace["submitters"])
     names = [workspace[key].of(str) for key in ("catalogBucket", "workBucket")]
     for key, given, usual in zip(("catalogBucket", "workBucket"), names, default_buckets(project, stack), strict=True):
         if not _BUCKET.fullmatch(given or usual) and (given is not None or (project and _NAME.fullmatch(stack))):
@@ -153,7 +159,11 @@ def _workspace(workspace: Part, project: str, stack: str) -> None:
         workspace["workBucket"].wrong("is the catalog's bucket as well", "two buckets: no job may rewrite the catalog")
     trainer = workspace["trainer"].of(str)
     if not _ACCOUNT.fullmatch(trainer or default_trainer(stack)) and (trainer is not None or _NAME.fullmatch(stack)):
+        start = (trainer or "").removeprefix("serviceAccount:").partition("@")[0]
+        whole = "@" in (trainer or "") and _ACCOUNT.fullmatch(start)
         workspace["trainer"].wrong(
             f"{trainer or default_trainer(stack)!r} can't be a service account's id",
-            "6–30 lowercase letters, digits and dashes; with a long stack name set `trainer`",
+            f"the part before the @ alone: `trainer: {start}`, which is made in the stack's project"
+            if whole
+            else "6–30 lowercase letters, digits and dashes; with a long stack name set `trainer`",
         )

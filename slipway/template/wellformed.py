@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from slipway.machines import MachineError
+from slipway.stack.members import SERVICE_ACCOUNT
 from slipway.template.code import Code, Image, Package
 from slipway.template.model import KINDS, PIPELINE, TUNING_JOB, JobTemplate
 from slipway.template.placeholders import BUILT_IN, names, whole
@@ -32,6 +33,9 @@ def problems(template: JobTemplate) -> Iterator[str]:
     yield from _waits(template)
     if not 0 < template.timeout_s <= MAX_TIMEOUT_S:
         yield f"timeout_s: {template.timeout_s} is not between 1 and {MAX_TIMEOUT_S} (7 days)"
+    account = template.service_account
+    if account is not None and "${" not in account and not re.fullmatch(SERVICE_ACCOUNT, account):
+        yield f"service_account: {account!r} is no service account's address: trainer@acme-ml.iam.gserviceaccount.com"
     yield from template.code.problems()
     seen: set[str] = set()
     for parameter in template.parameters:

@@ -70,6 +70,24 @@ def test_findings_of_all_stacks_come_at_once_and_exit_with_2(checkout: Path) -> 
     ]
 
 
+def test_a_domain_is_told_to_be_everybody_in_it_and_passes(checkout: Path) -> None:  # P5
+    path = checkout / "stacks" / "Pulumi.prod.yaml"
+    path.write_text(GOOD + '  slipway:workspace:\n    submitters: ["domain:acme.example"]\n')
+    result = run()
+    assert result.exit_code == 0
+    who = "everybody with an account in acme.example may submit, spend money and read all results"
+    assert result.output.splitlines() == [
+        "ok  prod  us-central1  1 cluster, 1 pool, 1 template  $0.46/h idle, $1.86/h at most",
+        f"stacks/Pulumi.prod.yaml:13  slipway:workspace.submitters[0]: warning: {who}",
+        "  fix: keep it if that is meant; else a group: group:ml-engineers@acme.example",
+    ]
+    found = json.loads(run("--output", "json").stdout)
+    assert found["ok"] and found["findings"] == []
+    assert [(one["line"], one["key"]) for one in found["warnings"]] == [(13, "slipway:workspace.submitters[0]")]
+    path.write_text(path.read_text().replace("min: 1", "min: 0"))
+    assert run().exit_code == 2 and "warning: everybody" in run().output
+
+
 def test_a_stack_by_name_or_by_file(checkout: Path) -> None:
     (checkout / "elsewhere.yaml").write_text(HEAD)
     assert run("prod").output.startswith("ok  prod")

@@ -38,6 +38,8 @@ def workers(**changes: Any) -> tuple[WorkerPool, ...]:
     ("changes", "words"),
     [
         ({"name": "Dask_Digits"}, "name: at most 50 lowercase letters"),
+        ({"service_account": "trainer"}, "service_account: 'trainer' is no service account's address"),
+        ({"service_account": "serviceAccount:a@b.iam.gserviceaccount.com"}, "is no service account's address"),
         ({"kinds": ("batch",)}, "unknown 'batch'; known: custom-job"),
         ({"kinds": ()}, "at least one"),
         ({"kinds": ("hyperparameter-tuning-job",)}, "hyperparameter-tuning-job needs a study"),

@@ -1,0 +1,83 @@
+"""IAM members and addresses as stack files name them: what is none, and what would be right. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from slipway.stack.secrets import shown
+
+EXAMPLE = "group:ml-engineers@acme.example"
+_LABEL = r"[a-z0-9]([a-z0-9-]*[a-z0-9])?"
+DOMAIN = rf"({_LABEL}\.)+[a-z]([a-z0-9-]*[a-z0-9])"
+_ATOM = r"[a-z0-9!#$%&'*+/=?^_`{|}~-]+"
+ADDRESS = rf"{_ATOM}(\.{_ATOM})*@{DOMAIN}"
+SERVICE_ACCOUNT = rf"[a-z0-9]([a-z0-9.-]*[a-z0-9])?@({_LABEL}\.)+gserviceaccount\.com"
+_KUBERNETES = rf"[a-z]([a-z0-9.:-]*[a-z0-9])?\.svc\.id\.goog\[{_LABEL}/{_LABEL}\]"
+_WORKLOADS = r"projects/[0-9]+/locations/global/workloadIdentityPools/[a-z0-9.-]+"
+_WORKFORCE = r"locations/global/workforcePools/[a-z0-9-]+"
+_POOL = rf"iam\.googleapis\.com/({_WORKLOADS}|{_WORKFORCE})"
+_SET = r"(group/[^\s/]+|attribute\.[a-z0-9_]+/\S+|namespace/\S+|kubernetes\.[a-z.]+/\S+|\*)"
+
+FORMS: Mapping[str, str] = {
+    "user:": ADDRESS,
+    "group:": ADDRESS,
+    "serviceAccount:": f"({SERVICE_ACCOUNT}|{_KUBERNETES})",
+    "domain:": DOMAIN,
+    "principal:": rf"//{_POOL}/subject/\S+",
+    "principalSet:": rf"//{_POOL}/{_SET}",
+}
+"""What stands behind each prefix that a submitter may have."""
+PATTERN = f"^({'|'.join(f'{prefix}{form}' for prefix, form in FORMS.items())})$"
+
+_RIGHT: Mapping[str, str] = {
+    "user:": "a whole address: user:ada@acme.example",
+    "group:": f"a whole address: {EXAMPLE}",
+    "serviceAccount:": "its address: serviceAccount:sweeps@acme-ml.iam.gserviceaccount.com",
+    "domain:": "a domain: domain:acme.example",
+    "principal:": "principal://iam.googleapis.com/projects/NUMBER/locations/global/workloadIdentityPools/POOL/subject/ID",
+    "principalSet:": "principalSet://iam.googleapis.com/projects/NUMBER/locations/global/workloadIdentityPools/POOL/"
+    "attribute.NAME/VALUE",
+}
+MAIL = "^({})?$".format(ADDRESS.replace("a-z", "A-Za-z"))
+_EVERYBODY = ("allusers", "allauthenticatedusers")
+
+
+def misfit(member: str) -> tuple[str, str] | None:
+    """What is wrong with a submitter, and what would be right; None for an IAM member that may stand there."""
+    if member.lower() in _EVERYBODY:
+        return f"{member} would let strangers run jobs", f"a group: {EXAMPLE}"
+    if member.lower().startswith("deleted:"):
+        return f"is a member that was deleted: {shown(member)}", "leave it out, or name who came after it"
+    prefix, colon, rest = member.partition(":")
+    given = prefix + colon
+    right = next((form for form in FORMS if form.lower() == given.lower()), None)
+    if right is None:
+        near = (
+            f"did you mean `user:{member}`, or group:?" if re.fullmatch(ADDRESS, member) else f"for example {EXAMPLE}"
+        )
+        return f"is no IAM member: {shown(member)}", near
+    if given != right:
+        return f"IAM tells upper from lower case in {given!r}", f"{right}{rest}"
+    if right in ("user:", "group:") and rest.endswith(".gserviceaccount.com"):
+        return f"is a service account, not a {prefix}: {shown(member)}", f"serviceAccount:{rest}"
+    if re.fullmatch(FORMS[right], rest):
+        return None
+    if not right.startswith("principal") and re.fullmatch(FORMS[right], rest.lower()):
+        return f"IAM keeps addresses in lower case, this is {shown(member)}", f"{right}{rest.lower()}"
+    return f"is no IAM member: {shown(member)}", _RIGHT[right]
+
+
+def crowd(member: str) -> str:
+    """Who a member is, when that is everybody somewhere; else empty."""
+    prefix, _, rest = member.partition(":")
+    if prefix == "domain":
+        return f"everybody with an account in {rest}"
+    if prefix == "principalSet" and rest.endswith("/*"):
+        return f"everybody and everything that the identity pool {rest.split('/')[-2]} lets in"
+    return ""
+
+
+def is_address(text: str) -> bool:
+    """An address that mail can be sent to, in letters of either case."""
+    return re.fullmatch(ADDRESS, text.lower()) is not None
