@@ -13,8 +13,8 @@ from components.guard import guard
 from components.settings import configured, place
 from components.state import known
 from slipway.deployment.decide import decide, guarded_use
-from slipway.deployment.places import stay
 from slipway.deployment.grace import Grace
+from slipway.deployment.places import stay
 from slipway.errors import SlipwayError
 from slipway.live import Unknown
 
