@@ -37,9 +37,18 @@ def main() -> None:
         pulumi.log.warn(f"can't tell what the stack has already, from {state.api}: {state.why}")
     else:
         stay(state, stack=name, project=project, region=region)
+    from slipway.quota import drawn, table, verdict
+    from slipway.template.entry import draws, template_entry
+    from slipway.template.load import load
+    from slipway.template.proof import prove_all
+
+    templates = {template.name: template for template in load(stack.templates, CHECKOUT / "templates")}
+    offers = prove_all(templates.values(), stack.clusters, region=region, reservations=stack.reservations)
+    ways = tuple(way for key, template in templates.items() for way in draws(template, offers[key]))
+    metrics = drawn(stack.clusters, ways)
     with ThreadPoolExecutor(1) as background:  # the cloud answers while Python imports
         deciding = background.submit(
-            copy_context().run, decide, stack, os.environ, preview, now, pulumi.log.info, pulumi.log.warn
+            copy_context().run, decide, stack, os.environ, preview, now, pulumi.log.info, pulumi.log.warn, metrics
         )
         from components.catalog import Catalog
         from components.job_template import JobTemplate
@@ -50,17 +59,11 @@ def main() -> None:
         from slipway.deployment.summary import neighbours, overdue, summary
         from slipway.deployment.trainer import email, project_roles
         from slipway.package import build
-        from slipway.quota import table, verdict
         from slipway.stack import open_to
         from slipway.template.compile import Setting
         from slipway.template.document import document
-        from slipway.template.entry import draws, template_entry
-        from slipway.template.load import load
-        from slipway.template.proof import prove_all
 
         commit = revision(CHECKOUT, os.environ)
-        templates = {template.name: template for template in load(stack.templates, CHECKOUT / "templates")}
-        offers = prove_all(templates.values(), stack.clusters, region=region, reservations=stack.reservations)
         packages = {
             key: {code: build(key, CHECKOUT / code.folder) for code in template.packages}
             for key, template in templates.items()
@@ -68,7 +71,6 @@ def main() -> None:
         live, plan = deciding.result()
         grace.began_with(live.catalog)
 
-    ways = tuple(way for key, template in templates.items() for way in draws(template, offers[key]))
     quota = stack.quota
     report = verdict(
         plan.current, live, region=region, ways=ways, mode=quota.mode, strict=quota.strict, preview=preview

@@ -16,7 +16,7 @@ from slipway.errors import SlipwayError
 from slipway.generations.plan import Current
 from slipway.live import INCREASABLE, JobReplicas, Live, Unknown
 from slipway.live_reader import Wanted, read
-from slipway.quota import Line, QuotaReport, WayDraw, quota_id, table, verdict
+from slipway.quota import Line, QuotaReport, WayDraw, drawn, quota_id, table, verdict
 from slipway.rules import WAYS
 from slipway.submit.demand import Demand
 from slipway.submit.filling import fill
@@ -28,8 +28,9 @@ from slipway.submit.filling import fill
 def quota(catalog: str | None, output: str) -> None:
     """Each metric the stack draws: now, at most, the limit, and whether that suffices."""
     context = Context(catalog)
-    live = _live(context)
-    report = judge(context.catalog, live)
+    ways = _draws(context.catalog)
+    live = _live(context, ways)
+    report = judge(context.catalog, live, ways)
     if output == "json":
         screen.out_json("quota", _document(context.catalog, live, report))
         return
@@ -58,7 +59,7 @@ def requests(catalog: Catalog, lines: Iterable[Line]) -> list[str]:
     ]
 
 
-def _live(context: Context) -> Live:
+def _live(context: Context, ways: tuple[WayDraw, ...]) -> Live:
     catalog = context.catalog
     wanted = Wanted(
         project=catalog.project,
@@ -67,6 +68,7 @@ def _live(context: Context) -> Live:
         work_bucket=catalog.work_bucket,
         service_account=catalog.trainer,
         catalog=context.choice.location.name,
+        metrics=drawn((_spec(catalog, name) for name in catalog.clusters), ways),
     )
     live, warnings = read(context.connection, wanted, off_is_empty=True)
     for warning in warnings:
@@ -74,15 +76,13 @@ def _live(context: Context) -> Live:
     return live
 
 
-def judge(catalog: Catalog, live: Live) -> QuotaReport:
+def judge(catalog: Catalog, live: Live, ways: tuple[WayDraw, ...]) -> QuotaReport:
     """The report for what the catalog has deployed and offers. Pure."""
     states = {} if isinstance(live.clusters, Unknown) else {cluster.id: cluster.state for cluster in live.clusters}
     current = tuple(
         Current(_spec(catalog, name), cluster.id, "", cluster.id in states, states.get(cluster.id, ""))
         for name, cluster in catalog.clusters.items()
     )
-    draws = (_draw(catalog, template, way) for template in catalog.templates.values() for way in template.ways)
-    ways = tuple(draw for draw in draws if draw)
     return verdict(current, live, region=catalog.region, ways=ways, mode="warn", preview=True)
 
 
@@ -102,6 +102,11 @@ def _spec(catalog: Catalog, name: str) -> ClusterSpec:
         for pool in catalog.clusters[name].pools.values()
     )
     return ClusterSpec(name=name, pools=pools)
+
+
+def _draws(catalog: Catalog) -> tuple[WayDraw, ...]:
+    found = (_draw(catalog, template, way) for template in catalog.templates.values() for way in template.ways)
+    return tuple(draw for draw in found if draw)
 
 
 def _draw(catalog: Catalog, template: Template, way: Way) -> WayDraw | None:

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from slipway.cloud.connection import connect
 from slipway.deployment import trainer
+from slipway.deployment.quota_info import quota_info
 from slipway.errors import ConfigError, ResourceError
 from slipway.generations import Plan, plan
 from slipway.live import Live, Unknown, Use
@@ -21,14 +22,17 @@ def decide(
     now: datetime,
     say: Callable[[str], None],
     warn: Callable[[str], None],
+    metrics: frozenset[str],
 ) -> tuple[Live, Plan]:
-    """Reads what lives and plans. Outside of preview it waits for clusters that are still being made.
+    """Reads what lives, and the limits of some quota metrics, and plans.
+
+    Outside of preview it waits for clusters that are still being made.
 
     Raises ResourceError when what lives can't be told or forbids the plan, AuthError without credentials.
     """
 
     def live() -> Live:
-        return _live(stack, environ, preview=preview, warn=warn)
+        return _live(stack, environ, metrics, preview=preview, warn=warn)
 
     def planned(found: Live) -> Plan:
         return plan(stack.clusters, found, stack=stack.name, project=stack.project, region=stack.region, now=now)
@@ -67,7 +71,9 @@ def identity(environ: Mapping[str, str]) -> str:
     return "the application default credentials"
 
 
-def _live(stack: Stack, environ: Mapping[str, str], *, preview: bool, warn: Callable[[str], None]) -> Live:
+def _live(
+    stack: Stack, environ: Mapping[str, str], metrics: frozenset[str], *, preview: bool, warn: Callable[[str], None]
+) -> Live:
     if environ.get("SLIPWAY_LIVE", "") == "skip":
         if preview:
             return skipped()
@@ -82,6 +88,8 @@ def _live(stack: Stack, environ: Mapping[str, str], *, preview: bool, warn: Call
         catalog_bucket=stack.workspace.catalog_bucket,
         work_bucket=stack.workspace.work_bucket,
         service_account=trainer.email(stack.workspace.trainer, stack.project),
+        metrics=metrics,
+        read_quota=quota_info,
     )
     live, warnings = read(connect(environ), wanted, identity=identity(environ), off_is_empty=preview)
     for warning in warnings:

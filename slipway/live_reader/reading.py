@@ -15,6 +15,7 @@ from slipway.catalog.reading import read as read_catalog
 from slipway.cloud.answers import shaped
 from slipway.cloud.connection import Connection
 from slipway.cloud.failures import Call, CloudError, Denied, NotFound
+from slipway.cloud.quotas import QuotaInfo, ReadQuota
 from slipway.cloud.storage import Location
 from slipway.errors import ConfigError
 from slipway.live import Live, LiveCluster, LiveJob, PublishedCatalog, QuotaLimit, Unknown
@@ -34,7 +35,10 @@ _PIPELINE_NOT_ENDED = " AND ".join(f'state!="PIPELINE_STATE_{state}"' for state 
 
 @dataclass(frozen=True)
 class Wanted:
-    """Where to look. `service_account` is an address, `catalog` the catalog object's name."""
+    """Where to look. `service_account` is an address, `catalog` the catalog object's name.
+
+    `metrics` are those whose limits matter, and `read_quota` turns what is listed of one into a value.
+    """
 
     project: str
     region: str
@@ -42,6 +46,8 @@ class Wanted:
     work_bucket: str = ""
     service_account: str = ""
     catalog: str = "catalog.json"
+    metrics: frozenset[str] = frozenset()
+    read_quota: ReadQuota = QuotaInfo.read
 
 
 def skipped() -> Live:
@@ -142,7 +148,7 @@ class Reader:
         return self._read(
             "cloudquotas.googleapis.com quotaInfos.list",
             _QUOTAS,
-            lambda: translate.limits(quotas.infos(), self.wanted.region),
+            lambda: translate.limits(quotas.infos(self.wanted.metrics, self.wanted.read_quota), self.wanted.region),
             {},
         )
 

@@ -6,13 +6,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from slipway.cloud.moments import moment
-from slipway.cloud.quotas import QuotaInfo
+from slipway.cloud.quotas import SERVICE, QuotaInfo
 from slipway.cloud.resources import CustomJob, PersistentResource, Shape, WorkerPool
 from slipway.cluster import Disk
 from slipway.live import INCREASABLE, JobReplicas, LiveCluster, LiveJob, LivePool, QuotaLimit
 from slipway.rules import WAYS
 
-_SERVICE = "aiplatform.googleapis.com/"
 _PREEMPTIBLE = tuple(way.strategy for way in WAYS.values() if way.preemptible)
 _INELIGIBLE = {
     "NOT_ENOUGH_USAGE_HISTORY": "no increase: too little usage history",
@@ -104,18 +103,17 @@ def _camel(key: str) -> str:
 
 
 def limits(infos: Iterable[QuotaInfo], region: str) -> dict[str, QuotaLimit]:
-    """The training limits of a region by metric, without the service's name. A quota silent on a region is left out."""
+    """The limits of a region by metric, without the service's name. A quota silent on a region is left out."""
     found: dict[str, QuotaLimit] = {}
     for info in infos:
-        metric = info.metric.removeprefix(_SERVICE)
-        limit = info.limit(region) if metric.startswith("custom_model_training") else None
+        metric, limit = info.metric.removeprefix(f"{SERVICE}/"), info.limit(region)
         if limit is not None:
             found[metric] = QuotaLimit(metric, region, limit, _increase(info))
     return found
 
 
 def _increase(info: QuotaInfo) -> str:
-    if info.eligible:
+    if info.ineligibility is None:
         return INCREASABLE
     return _INELIGIBLE.get(info.ineligibility, "no increase can be requested")
 

@@ -1,5 +1,6 @@
 """Does what is declared fit the quota: pure rules over limits, live machines and jobs."""
 
+from slipway.quota.facts import drawn
 from slipway.quota.metrics import label, namespace, needs, needs_of, quota_id
 from slipway.quota.model import Line, Need, QuotaReport, WayDraw, WayVerdict
 from slipway.quota.table import table
@@ -13,6 +14,7 @@ __all__ = [
     "Usage",
     "WayDraw",
     "WayVerdict",
+    "drawn",
     "label",
     "namespace",
     "needs",

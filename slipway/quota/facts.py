@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from slipway.cluster import PoolSpec
+from slipway.cluster import ClusterSpec, PoolSpec
 from slipway.generations.plan import Current
 from slipway.live import JobReplicas, Live, QuotaLimit, Unknown
 from slipway.quota.metrics import needs_of, rank
@@ -30,6 +31,13 @@ class Share:
     @property
     def ceiling(self) -> int:
         return self.each * self.pool.max
+
+
+def drawn(clusters: Iterable[ClusterSpec], ways: Iterable[WayDraw]) -> frozenset[str]:
+    """The metrics that clusters' pools and templates' ways draw: those whose limits a verdict asks for."""
+    of_pools = (need for cluster in clusters for pool in cluster.pools for need in _needs_of_one(pool))
+    of_ways = (need for way in ways for need in needs_of(way.replicas, preemptible=way.preemptible))
+    return frozenset(need.metric for need in (*of_pools, *of_ways))
 
 
 class Facts:

@@ -4,9 +4,13 @@ from datetime import UTC, datetime
 
 import pytest
 
+from slipway.cloud.connection import Connection
 from slipway.deployment.decide import decide, identity
+from slipway.deployment.quota_info import quota_info
 from slipway.deployment.trainer import email
 from slipway.errors import ConfigError, ResourceError, SlipwayError
+from slipway.live import Live
+from slipway.live_reader import Wanted
 from slipway.stack import Stack, WorkspaceSettings
 
 STACK = Stack("dev", "acme-dev", "us-central1", WorkspaceSettings((), "acme-catalog", "acme-work", "trainer"))
@@ -22,20 +26,20 @@ def silent(_: str) -> None:
 
 
 def test_skip_reads_nothing_in_preview() -> None:
-    live, plan = decide(STACK, {"SLIPWAY_LIVE": "skip"}, True, NOW, silent, silent)
+    live, plan = decide(STACK, {"SLIPWAY_LIVE": "skip"}, True, NOW, silent, silent, frozenset())
     assert live.skipped
     assert "were not read" in plan.notes[0]
 
 
 def test_skip_is_refused_outside_of_preview() -> None:
     with pytest.raises(ConfigError, match="SLIPWAY_LIVE=skip is for preview alone"):
-        decide(STACK, {"SLIPWAY_LIVE": "skip"}, False, NOW, silent, silent)
+        decide(STACK, {"SLIPWAY_LIVE": "skip"}, False, NOW, silent, silent, frozenset())
 
 
 @pytest.mark.parametrize("preview", [True, False])
 def test_a_cloud_that_does_not_answer_stops_it_with_every_reason(preview: bool) -> None:
     with pytest.raises(ResourceError) as error:
-        decide(STACK, {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}, preview, NOW, silent, silent)
+        decide(STACK, {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}, preview, NOW, silent, silent, frozenset())
     assert "nothing was changed" in error.value.what
     reasons = error.value.why.splitlines()
     assert len(reasons) == 4
@@ -45,10 +49,26 @@ def test_a_cloud_that_does_not_answer_stops_it_with_every_reason(preview: bool) 
     assert "SLIPWAY_PURPOSE=destroy pulumi destroy --run-program" in error.value.fix
 
 
+def test_limits_are_read_of_what_is_drawn_alone_and_parsed_by_the_official_message(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """D9"""
+    asked: list[Wanted] = []
+
+    def read(_: Connection, wanted: Wanted, **__: object) -> tuple[Live, list[str]]:
+        asked.append(wanted)
+        return Live(clusters=(), jobs=(), limits={}, catalog=None), []
+
+    monkeypatch.setattr("slipway.deployment.decide.read", read)
+    drawn = frozenset({"custom_model_training_cpus"})
+    decide(STACK, {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}, True, NOW, silent, silent, drawn)
+    assert [(wanted.metrics, wanted.read_quota) for wanted in asked] == [(drawn, quota_info)]
+
+
 def test_an_endpoint_that_is_none_is_an_error_of_configuration() -> None:
     environ = {"GOOGLE_VERTEX_AI_CUSTOM_ENDPOINT": "localhost", "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}
     with pytest.raises(SlipwayError) as error:
-        decide(STACK, environ, True, NOW, silent, silent)
+        decide(STACK, environ, True, NOW, silent, silent, frozenset())
     assert error.value.exit_code == 2
 
 

@@ -14,7 +14,10 @@ from slipway.cloud.connection import Connection, connect
 from slipway.cloud.session import Patience
 from slipway.live_reader import Wanted
 
-WANTED = Wanted("acme", "us-central1", "acme-catalog", "acme-work", "trainer@acme.iam.gserviceaccount.com")
+METRICS = frozenset(f"custom_model_training_{drawn}" for drawn in ("cpus", "a3_cpus", "c2_cpus", "nvidia_h100_gpus"))
+WANTED = Wanted(
+    "acme", "us-central1", "acme-catalog", "acme-work", "trainer@acme.iam.gserviceaccount.com", metrics=METRICS
+)
 PATHS = {
     "clusters": "/vertex/projects/acme/locations/us-central1/persistentResources",
     "jobs": "/vertex/projects/acme/locations/us-central1/customJobs",

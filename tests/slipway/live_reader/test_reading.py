@@ -1,12 +1,15 @@
 """What lives is read at once, and a list that fails is never an empty list. # D2 # N1"""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from slipway.cloud.connection import Connection
+from slipway.cloud.quotas import QuotaInfo, ReadQuota
 from slipway.cluster import Disk
+from slipway.deployment.quota_info import quota_info
 from slipway.live import JobReplicas, Live, LiveCluster, LivePool, PublishedCatalog, QuotaLimit, Unknown, Use
 from slipway.live_reader import read, use_of_cluster, use_of_stack
 
@@ -137,15 +140,17 @@ def test_only_jobs_that_have_not_ended_are_asked_for_and_kept(connection: Connec
     assert "RUNNING" not in asked, "a state that nobody has heard of counts as not ended"
 
 
-def test_the_training_limits_of_the_region(connection: Connection, service: Service) -> None:
-    def info(metric: str, locations: list[str], value: str | None, **eligibility: Any) -> dict[str, Any]:
-        details = {} if value is None else {"value": value}
-        return {
-            "metric": f"aiplatform.googleapis.com/{metric}",
-            "dimensionsInfos": [{"details": details, "applicableLocations": locations}],
-            "quotaIncreaseEligibility": eligibility,
-        }
+def info(metric: str, locations: list[str], value: str | None, **eligibility: Any) -> dict[str, Any]:
+    details = {} if value is None else {"value": value}
+    return {
+        "metric": f"aiplatform.googleapis.com/{metric}",
+        "dimensionsInfos": [{"details": details, "applicableLocations": locations}],
+        "quotaIncreaseEligibility": eligibility,
+    }
 
+
+@pytest.mark.parametrize("read_quota", [QuotaInfo.read, quota_info], ids=["thin", "official"])
+def test_the_training_limits_of_the_region(connection: Connection, service: Service, read_quota: ReadQuota) -> None:
     here = ["us-central1"]
     service["quotas"] = {
         "quotaInfos": [
@@ -156,7 +161,8 @@ def test_the_training_limits_of_the_region(connection: Connection, service: Serv
             info("custom_model_serving_cpus", here, "10"),
         ]
     }
-    assert live(connection).limits == {
+    found, _ = read(connection, replace(WANTED, read_quota=read_quota), off_is_empty=False)
+    assert found.limits == {
         "custom_model_training_cpus": QuotaLimit(
             "custom_model_training_cpus", "us-central1", 2200, "increase can be requested"
         ),
@@ -167,6 +173,23 @@ def test_the_training_limits_of_the_region(connection: Connection, service: Serv
             "custom_model_training_nvidia_h100_gpus", "us-central1", 0, "no increase: too little usage history"
         ),
     }
+
+
+@pytest.mark.parametrize("read_quota", [QuotaInfo.read, quota_info], ids=["thin", "official"])
+def test_only_what_is_drawn_is_parsed_of_all_that_is_listed(
+    connection: Connection, service: Service, read_quota: ReadQuota
+) -> None:
+    def many(metric: str) -> dict[str, Any]:
+        return {"quotaInfos": [info("custom_model_training_cpus", ["us-central1"], "7"), info(metric, [], "many")]}
+
+    wanted = replace(WANTED, read_quota=read_quota)
+    service["quotas"] = many("custom_model_training_tpu_v6e")
+    found, _ = read(connection, wanted, off_is_empty=False)
+    assert not isinstance(found.limits, Unknown)
+    assert {metric: limit.limit for metric, limit in found.limits.items()} == {"custom_model_training_cpus": 7}
+    service["quotas"] = many("custom_model_training_a3_cpus")
+    found, _ = read(connection, wanted, off_is_empty=False)
+    assert isinstance(found.limits, Unknown)
 
 
 def test_the_published_catalog_and_what_exists_already(connection: Connection, service: Service) -> None:

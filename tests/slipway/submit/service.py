@@ -13,7 +13,7 @@ from typing import Any
 
 from slipway.cloud.failures import Answer, Call, CloudError, NoAnswer, NotFound, failure
 from slipway.cloud.kinds import Kind
-from slipway.cloud.quotas import DimensionsInfo, QuotaInfo
+from slipway.cloud.quotas import QuotaInfo
 from slipway.cloud.resources import CustomJob, PersistentResource, ResourcePool, Shape
 from slipway.cloud.storage import Location
 from slipway.submit.journal import Entry
@@ -150,7 +150,7 @@ class Service:
         return (self.persistent_resource("cpu-1"),)
 
     def info(self, quota_id: str) -> QuotaInfo:
-        return QuotaInfo(quota_id, "", (DimensionsInfo({}, 1000, ("us-central1",)),), True, "")
+        return QuotaInfo(quota_id, ((("us-central1",), 1000),))
 
     # The service's own life.
 

@@ -1,0 +1,68 @@
+"""Message types of Google's client libraries, each alone.
+
+A library's package imports every service on import, which costs more than the rest of a preview. The message types live
+in modules of their own, so they are imported past the package's `__init__`, under a stand-in package that is gone when
+this returns. Where that does not work (another layout, another release), the whole package is imported.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from functools import cache
+from importlib import import_module
+from importlib.machinery import PathFinder
+from types import ModuleType
+from typing import Any
+
+# What one thread has begun to import is in `sys.modules` before it is whole.
+_importing = threading.RLock()
+
+
+@cache
+def message(package: str, module: str, name: str) -> Any:
+    """The protobuf class NAME of a library, in MODULE of its types: (google.cloud.aiplatform_v1, custom_job, …)."""
+    return getattr(narrow(package, module) or wide(package, module), name).pb()
+
+
+def wide(package: str, module: str) -> ModuleType:
+    """A module of types, by way of the whole package. Raises ImportError where the library is not installed."""
+    return import_module(f"{package}.types.{module}")
+
+
+def narrow(package: str, module: str) -> ModuleType | None:
+    """The same module with nothing but what it needs; None when the package can't be imported like that."""
+    with _importing:
+        if package in sys.modules:
+            return wide(package, module)
+        return _alone(package, module)
+
+
+def _alone(package: str, module: str) -> ModuleType | None:
+    before, types = set(sys.modules), f"{package}.types"
+    try:
+        home = _folder(package)
+        sys.modules[package] = _stand_in(package, home)
+        sys.modules[types] = _stand_in(types, f"{home}/types")
+        return import_module(f"{types}.{module}")
+    except (ImportError, AttributeError, TypeError):
+        for name in [name for name in sys.modules if name.startswith(f"{package}.") and name not in before]:
+            del sys.modules[name]
+        return None
+    finally:
+        sys.modules.pop(package, None)
+        sys.modules.pop(types, None)
+
+
+def _stand_in(name: str, folder: str) -> ModuleType:
+    module = ModuleType(name)
+    module.__path__ = [folder]
+    return module
+
+
+def _folder(package: str) -> str:
+    parent = import_module("google.cloud")  # a namespace package: the parts may lie in several places
+    spec = PathFinder.find_spec(package, list(parent.__path__))
+    if spec is None or not spec.submodule_search_locations:
+        raise ImportError(f"no package {package}")
+    return next(iter(spec.submodule_search_locations))
