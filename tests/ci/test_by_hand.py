@@ -1,0 +1,124 @@
+"""What docs/ci.md tells people to type by hand leaves the reviewed stack file as it is: on the real engine."""  # D7
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from local.engine import ensure
+from tests.ci.conftest import ROOT
+
+SECTION = (ROOT / "docs" / "ci.md").read_text().split("## By hand")[1].split("\n## ")[0]
+COPIED, KEPT = (
+    [line.removeprefix("$ ") for line in block.splitlines()]
+    for block in re.findall(r"^```console\n(.*?)^```$", SECTION, re.M | re.S)
+)
+FILE = "stacks/Pulumi.dev.yaml"
+PROGRAM = """
+import os
+from pathlib import Path
+import pulumi
+from slipway.deployment.revision import revision
+
+pulumi.log.info(f"made from {revision(Path.cwd(), os.environ)}.")
+"""
+
+
+@dataclass(frozen=True)
+class Shell:
+    """A checkout with a reviewed stack file, and an environment that outlives a command as a person's does."""
+
+    folder: Path
+    environ: dict[str, str]
+
+    def type(self, command: str) -> str:
+        """What it printed. There is nobody to answer a question."""
+        command = re.sub(r"^pulumi (up|destroy)", r"pulumi \1 --yes", command)
+        if command.startswith("export "):
+            name, value = command.removeprefix("export ").split("=", 1)
+            self.environ[name] = value
+            return ""
+        done = subprocess.run(
+            ["bash", "-c", command], cwd=self.folder, env=self.environ, capture_output=True, text=True
+        )
+        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+        return done.stdout + done.stderr
+
+    def changed(self) -> str:
+        return self.type("git status --porcelain")
+
+    def clean(self) -> str:
+        return f"made from {self.type('git rev-parse --short=7 HEAD').strip()}."
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    folder = tmp_path / "checkout"
+    (folder / "stacks").mkdir(parents=True)
+    for name in (FILE, "Pulumi.yaml", ".gitignore"):
+        shutil.copy(ROOT / name, folder / name)
+    (folder / "__main__.py").write_text(PROGRAM)
+    for name in ("state", "home"):
+        (tmp_path / name).mkdir()
+    who = {
+        f"GIT_{role}_{what}": "ada@slipway.example" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
+    }
+    bins = [str(Path(sys.executable).parent), str(ensure(lambda line: None).bin), os.environ["PATH"]]
+    made = Shell(
+        folder,
+        {
+            **who,
+            "PATH": os.pathsep.join(bins),
+            "HOME": str(tmp_path / "home"),
+            "PULUMI_HOME": str(tmp_path / "home"),
+            "PULUMI_BACKEND_URL": f"file://{tmp_path / 'state'}",
+            "PULUMI_CONFIG_PASSPHRASE": "a key",
+            "PULUMI_SKIP_UPDATE_CHECK": "true",
+            "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+            "PULUMI_DISABLE_CHECKPOINT_BACKUPS": "true",
+        },
+    )
+    made.type("git init -q && git add . && git commit -qm reviewed")
+    return made
+
+
+@pytest.mark.journey
+def test_a_copy_takes_what_the_engine_writes(shell: Shell) -> None:  # N8
+    *before, preview, up = COPIED
+    for command in before:
+        shell.type(command)
+        # Only this command knows no other file, and the next one puts the file back.
+        assert shell.changed() == (f" M {FILE}\n" if "--create" in command else ""), command
+    for command in (preview, up, preview):
+        assert shell.clean() in shell.type(command)
+        assert shell.changed() == ""
+    assert "with local changes." in shell.type("pulumi preview --stack dev"), "the engine writes before it runs"
+    assert shell.changed() == f" M {FILE}\n"
+
+
+@pytest.mark.journey
+def test_a_key_that_stands_in_the_file_is_left_there(shell: Shell) -> None:
+    reviewed = (shell.folder / FILE).read_text()
+    *before, preview, up = KEPT
+    for command in before:
+        shell.type(command)
+    kept = (shell.folder / FILE).read_text()
+    assert kept.startswith(reviewed) and re.fullmatch(r"encryptionsalt: \S+\n", kept.removeprefix(reviewed))
+    for command in (preview, up, "pulumi stack select --create dev", "pulumi refresh --yes --stack dev"):
+        printed = shell.type(command)
+        assert shell.changed() == "", command
+        assert command not in (preview, up) or shell.clean() in printed
+
+
+def test_the_readme_types_the_same() -> None:
+    step = " ".join((ROOT / "README.md").read_text().split("**Preview by hand, once.**")[1].split("4. **")[0].split())
+    typed = [" ".join(one.split()) for one in re.findall(r"`([^`]+)`", step)]
+    assert COPIED[1] in typed and COPIED[2] in typed
+    assert f"{COPIED[3]} && {COPIED[4].replace(' --stack dev', '')}" in typed
