@@ -45,6 +45,13 @@ class Catalog(pulumi.ComponentResource):
             content=json.dumps(document, indent=1, sort_keys=True, ensure_ascii=False) + "\n",
             content_type="application/json",
             cache_control="no-cache",
-            opts=pulumi.ResourceOptions(parent=self, depends_on=list(after), hooks=hooks),
+            opts=pulumi.ResourceOptions(
+                parent=self,
+                depends_on=list(after),
+                hooks=hooks,
+                # Somebody who overwrites the object changes these too. They would replace it: the new one is written
+                # over the old, whose deletion then takes what was just published.
+                ignore_changes=["cacheControl", "contentType"],
+            ),
         )
         self.register_outputs({"object": self.object.name})

@@ -128,11 +128,13 @@ class PublishedCatalog:
     """What deciding needs of the catalog that is published now: cluster ids by name, and the ids that were retiring.
 
     `age`: for how long it has been published, by the storage's own clock; None when that was not told.
+    `damage` says what is wrong with one that is there and can't be understood: what it offered can't be told.
     """
 
     clusters: Mapping[str, str] = field(default_factory=dict)
     retiring: tuple[str, ...] = ()
     age: timedelta | None = field(default=None, compare=False)
+    damage: str = ""
 
     def lists(self, cluster_id: str) -> bool:
         return cluster_id in self.retiring or cluster_id in self.clusters.values()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import random
 import ssl
@@ -218,6 +219,8 @@ def _brief(causes: list[BaseException]) -> str:
         if isinstance(cause, OSError) and cause.strerror:
             return cause.strerror.lower()
     names = {"ReadTimeout": "timed out", "ReadTimeoutError": "timed out", "ConnectTimeout": "timed out"}
+    if any(isinstance(cause, http.client.IncompleteRead) for cause in causes):
+        return "its answer broke off"
     first = type(causes[0]).__name__
     return names.get(first, first)
 

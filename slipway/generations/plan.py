@@ -23,6 +23,7 @@ _PREFERENCE = {"RUNNING": 0, "UPDATING": 0, "REBOOTING": 1, "PROVISIONING": 2}
 WHY_JOBS = "jobs on it"
 WHY_IN_USE = "machines are in use by a job that the lists do not show yet"
 WHY_UNPUBLISHED = "in no catalog"
+WHY_DAMAGED = "the published catalog is damaged"
 WHY_BUSY_STATE = "can't be deleted in its state"
 WHY_SUCCESSOR = "its successor does not run yet"
 
@@ -128,6 +129,7 @@ def plan(
         retiring=tuple(retiring),
         waiting=tuple(clusters[item.id] for item in current if item.state == "PROVISIONING"),
         deleted=tuple(deleted),
+        notes=_damaged(live.catalog),
     )
 
 
@@ -202,6 +204,8 @@ def _why_keep(
         return WHY_SUCCESSOR
     if isinstance(catalog, Unknown):
         return catalog
+    if catalog is not None and catalog.damage:
+        return WHY_DAMAGED  # It may be offered to submitters: the catalog of this deployment ends that.
     return "" if catalog is not None and catalog.lists(cluster.id) else WHY_UNPUBLISHED
 
 
@@ -217,6 +221,11 @@ def _overdue(
         return False
     since = clusters[successor.id].create_time
     return since is not None and now - since > successor.spec.retire_within
+
+
+def _damaged(catalog: PublishedCatalog | Unknown | None) -> tuple[str, ...]:
+    damage = catalog.damage if isinstance(catalog, PublishedCatalog) else ""
+    return (f"the published catalog is damaged; pulumi up publishes it anew ({damage})",) if damage else ()
 
 
 def _unread(what: str, part: Unknown) -> str:

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from slipway.catalog.reading import read as read_catalog
+from slipway.catalog.published import published
 from slipway.cloud.answers import shaped
 from slipway.cloud.connection import Connection
 from slipway.cloud.failures import Call, CloudError, Denied, NotFound
 from slipway.cloud.quotas import QuotaInfo, ReadQuota
 from slipway.cloud.storage import Location
-from slipway.errors import ConfigError
 from slipway.live import Live, LiveCluster, LiveJob, PublishedCatalog, QuotaLimit, Unknown
 from slipway.live_reader import translate
 
@@ -155,18 +154,14 @@ class Reader:
     def catalog(self) -> PublishedCatalog | Unknown | None:
         at = Location(self.wanted.catalog_bucket, self.wanted.catalog)
 
-        def published() -> PublishedCatalog | None:
+        def existing() -> PublishedCatalog | None:
             try:
-                catalog = read_catalog(self.connection.storage.read(at), str(at))
+                storage = self.connection.storage
+                return replace(published(storage.read(at), str(at)), age=storage.age(at))
             except NotFound:
                 return None
-            clusters = {name: cluster.id for name, cluster in catalog.clusters.items()}
-            return PublishedCatalog(clusters, catalog.retiring, self.connection.storage.age(at))
 
-        try:
-            return self._read(f"storage.googleapis.com {at}", _OBJECTS, published, None)
-        except ConfigError as error:
-            return Unknown(f"{error.what}: {error.why}", f"storage.googleapis.com {at}", "a version that reads it")
+        return self._read(f"storage.googleapis.com {at}", _OBJECTS, existing, None)
 
     def bucket(self, name: str) -> frozenset[str] | Unknown:
         def existing() -> frozenset[str]:

@@ -222,6 +222,29 @@ def test_an_idle_generation_whose_state_is_lost_goes_too(checkout: Checkout) -> 
     assert list(checkout.clusters()) == [outputs(checkout)["clusters"]["cpu"]]
 
 
+def test_a_damaged_catalog_is_published_anew_and_an_idle_generation_goes_with_the_next_deployment(
+    checkout: Checkout,
+) -> None:
+    """What the command tells people to do about it works, and nothing goes that somebody may have been offered."""
+    up(checkout, A)
+    old = outputs(checkout)["clusters"]["cpu"]
+    checkout.cloud.session().post(
+        f"{checkout.cloud.url}/upload/storage/v1/b/{checkout.catalog.removeprefix('gs://')}/o"
+        "?uploadType=media&name=catalog.json",
+        data=b'{"schema": 1, "stack"',
+    ).raise_for_status()
+    refused = checkout.slipway("templates")
+    assert refused.code == 2
+    assert "publish it again with pulumi up" in refused.err
+    said = up(checkout, B)
+    assert "the published catalog is damaged; pulumi up publishes it anew" in said
+    assert f"{old} retires with a later deployment (the published catalog is damaged)" in said
+    assert old in checkout.clusters()
+    assert checkout.slipway("templates").code == 0
+    up(checkout, B)
+    assert old not in checkout.clusters()
+
+
 def test_a_cluster_deleted_by_hand_is_made_again(checkout: Checkout) -> None:
     up(checkout, A)
     id_ = outputs(checkout)["clusters"]["cpu"]

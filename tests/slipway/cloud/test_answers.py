@@ -17,10 +17,12 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from slipway.catalog.fetch import fetch
 from slipway.cloud.connection import Connection
 from slipway.cloud.endpoints import OVERRIDES, Endpoints
 from slipway.cloud.failures import Call, CloudError, Exhausted, Garbled, NoAnswer, Unavailable, Unreachable
 from slipway.cloud.session import Patience, Session
+from slipway.cloud.storage import Location
 from slipway.live import Unknown
 from slipway.live_reader import use_of_cluster
 
@@ -47,6 +49,8 @@ class Server:
     def __init__(self) -> None:
         self.status, self.content, self.headers = 200, b"{}", dict[str, str]()
         self.sent: list[str] = []
+        self.missing = 0
+        """Bytes that are promised and never come."""
         outer = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -57,7 +61,7 @@ class Server:
                 self.send_response(outer.status)
                 for name, value in outer.headers.items():
                     self.send_header(name, value)
-                self.send_header("Content-Length", str(len(outer.content)))
+                self.send_header("Content-Length", str(len(outer.content) + outer.missing))
                 self.end_headers()
                 self.wfile.write(outer.content)
 
@@ -228,6 +232,15 @@ def test_tls_that_fails_before_the_request_proves_that_it_was_not_sent(
         with pytest.raises(Unreachable) as error:
             connection(url).vertex("p", "us-central1").create_custom_job({"displayName": "digits"})
         assert error.value.not_accepted
+
+
+def test_an_answer_that_breaks_off_is_no_answer_and_never_damaged_content(server: Server) -> None:
+    server.content, server.missing = b'{"schema": 1, "stack"', 9
+    with pytest.raises(NoAnswer) as error:
+        fetch(connection(server.url).storage, Location("acme-catalog", "catalog.json"))
+    assert "its answer broke off" in error.value.why
+    assert error.value.fix == "try again"
+    assert len(server.sent) == 2, "it was tried again"
 
 
 def test_only_a_submission_may_end_with_the_code_for_an_unknown_answer() -> None:

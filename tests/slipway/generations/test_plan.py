@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from slipway.generations import Current, cluster_id, fingerprint, plan
-from slipway.generations.plan import WHY_BUSY_STATE, WHY_IN_USE, WHY_JOBS, WHY_SUCCESSOR, WHY_UNPUBLISHED
+from slipway.generations.plan import WHY_BUSY_STATE, WHY_DAMAGED, WHY_IN_USE, WHY_JOBS, WHY_SUCCESSOR, WHY_UNPUBLISHED
 from slipway.live import Live, LiveCluster, PublishedCatalog, Unknown
 
 from .world import PROJECT, REGION, STACK, cluster, job, live, planned, spec
@@ -176,6 +176,18 @@ def test_an_unreadable_catalog_matters_only_where_it_decides() -> None:
     assert not planned((A,), live(cluster(ID_A, HASH_A), catalog=unknown)).problems
     problems = planned((B,), live(cluster(ID_A, HASH_A), catalog=unknown)).problems
     assert "storage.objects.get" in problems[0] and ID_A in problems[0]
+
+
+def test_a_damaged_catalog_stops_nothing_and_costs_no_cluster() -> None:  # N1
+    damaged = PublishedCatalog(damage="gs://acme-catalog/catalog.json: it is not JSON")
+    decided = planned((B,), live(cluster(ID_A, HASH_A), catalog=damaged))
+    assert not decided.problems and decided.deleted == ()
+    assert [(item.cluster.id, item.why) for item in decided.retiring] == [(ID_A, WHY_DAMAGED)]
+    words = "the published catalog is damaged; pulumi up publishes it anew"
+    assert decided.notes == (f"{words} (gs://acme-catalog/catalog.json: it is not JSON)",)
+    published = PublishedCatalog({"cpu": ID_B}, retiring=(ID_A,))
+    after = planned((B,), live(cluster(ID_A, HASH_A), cluster(ID_B, HASH_B), catalog=published))
+    assert after.deleted == (ID_A,) and not after.notes
 
 
 def test_skipped_reading_declares_what_is_asked_for_and_says_so() -> None:

@@ -217,11 +217,24 @@ def test_how_long_the_catalog_has_been_published_is_told_by_the_storages_own_clo
     assert found.age is None
 
 
-def test_a_catalog_of_a_newer_schema_is_unknown_and_not_missing(connection: Connection, service: Service) -> None:
-    service["catalog"] = {**CATALOG, "schema": 99}
+def test_a_catalog_of_a_newer_schema_says_what_a_deployment_needs(connection: Connection, service: Service) -> None:
+    service["catalog"] = {**CATALOG, "schema": 99, "templates": "elsewhere"}
+    assert live(connection).catalog == PublishedCatalog({"cpu": "cpu-1a2b3c4"}, ("cpu-0000000",))
+
+
+def test_a_damaged_catalog_is_neither_missing_nor_unreadable(connection: Connection, service: Service) -> None:
+    service["catalog"] = {"schema": 1}
+    found = live(connection).catalog
+    assert isinstance(found, PublishedCatalog)
+    assert found.damage.startswith("gs://acme-catalog/catalog.json: clusters is not")
+
+
+def test_a_catalog_that_was_cut_off_on_its_way_is_not_damaged(connection: Connection, service: Service) -> None:
+    service["catalog"] = CATALOG
+    service.cut.add("catalog")
     found = live(connection).catalog
     assert isinstance(found, Unknown)
-    assert "schema 99" in found.why
+    assert found.role == "the API to answer"
 
 
 @pytest.mark.parametrize("what", EVERYTHING)

@@ -1,0 +1,56 @@
+"""A deployment reads two keys of any catalog, for ever, and never fails on what it finds there. # N1"""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slipway.catalog.published import published
+from slipway.live import PublishedCatalog
+
+ADDRESS = "gs://acme-catalog/catalog.json"
+OFFERED = {"clusters": {"cpu": {"id": "cpu-1a2b3c4"}}, "retiring": ["cpu-0000000"]}
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@pytest.mark.parametrize("schema", [{}, {"schema": 0}, {"schema": 1}, {"schema": 99}, {"schema": "2027-01"}])
+def test_every_schema_is_read_as_far_as_a_deployment_needs_it(schema: dict[str, Any]) -> None:
+    written = json.dumps({**schema, **OFFERED, "templates": {"of": ["a", "later"]}, "storage": None})
+    assert published(written, ADDRESS) == PublishedCatalog({"cpu": "cpu-1a2b3c4"}, ("cpu-0000000",))
+
+
+def test_one_of_before_clusters_retired_lists_none_that_do() -> None:
+    assert published('{"clusters": {}}', ADDRESS) == PublishedCatalog()
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "it is not JSON"),
+        (json.dumps(OFFERED).encode()[:-9], "it is not JSON"),
+        (b"\xff\xfe\x00", "it is not JSON"),
+        (b"[" * 50_000, "it is not JSON"),
+        (b"[]", "it is not a JSON object"),
+        (b"{}", "clusters is not an object of clusters with their ids"),
+        (b'{"clusters": ["cpu"]}', "clusters is not an object of clusters with their ids"),
+        (b'{"clusters": {"cpu": {"id": 7}}}', "clusters is not an object of clusters with their ids"),
+        (b'{"clusters": {}, "retiring": null}', "retiring is not a list of ids"),
+        (b'{"clusters": {}, "retiring": [7]}', "retiring is not a list of ids"),
+    ],
+)
+def test_a_damaged_one_says_where_and_what_and_lists_nothing(content: bytes, words: str) -> None:
+    found = published(content, ADDRESS)
+    assert found.damage.startswith(f"{ADDRESS}: {words}")
+    assert not found.clusters and not found.retiring
+
+
+@given(ANYTHING, ANYTHING)
+def test_it_is_either_read_or_damaged(clusters: Any, retiring: Any) -> None:
+    found = published(json.dumps({"clusters": clusters, "retiring": retiring}), ADDRESS)
+    assert found.damage or (list(found.clusters), list(found.retiring)) == (list(clusters), retiring)
