@@ -6,10 +6,10 @@ import pulumi
 from pulumi_gcp import vertex
 
 from slipway.cluster import PoolSpec
-from slipway.deployment.summary import pool_in_words, price_in_words
+from slipway.deployment.summary import pool_in_words
 from slipway.generations import Current, Retiring
 from slipway.live import HASH_LABEL, NAME_LABEL, STACK_LABEL, LivePool
-from slipway.prices import total
+from slipway.prices import price_in_words, total
 
 TYPE = "slipway:components:PersistentResource"
 # A GPU cluster may take its time; the provider gives up after 20 minutes unless told otherwise.

@@ -21,19 +21,19 @@ class Budget:
     most: Decimal
 
 
-def budget(per_hour: Bounds | None, minutes: int, max_usd: Decimal) -> Budget:
+def budget(per_hour: Bounds, minutes: int, max_usd: Decimal) -> Budget:
     """The most it can cost; raises PolicyError when that is unknown or above the ceiling."""
-    if per_hour is None:
+    if not per_hour.complete:
         raise PolicyError(
             "the price of the machines in this region is unknown",
-            why="the price book has none for them, so no ceiling of money could be kept",
-            fix="choose REGION=us-central1, or add the region's prices to slipway/prices/book.json",
+            why="the price book lacks a part of them, so no ceiling of money could be kept",
+            fix="choose REGION=us-central1, or make the price book anew: python -m slipway.prices --help",
         )
-    most = per_hour.ceiling * minutes / 60 + STORAGE_AND_CALLS
+    most = per_hour.ceiling.known * minutes / 60 + STORAGE_AND_CALLS
     if most > max_usd:
         raise PolicyError(
             f"{minutes} minutes may cost ${most:.2f}, the ceiling is ${max_usd:.2f}",
-            why=f"the pools cost at most ${per_hour.ceiling:.2f} an hour",
+            why=f"the pools cost at most ${per_hour.ceiling.known:.2f} an hour",
             fix=f"allow it with MAX_USD={most:.2f}, or less time with MAX_MINUTES=…",
         )
     return Budget(per_hour, minutes, most)

@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from decimal import Decimal
 
 from journey.commands import Actor
 from slipway.cloud.connection import Connection, connect
@@ -16,7 +15,7 @@ from slipway.cloud.storage import Location
 from slipway.cluster import Disk
 from slipway.errors import ResourceError
 from slipway.jobs.account import Account, account
-from slipway.prices import hourly
+from slipway.prices import Price, hourly
 from slipway.stack import Stack
 
 REQUEST_LABEL = "slipway-request"
@@ -34,11 +33,11 @@ class Run:
 
 @dataclass(frozen=True)
 class Machines:
-    """A cluster's live machines at one moment, and what they cost; None where a price is unknown."""
+    """A cluster's live machines at one moment, and what they cost."""
 
     when: datetime
     count: int
-    per_hour: Decimal | None
+    per_hour: Price
 
 
 @dataclass(frozen=True)
@@ -72,8 +71,7 @@ class Play:
     def machines(self) -> Machines:
         """The live machines of all clusters of the stack's region, as the deployer sees them."""
         vertex = connect(self.deployer.environment).vertex(self.stack.project, self.stack.region)
-        count, per_hour = 0, Decimal(0)
-        known = True
+        count, per_hour = 0, Price()
         for cluster in vertex.persistent_resources():
             for pool in cluster.pools:
                 shape = pool.shape
@@ -83,10 +81,9 @@ class Play:
                     Disk(shape.disk_type, shape.disk_gb),
                     accelerator=shape.accelerator,
                 )
-                known = known and each is not None
                 count += pool.replicas
-                per_hour += (each or Decimal(0)) * pool.replicas
-        return Machines(self.now(), count, per_hour if known else None)
+                per_hour += each * pool.replicas
+        return Machines(self.now(), count, per_hour)
 
     def _metrics(self, job: CustomJob) -> dict[str, float]:
         try:

@@ -7,7 +7,8 @@ from decimal import Decimal
 from itertools import pairwise
 
 from journey.play import Machines, Run
-from slipway.prices import UNKNOWN_PRICE
+from slipway.prices import UNKNOWN_PRICE, Price
+from slipway.words import MORE
 
 
 def table(runs: Sequence[Run]) -> list[str]:
@@ -44,15 +45,16 @@ def pool_cost(samples: Sequence[Machines]) -> str:
 
     Between two samples the larger count is taken, so the sum is an upper bound.
     """
-    total, minutes = Decimal(0), Decimal(0)
+    total, minutes = Price(), Decimal(0)
     for before, after in pairwise(samples):
-        if before.per_hour is None or after.per_hour is None:
-            return UNKNOWN_PRICE
         hours = Decimal(str((after.when - before.when).total_seconds())) / 3600
-        total += hours * max(before.per_hour, after.per_hour)
+        larger = max(before.per_hour.known, after.per_hour.known)
+        total += Price(larger, before.per_hour.complete and after.per_hour.complete) * hours
         minutes += hours * 60
     counts = [sample.count for sample in samples]
     machines = f"{min(counts)} to {max(counts)}" if min(counts) != max(counts) else str(counts[0])
+    if not total.complete:
+        return f"{cents(total)} for {machines} machines over {minutes:.1f} minutes, busy or not"
     return f"at most {cents(total)} for {machines} machines over {minutes:.1f} minutes, busy or not"
 
 
@@ -65,5 +67,7 @@ def seconds(value: float | None) -> str:
     return "–" if value is None else f"{value:.1f} s"
 
 
-def cents(value: Decimal | None) -> str:
-    return UNKNOWN_PRICE if value is None else f"${value:.4f}"
+def cents(value: Price | None) -> str:
+    if value is None or value.unknown:
+        return UNKNOWN_PRICE
+    return f"${value.known:.4f}{'' if value.complete else f' {MORE}'}"

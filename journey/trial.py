@@ -39,6 +39,6 @@ def stack(project: str, region: str) -> Stack:
     return from_config(values(project, region), stack=STACK)
 
 
-def per_hour(declared: Stack) -> Bounds | None:
-    """USD an hour, idle and at most; None where the price book has none for the region."""
+def per_hour(declared: Stack) -> Bounds:
+    """USD an hour, idle and at most."""
     return total(declared.clusters, declared.region)

@@ -170,8 +170,8 @@ def _agreed(declared: Stack, minutes: int, max_usd: Decimal, yes: bool) -> Budge
     """The budget, once the person has agreed to it. Raises PolicyError above the ceiling, Cancelled on a no."""
     allowed = budget(per_hour(declared), minutes, max_usd)
     print(
-        f"on project {declared.project}, {declared.region}: CPU machines, ${allowed.per_hour.floor:.2f} to "
-        f"${allowed.per_hour.ceiling:.2f} an hour, for about 20 minutes and at most {minutes}: at most "
+        f"on project {declared.project}, {declared.region}: CPU machines, ${allowed.per_hour.floor.known:.2f} to "
+        f"${allowed.per_hour.ceiling.known:.2f} an hour, for about 20 minutes and at most {minutes}: at most "
         f"${allowed.most:.2f} (ceiling ${max_usd:.2f}); all of it is deleted afterwards"
     )
     if not yes:

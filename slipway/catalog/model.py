@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import Any, Literal
 
+from slipway.money import Price
 from slipway.revision import Revision
 
 Scalar = int | float | str | bool
@@ -15,7 +15,7 @@ ParameterType = Literal["int", "float", "str", "bool"]
 
 @dataclass(frozen=True)
 class Pool:
-    """A resource pool as deployed. ``price_per_hour`` is one machine's, in USD; None is *price unknown*."""
+    """A resource pool as deployed. ``price_per_hour`` is one machine's."""
 
     name: str
     machine: str
@@ -26,7 +26,7 @@ class Pool:
     min: int
     max: int
     autoscaled: bool
-    price_per_hour: Decimal | None
+    price_per_hour: Price
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Way:
     why: str
     cluster: str
     pools: tuple[str, ...]
-    price_per_hour: Decimal | None
+    price_per_hour: Price
     request: Mapping[str, Any]
     kind: str = "custom-job"
     when: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)

@@ -13,6 +13,7 @@ from slipway.catalog.model import Catalog, Cluster, Parameter, ParameterType, Po
 from slipway.cloud.kinds import CUSTOM_JOB, KINDS
 from slipway.cloud.resources import WorkerPool
 from slipway.errors import ConfigError
+from slipway.money import UNKNOWN, Price
 
 SCHEMA = 1
 """The newest schema this version reads."""
@@ -102,17 +103,18 @@ class _Place:
             raise self.wrong(key, "true or false")
         return value
 
-    def price(self, key: str) -> Decimal | None:
-        value = self.body.get(key)
+    def price(self) -> Price:
+        """What `pricePerHour` and `priceComplete` say together; a catalog without the flag tells whole prices alone."""
+        value = self.body.get("pricePerHour")
         if value is None:
-            return None
+            return UNKNOWN
         try:
             price = Decimal(str(value))
         except InvalidOperation:
-            raise self.wrong(key, "a price or null") from None
+            raise self.wrong("pricePerHour", "a price or null") from None
         if not price.is_finite():
-            raise self.wrong(key, "a price or null")
-        return price
+            raise self.wrong("pricePerHour", "a price or null")
+        return Price(price, self.flag("priceComplete", True))
 
     def number(self, key: str) -> float | None:
         value = self.body.get(key)
@@ -188,7 +190,7 @@ def _pool(name: str, place: _Place) -> Pool:
         min=place.whole("min"),
         max=place.whole("max"),
         autoscaled=place.flag("autoscaled"),
-        price_per_hour=place.price("pricePerHour"),
+        price_per_hour=place.price(),
     )
 
 
@@ -249,7 +251,7 @@ def _way(place: _Place, clusters: Collection[str]) -> Way:
         why=place.text("why", ""),
         cluster=place.text("cluster", ""),
         pools=place.texts("pools"),
-        price_per_hour=place.price("pricePerHour"),
+        price_per_hour=place.price(),
         request=request.body,
         kind=kind.name,
         when={name: _values(place.object("when"), name) for name in place.object("when").body} if when else {},

@@ -13,6 +13,7 @@ from slipway.cli.context import output_option
 from slipway.errors import ConfigError
 
 if TYPE_CHECKING:
+    from slipway.prices import Price
     from slipway.stack import Document, Finding, Stack
 
 EXIT_FINDINGS = 2
@@ -165,7 +166,7 @@ def _text(checked: list[Checked]) -> str:
 
 
 def _summary(stack: Stack) -> str:
-    from slipway.prices import UNKNOWN_PRICE, dollars, total
+    from slipway.prices import price_in_words, total
 
     pools = sum(len(cluster.pools) for cluster in stack.clusters)
     counts = (
@@ -174,10 +175,7 @@ def _summary(stack: Stack) -> str:
         (len(stack.templates), "template"),
     )
     words = ", ".join(f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in counts)
-    price = total(stack.clusters, stack.region)
-    if price is None:
-        return f"{stack.region}  {words}  {UNKNOWN_PRICE}"
-    return f"{stack.region}  {words}  {dollars(price.floor)} idle, {dollars(price.ceiling)} at most"
+    return f"{stack.region}  {words}  {price_in_words(total(stack.clusters, stack.region))}"
 
 
 def _json(checked: list[Checked]) -> dict[str, Any]:
@@ -200,10 +198,15 @@ def _stack_json(item: Checked) -> dict[str, Any]:
             "region": item.stack.region,
             "clusters": {cluster.name: [pool.name for pool in cluster.pools] for cluster in item.stack.clusters},
             "templates": list(item.stack.templates),
-            "floorPerHour": str(price.floor) if price else None,
-            "ceilingPerHour": str(price.ceiling) if price else None,
+            "floorPerHour": _exact(price.floor),
+            "ceilingPerHour": _exact(price.ceiling),
+            "priceComplete": price.complete,
         }
     return found
+
+
+def _exact(price: Price) -> str | None:
+    return None if price.unknown else f"{price.known:.7f}".rstrip("0").rstrip(".")
 
 
 def _shown(path: Path) -> str:

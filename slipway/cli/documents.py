@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from slipway.cli.context import Context
@@ -11,6 +10,7 @@ from slipway.cloud.resources import CustomJob
 from slipway.cloud.trials import best
 from slipway.jobs.account import account
 from slipway.jobs.tail import who_of
+from slipway.money import Price
 from slipway.submit import naming
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ def job_document(job: CustomJob, context: Context) -> dict[str, Any]:
         "runSeconds": money.run,
         "pricePerHour": dollars_text(money.per_hour),
         "cost": dollars_text(money.cost),
+        "priceComplete": money.per_hour.complete,
         "costPaidAnyway": money.paid_anyway,
         "model": job.model or None,
         "trials": [
@@ -143,5 +144,8 @@ def iso(moment: datetime | None) -> str | None:
     return moment.isoformat() if moment else None
 
 
-def dollars_text(amount: Decimal | None) -> str | None:
-    return None if amount is None else f"{amount:.6f}".rstrip("0").rstrip(".")
+def dollars_text(amount: Price | None) -> str | None:
+    """What is known of it, in USD; None where that is nothing. Whether it is all of it is told beside it."""
+    if amount is None or amount.unknown:
+        return None
+    return f"{amount.known:.6f}".rstrip("0").rstrip(".")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
+from decimal import Decimal
 from typing import Protocol
 
 from slipway.cli import screen
@@ -24,11 +25,16 @@ from slipway.jobs.events import last_word
 from slipway.jobs.following import Follower, Line, Progress, Trouble
 from slipway.jobs.tail import Tail, prefix
 from slipway.jobs.waiting import state_word, waits
+from slipway.money import Price
 from slipway.timing import Clock
-from slipway.words import clock, exact
+from slipway.words import MORE, UNKNOWN_PRICE, clock, exact
 
 WATCHING = Patience(connect=5.0, read=15.0, attempts=1)
 """For looking again and again: who has no answer by then looks again, and says so meanwhile."""
+
+
+_LEAST = Decimal("0.0001")
+"""USD; a cost below is not told in figures."""
 
 
 class Detached(SlipwayError):  # noqa: N818 - named as the outcome it reports
@@ -203,18 +209,17 @@ def closing(job: CustomJob, context: Context) -> str:
     if money.run is not None:
         parts.append(f"ran {exact(money.run)}")
         cost = cost_words(money.cost, money.paid_anyway)
-        parts.append(cost if money.cost is None else f"its machines cost {cost}")
+        parts.append(cost if money.per_hour.unknown else f"its machines cost {cost}")
     where = f"\n  output {job.output}" if job.output else ""
     return f"{job.display_name or job.id}  {state_word(job.state)}: {', '.join(part for part in parts if part)}{where}"
 
 
-def cost_words(cost: object, paid_anyway: bool) -> str:
+def cost_words(cost: Price | None, paid_anyway: bool) -> str:
     """``$0.0074 (of a pool that is paid anyway)``: to a hundredth of a cent where it is small."""
-    from decimal import Decimal
-
-    if not isinstance(cost, Decimal):
-        return "price unknown"
-    amount = f"${cost:.4f}" if cost < 1 else f"${cost:,.2f}"
-    if 0 < cost < Decimal("0.0001"):
+    if cost is None or cost.unknown:
+        return UNKNOWN_PRICE
+    amount = f"${cost.known:.4f}" if cost.known < 1 else f"${cost.known:,.2f}"
+    if 0 < cost.known < _LEAST:
         amount = "under $0.0001"
-    return f"{amount}{' (of a pool that is paid anyway)' if paid_anyway else ''}"
+    more = "" if cost.complete else f" {MORE}"
+    return f"{amount}{more}{' (of a pool that is paid anyway)' if paid_anyway else ''}"

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
 from itertools import islice
 
 import click
@@ -17,9 +16,10 @@ from slipway.cli.context import Context, catalog_option, output_option
 from slipway.cli.documents import dollars_text, iso
 from slipway.cloud.resources import CustomJob, PersistentResource, ResourcePool
 from slipway.cluster import Disk
+from slipway.money import Price
 from slipway.prices import hourly
 from slipway.submit.demand import Demand, by_pool
-from slipway.words import join, shape, span
+from slipway.words import MORE, UNKNOWN_PRICE, join, shape, span
 
 _RECENT = 300
 """How many of the newest jobs are looked at for the time of a pool's last one."""
@@ -27,7 +27,7 @@ _RECENT = 300
 
 @dataclass(frozen=True)
 class Row:
-    """One pool. ``state`` GONE for a declared cluster that is not there; prices in USD, None when unknown."""
+    """One pool. ``state`` GONE for a declared cluster that is not there; prices in USD."""
 
     cluster: str
     cluster_id: str
@@ -43,15 +43,15 @@ class Row:
     max: int
     jobs: tuple[str, ...]
     idle_since: datetime | None
-    per_machine: Decimal | None
+    per_machine: Price
     create_time: datetime | None
 
     @property
     def retiring(self) -> bool:
         return self.state == "RETIRING"
 
-    def price(self, count: int) -> Decimal | None:
-        return None if self.per_machine is None else self.per_machine * count
+    def price(self, count: int) -> Price:
+        return self.per_machine * count
 
 
 def rows(
@@ -187,13 +187,16 @@ def _cells(row: Row, now: datetime) -> tuple[str, ...]:
 
 
 def _bounds(row: Row) -> str:
-    if row.per_machine is None:
-        return "price unknown"
-    return f"{_money(row.price(row.min))}–{_money(row.price(row.max))}"
+    if row.per_machine.unknown:
+        return UNKNOWN_PRICE
+    bounds = f"{row.price(row.min).known:,.2f}–{row.price(row.max).known:,.2f}"
+    return bounds if row.per_machine.complete else f"{bounds} {MORE}"
 
 
-def _money(amount: Decimal | None) -> str:
-    return "?" if amount is None else f"{amount:,.2f}"
+def _money(amount: Price) -> str:
+    if amount.unknown:
+        return "?"
+    return f"{amount.known:,.2f}{'' if amount.complete else '+'}"
 
 
 def _document(row: Row) -> dict[str, object]:
@@ -214,6 +217,7 @@ def _document(row: Row) -> dict[str, object]:
         "idleSince": iso(row.idle_since),
         "createTime": iso(row.create_time),
         "pricePerMachineHour": dollars_text(row.per_machine),
+        "priceComplete": row.per_machine.complete,
         "pricePerHourNow": dollars_text(row.price(row.live)),
         "pricePerHourMin": dollars_text(row.price(row.min)),
         "pricePerHourMax": dollars_text(row.price(row.max)),

@@ -203,7 +203,7 @@ def cost_of(money: Account, preemptions: int) -> str:
     if money.run is None:
         return ""
     words = cost_words(money.cost, money.paid_anyway)
-    if not preemptions or money.cost is None:
+    if not preemptions or money.per_hour.unknown:
         return words
     return f"at most {words}: the time without machines is not billed"
 

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 from slipway.catalog.model import Catalog
 from slipway.cli import screen
 from slipway.cli.context import Context
+from slipway.money import UNKNOWN
 from slipway.submit.choosing import Choice, Judged, passed_over
 from slipway.submit.options import Prepared
 from slipway.submit.pricing import added, price, summary
 from slipway.submit.staying import FOR_EVER, Waiting
 from slipway.submit.submitting import Submitted
 from slipway.submit.verdict import Outcome
-from slipway.words import clock, dollars, span
+from slipway.words import UNKNOWN_PRICE, clock, dollars, span
 
 if TYPE_CHECKING:
     from slipway.jobs.following import Event
@@ -114,7 +115,7 @@ def document(context: Context, submitted: Submitted, job: Any, submission_id: st
     from slipway.cli.documents import job_document
 
     choice, request = submitted.choice, submitted.request
-    each = None if choice is None else price(context.catalog, choice.taken.option)
+    each = UNKNOWN if choice is None else price(context.catalog, choice.taken.option)
     verdict = (
         {"outcome": Outcome.UNKNOWN.value, "text": "submitted before"}
         if choice is None
@@ -127,7 +128,8 @@ def document(context: Context, submitted: Submitted, job: Any, submission_id: st
         "copies": list(submitted.sent.copies),
         "verdict": verdict,
         "passedOver": [] if choice is None else [_passed(one) for one in choice.passed],
-        "pricePerHour": None if each is None else str(each),
+        "pricePerHour": None if each.unknown else str(each.known),
+        "priceComplete": each.complete,
         "job": job_document(job, context),
     }
 
@@ -144,8 +146,8 @@ def _passed(one: Judged) -> dict[str, Any]:
 def _money(catalog: Catalog, taken: Judged) -> str:
     """The price, where it belongs to the verdict's line."""
     each, outcome = price(catalog, taken.option), taken.verdict.outcome
-    if each is None:
-        return ", price unknown"
+    if each.unknown:
+        return f", {UNKNOWN_PRICE}"
     if not taken.option.way.cluster:
         return f" ({dollars(each)} while it runs, waiting is not billed)"
     if outcome is Outcome.STARTS:

@@ -125,7 +125,7 @@ def _ways(template: Template, ways: list[Way]) -> None:
 
 def _way_row(template: Template, way: Way) -> tuple[str, ...]:
     place = f"pool {way.cluster}" if way.cluster else "machines of its own" if way.way != "pool" else "no pool"
-    price = "unknown" if way.price_per_hour is None else dollars(way.price_per_hour, per="")
+    price = "unknown" if way.price_per_hour.unknown else dollars(way.price_per_hour, per="")
     remarks = ([way.why] if way.why else []) if way.available else [reason(way)]
     if way.wait is not None:
         remarks.append(f"moves on after {span(way.wait)}")
@@ -215,7 +215,8 @@ def _document(template: Template) -> dict[str, Any]:
                 "why": (way.why or None) if way.available else reason(way),
                 "cluster": way.cluster or None,
                 "pools": list(way.pools),
-                "pricePerHour": None if way.price_per_hour is None else str(way.price_per_hour),
+                "pricePerHour": None if way.price_per_hour.unknown else str(way.price_per_hour.known),
+                "priceComplete": way.price_per_hour.complete,
             }
             for way in template.ways
         ],

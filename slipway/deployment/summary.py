@@ -9,7 +9,7 @@ from slipway.cluster import PoolSpec
 from slipway.deployment.revision import Revision
 from slipway.generations import Current, Plan, Retiring
 from slipway.live import STACK_LABEL, Live, LiveJob, Unknown
-from slipway.prices import Bounds, dollars, total
+from slipway.prices import price_in_words, total
 from slipway.quota import QuotaReport
 from slipway.template.proof import Offer
 from slipway.words import join, span
@@ -65,15 +65,6 @@ def pool_in_words(pool: PoolSpec) -> str:
     size = f"{pool.min}–{pool.max}" if pool.autoscaled else str(pool.replicas)
     gpus = f" with {pool.accelerator_type} × {pool.accelerator_count}" if pool.accelerator_type else ""
     return f"{pool.machine_type}{gpus} × {size}, {pool.disk}"
-
-
-def price_in_words(price: Bounds | None) -> str:
-    """`$0.66/h idle, $1.97/h at most`"""
-    if price is None:
-        return dollars(None)
-    if price.floor == price.ceiling:
-        return dollars(price.floor)
-    return f"{dollars(price.floor)} idle, {dollars(price.ceiling)} at most"
 
 
 def _current(current: Current, region: str) -> Iterator[str]:

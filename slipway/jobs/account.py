@@ -9,6 +9,7 @@ from decimal import Decimal
 from slipway.cloud.resources import CustomJob
 from slipway.cluster import Disk
 from slipway.errors import Cancelled, ResourceError, SlipwayError
+from slipway.money import Price
 from slipway.prices import hourly
 
 POOL, ON_DEMAND = "pool", "on-demand"
@@ -19,15 +20,15 @@ _WAYS = {"SPOT": "spot", "FLEX_START": "flex-start"}
 class Account:
     """Seconds from create to start and from start to end, each up to now while it lasts; None for what never came.
 
-    ``per_hour`` and ``cost`` are USD, None when a price is unknown. Machines of a pool are paid for anyway. A tuning
-    job's are those of all trials that run at once, and its cost that of each trial's own time.
+    ``cost`` is None of what never ran. Machines of a pool are paid for anyway. A tuning job's are those of all trials
+    that run at once, and its cost that of each trial's own time.
     """
 
     way: str
     wait: float | None
     run: float | None
-    per_hour: Decimal | None
-    cost: Decimal | None
+    per_hour: Price
+    cost: Price | None
 
     @property
     def paid_anyway(self) -> bool:
@@ -39,9 +40,7 @@ def account(job: CustomJob, region: str, now: datetime) -> Account:
     wait = _seconds(job.create_time, job.start_time or end)
     run = _seconds(job.start_time, end)
     each = machines_per_hour(job, region)
-    if each is None:
-        return Account(way_of(job), wait, run, None, None)
-    cost = None if run is None else each * Decimal(str(_with_trials(job, run, end))) / 3600
+    cost = None if run is None else each * (Decimal(str(_with_trials(job, run, end))) / 3600)
     return Account(way_of(job), wait, run, each * job.trials, cost)
 
 
@@ -58,18 +57,15 @@ def way_of(job: CustomJob) -> str:
     return _WAYS.get(job.strategy, ON_DEMAND)
 
 
-def machines_per_hour(job: CustomJob, region: str) -> Decimal | None:
-    """USD an hour for all machines of a job, or of one trial; None as soon as one has no known price."""
-    total = Decimal(0)
+def machines_per_hour(job: CustomJob, region: str) -> Price:
+    """USD an hour for all machines of a job, or of one trial."""
+    total = Price()
     for pool in job.worker_pools:
-        if not pool.replicas:
-            continue
-        shape = pool.shape
-        disk = Disk(shape.disk_type, shape.disk_gb)
-        each = hourly(shape.machine, region, disk, way_of(job), accelerator=shape.accelerator)
-        if each is None:
-            return None
-        total += each * pool.replicas
+        if pool.replicas:
+            shape = pool.shape
+            disk = Disk(shape.disk_type, shape.disk_gb)
+            each = hourly(shape.machine, region, disk, way_of(job), accelerator=shape.accelerator)
+            total += each * pool.replicas
     return total
 
 

@@ -1,5 +1,7 @@
-"""A small dated price book (list prices in USD), for the machines of the shipped stacks."""
+"""A dated price book (list prices in USD) of the machines and regions that Slipway knows."""
 
-from slipway.prices.book import UNKNOWN_PRICE, Bounds, dollars, hourly, pool_price, total
+from slipway.money import UNKNOWN, Price
+from slipway.prices.book import Bounds, hourly, pool_price, price_in_words, total
+from slipway.words import UNKNOWN_PRICE, dollars
 
-__all__ = ["UNKNOWN_PRICE", "Bounds", "dollars", "hourly", "pool_price", "total"]
+__all__ = ["UNKNOWN", "UNKNOWN_PRICE", "Bounds", "Price", "dollars", "hourly", "pool_price", "price_in_words", "total"]

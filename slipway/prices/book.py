@@ -1,67 +1,106 @@
-"""Look a price up. What the book does not hold is None, which is shown as "price unknown", never as a guess."""
+"""Look a price up. What the book does not hold is left out of the sum, and the sum says so; nothing is guessed.
+
+Compute Engine's list prices lie beside this file, one table of machines by regions each. Vertex AI's management fee is
+15 % of Compute Engine's on-demand price without local SSD, whatever the machine itself costs: so a pool and a job on
+demand cost 1.15 times that price, a Spot job the Spot price and the fee. flex-start.csv has the fee in its prices.
+"""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
 from slipway.cluster import ClusterSpec, Disk, PoolSpec
+from slipway.money import UNKNOWN, Price
 from slipway.rules import WAYS
-from slipway.words import UNKNOWN_PRICE, dollars
+from slipway.words import MORE, dollars
 
-__all__ = ["UNKNOWN_PRICE", "Bounds", "dollars", "hourly", "pool_price", "total"]
+FEE = Decimal("0.15")
+HOURS_OF_A_MONTH = 730
+_PER_GB = Decimal("0.0000001")
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """USD per hour: what a pool or cluster costs when idle, and at most."""
+    """USD per hour: what a pool or cluster costs when idle, and at most; both lack the same parts, if any."""
 
-    floor: Decimal
-    ceiling: Decimal
+    floor: Price
+    ceiling: Price
+
+    @property
+    def complete(self) -> bool:
+        return self.floor.complete and self.ceiling.complete
+
+    def __add__(self, other: Bounds) -> Bounds:
+        return Bounds(self.floor + other.floor, self.ceiling + other.ceiling)
 
 
-def hourly(
-    machine_type: str, region: str, disk: Disk, way: str = "pool", *, accelerator: str | None = None
-) -> Decimal | None:
+def hourly(machine_type: str, region: str, disk: Disk, way: str = "pool", *, accelerator: str | None = None) -> Price:
     """USD per hour of one machine with its boot disk, got by `way`, while it runs: waiting is not billed.
 
-    None where the book has no price, and always for a reservation, whose price is between you and Compute Engine.
-    `accelerator` is one attached to the machine (N1), not one built in.
+    Unknown where the book has no price of the machine, and always for a reservation, whose price is between you and
+    Compute Engine; incomplete where its disk's is missing. `accelerator` is one attached to the machine (N1), of which
+    the book has no prices, not one built in.
     """
     if way not in WAYS:
         raise ValueError(f"unknown way {way!r}; one of {', '.join(WAYS)}")
-    column = WAYS[way].price
-    shelf: Mapping[str, Any] = _book()["regions"].get(region, {"machines": {}, "disks": {}})
-    if accelerator is not None and machine_type.startswith("n1-"):
-        return None  # No price of an attached accelerator is in the book.
-    machine = shelf["machines"].get(machine_type, {}).get(column)
-    per_gb = shelf["disks"].get(disk.type, {}).get("perGb")
-    if machine is None or per_gb is None:
-        return None
-    return Decimal(machine) + disk.size_gb * Decimal(per_gb)
+    machine = _machine(machine_type, region, WAYS[way].price)
+    if machine is None:
+        return UNKNOWN
+    per_gb = _cell("disks", disk.type, region)
+    attached = accelerator is not None and machine_type.startswith("n1-")
+    if per_gb is None:
+        return Price(machine, complete=False)
+    of_disk = disk.size_gb * ((1 + FEE) * per_gb / HOURS_OF_A_MONTH).quantize(_PER_GB)
+    return Price(machine + of_disk, complete=not attached)
 
 
-def pool_price(pool: PoolSpec, region: str) -> Bounds | None:
+def pool_price(pool: PoolSpec, region: str) -> Bounds:
     each = hourly(pool.machine_type, region, pool.disk, accelerator=pool.accelerator_type)
-    return None if each is None else Bounds(floor=each * pool.min, ceiling=each * pool.max)
+    return Bounds(floor=each * pool.min, ceiling=each * pool.max)
 
 
-def total(clusters: Iterable[ClusterSpec], region: str) -> Bounds | None:
-    """Floor and ceiling of clusters together; None as soon as one pool's price is unknown."""
-    prices = [pool_price(pool, region) for cluster in clusters for pool in cluster.pools]
-    known = [price for price in prices if price is not None]
-    if len(known) < len(prices):
+def total(clusters: Iterable[ClusterSpec], region: str) -> Bounds:
+    """Floor and ceiling of clusters together."""
+    prices = (pool_price(pool, region) for cluster in clusters for pool in cluster.pools)
+    return sum(prices, Bounds(Price(), Price()))
+
+
+def price_in_words(price: Bounds) -> str:
+    """`$0.66/h idle, $1.97/h at most`; `$1.17/h and more` where a part has no known price."""
+    if price.floor == price.ceiling:
+        return dollars(price.floor)
+    words = f"{dollars(Price(price.floor.known))} idle, {dollars(Price(price.ceiling.known))} at most"
+    return words if price.complete else f"{words}, {MORE} for what has no known price"
+
+
+def _machine(type: str, region: str, column: str | None) -> Decimal | None:
+    """USD per hour of the machine alone, the fee included."""
+    if column == "flex-start":
+        return _cell("flex-start", type, region)
+    on_demand = _cell("on-demand", type, region)
+    if on_demand is None or column is None:
         return None
-    zero = Decimal(0)
-    return Bounds(sum((price.floor for price in known), zero), sum((price.ceiling for price in known), zero))
+    if column == "standard":
+        return (1 + FEE) * on_demand
+    spot = _cell("spot", type, region)
+    return None if spot is None else spot + FEE * on_demand
+
+
+def _cell(table: str, row: str, region: str) -> Decimal | None:
+    columns, rows = _table(table)
+    if region not in columns or row not in rows:
+        return None
+    text = rows[row].split(",")[columns[region]]
+    return Decimal(text) if text else None
 
 
 @cache
-def _book() -> Mapping[str, Any]:
-    book: Mapping[str, Any] = json.loads(files("slipway.prices").joinpath("book.json").read_text("utf-8"))
-    return book
+def _table(name: str) -> tuple[Mapping[str, int], Mapping[str, str]]:
+    """Columns by their heads, and lines by their first cell: of a hundred lines one or two are asked for."""
+    text = files("slipway.prices").joinpath(f"{name}.csv").read_text("utf-8")
+    head, *lines = [line for line in text.splitlines() if not line.startswith("#")]
+    return {column: at for at, column in enumerate(head.split(","))}, {line.partition(",")[0]: line for line in lines}

@@ -2,35 +2,23 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
-
 from slipway.catalog.model import Catalog
+from slipway.money import UNKNOWN, Price, total
 from slipway.submit.demand import Part
 from slipway.submit.options import Option
 from slipway.submit.verdict import Verdict
 from slipway.words import counted, join, shape
 
 
-def price(catalog: Catalog, option: Option) -> Decimal | None:
-    """USD an hour for all machines: as published for a pool, from the price book for others. None when unknown."""
-    total = Decimal(0)
-    for part in option.demand.parts:
-        each = _each(catalog, option, part)
-        if each is None:
-            return None
-        total += each * part.machines
-    return total
+def price(catalog: Catalog, option: Option) -> Price:
+    """USD an hour for all machines: as published for a pool, from the price book for others."""
+    return total(_each(catalog, option, part) * part.machines for part in option.demand.parts)
 
 
-def added(catalog: Catalog, option: Option, verdict: Verdict) -> Decimal | None:
-    """USD an hour for the machines that pools would grow by; None when a price is unknown."""
-    total = Decimal(0)
-    for name, count in verdict.grows:
-        pool = catalog.clusters[option.way.cluster].pools.get(name)
-        if pool is None or pool.price_per_hour is None:
-            return None
-        total += pool.price_per_hour * count
-    return total
+def added(catalog: Catalog, option: Option, verdict: Verdict) -> Price:
+    """USD an hour for the machines that pools would grow by."""
+    pools = catalog.clusters[option.way.cluster].pools
+    return total((pools[name].price_per_hour if name in pools else UNKNOWN) * count for name, count in verdict.grows)
 
 
 def summary(option: Option) -> str:
@@ -47,10 +35,10 @@ def summary(option: Option) -> str:
     return f"{place}  {', '.join(f'{words} × {count}' for words, count in shapes.items())} ({roles})"
 
 
-def _each(catalog: Catalog, option: Option, part: Part) -> Decimal | None:
+def _each(catalog: Catalog, option: Option, part: Part) -> Price:
     if option.way.cluster:
         pool = catalog.clusters[option.way.cluster].pools.get(part.pool)
-        return pool.price_per_hour if pool else None
+        return pool.price_per_hour if pool else UNKNOWN
     from slipway.cluster import Disk
     from slipway.prices import hourly
 

@@ -12,9 +12,10 @@ A template's entry (`slipway.template.entry`):
 - `ways`, in order of preference: `way`, `kind`, and `when`: by parameter, the values with which it stands; for any
   values, the entries of a kind that stand are those of one variant. `cluster` and `pools` for the way pool;
   `available` and `why`, with `lacksQuota` where that was lack of quota when the stack was deployed; `wait`; `note`,
-  where an older page says something else; `pricePerHour` of all machines at the usual replicas; `request`, the body to
-  post for that kind. `roles`, `pools` and `replicas` have one value for each of the request's workerPoolSpecs, empty
-  where a worker pool is skipped.
+  where an older page says something else; `pricePerHour` of all machines at the usual replicas, null where nothing of
+  it is known, and `priceComplete`, false where a part has no known price; `request`, the body to post for that kind.
+  `roles`, `pools` and `replicas` have one value for each of the request's workerPoolSpecs, empty where a worker pool is
+  skipped.
 
 Placeholders in requests: `${parameter}`, and `${slipway.job}`, `${slipway.request}`, `${slipway.output}`,
 `${slipway.package}` (only with `codeFlag` templates), `${slipway.sweep}`, `${slipway.experimentRun}`. One that is the
@@ -29,6 +30,7 @@ from typing import Any
 from slipway.cluster import PoolSpec
 from slipway.deployment.revision import Revision
 from slipway.generations import Current, Plan
+from slipway.money import price_text
 from slipway.prices import hourly
 from slipway.stack import Stack
 from slipway.template.compile import Setting
@@ -70,5 +72,6 @@ def _pool(pool: PoolSpec, region: str) -> dict[str, Any]:
         "min": pool.min,
         "max": pool.max,
         "autoscaled": pool.autoscaled,
-        "pricePerHour": None if price is None else f"{price:.4f}",
+        "pricePerHour": price_text(price),
+        "priceComplete": price.complete,
     }

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from decimal import Decimal
 from typing import Any
 
 from slipway.live import JobReplicas
+from slipway.money import Price, price_text, total
 from slipway.prices import hourly
 from slipway.quota import WayDraw, WayVerdict
 from slipway.rules import WAYS
@@ -118,6 +118,7 @@ def _way(
     uris: Mapping[Package, str],
 ) -> dict[str, Any]:
     cluster, workers = offer.cluster, offer.case.worker_pools(template)
+    price = _usual_price(template, offer, setting.region)
     entry: dict[str, Any] = {"way": offer.way, "kind": offer.kind}
     if cluster is not None:
         entry |= {"cluster": cluster.name, "pools": _aligned(workers, [pool.name for pool in offer.pools], "")}
@@ -130,7 +131,8 @@ def _way(
         "note": WAYS[offer.way].differs,
         "roles": _aligned(workers, [worker.role for worker in workers], ""),
         "replicas": _aligned(workers, [worker.replicas for worker in workers], 0),
-        "pricePerHour": _price(_usual_price(template, offer, setting.region)),
+        "pricePerHour": price_text(price),
+        "priceComplete": price.complete,
         "request": request(
             template,
             offer.way,
@@ -151,16 +153,10 @@ def _aligned(workers: tuple[WorkerPool, ...], values: list[Any], gap: Any) -> li
     return [at.get(place, gap) for place in range(max(at) + 1)]
 
 
-def _usual_price(template: JobTemplate, offer: Offer, region: str) -> Decimal | None:
-    """USD per hour of all machines at the usual replicas; None as soon as one price is unknown."""
-    total = Decimal(0)
-    for worker in offer.case.worker_pools(template):
-        each = hourly(worker.machine, region, worker.disk, offer.way, accelerator=worker.accelerator)
-        if each is None:
-            return None
-        total += each * template.replicas(worker)[1] * template.trials_at_once(offer.kind)
-    return total
-
-
-def _price(amount: Decimal | None) -> str | None:
-    return None if amount is None else f"{amount:.4f}"
+def _usual_price(template: JobTemplate, offer: Offer, region: str) -> Price:
+    """USD per hour of all machines at the usual replicas."""
+    return total(
+        hourly(worker.machine, region, worker.disk, offer.way, accelerator=worker.accelerator)
+        * (template.replicas(worker)[1] * template.trials_at_once(offer.kind))
+        for worker in offer.case.worker_pools(template)
+    )

@@ -9,7 +9,7 @@ from textwrap import dedent
 import pytest
 
 from slipway.cluster import Disk
-from slipway.prices import hourly
+from slipway.prices import dollars, hourly
 from slipway.quota import WayVerdict
 from slipway.rules import TABLE, WAYS
 from slipway.stack import Stack, parse
@@ -91,7 +91,7 @@ def test_prices_are_those_of_the_book() -> None:
         type_, kind, size = re.fullmatch(r"`(\S+)`, (\S+) (\d+) GB", machine).groups()  # type: ignore[union-attr]
         disk = Disk(kind, int(size))
         found = [hourly(type_, "us-central1", disk, way) for way in ("pool", "on-demand", "flex-start", "spot")]
-        assert told == ["unknown" if price is None else f"${price:,.2f}" for price in found]
+        assert told == ["unknown" if price.unknown else dollars(price, per="") for price in found]
 
 
 def test_every_rule_stands_there() -> None:

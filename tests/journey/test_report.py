@@ -13,9 +13,10 @@ from journey.report import gain, pool_cost, table
 from slipway.cloud.resources import CustomJob
 from slipway.errors import PolicyError
 from slipway.jobs.account import account
-from slipway.prices import Bounds
+from slipway.prices import UNKNOWN, Bounds, Price
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+HOUR = timedelta(hours=1)
 
 
 def run(label: str, wait: float | None, took: float = 8.0) -> Run:
@@ -59,9 +60,9 @@ def test_a_job_that_never_started_is_not_compared() -> None:
 
 def test_the_pools_cost_is_an_upper_bound_between_samples() -> None:  # Z8
     samples = [
-        Machines(NOON, 2, Decimal("0.60")),
-        Machines(NOON + timedelta(minutes=30), 3, Decimal("1.00")),
-        Machines(NOON + timedelta(minutes=60), 2, Decimal("0.60")),
+        Machines(NOON, 2, Price(Decimal("0.60"))),
+        Machines(NOON + timedelta(minutes=30), 3, Price(Decimal("1.00"))),
+        Machines(NOON + timedelta(minutes=60), 2, Price(Decimal("0.60"))),
     ]
     line = pool_cost(samples)
     assert "$1.0000" in line
@@ -70,16 +71,24 @@ def test_the_pools_cost_is_an_upper_bound_between_samples() -> None:  # Z8
 
 
 def test_an_unknown_price_stays_unknown() -> None:  # Z8
-    assert pool_cost([Machines(NOON, 1, None), Machines(NOON, 1, None)]) == "price unknown"
+    assert pool_cost([Machines(NOON, 1, UNKNOWN), Machines(NOON + HOUR, 1, UNKNOWN)]).startswith("price unknown for 1 ")
+
+
+def test_an_unknown_part_does_not_hide_the_rest_and_is_no_upper_bound() -> None:  # Z8
+    some = Price(Decimal("0.60"), complete=False)
+    line = pool_cost([Machines(NOON, 2, some), Machines(NOON + HOUR, 2, some)])
+    assert line == "$0.6000 and more for 2 machines over 60.0 minutes, busy or not"
 
 
 def test_the_ceiling_of_money_holds_for_all_pools_at_their_maximum() -> None:  # N15
-    allowed = budget(Bounds(Decimal("0.5"), Decimal("1.2")), 60, Decimal(2))
+    allowed = budget(Bounds(Price(Decimal("0.5")), Price(Decimal("1.2"))), 60, Decimal(2))
     assert allowed.most == Decimal("1.2") + STORAGE_AND_CALLS
     with pytest.raises(PolicyError, match="ceiling is"):
-        budget(Bounds(Decimal("0.5"), Decimal("2.0")), 60, Decimal(2))
+        budget(Bounds(Price(Decimal("0.5")), Price(Decimal("2.0"))), 60, Decimal(2))
 
 
 def test_no_price_no_journey() -> None:  # N15
-    with pytest.raises(PolicyError, match="price"):
-        budget(None, 60, Decimal(2))
+    some = Price(Decimal("0.5"), complete=False)
+    for price in (UNKNOWN, some):
+        with pytest.raises(PolicyError, match="price"):
+            budget(Bounds(price, price), 60, Decimal(2))

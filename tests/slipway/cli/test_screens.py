@@ -94,6 +94,7 @@ def test_templates_are_listed_and_shown(stack: Stack) -> None:  # D3
         "cluster": None,
         "pools": [],
         "pricePerHour": None,
+        "priceComplete": False,
     }
     assert stack.run("templates", "show", "helo").code == 2
 

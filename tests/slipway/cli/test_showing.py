@@ -18,6 +18,7 @@ from slipway.cloud.connection import connect
 from slipway.cloud.monitoring import CPU
 from slipway.jobs.account import Account
 from slipway.jobs.following import Follower, Progress
+from slipway.money import UNKNOWN, Price
 
 from .stack import PROJECT, REGION, SLEEP, Stack, held
 
@@ -135,13 +136,14 @@ def test_preemptions_and_restarts_are_shown(stack: Stack, scenario: Any) -> None
 @pytest.mark.parametrize(
     ("cost", "preemptions", "words"),
     [
-        (Decimal("2.5"), 0, "$2.50"),
-        (Decimal("2.5"), 1, "at most $2.50: the time without machines is not billed"),
-        (Decimal("0.00003"), 0, "under $0.0001"),
-        (None, 1, "price unknown"),
+        (Price(Decimal("2.5")), 0, "$2.50"),
+        (Price(Decimal("2.5")), 1, "at most $2.50: the time without machines is not billed"),
+        (Price(Decimal("0.00003")), 0, "under $0.0001"),
+        (Price(Decimal("2.5"), complete=False), 0, "$2.50 and more"),
+        (UNKNOWN, 1, "price unknown"),
     ],
 )
-def test_what_a_preempted_job_cost_is_a_bound(cost: Decimal | None, preemptions: int, words: str) -> None:  # X7
+def test_what_a_preempted_job_cost_is_a_bound(cost: Price, preemptions: int, words: str) -> None:  # X7
     assert cost_of(Account("spot", 1.0, 3600.0, cost, cost), preemptions) == words
 
 

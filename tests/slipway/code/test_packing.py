@@ -12,6 +12,7 @@ from slipway.catalog.model import Catalog, Template, Way
 from slipway.code.packing import PLACEHOLDER, modules, pack
 from slipway.code.tree import Tree
 from slipway.errors import ConfigError, PolicyError
+from slipway.money import UNKNOWN
 
 CATALOG = Catalog("local", "p", "us-central1", "", False, "work", "t", {}, (), {})
 FILES = {"digits/__init__.py": b"", "digits/task.py": b"print(1)\n", "README.md": b"hello"}
@@ -21,7 +22,7 @@ def template(*, allowed: bool = True, uri: str = PLACEHOLDER, module: str = "dig
     args = ["--claim", "gs://work/claims/${slipway.request}", "--module", module, "--", "--trees=5"]
     package = {"packageUris": [uri], "pythonModule": "slipway_launcher", "args": args}
     request: dict[str, Any] = {"jobSpec": {"workerPoolSpecs": [{"pythonPackageSpec": package}, {}]}}
-    way = Way("pool", True, "", "cpu", (), None, request)
+    way = Way("pool", True, "", "cpu", (), UNKNOWN, request)
     return Template("digits", "", "custom-job", (), (), (way,), package="gs://catalog/p.tar.gz", code_flag=allowed)
 
 

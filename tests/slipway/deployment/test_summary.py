@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 
 from slipway.cluster import ClusterSpec, Disk, PoolSpec
 from slipway.deployment.revision import Revision
-from slipway.deployment.summary import neighbours, overdue, pool_in_words, price_in_words, summary
+from slipway.deployment.summary import neighbours, overdue, pool_in_words, summary
 from slipway.generations import Current, Plan, Retiring
 from slipway.live import STACK_LABEL, Live, LiveCluster, LiveJob, Unknown
-from slipway.prices import total
+from slipway.prices import price_in_words, total
 from slipway.quota import QuotaReport, WayVerdict
 from slipway.template.case import Case
 from slipway.template.proof import Offer
@@ -127,5 +127,5 @@ def test_nothing_is_said_of_neighbours_that_can_not_be_read() -> None:
 def test_pools_and_prices_in_words() -> None:
     gpus = PoolSpec("gpu", "a3-highgpu-8g", "NVIDIA_H100_80GB", 8, Disk("pd-ssd", 500), 2, 2, False, 2)
     assert pool_in_words(gpus) == "a3-highgpu-8g with NVIDIA_H100_80GB × 8 × 2, pd-ssd 500 GB"
-    assert price_in_words(None) == "price unknown"
+    assert price_in_words(total((ClusterSpec("h100", (gpus,)),), "europe-nowhere1")) == "price unknown"
     assert price_in_words(total((ClusterSpec("h100", (gpus,)),), "us-central1")) == "$202.28/h"

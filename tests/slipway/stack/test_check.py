@@ -47,8 +47,8 @@ def test_good_stacks_are_a_line_each_with_price(checkout: Path) -> None:  # D6, 
     result = run()
     assert result.exit_code == 0
     assert result.output.splitlines() == [
-        "ok  dev   europe-west4  0 clusters, 0 pools, 0 templates  $0.00/h idle, $0.00/h at most",
-        "ok  eu    europe-west4  1 cluster, 1 pool, 1 template  price unknown",
+        "ok  dev   europe-west4  0 clusters, 0 pools, 0 templates  $0.00/h",
+        "ok  eu    europe-west4  1 cluster, 1 pool, 1 template  $0.51/h idle, $2.04/h at most",
         "ok  prod  us-central1  1 cluster, 1 pool, 1 template  $0.46/h idle, $1.86/h at most",
     ]
 
@@ -146,6 +146,7 @@ def test_json_stands_alone_on_stdout(checkout: Path) -> None:
         "templates": ["train"],
         "floorPerHour": "0.4637777",
         "ceilingPerHour": "1.8551108",
+        "priceComplete": True,
     }
     (finding,) = found["findings"]
     assert (finding["file"], finding["line"], finding["key"]) == ("stacks/Pulumi.dev.yaml", 5, "slipway:quota.mode")

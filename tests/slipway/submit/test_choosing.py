@@ -9,6 +9,7 @@ import pytest
 from slipway.catalog.model import Way
 from slipway.cloud.kinds import CUSTOM_JOB
 from slipway.errors import PolicyError, ResourceError
+from slipway.money import UNKNOWN
 from slipway.submit.choosing import Judged, broken, choose, passed_over
 from slipway.submit.demand import Demand
 from slipway.submit.options import Option
@@ -21,7 +22,7 @@ FINE = Verdict(Outcome.BESIDE, "quota suffices")
 
 
 def judged(way: str, verdict: Verdict, wait: float | None = None) -> Judged:
-    place = Way(way, True, "", "h100" if way == "pool" else "", (), None, {})
+    place = Way(way, True, "", "h100" if way == "pool" else "", (), UNKNOWN, {})
     return Judged(Option(place, CUSTOM_JOB, Demand(()), wait), verdict)
 
 

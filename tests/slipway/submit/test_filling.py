@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from slipway.catalog.model import Catalog, Scalar, Template, Way
 from slipway.errors import ConfigError
+from slipway.money import UNKNOWN
 from slipway.submit.filling import fill
 from slipway.submit.naming import job_name
 
@@ -33,7 +34,7 @@ REQUEST: dict[str, Any] = {
 
 
 def filled(values: dict[str, Scalar], user: str = "Ada") -> dict[str, Any]:
-    way = Way("pool", True, "", "cpu", (), None, REQUEST)
+    way = Way("pool", True, "", "cpu", (), UNKNOWN, REQUEST)
     return fill(CATALOG, TEMPLATE, way, values, request_id="r1", user=user)
 
 

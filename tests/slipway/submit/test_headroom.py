@@ -3,6 +3,7 @@
 from slipway.catalog.model import Catalog, Template, Way
 from slipway.cloud.kinds import CUSTOM_JOB
 from slipway.cloud.resources import CustomJob, PersistentResource
+from slipway.money import UNKNOWN
 from slipway.submit.filling import Extras
 from slipway.submit.headroom import Limits, NotChecked, beside
 from slipway.submit.options import Option, Prepared
@@ -23,7 +24,7 @@ def verdict(
     beside_clusters: tuple[PersistentResource, ...] = (),
     wait: float | None = None,
 ) -> Verdict:
-    way = Way(by, True, "", "", (), None, {"jobSpec": {"scheduling": {"maxWaitDuration": "86400s"}}})
+    way = Way(by, True, "", "", (), UNKNOWN, {"jobSpec": {"scheduling": {"maxWaitDuration": "86400s"}}})
     prepared = Prepared(CATALOG, TEMPLATE, CUSTOM_JOB, {}, (), "", Extras())
     option = Option(way, CUSTOM_JOB, THREE, wait)
     return beside(option, "us-central1", limits, active, beside_clusters, prepared)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from slipway.catalog.model import Catalog, Cluster, Template, Way
 from slipway.cloud.failures import CloudError
 from slipway.errors import AnswerUnknown, Cancelled
+from slipway.money import UNKNOWN
 from slipway.submit.moving import Claim, Sight, Step, sending_id, step
 from slipway.submit.options import Wish, prepare
 from slipway.submit.sending import Manners
@@ -102,7 +103,7 @@ def catalog(*, launcher: bool) -> Catalog:
             "labels": {**labels, "slipway-way": name},
             "jobSpec": {"workerPoolSpecs": [machine], **place},
         }
-        return Way(name, True, "", cluster, ("workers",) if cluster else (), None, request, wait=wait)
+        return Way(name, True, "", cluster, ("workers",) if cluster else (), UNKNOWN, request, wait=wait)
 
     ways = (
         way("pool", "cpu", 60.0),

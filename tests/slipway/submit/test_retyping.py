@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from slipway.catalog.model import Catalog, Parameter, Template, Way
 from slipway.cloud.kinds import CUSTOM_JOB
+from slipway.money import Price
 from slipway.submit.filling import fill
 from slipway.submit.retyping import Retyped, retyped
 
@@ -25,7 +26,7 @@ def catalog(
     output = {"outputUriPrefix": "${slipway.output}"}
     job_spec = {"workerPoolSpecs": [spec], "baseOutputDirectory": output}
     request = {"displayName": "${slipway.job}", "labels": labels, "jobSpec": job_spec}
-    way = Way("spot", True, "", "", (), Decimal(1), request, when=when or {})
+    way = Way("spot", True, "", "", (), Price(Decimal(1)), request, when=when or {})
     template = Template("digits", "", "custom-job", ("main",), parameters, (way,))
     return Catalog("dev", "p", "r", "", False, "w", "t", {}, (), {"digits": template})
 

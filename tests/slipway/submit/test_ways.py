@@ -5,12 +5,13 @@ import pytest
 from slipway.catalog.model import Catalog, Scalar, Template, Way
 from slipway.cloud.kinds import CUSTOM_JOB, KINDS, PIPELINE, TUNING_JOB
 from slipway.errors import ConfigError
+from slipway.money import UNKNOWN
 from slipway.rules import WAYS as TABLE
 from slipway.submit.ways import WAYS, find_kind, find_template, named, standing
 
 
 def way(name: str, kind: str = "custom-job", **when: tuple[Scalar, ...]) -> Way:
-    return Way(name, True, "", "cpu" if name == "pool" else "", (), None, {}, kind, when)
+    return Way(name, True, "", "cpu" if name == "pool" else "", (), UNKNOWN, {}, kind, when)
 
 
 def template(*ways: Way, kinds: tuple[str, ...] = ("custom-job",)) -> Template:

@@ -7,6 +7,7 @@ from slipway.catalog.reading import read
 from slipway.deployment.revision import Revision
 from slipway.generations import Current, Plan, Retiring
 from slipway.live import LiveCluster
+from slipway.money import Price
 from slipway.quota import WayVerdict
 from slipway.stack import Stack, WorkspaceSettings
 from slipway.template import Parameter
@@ -49,7 +50,7 @@ def test_the_cli_reads_what_is_published() -> None:
         1,
         4,
     )
-    assert workers.price_per_hour == Decimal("0.4638")
+    assert workers.price_per_hour == Price(Decimal("0.4638"))
     found = catalog.templates["dask-digits"]
     assert found.roles == ("scheduler", "workers")
     assert [(item.name, item.type, item.default, item.required) for item in found.parameters] == [
@@ -59,9 +60,10 @@ def test_the_cli_reads_what_is_published() -> None:
     pool, spot = found.ways
     assert (pool.lacks_quota, spot.lacks_quota) == (False, True)
     assert (pool.way, pool.cluster, pool.pools, pool.available) == ("pool", "cpu", ("head", "workers"), True)
-    assert pool.price_per_hour == Decimal("1.1728")  # one n1-standard-4, two n1-standard-8, with their disks
+    assert pool.price_per_hour == Price(Decimal("1.1728"))  # one n1-standard-4, two n1-standard-8, with their disks
     assert pool.request["jobSpec"]["persistentResourceId"] == "cpu-1a2b3c4"
-    assert (spot.available, spot.why, spot.cluster, spot.price_per_hour) == (False, "quota: short by 19", "", None)
+    assert (spot.available, spot.why, spot.cluster) == (False, "quota: short by 19", "")
+    assert spot.price_per_hour.complete and spot.price_per_hour.known < pool.price_per_hour.known
 
 
 def test_a_parameter_without_default_is_required() -> None:

@@ -100,10 +100,10 @@ def test_waits_study_and_notes_are_published() -> None:
 def test_prices_by_way() -> None:  # Z8 W7
     prices = {(way["kind"], way["way"]): way["pricePerHour"] for way in entry(lora())["ways"]}
     assert prices["custom-job", "flex-start"] == "52.0306"  # 51.4950 and 2,000 GB of disk
-    assert prices["custom-job", "on-demand"] == "101.5430"
-    assert prices["hyperparameter-tuning-job", "on-demand"] == "304.6290"  # three trials at once
+    assert prices["custom-job", "on-demand"] == "101.5429"
+    assert prices["hyperparameter-tuning-job", "on-demand"] == "304.6288"  # three trials at once
     assert prices["custom-job", "reservation"] is None
-    assert prices["custom-job", "spot"] is None
+    assert prices["custom-job", "spot"] == "0.2178"  # the small one: an n1-standard-8
 
 
 def test_what_each_way_draws() -> None:  # W6

@@ -1,0 +1,124 @@
+"""Make the book's tables from Compute Engine's list prices. Pure.
+
+Two CSV files, lines that begin with # left out: machines as ``machine,region,on_demand,spot,local_ssd_gb``, USD an hour
+with that much local SSD included, and disks as ``disk,region,month``, USD for a GB and month. Vertex AI bills no fee on
+local SSD, so it is taken out of the on-demand price here.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+
+from slipway.errors import ConfigError
+from slipway.machines import machine_types, regions
+from slipway.prices.book import HOURS_OF_A_MONTH
+
+_DISKS = {"hdd": "pd-standard", "ssd": "pd-ssd", "hyperdisk-balanced": "hyperdisk-balanced"}
+_LOCAL = "local"
+_DIGITS = Decimal("0.000001")
+
+_Cells = dict[tuple[str, str], Decimal]
+"""By machine or disk, and region."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where the prices are from: a source in words, and the day it was made (2026-07-30)."""
+
+    source: str
+    date: str
+
+
+def tables(machines: Iterable[str], disks: Iterable[str], origin: Origin) -> Mapping[str, str]:
+    """The text of each table by its file's name, for the machines, disks and regions that Slipway knows.
+
+    Raises ConfigError for a line that is no price, and for local SSD whose price is missing.
+    """
+    per_month: _Cells = {
+        (row["disk"], row["region"]): _number(row, "month") for row in _rows(disks, {"disk", "region", "month"})
+    }
+    on_demand: _Cells = {}
+    spot: _Cells = {}
+    for row in _rows(machines, {"machine", "region", "on_demand", "spot", "local_ssd_gb"}):
+        at = row["machine"], row["region"]
+        if row["spot"]:
+            spot[at] = _number(row, "spot")
+        if row["on_demand"]:
+            on_demand[at] = (_number(row, "on_demand") - _local_ssd(row, per_month)).quantize(_DIGITS)
+    named = {(_DISKS[disk], region): price for (disk, region), price in per_month.items() if disk in _DISKS}
+    return {
+        "on-demand.csv": _text(
+            "Compute Engine, USD an hour, on demand, without local SSD (its GB x month / 730 taken out)",
+            "machine",
+            machine_types(),
+            on_demand,
+            origin,
+        ),
+        "spot.csv": _text(
+            "Compute Engine, USD an hour, Spot, local SSD included", "machine", machine_types(), spot, origin
+        ),
+        "disks.csv": _text(
+            "Compute Engine, USD for a GB and month; Vertex AI: 1.15 x month / 730 an hour",
+            "disk",
+            tuple(_DISKS.values()),
+            named,
+            origin,
+        ),
+    }
+
+
+def _local_ssd(row: Mapping[str, str], per_month: _Cells) -> Decimal:
+    if not row["local_ssd_gb"]:
+        return Decimal(0)
+    if (_LOCAL, row["region"]) not in per_month:
+        raise ConfigError(
+            f"no price of local SSD in {row['region']}",
+            why=f"{row['machine']} includes {row['local_ssd_gb']} GB of it, on which no fee is billed",
+            fix=f"add a line {_LOCAL},{row['region']},USD to the file of disks",
+        )
+    return _number(row, "local_ssd_gb") * per_month[_LOCAL, row["region"]] / HOURS_OF_A_MONTH
+
+
+def _rows(lines: Iterable[str], columns: set[str]) -> Iterable[Mapping[str, str]]:
+    reader = csv.DictReader(line for line in lines if not line.startswith("#"))
+    if not columns <= set(reader.fieldnames or ()):
+        raise ConfigError(
+            "a file without the columns that are needed",
+            why=f"it has {', '.join(reader.fieldnames or ('none',))}",
+            fix=f"begin it with a line that names {', '.join(sorted(columns))}",
+        )
+    return reader
+
+
+def _number(row: Mapping[str, str], column: str) -> Decimal:
+    try:
+        found = Decimal(row[column])
+    except (InvalidOperation, TypeError):
+        found = Decimal("NaN")
+    if not found.is_finite() or found < 0:
+        raise ConfigError(
+            f"{column} is {row[column]!r} in the line {','.join(str(value) for value in row.values())}",
+            why="a price is a number of USD, a size one of GB",
+            fix="mend or remove the line",
+        )
+    return found
+
+
+def _text(what: str, first: str, names: tuple[str, ...], cells: _Cells, origin: Origin) -> str:
+    """A row for each name that has a price, a column for each region; an empty cell is an unknown price."""
+    columns = [region for region in regions() if any((name, region) in cells for name in names)]
+    lines = [f"# {what}.", f"# {origin.source}, {origin.date}. Made by python -m slipway.prices."]
+    lines.append(",".join([first, *columns]))
+    for name in names:
+        prices = [_plain(cells[name, region]) if (name, region) in cells else "" for region in columns]
+        if any(prices):
+            lines.append(",".join([name, *prices]))
+    return "\n".join(lines) + "\n"
+
+
+def _plain(price: Decimal) -> str:
+    text = f"{price:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
