@@ -73,7 +73,14 @@ def main() -> None:
 
     quota = stack.quota
     report = verdict(
-        plan.current, live, region=region, ways=ways, mode=quota.mode, strict=quota.strict, preview=preview
+        plan.current,
+        live,
+        region=region,
+        ways=ways,
+        mode=quota.mode,
+        strict=quota.strict,
+        preview=preview,
+        old=plan.old,
     )
     pulumi.log.info(summary(name, commit, plan, offers, report, region, now))
     if preview and report.lines:

@@ -14,7 +14,7 @@ from slipway.cloud.kinds import KINDS
 from slipway.cluster import ClusterSpec, Disk, PoolSpec
 from slipway.errors import SlipwayError
 from slipway.generations.plan import Current
-from slipway.live import INCREASABLE, JobReplicas, Live, Unknown
+from slipway.live import INCREASABLE, STACK_LABEL, JobReplicas, Live, Unknown
 from slipway.live_reader import Wanted, read
 from slipway.quota import Line, QuotaReport, WayDraw, drawn, quota_id, table, verdict
 from slipway.rules import WAYS
@@ -32,7 +32,7 @@ def quota(catalog: str | None, output: str) -> None:
     live = _live(context, ways)
     report = judge(context.catalog, live, ways)
     if output == "json":
-        screen.out_json("quota", _document(context.catalog, live, report))
+        screen.out_json("quota", document(context.catalog, live, report))
         return
     text = table(report)
     if text:
@@ -51,9 +51,9 @@ def requests(catalog: Catalog, lines: Iterable[Line]) -> list[str]:
     """The command that asks for each quota that is short and may be raised. Pure."""
     return [
         f"gcloud beta quotas preferences create --project={catalog.project} --service=aiplatform.googleapis.com "
-        f"--quota-id={id_} --dimensions=region={line.region} --preferred-value={line.ceiling}"
+        f"--quota-id={id_} --dimensions=region={line.region} --preferred-value={line.enough}"
         for line in lines
-        if line.limit is not None and 0 <= line.limit < line.ceiling and line.increase == INCREASABLE
+        if line.limit is not None and 0 <= line.limit < line.enough and line.increase == INCREASABLE
         for id_ in [quota_id(line.metric)]
         if id_
     ]
@@ -83,7 +83,13 @@ def judge(catalog: Catalog, live: Live, ways: tuple[WayDraw, ...]) -> QuotaRepor
         Current(_spec(catalog, name), cluster.id, "", cluster.id in states, states.get(cluster.id, ""))
         for name, cluster in catalog.clusters.items()
     )
-    return verdict(current, live, region=catalog.region, ways=ways, mode="warn", preview=True)
+    known = {item.id for item in current}
+    old = frozenset(
+        cluster.id
+        for cluster in (() if isinstance(live.clusters, Unknown) else live.clusters)
+        if cluster.id not in known and cluster.labels.get(STACK_LABEL) == catalog.stack
+    )
+    return verdict(current, live, region=catalog.region, ways=ways, mode="warn", preview=True, old=old)
 
 
 def _spec(catalog: Catalog, name: str) -> ClusterSpec:
@@ -135,11 +141,13 @@ def _draw(catalog: Catalog, template: Template, way: Way) -> WayDraw | None:
     return WayDraw(template.name, label, replicas, preemptible=row.preemptible, doubtful=row.draws == "unknown")
 
 
-def _document(catalog: Catalog, live: Live, report: QuotaReport) -> dict[str, Any]:
+def document(catalog: Catalog, live: Live, report: QuotaReport) -> dict[str, Any]:
+    """The report as `--output json` prints it; `checked` when limits and use could all be read. Pure."""
+    unread = [part for part in (live.limits, live.clusters, live.jobs) if isinstance(part, Unknown)]
     return {
         "stack": catalog.stack,
-        "checked": not isinstance(live.limits, Unknown),
-        "why": live.limits.why if isinstance(live.limits, Unknown) else None,
+        "checked": not unread,
+        "why": unread[0].why if unread else None,
         "lines": [_line(line) for line in report.lines],
         "warnings": list(dict.fromkeys([*report.errors, *report.warnings])),
     }
@@ -155,6 +163,7 @@ def _line(line: Line) -> dict[str, Any]:
         "now": line.now,
         "ceiling": line.ceiling,
         "limit": line.limit,
+        "usedByRetiring": line.retiring,
         "usedByOthers": line.others,
         "verdict": line.verdict,
         "increase": line.increase or None,

@@ -72,6 +72,11 @@ class Plan:
     def creates(self) -> tuple[ClusterSpec, ...]:
         return tuple(item.spec for item in self.current if not item.import_)
 
+    @property
+    def old(self) -> frozenset[str]:
+        """Ids of the stack's generations that live and are not asked for any more."""
+        return frozenset((*(item.cluster.id for item in self.retiring), *self.deleted))
+
 
 def plan(
     declared: tuple[ClusterSpec, ...],

@@ -43,14 +43,17 @@ def drawn(clusters: Iterable[ClusterSpec], ways: Iterable[WayDraw]) -> frozenset
 class Facts:
     """Gathered once for one verdict, and only read afterwards."""
 
-    def __init__(self, current: tuple[Current, ...], live: Live, region: str, ways: tuple[WayDraw, ...]) -> None:
+    def __init__(
+        self, current: tuple[Current, ...], live: Live, region: str, ways: tuple[WayDraw, ...], old: frozenset[str]
+    ) -> None:
         self.current = current
         self.live = live
         self.region = region
+        self.old = old
         self.draws = tuple((way, needs_of(way.replicas, preemptible=way.preemptible)) for way in ways)
         self.usage: Usage | None = None
         if not (live.skipped or isinstance(live.clusters, Unknown) or isinstance(live.jobs, Unknown)):
-            self.usage = usage(live.clusters, live.jobs, frozenset(item.id for item in current if item.import_))
+            self.usage = usage(live.clusters, live.jobs, frozenset(item.id for item in current if item.import_), old)
         self._shares: dict[str, list[Share]] = {}
         inferred = {need.metric for _, needs in self.draws for need in needs if not need.documented}
         for item in current:
@@ -104,12 +107,25 @@ class Facts:
     def others(self, metric: str) -> int | None:
         return None if self.usage is None else self.usage.others.get(metric, 0)
 
+    def retiring(self, metric: str) -> int | None:
+        """What old generations of this stack draw until they are gone."""
+        return None if self.usage is None else self.usage.old.get(metric, 0)
+
     def room(self, metric: str) -> int | None:
-        """The limit less what others draw; None when there is no limit to keep or it can't be told."""
+        """The limit less what others draw, which is this stack's when its old generations are gone; None when there is
+        no limit to keep or it can't be told."""
         limit, others = self.limit(metric), self.others(metric)
         if isinstance(limit, str) or limit.limit == UNLIMITED or others is None:
             return None
         return limit.limit - others
+
+    def enough(self, metric: str) -> int:
+        """The limit that would do for all at their maximum beside the others, and for what this deployment makes."""
+        if self.usage is None:
+            return self.ceiling(metric)
+        created = self.created(metric)
+        at_once = self.usage.total(metric) + created if created else 0
+        return max(self.ceiling(metric) + self.usage.others.get(metric, 0), at_once)
 
     def short_by(self, metric: str) -> int:
         """How much this deployment draws beyond the limit; 0 when it fits, draws nothing, or it can't be told."""

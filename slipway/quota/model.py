@@ -60,9 +60,9 @@ class Line:
     """A row of the table: one metric in one region.
 
     `now`: what this stack's clusters hold or will hold after this `up` at their initial sizes; `ceiling`: at their
-    maximum; for ways, what the largest draws. `limit` None is unknown, -1 unlimited. `others`: what draws in the region
-    and is no current cluster of this stack: retiring clusters and jobs beside the pools too. `label` names the
-    resource for people.
+    maximum; for ways, what the largest draws. `limit` None is unknown, -1 unlimited. `retiring`: what old
+    generations of this stack draw until they are gone. `others`: all else that draws in the region, clusters of other
+    stacks and jobs beside the pools. `enough`: the limit that would do. `label` names the resource for people.
     """
 
     metric: str
@@ -76,6 +76,8 @@ class Line:
     others: int | None
     verdict: str
     increase: str = ""
+    retiring: int | None = 0
+    enough: int = 0
 
 
 @dataclass(frozen=True)

@@ -17,18 +17,29 @@ _NOT_STARTED = frozenset({"JOB_STATE_QUEUED", "JOB_STATE_PAUSED", "PIPELINE_STAT
 
 @dataclass(frozen=True)
 class Usage:
-    """Amounts by metric; `own` is the part that the stack's current clusters hold. `uncounted`: what was left out."""
+    """Amounts by metric: what the stack's current clusters hold, its old generations, and all else.
+
+    `uncounted`: what was left out.
+    """
 
     own: Mapping[str, int] = field(default_factory=dict)
+    old: Mapping[str, int] = field(default_factory=dict)
     others: Mapping[str, int] = field(default_factory=dict)
     uncounted: tuple[str, ...] = ()
 
     def total(self, metric: str) -> int:
-        return self.own.get(metric, 0) + self.others.get(metric, 0)
+        return self.own.get(metric, 0) + self.old.get(metric, 0) + self.others.get(metric, 0)
 
 
-def usage(clusters: tuple[LiveCluster, ...], jobs: tuple[LiveJob, ...], own: frozenset[str]) -> Usage:
+def usage(
+    clusters: tuple[LiveCluster, ...],
+    jobs: tuple[LiveJob, ...],
+    own: frozenset[str] = frozenset(),
+    old: frozenset[str] = frozenset(),
+) -> Usage:
     """Live machines of every cluster, retiring ones too, and of jobs that run beside the clusters.
+
+    `own` and `old` are ids: of the stack's current clusters, and of its generations that go when they can.
 
     A training pipeline runs as a custom or tuning job, which is counted in its place. A tuning job is counted with all
     trials that may run at once, and the custom jobs of its trials are not counted again.
@@ -37,11 +48,12 @@ def usage(clusters: tuple[LiveCluster, ...], jobs: tuple[LiveJob, ...], own: fro
         f"{job.display_name}-trial-" for job in jobs if job.kind == "hyperparameter tuning job" and not job.ended
     )
     mine: Counter[str] = Counter()
+    leaving: Counter[str] = Counter()
     others: Counter[str] = Counter()
     uncounted: list[str] = []
     for cluster in clusters:
         if cluster.state not in _HOLDS_NOTHING:
-            target = mine if cluster.id in own else others
+            target = mine if cluster.id in own else leaving if cluster.id in old else others
             uncounted += _count(target, machines_of(cluster), preemptible=False, who=f"cluster {cluster.id}")
     for job in jobs:
         if (
@@ -52,7 +64,7 @@ def usage(clusters: tuple[LiveCluster, ...], jobs: tuple[LiveJob, ...], own: fro
             and not (job.kind == "custom job" and job.display_name.startswith(tuning))
         ):
             uncounted += _count(others, job.replicas, preemptible=job.spot, who=f"job {job.display_name}")
-    return Usage(mine, others, tuple(uncounted))
+    return Usage(mine, leaving, others, tuple(uncounted))
 
 
 def machines_of(cluster: LiveCluster) -> tuple[JobReplicas, ...]:

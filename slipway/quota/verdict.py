@@ -12,6 +12,7 @@ from slipway.quota.metrics import label, namespace, quota_id
 from slipway.quota.model import Line, QuotaReport, WayDraw, WayVerdict
 from slipway.quota.unavailable import unavailable
 from slipway.quota.ways import way_lines, way_verdicts
+from slipway.words import join
 
 
 def verdict(
@@ -23,15 +24,17 @@ def verdict(
     mode: str = "enforce",
     strict: bool = False,
     preview: bool,
+    old: frozenset[str] = frozenset(),
 ) -> QuotaReport:
     """Judge a plan's current clusters and the templates' ways against the region's limits.
 
     What this `up` creates must fit at its initial sizes into the limit less everything that lives, with no credit for
-    what it deletes. Ceilings and ways are reported, and must fit with `strict`. A way is judged against the limit
+    what it deletes. Ceilings are for later, when this stack's old generations (`old`, their ids) are gone: others alone
+    are in their way. Ceilings and ways are reported, and must fit with `strict`. A way is judged against the limit
     alone: the catalog outlives what runs now. What can't be told stops an `up` that creates something, and warns
     otherwise. Mode `warn` turns every error into a warning.
     """
-    facts = Facts(current, live, region, ways)
+    facts = Facts(current, live, region, ways, old)
     by_template = way_verdicts(facts)
     errors = [*_short(facts), *_no_way_left(by_template)]
     warnings = list(_notes(facts))
@@ -58,6 +61,8 @@ def _line(facts: Facts, metric: str) -> Line:
         others=facts.others(metric),
         verdict=_word(facts, metric),
         increase=limit.increase if isinstance(limit, QuotaLimit) else "",
+        retiring=facts.retiring(metric),
+        enough=facts.enough(metric),
     )
 
 
@@ -72,12 +77,21 @@ def _word(facts: Facts, metric: str) -> str:
         return "cannot tell"
     if short := facts.short_by(metric):
         return f"short by {short:,}"
-    remarks = []
-    if facts.ceiling(metric) > room:
-        remarks.append(_at_most(facts.shares(metric), room))
-    if room - facts.now(metric) < _largest_cluster(facts.shares(metric)):
+    remarks = _remarks(facts, metric, room)
+    if remarks:
+        return "; ".join(["ok now", *remarks])
+    retiring = facts.retiring(metric) or 0
+    until = _remarks(facts, metric, room - retiring)
+    return "; ".join(["ok now", f"{' and '.join(until)} until what retires is gone"]) if until else "ok"
+
+
+def _remarks(facts: Facts, metric: str, room: int) -> list[str]:
+    """What does not fit into so much room."""
+    shares = facts.shares(metric)
+    remarks = [_at_most(shares, room)] if facts.ceiling(metric) > room else []
+    if room - facts.now(metric) < _largest_cluster(shares):
         remarks.append("no room for a rollover")
-    return "; ".join(["ok now", *remarks]) if remarks else "ok"
+    return remarks
 
 
 def _short(facts: Facts) -> Iterator[str]:
@@ -97,15 +111,21 @@ def _fix(facts: Facts, metric: str, limit: QuotaLimit, short: int, names: list[s
     clusters = () if isinstance(facts.live.clusters, Unknown) else facts.live.clusters
     catalog = facts.live.catalog
     ours = catalog if isinstance(catalog, PublishedCatalog) else PublishedCatalog()
-    old = sorted(
+    replaced = sorted(
         cluster.id
         for cluster in clusters
         # Other stacks may use the same name for theirs.
-        if ours.lists(cluster.id) and cluster.labels.get(NAME_LABEL) in names and cluster.state in RUNNING_STATES
+        if cluster.id in ours.clusters.values()
+        and cluster.labels.get(NAME_LABEL) in names
+        and cluster.state in RUNNING_STATES
     )
     fixes = ["lower `replicas` in the stack file"]
-    if old:
-        fixes.insert(0, f"revert the edit (the new generation needs its machines beside those of {', '.join(old)})")
+    if facts.retiring(metric):
+        going = sorted(cluster.id for cluster in clusters if cluster.id in facts.old and cluster.id not in replaced)
+        if going:
+            fixes.insert(0, f"wait until {join(going)} {'is' if len(going) == 1 else 'are'} gone")
+    if replaced:
+        fixes.insert(0, f"revert the edit (the new generation needs its machines beside those of {join(replaced)})")
     id_ = quota_id(metric)
     ask = f"ask for a limit of {limit.limit + short:,}" + (f" (quota id {id_})" if id_ else "")
     fixes.append(f"{ask}: {limit.increase}" if limit.increase else ask)

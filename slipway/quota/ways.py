@@ -75,6 +75,8 @@ def _line(facts: Facts, metric: str, draws: list[tuple[WayDraw, int]]) -> Line:
         others=facts.others(metric),
         verdict=text,
         increase=limit.increase if isinstance(limit, QuotaLimit) else "",
+        retiring=facts.retiring(metric),
+        enough=largest,
     )
 
 

@@ -69,19 +69,24 @@ def beside(
     used = None
     if active is not None and clusters is not None:
         live = tuple(translate.cluster(one) for one in clusters)
-        used = usage(live, tuple(translate.custom_job(job) for job in active), frozenset())
+        used = usage(live, tuple(translate.custom_job(job) for job in active))
     never, waits, unread = [], [], []
+    checked = unsure = False
     needs = draws(option)
     for need in needs:
         limit = limits.get(need.metric)
         if isinstance(limit, NotChecked):
             unread.append(limit.why)
-        elif limit is None or limit == UNLIMITED:
+        elif limit is None:
             continue
+        elif limit == UNLIMITED:
+            checked = True
         elif need.amount > limit:
             never.append(f"quota {need.metric} {region}: needs {need.amount:,}, limit {limit:,}")
         elif used is not None and need.amount + used.total(need.metric) > limit:
             waits.append((need, limit, used.total(need.metric)))
+        else:
+            checked, unsure = True, unsure or used is None
     if never:
         return Verdict(Outcome.NEVER, f"can never run by way {way}", tuple(never))
     place = _place(option, prepared)
@@ -99,6 +104,11 @@ def beside(
         return Verdict(Outcome.BESIDE, f"{place}; quota not checked: {unread[0]}")
     if not needs:
         return Verdict(Outcome.BESIDE, f"{place}; which quota it draws is not documented, so none was checked")
+    if not checked:
+        return Verdict(Outcome.BESIDE, f"{place}; cannot tell whether quota suffices: no limit of it is known")
+    if unsure:
+        text = "cannot tell whether quota suffices: the limits do, what is in use could not be read"
+        return Verdict(Outcome.BESIDE, f"{place}; {text}")
     promised = "" if option.waits_by_itself else ", machines are not promised"
     return Verdict(Outcome.BESIDE, f"{place}; quota suffices{promised}")
 

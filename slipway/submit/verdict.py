@@ -168,7 +168,7 @@ def _mismatch(part: Part, cluster: PersistentResource) -> list[str]:
     """The fields side by side with those of the nearest pool."""
     if not cluster.pools:
         return [f"{part.role}: the cluster has no pools"]
-    nearest = min(cluster.pools, key=lambda pool: len(_differences(part.shape, pool.shape)))
+    nearest = min(cluster.pools, key=lambda pool: (len(_differences(part.shape, pool.shape)), pool.id))
     return [
         f"no pool is what {part.role} needs: {field} {ours}, where the nearest pool {nearest.id} has {theirs}"
         for field, ours, theirs in _differences(part.shape, nearest.shape)

@@ -32,7 +32,7 @@ def place(
 def _misfits(asked: tuple[Asked, ...], network: str | None, cluster: ClusterSpec) -> Iterator[Misfit]:
     taken = {pool.name for one in asked for pool in _fitting(one, network, cluster)}
     for one in asked:
-        nearest = min(cluster.pools, key=lambda pool: (distance(one.worker, pool), pool.name in taken))
+        nearest = min(cluster.pools, key=lambda pool: (distance(one.worker, pool), pool.name in taken, pool.name))
         compared = compare(one.worker, network, cluster, nearest)
         if compared.differences:
             yield compared
@@ -67,7 +67,8 @@ def _too_many(asked: tuple[Asked, ...], network: str | None, cluster: ClusterSpe
     for one in asked:
         shapes.setdefault(_fitting(one, network, cluster), []).append(one)
     room = {pool.name: pool.max for pool in cluster.pools}
-    for pools, group in shapes.items():
+    for fitting, group in shapes.items():
+        pools = sorted(fitting, key=lambda pool: pool.name)
         if _assign(cluster, network, tuple(group), room) is not None:
             continue
         counts = [one.machines for one in group]

@@ -153,7 +153,16 @@ def _refusals(template: JobTemplate, case: Case, way: str, here: Place) -> Itera
 
 
 def _nearest(refused: list[tuple[Misfit, ...]]) -> tuple[Misfit, ...]:
-    return min(refused, key=lambda misfits: (len(misfits), sum(misfit.differences for misfit in misfits)))
+    """The misfits of the cluster that comes nearest. Equals go by name: a stack file keeps its order, Pulumi's
+    configuration does not, and `slipway check` and preview say the same."""
+    return min(
+        refused,
+        key=lambda misfits: (
+            len(misfits),
+            sum(misfit.differences for misfit in misfits),
+            [misfit.nearest for misfit in misfits],
+        ),
+    )
 
 
 def _no_pool(template: JobTemplate, refused: list[tuple[Misfit, ...]]) -> ConfigError:

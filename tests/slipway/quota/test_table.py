@@ -31,6 +31,23 @@ def test_the_table() -> None:  # N6
     assert table(report) == dedent(EXPECTED).strip("\n")
 
 
+RETIRING = """
+    us-central1                                               NOW  RETIRING  CEILING   LIMIT  USED BY OTHERS  VERDICT
+    on-demand  H100 GPUs  pool h100/workers, 1–4 machines       8         8       32      32               0  ok now; at most 3 of 4 machines until what retires is gone
+               A3 vCPUs   pool h100/workers, 1–4 machines     208         –      832       ∞               –  ok
+               PD SSD GB  pool h100/workers, 1–4 machines     500       500    2,000  75,000               0  ok
+"""  # noqa: E501 - the screen is as wide as it is
+
+
+def test_what_retires_has_a_column_of_its_own_while_there_is_any() -> None:  # N1, N6
+    live = region(cluster("h100-1a2b3c4", h100()), cluster("h100-0000000", h100()))
+    current = (wanted("h100", h100(), lives=True),)
+    report = verdict(current, live, region=REGION, preview=True, old=frozenset({"h100-0000000"}))
+    assert [" ".join(line.split()) for line in table(report).splitlines()] == [
+        " ".join(line.split()) for line in dedent(RETIRING).strip("\n").splitlines()
+    ]
+
+
 def test_cases_of_parameters_are_not_told_apart_in_a_line() -> None:
     ways = [
         f"{way} (model={model}, gpu=A100 or L4) as custom-job" for way in ("spot", "flex") for model in ("2b", "9b")

@@ -38,8 +38,9 @@ def judge(
     mode: str = "enforce",
     strict: bool = False,
     preview: bool = False,
+    old: frozenset[str] = frozenset(),
 ) -> QuotaReport:
-    return verdict(current, live, region=REGION, ways=ways, mode=mode, strict=strict, preview=preview)
+    return verdict(current, live, region=REGION, ways=ways, mode=mode, strict=strict, preview=preview, old=old)
 
 
 def row(report: QuotaReport, metric: str) -> tuple[int | None, int, int | None, int | None, str]:
@@ -143,6 +144,54 @@ def test_a_rollover_without_room_is_said() -> None:  # N1
     live = region(cluster("h100-1a2b3c4", h100(4), replicas=4))
     report = judge(wanted("h100", h100(4), lives=True), live=live)
     assert row(report, H100)[-1] == "ok now; no room for a rollover"
+
+
+# Old generations of this stack: they live beside what is made now, and are gone when the ceiling is reached.
+
+OLD = frozenset({"h100-0000000"})
+
+
+def test_an_old_generation_is_the_stacks_own_and_counts_for_what_is_made_now() -> None:  # D2: deletes come last
+    live = region(cluster("h100-0000000", h100(), replicas=3), cluster("lab", h100(), replicas=1))
+    report = judge(wanted("h100", h100()), live=live, old=OLD)
+    (line,) = (line for line in report.lines if line.metric == H100)
+    assert (line.retiring, line.others, line.enough) == (24, 8, 40)
+    (error,) = report.errors
+    assert "used 32" in error and "short by 8" in error
+    assert "wait until h100-0000000 is gone" in error and "lab" not in error
+
+
+def test_the_ceiling_is_held_against_what_is_left_when_old_generations_are_gone() -> None:  # N6
+    """Short by 40, not by 64: the 24 GPUs of the old generation are not in the way for ever."""
+    pools = h100(high=4, name="a"), h100(high=5, name="b")
+    live = region(cluster("h100-1a2b3c4", *pools), cluster("h100-0000000", h100(), replicas=3), nvidia_h100_gpus=48)
+    live = replace(live, clusters=(*live.clusters, cluster("lab", h100(), replicas=2)))  # type: ignore[misc]
+    report = judge(wanted("h100", *pools, lives=True), live=live, old=OLD)
+    assert row(report, H100)[-1] == "ok now; short by 40 at the maximum"
+    (warning,) = report.warnings
+    assert "32 can be had (16 are used by others)" in warning
+
+
+def test_room_for_a_rollover_comes_when_the_old_generation_goes() -> None:  # N1
+    living = cluster("h100-1a2b3c4", h100(1, 3)), cluster("h100-0000000", h100(), replicas=3)
+    report = judge(wanted("h100", h100(1, 3), lives=True), live=region(*living), old=OLD)
+    assert report.warnings == ()
+    assert row(report, H100) == (
+        8,
+        24,
+        32,
+        0,
+        "ok now; at most 1 of 3 machines and no room for a rollover until what retires is gone",
+    )
+    assert judge(wanted("h100", h100(1, 3), lives=True), live=region(*living), old=OLD, strict=True).errors == ()
+    foreign = judge(wanted("h100", h100(1, 3), lives=True), live=region(*living))
+    assert row(foreign, H100)[3:] == (24, "ok now; at most 1 of 3 machines; no room for a rollover")
+
+
+def test_what_cannot_be_read_is_not_called_enough() -> None:
+    live = replace(region(), jobs=DENIED)
+    (line, *_) = judge(wanted("h100", h100()), live=live, preview=True).lines
+    assert (line.others, line.retiring, line.verdict) == (None, None, "cannot tell")
 
 
 # Ways.

@@ -30,6 +30,14 @@ def verdict(
     return beside(option, "us-central1", limits, active, beside_clusters, prepared)
 
 
+def judged(
+    limits: Limits, active: tuple[CustomJob, ...] | None, clusters: tuple[PersistentResource, ...] | None
+) -> Verdict:
+    way = Way("spot", True, "", "", (), UNKNOWN, {})
+    prepared = Prepared(CATALOG, TEMPLATE, CUSTOM_JOB, {}, (), "", Extras())
+    return beside(Option(way, CUSTOM_JOB, THREE, None), "us-central1", limits, active, clusters, prepared)
+
+
 def test_quota_suffices() -> None:
     found = verdict({CPUS: 24})
     assert found.outcome is Outcome.BESIDE
@@ -82,6 +90,16 @@ def test_without_the_role_it_is_not_checked_and_never_refused() -> None:  # P5
     found = verdict({CPUS: NotChecked("denied (needs roles/cloudquotas.viewer)")})
     assert found.outcome is Outcome.BESIDE
     assert found.text.endswith("quota not checked: denied (needs roles/cloudquotas.viewer)")
+
+
+def test_a_limit_without_what_is_in_use_is_not_called_enough() -> None:
+    """Nor is a way of which no limit is known at all."""
+    unread = "cannot tell whether quota suffices: the limits do, what is in use could not be read"
+    for active, clusters in ((None, ()), ((), None)):
+        found = judged({CPUS: 24}, active, clusters)
+        assert found.outcome is Outcome.BESIDE and found.text.endswith(f"; {unread}")
+    assert judged({CPUS: 23}, None, None).outcome is Outcome.NEVER
+    assert judged({}, (), ()).text.endswith("; cannot tell whether quota suffices: no limit of it is known")
 
 
 def test_unlimited_is_enough() -> None:

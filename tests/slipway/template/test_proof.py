@@ -65,6 +65,19 @@ def test_the_nearest_pool_is_the_one_with_fewest_differences() -> None:  # P2
     assert "nearest pool y/near" in error.why
 
 
+def test_the_nearest_pool_is_the_same_whatever_the_order() -> None:
+    """A stack file keeps the order of its keys, Pulumi's configuration has them by name: `check` and preview agree."""
+    head = pool("head", "n1-standard-4")
+    near = [pool(name, "n1-standard-8", disk=Disk("pd-ssd", 200)) for name in ("zebra", "ant")]
+    clusters = [cluster(head, *near, name="y"), cluster(head, *near, name="b")]
+    turned = [cluster(*near[::-1], head, name=one.name) for one in clusters[::-1]]
+    assert "nearest pool b/ant" in refused(*clusters).why
+    assert refused(*clusters).why == refused(*turned).why
+    same = [pool(name, "n1-standard-8", max=1) for name in ("zebra", "ant")]
+    one, two = refused(cluster(head, *same)), refused(cluster(*same[::-1], head))
+    assert "cpu/ant and cpu/zebra" in one.why and one.why == two.why
+
+
 def test_without_a_cluster_there_is_no_pool() -> None:
     error = refused()
     assert "the stack has no cluster" in error.what

@@ -1,0 +1,46 @@
+"""What `slipway quota` makes of a catalog and of what lives: pure, without a cloud. # N6 N1"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+
+from slipway.catalog.model import Catalog, Cluster, Pool
+from slipway.cli.quota import document, judge, requests
+from slipway.live import INCREASABLE, STACK_LABEL, Live, LiveCluster
+from slipway.money import Price
+from tests.slipway.quota.region import DENIED, H100, cluster, h100, region
+
+POOL = Pool("workers", "a3-highgpu-8g", "NVIDIA_H100_80GB", 8, "pd-ssd", 500, 1, 4, True, Price(Decimal(101)))
+CLUSTERS = {"h100": Cluster("h100", "h100-1a2b3c4", {"workers": POOL})}
+CATALOG = Catalog("dev", "acme", "us-central1", "3f9c2e1", False, "w", "t", CLUSTERS, ("h100-0000000",), {})
+
+
+def ours(one: LiveCluster) -> LiveCluster:
+    return replace(one, labels={**one.labels, STACK_LABEL: "dev"})
+
+
+def living(gpus: int = 32) -> Live:
+    new, old = ours(cluster("h100-1a2b3c4", h100())), ours(cluster("h100-0000000", h100()))
+    return region(new, old, cluster("lab", h100(), replicas=2), increase=INCREASABLE, nvidia_h100_gpus=gpus)
+
+
+def test_old_generations_are_not_others() -> None:
+    (line, *_) = judge(CATALOG, living(), ()).lines
+    assert (line.metric, line.now, line.retiring, line.others) == (H100, 8, 8, 16)
+
+
+def test_more_is_asked_for_as_much_as_is_used_by_others_beside_the_ceiling() -> None:
+    """A limit of 32 is what the pool needs alone; with 16 used by others it takes 48."""
+    (command,) = requests(CATALOG, judge(CATALOG, living(32), ()).lines)
+    assert "--preferred-value=48" in command and "CustomModelTrainingH100GPUs" in command
+    assert requests(CATALOG, judge(CATALOG, living(48), ()).lines) == []
+
+
+def test_use_that_was_not_read_is_not_called_checked() -> None:
+    live = living()
+    assert document(CATALOG, live, judge(CATALOG, live, ()))["checked"]
+    for unread in (replace(live, jobs=DENIED), replace(live, clusters=DENIED), replace(live, limits=DENIED)):
+        found = document(CATALOG, unread, judge(CATALOG, unread, ()))
+        assert (found["checked"], found["why"]) == (False, "403 denied")
+        assert {line["verdict"] for line in found["lines"] if line["limit"] != -1} == {"cannot tell"}
