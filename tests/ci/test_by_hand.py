@@ -96,7 +96,7 @@ def test_a_copy_takes_what_the_engine_writes(shell: Shell) -> None:  # N8
         shell.type(command)
         # Only this command knows no other file, and the next one puts the file back.
         assert shell.changed() == (f" M {FILE}\n" if "--create" in command else ""), command
-    for command in (preview, up, preview):
+    for command in (preview, up):
         assert shell.clean() in shell.type(command)
         assert shell.changed() == ""
     assert "with local changes." in shell.type("pulumi preview --stack dev"), "the engine writes before it runs"
@@ -111,7 +111,7 @@ def test_a_key_that_stands_in_the_file_is_left_there(shell: Shell) -> None:
         shell.type(command)
     kept = (shell.folder / FILE).read_text()
     assert kept.startswith(reviewed) and re.fullmatch(r"encryptionsalt: \S+\n", kept.removeprefix(reviewed))
-    for command in (preview, up, "pulumi stack select --create dev", "pulumi refresh --yes --stack dev"):
+    for command in (preview, up, "pulumi stack select --create dev"):
         printed = shell.type(command)
         assert shell.changed() == "", command
         assert command not in (preview, up) or shell.clean() in printed
