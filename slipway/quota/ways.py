@@ -54,13 +54,14 @@ def _line(facts: Facts, metric: str, draws: list[tuple[WayDraw, int]]) -> Line:
     limit = facts.limit(metric)
     ordered = sorted(draws, key=lambda draw: -draw[1])
     largest = ordered[0][1]
+    surely = next((amount for way, amount in ordered if not way.doubtful), 0)
     names = [f"{way.template} {way.way}" for way, _ in ordered]
     if facts.unchecked(metric):
         text = "not checked: the service lists no such quota"
     elif isinstance(limit, str):
         text = "cannot tell"
     elif lacking := [way for way, amount in ordered if lacks(limit, amount) and not way.doubtful]:
-        text = f"{_few(sorted({way.way for way in lacking}))} unavailable: short by {largest - limit.limit:,}"
+        text = f"{_few(sorted({way.way for way in lacking}))} unavailable: short by {surely - limit.limit:,}"
     else:
         text = "ok"
     return Line(
@@ -76,7 +77,7 @@ def _line(facts: Facts, metric: str, draws: list[tuple[WayDraw, int]]) -> Line:
         verdict=text,
         increase=limit.increase if isinstance(limit, QuotaLimit) else "",
         retiring=facts.retiring(metric),
-        enough=largest,
+        enough=surely,
     )
 
 

@@ -295,6 +295,15 @@ def test_a_way_that_the_stack_rules_out_says_why_and_draws_nothing() -> None:  #
     assert error.startswith("template train has no way left to run: reservation: the stack declares no reservation")
 
 
+def test_a_way_is_short_by_what_it_lacks_itself_not_by_what_a_reservation_may_draw() -> None:
+    reserved = WayDraw("train", "reservation", (machines(h100(), 5),), doubtful=True)
+    own = WayDraw("train", "on-demand", (machines(h100(), 2),))
+    report = judge(live=region(nvidia_h100_gpus=8), ways=(POOL, reserved, own))
+    (line,) = (line for line in report.lines if line.metric == H100)
+    assert line.verdict == "on-demand unavailable: short by 8"
+    assert (line.ceiling, line.enough) == (40, 16)
+
+
 def test_lacking_quota_of_a_reservation_is_told_and_no_hindrance() -> None:  # Z6: no page says whether it draws any
     reserved = WayDraw("train", "reservation", (machines(h100(), 5),), doubtful=True)
     report = judge(live=region(), ways=(reserved,))
