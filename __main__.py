@@ -25,12 +25,12 @@ SAID = 32  # the exit code by which Pulumi's language host knows that the person
 
 def main() -> None:
     """Everything is read and decided first: from the first resource on, nothing is refused any more."""
+    if os.environ.get("SLIPWAY_PURPOSE") == "destroy":
+        take_down()
+        return
     name, (project, region) = pulumi.get_stack(), place()
     grace = Grace.of(os.environ)
-    hooks = guard(guarded_use(os.environ, project, region, name), grace.left)
-    if os.environ.get("SLIPWAY_PURPOSE") == "destroy":
-        pulumi.log.warn("SLIPWAY_PURPOSE=destroy: nothing is declared, so `pulumi up` would delete the stack too")
-        return
+    hooks = guard(guarded_use(os.environ, ((project, region),), name), grace.left)
     stack, preview, now = configured(CHECKOUT), pulumi.runtime.is_dry_run(), datetime.now(UTC)
     state = known()
     if isinstance(state, Unknown):
@@ -148,6 +148,30 @@ def main() -> None:
     pulumi.export("catalog", pulumi.Output.concat("gs://", workspace.catalog.name, "/", catalog.object.name))
     pulumi.export("work", pulumi.Output.concat("gs://", workspace.work.name))
     pulumi.export("trainer", workspace.trainer.email)
+
+
+def take_down() -> None:
+    """The engine deletes all that it knows, as nothing is declared. What it does not know is deleted here, before."""
+    pulumi.log.warn("SLIPWAY_PURPOSE=destroy: nothing is declared, so `pulumi up` would delete the stack too")
+    from slipway.deployment.clearing import Clearing
+
+    name, (project, region) = pulumi.get_stack(), place()
+    try:
+        file = configured(CHECKOUT)
+    except SlipwayError:
+        file = None  # A mistake in the stack file stands in nobody's way here.
+    clearing = Clearing(
+        os.environ,
+        known(),
+        stack=name,
+        project=project,
+        region=region,
+        file=file,
+        say=pulumi.log.info,
+        warn=pulumi.log.warn,
+    )
+    spared = clearing.run(preview=pulumi.runtime.is_dry_run())
+    guard(guarded_use(os.environ, clearing.where, name, spared), Grace.of(os.environ).left)
 
 
 try:

@@ -109,6 +109,12 @@ class Vertex:
         url = f"{self._parent}/persistentResources/{cluster.rsplit('/', 1)[-1]}"
         return _read(call, PersistentResource.read, self._session.get(url, call))
 
+    def delete_persistent_resource(self, cluster: str) -> None:
+        """Asks for its end; it passes through STOPPING. Raises Refused while it is being made or rebooted."""
+        id_ = cluster.rsplit("/", 1)[-1]
+        call = self._call(f"delete cluster {id_}", "aiplatform.persistentResources.delete")
+        self._session.delete(f"{self._parent}/persistentResources/{id_}", call)
+
     def persistent_resources(self) -> tuple[PersistentResource, ...]:
         call = self._call(
             f"list the clusters of {self.project} in {self.region}", "aiplatform.persistentResources.list"

@@ -10,7 +10,7 @@ from slipway.deployment import trainer
 from slipway.deployment.quota_info import quota_info
 from slipway.errors import ConfigError, ResourceError
 from slipway.generations import Plan, plan
-from slipway.live import Live, Unknown, Use
+from slipway.live import Live, LiveJob, Unknown, Use
 from slipway.live_reader import Wanted, read, settle, skipped, use_of_cluster, use_of_stack
 from slipway.stack import Stack
 
@@ -50,13 +50,29 @@ def decide(
 
 
 def guarded_use(
-    environ: Mapping[str, str], project: str, region: str, stack: str
+    environ: Mapping[str, str],
+    where: tuple[tuple[str, str], ...],
+    stack: str,
+    spared: frozenset[str] = frozenset(),
 ) -> Callable[[str | None], Use | Unknown]:
-    """What the guard asks before a deletion: what is on a cluster by its full name, or with None on all of a stack."""
+    """What the guard asks before a deletion: what is on a cluster by its full name, or with None on all of a stack.
+
+    `where`: the projects and regions that the stack lives in. `spared`: ids of clusters that stay whatever happens.
+    """
 
     def ask(cluster: str | None) -> Use | Unknown:
         connection = connect(environ)
-        return use_of_cluster(connection, cluster) if cluster else use_of_stack(connection, project, region, stack)
+        if cluster:
+            return use_of_cluster(connection, cluster)
+        jobs: list[LiveJob] = []
+        unlisted: list[str] = []
+        for project, region in where:
+            use = use_of_stack(connection, project, region, stack)
+            if isinstance(use, Unknown):
+                return use
+            jobs += [job for job in use.jobs if job.cluster_id not in spared]
+            unlisted += [id_ for id_ in use.unlisted if id_ not in spared]
+        return Use(tuple(jobs), tuple(unlisted))
 
     return ask
 

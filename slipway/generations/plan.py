@@ -104,7 +104,7 @@ def plan(
         return Plan(problems=tuple(_unread(what, part) for what, part in parts if isinstance(part, Unknown)))
 
     clusters = {cluster.id: cluster for cluster in live.clusters}
-    ours = {cluster.id: cluster for cluster in live.clusters if _is_ours(cluster, stack)}
+    ours = {cluster.id: cluster for cluster in live.clusters if is_ours(cluster, stack)}
     problems = _taken_ids(wanted, live.clusters, ours, live.catalog)
     current = [_current(spec, digest, clusters, ours, live.catalog) for spec, digest in wanted]
     problems += [
@@ -138,7 +138,8 @@ def plan(
     )
 
 
-def _is_ours(cluster: LiveCluster, stack: str) -> bool:
+def is_ours(cluster: LiveCluster, stack: str) -> bool:
+    """Whether a stack made it: its labels say so, and its id is one that they give."""
     name, digest = cluster.labels.get(NAME_LABEL, ""), cluster.labels.get(HASH_LABEL, "")
     return bool(
         name and digest and cluster.labels.get(STACK_LABEL) == stack and _is_id_of(cluster.id, cluster_id(name, digest))

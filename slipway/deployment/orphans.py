@@ -1,0 +1,136 @@
+"""Clusters of a stack that its state lacks, which the engine therefore never deletes, and what to say about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from slipway.errors import ConfigError, PolicyError, ResourceError, Timeout
+from slipway.generations import DELETABLE_STATES, is_ours
+from slipway.live import LiveCluster, Unknown, Use
+from slipway.state import State
+from slipway.words import join
+
+VARIABLE, LEAVE = "SLIPWAY_ORPHANS", "leave"
+_NOT_DOWN = "the stack is not taken down"
+
+
+@dataclass(frozen=True)
+class Orphan:
+    """A cluster that runs, or may come to run, and that nothing but a person or this program will ever delete."""
+
+    project: str
+    region: str
+    cluster: LiveCluster
+
+    @property
+    def id(self) -> str:
+        return self.cluster.id
+
+    @property
+    def name(self) -> str:
+        """The full one."""
+        return f"projects/{self.project}/locations/{self.region}/persistentResources/{self.id}"
+
+    @property
+    def deletable(self) -> bool:
+        return self.cluster.state in DELETABLE_STATES
+
+    def __str__(self) -> str:
+        return f"{self.id} ({self.cluster.state.lower()})"
+
+
+def left(environ: Mapping[str, str]) -> bool:
+    """Whether a person insists on leaving them. Raises ConfigError for a word that is not known."""
+    word = environ.get(VARIABLE, "")
+    if word not in ("", LEAVE):
+        raise ConfigError(f"invalid {VARIABLE}={word}", fix=f"{VARIABLE}={LEAVE}, or unset it")
+    return word == LEAVE
+
+
+def orphans(found: Iterable[Orphan], known: State, stack: str) -> tuple[Orphan, ...]:
+    """Of all clusters those that the stack made, by labels and id, and that its state lacks."""
+    return tuple(one for one in found if is_ours(one.cluster, stack) and not known.has(one.project, one.region, one.id))
+
+
+def announced(found: tuple[Orphan, ...]) -> str:
+    """What a preview says."""
+    return (
+        f"{_clusters(found)}: made by this stack, and unknown to its state because an up was killed or an answer lost. "
+        f"The engine can't delete {_them(found)}, so the program does ({VARIABLE}={LEAVE} leaves {_them(found)})"
+    )
+
+
+def leaving(found: tuple[Orphan, ...]) -> str:
+    """What is said to whoever insists: the bill goes on, and how to end it."""
+    commands = (
+        f"gcloud ai persistent-resources delete {one.id} --project={one.project} --region={one.region}" for one in found
+    )
+    goes_on = "is left and goes on being billed" if len(found) == 1 else "are left and go on being billed"
+    return "\n  ".join([f"{VARIABLE}={LEAVE}: {_clusters(found)} of this stack {goes_on}, until", *commands])
+
+
+def refuse(found: tuple[Orphan, ...], uses: Iterable[Use | Unknown]) -> None:
+    """Raises PolicyError when jobs are on any cluster of the stack, ResourceError when that can't be told."""
+    for use in uses:
+        if isinstance(use, Unknown):
+            raise untold(f"whether jobs run on {join(one.id for one in found)}", use)
+        if use.jobs:
+            first = use.jobs[0].display_name
+            raise PolicyError(
+                f"{_NOT_DOWN}: {len(use.jobs)} {'job has' if len(use.jobs) == 1 else 'jobs have'} not ended",
+                why=f"{join(f'{job.display_name} on {job.cluster_id}' for job in use.jobs)}: deleting the cluster "
+                "would cancel what runs on it",
+                fix=f"slipway jobs wait {first}, or slipway jobs cancel {first}; then again\n{_insist(found)}",
+            )
+        if use.unlisted:
+            raise PolicyError(
+                f"{_NOT_DOWN}: machines of {join(use.unlisted)} are in use, by a job that no list shows yet",
+                why="deleting the cluster would cancel it",
+                fix=f"try again when slipway pools shows no machine in use\n{_insist(found)}",
+            )
+
+
+def untold(what: str, part: Unknown) -> ResourceError:
+    """The error for what must be known before anything is deleted."""
+    who = f" as {part.identity}" if part.identity else ""
+    return ResourceError(
+        f"{_NOT_DOWN}: can't tell {what}",
+        why=f"{part.api}{who}: {part.why}; it needs {part.role}",
+        fix=f"mend that and run it again\n{VARIABLE}={LEAVE} takes down what the state has; clusters that it lacks are "
+        "left and go on being billed",
+    )
+
+
+def unready(found: tuple[Orphan, ...], hours: float) -> Timeout:
+    """The error for clusters that could not be deleted in time."""
+    return Timeout(
+        f"{_NOT_DOWN}: {_clusters(found)} could not be deleted within {hours:g} hours",
+        why="the service deletes a cluster only when it has been made or has failed",
+        fix=f"run it again later; slipway pools shows its state\n{_insist(found)}",
+    )
+
+
+def unwilling(found: tuple[Orphan, ...]) -> ResourceError:
+    """The error for clusters that live on, however often they are deleted."""
+    return ResourceError(
+        f"{_NOT_DOWN}: {_clusters(found)} could not be deleted",
+        why="; ".join(f"{one.id}: {one.cluster.error or 'the service gives no reason'}" for one in found),
+        fix=f"run it again later\n{_insist(found)}",
+    )
+
+
+def _insist(found: tuple[Orphan, ...]) -> str:
+    return f"{VARIABLE}={LEAVE} takes down the rest; {join(one.id for one in found)} {_stays(found)} on being billed"
+
+
+def _stays(found: tuple[Orphan, ...]) -> str:
+    return "stays and goes" if len(found) == 1 else "stay and go"
+
+
+def _clusters(found: tuple[Orphan, ...]) -> str:
+    return f"cluster{'' if len(found) == 1 else 's'} {join(map(str, found))}"
+
+
+def _them(found: tuple[Orphan, ...]) -> str:
+    return "it" if len(found) == 1 else "them"

@@ -1,0 +1,123 @@
+"""Which clusters a stack's state lacks, and what is said about them before they go or stay. # N1 # N4"""
+
+import pytest
+
+from slipway.deployment.orphans import Orphan, announced, leaving, left, orphans, refuse, unready, untold, unwilling
+from slipway.errors import ConfigError, PolicyError, ResourceError
+from slipway.live import HASH_LABEL, NAME_LABEL, STACK_LABEL, LiveCluster, LiveJob, Unknown, Use
+from slipway.state import State, StateCluster
+
+PROJECT, REGION = "acme", "us-central1"
+OURS = {STACK_LABEL: "prod", NAME_LABEL: "cpu", HASH_LABEL: "1a2b3c4"}
+UNREAD = Unknown("it is down", "aiplatform.googleapis.com persistentResources.list", "the API to answer", "ci@acme")
+
+
+def orphan(id_: str = "cpu-1a2b3c4", state: str = "RUNNING", region: str = REGION, **labels: str) -> Orphan:
+    return Orphan(PROJECT, region, LiveCluster(id_, state, {**OURS, **labels}, ()))
+
+
+def job(name: str, cluster: str = "cpu-1a2b3c4") -> LiveJob:
+    return LiveJob(name, name, "JOB_STATE_QUEUED", cluster, {}, None, None, None, (), False, "custom job")
+
+
+def in_state(id_: str, region: str = REGION) -> State:
+    return State(clusters=(StateCluster(id_, id_, PROJECT, region),))
+
+
+@pytest.mark.parametrize(
+    ("cluster", "known", "is_one"),
+    [
+        (orphan(), State(), True),
+        (orphan("cpu-1a2b3c4-2"), in_state("cpu-1a2b3c4"), True),
+        (orphan(state="ERROR"), State(), True),
+        (orphan(state="PROVISIONING"), State(), True),
+        (orphan(), in_state("cpu-1a2b3c4"), False),
+        (orphan(), in_state("cpu-1a2b3c4", "europe-west4"), True),
+        (orphan(**{STACK_LABEL: "dev"}), State(), False),
+        (orphan(**{NAME_LABEL: ""}), State(), False),
+        (orphan("somebody-elses"), State(), False),
+    ],
+    ids=[
+        "the state knows nothing",
+        "the state knows its predecessor",
+        "one that failed",
+        "one that is being made",
+        "the engine deletes what the state has",
+        "the state has its namesake in another region",
+        "another stack's",
+        "without our labels",
+        "with our labels and an id that they do not give",
+    ],
+)
+def test_an_orphan_is_what_the_stack_made_and_its_state_lacks(cluster: Orphan, known: State, is_one: bool) -> None:
+    assert orphans([cluster], known, "prod") == ((cluster,) if is_one else ())
+
+
+@pytest.mark.parametrize(
+    ("state", "deletable"),
+    [("RUNNING", True), ("UPDATING", True), ("ERROR", True)]
+    + [(state, False) for state in ("PROVISIONING", "REBOOTING", "STOPPING", "STATE_UNSPECIFIED")],
+)
+def test_the_service_deletes_what_has_been_made_or_has_failed(state: str, deletable: bool) -> None:
+    assert orphan(state=state).deletable is deletable
+
+
+def test_a_preview_names_each_with_its_state() -> None:
+    said = announced((orphan(), orphan("cpu-1a2b3c4-2", "ERROR")))
+    assert said.startswith("clusters cpu-1a2b3c4 (running) and cpu-1a2b3c4-2 (error): made by this stack")
+    assert "SLIPWAY_ORPHANS=leave leaves them" in said
+
+
+def test_whoever_insists_learns_that_the_bill_goes_on_and_how_to_end_it() -> None:
+    assert leaving((orphan(),)).splitlines() == [
+        "SLIPWAY_ORPHANS=leave: cluster cpu-1a2b3c4 (running) of this stack is left and goes on being billed, until",
+        "  gcloud ai persistent-resources delete cpu-1a2b3c4 --project=acme --region=us-central1",
+    ]
+
+
+def test_idle_ones_may_go() -> None:
+    refuse((orphan(),), [Use(), Use()])
+
+
+def test_jobs_on_any_cluster_of_the_stack_keep_all_of_it() -> None:
+    with pytest.raises(PolicyError) as refused:
+        refuse((orphan(),), [Use(), Use(jobs=(job("tune", "gpu-9f8e7d6"),))])
+    assert str(refused.value).splitlines() == [
+        "the stack is not taken down: 1 job has not ended",
+        "  why: tune on gpu-9f8e7d6: deleting the cluster would cancel what runs on it",
+        "  fix: slipway jobs wait tune, or slipway jobs cancel tune; then again",
+        "       SLIPWAY_ORPHANS=leave takes down the rest; cpu-1a2b3c4 stays and goes on being billed",
+    ]
+
+
+def test_machines_in_use_count_though_no_list_has_a_job() -> None:
+    with pytest.raises(PolicyError, match="machines of cpu-1a2b3c4 are in use"):
+        refuse((orphan(),), [Use(unlisted=("cpu-1a2b3c4",))])
+
+
+def test_what_cannot_be_told_keeps_all_of_it() -> None:
+    with pytest.raises(ResourceError) as refused:
+        refuse((orphan(),), [UNREAD])
+    assert refused.value.what == "the stack is not taken down: can't tell whether jobs run on cpu-1a2b3c4"
+    assert refused.value.why == (
+        "aiplatform.googleapis.com persistentResources.list as ci@acme: it is down; it needs the API to answer"
+    )
+    assert "SLIPWAY_ORPHANS=leave takes down what the state has" in refused.value.fix
+    assert "can't tell which clusters there are" in untold("which clusters there are", UNREAD).what
+
+
+def test_one_that_can_not_be_deleted_is_named() -> None:
+    assert "cluster cpu-1a2b3c4 (provisioning) could not be deleted within 2 hours" in str(
+        unready((orphan(state="PROVISIONING"),), 2)
+    )
+    assert "the service gives no reason" in unwilling((orphan(),)).why
+
+
+@pytest.mark.parametrize(("environ", "leaves"), [({}, False), ({"SLIPWAY_ORPHANS": "leave"}, True)])
+def test_only_a_word_insists(environ: dict[str, str], leaves: bool) -> None:
+    assert left(environ) is leaves
+
+
+def test_a_word_that_is_none_is_refused() -> None:
+    with pytest.raises(ConfigError, match="invalid SLIPWAY_ORPHANS=yes"):
+        left({"SLIPWAY_ORPHANS": "yes"})
