@@ -13,6 +13,7 @@ from pathlib import Path
 from local.engine import gotool
 from local.engine.errors import EngineError
 from local.engine.find import ENGINE, LANGUAGE_HOST
+from local.engine.host import SCRIPT
 from local.engine.progress import SEPARATOR
 from local.engine.version import PINNED
 
@@ -47,8 +48,9 @@ def flags(program: Program) -> tuple[str, ...]:
 
 
 def recipe() -> str:
-    """12 hex digits that change whenever what would be built changes: modules, flags, kind of machine."""
+    """12 hex digits that change whenever what would be built changes: modules, flags, kind of machine, the script."""
     digest = hashlib.sha256(f"{platform.system()} {platform.machine()}".encode())
+    digest.update(SCRIPT.read_bytes())
     for program in PROGRAMS:
         digest.update("\0".join((program.name, program.package, *flags(program))).encode())
         for name in ("go.mod", "go.sum", "tools.go"):

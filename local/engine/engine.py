@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from local.engine import build, find, release
+from local.engine import build, find, host, release
 from local.engine.cache import Cache, check_usable, root
 from local.engine.errors import EngineError, ReleaseUnavailableError, in_words
 from local.engine.version import PINNED
@@ -102,6 +102,7 @@ def _make(
                 with cache.making("release") as folder:
                     release.download(folder, PINNED, progress, releases, patience_s)
                     _prove(folder, environ)
+                    host.watch(folder)
             except ReleaseUnavailableError as error:
                 if choice:
                     raise
@@ -110,6 +111,7 @@ def _make(
             with cache.making(_built()) as folder:
                 build.build(folder, progress, environ, lock)
                 _prove(folder, environ)
+                host.watch(folder)
     made = _cached(cache, choice)
     if made is None:
         raise EngineError(
@@ -129,9 +131,9 @@ def _prove(folder: Path, environ: Mapping[str, str]) -> None:
     version = find.version_of(folder / find.ENGINE, environ)
     if version != PINNED or not os.access(folder / find.LANGUAGE_HOST, os.X_OK):
         told = f"says it is {version}" if version else "does not run on this machine"
-        host = "" if (folder / find.LANGUAGE_HOST).exists() else f" and there is no {find.LANGUAGE_HOST} with it"
+        lacks = "" if (folder / find.LANGUAGE_HOST).exists() else f" and there is no {find.LANGUAGE_HOST} with it"
         raise EngineError(
             f"the engine just made is not a working Pulumi {PINNED}",
-            f"it {told}{host}",
+            f"it {told}{lacks}",
             "unset GOOS, GOARCH and GOFLAGS if they are set, then run again; or install Pulumi itself",
         )

@@ -67,6 +67,18 @@ def test_killed_at_some_moment_the_same_command_runs_through(
     whole(checkout)
 
 
+def test_nothing_lives_on_when_the_engine_alone_is_killed(
+    checkout: Checkout, faults: Faults, up: Callable[[], Started]
+) -> None:
+    """Language host, program and provider end by themselves: nobody has to look for them."""
+    faults(delay("POST .*/persistentResources"))
+    killed = up()
+    killed.until(lambda: len(checkout.buckets()) == 2, "the program runs, and its provider")
+    assert len(killed.tree()) >= 4
+    killed.kill()
+    wait_for(lambda: not killed.tree(), "nothing of it is left")
+
+
 def test_killed_while_a_cluster_is_made_the_next_one_waits_for_it(
     checkout: Checkout, up: Callable[[], Started]
 ) -> None:

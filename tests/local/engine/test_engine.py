@@ -48,6 +48,7 @@ def test_it_is_built_when_there_is_no_release_and_that_is_said(machine: Machine,
         "pulumi",
         "pulumi-language-python",
         "pulumi-language-python-exec",
+        "pulumi-language-python-host",
     ]
     assert any(line.startswith("no official release: ") and "building from source" in line for line in lines)
     assert any(line.startswith("building the Pulumi engine v3.259.0 · ") for line in lines)
