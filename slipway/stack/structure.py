@@ -55,6 +55,11 @@ _NOT_THERE_YET: Mapping[str, tuple[str, str]] = {
     ),
     "schedule": ("clusters with dates are not there yet", "leave it out"),
 }
+_ACCOUNT_KEYS = ("serviceAccount", "custom")
+_NO_ACCOUNT = (
+    "a cluster names no account: each job on it names its own",
+    "leave it out, or `{custom: true}`; the account is the `trainer` of slipway:workspace, or a template's own",
+)
 _CHOICES_TO_COME: Mapping[tuple[str, str], str] = {
     ("replacement", "in-place"): "rollover; `in-place` (delete first, then create) is not there yet",
     ("replacement", "protect"): "rollover; `protect` (refuse every change) is not there yet",
@@ -87,6 +92,8 @@ def _words(path: KeyPath, detail: Any) -> tuple[str, str]:
         choices = get_args(next(iter(_leaves(_field(path), Literal)), None))
         to_come = _CHOICES_TO_COME.get((key, str(detail["input"])))
         return f"can't be {shown(detail['input'])}", to_come or " or ".join(str(choice) for choice in choices)
+    if "slipway:persistentResources" in path and key in _ACCOUNT_KEYS and "@" in str(detail["input"]):
+        return _NO_ACCOUNT
     wanted = _KINDS.get(kind)
     if wanted is None:
         return f"{detail['msg']}, it is {shown(detail['input'])}", _example(path) or "see `slipway check --schema`"

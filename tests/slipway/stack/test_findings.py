@@ -217,6 +217,19 @@ def test_a_region_without_that_accelerator() -> None:
         (HEAD + "  slipway:templates: [Dask]\n", 5, "slipway:templates[0]", "template's name", "dask-digits"),
         (HEAD + f"  slipway:templates: [{'a' * 51}]\n", 5, "slipway:templates[0]", "template's name", "1–50"),
         (HEAD + "  slipway:templates: [a, b, a]\n", 5, "slipway:templates[2]", "listed twice", "keep one"),
+        *(
+            (
+                HEAD + f"  slipway:persistentResources: {{a: {{pools: {{}}, serviceAccount: {given}}}}}\n",
+                5,
+                f"slipway:persistentResources.a.serviceAccount{key}",
+                "names no account",
+                "the `trainer` of",
+            )
+            for given, key in (
+                ("t@acme.iam.gserviceaccount.com", ""),
+                ("{custom: t@acme.iam.gserviceaccount.com}", ".custom"),
+            )
+        ),
         (
             HEAD + "  slipway:workspace: {submitters: [bob]}\n",
             5,
