@@ -26,6 +26,18 @@ def test_pools_say_what_is_busy_and_what_it_costs(stack: Stack) -> None:  # B1, 
     assert row["clusterId"] == stack.cluster and row["state"] in ("RUNNING", "UPDATING")
 
 
+def test_a_price_that_lacks_a_part_is_told_as_far_as_it_is_known(stack: Stack) -> None:  # Z8
+    stack.catalog["clusters"]["cpu"]["pools"]["workers"]["priceComplete"] = False
+    stack.catalog["templates"]["hello"]["ways"][0]["priceComplete"] = False
+    stack.publish()
+    assert " ".join(stack.run("pools").out.splitlines()[1].split()).endswith("0.25+ 0.25–0.74 and more")
+    row = stack.run("pools", "--output", "json").json["pools"][0]
+    assert (row["pricePerHourMax"], row["priceComplete"]) == ("0.7359", False)
+    assert "$0.49 and more" in stack.run("templates", "show", "hello").out
+    done = stack.run("submit", "hello", "--wait")
+    assert "(pool machines: $0.25/h and more for these, paid anyway)" in done.out
+
+
 def test_a_retiring_cluster_says_until_when(stack: Stack) -> None:  # N1
     name = held(stack, 1)
     stack.make_cluster(cluster=f"new-{stack.name}")
