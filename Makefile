@@ -12,6 +12,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
 PYTEST_ARGS ?=
+LOCK ?= --upgrade
 
 .PHONY: demo demo-down test test-quick lint format bench verify-cloud setup lock help
 
@@ -46,9 +47,10 @@ bench: setup ## the bars, one JSON line each
 verify-cloud: setup ## the demo's journey on a real project: make verify-cloud PROJECT=… [REGION=…] [MAX_USD=…] [MAX_MINUTES=…]
 	@$(PY) -m journey.verify_cloud --project "$(PROJECT)" $(if $(REGION),--region "$(REGION)") $(if $(MAX_USD),--max-usd "$(MAX_USD)") $(if $(MAX_MINUTES),--max-minutes "$(MAX_MINUTES)") $(if $(YES),--yes)
 
-lock: setup ## compile requirements.in into requirements.txt, pinned with hashes
-	@$(VENV)/bin/uv pip compile -q --generate-hashes --no-header --upgrade requirements.in -o requirements.txt
-	@$(VENV)/bin/uv pip compile -q --generate-hashes --no-header --upgrade requirements-dev.in -o requirements-dev.txt
+lock: setup ## pin what pyproject.toml names, with hashes, in requirements.txt and requirements-dev.txt
+	@$(VENV)/bin/uv pip compile -q --generate-hashes --no-header $(LOCK) pyproject.toml --extra deploy -o requirements.txt
+	@$(VENV)/bin/uv pip compile -q --generate-hashes --no-header $(LOCK) pyproject.toml --extra deploy --group dev \
+		-o requirements-dev.txt
 
 setup: $(READY)
 

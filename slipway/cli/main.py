@@ -7,11 +7,12 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 
-from slipway.errors import SlipwayError
+from slipway.errors import ConfigError, SlipwayError
 
 INTERRUPTED = 130
 
@@ -110,6 +111,8 @@ def main(args: Sequence[str] | None = None) -> int:
         _say(_system(error))
         return 1
     except Exception as error:
+        if isinstance(error, ModuleNotFoundError) and not f"{error.name}.".startswith("slipway."):
+            return _shown(_not_installed(error), debug)
         if debug:
             raise
         _say(f"error: unexpected {type(error).__name__}: {error}")
@@ -127,6 +130,18 @@ def run() -> None:
 
     prepare_streams()
     sys.exit(main())
+
+
+def _not_installed(error: ModuleNotFoundError) -> ConfigError:
+    checkout = Path(__file__).parents[2].joinpath("pyproject.toml").is_file()
+    needed = ConfigError(
+        "this command needs packages that are not installed",
+        why=f"there is no {error.name}: slipway alone has what submitting needs, not what deploying does",
+        # In a checkout pip would not find this package installed, and fetch somebody else's of the same name.
+        fix="make setup, then .venv/bin/slipway" if checkout else "pip install 'slipway[deploy]'",
+    )
+    needed.__cause__ = error
+    return needed
 
 
 def _system(error: OSError) -> str:

@@ -34,6 +34,7 @@ TEMPLATE = JobTemplate(
         Parameter("end", str, default="well", choices=("well", "badly"), help="how it ends"),
     ),
     ways=("pool", "spot"),
+    code_flag=True,
 )
 '''
 NAP_TASK = """

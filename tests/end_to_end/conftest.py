@@ -36,6 +36,7 @@ def own_cloud(tmp_path: Path) -> Iterator[LocalCloud]:
 def deployed(tmp_path_factory: pytest.TempPathFactory, cloud: LocalCloud, new_checkout: NewCheckout) -> Checkout:
     """A deployed stack that tests share: they submit to it and read, and leave it as it is."""
     made = new_checkout(tmp_path_factory.mktemp("deployed"), cloud, "shared")
+    made.write(workspace={"submitters": ["group:ml-engineers@slipway.example"], "code": True})
     made.up()
     return made
 

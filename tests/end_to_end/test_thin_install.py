@@ -1,0 +1,187 @@
+"""The package alone, in a clean environment and away from any checkout, is all that submitting needs. # N18 # D4"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.checkouts.checkout import Checkout
+from tests.checkouts.shell import Done
+from tests.local.conftest import ROOT
+
+pytestmark = pytest.mark.journey
+
+BAR_MB = 60
+_TIMEOUT_S = 180
+_UV = Path(sys.executable).with_name("uv")
+
+
+@dataclass(frozen=True)
+class Laptop:
+    """An environment with the package and nothing else, and somebody's folder."""
+
+    programs: Path
+    folder: Path
+    environ: dict[str, str]
+
+    def run(self, program: str, *arguments: str) -> Done:
+        done = subprocess.run(
+            [self.programs / program, *arguments],
+            cwd=self.folder,
+            env=self.environ,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_TIMEOUT_S,
+            check=False,
+        )
+        return Done(done.returncode, done.stdout, done.stderr)
+
+    def slipway(self, *arguments: str) -> Done:
+        return self.run("slipway", *arguments)
+
+    def well(self, *arguments: str) -> Done:
+        done = self.slipway(*arguments)
+        assert done.code == 0, done.said
+        return done
+
+    def python(self, program: str) -> str:
+        done = self.run("python", "-c", program)
+        assert done.code == 0, done.said
+        return done.out.strip()
+
+
+def uv(*arguments: str | Path) -> None:
+    subprocess.run([_UV, *arguments, "--quiet"], check=True, timeout=_TIMEOUT_S)
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built from a copy: a build leaves its own files beside what it builds."""
+    source = tmp_path_factory.mktemp("source")
+    shutil.copy(ROOT / "pyproject.toml", source)
+    for name in ("slipway", "components", "local"):
+        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+    uv("build", "--wheel", "--out-dir", source / "dist", source)
+    (built,) = (source / "dist").glob("slipway-*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> Path:
+    """A virtual environment with the wheel and what it depends on, at the pinned versions."""
+    made = tmp_path_factory.mktemp("thin") / "environment"
+    uv("venv", "--python", sys.executable, made)
+    uv("pip", "install", "--python", made / "bin" / "python", wheel, "--constraint", ROOT / "requirements.txt")
+    return made
+
+
+@pytest.fixture
+def laptop(environment: Path, deployed: Checkout, tmp_path: Path) -> Iterator[Laptop]:
+    """Somebody's laptop, that has chosen the shared stack's catalog."""
+    programs, folder = environment / "bin", tmp_path / "notebooks"
+    folder.mkdir()
+    path = os.pathsep.join([str(programs), os.environ.get("PATH", "")])
+    environ = {**deployed.cloud.env("submitter"), "PATH": path, "NO_COLOR": "1", "SLIPWAY_USER": "ada"}
+    mine = Laptop(programs, folder, environ)
+    deployed.warm()
+    mine.well("use", deployed.catalog)
+    yield mine
+
+
+def test_the_wheel_has_the_package_with_its_data_and_nothing_beside_it(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {name.partition("/")[0].partition("-")[0] for name in names} == {"slipway"}
+    here = {path.relative_to(ROOT).as_posix() for path in (ROOT / "slipway").rglob("*") if path.is_file()}
+    assert {name for name in names if name.startswith("slipway/")} == {
+        name for name in here if "__pycache__" not in name
+    }
+    assert {"slipway/py.typed", "slipway/launcher/slipway_launcher.py", "slipway/machines/table.json"} <= set(names)
+
+
+def test_it_brings_neither_pulumi_nor_grpc_and_stays_small(environment: Path) -> None:
+    (packages,) = (environment / "lib").glob("python*/site-packages")
+    brought = {path.name for path in packages.iterdir()}
+    assert not brought & {"pulumi", "pulumi_gcp", "grpc", "pydantic", "components", "local"}
+    assert {path.name for path in (packages / "google").iterdir()} == {"auth", "oauth2"}
+    size = sum(path.lstat().st_size for path in packages.rglob("*") if path.is_file()) / 1e6
+    (told,) = re.findall(r"(\d+) MB with all they bring", (ROOT / "README.md").read_text())
+    assert size <= BAR_MB
+    assert 0.8 * int(told) <= size <= 1.2 * int(told), f"{size:.0f} MB, and the README says {told}"
+
+
+def test_every_module_but_those_of_a_deployment_can_be_imported(environment: Path, tmp_path: Path) -> None:
+    program = """
+import importlib, pkgutil, slipway
+for module in pkgutil.walk_packages(slipway.__path__, "slipway.", onerror=lambda name: None):
+    if module.name != "slipway.__main__":
+        try:
+            importlib.import_module(module.name)
+        except ModuleNotFoundError as error:
+            print(module.name, error.name)
+"""
+    done = Laptop(environment / "bin", tmp_path, dict(os.environ)).python(program)
+    missing = [line.split() for line in done.splitlines()]
+    assert {package for _, package in missing} == {"pydantic"}
+    deploying = ("slipway.stack", "slipway.deployment.", "slipway.template.")
+    assert [name for name, _ in missing if not name.startswith(deploying)] == []
+
+
+def test_a_job_is_submitted_followed_and_looked_at(laptop: Laptop) -> None:
+    assert "nap" in laptop.well("templates").out
+    job = laptop.well("submit", "nap", "-p", "say=thin", "--wait", "--output", "json").json["job"]["displayName"]
+    assert "the word is thin" in laptop.well("jobs", "logs", job).out
+    assert f"jobs/{job}" in laptop.well("jobs", "show", job).out
+    assert job in laptop.well("jobs", "list").out
+    assert "cpu" in laptop.well("pools").out
+    assert "vCPUs" in laptop.well("quota").out
+    spot = laptop.slipway("submit", "nap", "-p", "say=thin", "--way", "spot", "--dry-run")
+    assert (spot.code, spot.json["jobSpec"]["scheduling"]["strategy"]) == (5, "SPOT")
+    assert "preemptible_cpus us-central1: needs 4, limit 1" in spot.err
+
+
+def test_code_of_ones_own_is_packed_and_run(laptop: Laptop) -> None:  # N11
+    folder = laptop.folder / "nap"
+    folder.mkdir()
+    subprocess.run(["git", "init", "--quiet", folder], check=True)
+    (folder / "__init__.py").touch()
+    (folder / "task.py").write_text('print("from a folder of my own")\n')
+    done = laptop.well("submit", "nap", "-p", "say=thin", "--code", str(folder), "--follow")
+    assert "from a folder of my own" in done.said
+
+
+def test_a_sweep_is_submitted(laptop: Laptop) -> None:  # N7
+    (laptop.folder / "points.yaml").write_text("grid: {say: [a, b]}\n")
+    done = laptop.well("submit", "nap", "--sweep", "points.yaml", "--wait")
+    assert "2 succeeded" in done.said
+
+
+def test_python_submits_and_waits(laptop: Laptop) -> None:  # N12
+    program = """
+import slipway
+job = slipway.submit("nap", say="python")
+print(job.wait().state, [line for line in job.logs() if "the word" in line])
+"""
+    said = laptop.python(program)
+    assert said.startswith("JOB_STATE_SUCCEEDED")
+    assert "the word is python" in said
+
+
+def test_completion_is_printed(laptop: Laptop) -> None:
+    assert "_SLIPWAY_COMPLETE" in laptop.well("completion", "zsh").out
+
+
+def test_what_deploying_needs_is_named_where_it_is_missing(laptop: Laptop) -> None:
+    (laptop.folder / "stacks").mkdir()
+    (laptop.folder / "stacks" / "Pulumi.dev.yaml").write_text("config: {}\n")
+    done = laptop.slipway("check")
+    assert (done.code, done.out) == (2, "")
+    assert "pip install 'slipway[deploy]'" in done.err
+    assert "Traceback" not in done.err
