@@ -119,6 +119,15 @@ def test_only_a_stack_that_nobody_has_locked_is_mended(tmp_path: Path, half: str
     assert lock.exists()
 
 
+def test_a_lock_that_was_cut_off_in_writing_goes(tmp_path: Path) -> None:
+    """The engine counts it as a lock, and says `unexpected end of JSON input` alone."""
+    half = tmp_path / ".pulumi" / "locks" / "organization" / "slipway" / "local" / "a.json.18e9a8f50ffae4a4.tmp"
+    half.parent.mkdir(parents=True)
+    half.touch()
+    mend_backend(tmp_path)
+    assert not half.exists()
+
+
 def test_nothing_is_mended_while_somebody_holds_a_lock(tmp_path: Path) -> None:
     lock = write_lock(tmp_path, os.getpid(), socket.gethostname())
     half = lock.with_name("b.json.attrs")
