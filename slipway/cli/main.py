@@ -7,7 +7,6 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import click
@@ -133,6 +132,8 @@ def run() -> None:
 
 
 def _not_installed(error: ModuleNotFoundError) -> ConfigError:
+    from pathlib import Path
+
     checkout = Path(__file__).parents[2].joinpath("pyproject.toml").is_file()
     needed = ConfigError(
         "this command needs packages that are not installed",
