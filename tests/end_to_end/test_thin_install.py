@@ -7,7 +7,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -174,8 +174,10 @@ print(job.wait().state, [line for line in job.logs() if "the word" in line])
     assert "the word is python" in said
 
 
-def test_completion_is_printed(laptop: Laptop) -> None:
-    assert "_SLIPWAY_COMPLETE" in laptop.well("completion", "zsh").out
+def test_completion_knows_the_templates(laptop: Laptop) -> None:
+    assert "_SLIPWAY_COMPLETE" in laptop.well("completion", "bash").out
+    pressed = {"_SLIPWAY_COMPLETE": "bash_complete", "COMP_WORDS": "slipway submit n", "COMP_CWORD": "2"}
+    assert "nap" in replace(laptop, environ=laptop.environ | pressed).well().out
 
 
 def test_what_deploying_needs_is_named_where_it_is_missing(laptop: Laptop) -> None:
