@@ -1,11 +1,11 @@
 """What a shell needs to talk to the local cloud. (N4)"""
 
-import inspect
+import importlib.util
 import re
 import subprocess
 import sys
+from pathlib import Path
 
-import pulumi_gcp
 import pytest
 import requests
 
@@ -62,9 +62,11 @@ FORM = re.compile(r"http://127\.0\.0\.1:\d+/.*[^/]+/")
 
 def options() -> set[str]:
     """The services that the installed SDK knows a custom endpoint of."""
-    suffix = "_custom_endpoint"
-    parameters = inspect.signature(pulumi_gcp.Provider._internal_init).parameters
-    return {name.removesuffix(suffix).upper() for name in parameters if name.endswith(suffix)}
+    # Read, not imported: a process that tests the plugin has entered the package pulumi by path alone.
+    package = importlib.util.find_spec("pulumi_gcp")
+    assert package and package.origin
+    text = (Path(package.origin).parent / "provider.py").read_text(encoding="utf-8")
+    return {name.upper() for name in re.findall(r"(\w+)_custom_endpoint: ", text)}
 
 
 def test_every_endpoint_that_the_provider_knows_is_on_this_machine(cloud: LocalCloud) -> None:
