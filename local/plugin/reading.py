@@ -14,7 +14,8 @@ def refreshed(schema: Schema, inputs: Properties, state: Properties) -> dict[str
 
 
 def imported(schema: Schema, state: Properties) -> dict[str, Any]:
-    """Inputs for a state that no program has described yet: all that a program could set and that is not empty."""
+    """Inputs for a state that no program has described yet: all that a program could set and that is
+    neither empty nor the default; what an object requires stays, whatever it holds."""
     return _imported(schema.fields, state)
 
 
@@ -51,7 +52,13 @@ def _imported(fields: Mapping[str, Field], state: Properties) -> dict[str, Any]:
     result: dict[str, Any] = {DEFAULTS: []}
     for name, declared in fields.items():
         value = state.get(name)
-        if declared.settable and not is_empty(value):
+        if not declared.settable or value is None:
+            continue
+        if declared.kind == "object":
+            inside = _imported(declared.fields, value)
+            if len(inside) > 1:
+                result[name] = inside
+        elif declared.required or not (is_empty(value) or value == declared.default):
             result[name] = _fresh(declared, value)
     return result
 

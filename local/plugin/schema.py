@@ -16,6 +16,7 @@ class Field:
     computed: what the program leaves out, the cloud fills in, and it is then no difference.
     replace: a change needs a new resource. default: stands in the inputs when the program leaves it out.
     api: its name in the API's JSON, where that differs. same: further values that count as equal.
+    null: stands as null in the state while it is empty. terraform: its name there, where it does not follow from ours.
     """
 
     kind: FieldKind
@@ -30,6 +31,8 @@ class Field:
     fields: Mapping[str, "Field"] = field(default_factory=lambda: MappingProxyType({}))
     item: "Field | None" = None
     same: Callable[[Any, Any], bool] | None = None
+    null: bool = False
+    terraform: str = ""
 
 
 def text(**traits: Any) -> Field:
@@ -88,6 +91,10 @@ class Schema:
     auto_name: AutoName | None = None
     default_timeout: float = 20 * 60.0
     """Seconds for a create, update or delete, unless the program says otherwise."""
+    timeouts: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    """What the official provider notes in the state: seconds by verb."""
+    version: int = 0
+    """The version of the type's schema, noted likewise."""
 
     @property
     def secrets(self) -> frozenset[str]:
@@ -99,7 +106,7 @@ def labelled(*, replace: bool = False) -> dict[str, Field]:
     """The three properties of a type with labels: those declared, those with the provider's, all in the cloud."""
     return {
         "labels": mapping(),
-        "pulumiLabels": output("map", item=text(), secret=True),
+        "pulumiLabels": output("map", item=text(), secret=True, terraform="terraform_labels"),
         "effectiveLabels": output("map", item=text(), secret=True, replace=replace),
     }
 

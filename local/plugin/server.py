@@ -8,6 +8,7 @@ import grpc
 from google.protobuf import empty_pb2
 
 from local.plugin import VERSION, settings
+from local.plugin.kind import Found
 from local.plugin.naming import Naming
 from local.plugin.pace import CancelledError, Pace
 from local.plugin.protos import messages, plugin, services
@@ -15,6 +16,7 @@ from local.plugin.provider import Provider, RefusedError
 from local.plugin.settings import SettingsError
 from local.plugin.transport import CloudError
 from local.plugin.values import Decoded, decode, encode, is_later
+from local.plugin.written import written
 
 _T = TypeVar("_T")
 
@@ -98,7 +100,8 @@ class Service(services.ResourceProviderServicer):  # type: ignore[misc]
             planned = _answered(context, doing, lambda: provider.plan(token, None, inputs.values))
             return messages.CreateResponse(properties=self._state(token, planned, inputs.secrets))
         made = _answered(context, doing, lambda: provider.create(token, inputs.values, request.timeout))
-        return messages.CreateResponse(id=made.id, properties=self._state(token, made.state, inputs.secrets))
+        state = self._written(token, made, {}, request.timeout)
+        return messages.CreateResponse(id=made.id, properties=self._state(token, state, inputs.secrets))
 
     def Read(self, request: Any, context: Any) -> Any:  # noqa: N802
         provider, token = self._configured(context), _type_and_name(request.urn)[0]
@@ -111,7 +114,7 @@ class Service(services.ResourceProviderServicer):  # type: ignore[misc]
         secrets = state.secrets | inputs.secrets
         return messages.ReadResponse(
             id=read.found.id,
-            properties=self._state(token, read.found.state, secrets),
+            properties=self._state(token, self._written(token, read.found, state.values or None), secrets),
             inputs=self._state(token, read.inputs, secrets),
         )
 
@@ -125,7 +128,7 @@ class Service(services.ResourceProviderServicer):  # type: ignore[misc]
         made = _answered(
             context, doing, lambda: provider.update(token, request.id, old, inputs.values, request.timeout)
         )
-        return messages.UpdateResponse(properties=self._state(token, made.state, inputs.secrets))
+        return messages.UpdateResponse(properties=self._state(token, self._written(token, made, old), inputs.secrets))
 
     def Delete(self, request: Any, context: Any) -> Any:  # noqa: N802
         provider, token = self._configured(context), _type_and_name(request.urn)[0]
@@ -152,6 +155,10 @@ class Service(services.ResourceProviderServicer):  # type: ignore[misc]
         if self._provider is None:
             _abort(context, grpc.StatusCode.FAILED_PRECONDITION, "the gcp provider has not been configured")
         return self._provider
+
+    def _written(self, token: str, found: Found, before: Mapping[str, Any] | None, timeout: float = 0) -> Any:
+        assert self._provider is not None
+        return written(self._provider.kind(token).schema, found.id, found.state, before, timeout)
 
     def _state(self, token: str, values: Mapping[str, Any], secrets: Iterable[str]) -> Any:
         schema = self._provider.kind(token).schema if self._provider else None

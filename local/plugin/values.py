@@ -124,7 +124,7 @@ def encode(values: Properties, secrets: Iterable[str] = ()) -> Any:
     plain: dict[str, Any] = {}
     for name, value in values.items():
         wire = _to_wire(value)
-        plain[name] = {_SIGNATURE: _SECRET, "value": wire} if name in hidden and wire is not None else wire
+        plain[name] = {_SIGNATURE: _SECRET, "value": wire} if name in hidden else wire
     struct = Struct()
     struct.update(plain)
     return struct

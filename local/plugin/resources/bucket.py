@@ -8,7 +8,7 @@ from local.plugin.comparing import changed
 from local.plugin.ids import parse
 from local.plugin.kind import BaseKind, Found, guarded
 from local.plugin.labels import read_labels
-from local.plugin.resources.bucket_fields import FIELDS, bucket_parts, read_bucket
+from local.plugin.resources.bucket_fields import FIELDS, bucket_parts, read_bucket, with_nulls
 from local.plugin.schema import AutoName, Schema
 from local.plugin.settings import Settings
 from local.plugin.transport import CloudError, GoogleError
@@ -23,7 +23,15 @@ _KEPT = ("name", "project", "forceDestroy", "deletionPolicy")
 class Bucket(BaseKind):
     """Its id is its name. What is not replaced is patched, with just the parts that change."""
 
-    schema = Schema(_TOKEN, "Storage Bucket", FIELDS, AutoName("name", 222), default_timeout=10 * 60.0)
+    schema = Schema(
+        _TOKEN,
+        "Storage Bucket",
+        FIELDS,
+        AutoName("name", 222),
+        default_timeout=10 * 60.0,
+        timeouts={"create": 10 * 60.0, "read": 4 * 60.0, "update": 4 * 60.0},
+        version=4,
+    )
 
     def create(self, cloud: Cloud, planned: Properties) -> Found:
         """POST of the whole bucket; a retention policy is locked afterwards."""
@@ -41,10 +49,14 @@ class Bucket(BaseKind):
             raise CloudError(f"Error creating bucket {planned['name']}: {error}") from error
         if (planned.get("retentionPolicy") or {}).get("isLocked"):
             self._lock(cloud, planned["name"], made)
-        return self._reread(cloud, planned)
+        return self._reread(cloud, planned, planned)
 
     def read(self, cloud: Cloud, id: str, state: Properties) -> Found | None:
         """GET of the whole bucket."""
+        found = self._read(cloud, id, state)
+        return found and Found(found.id, with_nulls(found.state, state))
+
+    def _read(self, cloud: Cloud, id: str, state: Properties) -> Found | None:
         name = state.get("name") or id
         try:
             body = cloud.send(_SERVICE, "GET", _path(name), params=_QUIET)
@@ -74,7 +86,7 @@ class Bucket(BaseKind):
             locked = (planned.get("retentionPolicy") or {}).get("isLocked")
             if locked and not (old.get("retentionPolicy") or {}).get("isLocked"):
                 self._lock(cloud, planned["name"], made)
-        return self._reread(cloud, planned)
+        return self._reread(cloud, planned, old)
 
     def delete(self, cloud: Cloud, id: str, state: Properties) -> None:
         """DELETE; with `forceDestroy` all objects and their versions go first, without it they stop the delete."""
@@ -93,11 +105,11 @@ class Bucket(BaseKind):
         parts = parse(_TOKEN, id, ("{project}/{name}", "{name}"), project=settings.project)
         return Found(parts["name"], {**parts})
 
-    def _reread(self, cloud: Cloud, planned: Properties) -> Found:
-        found = self.read(cloud, planned["name"], planned)
+    def _reread(self, cloud: Cloud, planned: Properties, known: Properties) -> Found:
+        found = self._read(cloud, planned["name"], planned)
         if found is None:
             raise CloudError(f"{self.schema.title} {planned['name']!r} is not there right after it was sent")
-        return found
+        return Found(found.id, with_nulls(found.state, known))
 
     @staticmethod
     def _lock(cloud: Cloud, name: str, made: Any) -> None:

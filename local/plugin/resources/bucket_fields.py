@@ -1,6 +1,7 @@
 """The properties of a bucket, and how they stand in the Storage API's JSON."""
 
 from collections.abc import Callable, Mapping
+from itertools import zip_longest
 from typing import Any
 
 from local.plugin.schema import Field, boolean, deletion_policy, integer, labelled, many, output, record, text
@@ -15,9 +16,9 @@ _CONDITION: Mapping[str, Field] = {
     "customTimeBefore": text(),
     "daysSinceCustomTime": integer(),
     "daysSinceNoncurrentTime": integer(),
-    "matchesPrefixes": many(text(), api="matchesPrefix"),
-    "matchesStorageClasses": many(text(), api="matchesStorageClass"),
-    "matchesSuffixes": many(text(), api="matchesSuffix"),
+    "matchesPrefixes": many(text(), api="matchesPrefix", terraform="matches_prefix"),
+    "matchesStorageClasses": many(text(), api="matchesStorageClass", terraform="matches_storage_class"),
+    "matchesSuffixes": many(text(), api="matchesSuffix", terraform="matches_suffix"),
     "noncurrentTimeBefore": text(),
     "numNewerVersions": integer(),
     "sizeAboveBytes": integer(),
@@ -29,6 +30,11 @@ _SEND_ZERO = {
     "daysSinceCustomTime": "sendDaysSinceCustomTimeIfZero",
     "daysSinceNoncurrentTime": "sendDaysSinceNoncurrentTimeIfZero",
     "numNewerVersions": "sendNumNewerVersionsIfZero",
+}
+_CONDITION_FIELDS: Mapping[str, Field] = {
+    **_CONDITION,
+    "withState": text(computed=True, choices=("LIVE", "ARCHIVED", "ANY")),
+    **{flag: boolean() for flag in _SEND_ZERO.values()},
 }
 _LIVE = {"LIVE": True, "ARCHIVED": False}
 
@@ -75,22 +81,16 @@ FIELDS: Mapping[str, Field] = {
         record(
             {
                 "action": record({"type": text(required=True), "storageClass": text()}, required=True),
-                "condition": record(
-                    {
-                        **_CONDITION,
-                        "withState": text(computed=True, choices=("LIVE", "ARCHIVED", "ANY")),
-                        **{flag: boolean() for flag in _SEND_ZERO.values()},
-                    },
-                    required=True,
-                ),
+                "condition": record(_CONDITION_FIELDS, required=True),
             }
-        )
+        ),
+        terraform="lifecycle_rule",
     ),
     "logging": record({"logBucket": text(required=True), "logObjectPrefix": text(computed=True)}),
     "publicAccessPrevention": text(computed=True),
     "requesterPays": boolean(),
     "retentionPolicy": record({"retentionPeriod": text(required=True), "isLocked": boolean(default=False)}),
-    "rpo": text(computed=True),
+    "rpo": text(computed=True, null=True),
     "softDeletePolicy": record(
         {"retentionDurationSeconds": integer(default=604800), "effectiveTime": output()}, computed=True
     ),
@@ -148,6 +148,7 @@ def read_bucket(body: Mapping[str, Any], state: Properties) -> dict[str, Any]:
     """The properties that a bucket's JSON holds, labels excepted; `state` is the last known one."""
     own = {name: FIELDS[name] for name in (*_PLAIN, "location", "projectNumber", "selfLink", "timeCreated", "updated")}
     read = from_api(own, body)
+    read.setdefault("hierarchicalNamespace", {"enabled": False})
     read["url"] = f"gs://{body['name']}"
     iam = body.get("iamConfiguration") or {}
     read["uniformBucketLevelAccess"] = bool((iam.get("uniformBucketLevelAccess") or {}).get("enabled"))
@@ -167,6 +168,31 @@ def read_bucket(body: Mapping[str, Any], state: Properties) -> dict[str, Any]:
             _read_rule(rule, known[index] if index < len(known) else {}) for index, rule in enumerate(rules)
         ]
     return read
+
+
+def with_nulls(state: dict[str, Any], known: Properties) -> dict[str, Any]:
+    """The state with null for what a condition lacks, where `withState` was given and nothing has been read into it.
+
+    `known`: the state to come of a bucket just made, else the state before.
+    """
+    rules = [
+        _rule_with_nulls(rule, before) for rule, before in zip_longest(state.get("lifecycleRules") or (), _rules(known))
+    ]
+    return {**state, "lifecycleRules": [rule for rule in rules if rule]} if rules else state
+
+
+def _rules(known: Properties) -> list[Properties]:
+    given = known.get("lifecycleRules") or []
+    return [] if is_later(given) else given
+
+
+def _rule_with_nulls(rule: dict[str, Any] | None, before: Properties | None) -> dict[str, Any] | None:
+    condition = (before or {}).get("condition") or {}
+    if rule is None or not isinstance(condition.get("withState"), str):
+        return rule
+    unset = [name for name, one in _CONDITION_FIELDS.items() if one.kind in ("integer", "boolean")]
+    nulls = {name: None for name in unset if name not in condition}
+    return {**rule, "condition": {**nulls, **rule["condition"]}}
 
 
 def _plain(name: str, planned: Properties) -> Any:

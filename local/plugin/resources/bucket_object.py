@@ -15,7 +15,7 @@ from local.plugin.resources.object_media import content_type, is_elided, md5, me
 from local.plugin.schema import AutoName, Field, Schema, boolean, deletion_policy, many, mapping, output, record, text
 from local.plugin.settings import Settings
 from local.plugin.transport import Body, CloudError, GoogleError
-from local.plugin.values import COMPUTED, Archive, Asset, Properties, is_empty, is_later
+from local.plugin.values import COMPUTED, UNKNOWN, Archive, Asset, Properties, is_empty, is_later
 from local.plugin.wire import from_api, to_api
 
 _TOKEN = "gcp:storage/bucketObject:BucketObject"
@@ -43,12 +43,14 @@ _READ: Mapping[str, Field] = {
     "outputName": output(api="name"),
     "selfLink": output(),
 }
+_DIFFERENT = "different hash"
+"""What the inputs hold for `detectMd5hash`: no hash, so that the content's own is compared with the object's."""
 _FIELDS: Mapping[str, Field] = {
     "bucket": text(required=True, replace=True),
     "name": text(replace=True),
-    "content": text(secret=True),
+    "content": text(secret=True, null=True),
     "source": Field("asset", replace=True),
-    "detectMd5hash": text(computed=True),
+    "detectMd5hash": text(computed=True, default=_DIFFERENT, same=lambda a, b: a == b or _DIFFERENT in (a, b)),
     "sourceMd5hash": text(),
     **_METADATA,
     "contexts": record(
@@ -73,13 +75,16 @@ _FIELDS: Mapping[str, Field] = {
         },
         secret=True,
     ),
-    "forceEmptyContentType": boolean(),
+    "forceEmptyContentType": boolean(null=True),
     "deletionPolicy": deletion_policy(),
     **_READ,
     "md5hexhash": output(),
 }
 _KEPT = ("content", "source", "sourceMd5hash", "customerEncryption", "forceEmptyContentType", "contexts")
 _UPLOAD_AGAIN = ("content", "detectMd5hash", "sourceMd5hash", "forceEmptyContentType")
+_FOLLOWS = ("crc32c", "detectMd5hash", "generation", "md5hash")
+"""What follows from the bytes and is shown as a change of its own; the links that follow as well are not."""
+_FOLLOWS_SILENTLY = ("md5hexhash", "mediaLink")
 _UNSUPPORTED = ("customerEncryption", "contexts")
 
 
@@ -87,7 +92,12 @@ class BucketObject(BaseKind):
     """A changed `content` overwrites the object; a changed `source` makes a new one and then deletes the old."""
 
     schema = Schema(
-        _TOKEN, "Storage Bucket Object", _FIELDS, AutoName("name", 255, delete_first=False), default_timeout=4 * 60.0
+        _TOKEN,
+        "Storage Bucket Object",
+        _FIELDS,
+        AutoName("name", 255, delete_first=False),
+        default_timeout=4 * 60.0,
+        timeouts=dict.fromkeys(("create", "update", "delete"), 4 * 60.0),
     )
 
     def check(self, inputs: Properties) -> list[Failure]:
@@ -107,14 +117,13 @@ class BucketObject(BaseKind):
         if is_later(source) or is_later(planned.get("content")):
             return {"detectMd5hash": COMPUTED}
         if isinstance(source, Asset | Archive) and is_elided(source):
-            return {}
+            return {"detectMd5hash": old.get("detectMd5hash", COMPUTED)}
         hashed = md5(_data(planned))
         if hashed == old.get("md5hash"):
             return {"detectMd5hash": hashed}
-        later = dict.fromkeys(("md5hash", "md5hexhash", "crc32c", "generation", "mediaLink"), COMPUTED)
-        # A changed content is shown as just that.
-        same = bool(old) and planned.get("content") == old.get("content")
-        return {**later, "detectMd5hash": hashed if same else COMPUTED}
+        if not old:
+            return dict.fromkeys((*_FOLLOWS_SILENTLY, *_FOLLOWS), COMPUTED)
+        return {**dict.fromkeys(_FOLLOWS_SILENTLY, COMPUTED), **dict.fromkeys(_FOLLOWS, UNKNOWN)}
 
     def create(self, cloud: Cloud, planned: Properties) -> Found:
         """Upload it, over whatever has that name."""

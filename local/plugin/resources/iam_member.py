@@ -78,7 +78,8 @@ class IamMember(BaseKind):
         self._policy = policy
         self._locks: dict[str, Lock] = {}
         self._all = Lock()
-        self.schema = Schema(policy.token, "IAM Member", fields)
+        timeouts = {"create": 20 * 60.0} if policy is BUCKET else {}
+        self.schema = Schema(policy.token, "IAM Member", fields, timeouts=timeouts)
 
     def create(self, cloud: Cloud, planned: Properties) -> Found:
         """Add the member to the role's binding."""

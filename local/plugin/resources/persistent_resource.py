@@ -83,9 +83,15 @@ _FIELDS: Mapping[str, Field] = {
     "errors": output(
         "list",
         api="error",
+        terraform="error",
         item=record({"code": output("integer"), "message": output()}),
     ),
-    "resourceRuntimes": output("list", api="resourceRuntime", item=record({"accessUris": output("map", item=text())})),
+    "resourceRuntimes": output(
+        "list",
+        api="resourceRuntime",
+        terraform="resource_runtime",
+        item=record({"accessUris": output("map", item=text())}),
+    ),
     "createTime": output(),
     "startTime": output(),
     "updateTime": output(),
@@ -98,7 +104,13 @@ _SENT: Mapping[str, Field] = {name: one for name, one in _FIELDS.items() if name
 class PersistentResource(BaseKind):
     """Created and deleted by long-running operations; an update is a PUT, a verb that the API does not have."""
 
-    schema = Schema(_TOKEN, "VertexAIPersistentResource", _FIELDS, AutoName("name", 63))
+    schema = Schema(
+        _TOKEN,
+        "VertexAIPersistentResource",
+        _FIELDS,
+        AutoName("name", 63),
+        timeouts=dict.fromkeys(("create", "update", "delete"), 20 * 60.0),
+    )
 
     def create(self, cloud: Cloud, planned: Properties) -> Found:
         """POST, then the operation to its end. A failure leaves no id, whatever the cloud has made."""

@@ -54,7 +54,13 @@ _KEPT = ("parent", "ignoreSafetyChecks", "justification", "contactEmail")
 class QuotaPreference(BaseKind):
     """Plain requests, no operations."""
 
-    schema = Schema(_TOKEN, "CloudQuotasQuotaPreference", _FIELDS, AutoName("name", 255))
+    schema = Schema(
+        _TOKEN,
+        "CloudQuotasQuotaPreference",
+        _FIELDS,
+        AutoName("name", 255),
+        timeouts=dict.fromkeys(("create", "update", "delete"), 20 * 60.0),
+    )
 
     def create(self, cloud: Cloud, planned: Properties) -> Found:
         """POST under the chosen id."""

@@ -20,8 +20,8 @@ _FIELDS: Mapping[str, Field] = {
     "project": text(computed=True, replace=True),
     "displayName": text(),
     "description": text(),
-    "disabled": boolean(default=False),
-    "createIgnoreAlreadyExists": boolean(),
+    "disabled": boolean(),
+    "createIgnoreAlreadyExists": boolean(null=True),
     "deletionPolicy": deletion_policy(),
     "email": output(),
     "member": output(),
@@ -33,7 +33,14 @@ _FIELDS: Mapping[str, Field] = {
 class ServiceAccount(BaseKind):
     """Its id is its full name, `projects/P/serviceAccounts/EMAIL`."""
 
-    schema = Schema(_TOKEN, "Service Account", _FIELDS, AutoName("accountId", 30), default_timeout=5 * 60.0)
+    schema = Schema(
+        _TOKEN,
+        "Service Account",
+        _FIELDS,
+        AutoName("accountId", 30),
+        default_timeout=5 * 60.0,
+        timeouts={"create": 5 * 60.0},
+    )
 
     def drift(self, old: Properties, planned: Properties) -> dict[str, Any]:
         """The address of a new account is known before it is made."""

@@ -84,7 +84,8 @@ def test_a_hold_changes_the_object_as_it_is(recorder: Recorder, provider: Provid
 def test_a_preview_of_new_content_does_not_know_the_generation(provider: Provider) -> None:
     state = {**_INPUTS, "md5hash": md5(b"{}"), "generation": 17}
     planned = provider.plan(_TOKEN, state, {**_INPUTS, "content": "new"})
-    assert planned["generation"] is planned["md5hash"] is planned["detectMd5hash"] is COMPUTED
+    assert planned["generation"] is planned["md5hash"] is planned["detectMd5hash"] is UNKNOWN
+    assert planned["mediaLink"] is planned["md5hexhash"] is COMPUTED
     assert provider.plan(_TOKEN, None, {**_INPUTS, "content": UNKNOWN})["content"] is UNKNOWN
 
 

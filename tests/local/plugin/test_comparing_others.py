@@ -74,6 +74,8 @@ _OBJECT_STATE: Mapping[str, Any] = {
     "contentType": "text/plain; charset=utf-8",
     "storageClass": "STANDARD",
     "md5hash": "mZFLkyvTelC5g8XnyQrpOw==",
+    "crc32c": "yZRlqg==",
+    "generation": 17,
     "detectMd5hash": "mZFLkyvTelC5g8XnyQrpOw==",
     "deletionPolicy": "DELETE",
 }
@@ -81,12 +83,13 @@ _OBJECT_STATE: Mapping[str, Any] = {
 
 def test_content_is_overwritten_in_place(provider: Provider) -> None:
     found = provider.difference(OBJECT, _OBJECT_STATE, _object(content="{1}"))
-    assert _seen(found) == {"content": "update"}
+    assert _seen(found) == dict.fromkeys(("content", "crc32c", "detectMd5hash", "generation", "md5hash"), "update")
 
 
 def test_an_object_that_somebody_else_overwrote_is_written_again(provider: Provider) -> None:
     state = {**_OBJECT_STATE, "md5hash": "other", "detectMd5hash": "other"}
-    assert _seen(provider.difference(OBJECT, state, _object())) == {"detectMd5hash": "update"}
+    found = provider.difference(OBJECT, state, _object())
+    assert _seen(found) == dict.fromkeys(("crc32c", "detectMd5hash", "generation", "md5hash"), "update")
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,8 @@ def test_a_workspace_from_create_to_destroy(program: Program, cloud: LocalCloud)
     # Content is overwritten in place and is a secret wherever the engine shows it.
     program.run("config", "set", "content", '{"schema": 1}')
     (update,) = program.steps().values()
-    assert (update["op"], list(update["detailedDiff"])) == ("update", ["content"])
+    shown = ["content", "crc32c", "detectMd5hash", "generation", "md5hash"]
+    assert (update["op"], sorted(update["detailedDiff"])) == ("update", shown)
     assert update["newState"]["inputs"]["content"] == "[secret]"
     program.up()
     assert _text(cloud) == '{"schema": 1}'

@@ -1,0 +1,92 @@
+"""A state as the official provider leaves it with the engine: every empty property, and what it notes for itself."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from local.plugin.schema import Field, Schema
+from local.plugin.values import Archive, Asset, Properties
+
+META = "__meta"
+DELTA = "__pulumi_raw_state_delta"
+# The key under which Terraform's SDK keeps a resource's time-outs (terraform-plugin-sdk, TimeoutKey).
+_TIMEOUTS = "e2bfb730-ecaa-11e6-8f88-34363bc7c4c0"
+_NANOSECONDS = 1_000_000_000
+_EMPTY: Mapping[str, Any] = {"string": "", "integer": 0, "boolean": False}
+
+
+def written(
+    schema: Schema, id: str, state: Properties, before: Properties | None, create_timeout: float = 0
+) -> dict[str, Any]:
+    """The state to hand to the engine.
+
+    `before` is the state it had: none at all for a create, None for an import. `create_timeout`: seconds that the
+    program asked for, 0 for the type's own.
+    """
+    full = _record(schema.fields, state, before, top=True)
+    meta = (before or {}).get(META) or _meta(schema, before is None, create_timeout)
+    return {**full, "id": id, **({META: meta} if meta else {}), DELTA: {"obj": _object_delta(schema.fields, full)}}
+
+
+def _record(fields: Mapping[str, Field], value: Properties, before: Properties | None, *, top: bool) -> dict[str, Any]:
+    result: dict[str, Any] = {}
+    for name, declared in fields.items():
+        if name in value:
+            result[name] = _value(declared, value[name])
+        else:
+            known = before is None or before.get(name) is not None
+            result[name] = _empty(declared, collections=known or not top)
+    return result
+
+
+def _value(declared: Field, value: Any) -> Any:
+    if declared.kind == "object" and isinstance(value, Mapping):
+        return _record(declared.fields, value, None, top=False)
+    if declared.kind == "list" and declared.item is not None and isinstance(value, list):
+        return [_value(declared.item, item) for item in value]
+    return value
+
+
+def _empty(declared: Field, *, collections: bool) -> Any:
+    """A list of objects is never null; other collections are until they were given or read once."""
+    if declared.null:
+        return None
+    if declared.kind == "list":
+        return [] if collections or not declared.settable or (declared.item and declared.item.fields) else None
+    if declared.kind == "map":
+        return {} if collections else None
+    return _EMPTY.get(declared.kind)
+
+
+def _meta(schema: Schema, imported: bool, create_timeout: float) -> str:
+    meta: dict[str, Any] = {}
+    if schema.timeouts:
+        seconds = {**schema.timeouts, **({"create": create_timeout} if create_timeout and not imported else {})}
+        meta[_TIMEOUTS] = {verb: int(each * _NANOSECONDS) for verb, each in sorted(seconds.items())}
+    if schema.version or imported:
+        meta["schema_version"] = str(schema.version)
+    return json.dumps(meta, separators=(",", ":")) if meta else ""
+
+
+def _object_delta(fields: Mapping[str, Field], value: Properties) -> dict[str, Any]:
+    """How the properties lie in Terraform's state, where that does not follow from their values."""
+    parts = {name: delta for name, one in fields.items() if (delta := _delta(one, value.get(name))) is not None}
+    renamed = {name: one.terraform for name, one in fields.items() if one.terraform and value.get(name) is not None}
+    return {**({"ps": parts} if parts else {}), **({"renamed": renamed} if renamed else {})}
+
+
+def _delta(declared: Field, value: Any) -> dict[str, Any] | None:
+    if declared.kind == "object":  # in Terraform a list of at most one
+        return {"plu": {"i": {} if value is None else {"obj": _object_delta(declared.fields, value)}}}
+    if isinstance(value, Asset | Archive):
+        return {"asset": {"kind": 0 if isinstance(value, Asset) else 1, "archiveFormat": 3}}
+    if value is None:
+        return None
+    if declared.kind == "map":
+        return {"map": {}}
+    if declared.kind == "list":
+        item = declared.item
+        if item is None or not item.fields or not value:
+            return {"arr": {}}
+        return {"arr": {"el": {str(at): {"obj": _object_delta(item.fields, one)} for at, one in enumerate(value)}}}
+    return None

@@ -1,0 +1,213 @@
+"""The stand-in of the gcp provider against the official one: the same states, and the same previews by situation.
+
+`recorded/provider.json` was taken from pulumi-gcp of 2026-08 (google-beta 7.45, stamped 10.2.0) on the local cloud on
+2026-11-20: what `pulumi stack export` had of each resource type after a create and after an import, and the steps of
+previews. Long texts in it are cut. # N4
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.checkouts.checkout import Checkout
+from tests.checkouts.fixtures import NewCheckout
+from tests.checkouts.shell import wait_for
+from tests.local.conftest import ROOT, LocalCloud
+
+pytestmark = pytest.mark.journey
+
+RECORDED = json.loads((Path(__file__).parent / "recorded" / "provider.json").read_text())
+SECRET = "4dabf18193072939515e22adb298388d"
+STACK = "local"  # the recording's
+OBJECT = "gcp:storage/bucketObject:BucketObject"
+# What differs from one deployment to the next, or was cut in the recording.
+PASSING = {
+    "etag",
+    "uniqueId",
+    "createTime",
+    "startTime",
+    "updateTime",
+    "effectiveTime",
+    "timeCreated",
+    "updated",
+    "generation",
+    "crc32c",
+    "md5hash",
+    "md5hexhash",
+    "detectMd5hash",
+    "mediaLink",
+    "hash",
+    "content",
+    "replicaCount",  # the autoscaler's
+    "usedReplicaCount",
+}
+KEPT_BY_THE_ENGINE = ("ignoreChanges", "customTimeouts", "retainOnDelete", "importID")
+
+
+def plain(value: Any) -> Any:
+    """A value without what passes: ids of packages and secrets' texts have one form, passing values only their type."""
+    if isinstance(value, Mapping):
+        if SECRET in value and ("plaintext" in value or "ciphertext" in value):
+            return "(secret)"
+        return {name: passing(one) if name in PASSING else plain(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [plain(one) for one in value]
+    return re.sub(r"\w+(-\w+)*-[0-9a-f]{12}", "package", value) if isinstance(value, str) else value
+
+
+def passing(value: Any) -> Any:
+    return "(secret)" if isinstance(value, Mapping) and SECRET in value else type(value).__name__
+
+
+def sample(resource: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {name: resource[name] for name in KEPT_BY_THE_ENGINE if name in resource}
+    # A default is no value that the program gave: "different hash" stands for itself.
+    inputs = {**plain(resource["inputs"]), **_default(resource["inputs"], "detectMd5hash")}
+    return {"id": plain(resource["id"]), **kept, "inputs": inputs, "outputs": plain(resource["outputs"])}
+
+
+def _default(inputs: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {name: inputs[name]} if name in inputs else {}
+
+
+def exported(checkout: Checkout) -> Any:
+    command = ("pulumi", "stack", "export", "--stack", checkout.stack, "--show-secrets", "--non-interactive")
+    return checkout.run(*command, role="deployer").json
+
+
+def restore(checkout: Checkout, state: Any, file: Path) -> None:
+    file.write_text(json.dumps(state))
+    command = ("pulumi", "stack", "import", "--stack", checkout.stack, "--file", str(file), "--non-interactive")
+    done = checkout.run(*command, role="deployer")
+    assert done.code == 0, done.said
+
+
+def samples(checkout: Checkout) -> dict[str, Any]:
+    """The state's resources under the names that the recording has for them."""
+    found = {}
+    for resource in exported(checkout)["deployment"]["resources"]:
+        kind, name = resource["type"], resource["urn"].rsplit("::", 1)[-1]
+        if not kind.startswith("gcp:"):
+            continue
+        if kind == "gcp:storage/bucket:Bucket":
+            kind = f"{kind} {name}"
+        if kind == OBJECT:
+            kind = f"{kind} {'content' if name == 'catalog' else 'source'}"
+        found[f"{kind} = {plain(resource['id'])}"] = sample(resource)
+    return found
+
+
+def same_states(checkout: Checkout, way: str, *kinds: str) -> None:
+    """Hold the state's resources of the given kinds to the recording."""
+    found = samples(checkout)
+    recorded = {f"{kind} = {plain(RECORDED[way][kind]['id'])}": sample(RECORDED[way][kind]) for kind in kinds}
+    assert {kind: found.get(kind) for kind in recorded} == recorded, way
+
+
+def steps_of(preview: Any) -> list[Any]:
+    """The steps as the recording has them, packages aside: there, too, each is created with its template."""
+    made = [
+        {
+            "detailedDiff": step.get("detailedDiff") or {},
+            "diffReasons": step.get("diffReasons") or [],
+            "name": step["urn"].rsplit("::", 1)[-1],
+            "op": step["op"],
+            "type": step["urn"].split("::")[2].split("$")[-1],
+        }
+        for step in preview.get("steps", [])
+        if step["op"] not in ("same", "refresh")
+    ]
+    return sorted((step for step in made if not is_package(step) and step["type"].startswith("gcp:")), key=json.dumps)
+
+
+def is_package(step: Mapping[str, Any]) -> bool:
+    return bool(step["type"] == OBJECT and step["name"] != "catalog")
+
+
+def recorded_steps(situation: str, ids: Mapping[str, str]) -> list[Any]:
+    steps = [{**step, "name": ids.get(step["name"], step["name"])} for step in RECORDED["previews"][situation]]
+    return sorted((step for step in steps if not is_package(step)), key=json.dumps)
+
+
+def cluster(checkout: Checkout) -> str:
+    command = ("pulumi", "stack", "output", "clusters", "--stack", checkout.stack, "--json")
+    return str(checkout.run(*command, role="deployer").json["cpu"])
+
+
+def test_states_and_previews_are_those_of_the_official_provider(
+    tmp_path: Path, own_cloud: LocalCloud, new_checkout: NewCheckout
+) -> None:
+    checkout = new_checkout(tmp_path / "one", own_cloud, STACK)
+    config = yaml.safe_load((ROOT / "stacks" / "Pulumi.local.yaml").read_text())["config"]
+    clusters = config["slipway:persistentResources"]
+    ids: dict[str, str] = {}
+
+    def stack(max_workers: int = 4, **changed: Any) -> None:
+        workers = {**clusters["cpu"]["pools"]["workers"], "replicas": {"min": 2, "max": max_workers}}
+        pools = {**clusters["cpu"]["pools"], "workers": workers}
+        checkout.write(persistentResources={"cpu": {"pools": pools, **changed.pop("cpu", {})}}, **changed)
+
+    def holds(situation: str, name: Callable[[list[Any]], Mapping[str, str]] = lambda _: {}) -> None:
+        found = steps_of(checkout.pulumi("preview", "--json").json)
+        ids.update(name(found))
+        assert found == recorded_steps(situation, ids), situation
+
+    def created(recorded: str) -> Callable[[list[Any]], Mapping[str, str]]:
+        return lambda found: {recorded: next(one["name"] for one in found if one["op"] == "create")}
+
+    stack()
+    checkout.up()
+    # The bucket for work had outlived an earlier stack when the recording was made: it is in "imported".
+    same_states(checkout, "created", *(kind for kind in RECORDED["created"] if not kind.endswith(" work")))
+
+    stack(workspace={"submitters": ["group:ml-engineers@slipway.example", "user:bob@slipway.example"]})
+    holds("a submitter added")
+    stack()
+
+    state = exported(checkout)
+    urns = [one["urn"] for one in state["deployment"]["resources"] if one["type"].endswith(":AiPersistentResource")]
+    command = ("pulumi", "state", "delete", *urns, "--target-dependents", "--yes", "--stack", STACK)
+    assert checkout.run(*command, role="deployer").code == 0
+    holds("the cluster deleted from the state")
+
+    restore(checkout, {**state, "deployment": {**state["deployment"], "resources": []}}, tmp_path / "state.json")
+    holds("a fresh state, everything imported")
+    checkout.up()
+    same_states(checkout, "imported", *RECORDED["imported"])
+
+    job = checkout.submit("-p", "seconds=600")
+    # Accepted is busy: whether its image is ready by now is no matter here.
+    checkout.write(persistentResources={})
+    holds("a cluster removed while a job runs")
+    stack(max_workers=5)
+    holds("a new generation beside a busy cluster", created("cpu-fa9e9e2"))
+    checkout.up()
+    stack()
+    holds("the edit again while the old one retires")
+
+    checkout.slipway("jobs", "cancel", job["displayName"])
+    wait_for(lambda: checkout.job_state(job["name"]) == "JOB_STATE_CANCELLED", "the job is cancelled")
+    stack(max_workers=5)
+    holds("the old one idle: deleted")
+    checkout.up()
+    stack(max_workers=5, cpu={"labels": {"team": "vision"}})
+    holds("labels edited, idle", created("cpu-ca770e9"))
+    assert set(RECORDED["previews"]) == SITUATIONS
+    assert cluster(checkout) == ids["cpu-fa9e9e2"]
+
+
+SITUATIONS = {
+    "a cluster removed while a job runs",
+    "a fresh state, everything imported",
+    "a new generation beside a busy cluster",
+    "a submitter added",
+    "labels edited, idle",
+    "the cluster deleted from the state",
+    "the edit again while the old one retires",
+    "the old one idle: deleted",
+}
