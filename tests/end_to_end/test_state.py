@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.checkouts.bucket_backend import bucket_backend
 from tests.checkouts.checkout import PROJECT, REGION, Checkout
 
 pytestmark = pytest.mark.journey
@@ -39,3 +40,14 @@ def test_it_is_told_in_every_command_and_never_of_another_stack(checkout: Checko
         assert f"catalog=StateObject(role='catalog', bucket='{PROJECT}-{checkout.stack}-catalog'" in known
     assert f"id='{cluster}'" in told(checkout, "destroy", SLIPWAY_PURPOSE="destroy")
     assert told(checkout, "preview") == NOTHING
+
+
+def test_it_is_told_by_a_backend_in_a_bucket_too(checkout: Checkout) -> None:
+    with bucket_backend(checkout.cloud, f"{PROJECT}-{checkout.stack}-state") as backend:
+        made = checkout.run("pulumi", "stack", "init", checkout.stack, role="deployer", **backend)
+        assert made.code == 0, made.said
+        assert told(checkout, "up", **backend) == NOTHING
+        (cluster,) = checkout.clusters()
+        assert f"StateCluster(name='{cluster}', id='{cluster}'" in told(checkout, "preview", **backend)
+        assert f"id='{cluster}'" in told(checkout, "destroy", SLIPWAY_PURPOSE="destroy", **backend)
+    assert checkout.clusters() == {}

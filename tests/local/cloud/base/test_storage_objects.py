@@ -127,6 +127,14 @@ def test_listing_with_a_delimiter_pages_and_offsets(cloud: LocalCloud, bucket: s
     assert [found.name for found in between] == ["d/2", "d/e/3"]
 
 
+def test_options_that_are_named_and_left_empty_are_none(cloud: LocalCloud, bucket: storage.Bucket) -> None:
+    """Go's client names all of them, so the engine does when it keeps its state in a bucket."""
+    bucket.blob("one").upload_from_string("1")
+    empty = "matchGlob=&startOffset=&endOffset=&pageToken=&delimiter=&includeTrailingDelimiter=false&versions=false"
+    listed = cloud.rest("GET", f"/storage/v1/b/{bucket.name}/o?{empty}")
+    assert [one["name"] for one in listed["items"]] == ["one"]
+
+
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     names=st.sets(st.text(alphabet="ab/", min_size=1, max_size=5), min_size=1, max_size=12),
