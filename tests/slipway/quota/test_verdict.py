@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from slipway.cluster import Disk, PoolSpec
 from slipway.generations import Current
-from slipway.live import Live, PublishedCatalog
-from slipway.quota import QuotaReport, WayDraw, verdict
+from slipway.live import Live, PublishedCatalog, Unknown
+from slipway.quota import QuotaReport, WayDraw, drawn, verdict
 
 from .region import (
     A3,
@@ -57,6 +57,16 @@ def test_enough_quota_is_quiet() -> None:  # D2
     assert row(report, H100) == (8, 32, 32, 0, "ok")
     assert row(report, A3) == (208, 832, -1, 0, "ok")
     assert row(report, SSD) == (500, 2000, 75_000, 0, "ok")
+
+
+def test_the_limits_of_what_is_drawn_are_all_that_a_verdict_asks_for() -> None:  # D9
+    current, live = wanted("h100", h100()), region()
+    metrics = drawn((current.spec,), (SPOT,))
+    assert metrics == {H100, A3, SSD, SPOT_H100, SPOT_CPUS}
+    assert not isinstance(live.limits, Unknown)
+    read = {metric: limit for metric, limit in live.limits.items() if metric in metrics}
+    assert len(read) < len(live.limits)
+    assert judge(current, live=live, ways=(SPOT,)) == judge(current, live=replace(live, limits=read), ways=(SPOT,))
 
 
 @pytest.mark.parametrize("preview", [True, False])
