@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.checkouts.bucket_backend import bucket_backend
@@ -24,6 +26,7 @@ def told(checkout: Checkout, verb: str, *arguments: str, **extra: str) -> str:
     program.write_text(TELLS + before)
     done = checkout.pulumi(verb, *arguments, **extra)
     program.write_text(before)
+    assert done.code == 0, done.said
     (known,) = {line.split("KNOWN ", 1)[1].strip() for line in done.said.splitlines() if "KNOWN " in line}
     return known
 
@@ -50,4 +53,20 @@ def test_it_is_told_by_a_backend_in_a_bucket_too(checkout: Checkout) -> None:
         (cluster,) = checkout.clusters()
         assert f"StateCluster(name='{cluster}', id='{cluster}'" in told(checkout, "preview", **backend)
         assert f"id='{cluster}'" in told(checkout, "destroy", SLIPWAY_PURPOSE="destroy", **backend)
+    assert checkout.clusters() == {}
+
+
+def test_what_waits_for_its_deletion_is_not_told_and_goes_all_the_same(checkout: Checkout) -> None:
+    """The engine leaves it out of its answer, so the program takes it for an orphan: it is deleted once, by either."""
+    checkout.up()
+    (cluster,) = checkout.clusters()
+    exported = checkout.run("pulumi", "stack", "export", role="deployer").json
+    for resource in exported["deployment"]["resources"]:
+        if resource["urn"].endswith(f"AiPersistentResource::{cluster}"):
+            resource["delete"] = True
+    file = checkout.state / "edited.json"
+    file.write_text(json.dumps(exported))
+    imported = checkout.run("pulumi", "stack", "import", "--force", "--file", str(file), role="deployer")
+    assert imported.code == 0, imported.said
+    assert "clusters=()" in told(checkout, "destroy", SLIPWAY_PURPOSE="destroy")
     assert checkout.clusters() == {}
