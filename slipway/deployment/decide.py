@@ -44,7 +44,7 @@ def decide(
             "what to deploy can't be decided, so nothing was changed",
             why="\n".join(problems),
             fix="mend that and run it again (SLIPWAY_LIVE=skip pulumi preview reads nothing; "
-            "SLIPWAY_PURPOSE=destroy pulumi destroy --run-program asks only the guard)",
+            "SLIPWAY_PURPOSE=destroy pulumi destroy --run-program asks only what is in use)",
         )
     return found, decided
 
