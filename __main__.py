@@ -17,6 +17,7 @@ from slipway.deployment.grace import Grace
 from slipway.deployment.places import stay
 from slipway.errors import SlipwayError
 from slipway.live import Unknown
+from slipway.state import State
 
 CHECKOUT = Path(__file__).resolve().parent
 PACKAGES = Path(".slipway/packages")  # relative: the state keeps the path, and checkouts differ
@@ -30,7 +31,8 @@ def main() -> None:
         return
     name, (project, region) = pulumi.get_stack(), place()
     grace = Grace.of(os.environ)
-    hooks = guard(guarded_use(os.environ, ((project, region),), name), grace.left)
+    use = guarded_use(os.environ, ((project, region),), name)
+    hooks = guard(use, grace.left)
     stack, preview, now = configured(CHECKOUT), pulumi.runtime.is_dry_run(), datetime.now(UTC)
     state = known()
     if isinstance(state, Unknown):
@@ -51,10 +53,12 @@ def main() -> None:
             copy_context().run, decide, stack, os.environ, preview, now, pulumi.log.info, pulumi.log.warn, metrics
         )
         from components.catalog import Catalog
+        from components.creation import Creation
         from components.job_template import JobTemplate
         from components.persistent_resource import PersistentResource, RetiringResource
         from components.quota_check import QuotaCheck
         from components.workspace import Workspace
+        from slipway.deployment.creating import creator
         from slipway.deployment.revision import revision
         from slipway.deployment.summary import neighbours, overdue, summary
         from slipway.deployment.trainer import email, project_roles
@@ -89,6 +93,8 @@ def main() -> None:
     for warning in (*report.warnings, *late, *neighbours(name, live), *open_to(stack.workspace.submitters)):
         pulumi.log.warn(warning)
 
+    creates = [item.id for item in plan.current if not item.import_]
+    create = creator(plan, os.environ, (name, project, region), use, pulumi.log.info, pulumi.log.warn)
     setting = Setting(
         stack=name,
         region=region,
@@ -118,10 +124,16 @@ def main() -> None:
         live=live,
         trainer_roles=project_roles(templates.values()),
     )
+    creation = None
+    # A stack that never made one in this way gets no new resource for it.
+    if creates or (isinstance(state, State) and state.creation):
+        creation = Creation(creates, create, bucket=workspace.catalog.name, workspace=workspace, now=now)
     # Deleted in reverse: what jobs need goes after the clusters, each of which may still be found busy.
     later = pulumi.ResourceOptions(depends_on=[workspace])
     clusters = {
-        item.spec.name: PersistentResource(item, project=project, region=region, hooks=hooks, opts=later)
+        item.spec.name: PersistentResource(
+            item, project=project, region=region, hooks=hooks, creation=creation, opts=later
+        )
         for item in plan.current
     }
     retiring = [
@@ -140,7 +152,7 @@ def main() -> None:
         "catalog",
         document=document(setting, stack, plan, commit, entries),
         bucket=workspace.catalog.name,
-        after=[workspace, *clusters.values(), *retiring, *published],
+        after=[workspace, *clusters.values(), *retiring, *published, *([creation.object] if creation else [])],
         hooks=hooks,
     )
     pulumi.export("clusters", {key: cluster.resource.name for key, cluster in clusters.items()})

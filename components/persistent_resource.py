@@ -5,6 +5,7 @@ from __future__ import annotations
 import pulumi
 from pulumi_gcp import vertex
 
+from components.creation import Creation
 from slipway.cluster import PoolSpec
 from slipway.deployment.summary import pool_in_words
 from slipway.generations import Current, Retiring
@@ -33,9 +34,13 @@ class PersistentResource(pulumi.ComponentResource):
         project: str,
         region: str,
         hooks: pulumi.ResourceHookBinding | None = None,
+        creation: Creation | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        """A cluster that exists (`current.import_`) is taken as it is; `hooks` guard its deletion."""
+        """A cluster that exists (`current.import_`) is taken as it is; `hooks` guard its deletion.
+
+        One that does not is made by `creation`; without that, or where its hook is not called, by the provider.
+        """
         spec, id, psc = current.spec, current.id, current.spec.psc
         facts = {
             "cluster": spec.name,
@@ -45,6 +50,7 @@ class PersistentResource(pulumi.ComponentResource):
             "price": price_in_words(total((spec,), region)),
         }
         super().__init__(TYPE, id, facts, opts)
+        full = resource_id(project, region, id)
         stack_labels = {STACK_LABEL: pulumi.get_stack(), NAME_LABEL: spec.name, HASH_LABEL: current.hash}
         self.resource = vertex.AiPersistentResource(
             id,
@@ -74,12 +80,15 @@ class PersistentResource(pulumi.ComponentResource):
             resource_pools=[_declared(pool) for pool in spec.pools],
             resource_runtime_spec=_with_custom_service_account() if spec.custom_service_account else None,
             deletion_policy=spec.deletion_policy,
-            opts=pulumi.ResourceOptions(
-                parent=self,
-                import_=resource_id(project, region, id) if current.import_ else None,
-                ignore_changes=_MOVES,
-                custom_timeouts=_TIMEOUTS,
-                hooks=hooks,
+            opts=pulumi.ResourceOptions.merge(
+                pulumi.ResourceOptions(
+                    parent=self,
+                    import_=full if current.import_ else None,
+                    ignore_changes=_MOVES,
+                    custom_timeouts=_TIMEOUTS,
+                    hooks=hooks,
+                ),
+                creation.taken_over(id, full) if creation and not current.import_ else None,
             ),
         )
         self.register_outputs({"id": self.resource.name})

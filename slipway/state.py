@@ -15,6 +15,7 @@ _BUCKET = "gcp:storage/bucket:Bucket"
 _OBJECT = "gcp:storage/bucketObject:BucketObject"
 _ACCOUNT = "gcp:serviceaccount/account:Account"
 _TEMPLATE, _CATALOG = "slipway:components:JobTemplate", "slipway:components:Catalog"
+_WORKSPACE = "slipway:components:Workspace"
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,8 @@ class State:
     """A stack's resources as its last command left them; all empty before the first one.
 
     What waits for its deletion (the old half of a replacement) is not in it: the engine does not tell. `components` are
-    the logical names of the components around clusters, `packages` the code of templates.
+    the logical names of the components around clusters, `packages` the code of templates, `creation` the object that
+    lists the clusters made last.
     """
 
     clusters: tuple[StateCluster, ...] = ()
@@ -69,6 +71,7 @@ class State:
     accounts: tuple[StateAccount, ...] = ()
     packages: tuple[StateObject, ...] = ()
     catalog: StateObject | None = None
+    creation: StateObject | None = None
 
     def has(self, project: str, region: str, cluster: str) -> bool:
         """Whether it knows a cluster by its id."""
@@ -92,6 +95,7 @@ def read(resources: Mapping[str, Mapping[str, Any]]) -> State:
         accounts=tuple(StateAccount(one.name, one.text("email"), one.text("project")) for one in _of(found, _ACCOUNT)),
         packages=tuple(one for parent, one in objects if parent == _TEMPLATE),
         catalog=next((one for parent, one in objects if parent == _CATALOG), None),
+        creation=next((one for parent, one in objects if parent == _WORKSPACE), None),
     )
 
 

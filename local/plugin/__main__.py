@@ -9,12 +9,15 @@ from types import FrameType
 
 import grpc
 
+from local.plugin.engine_log import EngineLog
 from local.plugin.pace import Pace
 from local.plugin.protos import services
 from local.plugin.server import Service
 
 POLL_VARIABLE = "SLIPWAY_GCP_PLUGIN_POLL_SECONDS"
 """Shortens, for tests, the 10 s at which operations are asked."""
+SPEED_VARIABLE = "SLIPWAY_GCP_PLUGIN_SPEED"
+"""Makes, for tests, the provider's clock go so many times faster: its waits, and the time-outs of resources."""
 _LARGEST_MESSAGE = 400 * 1024 * 1024
 _THREADS = 128
 
@@ -31,8 +34,11 @@ def main() -> None:
             ("grpc.max_send_message_length", _LARGEST_MESSAGE),
         ],
     )
-    pace = Pace(poll=float(os.environ.get(POLL_VARIABLE, "10")))
-    services.add_ResourceProviderServicer_to_server(Service(pace), server)
+    speed = float(os.environ.get(SPEED_VARIABLE, "1"))
+    # The interval is the person's, whatever the clock does.
+    pace = Pace(poll=float(os.environ.get(POLL_VARIABLE, "10")) * speed, speed=speed)
+    log = EngineLog(sys.argv[1]) if len(sys.argv) > 1 else None
+    services.add_ResourceProviderServicer_to_server(Service(pace, log=log), server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     print(port, flush=True)

@@ -24,8 +24,9 @@ class Cloud:
     deadline: float
 
     def send(self, service: str, method: str, path: str, **parts: Any) -> Any:
-        """See Transport.send."""
-        return self.transport.send(service, method, path, **parts)
+        """See Transport.send. As with the official provider, a change is tried again until the deadline."""
+        until = None if method == "GET" else self.deadline
+        return self.transport.send(service, method, path, until=until, **parts)
 
     def finish(self, service: str, operation: Mapping[str, Any], activity: str) -> Mapping[str, Any]:
         """Wait for an operation's end and return it. `activity` is for errors, e.g. `Creating PersistentResource`.

@@ -13,26 +13,28 @@ class CancelledError(Exception):
 
 
 class Pace:
-    """The clock, and the interval at which operations are asked (seconds)."""
+    """The clock, and the interval at which operations are asked (seconds). `speed` makes the clock go faster."""
 
     def __init__(
         self,
         poll: float = 10.0,
         now: Callable[[], float] = time.monotonic,
         wait: Callable[[Event, float], object] = Event.wait,
+        speed: float = 1.0,
     ) -> None:
         self.poll = poll
+        self._speed = speed
         self._now = now
         self._wait = wait
         self._stop = Event()
 
     def now(self) -> float:
         """Seconds on a clock that only goes forward."""
-        return self._now()
+        return self._now() * self._speed
 
     def pause(self, seconds: float) -> None:
         """Wait so long. Raises CancelledError."""
-        self._wait(self._stop, seconds)
+        self._wait(self._stop, seconds / self._speed)
         if self._stop.is_set():
             raise CancelledError
 

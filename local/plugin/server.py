@@ -8,6 +8,7 @@ import grpc
 from google.protobuf import empty_pb2
 
 from local.plugin import VERSION, settings
+from local.plugin.engine_log import EngineLog
 from local.plugin.kind import Found
 from local.plugin.naming import Naming
 from local.plugin.pace import CancelledError, Pace
@@ -24,8 +25,9 @@ _T = TypeVar("_T")
 class Service(services.ResourceProviderServicer):  # type: ignore[misc]
     """Translates each request and its answer; what is decided, `Provider` decides."""
 
-    def __init__(self, pace: Pace, environment: Mapping[str, str] = os.environ) -> None:
+    def __init__(self, pace: Pace, environment: Mapping[str, str] = os.environ, log: EngineLog | None = None) -> None:
         self._pace = pace
+        self._log = log
         self._environment = environment
         self._provider: Provider | None = None
 
@@ -99,7 +101,9 @@ class Service(services.ResourceProviderServicer):  # type: ignore[misc]
         if request.preview:
             planned = _answered(context, doing, lambda: provider.plan(token, None, inputs.values))
             return messages.CreateResponse(properties=self._state(token, planned, inputs.secrets))
-        made = _answered(context, doing, lambda: provider.create(token, inputs.values, request.timeout))
+        made = self._changed(
+            context, doing, request.urn, lambda: provider.create(token, inputs.values, request.timeout)
+        )
         state = self._written(token, made, {}, request.timeout)
         return messages.CreateResponse(id=made.id, properties=self._state(token, state, inputs.secrets))
 
@@ -125,16 +129,19 @@ class Service(services.ResourceProviderServicer):  # type: ignore[misc]
         if request.preview:
             planned = _answered(context, doing, lambda: provider.plan(token, old, inputs.values))
             return messages.UpdateResponse(properties=self._state(token, planned, inputs.secrets))
-        made = _answered(
-            context, doing, lambda: provider.update(token, request.id, old, inputs.values, request.timeout)
+        made = self._changed(
+            context, doing, request.urn, lambda: provider.update(token, request.id, old, inputs.values, request.timeout)
         )
         return messages.UpdateResponse(properties=self._state(token, self._written(token, made, old), inputs.secrets))
 
     def Delete(self, request: Any, context: Any) -> Any:  # noqa: N802
         provider, token = self._configured(context), _type_and_name(request.urn)[0]
         state = decode(request.properties).values
-        _answered(
-            context, f"deleting {request.urn}", lambda: provider.delete(token, request.id, state, request.timeout)
+        self._changed(
+            context,
+            f"deleting {request.urn}",
+            request.urn,
+            lambda: provider.delete(token, request.id, state, request.timeout),
         )
         return empty_pb2.Empty()
 
@@ -150,6 +157,19 @@ class Service(services.ResourceProviderServicer):  # type: ignore[misc]
     def Cancel(self, request: Any, context: Any) -> Any:  # noqa: N802
         self._pace.cancel()
         return empty_pb2.Empty()
+
+    def _changed(self, context: Any, doing: str, urn: str, change: Callable[[], _T]) -> _T:
+        """As `_answered`; what went wrong is in the engine's log first, so that the person reads it twice."""
+
+        def logged() -> _T:
+            try:
+                return change()
+            except CloudError as problem:
+                if self._log is not None:
+                    self._log.error(urn, str(problem))
+                raise
+
+        return _answered(context, doing, logged)
 
     def _configured(self, context: Any) -> Provider:
         if self._provider is None:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import count
 from threading import Lock
 from typing import Any
 from urllib.parse import urlencode
@@ -11,8 +12,11 @@ from local.plugin.pace import Pace
 from local.plugin.settings import ENDPOINT_VARIABLES, Settings
 
 _AGAIN = frozenset({429, 502, 503})
+# What the official provider tries again until a change's time-out, without a word.
+_AGAIN_UNTIL = _AGAIN | {500}
 _READ_ONLY = frozenset({"GET", "HEAD"})
 _ATTEMPTS = 6
+_ATTEMPTS_UNANSWERED = 3
 _LONGEST_PAUSE = 8.0
 _USER_AGENT = "slipway-local-gcp-plugin"
 
@@ -56,28 +60,37 @@ class Transport:
         params: Mapping[str, str] | None = None,
         body: Any = None,
         headers: Mapping[str, str] | None = None,
+        until: float | None = None,
     ) -> Any:
         """Send one request and return the JSON of its answer ({} when there is none).
 
-        `path` is relative to the service's endpoint; one that begins with a slash is relative to its host.
+        `path` is relative to the service's endpoint; one that begins with a slash is relative to its host. A refusal
+        that may pass is tried again a few times, or `until` a moment of the pace's clock.
         Raises GoogleError for an error answer, CloudError when nothing answers.
         """
         url = self._url(service, path, params or {})
         data, sent = self._encoded(body)
         sent |= {"Authorization": f"Bearer {self._settings.token}", "User-Agent": _USER_AGENT, **(headers or {})}
-        for attempt in range(1, _ATTEMPTS + 1):
+        for attempt in count(1):
             answer, failure, unsent = self._try(method, url, data, sent)
-            if answer is not None and answer.status not in _AGAIN:
+            if answer is not None and answer.status not in (_AGAIN if until is None else _AGAIN_UNTIL):
                 return _parsed(answer)
-            last = attempt == _ATTEMPTS or (answer is None and not unsent and method not in _READ_ONLY)
-            if last or (answer is None and attempt == 3):
+            pause = _pause(answer, attempt)
+            if answer is None:
+                last = attempt == _ATTEMPTS_UNANSWERED or (not unsent and method not in _READ_ONLY)
+            else:
+                last = attempt == _ATTEMPTS if until is None else self._pace.now() + pause > until
+            if last:
                 break
-            self._pace.pause(_pause(answer, attempt))
+            self._pace.pause(pause)
         if answer is not None:
             return _parsed(answer)
-        raise CloudError(
-            f"{method} {url.split('?')[0]}: no answer ({failure}); is the local cloud running (`python -m local up`)?"
+        remedy = (
+            "is the local cloud running (`python -m local up`)?"
+            if unsent or method in _READ_ONLY
+            else "it may have been carried out all the same: run the same command again, which takes what is there"
         )
+        raise CloudError(f"{method} {url.split('?')[0]}: no answer ({failure}); {remedy}")
 
     def _try(self, method: str, url: str, data: bytes | None, headers: Mapping[str, str]) -> tuple[Any, str, bool]:
         import urllib3
@@ -118,7 +131,7 @@ class Transport:
 
 def _pause(answer: Any, attempt: int) -> float:
     asked = answer.headers.get("Retry-After", "") if answer is not None else ""
-    return min(float(asked) if asked.isdecimal() else 0.5 * 2 ** (attempt - 1), _LONGEST_PAUSE)
+    return min(float(asked) if asked.isdecimal() else 0.5 * 2.0 ** min(attempt - 1, 10), _LONGEST_PAUSE)
 
 
 def _parsed(answer: Any) -> Any:

@@ -76,7 +76,10 @@ class ResourcePool:
 
 @dataclass(frozen=True)
 class PersistentResource:
-    """A cluster. ``state`` is the API's name (``RUNNING``, ``ERROR`` …), ``error`` its message if any."""
+    """A cluster. ``state`` is the API's name (``RUNNING``, ``ERROR`` …), ``error`` its message if any.
+
+    ``error_code`` is gRPC's, 0 where there is none.
+    """
 
     name: str
     display_name: str
@@ -85,6 +88,7 @@ class PersistentResource:
     pools: tuple[ResourcePool, ...]
     create_time: datetime | None
     error: str
+    error_code: int = 0
 
     @property
     def id(self) -> str:
@@ -100,6 +104,27 @@ class PersistentResource:
             pools=tuple(ResourcePool.read(pool) for pool in body.get("resourcePools", ())),
             create_time=moment(body.get("createTime")),
             error=body.get("error", {}).get("message", ""),
+            error_code=int(body.get("error", {}).get("code", 0)),
+        )
+
+
+@dataclass(frozen=True)
+class Operation:
+    """Work of the service's that goes on after its answer. `error` is empty while there is none; its code is gRPC's."""
+
+    name: str
+    done: bool
+    error: str = ""
+    error_code: int = 0
+
+    @classmethod
+    def read(cls, body: Json) -> Operation:
+        error = body.get("error", {})
+        return cls(
+            name=body.get("name", ""),
+            done=bool(body.get("done", False)),
+            error=error.get("message", "") or (f"error {error['code']}" if error.get("code") else ""),
+            error_code=int(error.get("code", 0)),
         )
 
 

@@ -11,10 +11,10 @@ from slipway.cloud.answers import garbled, shaped
 from slipway.cloud.endpoints import Endpoints
 from slipway.cloud.failures import Call
 from slipway.cloud.kinds import CUSTOM_JOB, KINDS, PIPELINE, Kind, kind_of
-from slipway.cloud.resources import ENDED, CustomJob, Json, PersistentResource
+from slipway.cloud.resources import ENDED, CustomJob, Json, Operation, PersistentResource
 from slipway.cloud.session import Session
 
-_Named = TypeVar("_Named", CustomJob, PersistentResource)
+_Named = TypeVar("_Named", CustomJob, Operation, PersistentResource)
 
 _LARGEST_PAGE = 100
 _NOT_ENDED = " AND ".join(f'state!="{state}"' for state in sorted(ENDED))
@@ -122,6 +122,17 @@ class Vertex:
         url, params = f"{self._parent}/persistentResources", {"pageSize": _LARGEST_PAGE}
         found = self._session.pages(url, call, "persistentResources", params)
         return tuple(_read(call, PersistentResource.read, body) for body in found)
+
+    def create_persistent_resource(self, cluster: str, body: Json) -> Operation:
+        """Sent once. As the id is the caller's, sending it again makes no second cluster: that answers Conflict."""
+        call = self._call(f"create cluster {cluster}", "aiplatform.persistentResources.create")
+        url, params = f"{self._parent}/persistentResources", {"persistentResourceId": cluster}
+        return _read(call, Operation.read, self._session.post(url, call, body, params))
+
+    def operation(self, name: str) -> Operation:
+        """A long-running operation by its full name."""
+        call = self._call(f"read operation {name}", "aiplatform.operations.get")
+        return _read(call, Operation.read, self._session.get(f"{self._parent.split('projects/')[0]}{name}", call))
 
 
 def _made(job: CustomJob) -> datetime:

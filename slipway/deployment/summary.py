@@ -8,7 +8,7 @@ from datetime import datetime
 from slipway.cluster import PoolSpec
 from slipway.deployment.revision import Revision
 from slipway.generations import Current, Plan, Retiring
-from slipway.live import STACK_LABEL, Live, LiveJob, Unknown
+from slipway.live import STACK_LABEL, Live, LiveCluster, LiveJob, Unknown
 from slipway.prices import price_in_words, total
 from slipway.quota import QuotaReport
 from slipway.template.proof import Offer
@@ -29,6 +29,10 @@ def summary(
     for current in plan.current:
         lines += _current(current, region)
     lines += [_retiring(item, now) for item in plan.retiring]
+    lines += [
+        f"cluster {failed.id} {_failure(failed)}: it holds nothing, and goes before its successor is made"
+        for failed in plan.cleared
+    ]
     lines += [f"cluster {id_} is idle and not asked for any more: it will be deleted" for id_ in plan.deleted]
     for name, some in offers.items():
         lines += _template(name, report, some)
@@ -76,10 +80,17 @@ def _current(current: Current, region: str) -> Iterator[str]:
 
 def _retiring(retiring: Retiring, now: datetime) -> str:
     who = f"cluster {retiring.name}: {retiring.cluster.id} retires"
+    if retiring.cluster.state == "ERROR" and not retiring.jobs:
+        words = f"cluster {retiring.name}: {retiring.cluster.id} {_failure(retiring.cluster)}"
+        return f"{words}: it holds nothing; this deployment takes it up, and the next one deletes it"
     if not retiring.jobs:
         return f"{who} with a later deployment ({retiring.why})"
     ends = "its job has" if len(retiring.jobs) == 1 else f"its {len(retiring.jobs)} jobs have"
     return f"{who} when {ends} ended: {join(_job(job, now) for job in retiring.jobs)}"
+
+
+def _failure(cluster: LiveCluster) -> str:
+    return f"failed ({cluster.error})" if cluster.error else "failed"
 
 
 def _job(job: LiveJob, now: datetime) -> str:

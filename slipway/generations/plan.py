@@ -58,13 +58,15 @@ class Plan:
     """What to declare. With `problems` nothing may be declared: they are to be shown, and the run stops.
 
     `waiting`: current clusters still being made; `up` waits for their end and plans again. `deleted`: ids of ours that
-    are not declared, so that Pulumi deletes them. `notes` are for the person's eyes.
+    are not declared, so that Pulumi deletes them. `cleared`: failed ones in no catalog, which `up` itself deletes
+    before it makes their successor. `notes` are for the person's eyes.
     """
 
     current: tuple[Current, ...] = ()
     retiring: tuple[Retiring, ...] = ()
     waiting: tuple[LiveCluster, ...] = ()
     deleted: tuple[str, ...] = ()
+    cleared: tuple[LiveCluster, ...] = ()
     problems: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -116,12 +118,15 @@ def plan(
 
     retiring: list[Retiring] = []
     deleted: list[str] = []
+    cleared: list[LiveCluster] = []
     for cluster in sorted(ours.values(), key=lambda cluster: cluster.id):
         if any(item.id == cluster.id for item in current):
             continue
         why = _why_keep(cluster, jobs[cluster.id], current, live.catalog)
         if isinstance(why, Unknown):
             problems.append(_unread(f"the published catalog, which decides about idle cluster {cluster.id},", why))
+        elif why == WHY_UNPUBLISHED and cluster.state == "ERROR" and _is_succeeded_now(cluster, current):
+            cleared.append(cluster)
         elif why:
             overdue = _overdue(cluster, current, clusters, now)
             retiring.append(Retiring(cluster, cluster.labels[NAME_LABEL], jobs[cluster.id], why, overdue))
@@ -134,6 +139,7 @@ def plan(
         retiring=tuple(retiring),
         waiting=tuple(clusters[item.id] for item in current if item.state == "PROVISIONING"),
         deleted=tuple(deleted),
+        cleared=tuple(cleared),
         notes=_damaged(live.catalog),
     )
 
@@ -213,6 +219,12 @@ def _why_keep(
     if catalog is not None and catalog.damage:
         return WHY_DAMAGED  # It may be offered to submitters: the catalog of this deployment ends that.
     return "" if catalog is not None and catalog.lists(cluster.id) else WHY_UNPUBLISHED
+
+
+def _is_succeeded_now(cluster: LiveCluster, current: list[Current]) -> bool:
+    """Whether this deployment creates its successor: only then does the program itself run in the engine's midst."""
+    successor = _successor(cluster, current)
+    return successor is not None and not successor.import_
 
 
 def _successor(cluster: LiveCluster, current: list[Current]) -> Current | None:

@@ -40,15 +40,33 @@ def test_a_cluster_in_error_or_gone_is_refused_and_the_next_up_makes_a_new_one(c
     assert checkout.submit("--wait")["state"] == "JOB_STATE_SUCCEEDED"
 
 
-def test_a_cluster_that_ends_in_error_ends_up_with_a_message_and_the_next_up_mends_it(own: Checkout) -> None:
+def test_a_stock_out_that_lasts_ends_up_with_words_and_leaves_nothing_behind(own: Checkout) -> None:
     own.cloud.rest("POST", "/slipway/settings", {"create_error": "cpu-"})
-    failed = own.pulumi("up")
+    failed = own.pulumi("up", SLIPWAY_CREATE_PATIENCE="1s")
     assert failed.code == 1, failed.said
-    assert "Resources are insufficient in region: us-central1" in failed.said
-    assert list(own.clusters().values()) == ["ERROR"]
+    assert "could not be made: it ended in ERROR (one try)" in failed.said
+    assert "why: Resources are insufficient in region: us-central1" in failed.said
+    assert "fix: run pulumi up again, which tries again" in failed.said
+    assert "nothing of it is left behind or billed" in failed.said
+    assert own.clusters() == {}
     own.cloud.rest("POST", "/slipway/settings", {"create_error": ""})
     own.up()
-    assert sorted(own.clusters().values()) == ["ERROR", "RUNNING"]
-    own.up()
     assert list(own.clusters().values()) == ["RUNNING"]
+    assert own.pulumi("preview", "--expect-no-changes").code == 0
+
+
+def test_a_failed_cluster_that_is_found_is_named_in_preview_and_cleared_by_the_same_up(own: Checkout) -> None:
+    own.up()
+    (id_,) = own.clusters()
+    body = own.cloud.rest("GET", f"{VERTEX}/persistentResources/{id_}")
+    assert own.destroy().code == 0
+    own.cloud.rest("POST", "/slipway/settings", {"create_error": "cpu-"})
+    again = {key: body[key] for key in ("displayName", "labels", "resourcePools")}
+    own.cloud.rest("POST", f"{VERTEX}/persistentResources?persistentResourceId={id_}", again)
+    wait_for(lambda: own.clusters() == {id_: "ERROR"}, "the creation fails")
+    own.cloud.rest("POST", "/slipway/settings", {"create_error": ""})
+    words = f"cluster {id_} failed (Resources are insufficient in region: us-central1."
+    assert words in own.pulumi("preview").said
+    own.up()
+    assert own.clusters() == {f"{id_}-2": "RUNNING"}
     assert own.pulumi("preview", "--expect-no-changes").code == 0

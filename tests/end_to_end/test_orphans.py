@@ -1,6 +1,6 @@
 """Clusters that the engine does not know go with their stack, unless jobs run on them or a person insists. (N1, N4)
 
-They come from an `up` that was killed, or whose answer was lost, after the service had begun to make them.
+They come from an `up` that was killed after the service had begun to make them.
 """
 
 from __future__ import annotations
@@ -19,12 +19,17 @@ Faults = Callable[..., None]
 OTHER = {"cpu": {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 3}}}}}
 
 
-def lost_answer(checkout: Checkout, faults: Faults) -> str:
-    """`up` whose cluster is made and whose answer never came; the cluster's id."""
-    faults({"kind": "lost-answer", "match": "POST .*/persistentResources", "times": 1})
-    failed = checkout.pulumi("up")
-    assert failed.code != 0, failed.said
-    (cluster,) = checkout.clusters()
+def orphan(checkout: Checkout) -> str:
+    """`up` that is killed when its cluster has been accepted, which then runs; the cluster's id."""
+    before = set(checkout.clusters())
+    checkout.cloud.rest("POST", "/slipway/settings", {"create_seconds": "600"})
+    killed = checkout.start(*checkout.command("up"), role="deployer")
+    killed.until(lambda: set(checkout.clusters()) - before, "the cluster is being made")
+    checkout.cloud.rest("POST", "/slipway/settings", {"create_seconds": "0"})
+    killed.kill_tree()
+    checkout.clear_after_a_kill()
+    checkout.make_clusters_now()
+    (cluster,) = set(checkout.clusters()) - before
     return cluster
 
 
@@ -51,8 +56,8 @@ def preview_of_destroy(checkout: Checkout) -> tuple[str, ...]:
     return ("pulumi", "destroy", "--stack", checkout.stack, "--non-interactive", "--run-program", "--preview-only")
 
 
-def test_a_cluster_whose_answer_was_lost_goes_with_the_stack(checkout: Checkout, faults: Faults) -> None:
-    cluster = lost_answer(checkout, faults)
+def test_a_cluster_that_the_state_lacks_goes_with_the_stack(checkout: Checkout) -> None:
+    cluster = orphan(checkout)
     preview = checkout.run(*preview_of_destroy(checkout), role="deployer", SLIPWAY_PURPOSE="destroy")
     assert preview.code == 0, preview.said
     assert f"cluster {cluster} (running): made by this stack, and unknown to its state" in preview.said
@@ -79,16 +84,13 @@ def test_one_that_is_still_being_made_when_up_is_killed_is_waited_for(checkout: 
     assert checkout.clusters() == {}
 
 
-def test_with_work_on_it_nothing_is_deleted_unless_a_person_insists(checkout: Checkout, faults: Faults) -> None:
+def test_with_work_on_it_nothing_is_deleted_unless_a_person_insists(checkout: Checkout) -> None:
     """It was to follow a cluster that the state has."""
     checkout.up()
     (first,) = checkout.clusters()
-    faults({"kind": "lost-answer", "match": "POST .*/persistentResources", "times": 1})
     checkout.write(persistentResources=OTHER)
-    failed = checkout.pulumi("up")
-    assert failed.code != 0, failed.said
+    cluster = orphan(checkout)
     both = checkout.clusters()
-    (cluster,) = set(both) - {first}
     job = work_on(checkout, cluster)
     buckets = checkout.buckets()
     refused = checkout.destroy()
@@ -110,7 +112,7 @@ def test_with_work_on_it_nothing_is_deleted_unless_a_person_insists(checkout: Ch
 
 
 def test_where_clusters_or_jobs_cannot_be_listed_nothing_is_deleted(checkout: Checkout, faults: Faults) -> None:
-    cluster = lost_answer(checkout, faults)
+    cluster = orphan(checkout)
     buckets = checkout.buckets()
     for unreadable in ("persistentResources", "trainingPipelines"):
         faults({"kind": "unavailable", "match": f"GET .*/{unreadable}$"})
@@ -125,10 +127,9 @@ def test_where_clusters_or_jobs_cannot_be_listed_nothing_is_deleted(checkout: Ch
 def test_one_that_failed_goes_and_so_does_what_an_empty_state_never_knew(checkout: Checkout, faults: Faults) -> None:
     """The state is lost as a whole, or the engine died before it wrote anything; and a list that lags hides it."""
     checkout.cloud.rest("POST", "/slipway/settings", {"create_error": "cpu-"})
-    failed = checkout.pulumi("up")
+    cluster = orphan(checkout)
     checkout.cloud.rest("POST", "/slipway/settings", {"create_error": ""})
-    assert failed.code != 0, failed.said
-    (cluster,) = checkout.clusters()
+    assert checkout.clusters() == {cluster: "ERROR"}
     backend = checkout.state / "empty-state"
     backend.mkdir()
     empty = {"PULUMI_BACKEND_URL": f"file://{backend}", "SLIPWAY_PURPOSE": "destroy"}
@@ -142,8 +143,8 @@ def test_one_that_failed_goes_and_so_does_what_an_empty_state_never_knew(checkou
     assert checkout.clusters() == {}
 
 
-def test_up_takes_them_down_as_well_where_it_is_told_to_destroy(checkout: Checkout, faults: Faults) -> None:
-    cluster = lost_answer(checkout, faults)
+def test_up_takes_them_down_as_well_where_it_is_told_to_destroy(checkout: Checkout) -> None:
+    cluster = orphan(checkout)
     done = checkout.pulumi("up", SLIPWAY_PURPOSE="destroy")
     assert done.code == 0, done.said
     assert f"cluster {cluster} is deleted" in done.said

@@ -47,6 +47,12 @@ STACK = {
         bucket="acme-catalog",
         name="catalog.json",
     ),
+    **resource(
+        "slipway:components:Workspace$gcp:storage/bucketObject:BucketObject",
+        "creation",
+        bucket="acme-catalog",
+        name="clusters/asked-for.json",
+    ),
     **resource("slipway:components:Workspace$gcp:projects/iAMMember:IAMMember", "submit-group::of@acme.example"),
 }
 
@@ -59,6 +65,7 @@ def test_a_stack_is_read_by_roles_and_places() -> None:
         accounts=(StateAccount("trainer", "trainer@acme.iam.gserviceaccount.com", "acme"),),
         packages=(StateObject("nap-0123456789ab", "acme-catalog", "packages/nap-0123456789ab.tar.gz"),),
         catalog=StateObject("catalog", "acme-catalog", "catalog.json"),
+        creation=StateObject("creation", "acme-catalog", "clusters/asked-for.json"),
     )
 
 

@@ -207,3 +207,17 @@ def test_the_attribution_label_is_there_unless_switched_off(program: Program, cl
     assert labels == {"slipway-stack": "dev", "goog-pulumi-provisioned": "true"}
     assert program.steps() == {}
     program.run("destroy", "--yes", "--skip-preview")
+
+
+def test_a_refusal_is_tried_again_in_silence_until_the_time_out_and_then_said_twice(program: Program) -> None:
+    """gcp-provider.md, side by side. Its clock goes 1200 times as fast here."""
+    program.variables["SLIPWAY_GCP_PLUGIN_SPEED"] = "1200"
+    timeouts = 'custom_timeouts=pulumi.CustomTimeouts(create="1h")'
+    failed = program.write(_cluster("large", "m1-ultramem-40", options=timeouts)).fails("up", "--yes", "--skip-preview")
+    message = "Error creating PersistentResource: googleapi: Error 429: The following quota metrics exceed quota limits"
+    lines = [line.strip() for line in failed.split("Diagnostics:")[1].splitlines()]
+    first = next(line for line in lines if line.startswith("error: sdk-v2/provider2.go:571: sdk.helper_schema: "))
+    assert message in first and first.endswith(": provider=google-beta@10.2.0")
+    assert any(line.startswith("error: creating urn:") and line.endswith(": 1 error occurred:") for line in lines)
+    assert any(line.startswith(f"* {message}") for line in lines)
+    assert program.state("cpu") is None

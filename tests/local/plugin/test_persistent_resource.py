@@ -99,6 +99,27 @@ def test_an_operation_that_is_done_already_is_not_asked(recorder: Recorder, prov
     assert recorder.lines == [f"POST {_LIST}", f"GET {_ONE}"]
 
 
+@pytest.mark.parametrize("code", [429, 500, 502, 503])
+@pytest.mark.parametrize(("timeout", "bound"), [(0, 1200), (7200, 7200), (60, 60)])
+def test_a_refused_create_is_tried_again_until_its_time_out_without_a_word(
+    recorder: Recorder, provider: Provider, waits: Waits, code: int, timeout: float, bound: float
+) -> None:
+    """gcp-provider.md, side by side: nothing but dots is seen meanwhile."""
+    recorder.refuse(f"POST {_LIST}", code, "Quota exceeded.")
+    with pytest.raises(CloudError, match=f"Error creating PersistentResource: googleapi: Error {code}: Quota exceeded"):
+        provider.create(_TOKEN, _INPUTS, timeout)
+    assert bound - 10 < waits.now() <= bound
+    assert set(recorder.lines) == {f"POST {_LIST}"}
+
+
+def test_a_refusal_that_passes_is_no_error(recorder: Recorder, provider: Provider) -> None:
+    for code in (429, 500, 503):
+        recorder.refuse(f"POST {_LIST}", code, "later")
+    recorder.answer(f"POST {_LIST}", {"name": _OPERATION, "done": True})
+    recorder.answer(f"GET {_ONE}", _answer())
+    assert provider.create(_TOKEN, _INPUTS, 0).state["state"] == "RUNNING"
+
+
 def test_without_a_location_it_posts_where_nothing_is(recorder: Recorder, provider: Provider) -> None:
     line = "POST /v1beta1/projects/p1/locations//persistentResources"
     recorder.refuse(line, 404, "Not found.")

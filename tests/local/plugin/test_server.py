@@ -8,8 +8,9 @@ import grpc
 import pytest
 from google.protobuf import empty_pb2
 
+from local.plugin.engine_log import EngineLog
 from local.plugin.pace import Pace
-from local.plugin.protos import messages, services
+from local.plugin.protos import engine, engine_services, messages, services
 from local.plugin.server import Service
 from local.plugin.values import UNKNOWN, decode, encode
 from tests.local.plugin.conftest import Recorder
@@ -107,6 +108,28 @@ def test_an_error_has_the_official_plugins_form_and_googles_text(provider: Any, 
         )
     assert failed.value.details() == (
         f"creating {_URN}: 1 error occurred:\n\t* Error creating bucket work: googleapi: Error 403: no permission\n\n"
+    )
+
+
+def test_an_error_is_in_the_engines_log_as_well_as_the_official_plugin_has_it(recorder: Recorder) -> None:
+    """gcp-provider.md, side by side: errors come twice."""
+    server, said = grpc.server(ThreadPoolExecutor(4)), list[Any]()
+
+    class Engine(engine_services.EngineServicer):  # type: ignore[misc]
+        def Log(self, request: Any, context: Any) -> Any:  # noqa: N802
+            said.append(request)
+            return empty_pb2.Empty()
+
+    engine_services.add_EngineServicer_to_server(Engine(), server)
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    EngineLog(f"127.0.0.1:{port}").error(_URN, "Error creating bucket work: googleapi: Error 403: no permission")
+    server.stop(None)
+    assert [one.urn for one in said] == [_URN]
+    assert said[0].severity == engine.LogSeverity.ERROR
+    assert said[0].message == (
+        "sdk-v2/provider2.go:571: sdk.helper_schema: Error creating bucket work: googleapi: Error 403: no permission: "
+        "provider=google-beta@10.2.0"
     )
 
 

@@ -1,4 +1,5 @@
 import socket
+from threading import Thread
 
 import pytest
 
@@ -87,9 +88,27 @@ def test_a_service_without_an_endpoint_is_never_asked_at_google(pace: Pace) -> N
         Transport(Settings(endpoints={}, token="t"), pace).send("storage", "GET", "b")
 
 
+def test_a_clock_that_goes_faster_waits_for_less() -> None:
+    waited: list[float] = []
+    pace = Pace(now=lambda: 3.0, wait=lambda _, seconds: waited.append(seconds), speed=100)
+    pace.pause(10)
+    assert (pace.now(), waited) == (300, [0.1])
+
+
 def test_a_cancel_ends_the_waiting(recorder: Recorder) -> None:
     pace = Pace()
     pace.cancel()
     recorder.refuse(_LINE, 503, "later")
     with pytest.raises(CancelledError):
         Transport(load({}, recorder.environment()), pace).send("vertexAi", "GET", "x")
+
+
+def test_a_change_whose_answer_is_lost_may_have_been_carried_out(pace: Pace) -> None:
+    with socket.socket() as deaf:
+        deaf.bind(("127.0.0.1", 0))
+        deaf.listen()
+        url = f"http://127.0.0.1:{deaf.getsockname()[1]}/v1/"
+        Thread(target=lambda: deaf.accept()[0].close(), daemon=True).start()
+        transport = Transport(Settings(endpoints={"vertexAi": url}, token="t"), pace)
+        with pytest.raises(CloudError, match="may have been carried out all the same: run the same command again"):
+            transport.send("vertexAi", "POST", "x", body={})

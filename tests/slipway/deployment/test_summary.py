@@ -62,6 +62,18 @@ def test_a_retiring_cluster_without_jobs_says_why() -> None:
     )
 
 
+def test_a_failed_one_says_why_and_when_it_goes() -> None:  # N2
+    failed = replace(OLD, state="ERROR", error="Resources are insufficient in region: r.")
+    assert told(Plan(cleared=(failed,)))[1] == (
+        "cluster cpu-0000000 failed (Resources are insufficient in region: r.): it holds nothing, and goes before its "
+        "successor is made"
+    )
+    assert told(Plan(retiring=(Retiring(failed, "cpu", (), "in no catalog"),)))[1] == (
+        "cluster cpu: cpu-0000000 failed (Resources are insufficient in region: r.): it holds nothing; this deployment "
+        "takes it up, and the next one deletes it"
+    )
+
+
 def test_what_is_deleted_is_said() -> None:
     assert told(Plan(deleted=("cpu-0000000",)))[1] == (
         "cluster cpu-0000000 is idle and not asked for any more: it will be deleted"

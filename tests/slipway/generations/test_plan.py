@@ -108,10 +108,25 @@ def test_not_asked_for_idle_and_in_no_catalog_retires_this_once(catalog: Publish
     assert [(item.cluster.id, item.why) for item in decided.retiring] == [(ID_A, WHY_UNPUBLISHED)]
 
 
-def test_a_failed_one_of_ours_follows_the_idle_rows() -> None:  # N2
+def test_a_failed_one_in_no_catalog_is_cleared_before_its_successor_is_made() -> None:  # N2: it holds nothing
     failed = cluster(ID_A, HASH_A, "ERROR")
-    assert planned((A,), live(failed)).retiring[0].why == WHY_UNPUBLISHED
+    for declared in ((A,), (B,)):
+        decided = planned(declared, live(failed))
+        assert (decided.cleared, decided.retiring, decided.deleted) == ((failed,), (), ())
+        assert decided.creates == declared
     assert planned((A,), live(failed, catalog=PublishedCatalog({}, (ID_A,)))).deleted == (ID_A,)
+
+
+def test_a_failed_one_with_a_job_that_waits_is_not_cleared() -> None:  # N1
+    decided = planned((A,), live(cluster(ID_A, HASH_A, "ERROR"), jobs=(job(ID_A),)))
+    assert decided.cleared == () and decided.retiring[0].why == WHY_JOBS
+
+
+def test_a_failed_one_that_nothing_follows_goes_by_the_idle_rows() -> None:  # N2
+    failed, good = cluster(ID_A, HASH_A, "ERROR"), cluster(f"{ID_A}-2", HASH_A)
+    for declared in ((A,), ()):
+        decided = planned(declared, live(failed, *([good] if declared else [])))
+        assert decided.retiring[0].why == WHY_UNPUBLISHED and decided.cleared == ()
 
 
 @pytest.mark.parametrize("state", ["PROVISIONING", "REBOOTING", "STATE_UNSPECIFIED"])

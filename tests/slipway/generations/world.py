@@ -72,6 +72,12 @@ class World:
         decided = self.plan(declared)
         assert not decided.problems, decided.problems
         steps = killed_after
+        for gone in decided.cleared if steps else ():
+            assert self.clusters[gone.id].state == "ERROR", "only a failed one is cleared"
+            if any(one.cluster_id == gone.id and not one.ended for one in self.jobs):
+                self.deleted_with_jobs.append(gone.id)
+            del self.clusters[gone.id]
+            self.state.discard(gone.id)
         for item in decided.current:
             if item.import_:
                 assert item.id in self.clusters, "importing what is not there fails"

@@ -1,0 +1,24 @@
+"""The engine's log, where the official provider reports each error before it answers with it."""
+
+import contextlib
+
+import grpc
+
+from local.plugin import VERSION
+from local.plugin.protos import engine, engine_services
+
+_WITHIN_S = 5.0
+
+
+class EngineLog:
+    """The engine at the address that it gives a plugin when it starts it."""
+
+    def __init__(self, address: str) -> None:
+        self._stub = engine_services.EngineStub(grpc.insecure_channel(address))
+
+    def error(self, urn: str, what: str) -> None:
+        """Report an error of a resource. An engine that does not listen is not waited for."""
+        message = f"sdk-v2/provider2.go:571: sdk.helper_schema: {what}: provider=google-beta@{VERSION}"
+        request = engine.LogRequest(severity=engine.LogSeverity.ERROR, message=message, urn=urn)
+        with contextlib.suppress(grpc.RpcError):
+            self._stub.Log(request, timeout=_WITHIN_S)
