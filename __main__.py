@@ -30,11 +30,10 @@ def main() -> None:
         take_down()
         return
     name, (project, region) = pulumi.get_stack(), place()
-    grace = Grace.of(os.environ)
-    use = guarded_use(os.environ, ((project, region),), name)
-    hooks = guard(use, grace.left)
+    grace, state = Grace.of(os.environ), known()
+    use = guarded_use(os.environ, ((project, region),), name, state)
+    hooks = guard(use, grace.left, grace.moved)
     stack, preview, now = configured(CHECKOUT), pulumi.runtime.is_dry_run(), datetime.now(UTC)
-    state = known()
     if isinstance(state, Unknown):
         pulumi.log.warn(f"can't tell what the stack has already, from {state.api}: {state.why}")
     else:
@@ -49,8 +48,9 @@ def main() -> None:
     ways = tuple(way for key, template in templates.items() for way in draws(template, offers[key]))
     metrics = drawn(stack.clusters, ways)
     with ThreadPoolExecutor(1) as background:  # the cloud answers while Python imports
+        log = pulumi.log
         deciding = background.submit(
-            copy_context().run, decide, stack, os.environ, preview, now, pulumi.log.info, pulumi.log.warn, metrics
+            copy_context().run, decide, stack, os.environ, preview, now, log.info, log.warn, metrics, state
         )
         from components.catalog import Catalog
         from components.creation import Creation
@@ -73,7 +73,7 @@ def main() -> None:
             for key, template in templates.items()
         }
         live, plan = deciding.result()
-        grace.began_with(live.catalog)
+        grace.began_with(live.catalog, stack.workspace.catalog_bucket)
 
     quota = stack.quota
     report = verdict(
@@ -123,6 +123,8 @@ def main() -> None:
         settings=stack.workspace,
         live=live,
         trainer_roles=project_roles(templates.values()),
+        things=plan.things,
+        hooks=hooks,
     )
     creation = None
     # A stack that never made one in this way gets no new resource for it.
@@ -172,9 +174,10 @@ def take_down() -> None:
         file = configured(CHECKOUT)
     except SlipwayError:
         file = None  # A mistake in the stack file stands in nobody's way here.
+    state = known()
     clearing = Clearing(
         os.environ,
-        known(),
+        state,
         stack=name,
         project=project,
         region=region,
@@ -183,7 +186,8 @@ def take_down() -> None:
         warn=pulumi.log.warn,
     )
     spared = clearing.run(preview=pulumi.runtime.is_dry_run())
-    guard(guarded_use(os.environ, clearing.where, name, spared), Grace.of(os.environ).left)
+    grace = Grace.of(os.environ)
+    guard(guarded_use(os.environ, clearing.where, name, state, spared), grace.left, grace.moved)
 
 
 try:

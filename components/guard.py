@@ -1,4 +1,5 @@
-"""The guard: the last defence of running jobs. It refuses to delete a cluster that has jobs, or when it can't tell.
+"""The guard: the last defence of running jobs. It refuses to delete a cluster that has jobs, the account that one runs
+as or a bucket that one needs, or when it can't tell.
 
 The state keeps the hook's name with every cluster: a program that does not register it can't delete them. So it is
 registered always, first of all, and its name never changes; a new behaviour under a new name keeps this one as well.
@@ -11,7 +12,9 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Awaitable, Callable
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
 
 import pulumi
 
@@ -21,51 +24,84 @@ from slipway.words import join, span
 
 NAME = "slipway-guard-v1"
 _CLUSTER = "gcp:vertex/aiPersistentResource:AiPersistentResource"
+_OBJECT = "gcp:storage/bucketObject:BucketObject"
+_BUCKET = "gcp:storage/bucket:Bucket"
+_ACCOUNT = "gcp:serviceaccount/account:Account"
 
 UseOf = Callable[[str | None], Use | Unknown]
-"""What is on a cluster by its full name, or with None on all clusters of the stack."""
+"""Who needs a cluster (its full name), an account (`serviceAccount:ADDRESS`), a bucket (`gs://NAME`), both of these
+with a space between, or with None anything of the stack."""
 
 Left = Callable[[str], float]
-"""How many seconds a cluster, by its id, must not have been offered yet before it may be deleted."""
+"""How many seconds a cluster, an account or a bucket, by its bare name, must not have been offered yet before it may be
+deleted."""
+
+Moved = Callable[[str], bool]
+"""Whether the catalog of a bucket has been published in another one by this deployment."""
 
 _LOOK_EVERY_S = 10.0
 
 
-def guard(use_of: UseOf, left: Left) -> pulumi.ResourceHookBinding:
-    """Registers the hook and binds it to `before_delete`. For clusters, and for the catalog, which goes before them."""
+def guard(use_of: UseOf, left: Left, moved: Moved) -> pulumi.ResourceHookBinding:
+    """Registers the hook and binds it to `before_delete`: for clusters, for accounts with their grants, for buckets,
+    and for the catalog, which goes before them all."""
+    said: set[str] = set()
+
+    def once(text: str) -> None:
+        if text not in said:
+            said.add(text)
+            pulumi.log.info(text)
 
     async def before_delete(args: pulumi.ResourceHookArgs) -> None:
-        await hold(args.id if args.type == _CLUSTER else None, use_of, left, pulumi.log.info)
+        known = args.old_outputs or {}
+        if args.type != _OBJECT or not moved(str(known.get("bucket"))):
+            await hold(subject_of(args.type, args.id, known), use_of, left, once)
 
     return pulumi.ResourceHookBinding(before_delete=[pulumi.ResourceHook(NAME, before_delete)])
 
 
+def subject_of(type_: str, id_: str, known: Mapping[str, Any]) -> str | None:
+    """What would be taken from jobs. A grant is as good as the account that has it, on the bucket that it is for."""
+    if type_ == _CLUSTER:
+        return id_
+    if type_ == _BUCKET:
+        return f"gs://{known.get('name') or id_}"
+    if type_ == _ACCOUNT:
+        return f"serviceAccount:{known.get('email') or id_.rsplit('/', 1)[-1]}"
+    if "member" in known:
+        on = str(known.get("bucket") or "").removeprefix("b/")
+        return f"{known['member']} gs://{on}" if on else str(known["member"])
+    return None
+
+
 async def hold(
-    cluster: str | None,
+    subject: str | None,
     use_of: UseOf,
     left: Left,
     say: Callable[[str], None],
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> None:
     """Comes back when the deletion may begin. Raises what `check` raises, as soon as it does."""
-    await asyncio.to_thread(check, cluster, use_of)
-    id_ = cluster.rsplit("/", 1)[-1] if cluster else ""
-    wait = left(id_) if cluster else 0.0
+    await asyncio.to_thread(check, subject, use_of)
+    names = [re.split("[/:]", word)[-1] for word in (subject or "").split()]
+    wait = min(map(left, names), default=0.0)
     if wait:
         say(
-            f"cluster {id_} is deleted in {span(math.ceil(wait))}: a job that was sent while it was still offered may "
-            "not be listed yet (SLIPWAY_GRACE sets the time)"
+            f"{_words(subject)} is deleted in {span(math.ceil(wait))}: a job that was sent while it was still offered "
+            "may not be listed yet (SLIPWAY_GRACE sets the time)"
         )
     while wait:
         await sleep(min(wait, _LOOK_EVERY_S))
-        await asyncio.to_thread(check, cluster, use_of)
-        wait = left(id_)
+        await asyncio.to_thread(check, subject, use_of)
+        wait = min(map(left, names))
 
 
-def check(cluster: str | None, use_of: UseOf) -> None:
-    """Raises RuntimeError, whose message the engine shows, when the cluster is in use or when that can't be told."""
-    found = use_of(cluster)
-    what = f"cluster {cluster.rsplit('/', 1)[-1]}" if cluster else "the stack"
+def check(subject: str | None, use_of: UseOf) -> None:
+    """Raises RuntimeError, whose message the engine shows, when jobs need the subject or when that can't be told."""
+    found, what = use_of(subject), _words(subject)
+    loss = "deleting the cluster would cancel what runs on it"
+    if subject is not None and subject.startswith(("gs:", "serviceAccount:")):
+        loss = "deleting it would take away what they need"
     if isinstance(found, Unknown):
         raise RuntimeError(
             f"{what} is not deleted: can't tell whether jobs run on it\n"
@@ -74,10 +110,12 @@ def check(cluster: str | None, use_of: UseOf) -> None:
         )
     if found.jobs:
         jobs, first = found.jobs, found.jobs[0].display_name
-        names = ", ".join(job.display_name + ("" if cluster else f" on {job.cluster_id}") for job in jobs)
+        names = ", ".join(
+            job.display_name + (f" on {job.cluster_id}" if subject is None and job.cluster_id else "") for job in jobs
+        )
         raise RuntimeError(
             f"{what} is not deleted: {len(jobs)} {'job has' if len(jobs) == 1 else 'jobs have'} not ended\n"
-            f"  why: {names}: deleting the cluster would cancel what runs on it\n"
+            f"  why: {names}: {loss}\n"
             f"  fix: slipway jobs wait {first}, or slipway jobs cancel {first}; then again"
         )
     if found.unlisted:
@@ -86,3 +124,14 @@ def check(cluster: str | None, use_of: UseOf) -> None:
             f"  why: by the word of {join(found.unlisted)} itself; deleting it would cancel what runs on it\n"
             "  fix: try again when slipway pools shows no machine in use; slipway jobs shows the job before long"
         )
+
+
+def _words(subject: str | None) -> str:
+    if subject is None:
+        return "the stack"
+    if subject.startswith("gs:"):
+        return f"bucket {subject}"
+    account, _, bucket = subject.removeprefix("serviceAccount:").partition(" ")
+    if account == subject:
+        return f"cluster {subject.rsplit('/', 1)[-1]}"
+    return f"what account {account} may do on {bucket}" if bucket else f"account {account}"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from typing import Any
 
 import pulumi
 from pulumi_gcp import projects, serviceaccount, storage
 
 from slipway.deployment.trainer import email
+from slipway.generations.things import CATALOG, TRAINER, WORK, RetiringThing, Things
 from slipway.live import Live, Unknown
 from slipway.stack import WorkspaceSettings
 
@@ -29,6 +31,8 @@ class Workspace(pulumi.ComponentResource):
     rewrite what others run. Does not own clusters, nor the identities that preview and deploy.
 
     Destroying it keeps `work`, which holds people's results; the catalog can be published again and goes.
+
+    What is not asked for any more and what unfinished jobs need stays as it is, beside what is asked for.
     """
 
     catalog: storage.Bucket
@@ -44,24 +48,32 @@ class Workspace(pulumi.ComponentResource):
         settings: WorkspaceSettings,
         live: Live,
         trainer_roles: Collection[str] = (),
+        things: Things | None = None,
+        hooks: pulumi.ResourceHookBinding | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         """Buckets and the service account that `live` has are adopted, not created.
 
-        `trainer_roles` are those on the project that some template's jobs need.
+        `trainer_roles` are those on the project that some template's jobs need. `hooks` guard the deletion of what
+        jobs need.
         """
+        things = things or Things()
         self.trainer_email = email(settings.trainer, project)
-        facts = {
+        facts: dict[str, Any] = {
             "catalog": f"gs://{settings.catalog_bucket}",
             "work": f"gs://{settings.work_bucket}",
             "trainer": self.trainer_email,
             "submitters": list(settings.submitters),
         }
+        if things.retiring:
+            facts["retiring"] = {
+                thing.words: [job.display_name for job in thing.jobs] or thing.why for thing in things.retiring
+            }
         super().__init__("slipway:components:Workspace", name, facts, opts)
         self._project, self._region = project, region
-        self._existing = _known(live.buckets)
+        self._existing, self._hooks = _known(live.buckets), hooks
         self.catalog = self._bucket(
-            "catalog",
+            things.logical.get(CATALOG, CATALOG),
             settings.catalog_bucket,
             keep=False,
             versioned=True,
@@ -71,15 +83,16 @@ class Workspace(pulumi.ComponentResource):
             ],
         )
         self.work = self._bucket(
-            "work",
+            things.logical.get(WORK, WORK),
             settings.work_bucket,
             keep=True,
             versioned=False,
             rules=[_delete(age=_CLAIM_AGE_DAYS, matches_prefixes=["claims/"])],
         )
         adopted = self.trainer_email in _known(live.service_accounts)
+        trainer = things.logical.get(TRAINER, TRAINER)
         self.trainer = serviceaccount.Account(
-            "trainer",
+            trainer,
             account_id=settings.trainer,
             project=project,
             display_name=f"Slipway trainer ({pulumi.get_stack()})",
@@ -87,11 +100,24 @@ class Workspace(pulumi.ComponentResource):
                 parent=self,
                 import_=f"projects/{project}/serviceAccounts/{self.trainer_email}" if adopted else None,
                 ignore_changes=["displayName", "description"],
+                hooks=hooks,
             ),
         )
-        self._grant_trainer(trainer_roles)
+        catalogs = {things.logical.get(CATALOG, CATALOG): self.catalog}
+        works = {things.logical.get(WORK, WORK): self.work}
+        accounts = {trainer: self.trainer}
+        asked = {f"{trainer}-{role.removeprefix('roles/')}": role for role in trainer_roles}
+        self._roles = {trainer: {**things.grants, **asked}}
+        for thing in things.retiring:
+            if thing.role == TRAINER:
+                accounts[thing.logical] = self._old_account(thing)
+                self._roles[thing.logical] = dict(thing.grants)
+            else:
+                (catalogs if thing.role == CATALOG else works)[thing.logical] = self._old_bucket(thing)
+        for logical, account in accounts.items():
+            self._grant_trainer(logical, account, catalogs, works)
         for member in settings.submitters:
-            self._grant_submitter(member)
+            self._grant_submitter(member, trainer, things.logical.get(CATALOG, CATALOG), works)
         self.register_outputs({"catalog": self.catalog.name, "work": self.work.name, "trainer": self.trainer.email})
 
     def _bucket(
@@ -114,47 +140,82 @@ class Workspace(pulumi.ComponentResource):
             lifecycle_rules=rules,
             force_destroy=not keep,
             opts=pulumi.ResourceOptions(
-                parent=self, import_=bucket if bucket in self._existing else None, retain_on_delete=keep
+                parent=self,
+                import_=bucket if bucket in self._existing else None,
+                retain_on_delete=keep,
+                hooks=None if keep else self._hooks,
             ),
         )
 
-    def _grant_trainer(self, roles: Collection[str]) -> None:
-        member = self.trainer.member
-        for role in roles:
+    def _old_bucket(self, thing: RetiringThing) -> storage.Bucket:
+        keep = thing.role == WORK
+        return storage.Bucket(
+            thing.logical,
+            name=thing.name,
+            project=self._project,
+            location=self._region.upper(),
+            opts=pulumi.ResourceOptions(
+                parent=self, ignore_changes=["*"], retain_on_delete=keep, hooks=None if keep else self._hooks
+            ),
+        )
+
+    def _old_account(self, thing: RetiringThing) -> serviceaccount.Account:
+        return serviceaccount.Account(
+            thing.logical,
+            account_id=thing.name.partition("@")[0],
+            project=self._project,
+            opts=pulumi.ResourceOptions(parent=self, ignore_changes=["*"], hooks=self._hooks),
+        )
+
+    def _grant_trainer(
+        self,
+        logical: str,
+        account: serviceaccount.Account,
+        catalogs: Mapping[str, storage.Bucket],
+        works: Mapping[str, storage.Bucket],
+    ) -> None:
+        for name, role in self._roles[logical].items():
             projects.IAMMember(
-                f"trainer-{role.removeprefix('roles/')}",
+                name,
                 project=self._project,
                 role=role,
-                member=member,
-                opts=pulumi.ResourceOptions(parent=self),
+                member=account.member,
+                opts=pulumi.ResourceOptions(parent=self, hooks=self._hooks),
             )
-        for name, bucket, role in (
-            ("trainer-reads-catalog", self.catalog, "roles/storage.objectViewer"),
-            ("trainer-writes-work", self.work, "roles/storage.objectUser"),
-        ):
-            self._on_bucket(name, bucket, role, member)
+        for name, bucket in catalogs.items():
+            self._on_bucket(
+                f"{logical}-reads-{name}", bucket, "roles/storage.objectViewer", account.member, self._hooks
+            )
+        for name, bucket in works.items():
+            self._on_bucket(f"{logical}-writes-{name}", bucket, "roles/storage.objectUser", account.member, self._hooks)
 
-    def _grant_submitter(self, member: str) -> None:
+    def _grant_submitter(self, member: str, trainer: str, catalog: str, works: Mapping[str, storage.Bucket]) -> None:
         child = pulumi.ResourceOptions(parent=self)
         for purpose, role in _MEMBER_OF_PROJECT.items():
             projects.IAMMember(f"{purpose}-{member}", project=self._project, role=role, member=member, opts=child)
         serviceaccount.IAMMember(
-            f"act-as-trainer-{member}",
+            f"act-as-{trainer}-{member}",
             service_account_id=self.trainer.name,
             role="roles/iam.serviceAccountUser",
             member=member,
             opts=child,
         )
-        for name, bucket, role in (
-            ("reads-catalog", self.catalog, "roles/storage.objectViewer"),
-            ("reads-work", self.work, "roles/storage.objectViewer"),
-            ("creates-work", self.work, "roles/storage.objectCreator"),
-        ):
-            self._on_bucket(f"{name}-{member}", bucket, role, member)
+        self._on_bucket(f"reads-{catalog}-{member}", self.catalog, "roles/storage.objectViewer", member)
+        for name, bucket in works.items():
+            self._on_bucket(f"reads-{name}-{member}", bucket, "roles/storage.objectViewer", member)
+            if bucket is self.work:
+                self._on_bucket(f"creates-{name}-{member}", bucket, "roles/storage.objectCreator", member)
 
-    def _on_bucket(self, name: str, bucket: storage.Bucket, role: str, member: pulumi.Input[str]) -> None:
+    def _on_bucket(
+        self,
+        name: str,
+        bucket: storage.Bucket,
+        role: str,
+        member: pulumi.Input[str],
+        hooks: pulumi.ResourceHookBinding | None = None,
+    ) -> None:
         storage.BucketIAMMember(
-            name, bucket=bucket.name, role=role, member=member, opts=pulumi.ResourceOptions(parent=self)
+            name, bucket=bucket.name, role=role, member=member, opts=pulumi.ResourceOptions(parent=self, hooks=hooks)
         )
 
 

@@ -80,7 +80,8 @@ class LiveJob:
     """A job of any kind. `cluster_id` is the persistent resource it names, None when it runs beside the pools.
 
     `spot`: its machines draw preemptible quota, as Spot and flex-start do. `kind`: "custom job", "hyperparameter tuning
-    job" or "training pipeline". `state` is the API's word.
+    job" or "training pipeline". `state` is the API's word. `buckets` are all that its request names: for packages,
+    outputs, in arguments.
     """
 
     name: str
@@ -94,6 +95,12 @@ class LiveJob:
     replicas: tuple[JobReplicas, ...]
     spot: bool
     kind: str
+    service_account: str = ""
+    buckets: frozenset[str] = frozenset()
+
+    def needs(self, name: str) -> bool:
+        """Whether it runs as an account of this address, or reads or writes in a bucket of this name."""
+        return name == self.service_account or name in self.buckets
 
     @property
     def ended(self) -> bool:
@@ -129,15 +136,21 @@ class PublishedCatalog:
 
     `age`: for how long it has been published, by the storage's own clock; None when that was not told.
     `damage` says what is wrong with one that is there and can't be understood: what it offered can't be told.
+    `needs`: the account and the buckets of jobs that are sent by it.
     """
 
     clusters: Mapping[str, str] = field(default_factory=dict)
     retiring: tuple[str, ...] = ()
     age: timedelta | None = field(default=None, compare=False)
     damage: str = ""
+    needs: frozenset[str] = field(default=frozenset(), compare=False)
 
     def lists(self, cluster_id: str) -> bool:
         return cluster_id in self.retiring or cluster_id in self.clusters.values()
+
+    def offers(self, name: str) -> bool:
+        """Whether somebody may send a job by it that needs this cluster, account or bucket."""
+        return name in self.needs or name in self.clusters.values()
 
 
 @dataclass(frozen=True)

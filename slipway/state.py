@@ -14,6 +14,7 @@ _CLUSTER = "gcp:vertex/aiPersistentResource:AiPersistentResource"
 _BUCKET = "gcp:storage/bucket:Bucket"
 _OBJECT = "gcp:storage/bucketObject:BucketObject"
 _ACCOUNT = "gcp:serviceaccount/account:Account"
+_PROJECT_GRANT = "gcp:projects/iAMMember:IAMMember"
 _TEMPLATE, _CATALOG = "slipway:components:JobTemplate", "slipway:components:Catalog"
 _WORKSPACE = "slipway:components:Workspace"
 
@@ -48,6 +49,15 @@ class StateAccount:
 
 
 @dataclass(frozen=True)
+class StateGrant:
+    """A role that a member has on the project. `name` is the logical one."""
+
+    name: str
+    role: str
+    member: str
+
+
+@dataclass(frozen=True)
 class StateObject:
     """An object in a bucket. `role` is the logical name."""
 
@@ -72,6 +82,7 @@ class State:
     packages: tuple[StateObject, ...] = ()
     catalog: StateObject | None = None
     creation: StateObject | None = None
+    grants: tuple[StateGrant, ...] = ()
 
     def has(self, project: str, region: str, cluster: str) -> bool:
         """Whether it knows a cluster by its id."""
@@ -96,6 +107,11 @@ def read(resources: Mapping[str, Mapping[str, Any]]) -> State:
         packages=tuple(one for parent, one in objects if parent == _TEMPLATE),
         catalog=next((one for parent, one in objects if parent == _CATALOG), None),
         creation=next((one for parent, one in objects if parent == _WORKSPACE), None),
+        grants=tuple(
+            StateGrant(one.name, one.text("role"), one.text("member"))
+            for one in _of(found, _PROJECT_GRANT)
+            if one.text("member").startswith("serviceAccount:")
+        ),
     )
 
 

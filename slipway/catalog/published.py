@@ -11,7 +11,8 @@ from slipway.live import PublishedCatalog
 def published(content: bytes | str, source: str) -> PublishedCatalog:
     """Two keys of a catalog of any schema, older or newer: `clusters` and `retiring`. Never raises.
 
-    They keep their meaning for ever, and nothing else is looked at: no version's catalog stops another's deployment.
+    They keep their meaning for ever, and nothing else matters: no version's catalog stops another's deployment. Account
+    and buckets (`trainer`, `storage`) are taken where they are.
     One that can't be told says so in `damage`, with its address `source`, and lists nothing.
     """
     try:
@@ -25,7 +26,10 @@ def published(content: bytes | str, source: str) -> PublishedCatalog:
         return PublishedCatalog(damage=f"{source}: clusters is not an object of clusters with their ids")
     if not isinstance(retiring, list) or not all(isinstance(id_, str) for id_ in retiring):
         return PublishedCatalog(damage=f"{source}: retiring is not a list of ids")
-    return PublishedCatalog({name: one["id"] for name, one in clusters.items()}, tuple(retiring))
+    storage = body.get("storage")
+    names = [body.get("trainer"), *(storage.values() if isinstance(storage, dict) else ())]
+    needs = frozenset(name for name in names if isinstance(name, str) and name)
+    return PublishedCatalog({name: one["id"] for name, one in clusters.items()}, tuple(retiring), needs=needs)
 
 
 def _has_id(cluster: Any) -> bool:

@@ -10,9 +10,13 @@ from slipway.deployment import trainer
 from slipway.deployment.quota_info import quota_info
 from slipway.errors import ConfigError, ResourceError
 from slipway.generations import Plan, plan
+from slipway.generations.things import CATALOG, TRAINER, WORK
 from slipway.live import Live, LiveJob, Unknown, Use
-from slipway.live_reader import Wanted, read, settle, skipped, use_of_cluster, use_of_stack
+from slipway.live_reader import Wanted, read, settle, skipped, use_of_cluster, use_of_stack, use_of_things
 from slipway.stack import Stack
+from slipway.state import State
+
+_NOTHING = State()
 
 
 def decide(
@@ -23,22 +27,41 @@ def decide(
     say: Callable[[str], None],
     warn: Callable[[str], None],
     metrics: frozenset[str],
+    known: State | Unknown = _NOTHING,
 ) -> tuple[Live, Plan]:
-    """Reads what lives, and the limits of some quota metrics, and plans.
+    """Reads what lives, and the limits of some quota metrics, and plans. `known` is what the engine knows of the stack.
 
     Outside of preview it waits for clusters that are still being made.
 
     Raises ResourceError when what lives can't be told or forbids the plan, AuthError without credentials.
     """
 
+    before = _NOTHING if isinstance(known, Unknown) else known
+    workspace = {
+        CATALOG: stack.workspace.catalog_bucket,
+        WORK: stack.workspace.work_bucket,
+        TRAINER: trainer.email(stack.workspace.trainer, stack.project),
+    }
+
     def live() -> Live:
-        return _live(stack, environ, metrics, preview=preview, warn=warn)
+        return _live(stack, environ, metrics, before, preview=preview, warn=warn)
 
     def planned(found: Live) -> Plan:
-        return plan(stack.clusters, found, stack=stack.name, project=stack.project, region=stack.region, now=now)
+        return plan(
+            stack.clusters,
+            found,
+            stack=stack.name,
+            project=stack.project,
+            region=stack.region,
+            now=now,
+            known=before,
+            workspace=workspace,
+        )
 
     found, decided = settle(live, planned, say, wait=not preview)
     problems = [*decided.problems, *_unread(found.buckets), *_unread(found.service_accounts)]
+    if isinstance(known, Unknown) and not found.skipped:
+        problems.append(f"can't tell what the stack has already, from {known.api}: {known.why}; it needs {known.role}")
     if problems:
         raise ResourceError(
             "what to deploy can't be decided, so nothing was changed",
@@ -53,21 +76,32 @@ def guarded_use(
     environ: Mapping[str, str],
     where: tuple[tuple[str, str], ...],
     stack: str,
+    known: State | Unknown = _NOTHING,
     spared: frozenset[str] = frozenset(),
 ) -> Callable[[str | None], Use | Unknown]:
-    """What the guard asks before a deletion: what is on a cluster by its full name, or with None on all of a stack.
+    """What the guard asks before a deletion: who needs a cluster (its full name), an account
+    (`serviceAccount:ADDRESS`), a bucket (`gs://NAME`), both of these with a space between, or with None anything of the
+    stack.
 
     `where`: the projects and regions that the stack lives in. `spared`: ids of clusters that stay whatever happens.
     """
+    before = _NOTHING if isinstance(known, Unknown) else known
+    catalogs = [one.name for one in before.buckets if one.role.startswith(CATALOG)]  # the others outlive their stack
+    things = [*(one.email for one in before.accounts), *catalogs]
 
-    def ask(cluster: str | None) -> Use | Unknown:
+    def ask(subject: str | None) -> Use | Unknown:
         connection = connect(environ)
-        if cluster:
-            return use_of_cluster(connection, cluster)
+        if subject and subject.startswith("projects/"):
+            return use_of_cluster(connection, subject)
+        needed = [word.removeprefix("gs://").removeprefix("serviceAccount:") for word in (subject or "").split()]
         jobs: list[LiveJob] = []
         unlisted: list[str] = []
         for project, region in where:
-            use = use_of_stack(connection, project, region, stack)
+            use = (
+                use_of_things(connection, project, region, stack, needed)
+                if needed
+                else use_of_stack(connection, project, region, stack, things)
+            )
             if isinstance(use, Unknown):
                 return use
             jobs += [job for job in use.jobs if job.cluster_id not in spared]
@@ -88,7 +122,13 @@ def identity(environ: Mapping[str, str]) -> str:
 
 
 def _live(
-    stack: Stack, environ: Mapping[str, str], metrics: frozenset[str], *, preview: bool, warn: Callable[[str], None]
+    stack: Stack,
+    environ: Mapping[str, str],
+    metrics: frozenset[str],
+    known: State,
+    *,
+    preview: bool,
+    warn: Callable[[str], None],
 ) -> Live:
     if environ.get("SLIPWAY_LIVE", "") == "skip":
         if preview:
@@ -106,6 +146,7 @@ def _live(
         service_account=trainer.email(stack.workspace.trainer, stack.project),
         metrics=metrics,
         read_quota=quota_info,
+        published=known.catalog.bucket if known.catalog else "",
     )
     live, warnings = read(connect(environ), wanted, identity=identity(environ), off_is_empty=preview)
     for warning in warnings:

@@ -25,6 +25,7 @@ class Grace:
         self._asked: float | None = None
         self._published: PublishedCatalog | None = None
         self._published_at = 0.0
+        self._bucket = ""
 
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> Grace:
@@ -43,13 +44,19 @@ class Grace:
                 fix=f"export {VARIABLE}=2m (0 waits for nothing), or unset it",
             ) from error
 
-    def began_with(self, catalog: PublishedCatalog | Unknown | None) -> None:
-        """What was published when this deployment began. A cluster that it left out has been left out for as long."""
-        if isinstance(catalog, PublishedCatalog) and catalog.age is not None:
+    def began_with(self, catalog: PublishedCatalog | Unknown | None, bucket: str = "") -> None:
+        """What was published when this deployment began: what it left out has been left out for as long. `bucket` is
+        where this deployment publishes."""
+        self._bucket = bucket
+        if isinstance(catalog, PublishedCatalog) and catalog.age is not None and not catalog.damage:
             self._published, self._published_at = catalog, self._clock() - catalog.age.total_seconds()
 
-    def left(self, cluster: str) -> float:
-        """How long to wait for a cluster yet, 0 when its time is over.
+    def moved(self, bucket: str) -> bool:
+        """Whether this deployment publishes in another bucket than this one."""
+        return bool(self._bucket) and bucket != self._bucket
+
+    def left(self, name: str) -> float:
+        """How long to wait for a cluster, an account or a bucket yet, 0 when its time is over.
 
         Otherwise it counts from the first question of this deployment. That comes after the new catalog was published;
         in a destruction after the catalog was deleted, which goes first of all.
@@ -57,6 +64,6 @@ class Grace:
         now = self._clock()
         self._asked = now if self._asked is None else self._asked
         since = self._asked
-        if self._published is not None and cluster not in self._published.clusters.values():
+        if self._published is not None and not self._published.offers(name):
             since = min(since, self._published_at)
         return max(0.0, since + self._wanted - now)

@@ -7,7 +7,8 @@ from datetime import datetime
 
 from slipway.cluster import PoolSpec
 from slipway.deployment.revision import Revision
-from slipway.generations import Current, Plan, Retiring
+from slipway.generations import Current, Plan, Retiring, RetiringThing
+from slipway.generations.things import WORK
 from slipway.live import STACK_LABEL, Live, LiveCluster, LiveJob, Unknown
 from slipway.prices import price_in_words, total
 from slipway.quota import QuotaReport
@@ -34,6 +35,8 @@ def summary(
         for failed in plan.cleared
     ]
     lines += [f"cluster {id_} is idle and not asked for any more: it will be deleted" for id_ in plan.deleted]
+    lines += [_retiring_thing(thing, now) for thing in plan.things.retiring]
+    lines += [line for thing in plan.things.released for line in _released(thing)]
     for name, some in offers.items():
         lines += _template(name, report, some)
     return "\n".join(lines)
@@ -91,6 +94,21 @@ def _retiring(retiring: Retiring, now: datetime) -> str:
 
 def _failure(cluster: LiveCluster) -> str:
     return f"failed ({cluster.error})" if cluster.error else "failed"
+
+
+def _retiring_thing(thing: RetiringThing, now: datetime) -> str:
+    if not thing.jobs:
+        return f"{thing.words} retires with a later deployment ({thing.why})"
+    need = "the job that needs it has" if len(thing.jobs) == 1 else f"the {len(thing.jobs)} jobs that need it have"
+    return f"{thing.words} retires when {need} ended: {join(_job(job, now) for job in thing.jobs)}"
+
+
+def _released(thing: RetiringThing) -> Iterator[str]:
+    if thing.role != WORK:
+        yield f"{thing.words} is not asked for any more and no job needs it: it will be deleted"
+        return
+    yield f"{thing.words} is not asked for any more: it stays, with people's results, and is this stack's no longer"
+    yield f"  to delete it and all in it: gcloud storage rm --recursive gs://{thing.name}"
 
 
 def _job(job: LiveJob, now: datetime) -> str:

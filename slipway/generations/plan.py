@@ -6,12 +6,15 @@ one is let go when nothing runs on it any more.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from slipway.cluster import ClusterSpec
 from slipway.generations.fingerprint import LONGEST_ID, cluster_id, fingerprint
+from slipway.generations.things import Things, things
 from slipway.live import HASH_LABEL, NAME_LABEL, STACK_LABEL, Live, LiveCluster, LiveJob, PublishedCatalog, Unknown
+from slipway.state import State
 
 SPENT_STATES = frozenset({"ERROR", "STOPPING"})
 RUNNING_STATES = frozenset({"RUNNING", "UPDATING"})
@@ -22,6 +25,7 @@ _PREFERENCE = {"RUNNING": 0, "UPDATING": 0, "REBOOTING": 1, "PROVISIONING": 2}
 
 WHY_JOBS = "jobs on it"
 WHY_IN_USE = "machines are in use by a job that the lists do not show yet"
+WHY_UNREAD = "the jobs were not read"
 WHY_UNPUBLISHED = "in no catalog"
 WHY_DAMAGED = "the published catalog is damaged"
 WHY_BUSY_STATE = "can't be deleted in its state"
@@ -59,7 +63,7 @@ class Plan:
 
     `waiting`: current clusters still being made; `up` waits for their end and plans again. `deleted`: ids of ours that
     are not declared, so that Pulumi deletes them. `cleared`: failed ones in no catalog, which `up` itself deletes
-    before it makes their successor. `notes` are for the person's eyes.
+    before it makes their successor. `things` are the accounts and buckets. `notes` are for the person's eyes.
     """
 
     current: tuple[Current, ...] = ()
@@ -69,6 +73,7 @@ class Plan:
     cleared: tuple[LiveCluster, ...] = ()
     problems: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    things: Things = field(default_factory=Things)
 
     @property
     def creates(self) -> tuple[ClusterSpec, ...]:
@@ -88,9 +93,12 @@ def plan(
     project: str,
     region: str,
     now: datetime | None = None,
+    known: State | None = None,
+    workspace: Mapping[str, str] | None = None,
 ) -> Plan:
     """The table of the design, row by row. Pure: the same arguments give the same plan.
 
+    `known` is what the engine knows, `workspace` what is asked for by role: buckets' names and the trainer's address.
     A cluster is ours when its labels say stack, name and hash, and its id is one that these give.
     """
     wanted = [(spec, fingerprint(stack, project, region, spec)) for spec in declared]
@@ -100,6 +108,7 @@ def plan(
                 Current(spec, cluster_id(spec.name, digest), digest, import_=False) for spec, digest in wanted
             ),
             notes=("live clusters, jobs and quota were not read: what is asked for is shown as if nothing existed",),
+            things=things(known or State(), workspace or {}, (), WHY_UNREAD),
         )
     if isinstance(live.clusters, Unknown) or isinstance(live.jobs, Unknown):
         parts = (("the clusters", live.clusters), ("the jobs", live.jobs))
@@ -134,6 +143,7 @@ def plan(
             deleted.append(cluster.id)
     if problems:
         return Plan(problems=tuple(problems))
+    unlisted = any(cluster.in_use and not jobs[id_] for id_, cluster in ours.items())
     return Plan(
         current=tuple(current),
         retiring=tuple(retiring),
@@ -141,6 +151,7 @@ def plan(
         deleted=tuple(deleted),
         cleared=tuple(cleared),
         notes=_damaged(live.catalog),
+        things=things(known or State(), workspace or {}, live.jobs, WHY_IN_USE if unlisted else ""),
     )
 
 

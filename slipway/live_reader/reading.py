@@ -34,7 +34,8 @@ _PIPELINE_NOT_ENDED = " AND ".join(f'state!="PIPELINE_STATE_{state}"' for state 
 
 @dataclass(frozen=True)
 class Wanted:
-    """Where to look. `service_account` is an address, `catalog` the catalog object's name.
+    """Where to look. `service_account` is an address, `catalog` the catalog object's name, `published` the bucket that
+    has it now, where that is another one than it will be in.
 
     `metrics` are those whose limits matter, and `read_quota` turns what is listed of one into a value.
     """
@@ -47,6 +48,7 @@ class Wanted:
     catalog: str = "catalog.json"
     metrics: frozenset[str] = frozenset()
     read_quota: ReadQuota = QuotaInfo.read
+    published: str = ""
 
 
 def skipped() -> Live:
@@ -152,7 +154,7 @@ class Reader:
         )
 
     def catalog(self) -> PublishedCatalog | Unknown | None:
-        at = Location(self.wanted.catalog_bucket, self.wanted.catalog)
+        at = Location(self.wanted.published or self.wanted.catalog_bucket, self.wanted.catalog)
 
         def existing() -> PublishedCatalog | None:
             try:

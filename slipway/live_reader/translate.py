@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -12,6 +14,7 @@ from slipway.cluster import Disk
 from slipway.live import INCREASABLE, JobReplicas, LiveCluster, LiveJob, LivePool, QuotaLimit
 from slipway.rules import WAYS
 
+_BUCKET = re.compile(r"(?:gs://|/gcs/)([a-z0-9][a-z0-9_.-]*[a-z0-9])")
 _PREEMPTIBLE = tuple(way.strategy for way in WAYS.values() if way.preemptible)
 _INELIGIBLE = {
     "NOT_ENOUGH_USAGE_HISTORY": "no increase: too little usage history",
@@ -57,6 +60,10 @@ def custom_job(job: CustomJob) -> LiveJob:
         replicas=_replicas(job.worker_pools, 1),
         spot=job.strategy in _PREEMPTIBLE,
         kind="custom job",
+        service_account=job.service_account,
+        buckets=_buckets(
+            [job.output, *((pool.packages, pool.args, pool.env, pool.command) for pool in job.worker_pools)]
+        ),
     )
 
 
@@ -87,7 +94,14 @@ def _job(body: Mapping[str, Any], spec: Mapping[str, Any], kind: str, times: int
         replicas=_replicas(tuple(map(WorkerPool.read, spec.get("workerPoolSpecs", ()))), times),
         spot=spec.get("scheduling", {}).get("strategy") in _PREEMPTIBLE,
         kind=kind,
+        service_account=spec.get("serviceAccount", ""),
+        buckets=_buckets(body),
     )
+
+
+def _buckets(request: object) -> frozenset[str]:
+    """Every bucket that a request names, wherever."""
+    return frozenset(_BUCKET.findall(json.dumps(request)))
 
 
 def camel(value: Any) -> Any:

@@ -63,6 +63,49 @@ def test_not_knowing_is_no_permission() -> None:
     assert "roles/aiplatform.viewer" in str(refusal.value)
 
 
+ACCOUNT = "serviceAccount:trainer@acme-dev.iam.gserviceaccount.com"
+
+
+@pytest.mark.parametrize(
+    ("subject", "what"),
+    [
+        (ACCOUNT, "account trainer@acme-dev.iam.gserviceaccount.com"),
+        ("gs://acme-catalog", "bucket gs://acme-catalog"),
+        (
+            f"{ACCOUNT} gs://acme-catalog",
+            "what account trainer@acme-dev.iam.gserviceaccount.com may do on gs://acme-catalog",
+        ),
+    ],
+)
+def test_what_a_job_needs_stays(subject: str, what: str) -> None:
+    with pytest.raises(RuntimeError) as refusal:
+        check(subject, answers(Use((job("tune"),))))
+    assert str(refusal.value).splitlines() == [
+        f"{what} is not deleted: 1 job has not ended",
+        "  why: tune: deleting it would take away what they need",
+        "  fix: slipway jobs wait tune, or slipway jobs cancel tune; then again",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("type_", "known", "subject"),
+    [
+        ("gcp:vertex/aiPersistentResource:AiPersistentResource", {"name": "cpu-1a2b3c4"}, CLUSTER),
+        ("gcp:storage/bucket:Bucket", {"name": "acme-catalog"}, "gs://acme-catalog"),
+        ("gcp:serviceaccount/account:Account", {"email": ACCOUNT.partition(":")[2]}, ACCOUNT),
+        ("gcp:projects/iAMMember:IAMMember", {"member": ACCOUNT, "project": "acme-dev"}, ACCOUNT),
+        (
+            "gcp:storage/bucketIAMMember:BucketIAMMember",
+            {"member": ACCOUNT, "bucket": "b/acme-work"},
+            f"{ACCOUNT} gs://acme-work",
+        ),
+        ("gcp:storage/bucketObject:BucketObject", {"bucket": "acme-catalog", "name": "catalog.json"}, None),
+    ],
+)
+def test_it_tells_what_would_be_taken_from_jobs(type_: str, known: dict[str, str], subject: str | None) -> None:
+    assert module.subject_of(type_, CLUSTER, known) == subject
+
+
 class Waiting:
     """A cluster that must wait, a service that finds a job after some questions, and what was said and slept."""
 
@@ -135,7 +178,8 @@ def test_its_name_is_frozen() -> None:
 def test_it_is_bound_to_the_deletion_of_a_cluster() -> None:
     def program() -> None:
         item = Current(cluster(), "cpu-1a2b3c4", "1a2b3c4", import_=False)
-        PersistentResource(item, project=PROJECT, region=REGION, hooks=guard(answers(Use()), lambda _: 0.0))
+        hooks = guard(answers(Use()), lambda _: 0.0, lambda _: False)
+        PersistentResource(item, project=PROJECT, region=REGION, hooks=hooks)
 
     asked = only(declared(program), "gcp:vertex/aiPersistentResource:AiPersistentResource")
     assert list(asked.request.hooks.before_delete) == ["slipway-guard-v1"]

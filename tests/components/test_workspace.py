@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from components.workspace import Workspace
+from slipway.generations import RetiringThing, Things
 from slipway.live import Live, Unknown
 from slipway.stack import WorkspaceSettings
 
@@ -15,8 +16,12 @@ TRAINER = "serviceAccount:slipway-dev-trainer@acme-dev.iam.gserviceaccount.com"
 TEAM = "group:ml@acme.example"
 
 
-def workspace(settings: WorkspaceSettings = SETTINGS, live: Live = NOTHING) -> list[Asked]:
-    return declared(lambda: Workspace("workspace", project=PROJECT, region=REGION, settings=settings, live=live))
+def workspace(
+    settings: WorkspaceSettings = SETTINGS, live: Live = NOTHING, things: Things | None = None
+) -> list[Asked]:
+    return declared(
+        lambda: Workspace("workspace", project=PROJECT, region=REGION, settings=settings, live=live, things=things)
+    )
 
 
 def test_it_publishes_its_facts() -> None:
@@ -117,6 +122,69 @@ def test_what_exists_is_adopted() -> None:
     account = only(asked, "gcp:serviceaccount/account:Account")
     assert account.request.importId == f"projects/{PROJECT}/serviceAccounts/{email}"
     assert set(account.request.ignoreChanges) == {"displayName", "description"}
+
+
+OLD = "old@acme-dev.iam.gserviceaccount.com"
+RETIRING = Things(
+    logical={"catalog": "catalog-acme-catalog", "work": "work-acme-work", "trainer": "trainer-slipway-dev-trainer"},
+    retiring=(
+        RetiringThing("catalog", "catalog", "acme-old"),
+        RetiringThing("work", "work", "acme-results", why="lists lag"),
+        RetiringThing("trainer", "trainer", OLD, grants={"trainer-aiplatform.user": "roles/aiplatform.user"}),
+    ),
+)
+
+
+def test_what_retires_stays_as_it_is_under_its_name_with_what_it_may_do() -> None:  # N1
+    asked = workspace(things=RETIRING)
+    buckets, accounts = every(asked, BUCKET), every(asked, "gcp:serviceaccount/account:Account")
+    assert {name: item.inputs["name"] for name, item in buckets.items()} == {
+        "catalog": "acme-old",
+        "work": "acme-results",
+        "catalog-acme-catalog": "acme-catalog",
+        "work-acme-work": "acme-work",
+    }
+    for old in (buckets["catalog"], buckets["work"], accounts["trainer"]):
+        assert list(old.request.ignoreChanges) == ["*"]
+        assert old.request.importId == ""
+    assert buckets["work"].request.retainOnDelete and not buckets["catalog"].request.retainOnDelete
+    assert accounts["trainer"].inputs["accountId"] == "old"
+    assert only(asked, "slipway:components:Workspace").inputs["retiring"]["bucket gs://acme-results"] == "lists lag"
+
+    grants = {name: (item.inputs["bucket"], item.inputs["member"]) for name, item in every(asked, MEMBER).items()}
+    for name, bucket, member in (
+        ("trainer-reads-catalog", "acme-old", f"serviceAccount:{OLD}"),
+        ("trainer-writes-work", "acme-results", f"serviceAccount:{OLD}"),
+        ("trainer-slipway-dev-trainer-reads-catalog", "acme-old", TRAINER),
+        ("trainer-slipway-dev-trainer-reads-catalog-acme-catalog", "acme-catalog", TRAINER),
+        (f"reads-work-{TEAM}", "acme-results", TEAM),
+        (f"reads-catalog-acme-catalog-{TEAM}", "acme-catalog", TEAM),
+    ):
+        assert grants[name] == (bucket, member)
+    assert f"creates-work-{TEAM}" not in grants and f"reads-catalog-{TEAM}" not in grants, "nobody is sent there"
+    on_project = every(asked, "gcp:projects/iAMMember:IAMMember")
+    assert on_project["trainer-aiplatform.user"].inputs["member"] == f"serviceAccount:{OLD}"
+    act_as = only(asked, "gcp:serviceaccount/iAMMember:IAMMember")
+    assert act_as.name == f"act-as-trainer-slipway-dev-trainer-{TEAM}"
+
+
+def test_the_names_of_a_stack_that_never_renamed_anything_are_frozen() -> None:
+    """Its state has them: under others everything would be made anew."""
+    asked = workspace()
+    assert set(every(asked, BUCKET)) == {"catalog", "work"}
+    assert set(every(asked, "gcp:serviceaccount/account:Account")) == {"trainer"}
+    assert set(every(asked, MEMBER)) == {
+        "trainer-reads-catalog",
+        "trainer-writes-work",
+        f"reads-catalog-{TEAM}",
+        f"reads-work-{TEAM}",
+        f"creates-work-{TEAM}",
+    }
+
+
+def test_an_account_keeps_the_roles_that_its_jobs_use() -> None:  # N1
+    asked = workspace(things=Things(grants={"trainer-aiplatform.user": "roles/aiplatform.user"}))
+    assert every(asked, "gcp:projects/iAMMember:IAMMember")["trainer-aiplatform.user"].inputs["member"] == TRAINER
 
 
 def test_it_can_not_be_declared_without_knowing_what_exists() -> None:

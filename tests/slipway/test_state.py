@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from slipway.state import State, StateAccount, StateBucket, StateCluster, StateObject, read
+from slipway.state import State, StateAccount, StateBucket, StateCluster, StateGrant, StateObject, read
 
 HEAD = "urn:pulumi:prod::slipway::"
 CLUSTER = "gcp:vertex/aiPersistentResource:AiPersistentResource"
@@ -54,6 +54,12 @@ STACK = {
         name="clusters/asked-for.json",
     ),
     **resource("slipway:components:Workspace$gcp:projects/iAMMember:IAMMember", "submit-group::of@acme.example"),
+    **resource(
+        "slipway:components:Workspace$gcp:projects/iAMMember:IAMMember",
+        "trainer-viewer",
+        role="roles/viewer",
+        member="serviceAccount:trainer@acme.iam.gserviceaccount.com",
+    ),
 }
 
 
@@ -66,6 +72,7 @@ def test_a_stack_is_read_by_roles_and_places() -> None:
         packages=(StateObject("nap-0123456789ab", "acme-catalog", "packages/nap-0123456789ab.tar.gz"),),
         catalog=StateObject("catalog", "acme-catalog", "catalog.json"),
         creation=StateObject("creation", "acme-catalog", "clusters/asked-for.json"),
+        grants=(StateGrant("trainer-viewer", "roles/viewer", "serviceAccount:trainer@acme.iam.gserviceaccount.com"),),
     )
 
 

@@ -9,7 +9,7 @@ from slipway.deployment.decide import decide, identity
 from slipway.deployment.quota_info import quota_info
 from slipway.deployment.trainer import email
 from slipway.errors import ConfigError, ResourceError, SlipwayError
-from slipway.live import Live
+from slipway.live import Live, Unknown
 from slipway.live_reader import Wanted
 from slipway.stack import Stack, WorkspaceSettings
 
@@ -63,6 +63,19 @@ def test_limits_are_read_of_what_is_drawn_alone_and_parsed_by_the_official_messa
     drawn = frozenset({"custom_model_training_cpus"})
     decide(STACK, {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}, True, NOW, silent, silent, drawn)
     assert [(wanted.metrics, wanted.read_quota) for wanted in asked] == [(drawn, quota_info)]
+
+
+def test_a_stack_whose_state_can_not_be_told_is_not_deployed() -> None:
+    """Under a wrong logical name a bucket would be adopted, and deleted under its right one."""
+    known = Unknown("no such function", "the engine", "a newer Pulumi")
+    environ = {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}
+    with pytest.raises(ResourceError) as error:
+        decide(STACK, environ, True, NOW, silent, silent, frozenset(), known)
+    assert error.value.why.splitlines()[-1] == (
+        "can't tell what the stack has already, from the engine: no such function; it needs a newer Pulumi"
+    )
+    live, _ = decide(STACK, {"SLIPWAY_LIVE": "skip"}, True, NOW, silent, silent, frozenset(), known)
+    assert live.skipped
 
 
 def test_an_endpoint_that_is_none_is_an_error_of_configuration() -> None:

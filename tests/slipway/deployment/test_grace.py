@@ -62,6 +62,18 @@ def test_the_time_of_the_deployment_itself_counts_too() -> None:
     assert grace.left("cpu-old") == 50
 
 
+def test_an_account_and_buckets_are_offered_as_clusters_are() -> None:
+    clock = Clock()
+    grace = Grace(120, clock)
+    grace.began_with(
+        PublishedCatalog({}, (), timedelta(hours=1), needs=frozenset({"acme-work", "t@acme.iam"})), "acme-2"
+    )
+    assert grace.left("t@acme.iam") == grace.left("acme-work") == 120
+    assert grace.left("u@acme.iam") == 0
+    assert grace.moved("acme-catalog") and not grace.moved("acme-2")
+    assert not Grace(120, clock).moved("acme-catalog"), "in a destruction nothing is published elsewhere"
+
+
 @pytest.mark.parametrize(
     ("environ", "expected"),
     [({}, 120), ({"SLIPWAY_GRACE": ""}, 120), ({"SLIPWAY_GRACE": "5m"}, 300), ({"SLIPWAY_GRACE": " 90 "}, 90)],

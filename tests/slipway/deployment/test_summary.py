@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from slipway.cluster import ClusterSpec, Disk, PoolSpec
 from slipway.deployment.revision import Revision
 from slipway.deployment.summary import neighbours, overdue, pool_in_words, summary
-from slipway.generations import Current, Plan, Retiring
+from slipway.generations import Current, Plan, Retiring, RetiringThing, Things
 from slipway.live import STACK_LABEL, Live, LiveCluster, LiveJob, Unknown
 from slipway.prices import price_in_words, total
 from slipway.quota import QuotaReport, WayVerdict
@@ -77,6 +77,31 @@ def test_a_failed_one_says_why_and_when_it_goes() -> None:  # N2
 def test_what_is_deleted_is_said() -> None:
     assert told(Plan(deleted=("cpu-0000000",)))[1] == (
         "cluster cpu-0000000 is idle and not asked for any more: it will be deleted"
+    )
+
+
+def test_accounts_and_buckets_retire_in_words() -> None:
+    tune = job("tune-27b", "JOB_STATE_RUNNING", 14, **{"slipway-user": "ada"})
+    digits = job("digits", "JOB_STATE_QUEUED", None)
+    account = RetiringThing("trainer", "trainer", "old@acme.iam.gserviceaccount.com", (tune,))
+    bucket = RetiringThing("catalog", "catalog", "acme-catalog", (tune, digits))
+    doubtful = RetiringThing("work", "work", "acme-work", (), "lists lag")
+    lines = told(Plan(things=Things(retiring=(account, bucket, doubtful))))
+    assert lines[1].startswith(
+        "account old@acme.iam.gserviceaccount.com retires when the job that needs it has ended: "
+    )
+    assert lines[1].endswith("tune-27b (by ada, running 14 min)")
+    assert lines[2].startswith("bucket gs://acme-catalog retires when the 2 jobs that need it have ended: tune-27b (by")
+    assert lines[2].endswith("digits (queued 2 h)")
+    assert lines[3] == "bucket gs://acme-work retires with a later deployment (lists lag)"
+
+
+def test_what_no_job_needs_goes_but_peoples_results_stay() -> None:
+    released = (RetiringThing("catalog", "catalog", "acme-catalog"), RetiringThing("work", "work", "acme-work"))
+    assert "\n".join(told(Plan(things=Things(released=released)))[1:]) == (
+        "bucket gs://acme-catalog is not asked for any more and no job needs it: it will be deleted\n"
+        "bucket gs://acme-work is not asked for any more: it stays, with people's results, and is this stack's no "
+        "longer\n  to delete it and all in it: gcloud storage rm --recursive gs://acme-work"
     )
 
 

@@ -11,7 +11,7 @@ from slipway.cloud.quotas import QuotaInfo, ReadQuota
 from slipway.cluster import Disk
 from slipway.deployment.quota_info import quota_info
 from slipway.live import JobReplicas, Live, LiveCluster, LivePool, PublishedCatalog, QuotaLimit, Unknown, Use
-from slipway.live_reader import read, use_of_cluster, use_of_stack
+from slipway.live_reader import read, use_of_cluster, use_of_stack, use_of_things
 
 from .conftest import PATHS, WANTED, Service
 
@@ -127,6 +127,42 @@ def test_jobs_of_every_kind(connection: Connection, service: Service) -> None:
     group = JobReplicas("n1-standard-8", None, 0, 2, Disk())
     assert [job.replicas[0].replicas for job in found] == [2, 6, 1, 4], "a tuning job is all its trials at once"
     assert found[0].replicas == (group,)
+
+
+def test_what_jobs_of_every_kind_need(connection: Connection, service: Service) -> None:
+    spec = {
+        "serviceAccount": "trainer@acme.iam.gserviceaccount.com",
+        "baseOutputDirectory": {"outputUriPrefix": "gs://acme-work/jobs/1"},
+        "workerPoolSpecs": [
+            {
+                "replicaCount": "1",
+                "pythonPackageSpec": {"packageUris": ["gs://acme-catalog/a.tar.gz"], "args": ["--in=/gcs/acme-data/x"]},
+            }
+        ],
+    }
+    service["jobs"] = {"customJobs": [{"name": "j/1", "state": "JOB_STATE_QUEUED", "jobSpec": spec}]}
+    service["tuning"] = {
+        "hyperparameterTuningJobs": [{"name": "t/2", "state": "JOB_STATE_RUNNING", "trialJobSpec": spec}]
+    }
+    snake = {
+        "service_account": spec["serviceAccount"],
+        "base_output_directory": {"output_uri_prefix": "gs://acme-work/jobs/1"},
+        "worker_pool_specs": [
+            {
+                "container_spec": {"args": ["gs://acme-catalog/a.tar.gz", "gs://acme-data/x"]},
+            }
+        ],
+    }
+    service["pipelines"] = {
+        "trainingPipelines": [{"name": "p/3", "state": "PIPELINE_STATE_RUNNING", "trainingTaskInputs": snake}]
+    }
+    found = live(connection).jobs
+    assert isinstance(found, tuple) and len(found) == 3
+    for job in found:
+        assert job.service_account == "trainer@acme.iam.gserviceaccount.com", job.kind
+        assert job.buckets == {"acme-work", "acme-catalog", "acme-data"}, job.kind
+        assert job.needs("acme-work") and job.needs("trainer@acme.iam.gserviceaccount.com")
+        assert not job.needs("acme")
 
 
 def test_only_jobs_that_have_not_ended_are_asked_for_and_kept(connection: Connection, service: Service) -> None:
@@ -327,6 +363,33 @@ def test_the_guard_sees_the_jobs_of_a_stack(connection: Connection, service: Ser
     found = use_of_stack(connection, "acme", "us-central1", "dev")
     assert isinstance(found, Use)
     assert [job.display_name for job in found.jobs] == ["on-0"]
+
+
+def test_the_guard_sees_the_jobs_that_need_something(connection: Connection, service: Service) -> None:
+    """Also those that run beside the stack's clusters."""
+    specs = [
+        {"serviceAccount": "t@acme.iam", "baseOutputDirectory": {"outputUriPrefix": "gs://acme-work/1"}},
+        {"serviceAccount": "t@acme.iam", "baseOutputDirectory": {"outputUriPrefix": "gs://other/1"}},
+        {"serviceAccount": "u@acme.iam", "baseOutputDirectory": {"outputUriPrefix": "gs://other/1"}},
+    ]
+    service["jobs"] = {
+        "customJobs": [
+            {"name": f"j/{i}", "displayName": str(i), "state": "JOB_STATE_RUNNING", "jobSpec": spec}
+            for i, spec in enumerate(specs)
+        ]
+    }
+
+    def needing(*things: str) -> list[str]:
+        found = use_of_things(connection, "acme", "us-central1", "dev", things)
+        assert isinstance(found, Use)
+        return [job.display_name for job in found.jobs]
+
+    assert needing("t@acme.iam") == ["0", "1"]
+    assert needing("t@acme.iam", "acme-work") == ["0"], "what an account may do on a bucket"
+    assert needing("acme-catalog") == []
+    found = use_of_stack(connection, "acme", "us-central1", "dev", ["acme-work", "u@acme.iam"])
+    assert isinstance(found, Use)
+    assert [job.display_name for job in found.jobs] == ["0", "2"]
 
 
 def test_the_guard_asks_every_cluster_of_a_stack(connection: Connection, service: Service) -> None:
