@@ -33,11 +33,12 @@ def storage(checkout: Checkout, token: str, method: str, bucket: str, name: str)
 def test_the_previewer_previews_and_deploys_nothing(checkout: Checkout) -> None:
     first = checkout.pulumi("preview", role="previewer")
     assert first.code == 0, first.said
-    assert "+ 22 to create" in first.said
+    assert "+ 23 to create" in first.said
     refused = checkout.pulumi("up", role="previewer")
     assert refused.code == 1, refused.said
     assert "Error 403" in refused.said
-    assert "'aiplatform.persistentResources.create' denied" in refused.said
+    # A cluster is asked for when its catalog bucket is there.
+    assert "previewer@slipway-local.iam.gserviceaccount.com does not have storage.buckets.create access" in refused.said
     assert checkout.nothing_made()
 
 
