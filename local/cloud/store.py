@@ -25,6 +25,9 @@ _TOP = "\U0010ffff"
 Documents = list[tuple[str, dict[str, Any]]]
 """Names and bodies."""
 
+Texts = list[tuple[str, str]]
+"""Names and bodies in JSON."""
+
 
 class _Connection(sqlite3.Connection):
     """The library's connection takes no weak references; a thread's connection should go when the thread goes."""
@@ -87,11 +90,15 @@ class Store:
 
     def list(self, kind: str, prefix: str = "") -> Documents:
         """All documents of a kind whose names start with `prefix`, oldest first."""
-        rows = self._connection().execute(
+        return [(name, _object(text)) for name, text in self.texts(kind, prefix)]
+
+    def texts(self, kind: str, prefix: str = "") -> Texts:
+        """The same, with bodies as the JSON that is stored: for who knows what a text means from an earlier look."""
+        rows: sqlite3.Cursor = self._connection().execute(
             "SELECT name, body FROM documents WHERE kind = ? AND name >= ? AND name < ? ORDER BY seq",
             (kind, prefix, prefix + _TOP),
         )
-        return [(name, _object(body)) for name, body in rows]
+        return rows.fetchall()
 
     def page(
         self, kind: str, prefix: str = "", after: str = "", size: int = 100, *, newest_first: bool = False

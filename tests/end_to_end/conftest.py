@@ -15,6 +15,8 @@ from tests.local.conftest import FAST, ROOT, LocalCloud, cloud
 
 __all__ = ["cloud", "engine", "engine_home", "new_checkout"]
 
+FAST_FLAGS = tuple(word for setting in FAST for word in ("--set", setting))
+
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
@@ -27,18 +29,25 @@ def clone(tmp_path: Path) -> Path:
 def own_cloud(tmp_path: Path) -> Iterator[LocalCloud]:
     """A running cloud of the test's own, for tests that kill it, change its settings or switch faults on."""
     mine = LocalCloud(tmp_path / "cloud")
-    mine.up(*[word for setting in FAST for word in ("--set", setting)])
+    mine.up(*FAST_FLAGS)
     yield mine
     mine.local("down")
 
 
 @pytest.fixture(scope="session")
-def deployed(tmp_path_factory: pytest.TempPathFactory, cloud: LocalCloud, new_checkout: NewCheckout) -> Checkout:
-    """A deployed stack that tests share: they submit to it and read, and leave it as it is."""
-    made = new_checkout(tmp_path_factory.mktemp("deployed"), cloud, "shared")
+def deployed(tmp_path_factory: pytest.TempPathFactory, new_checkout: NewCheckout) -> Iterator[Checkout]:
+    """A deployed stack that tests share: they submit to it and read, and leave it as it is.
+
+    Its cloud has no other stack: one that is taken down takes its submitters' roles on the project along.
+    """
+    folder = tmp_path_factory.mktemp("deployed")
+    mine = LocalCloud(folder / "cloud")
+    mine.up(*FAST_FLAGS)
+    made = new_checkout(folder, mine, "shared")
     made.write(workspace={"submitters": ["group:ml-engineers@slipway.example"], "code": True})
     made.up()
-    return made
+    yield made
+    mine.local("down")
 
 
 @pytest.fixture
@@ -54,7 +63,10 @@ def own(tmp_path: Path, own_cloud: LocalCloud, new_checkout: NewCheckout) -> Che
 
 
 @pytest.fixture
-def faults(cloud: LocalCloud) -> Iterator[Callable[..., None]]:
-    """Switches faults of the shared cloud on, for the test's time."""
+def faults(request: pytest.FixtureRequest) -> Iterator[Callable[..., None]]:
+    """Switches faults on, for the test's time: of the cloud of the shared stack where the test uses that, else of the
+    shared cloud."""
+    shared = "deployed" in request.fixturenames
+    cloud: LocalCloud = request.getfixturevalue("deployed").cloud if shared else request.getfixturevalue("cloud")
     yield lambda *faults: cloud.rest("POST", "/slipway/faults", {"faults": list(faults)})
     cloud.rest("DELETE", "/slipway/faults")

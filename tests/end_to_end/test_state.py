@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from slipway.state import State
 from tests.checkouts.bucket_backend import bucket_backend
 from tests.checkouts.checkout import PROJECT, REGION, Checkout
 
@@ -16,7 +17,7 @@ import pulumi
 from components.state import known
 pulumi.log.info(f"KNOWN {known()!r}")
 """
-NOTHING = "State(clusters=(), components=frozenset(), buckets=(), accounts=(), packages=(), catalog=None)"
+NOTHING = repr(State())
 
 
 def told(checkout: Checkout, verb: str, *arguments: str, **extra: str) -> str:
