@@ -9,10 +9,12 @@ from slipway.cloud.resources import PersistentResource
 from slipway.deployment.new_cluster import Cloud
 from slipway.errors import ResourceError
 from slipway.live import HASH_LABEL, Unknown
+from slipway.words import span
 
 
-def clear(id_: str, known_by: Mapping[str, str], cloud: Cloud, pause: Callable[[], None]) -> str:
-    """Deletes it and waits until it is gone. Only one of ours, in ERROR, without jobs; else says what stays, and why.
+def clear(id_: str, known_by: Mapping[str, str], cloud: Cloud, pause: Callable[[], None], within: float) -> str:
+    """Deletes it and waits until it is gone, for so many seconds. Only one of ours, in ERROR, without jobs; else it
+    says what stays, and why.
 
     It may be of another generation than `known_by` tells, not of another stack or name.
     """
@@ -22,7 +24,10 @@ def clear(id_: str, known_by: Mapping[str, str], cloud: Cloud, pause: Callable[[
             _may_go(found, known_by, cloud)
             cloud.vertex.delete_persistent_resource(id_)
             cloud.say(f"cluster {id_} failed ({found.error or 'for no reason given'}) and is deleted: it holds nothing")
-        while cloud.vertex.persistent_resource(id_).state in ("STOPPING", "ERROR"):
+        began = cloud.now()
+        while (state := cloud.vertex.persistent_resource(id_).state) in ("STOPPING", "ERROR"):
+            if (spent := cloud.now() - began) >= within:
+                raise ResourceError(f"it was deleted {span(spent)} ago and is {state.lower()}")
             pause()
     except NotFound:
         pass

@@ -178,7 +178,9 @@ class _Maker:
         return _AgainError("ended in ERROR", why)
 
     def _clear(self, id_: str) -> None:
-        self.left = clear(id_, self.cluster.known_by, self.cloud, lambda: self._pause(self.patience.first))
+        self.left = clear(
+            id_, self.cluster.known_by, self.cloud, lambda: self._pause(self.patience.first), self.patience.cleared
+        )
 
     def _given_up(self, trouble: _AgainError, spent: float, tries: int) -> SlipwayError:
         times = f"{tries} tries in {span(spent)}" if tries > 1 else "one try"

@@ -27,12 +27,13 @@ class Patience:
     """Seconds. No new try is begun after `refused` of them; one that was accepted is waited for, up to `made`.
 
     `unreachable` is how long nothing may answer at all; pauses begin with `first` and double, up to `look` between two
-    looks at a cluster and `again` between two tries.
+    looks at a cluster and `again` between two tries. `cleared` is how long a failed one may take to be gone.
     """
 
     refused: float = 15 * 60
     made: float = 2 * 3600
     unreachable: float = 60
+    cleared: float = 5 * 60
     first: float = 1.0
     look: float = 10.0
     again: float = 60.0

@@ -196,6 +196,14 @@ def test_failed_ones_of_earlier_runs_are_cleared_first() -> None:
     assert story.vertex.sent == [f"DELETE {ID}", f"POST {ID}-2"]
 
 
+def test_a_failed_one_that_outlives_its_deletion_is_not_waited_for_for_ever() -> None:
+    """The service took the request, and its work on it failed."""
+    story = Story([OPERATION, taken()], [failed()])
+    error = story.fails(refused=0, cleared=30)
+    assert story.waits.now() <= 40
+    assert f"the failed cluster {ID} stays, holds its name and no machines (it was deleted 30 s ago" in error.fix
+
+
 def test_one_that_came_back_to_life_is_left_alone() -> None:
     second = NewCluster(f"{ID}-2", {}, LABELS, failed=(ID,))
     story = Story([OPERATION], [RUNS, cluster("RUNNING", id_=f"{ID}-2")]).make(second)
