@@ -32,7 +32,16 @@ def main() -> None:
     name, (project, region) = pulumi.get_stack(), place()
     grace, state = Grace.of(os.environ), known()
     use = guarded_use(os.environ, ((project, region),), name, state)
-    hooks = guard(use, grace.left, grace.moved)
+
+    def ends() -> None:
+        from slipway.deployment.clearing import Clearing
+
+        log = pulumi.log
+        Clearing(
+            os.environ, state, stack=name, project=project, region=region, file=stack, say=log.info, warn=log.warn
+        ).must_leave_none()
+
+    hooks = guard(use, grace.left, grace.moved, ends)
     stack, preview, now = configured(CHECKOUT), pulumi.runtime.is_dry_run(), datetime.now(UTC)
     if isinstance(state, Unknown):
         pulumi.log.warn(f"can't tell what the stack has already, from {state.api}: {state.why}")

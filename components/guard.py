@@ -27,6 +27,8 @@ _CLUSTER = "gcp:vertex/aiPersistentResource:AiPersistentResource"
 _OBJECT = "gcp:storage/bucketObject:BucketObject"
 _BUCKET = "gcp:storage/bucket:Bucket"
 _ACCOUNT = "gcp:serviceaccount/account:Account"
+# What is guarded of a stack's catalog, and the output with its bucket's name.
+_CATALOGS = {_OBJECT: "bucket", _BUCKET: "name"}
 
 UseOf = Callable[[str | None], Use | Unknown]
 """Who needs a cluster (its full name), an account (`serviceAccount:ADDRESS`), a bucket (`gs://NAME`), both of these
@@ -42,9 +44,15 @@ Moved = Callable[[str], bool]
 _LOOK_EVERY_S = 10.0
 
 
-def guard(use_of: UseOf, left: Left, moved: Moved) -> pulumi.ResourceHookBinding:
+def guard(
+    use_of: UseOf, left: Left, moved: Moved, ends: Callable[[], None] = lambda: None
+) -> pulumi.ResourceHookBinding:
     """Registers the hook and binds it to `before_delete`: for clusters, for accounts with their grants, for buckets,
-    and for the catalog, which goes before them all."""
+    and for the catalog, which goes before them all.
+
+    `ends` is called where the catalog or its bucket goes and none takes its place, as nothing but a destruction wants
+    it: it raises what forbids that.
+    """
     said: set[str] = set()
 
     def once(text: str) -> None:
@@ -54,10 +62,19 @@ def guard(use_of: UseOf, left: Left, moved: Moved) -> pulumi.ResourceHookBinding
 
     async def before_delete(args: pulumi.ResourceHookArgs) -> None:
         known = args.old_outputs or {}
-        if args.type != _OBJECT or not moved(str(known.get("bucket"))):
+        last = ends_stack(args.type, known, moved)
+        if last:
+            await asyncio.to_thread(ends)
+        if args.type != _OBJECT or last:
             await hold(subject_of(args.type, args.id, known), use_of, left, once)
 
     return pulumi.ResourceHookBinding(before_delete=[pulumi.ResourceHook(NAME, before_delete)])
+
+
+def ends_stack(type_: str, known: Mapping[str, Any], moved: Moved) -> bool:
+    """Whether the catalog or its bucket goes, and none takes its place."""
+    key = _CATALOGS.get(type_)
+    return key is not None and not moved(str(known.get(key)))
 
 
 def subject_of(type_: str, id_: str, known: Mapping[str, Any]) -> str | None:

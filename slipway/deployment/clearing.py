@@ -17,6 +17,7 @@ from slipway.deployment.orphans import (
     left,
     orphans,
     refuse,
+    unasked,
     unready,
     untold,
     unwilling,
@@ -80,6 +81,14 @@ class Clearing:
         if found:
             self._take(found, preview=preview, within_s=within_s)
         return frozenset()
+
+    def must_leave_none(self) -> None:
+        """Raises SlipwayError when a stack that is taken down unasked would leave a cluster behind that it made."""
+        found = self._orphans()
+        if found and not self._insists:
+            raise unasked(found)
+        if found:
+            self._warn(leaving(found))
 
     def _take(self, found: tuple[Orphan, ...], *, preview: bool, within_s: float) -> None:
         self._warn(announced(found))

@@ -91,6 +91,17 @@ def refuse(found: tuple[Orphan, ...], uses: Iterable[Use | Unknown]) -> None:
             )
 
 
+def unasked(found: tuple[Orphan, ...]) -> PolicyError:
+    """The error for a destruction of which the program was not told: it has no way to delete them then."""
+    return PolicyError(
+        f"{_NOT_DOWN}: {_clusters(found)} would be left",
+        why=f"made by this stack, and unknown to its state because an up was killed or failed; {_they_are(found)} "
+        "billed, and the engine deletes only what the state has",
+        fix=f"SLIPWAY_PURPOSE=destroy pulumi destroy --run-program, which deletes {_them(found)} as well\n"
+        f"or pulumi up, which takes {_them(found)} over\n{_insist(found)}",
+    )
+
+
 def untold(what: str, part: Unknown) -> ResourceError:
     """The error for what must be known before anything is deleted."""
     who = f" as {part.identity}" if part.identity else ""
@@ -126,6 +137,10 @@ def _insist(found: tuple[Orphan, ...]) -> str:
 
 def _stays(found: tuple[Orphan, ...]) -> str:
     return "stays and goes" if len(found) == 1 else "stay and go"
+
+
+def _they_are(found: tuple[Orphan, ...]) -> str:
+    return "it is" if len(found) == 1 else "they are"
 
 
 def _clusters(found: tuple[Orphan, ...]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from components import guard as module
-from components.guard import check, guard, hold
+from components.guard import check, ends_stack, guard, hold
 from components.persistent_resource import PersistentResource
 from slipway.generations import Current
 from slipway.live import LiveJob, Unknown, Use
@@ -183,3 +183,18 @@ def test_it_is_bound_to_the_deletion_of_a_cluster() -> None:
 
     asked = only(declared(program), "gcp:vertex/aiPersistentResource:AiPersistentResource")
     assert list(asked.request.hooks.before_delete) == ["slipway-guard-v1"]
+
+
+@pytest.mark.parametrize(
+    ("type_", "known", "asked"),
+    [
+        ("gcp:storage/bucketObject:BucketObject", {"bucket": "published-in"}, True),
+        ("gcp:storage/bucketObject:BucketObject", {"bucket": "old"}, False),
+        ("gcp:storage/bucket:Bucket", {"name": "published-in"}, True),
+        ("gcp:storage/bucket:Bucket", {"name": "old"}, False),
+        ("gcp:vertex/aiPersistentResource:AiPersistentResource", {}, False),
+    ],
+)
+def test_whoever_takes_the_catalog_takes_the_stack_down(type_: str, known: dict[str, str], asked: bool) -> None:
+    """A deployment deletes it only where another has taken its place."""
+    assert ends_stack(type_, known, lambda bucket: bucket == "old") is asked

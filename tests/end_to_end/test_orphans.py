@@ -69,6 +69,21 @@ def test_a_cluster_that_the_state_lacks_goes_with_the_stack(checkout: Checkout) 
     assert checkout.clusters() == {}
 
 
+def test_a_destruction_that_forgets_to_say_so_leaves_none_behind(checkout: Checkout) -> None:
+    """Without SLIPWAY_PURPOSE the program can't tell a destruction from a deployment until something goes."""
+    cluster = orphan(checkout)
+    refused = checkout.pulumi("destroy")
+    assert refused.code != 0, refused.said
+    assert f"the stack is not taken down: cluster {cluster} (running) would be left" in refused.said
+    assert f"{PROJECT}-{checkout.stack}-catalog" in checkout.buckets()
+    assert checkout.clusters() == {cluster: "RUNNING"}
+
+    checkout.up()  # takes it over, so the engine deletes it
+    done = checkout.pulumi("destroy")
+    assert done.code == 0, done.said
+    assert checkout.clusters() == {}
+
+
 def test_one_that_is_still_being_made_when_up_is_killed_is_waited_for(checkout: Checkout) -> None:
     checkout.cloud.rest("POST", "/slipway/settings", {"create_seconds": "600"})
     killed = checkout.start(*checkout.command("up"), role="deployer")

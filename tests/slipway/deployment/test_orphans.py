@@ -2,7 +2,18 @@
 
 import pytest
 
-from slipway.deployment.orphans import Orphan, announced, leaving, left, orphans, refuse, unready, untold, unwilling
+from slipway.deployment.orphans import (
+    Orphan,
+    announced,
+    leaving,
+    left,
+    orphans,
+    refuse,
+    unasked,
+    unready,
+    untold,
+    unwilling,
+)
 from slipway.errors import ConfigError, PolicyError, ResourceError
 from slipway.live import HASH_LABEL, NAME_LABEL, STACK_LABEL, LiveCluster, LiveJob, Unknown, Use
 from slipway.state import State, StateCluster
@@ -121,3 +132,10 @@ def test_only_a_word_insists(environ: dict[str, str], leaves: bool) -> None:
 def test_a_word_that_is_none_is_refused() -> None:
     with pytest.raises(ConfigError, match="invalid SLIPWAY_ORPHANS=yes"):
         left({"SLIPWAY_ORPHANS": "yes"})
+
+
+def test_a_destruction_of_which_the_program_was_not_told_says_how_to_tell_it() -> None:
+    error = unasked((orphan(),))
+    assert error.what == "the stack is not taken down: cluster cpu-1a2b3c4 (running) would be left"
+    assert "it is billed" in error.why
+    assert "SLIPWAY_PURPOSE=destroy pulumi destroy --run-program" in error.fix and "SLIPWAY_ORPHANS=leave" in error.fix
