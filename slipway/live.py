@@ -136,7 +136,7 @@ class PublishedCatalog:
 
     `age`: for how long it has been published, by the storage's own clock; None when that was not told.
     `damage` says what is wrong with one that is there and can't be understood: what it offered can't be told.
-    `needs`: the account and the buckets of jobs that are sent by it.
+    `needs`: the account and the buckets of jobs that are sent by it. `stack` is whose it is, empty when that is untold.
     """
 
     clusters: Mapping[str, str] = field(default_factory=dict)
@@ -144,6 +144,7 @@ class PublishedCatalog:
     age: timedelta | None = field(default=None, compare=False)
     damage: str = ""
     needs: frozenset[str] = field(default=frozenset(), compare=False)
+    stack: str = field(default="", compare=False)
 
     def lists(self, cluster_id: str) -> bool:
         return cluster_id in self.retiring or cluster_id in self.clusters.values()
@@ -157,6 +158,7 @@ class PublishedCatalog:
 class Live:
     """One region of one project. `limits` by metric name without the service. `catalog` is None when none is published.
 
+    `beside` is what is published in the bucket that is asked for, where the stack has its catalog in another one yet.
     `skipped` says that nothing was read on purpose (SLIPWAY_LIVE=skip).
     """
 
@@ -167,3 +169,4 @@ class Live:
     buckets: frozenset[str] | Unknown = frozenset()
     service_accounts: frozenset[str] | Unknown = frozenset()
     skipped: bool = False
+    beside: PublishedCatalog | Unknown | None = None

@@ -11,8 +11,8 @@ from slipway.live import PublishedCatalog
 def published(content: bytes | str, source: str) -> PublishedCatalog:
     """Two keys of a catalog of any schema, older or newer: `clusters` and `retiring`. Never raises.
 
-    They keep their meaning for ever, and nothing else matters: no version's catalog stops another's deployment. Account
-    and buckets (`trainer`, `storage`) are taken where they are.
+    They keep their meaning for ever, and nothing else matters: no version's catalog stops another's deployment. The
+    stack (`stack`), account and buckets (`trainer`, `storage`) are taken where they are.
     One that can't be told says so in `damage`, with its address `source`, and lists nothing.
     """
     try:
@@ -29,7 +29,8 @@ def published(content: bytes | str, source: str) -> PublishedCatalog:
     storage = body.get("storage")
     names = [body.get("trainer"), *(storage.values() if isinstance(storage, dict) else ())]
     needs = frozenset(name for name in names if isinstance(name, str) and name)
-    return PublishedCatalog({name: one["id"] for name, one in clusters.items()}, tuple(retiring), needs=needs)
+    ids, stack = {name: one["id"] for name, one in clusters.items()}, body.get("stack")
+    return PublishedCatalog(ids, tuple(retiring), needs=needs, stack=stack if isinstance(stack, str) else "")
 
 
 def _has_id(cluster: Any) -> bool:

@@ -11,7 +11,7 @@ from slipway.deployment.quota_info import quota_info
 from slipway.errors import ConfigError, ResourceError
 from slipway.generations import Plan, plan
 from slipway.generations.things import CATALOG, TRAINER, WORK
-from slipway.live import Live, LiveJob, Unknown, Use
+from slipway.live import Live, LiveJob, PublishedCatalog, Unknown, Use
 from slipway.live_reader import Wanted, read, settle, skipped, use_of_cluster, use_of_stack, use_of_things
 from slipway.stack import Stack
 from slipway.state import State
@@ -59,7 +59,8 @@ def decide(
         )
 
     found, decided = settle(live, planned, say, wait=not preview)
-    problems = [*decided.problems, *_unread(found.buckets), *_unread(found.service_accounts)]
+    taken = _taken(found, stack)
+    problems = [*(taken or decided.problems), *_unread(found.buckets), *_unread(found.service_accounts)]
     if isinstance(known, Unknown) and not found.skipped:
         problems.append(f"can't tell what the stack has already, from {known.api}: {known.why}; it needs {known.role}")
     if problems:
@@ -152,6 +153,23 @@ def _live(
     for warning in warnings:
         warn(warning)
     return live
+
+
+def _taken(found: Live, stack: Stack) -> list[str]:
+    """Whether the catalog bucket that is asked for is another stack's."""
+    there = found.catalog if found.beside is None else found.beside
+    if isinstance(found.beside, Unknown):
+        return _unread(found.beside)
+    whose = there.stack if isinstance(there, PublishedCatalog) else ""
+    if whose in ("", stack.name):
+        return []
+    bucket = stack.workspace.catalog_bucket
+    problem = (
+        f"bucket gs://{bucket} has the catalog of stack {whose}: publishing there would send its submitters to the "
+        f"clusters of {stack.name}, and a destruction would take it along; give {stack.name} another catalogBucket, or "
+        f"delete gs://{bucket}/catalog.json if stack {whose} is no more"
+    )
+    return [problem]
 
 
 def _unread(part: object) -> list[str]:

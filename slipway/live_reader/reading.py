@@ -68,6 +68,7 @@ def read(connection: Connection, wanted: Wanted, *, identity: str = "", off_is_e
         found = [threads.submit(kind) for kind in (reader.custom_jobs, reader.tuning_jobs, reader.pipelines)]
         limits = threads.submit(reader.limits)
         catalog = threads.submit(reader.catalog)
+        beside = threads.submit(reader.catalog_beside)
         buckets = [threads.submit(reader.bucket, name) for name in (wanted.catalog_bucket, wanted.work_bucket)]
         account = threads.submit(reader.service_account)
         live = Live(
@@ -77,6 +78,7 @@ def read(connection: Connection, wanted: Wanted, *, identity: str = "", off_is_e
             catalog=catalog.result(),
             buckets=_union([future.result() for future in buckets]),
             service_accounts=account.result(),
+            beside=beside.result(),
         )
     return live, reader.warnings
 
@@ -154,7 +156,15 @@ class Reader:
         )
 
     def catalog(self) -> PublishedCatalog | Unknown | None:
-        at = Location(self.wanted.published or self.wanted.catalog_bucket, self.wanted.catalog)
+        return self._catalog(self.wanted.published or self.wanted.catalog_bucket)
+
+    def catalog_beside(self) -> PublishedCatalog | Unknown | None:
+        """What is published in the bucket that is asked for, where the stack publishes in another one yet."""
+        wanted = self.wanted
+        return self._catalog(wanted.catalog_bucket) if wanted.published not in ("", wanted.catalog_bucket) else None
+
+    def _catalog(self, bucket: str) -> PublishedCatalog | Unknown | None:
+        at = Location(bucket, self.wanted.catalog)
 
         def existing() -> PublishedCatalog | None:
             try:

@@ -9,7 +9,7 @@ from slipway.deployment.decide import decide, identity
 from slipway.deployment.quota_info import quota_info
 from slipway.deployment.trainer import email
 from slipway.errors import ConfigError, ResourceError, SlipwayError
-from slipway.live import Live, Unknown
+from slipway.live import Live, PublishedCatalog, Unknown
 from slipway.live_reader import Wanted
 from slipway.stack import Stack, WorkspaceSettings
 
@@ -63,6 +63,37 @@ def test_limits_are_read_of_what_is_drawn_alone_and_parsed_by_the_official_messa
     drawn = frozenset({"custom_model_training_cpus"})
     decide(STACK, {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}, True, NOW, silent, silent, drawn)
     assert [(wanted.metrics, wanted.read_quota) for wanted in asked] == [(drawn, quota_info)]
+
+
+@pytest.mark.parametrize(
+    ("catalog", "beside", "fails"),
+    [
+        (None, None, False),
+        (PublishedCatalog(stack="dev"), None, False),
+        (PublishedCatalog(), None, False),
+        (PublishedCatalog(stack="prod"), None, True),
+        (PublishedCatalog(stack="dev"), PublishedCatalog(stack="prod"), True),
+        (PublishedCatalog(stack="dev"), PublishedCatalog(stack="dev"), False),
+        (PublishedCatalog(stack="dev"), Unknown("denied", "storage", "a role"), True),
+    ],
+)
+def test_another_stacks_catalog_is_not_overwritten(
+    monkeypatch: pytest.MonkeyPatch,
+    catalog: PublishedCatalog | None,
+    beside: PublishedCatalog | Unknown | None,
+    fails: bool,
+) -> None:
+    """Its submitters would be sent to this stack's clusters, and its packages go with this stack."""
+    live = Live(clusters=(), jobs=(), limits={}, catalog=catalog, beside=beside)
+    monkeypatch.setattr("slipway.deployment.decide.read", lambda *_, **__: (live, []))
+    environ = {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}
+    if not fails:
+        decide(STACK, environ, True, NOW, silent, silent, frozenset())
+        return
+    with pytest.raises(ResourceError) as error:
+        decide(STACK, environ, True, NOW, silent, silent, frozenset())
+    expected = "denied" if isinstance(beside, Unknown) else "gs://acme-catalog has the catalog of stack prod"
+    assert expected in error.value.why
 
 
 def test_a_stack_whose_state_can_not_be_told_is_not_deployed() -> None:
