@@ -13,7 +13,7 @@ from slipway.deployment.new_cluster import Cloud, NewCluster, Patience
 from slipway.errors import ConfigError, ResourceError, SlipwayError
 from slipway.generations import Current, Plan
 from slipway.live import HASH_LABEL, NAME_LABEL, STACK_LABEL, Unknown, Use
-from slipway.words import seconds
+from slipway.words import join, seconds
 
 PATIENCE = "SLIPWAY_CREATE_PATIENCE"
 """How long a refused creation is tried again, as in 15m."""
@@ -58,6 +58,14 @@ def make_all(clusters: Sequence[NewCluster], cloud: Cloud, patience: Patience) -
         thread.start()
     for thread in threads:
         thread.join()
+    failed = {cluster.id for cluster, _ in errors}
+    made = [cluster.id for cluster in clusters if cluster.id not in failed]
+    if errors and made:
+        run, them = ("runs and is", "it") if len(made) == 1 else ("run and are", "them")
+        cloud.warn(
+            f"{join(made)} {run} billed although this deployment failed; the next pulumi up takes {them} over, and a "
+            f"destruction deletes {them}"
+        )
     if len(errors) == 1:
         raise errors[0][1]
     if errors:

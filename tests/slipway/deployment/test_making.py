@@ -248,6 +248,29 @@ def test_when_one_of_several_fails_the_others_are_not_waited_for() -> None:
     assert "pulumi up again" in caught.value.fix
 
 
+def test_when_one_fails_what_the_others_cost_is_said() -> None:
+    """They run, and the state knows none of them yet."""
+    ran = Event()
+
+    class Two(Script):
+        def create_persistent_resource(self, cluster: str, body: Any) -> Any:
+            if cluster == "bad":
+                ran.wait(30)
+                raise refused(403, "denied")
+            return super().create_persistent_resource(cluster, body)
+
+    def say(text: str) -> None:
+        if "runs" in text:
+            ran.set()
+
+    warned: list[str] = []
+    cloud = Cloud(Two([OPERATION], [RUNS]), lambda _: Use(), say, warned.append)
+    with pytest.raises(SlipwayError):
+        make_all([NewCluster("bad", {}, LABELS), NewCluster("good", {}, LABELS)], cloud, Patience())
+    (said,) = warned
+    assert said.startswith("good runs and is billed although this deployment failed; the next pulumi up takes it over")
+
+
 def test_a_patience_that_is_none_is_refused_before_anything() -> None:
     with pytest.raises(ConfigError) as caught:
         creator(Plan(), {PATIENCE: "long"}, ("dev", "p", "r"), lambda _: Use(), print, print)
