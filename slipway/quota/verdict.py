@@ -11,6 +11,7 @@ from slipway.quota.facts import UNLIMITED, Facts, Share
 from slipway.quota.metrics import label, namespace, quota_id
 from slipway.quota.model import Line, QuotaReport, WayDraw, WayVerdict
 from slipway.quota.unavailable import unavailable
+from slipway.quota.usage import usage
 from slipway.quota.ways import way_lines, way_verdicts
 from slipway.words import join
 
@@ -120,10 +121,12 @@ def _fix(facts: Facts, metric: str, limit: QuotaLimit, short: int, names: list[s
         and cluster.state in RUNNING_STATES
     )
     fixes = ["lower `replicas` in the stack file"]
-    if facts.retiring(metric):
-        going = sorted(cluster.id for cluster in clusters if cluster.id in facts.old and cluster.id not in replaced)
-        if going:
-            fixes.insert(0, f"wait until {join(going)} {'is' if len(going) == 1 else 'are'} gone")
+    # Waiting alone frees nothing: an old generation goes with a deployment, and this one is refused.
+    going = tuple(cluster for cluster in clusters if cluster.id in facts.old and cluster.id not in replaced)
+    if usage(going, (), old=facts.old).old.get(metric, 0) >= short:
+        named = join(sorted(cluster.id for cluster in going))
+        them = "it" if len(going) == 1 else "them"
+        fixes.insert(0, f"run pulumi up without this edit first, which deletes {named} once no job needs {them}")
     if replaced:
         fixes.insert(0, f"revert the edit (the new generation needs its machines beside those of {join(replaced)})")
     id_ = quota_id(metric)

@@ -168,7 +168,15 @@ def test_an_old_generation_is_the_stacks_own_and_counts_for_what_is_made_now() -
     assert (line.retiring, line.others, line.enough) == (24, 8, 40)
     (error,) = report.errors
     assert "used 32" in error and "short by 8" in error
-    assert "wait until h100-0000000 is gone" in error and "lab" not in error
+    assert "run pulumi up without this edit first, which deletes h100-0000000 once no job needs it" in error
+    assert "lab" not in error
+
+
+def test_an_old_generation_that_is_too_small_to_make_room_is_no_way_out() -> None:  # N6
+    """Without its 8 GPUs 16 are still missing: letting it go first would be refused again."""
+    live = region(cluster("h100-0000000", h100(), replicas=1), cluster("lab", h100(), replicas=3))
+    (error,) = judge(wanted("h100", h100(3)), live=live, old=OLD).errors
+    assert "short by 24" in error and "h100-0000000" not in error and "ask for a limit of 56" in error
 
 
 def test_the_ceiling_is_held_against_what_is_left_when_old_generations_are_gone() -> None:  # N6
