@@ -16,6 +16,7 @@ from slipway.cli.context import Context, catalog_option, output_option
 from slipway.cli.documents import dollars_text, iso
 from slipway.cloud.resources import CustomJob, PersistentResource, ResourcePool
 from slipway.cluster import Disk
+from slipway.live import STACK_LABEL
 from slipway.money import Price
 from slipway.prices import hourly
 from slipway.submit.demand import Demand, by_pool
@@ -57,9 +58,10 @@ class Row:
 def rows(
     catalog: Catalog, clusters: Iterable[PersistentResource], active: Iterable[CustomJob], recent: Iterable[CustomJob]
 ) -> list[Row]:
-    """The table as values: the catalog's clusters in its order, then those that retire. Pure."""
+    """The table as values: the catalog's clusters in its order, those that retire, and those it does not have. Pure."""
     there = {cluster.id: cluster for cluster in clusters}
     running, ended = list(active), [job for job in recent if job.end_time]
+    listed = {cluster.id for cluster in catalog.clusters.values()}
     found: list[Row] = []
     for cluster in catalog.clusters.values():
         if cluster.id in there:
@@ -68,8 +70,9 @@ def rows(
             ]
         else:
             found += [_gone(cluster, pool) for pool in cluster.pools.values()]
-    for id_ in catalog.retiring:
-        if id_ in there:
+    unlisted = [id_ for id_, cluster in sorted(there.items()) if cluster.labels.get(STACK_LABEL) == catalog.stack]
+    for id_ in dict.fromkeys([*catalog.retiring, *unlisted]):
+        if id_ in there and id_ not in listed:
             found += [_row(None, there[id_], pool, catalog, running, ended) for pool in there[id_].pools]
     return found
 
@@ -85,7 +88,7 @@ def _row(
     mine = [job for job in active if _on(job, live, pool)]
     last = max((job.end_time for job in ended if job.end_time and _on(job, live, pool)), default=None)
     known = declared.pools.get(pool.id) if declared else None
-    retires = declared is None and live.state in ("RUNNING", "UPDATING")
+    retires = live.id in catalog.retiring and live.state in ("RUNNING", "UPDATING")
     disk = Disk(pool.shape.disk_type, pool.shape.disk_gb)
     return Row(
         cluster=declared.name if declared else live.id,
@@ -160,6 +163,12 @@ def pools(catalog: str | None, output: str) -> None:
     for row in table:
         if row.state in ("ERROR", "GONE"):
             screen.note(f"{row.cluster} is {row.state}: {row.error or 'no reason given'}\n  fix: pulumi up")
+    known = {cluster.id for cluster in context.catalog.clusters.values()} | set(context.catalog.retiring)
+    for id_ in sorted({row.cluster_id for row in table if row.state != "ERROR"} - known):
+        screen.note(
+            f"{id_} belongs to this stack and is not in its catalog: a deployment is making it, or ended before it "
+            "could say so\n  fix: pulumi up, when none is under way; it takes the cluster up, or deletes it"
+        )
 
 
 def _cells(row: Row, now: datetime) -> tuple[str, ...]:

@@ -90,7 +90,7 @@ class Stack:
                 way["request"]["labels"].update({"slipway-commit": commit, "slipway-commit-dirty": mark})
         self.publish()
 
-    def make_cluster(self, replicas: int = 1, most: int = 3, cluster: str = "") -> None:
+    def make_cluster(self, replicas: int = 1, most: int = 3, cluster: str = "", of: str = "") -> None:
         pool = {
             **SHAPE,
             "id": "workers",
@@ -98,6 +98,7 @@ class Stack:
             "autoscalingSpec": {"minReplicaCount": "1", "maxReplicaCount": str(most)},
         }
         body = {
+            "labels": {"slipway-stack": of} if of else {},
             "resourcePools": [pool],
             "resourceRuntimeSpec": {"serviceAccountSpec": {"enableCustomServiceAccount": True}},
         }

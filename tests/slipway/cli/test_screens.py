@@ -49,6 +49,20 @@ def test_a_retiring_cluster_says_until_when(stack: Stack) -> None:  # N1
     assert lines[2].startswith(stack.cluster) and "RETIRING" in lines[2] and lines[2].endswith(f"until {name} ends")
 
 
+def test_a_cluster_that_no_deployment_has_recorded_is_shown(stack: Stack) -> None:
+    """It is billed, and a failed `up` sends people here to see whether it was made."""
+    stack.make_cluster(cluster=f"lost-{stack.name}", of=stack.name)
+    stack.make_cluster(cluster=f"theirs-{stack.name}", of="another")
+    done = stack.run("pools")
+    assert f"theirs-{stack.name}" not in done.out
+    (line,) = (line for line in done.out.splitlines() if line.startswith(f"lost-{stack.name}"))
+    assert " ".join(line.split()[1:]) == "workers RUNNING n1-standard-4 0 / 1 / 3 0 no job yet 0.25 0.25–0.74"
+    assert f"lost-{stack.name} belongs to this stack and is not in its catalog" in done.err
+    assert "fix: pulumi up" in done.err
+    rows = stack.run("pools", "--output", "json").json["pools"]
+    assert [row["state"] for row in rows] == ["RUNNING", "RUNNING"]
+
+
 def test_a_cluster_that_is_gone_is_said(stack: Stack) -> None:
     stack.delete_cluster()
     done = stack.run("pools")
