@@ -95,7 +95,7 @@ def main() -> None:
         preview=preview,
         old=plan.old,
     )
-    pulumi.log.info(summary(name, commit, plan, offers, report, region, now))
+    pulumi.log.info(summary(name, commit, plan, offers, report, region, now, stack.workspace.catalog_bucket))
     if preview and report.lines:
         pulumi.log.info(table(report))
     late = (overdue(item) for item in plan.retiring if item.overdue)

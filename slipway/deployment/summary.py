@@ -8,7 +8,7 @@ from datetime import datetime
 from slipway.cluster import PoolSpec
 from slipway.deployment.revision import Revision
 from slipway.generations import Current, Plan, Retiring, RetiringThing
-from slipway.generations.things import WORK
+from slipway.generations.things import CATALOG, WORK
 from slipway.live import STACK_LABEL, Live, LiveCluster, LiveJob, Unknown
 from slipway.prices import price_in_words, total
 from slipway.quota import QuotaReport
@@ -24,8 +24,12 @@ def summary(
     report: QuotaReport,
     region: str,
     now: datetime,
+    catalog: str,
 ) -> str:
-    """Clusters, those that retire or go, and templates, a line or two each. `plan.notes` come first."""
+    """Clusters, those that retire or go, and templates, a line or two each. `plan.notes` come first.
+
+    `catalog` is the bucket where people find it from now on.
+    """
     lines = [*plan.notes, f"{stack} @ {revision}"]
     for current in plan.current:
         lines += _current(current, region)
@@ -35,8 +39,10 @@ def summary(
         for failed in plan.cleared
     ]
     lines += [f"cluster {id_} is idle and not asked for any more: it will be deleted" for id_ in plan.deleted]
-    lines += [_retiring_thing(thing, now) for thing in plan.things.retiring]
-    lines += [line for thing in plan.things.released for line in _released(thing)]
+    for thing in plan.things.retiring:
+        lines += [_retiring_thing(thing, now), *_moved(thing, catalog)]
+    for thing in plan.things.released:
+        lines += [*_released(thing), *_moved(thing, catalog)]
     for name, some in offers.items():
         lines += _template(name, report, some)
     return "\n".join(lines)
@@ -109,6 +115,12 @@ def _released(thing: RetiringThing) -> Iterator[str]:
         return
     yield f"{thing.words} is not asked for any more: it stays, with people's results, and is this stack's no longer"
     yield f"  to delete it and all in it: gcloud storage rm --recursive gs://{thing.name}"
+
+
+def _moved(thing: RetiringThing, catalog: str) -> Iterator[str]:
+    """People remember the catalog's address, and lose the old one with this deployment."""
+    if thing.role == CATALOG:
+        yield f"  the catalog is in gs://{catalog}: whoever submits types slipway use gs://{catalog}"
 
 
 def _job(job: LiveJob, now: datetime) -> str:

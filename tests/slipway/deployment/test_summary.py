@@ -29,7 +29,9 @@ def job(name: str, state: str, minutes: int | None, **labels: str) -> LiveJob:
 def told(plan: Plan, offers: tuple[Offer, ...] = (), **ways: WayVerdict) -> list[str]:
     report = QuotaReport(ways={"dask-digits": ways})
     given = {"dask-digits": offers} if offers else {}
-    return summary("dev", Revision("3f9c2e1", False), plan, given, report, "us-central1", NOW).splitlines()
+    return summary(
+        "dev", Revision("3f9c2e1", False), plan, given, report, "us-central1", NOW, catalog="acme-dev-catalog"
+    ).splitlines()
 
 
 def test_a_cluster_to_be_created_with_its_pools_and_price() -> None:
@@ -93,13 +95,17 @@ def test_accounts_and_buckets_retire_in_words() -> None:
     assert lines[1].endswith("tune-27b (by ada, running 14 min)")
     assert lines[2].startswith("bucket gs://acme-catalog retires when the 2 jobs that need it have ended: tune-27b (by")
     assert lines[2].endswith("digits (queued 2 h)")
-    assert lines[3] == "bucket gs://acme-work retires with a later deployment (lists lag)"
+    assert (
+        lines[3] == "  the catalog is in gs://acme-dev-catalog: whoever submits types slipway use gs://acme-dev-catalog"
+    )
+    assert lines[4] == "bucket gs://acme-work retires with a later deployment (lists lag)"
 
 
 def test_what_no_job_needs_goes_but_peoples_results_stay() -> None:
     released = (RetiringThing("catalog", "catalog", "acme-catalog"), RetiringThing("work", "work", "acme-work"))
     assert "\n".join(told(Plan(things=Things(released=released)))[1:]) == (
         "bucket gs://acme-catalog is not asked for any more and no job needs it: it will be deleted\n"
+        "  the catalog is in gs://acme-dev-catalog: whoever submits types slipway use gs://acme-dev-catalog\n"
         "bucket gs://acme-work is not asked for any more: it stays, with people's results, and is this stack's no "
         "longer\n  to delete it and all in it: gcloud storage rm --recursive gs://acme-work"
     )
