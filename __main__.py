@@ -82,7 +82,7 @@ def main() -> None:
             for key, template in templates.items()
         }
         live, plan = deciding.result()
-        grace.began_with(live.catalog, stack.workspace.catalog_bucket)
+        grace.began_with(live.catalog, stack.workspace.catalog_bucket, email(stack.workspace.trainer, project))
 
     quota = stack.quota
     report = verdict(

@@ -27,8 +27,8 @@ _CLUSTER = "gcp:vertex/aiPersistentResource:AiPersistentResource"
 _OBJECT = "gcp:storage/bucketObject:BucketObject"
 _BUCKET = "gcp:storage/bucket:Bucket"
 _ACCOUNT = "gcp:serviceaccount/account:Account"
-# What is guarded of a stack's catalog, and the output with its bucket's name.
-_CATALOGS = {_OBJECT: "bucket", _BUCKET: "name"}
+# What every stack has and keeps: its catalog, in a bucket, and its account. And the output that tells which one it is.
+_KEPT = {_OBJECT: "bucket", _BUCKET: "name", _ACCOUNT: "email"}
 
 UseOf = Callable[[str | None], Use | Unknown]
 """Who needs a cluster (its full name), an account (`serviceAccount:ADDRESS`), a bucket (`gs://NAME`), both of these
@@ -39,7 +39,7 @@ Left = Callable[[str], float]
 deleted."""
 
 Moved = Callable[[str], bool]
-"""Whether the catalog of a bucket has been published in another one by this deployment."""
+"""Whether this deployment has another bucket to publish in, or another account, than the one of this name."""
 
 _LOOK_EVERY_S = 10.0
 
@@ -50,8 +50,8 @@ def guard(
     """Registers the hook and binds it to `before_delete`: for clusters, for accounts with their grants, for buckets,
     and for the catalog, which goes before them all.
 
-    `ends` is called where the catalog or its bucket goes and none takes its place, as nothing but a destruction wants
-    it: it raises what forbids that.
+    `ends` is called where the catalog, its bucket or the account goes and none takes its place, which nothing but a
+    destruction wants: it raises what forbids that.
     """
     said: set[str] = set()
 
@@ -72,8 +72,8 @@ def guard(
 
 
 def ends_stack(type_: str, known: Mapping[str, Any], moved: Moved) -> bool:
-    """Whether the catalog or its bucket goes, and none takes its place."""
-    key = _CATALOGS.get(type_)
+    """Whether the catalog, its bucket or the account goes, and none takes its place."""
+    key = _KEPT.get(type_)
     return key is not None and not moved(str(known.get(key)))
 
 

@@ -25,7 +25,7 @@ class Grace:
         self._asked: float | None = None
         self._published: PublishedCatalog | None = None
         self._published_at = 0.0
-        self._bucket = ""
+        self._keeps: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> Grace:
@@ -44,16 +44,16 @@ class Grace:
                 fix=f"export {VARIABLE}=2m (0 waits for nothing), or unset it",
             ) from error
 
-    def began_with(self, catalog: PublishedCatalog | Unknown | None, bucket: str = "") -> None:
-        """What was published when this deployment began: what it left out has been left out for as long. `bucket` is
-        where this deployment publishes."""
-        self._bucket = bucket
+    def began_with(self, catalog: PublishedCatalog | Unknown | None, *keeps: str) -> None:
+        """What was published when this deployment began: what it left out has been left out for as long. `keeps`: the
+        bucket where this deployment publishes, and its account."""
+        self._keeps = frozenset(keeps)
         if isinstance(catalog, PublishedCatalog) and catalog.age is not None and not catalog.damage:
             self._published, self._published_at = catalog, self._clock() - catalog.age.total_seconds()
 
-    def moved(self, bucket: str) -> bool:
-        """Whether this deployment publishes in another bucket than this one."""
-        return bool(self._bucket) and bucket != self._bucket
+    def moved(self, name: str) -> bool:
+        """Whether this deployment has another bucket to publish in, or another account, than this one."""
+        return bool(self._keeps) and name not in self._keeps
 
     def left(self, name: str) -> float:
         """How long to wait for a cluster, an account or a bucket yet, 0 when its time is over.

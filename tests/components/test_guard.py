@@ -188,13 +188,17 @@ def test_it_is_bound_to_the_deletion_of_a_cluster() -> None:
 @pytest.mark.parametrize(
     ("type_", "known", "asked"),
     [
-        ("gcp:storage/bucketObject:BucketObject", {"bucket": "published-in"}, True),
+        ("gcp:storage/bucketObject:BucketObject", {"bucket": "kept"}, True),
         ("gcp:storage/bucketObject:BucketObject", {"bucket": "old"}, False),
-        ("gcp:storage/bucket:Bucket", {"name": "published-in"}, True),
+        ("gcp:storage/bucket:Bucket", {"name": "kept"}, True),
         ("gcp:storage/bucket:Bucket", {"name": "old"}, False),
+        ("gcp:serviceaccount/account:Account", {"email": "kept"}, True),
+        ("gcp:serviceaccount/account:Account", {"email": "old"}, False),
         ("gcp:vertex/aiPersistentResource:AiPersistentResource", {}, False),
     ],
 )
-def test_whoever_takes_the_catalog_takes_the_stack_down(type_: str, known: dict[str, str], asked: bool) -> None:
-    """A deployment deletes it only where another has taken its place."""
+def test_whoever_takes_the_catalog_or_the_account_takes_the_stack_down(
+    type_: str, known: dict[str, str], asked: bool
+) -> None:
+    """A deployment deletes one only where another has taken its place. The catalog may be gone already, by hand."""
     assert ends_stack(type_, known, lambda bucket: bucket == "old") is asked
