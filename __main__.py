@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pulumi
 
-from components.guard import guard
+from components.guard import foretold, guard
 from components.settings import configured, place
 from components.state import known
 from slipway.deployment.decide import decide, guarded_use
@@ -177,6 +177,7 @@ def take_down() -> None:
     """The engine deletes all that it knows, as nothing is declared. What it does not know is deleted here, before."""
     pulumi.log.warn("SLIPWAY_PURPOSE=destroy: nothing is declared, so `pulumi up` would delete the stack too")
     from slipway.deployment.clearing import Clearing
+    from slipway.deployment.summary import outliving
 
     name, (project, region) = pulumi.get_stack(), place()
     try:
@@ -194,9 +195,14 @@ def take_down() -> None:
         say=pulumi.log.info,
         warn=pulumi.log.warn,
     )
-    spared = clearing.run(preview=pulumi.runtime.is_dry_run())
-    grace = Grace.of(os.environ)
-    guard(guarded_use(os.environ, clearing.where, name, state, spared), grace.left, grace.moved)
+    preview = pulumi.runtime.is_dry_run()
+    spared = clearing.run(preview=preview)
+    grace, use = Grace.of(os.environ), guarded_use(os.environ, clearing.where, name, state, spared)
+    guard(use, grace.left, grace.moved)
+    if preview and (refusal := foretold(use)):
+        pulumi.log.warn(refusal)
+    if not isinstance(state, Unknown) and (stays := outliving(state)):
+        pulumi.log.info(stays)
 
 
 try:

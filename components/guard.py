@@ -71,6 +71,15 @@ def guard(
     return pulumi.ResourceHookBinding(before_delete=[pulumi.ResourceHook(NAME, before_delete)])
 
 
+def foretold(use_of: UseOf) -> str:
+    """What a destruction of the whole stack would be refused with; empty where it would begin."""
+    try:
+        check(None, use_of)
+    except RuntimeError as refusal:
+        return str(refusal)
+    return ""
+
+
 def ends_stack(type_: str, known: Mapping[str, Any], moved: Moved) -> bool:
     """Whether the catalog, its bucket or the account goes, and none takes its place."""
     key = _KEPT.get(type_)

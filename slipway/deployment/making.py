@@ -38,6 +38,7 @@ class _Maker:
         self.cluster, self.cloud, self.patience = cluster, cloud, patience
         self.began = cloud.now()
         self.left = ""  # what stays behind, for the last words
+        self.accepted = False  # whether that was said
         self.doubt = False  # whether the last request may have been carried out, unseen
 
     def make(self) -> None:
@@ -52,7 +53,8 @@ class _Maker:
             except _AgainError as trouble:
                 wait = min(self.patience.first * 2 ** (tries - 1), self.patience.again)
                 spent = self.cloud.now() - self.began
-                if spent + wait > self._bound(trouble):
+                left = self._bound(trouble) - spent
+                if left <= 0:
                     raise self._given_up(trouble, spent, tries) from trouble.error
                 if trouble.why != said:
                     said = trouble.why
@@ -60,7 +62,7 @@ class _Maker:
                     self.cloud.warn(
                         f"cluster {self.cluster.id} {trouble.what}: {said}; trying again, for up to {until}"
                     )
-                self._pause(wait)
+                self._pause(min(wait, left))
 
     def _bound(self, trouble: _AgainError) -> float:
         unreachable = isinstance(trouble.error, Unreachable)
@@ -108,7 +110,9 @@ class _Maker:
     def _watch(self, operation: Operation | None) -> None:
         """Until it runs. A failed one is cleared away."""
         id_, began, wait = self.cluster.id, self.cloud.now(), self.patience.first
-        self.cloud.say(f"cluster {id_} is accepted and being made")
+        if not self.accepted:
+            self.cloud.say(f"cluster {id_} is accepted and being made")
+        self.accepted = True
         told, seen = 0, began
         while True:
             try:

@@ -12,6 +12,7 @@ from slipway.generations.things import CATALOG, WORK
 from slipway.live import STACK_LABEL, Live, LiveCluster, LiveJob, Unknown
 from slipway.prices import price_in_words, total
 from slipway.quota import QuotaReport
+from slipway.state import State
 from slipway.template.proof import Offer
 from slipway.words import join, span
 
@@ -73,6 +74,12 @@ def neighbours(stack: str, live: Live) -> tuple[str, ...]:
     return (warning,)
 
 
+def outliving(known: State) -> str:
+    """What a destruction leaves on purpose, and how to delete it; empty where there is nothing of the kind."""
+    buckets = (one.name for one in known.buckets if one.role.startswith(WORK))
+    return "\n".join(f"bucket gs://{name} stays, with people's results\n{_removal(name)}" for name in buckets)
+
+
 def pool_in_words(pool: PoolSpec) -> str:
     """`n1-standard-8 × 1–4, pd-ssd 100 GB`"""
     size = f"{pool.min}–{pool.max}" if pool.autoscaled else str(pool.replicas)
@@ -114,7 +121,11 @@ def _released(thing: RetiringThing) -> Iterator[str]:
         yield f"{thing.words} is not asked for any more and no job needs it: it will be deleted"
         return
     yield f"{thing.words} is not asked for any more: it stays, with people's results, and is this stack's no longer"
-    yield f"  to delete it and all in it: gcloud storage rm --recursive gs://{thing.name}"
+    yield _removal(thing.name)
+
+
+def _removal(bucket: str) -> str:
+    return f"  to delete it and all in it: gcloud storage rm --recursive gs://{bucket}"
 
 
 def _moved(thing: RetiringThing, catalog: str) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from components import guard as module
-from components.guard import check, ends_stack, guard, hold
+from components.guard import check, ends_stack, foretold, guard, hold
 from components.persistent_resource import PersistentResource
 from slipway.generations import Current
 from slipway.live import LiveJob, Unknown, Use
@@ -43,6 +43,11 @@ def test_a_stack_with_jobs_stays_whole() -> None:
         check(None, answers(Use((job("tune"), job("digits")))))
     assert str(refusal.value).startswith("the stack is not deleted: 2 jobs have not ended")
     assert "tune on cpu-1a2b3c4, digits on cpu-1a2b3c4" in str(refusal.value)
+
+
+def test_a_preview_of_a_destruction_foretells_its_refusal() -> None:
+    assert foretold(answers(Use())) == ""
+    assert foretold(answers(Use((job("tune"),)))).startswith("the stack is not deleted: 1 job has not ended")
 
 
 @pytest.mark.parametrize(("cluster", "what"), [(CLUSTER, "cluster cpu-1a2b3c4"), (None, "the stack")])

@@ -97,7 +97,7 @@ def test_a_refusal_is_said_at_once_in_the_services_words_and_tried_again(status:
 def test_a_refusal_for_quota_has_an_end_of_its_own() -> None:
     story = Story([refused(429, QUOTA)], [gone()])
     error = story.fails(PolicyError, refused=15 * 60)
-    assert error.what == f"cluster {ID} could not be made: it is refused (20 tries in 14 min)"
+    assert error.what == f"cluster {ID} could not be made: it is refused (21 tries in 15 min)"
     assert error.why == QUOTA
     assert "slipway quota" in error.fix and "run pulumi up again" in error.fix and "nothing of it is left" in error.fix
     assert sum(story.waits.slept) <= 15 * 60
@@ -162,8 +162,10 @@ def test_a_stock_out_is_cleared_away_and_tried_again() -> None:
 
 def test_a_stock_out_that_lasts_ends_and_says_what_the_next_up_does() -> None:
     looks: list[Step] = [failed(), failed(), gone()] * 50
-    error = Story([OPERATION], looks).fails()
-    assert "could not be made: it ended in ERROR (7 tries in" in error.what
+    story = Story([OPERATION], looks)
+    error = story.fails()
+    assert story.said.count(f"cluster {ID} is accepted and being made") == 1
+    assert "could not be made: it ended in ERROR (8 tries in" in error.what
     assert error.why == STOCK_OUT
     assert "run pulumi up again, which tries again" in error.fix and "nothing of it is left behind" in error.fix
 

@@ -5,11 +5,12 @@ from datetime import UTC, datetime, timedelta
 
 from slipway.cluster import ClusterSpec, Disk, PoolSpec
 from slipway.deployment.revision import Revision
-from slipway.deployment.summary import neighbours, overdue, pool_in_words, summary
+from slipway.deployment.summary import neighbours, outliving, overdue, pool_in_words, summary
 from slipway.generations import Current, Plan, Retiring, RetiringThing, Things
 from slipway.live import STACK_LABEL, Live, LiveCluster, LiveJob, Unknown
 from slipway.prices import price_in_words, total
 from slipway.quota import QuotaReport, WayVerdict
+from slipway.state import State, StateBucket
 from slipway.template.case import Case
 from slipway.template.proof import Offer
 
@@ -172,3 +173,15 @@ def test_pools_and_prices_in_words() -> None:
     assert pool_in_words(gpus) == "a3-highgpu-8g with NVIDIA_H100_80GB × 8 × 2, pd-ssd 500 GB"
     assert price_in_words(total((ClusterSpec("h100", (gpus,)),), "europe-nowhere1")) == "price unknown"
     assert price_in_words(total((ClusterSpec("h100", (gpus,)),), "us-central1")) == "$202.28/h"
+
+
+def test_a_destruction_tells_which_bucket_it_leaves_and_how_to_delete_it() -> None:
+    buckets = (
+        StateBucket("catalog", "acme-dev-catalog", "acme-dev", "us-central1"),
+        StateBucket("work", "acme-dev-work", "acme-dev", "us-central1"),
+    )
+    assert outliving(State(buckets=buckets)).splitlines() == [
+        "bucket gs://acme-dev-work stays, with people's results",
+        "  to delete it and all in it: gcloud storage rm --recursive gs://acme-dev-work",
+    ]
+    assert outliving(State()) == ""
