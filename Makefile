@@ -12,6 +12,8 @@ VENV := .venv
 PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
 PYTEST_ARGS ?=
+# Tests wait more than they compute: two workers for each processor, at most eight.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(min(8, 2 * (os.cpu_count() or 2)))')
 LOCK ?= --upgrade
 
 .PHONY: demo demo-down test test-quick lint format bench verify-cloud setup lock help
@@ -27,10 +29,10 @@ demo-down: setup ## stop and clean all that `make demo` started
 
 test: setup lint ## every test, the real engine included
 	@echo "engine  …"; $(PY) -m local.engine >/dev/null
-	@$(PY) -m pytest -n 2 --dist worksteal $(PYTEST_ARGS)
+	@$(PY) -m pytest -n $(WORKERS) --dist worksteal $(PYTEST_ARGS)
 
 test-quick: setup ## the tests that need neither the engine nor a job's environment
-	@$(PY) -m pytest -n 2 -m "not journey" $(PYTEST_ARGS)
+	@$(PY) -m pytest -n $(WORKERS) -m "not journey" $(PYTEST_ARGS)
 
 lint: setup ## format, lint, strict types
 	@$(VENV)/bin/ruff format --check .

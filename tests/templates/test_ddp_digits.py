@@ -14,8 +14,8 @@ pytestmark = pytest.mark.journey
 def test_ddp_digits_that_lost_a_replica_ends_with_the_model_of_a_single_one(
     stack: Stack, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    job = stack.submit("ddp-digits", workers=1, pause=0.1, **TRAINING)
     one = alone(tmp_path_factory.getbasetemp())
+    job = stack.submit("ddp-digits", workers=1, pause=0.4, **TRAINING)
     job.said("step 10/80, replicas: 2")
     job.kill("workerpool1-0")
     job.finished()

@@ -28,8 +28,8 @@ def test_elastic_digits_goes_on_without_a_lost_replica_and_takes_it_back(
     stack: Stack, away: Callable[[float], None], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     away(600)
-    job = stack.submit("elastic-digits", workers=1, pause=0.2, last_call=1, lost_after=3, **TRAINING)
     one = alone(tmp_path_factory.getbasetemp())
+    job = stack.submit("elastic-digits", workers=1, pause=0.4, last_call=1, lost_after=3, **TRAINING)
     job.said("step 10/80, replicas: 2")
     job.kill("workerpool1-0")
     job.said("replicas: 1, checkpoint written")
