@@ -8,7 +8,7 @@ from typing import Any
 import pulumi
 from pulumi_gcp import projects, serviceaccount, storage
 
-from slipway.deployment.trainer import email
+from slipway.deployment.trainer import display_name, email
 from slipway.generations.things import CATALOG, TRAINER, WORK, RetiringThing, Things
 from slipway.live import Live, Unknown
 from slipway.stack import WorkspaceSettings
@@ -95,7 +95,7 @@ class Workspace(pulumi.ComponentResource):
             trainer,
             account_id=settings.trainer,
             project=project,
-            display_name=f"Slipway trainer ({pulumi.get_stack()})",
+            display_name=display_name(pulumi.get_stack()),
             opts=pulumi.ResourceOptions(
                 parent=self,
                 import_=f"projects/{project}/serviceAccounts/{self.trainer_email}" if adopted else None,
@@ -219,7 +219,7 @@ class Workspace(pulumi.ComponentResource):
         )
 
 
-def _known(existing: frozenset[str] | Unknown) -> frozenset[str]:
+def _known(existing: Collection[str] | Unknown) -> Collection[str]:
     if isinstance(existing, Unknown):
         raise ValueError(f"what exists must be known before anything is declared: {existing.why}")
     return existing

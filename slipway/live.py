@@ -158,7 +158,8 @@ class PublishedCatalog:
 class Live:
     """One region of one project. `limits` by metric name without the service. `catalog` is None when none is published.
 
-    `beside` is what is published in the bucket that is asked for, where the stack has its catalog in another one yet.
+    `service_accounts`: display names by address. `beside` is what is published in the bucket that is asked for, where
+    the stack has its catalog in another one yet.
     `skipped` says that nothing was read on purpose (SLIPWAY_LIVE=skip).
     """
 
@@ -167,6 +168,6 @@ class Live:
     limits: Mapping[str, QuotaLimit] | Unknown
     catalog: PublishedCatalog | Unknown | None
     buckets: frozenset[str] | Unknown = frozenset()
-    service_accounts: frozenset[str] | Unknown = frozenset()
+    service_accounts: Mapping[str, str] | Unknown = field(default_factory=dict)
     skipped: bool = False
     beside: PublishedCatalog | Unknown | None = None

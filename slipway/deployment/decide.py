@@ -59,7 +59,7 @@ def decide(
         )
 
     found, decided = settle(live, planned, say, wait=not preview)
-    taken = _taken(found, stack)
+    taken = [*_taken(found, stack), *_lent(found, stack, before)]
     problems = [*(taken or decided.problems), *_unread(found.buckets), *_unread(found.service_accounts)]
     if isinstance(known, Unknown) and not found.skipped:
         problems.append(f"can't tell what the stack has already, from {known.api}: {known.why}; it needs {known.role}")
@@ -170,6 +170,20 @@ def _taken(found: Live, stack: Stack) -> list[str]:
         f"delete gs://{bucket}/catalog.json if stack {whose} is no more"
     )
     return [problem]
+
+
+def _lent(found: Live, stack: Stack, known: State) -> list[str]:
+    """Whether the trainer account that is asked for is another stack's."""
+    if isinstance(found.service_accounts, Unknown):
+        return []
+    ours = {one.email for one in known.accounts}
+    return [
+        f"account {address} is the trainer of stack {whose}: a destruction of {stack.name} would delete it, also under "
+        f"jobs of {whose}; give {stack.name} another trainer, or call the account something else if stack {whose} is "
+        f'no more: gcloud iam service-accounts update {address} --display-name="trainer"'
+        for address, called in found.service_accounts.items()
+        if address not in ours and (whose := trainer.owner(called)) not in ("", stack.name)
+    ]
 
 
 def _unread(part: object) -> list[str]:

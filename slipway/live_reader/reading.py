@@ -185,19 +185,20 @@ class Reader:
 
         return self._read(f"storage.googleapis.com buckets.get {name}", _BUCKETS, existing, frozenset())
 
-    def service_account(self) -> frozenset[str] | Unknown:
+    def service_account(self) -> Mapping[str, str] | Unknown:
+        """Its display name by its address; empty when it is not there."""
         address, project = self.wanted.service_account, self.wanted.project
         call = Call(f"look at service account {address}", "iam.serviceAccounts.get", f"project {project}")
         url = f"{self.connection.endpoints.iam}projects/{project}/serviceAccounts/{address}"
 
-        def existing() -> frozenset[str]:
+        def existing() -> Mapping[str, str]:
             try:
-                self.connection.session.get(url, call)
+                found = self.connection.session.get(url, call)
             except NotFound:
-                return frozenset()
-            return frozenset({address})
+                return {}
+            return {address: str(found.get("displayName", ""))}
 
-        return self._read("iam.googleapis.com serviceAccounts.get", _ACCOUNTS, existing, frozenset())
+        return self._read("iam.googleapis.com serviceAccounts.get", _ACCOUNTS, existing, {})
 
     def _read(self, api: str, role: str, get: Callable[[], Found], empty: Found) -> Found | Unknown:
         try:

@@ -115,7 +115,7 @@ def test_nothing_is_adopted_that_does_not_exist() -> None:
 
 def test_what_exists_is_adopted() -> None:
     email = "slipway-dev-trainer@acme-dev.iam.gserviceaccount.com"
-    asked = workspace(live=replace(NOTHING, buckets=frozenset({"acme-work"}), service_accounts=frozenset({email})))
+    asked = workspace(live=replace(NOTHING, buckets=frozenset({"acme-work"}), service_accounts={email: ""}))
     buckets = every(asked, BUCKET)
     assert buckets["work"].request.importId == "acme-work"
     assert buckets["catalog"].request.importId == ""

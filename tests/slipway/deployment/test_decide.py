@@ -12,6 +12,7 @@ from slipway.errors import ConfigError, ResourceError, SlipwayError
 from slipway.live import Live, PublishedCatalog, Unknown
 from slipway.live_reader import Wanted
 from slipway.stack import Stack, WorkspaceSettings
+from slipway.state import State, StateAccount
 
 STACK = Stack("dev", "acme-dev", "us-central1", WorkspaceSettings((), "acme-catalog", "acme-work", "trainer"))
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
@@ -94,6 +95,32 @@ def test_another_stacks_catalog_is_not_overwritten(
         decide(STACK, environ, True, NOW, silent, silent, frozenset())
     expected = "denied" if isinstance(beside, Unknown) else "gs://acme-catalog has the catalog of stack prod"
     assert expected in error.value.why
+
+
+@pytest.mark.parametrize(
+    ("called", "ours", "fails"),
+    [
+        ("Slipway trainer (prod)", False, True),
+        ("Slipway trainer (prod)", True, False),
+        ("Slipway trainer (dev)", False, False),
+        ("made by hand", False, False),
+    ],
+)
+def test_another_stacks_trainer_is_not_adopted(
+    monkeypatch: pytest.MonkeyPatch, called: str, ours: bool, fails: bool
+) -> None:
+    """A destruction of the one stack would take from the other's jobs the account that they run as."""
+    address = email(STACK.workspace.trainer, STACK.project)
+    live = Live(clusters=(), jobs=(), limits={}, catalog=None, service_accounts={address: called})
+    monkeypatch.setattr("slipway.deployment.decide.read", lambda *_, **__: (live, []))
+    environ = {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}
+    known = State(accounts=(StateAccount("trainer", address, STACK.project),) if ours else ())
+    if not fails:
+        decide(STACK, environ, True, NOW, silent, silent, frozenset(), known)
+        return
+    with pytest.raises(ResourceError) as error:
+        decide(STACK, environ, True, NOW, silent, silent, frozenset(), known)
+    assert f"account {address} is the trainer of stack prod" in error.value.why
 
 
 def test_a_stack_whose_state_can_not_be_told_is_not_deployed() -> None:

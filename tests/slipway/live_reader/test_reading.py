@@ -231,11 +231,11 @@ def test_only_what_is_drawn_is_parsed_of_all_that_is_listed(
 def test_the_published_catalog_and_what_exists_already(connection: Connection, service: Service) -> None:
     service["catalog"] = CATALOG
     service["catalog bucket"] = {"name": "acme-catalog"}
-    service["account"] = {"email": WANTED.service_account}
+    service["account"] = {"email": WANTED.service_account, "displayName": "Slipway trainer (prod)"}
     found = live(connection)
     assert found.catalog == PublishedCatalog({"cpu": "cpu-1a2b3c4"}, ("cpu-0000000",))
     assert found.buckets == frozenset({"acme-catalog"})
-    assert found.service_accounts == frozenset({"trainer@acme.iam.gserviceaccount.com"})
+    assert found.service_accounts == {"trainer@acme.iam.gserviceaccount.com": "Slipway trainer (prod)"}
 
 
 def test_how_long_the_catalog_has_been_published_is_told_by_the_storages_own_clock(
