@@ -131,7 +131,10 @@ def _live(
     preview: bool,
     warn: Callable[[str], None],
 ) -> Live:
-    if environ.get("SLIPWAY_LIVE", "") == "skip":
+    word = environ.get("SLIPWAY_LIVE", "")
+    if word not in ("", "skip"):
+        raise ConfigError(f"invalid SLIPWAY_LIVE={word}", fix="SLIPWAY_LIVE=skip, in a preview, or unset it")
+    if word:
         if preview:
             return skipped()
         raise ConfigError(

@@ -18,6 +18,7 @@ UNKNOWN = "unknown"
 _COMMIT = re.compile(r"[0-9a-f]{7,64}")
 # What a deployment publishes is what lies in these, whether git ignores it or not.
 _PUBLISHED = ("templates/*.py", "jobs/*/*")
+_ELSEWHERE = frozenset({"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"})
 
 
 def revision(checkout: Path, environ: Mapping[str, str]) -> Revision:
@@ -67,7 +68,9 @@ def _ignored(checkout: Path) -> bool:
 def _git(checkout: Path, *arguments: str) -> tuple[str, str]:
     """What git answers, and why it refuses to. Both are empty where there is no git, or no checkout of its own."""
     command = ["git", "--no-optional-locks", "-C", str(checkout), *arguments]
-    environ = {**os.environ, "LC_ALL": "C"}
+    # A git hook sets variables that would make git look at another checkout than this one.
+    plain = {name: value for name, value in os.environ.items() if name not in _ELSEWHERE}
+    environ = {**plain, "LC_ALL": "C"}
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30, env=environ)
     except OSError:

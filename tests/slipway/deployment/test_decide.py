@@ -38,6 +38,12 @@ def test_skip_is_refused_outside_of_preview() -> None:
 
 
 @pytest.mark.parametrize("preview", [True, False])
+def test_a_misspelt_word_is_not_taken_for_none(preview: bool) -> None:
+    with pytest.raises(ConfigError, match="invalid SLIPWAY_LIVE=skipp"):
+        decide(STACK, {"SLIPWAY_LIVE": "skipp"}, preview, NOW, silent, silent, frozenset())
+
+
+@pytest.mark.parametrize("preview", [True, False])
 def test_a_cloud_that_does_not_answer_stops_it_with_every_reason(preview: bool) -> None:
     with pytest.raises(ResourceError) as error:
         decide(STACK, {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}, preview, NOW, silent, silent, frozenset())

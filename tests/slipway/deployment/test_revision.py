@@ -41,6 +41,16 @@ def test_untracked_files_count_where_git_is_told_not_to_show_them(checkout: Path
     assert revision(checkout, {}).dirty
 
 
+def test_another_checkout_that_a_git_hook_points_to_is_not_asked(
+    checkout: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    head = git(checkout, "rev-parse", "HEAD")[:7]
+    other = tmp_path_factory.mktemp("other")
+    git(other, "init", "--quiet")
+    monkeypatch.setenv("GIT_DIR", str(other / ".git"))
+    assert revision(checkout, {}) == Revision(head, dirty=False)
+
+
 @pytest.mark.parametrize("name", ["templates/secret.py", "jobs/digits/secret.csv", "jobs/digits/deep/secret.py"])
 def test_what_is_published_though_git_ignores_it_is_a_change(checkout: Path, name: str) -> None:
     (checkout / ".git" / "info" / "exclude").write_text("secret.*\n")
