@@ -39,6 +39,11 @@ def test_the_previewer_previews_and_deploys_nothing(checkout: Checkout) -> None:
     assert "Error 403" in refused.said
     # A cluster is asked for when its catalog bucket is there.
     assert "previewer@slipway-local.iam.gserviceaccount.com does not have storage.buckets.create access" in refused.said
+    url = f"{checkout.cloud.url}{VERTEX}/persistentResources?persistentResourceId=cpu-of-a-previewer"
+    headers = {"Authorization": f"Bearer {checkout.cloud.token('previewer')}"}
+    asked = requests.post(url, json={"resourcePools": []}, headers=headers, timeout=30)
+    assert asked.status_code == 403, asked.text
+    assert "'aiplatform.persistentResources.create' denied" in asked.text
     assert checkout.nothing_made()
 
 
