@@ -19,8 +19,8 @@ from local import environment
 from local.cloud.state import Record, read_record
 
 ROOT = Path(__file__).resolve().parents[2]
-FAST = ("submissions_per_minute=0", "calls_per_minute=0", "log_reads_per_minute=0")
-"""The service's rate limits would slow a whole test run; tests of the limits set them."""
+FAST = ("submissions_per_minute=0", "calls_per_minute=0", "log_reads_per_minute=0", "image_builds=once")
+"""The service's rate limits and images built anew for each cluster would slow a whole run; tests of these set them."""
 
 
 @dataclass

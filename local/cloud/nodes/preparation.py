@@ -7,6 +7,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from local.cloud.images import cache, packages
@@ -33,6 +34,8 @@ def prepared(spec: ReplicaSpec, tool: cache.Tool, uv: str | None, say: Callable[
         raise UnreadyError(_no_recipe(spec.image))
     if uv is None:
         raise UnreadyError("The program uv, which builds environments for jobs, is not installed.")
+    if spec.shares_images:
+        recipe = replace(recipe, shared=True)
     image = cache.cached(Path(spec.image_folder), spec.image, recipe, tool, uv, say, cache.common(os.environ))
     folder = Path(spec.environment_folder)
     folder.mkdir(parents=True, exist_ok=True)

@@ -37,6 +37,7 @@ class Identity:
 class ReplicaSpec:
     """One replica. `image_folder` caches images, `environment_folder` is shared by the replicas of one attempt.
     `keeps_packages`: they are left in the image folder, which is a pool's, for the trials that come after this one.
+    `shares_images`: an image is built once for this machine, whatever its recipe says.
 
     A package task has `packages` (gs:// URIs) and `module`; a container task has `command` and `args` alone.
     `variables` is what the service sets, `user_variables` what the job sets.
@@ -59,6 +60,7 @@ class ReplicaSpec:
     grace_s: float
     mounts: tuple[Mount, ...] = ()
     keeps_packages: bool = False
+    shares_images: bool = False
 
 
 def write(folder: Path, spec: ReplicaSpec) -> None:

@@ -80,6 +80,7 @@ def specification(world: World, job: Job, run: Run, replica: Replica, token: str
         grace_s=world.settings.kill_grace_seconds,
         mounts=_mounts(world, pool),
         keeps_packages=bool(run.cluster and run.trial),
+        shares_images=world.settings.image_builds == "once",
     )
 
 

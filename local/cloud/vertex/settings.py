@@ -13,6 +13,7 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
     "spot_disable_retries": ("restart", "fail"),
     "spot_reservation": ("reject", "ignore"),
     "reservation_quota": ("on-demand", "none"),
+    "image_builds": ("cold", "once"),
     "quota_ineligible": ("", "NO_VALID_BILLING_ACCOUNT", "NOT_SUPPORTED", "NOT_ENOUGH_USAGE_HISTORY", "OTHER"),
 }
 
@@ -73,6 +74,8 @@ class TrainingSettings:
     reservation_quota: str = "on-demand"
     # Failed trials that end a tuning job which leaves their number to the service.
     failed_trials: int = 5
+    # Images: `cold` builds one anew in each cluster's cache; `once` builds one for this machine, and caches link to it.
+    image_builds: str = "cold"
     # How long a replica may take to end after SIGTERM before it is killed.
     kill_grace_seconds: float = 5.0
     # Threads that numeric libraries of one replica may use; 0 shares the machine's cores among a job's replicas.

@@ -111,6 +111,15 @@ def test_user_code_runs_in_its_image_with_its_environment(run: Replica) -> None:
     assert (chosen, threads, folder) == ("service!", "3", str(run.folder / "work"))
 
 
+def test_an_image_that_is_built_once_for_the_machine_is_linked_into_each_cache(run: Replica, tmp_path: Path) -> None:
+    run.spec = replace(run.spec, image_folder=str(tmp_path / "cluster"), shares_images=True)
+    run.start(*python("print('well')"))
+    assert run.ended() == Sighting("exited", 0)
+    assert run.said() == ["well"]
+    (link,) = (path for path in (tmp_path / "cluster").iterdir() if path.suffix != ".lock")
+    assert link.readlink().parent == cache.common(os.environ)
+
+
 def test_nothing_of_the_person_s_environment_reaches_user_code(run: Replica, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GOOGLE_OAUTH_ACCESS_TOKEN", "of-the-person")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "of-the-person")
