@@ -32,14 +32,13 @@ MACHINE = {"machine": "n1-standard-4", "disk": {"type": "pd-ssd", "sizeGb": 100}
 class Checkout:
     """A person's checkout: the program, a stack file and templates of their own. Nothing in it is tracked by anybody.
 
-    `state` has the engine's backend; two checkouts may share it, as two people do. `images` has the run's images.
+    `state` has the engine's backend; two checkouts may share it, as two people do.
     """
 
     folder: Path
     cloud: LocalCloud
     engine: Path
     state: Path
-    images: Path
     stack: str = STACK
     variables: Mapping[str, str] = field(default_factory=dict)
 
@@ -121,18 +120,9 @@ class Checkout:
 
     def submit(self, *arguments: str, **extra: str) -> Any:
         """A job that is accepted: what `slipway submit --output json` says of it."""
-        self.warm()
         done = self.slipway("submit", "nap", "-p", "say=hello", *arguments, "--output", "json", **extra)
         assert done.code == 0, done.said
         return done.json["job"]
-
-    def warm(self) -> None:
-        """Give the clusters a cache that has the image of an earlier test, so that jobs start at once."""
-        for cluster in self.clusters():
-            pool = self.cloud.state / "pools" / cluster
-            pool.mkdir(parents=True, exist_ok=True)
-            if not (pool / "images").exists():
-                (pool / "images").symlink_to(self.images)
 
     def clusters(self) -> dict[str, str]:
         """The clusters of this stack: id to state."""
@@ -188,7 +178,6 @@ def make_checkout(
     *,
     engine: Path,
     home: Path,
-    images: Path,
     files: Callable[[Path], None] = lay_out,
 ) -> Checkout:
     """A checkout with an empty stack in a folder, and the engine's backend beside it. `files` lays it out."""
@@ -196,7 +185,7 @@ def make_checkout(
     state = folder / "engine"
     (state / "pulumi-state").mkdir(parents=True)
     variables = {"PULUMI_HOME": str(home), leftovers.MARK: str(state)}
-    made = Checkout(folder / "checkout", cloud, engine, state, images, stack, variables)
+    made = Checkout(folder / "checkout", cloud, engine, state, stack, variables)
     made.write()
     done = made.run("pulumi", "stack", "init", stack, "--non-interactive", role="deployer")
     assert done.code == 0, done.said

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -33,9 +32,6 @@ def engine_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def new_checkout(tmp_path_factory: pytest.TempPathFactory, engine: Path, engine_home: Path) -> NewCheckout:
+def new_checkout(engine: Path, engine_home: Path) -> NewCheckout:
     """Makes a checkout with an empty stack: takes a folder, a cloud and the stack's name."""
-    base = tmp_path_factory.getbasetemp()
-    images = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "images"
-    images.mkdir(exist_ok=True)
-    return partial(make_checkout, engine=engine, home=engine_home, images=images)
+    return partial(make_checkout, engine=engine, home=engine_home)

@@ -23,7 +23,6 @@ def kill(cloud: LocalCloud) -> None:
 
 def test_killed_while_a_job_runs_the_job_ends_well_after_the_restart(own: Checkout) -> None:
     own.up()
-    own.warm()
     before = own.cloud.record
     hello = ("submit", "nap", "-p", "say=hello", "-p", "seconds=6", "--request-id", "through")
     follower = own.start("slipway", *hello, "--follow", role="submitter")

@@ -17,7 +17,6 @@ pytestmark = pytest.mark.journey
 def checkout(deployed: Checkout) -> Iterator[Checkout]:
     """The shared stack, without jobs before and after."""
     wait_for(lambda: not unfinished(deployed), "earlier jobs have ended")
-    deployed.warm()
     yield deployed
     for job in unfinished(deployed):
         deployed.slipway("jobs", "cancel", job["displayName"])

@@ -91,7 +91,6 @@ def laptop(environment: Path, deployed: Checkout, tmp_path: Path) -> Iterator[La
     path = os.pathsep.join([str(programs), os.environ.get("PATH", "")])
     environ = {**deployed.cloud.env("submitter"), "PATH": path, "NO_COLOR": "1", "SLIPWAY_USER": "ada"}
     mine = Laptop(programs, folder, environ)
-    deployed.warm()
     mine.well("use", deployed.catalog)
     yield mine
 

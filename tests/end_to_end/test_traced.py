@@ -34,7 +34,6 @@ def test_uncommitted_templates_are_marked_from_the_deployment_to_the_job(checkou
     template.write_text(template.read_text().replace("says a word and sleeps", "says another word"))
     up = checkout.pulumi("up", SLIPWAY_COMMIT=commit)
     assert up.code == 0 and f"{checkout.stack} @ {commit} with local changes\n" in up.out, up.said
-    checkout.warm()
     submitted = checkout.slipway("submit", "nap", "-p", "say=hello", "--request-id", "traced", "--wait")
     assert submitted.out.startswith(f"nap  @ {commit}+  →  "), submitted.said
     (job,) = checkout.jobs()

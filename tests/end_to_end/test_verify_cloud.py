@@ -24,7 +24,7 @@ Start = Callable[..., Started]
 def verify(clone: Path, tmp_path: Path, cloud: LocalCloud, new_checkout: NewCheckout) -> Checkout:
     """The stack that verify-cloud deploys, from a clone, as the project's owner."""
     shell = new_checkout(tmp_path, cloud, "verify")
-    return Checkout(clone, cloud, shell.engine, shell.state, shell.images, "verify", shell.variables)
+    return Checkout(clone, cloud, shell.engine, shell.state, "verify", shell.variables)
 
 
 @pytest.fixture
@@ -60,7 +60,6 @@ def test_it_plays_the_journey_and_takes_everything_away_again(
     others = deployed.clusters()
     started = start("--yes")
     started.until(lambda: "RUNNING" in verify.clusters().values(), "the cluster runs")
-    verify.warm()
     done = ended(started)
     assert done.code == 0, done.out
     price, *_ = done.out.splitlines()

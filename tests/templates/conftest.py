@@ -38,7 +38,6 @@ def deployed(tmp_path_factory: pytest.TempPathFactory, new_checkout: NewCheckout
     checkout = new_checkout(folder, cloud, STACK, files=files)
     checkout.write(persistentResources={"cpu": {"pools": POOLS}}, templates=shipped())
     checkout.up()
-    checkout.warm()
     yield Stack(checkout)
     cloud.local("down")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import contextlib
 import json
 import shutil
 from dataclasses import dataclass
@@ -105,17 +104,7 @@ class Stack:
         given = [word for name, value in parameters.items() for word in ("-p", f"{name}={value}")]
         done = self.checkout.slipway("submit", template, *given, *flags, "--output", "json")
         assert done.code == 0, done.said
-        job = Job(self, done.json["job"])
-        if job.document["cluster"] is None:
-            self._warm(job)
-        return job
-
-    def _warm(self, job: Job) -> None:
-        """Let a job beside a pool find the image of an earlier test; one that was quicker builds its own."""
-        folder = self.cloud.state / "jobs" / job.name.rpartition("/")[2]
-        folder.mkdir(parents=True, exist_ok=True)
-        with contextlib.suppress(FileExistsError):
-            (folder / "images").symlink_to(self.checkout.images)
+        return Job(self, done.json["job"])
 
     def run(self, template: str, *flags: str, code: int = 0, **parameters: object) -> Job:
         """The same, and wait for its end, whose exit code is to be `code` (4: failed)."""
@@ -161,7 +150,7 @@ class Stack:
     @property
     def python(self) -> Path:
         """The interpreter of the scikit-learn image. There is one once a job has run in it."""
-        return next(self.checkout.images.glob("sklearn-*/bin/python"))
+        return next(self.cloud.state.glob("pools/*/images/sklearn-*/bin/python"))
 
     @property
     def trainer(self) -> str:
