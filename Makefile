@@ -7,6 +7,9 @@ SHELL := /bin/bash
 export NO_PROXY := 127.0.0.1,localhost,$(NO_PROXY)
 export no_proxy := $(NO_PROXY),$(no_proxy)
 
+# Where a shell keeps Python from writing bytecode, each of the thousand processes of a run compiles what it imports.
+export PYTHONDONTWRITEBYTECODE :=
+
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
