@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import time
 from collections.abc import Callable, Mapping
@@ -155,6 +156,13 @@ class Checkout:
     def buckets(self) -> list[str]:
         found = self.cloud.rest("GET", f"/storage/v1/b?project={PROJECT}").get("items", [])
         return [one["name"] for one in found if one["name"].startswith(f"{PROJECT}-{self.stack}-")]
+
+    def outputs(self) -> Any:
+        """What the stack exports, as the engine's state has it. Reading that starts no engine."""
+        file = self.state / "pulumi-state" / ".pulumi" / "stacks" / "slipway" / f"{self.stack}.json"
+        resources = json.loads(file.read_text())["checkpoint"]["latest"]["resources"]
+        (stack,) = (one for one in resources if one["type"] == "pulumi:pulumi:Stack")
+        return stack["outputs"]
 
     def clear_after_a_kill(self) -> None:
         """As `make demo` does it after a killed `pulumi up`: end what is left of it, and drop its lock."""

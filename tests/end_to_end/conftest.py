@@ -6,6 +6,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -70,3 +71,17 @@ def faults(request: pytest.FixtureRequest) -> Iterator[Callable[..., None]]:
     cloud: LocalCloud = request.getfixturevalue("deployed").cloud if shared else request.getfixturevalue("cloud")
     yield lambda *faults: cloud.rest("POST", "/slipway/faults", {"faults": list(faults)})
     cloud.rest("DELETE", "/slipway/faults")
+
+
+@pytest.fixture
+def settings(cloud: LocalCloud) -> Iterator[Callable[..., None]]:
+    """Changes settings of the shared cloud, for the test's time."""
+    before: dict[str, Any] = cloud.rest("GET", "/slipway/settings")
+    changed: set[str] = set()
+
+    def change(**values: object) -> None:
+        changed.update(values)
+        cloud.rest("POST", "/slipway/settings", values)
+
+    yield change
+    change(**{name: before[name] for name in changed})

@@ -1,141 +1,176 @@
 """No edit kills a job and no edit is stuck, with the real engine, a provider plugin and real jobs. # N1 # B3"""
 
-import json
-from collections.abc import Callable, Iterator
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from tests.checkouts.checkout import MACHINE, PROJECT, VERTEX, Checkout
-from tests.checkouts.shell import wait_for
+from tests.checkouts.shell import Done, wait_for
 
 pytestmark = pytest.mark.journey
 
+Faults = Callable[..., None]
+Settings = Callable[..., None]
+
 A = {"cpu": {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 2}}}}}
+A_OTHERWISE = {
+    "cpu": {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 2, "initial": 2}}}, "retireWithin": "7d"}
+}
 B = {"cpu": {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 3}}}}}
+UNLISTED = "machines are in use by a job that the lists do not show yet"
 
 
 def up(checkout: Checkout, clusters: Any, **extra: str) -> str:
-    checkout.write(persistentResources=clusters)
+    checkout.write(persistentResources=clusters, templates=["nap"] if clusters else [])
     done = checkout.pulumi("up", **extra)
     assert done.code == 0, done.said
     return done.said
 
 
-def outputs(checkout: Checkout) -> Any:
-    done = checkout.run("pulumi", "stack", "output", "--stack", checkout.stack, "--json", role="deployer")
-    assert done.code == 0, done.said
-    return json.loads(done.out)
+@dataclass(frozen=True)
+class Busy:
+    """A deployed stack with a job on its first cluster, `old`."""
+
+    checkout: Checkout
+    job: Any
+    old: str
+
+    @property
+    def current(self) -> str:
+        return str(self.checkout.outputs()["clusters"]["cpu"])
+
+    @property
+    def retiring(self) -> Any:
+        return self.checkout.outputs()["retiring"]
+
+    def goes_on(self) -> None:
+        """The job runs, and people find the catalog."""
+        assert self.checkout.job_state(self.job["name"]) == "JOB_STATE_RUNNING"
+        assert self.checkout.slipway("templates").code == 0, "the catalog is still there"
+
+    def refused(self, done: Done, *words: str) -> None:
+        assert done.code != 0
+        for text in words:
+            assert text in done.said
+        self.goes_on()
 
 
-@pytest.fixture
-def busy(checkout: Checkout) -> Iterator[tuple[Checkout, Any, str]]:
-    """A deployed stack with a job on its cluster: the checkout, the job, the cluster's id."""
+def test_a_running_job_outlives_edits_destructions_and_a_lost_state(checkout: Checkout, faults: Faults) -> None:
     up(checkout, A)
     job = checkout.submit("-p", "seconds=600")
     wait_for(lambda: checkout.job_state(job["name"]) == "JOB_STATE_RUNNING", "the job runs")
-    yield checkout, job, outputs(checkout)["clusters"]["cpu"]
-    checkout.slipway("jobs", "cancel", job["displayName"])
+    busy = Busy(checkout, job, checkout.outputs()["clusters"]["cpu"])
 
+    edited_while_the_lists_lag_by_minutes(busy, faults)
+    taken_up_again_when_the_state_is_lost(busy)
+    # Destruction is refused whole while a job runs. (A destruction that says what it is: test_retiring_things.)
+    clusters = checkout.clusters()
+    why = f"{job['displayName']} on {busy.old}: deleting the cluster would cancel what runs on it"
+    busy.refused(checkout.pulumi("destroy"), why, f"slipway jobs cancel {job['displayName']}")
+    assert checkout.clusters() == clusters
+    new_submissions_go_to_the_new_generation(busy)
+    reverted_in_all_but_what_changes_no_cluster(busy)
 
-def running(checkout: Checkout, job: Any) -> bool:
-    return checkout.job_state(job["name"]) == "JOB_STATE_RUNNING"
+    # A cluster that is removed from the file stays while a job runs.
+    up(checkout, {})
+    assert busy.retiring == [busy.old]
+    assert checkout.job_state(job["name"]) == "JOB_STATE_RUNNING"
 
-
-def end(checkout: Checkout, job: Any) -> None:
+    # It goes when it is idle.
     checkout.slipway("jobs", "cancel", job["displayName"])
     wait_for(lambda: checkout.job_state(job["name"]) == "JOB_STATE_CANCELLED", "the job is cancelled")
-
-
-def test_there_and_back_while_a_job_runs(busy: tuple[Checkout, Any, str]) -> None:
-    checkout, job, old = busy
-    said = up(checkout, B)
-    new = outputs(checkout)["clusters"]["cpu"]
-    assert new != old
-    assert f"{old} retires when its job has ended: {job['displayName']} (by submitter, running" in said
-    assert outputs(checkout)["retiring"] == [old]
-    assert checkout.clusters() == {old: "RUNNING", new: "RUNNING"}
-    assert running(checkout, job)
-
-    up(checkout, A)
-    assert outputs(checkout)["clusters"]["cpu"] == old
-    assert outputs(checkout)["retiring"] == []
-    assert checkout.clusters() == {old: "RUNNING"}
-    assert running(checkout, job)
-
-
-def test_an_old_generation_goes_when_it_is_idle(busy: tuple[Checkout, Any, str]) -> None:
-    checkout, job, old = busy
-    up(checkout, B)
-    assert old in checkout.clusters()
-    end(checkout, job)
-    said = up(checkout, B)
-    assert f"{old} is idle and not asked for any more" in said
-    assert checkout.clusters() == {outputs(checkout)["clusters"]["cpu"]: "RUNNING"}
+    kept_once_more_for_a_damaged_catalog(busy)
+    deleted_without_waiting_by_a_later_deployment(busy)
     assert checkout.pulumi("preview", "--expect-no-changes").code == 0
 
 
-def test_new_submissions_go_to_the_new_generation(busy: tuple[Checkout, Any, str]) -> None:
-    checkout, _, old = busy
-    up(checkout, B)
-    job = checkout.submit()
-    body = checkout.cloud.rest("GET", f"/v1/{job['name']}")
-    assert body["jobSpec"]["persistentResourceId"] == outputs(checkout)["clusters"]["cpu"] != old
-
-
-def test_a_cluster_that_is_removed_stays_while_a_job_runs(busy: tuple[Checkout, Any, str]) -> None:
-    checkout, job, old = busy
-    checkout.write(persistentResources={}, templates=[])
-    done = checkout.pulumi("up")
-    assert done.code == 0, done.said
-    assert outputs(checkout)["retiring"] == [old]
-    assert running(checkout, job)
-    end(checkout, job)
-    assert checkout.pulumi("up").code == 0
-    assert checkout.clusters() == {}
-
-
-def test_destroy_is_refused_whole_while_a_job_runs(busy: tuple[Checkout, Any, str]) -> None:
-    checkout, job, old = busy
-    for done in (checkout.destroy(), checkout.pulumi("destroy")):
-        assert done.code != 0
-        assert f"{job['displayName']} on {old}: deleting the cluster would cancel what runs on it" in done.said
-        assert f"slipway jobs cancel {job['displayName']}" in done.said
-    assert checkout.clusters() == {old: "RUNNING"}
-    assert running(checkout, job)
-    assert checkout.slipway("templates").code == 0, "the catalog is still there"
-
-    end(checkout, job)
-    done = checkout.destroy()
-    assert done.code == 0, done.said
-    assert checkout.clusters() == {}
-    assert checkout.buckets() == [f"{PROJECT}-{checkout.stack}-work"], "people's results are kept"
-
-
-def test_lists_that_lag_by_minutes_cost_no_running_job(
-    busy: tuple[Checkout, Any, str], faults: Callable[..., None]
-) -> None:
+def edited_while_the_lists_lag_by_minutes(busy: Busy, faults: Faults) -> None:
     """The cluster itself says that its machines are in use. What is queued behind the job is saved with it."""
-    checkout, job, old = busy
-    unlisted = "machines are in use by a job that the lists do not show yet"
+    checkout = busy.checkout
     faults({"kind": "lagging-list", "match": "GET .*/customJobs$", "seconds": 600})
-    for _ in range(2):
-        said = up(checkout, B)
-        assert f"{old} retires with a later deployment ({unlisted})" in said
-        assert outputs(checkout)["retiring"] == [old]
-    assert running(checkout, job)
-
+    said = up(checkout, B)
+    assert f"{busy.old} retires with a later deployment ({UNLISTED})" in said
+    assert busy.current != busy.old
+    assert busy.retiring == [busy.old]
+    clusters = {busy.old: "RUNNING", busy.current: "RUNNING"}
+    assert checkout.clusters() == clusters
+    busy.goes_on()
     for done in (checkout.destroy(), checkout.pulumi("destroy")):
-        assert done.code != 0
-        assert f"the stack is not deleted: {unlisted}" in done.said
-    assert running(checkout, job)
-    assert checkout.slipway("templates").code == 0, "the catalog is still there"
+        busy.refused(done, f"the stack is not deleted: {UNLISTED}")
+        assert checkout.clusters() == clusters
+    faults()
+
+
+def taken_up_again_when_the_state_is_lost(busy: Busy) -> None:
+    """The engine forgets everything; nothing is made twice, nothing is lost, and what was old goes in the end."""
+    checkout = busy.checkout
+    forget = ("pulumi", "stack", "rm", "--force", "--yes", "--preserve-config", checkout.stack)
+    forgotten = checkout.run(*forget, role="deployer")
+    assert forgotten.code == 0, forgotten.said
+    assert checkout.run("pulumi", "stack", "init", checkout.stack, role="deployer").code == 0
+    before = checkout.clusters()
+    said = up(checkout, B)
+    assert f"{busy.old} retires when its job has ended: {busy.job['displayName']} (by submitter, running" in said
+    assert checkout.clusters() == before
+    assert busy.retiring == [busy.old]
+    busy.goes_on()
+
+
+def new_submissions_go_to_the_new_generation(busy: Busy) -> None:
+    job = busy.checkout.submit()
+    body = busy.checkout.cloud.rest("GET", f"/v1/{job['name']}")
+    assert body["jobSpec"]["persistentResourceId"] == busy.current != busy.old
+    busy.checkout.cloud.cancel(job["name"])
+    wait_for(lambda: "endTime" in busy.checkout.cloud.rest("GET", f"/v1/{job['name']}"), "it ends")
+
+
+def reverted_in_all_but_what_changes_no_cluster(busy: Busy) -> None:
+    """The old generation is current again. With how many machines it begins and by when it retires make no other."""
+    new = busy.current
+    said = up(busy.checkout, A_OTHERWISE)
+    assert f"{new} is idle and not asked for any more" in said
+    assert busy.current == busy.old
+    assert busy.retiring == []
+    assert busy.checkout.clusters() == {busy.old: "RUNNING"}
+    busy.goes_on()
+
+
+def kept_once_more_for_a_damaged_catalog(busy: Busy) -> None:
+    """What the command tells people to do about it works, and nothing goes that somebody may have been offered."""
+    checkout = busy.checkout
+    checkout.cloud.session().post(
+        f"{checkout.cloud.url}/upload/storage/v1/b/{checkout.catalog.removeprefix('gs://')}/o"
+        "?uploadType=media&name=catalog.json",
+        data=b'{"schema": 1, "stack"',
+    ).raise_for_status()
+    refused = checkout.slipway("templates")
+    assert refused.code == 2
+    assert "publish it again with pulumi up" in refused.err
+    said = up(checkout, {})
+    assert "the published catalog is damaged; pulumi up publishes it anew" in said
+    assert f"{busy.old} retires with a later deployment (the published catalog is damaged)" in said
+    assert busy.old in checkout.clusters()
+    assert checkout.slipway("templates").code == 0
+
+
+def deleted_without_waiting_by_a_later_deployment(busy: Busy) -> None:
+    checkout = busy.checkout
+    published = f"/storage/v1/b/{PROJECT}-{checkout.stack}-catalog/o/catalog.json"
+    made = datetime.fromisoformat(checkout.cloud.rest("GET", published)["timeCreated"])
+    wait_for(lambda: datetime.now(UTC) - made > timedelta(seconds=3), "the catalog has been published for a while")
+    said = up(checkout, {}, SLIPWAY_GRACE="1s")
+    assert f"{busy.old} is idle and not asked for any more" in said
+    assert "may not be listed yet" not in said
+    assert checkout.clusters() == {}
 
 
 def accepted(checkout: Checkout, cluster: str) -> Any:
     """A job that the service took and that has no machines yet: its cluster would have to grow first."""
-    checkout.cloud.rest("POST", "/slipway/settings", {"scale_up_seconds": 3600.0})
     pool = {
         "machineSpec": {"machineType": MACHINE["machine"]},
         "diskSpec": {"bootDiskType": "pd-ssd", "bootDiskSizeGb": 100},
@@ -153,143 +188,38 @@ def accepted(checkout: Checkout, cluster: str) -> Any:
     return job
 
 
-@pytest.mark.parametrize("verb", ["up", "destroy"])
-def test_a_job_that_nothing_shows_yet_saves_its_cluster_when_it_shows_up(own: Checkout, verb: str) -> None:
-    """Accepted, on no machine, in no list: only time tells. Nothing else of the stack that it needs goes before."""
-    up(own, A)
-    old = outputs(own)["clusters"]["cpu"]
-    job = accepted(own, old)
-    own.cloud.rest("POST", "/slipway/faults", {"faults": [{"kind": "lagging-list", "match": "Jobs$", "seconds": 600}]})
-    own.write(persistentResources=B)
-    purpose = {"SLIPWAY_PURPOSE": "destroy"} if verb == "destroy" else {}
-    started = own.start(*own.command(verb), role="deployer", SLIPWAY_GRACE="10m", **purpose)
-    started.until(lambda: f"cluster {old} is deleted in 10 min" in started.said, "it waits")
-    own.cloud.rest("DELETE", "/slipway/faults")
-    assert started.process.wait(timeout=120) != 0
-    assert f"cluster {old} is not deleted: 1 job has not ended" in started.said
-    assert own.clusters()[old] == "UPDATING"
-    assert own.job_state(job["name"]) in ("JOB_STATE_QUEUED", "JOB_STATE_PENDING")
-    assert len(own.buckets()) == 2
-
-    said = up(own, B)
-    assert f"{old} retires when its job has ended: accepted" in said
-
-
-def test_a_later_deployment_waits_for_nothing(busy: tuple[Checkout, Any, str]) -> None:
-    checkout, job, old = busy
-    up(checkout, B)
-    end(checkout, job)
-    published = f"/storage/v1/b/{PROJECT}-{checkout.stack}-catalog/o/catalog.json"
-    made = datetime.fromisoformat(checkout.cloud.rest("GET", published)["timeCreated"])
-    wait_for(lambda: datetime.now(UTC) - made > timedelta(seconds=3), "the catalog has been published for a while")
-    said = up(checkout, B, SLIPWAY_GRACE="1s")
-    assert "may not be listed yet" not in said
-    assert old not in checkout.clusters()
-
-
-def test_a_state_that_is_lost_is_taken_up_again(busy: tuple[Checkout, Any, str]) -> None:
-    """The engine forgets everything; nothing is made twice, nothing is lost, and what was old goes in the end."""
-    checkout, job, old = busy
-    up(checkout, B)
-    forget = checkout.run(
-        "pulumi", "stack", "rm", "--force", "--yes", "--preserve-config", checkout.stack, role="deployer"
-    )
-    assert forget.code == 0, forget.said
-    assert checkout.run("pulumi", "stack", "init", checkout.stack, role="deployer").code == 0
-    before = checkout.clusters()
-    up(checkout, B)
-    assert checkout.clusters() == before
-    assert outputs(checkout)["retiring"] == [old]
-    assert running(checkout, job)
-    end(checkout, job)
-    up(checkout, B)
-    assert list(checkout.clusters()) == [outputs(checkout)["clusters"]["cpu"]]
-
-
-def test_an_idle_generation_whose_state_is_lost_goes_too(checkout: Checkout) -> None:
-    """It is known to the catalog and not to the state: taken up once, then deleted."""
-    up(checkout, A)
-    old = outputs(checkout)["clusters"]["cpu"]
-    forget = checkout.run(
-        "pulumi", "stack", "rm", "--force", "--yes", "--preserve-config", checkout.stack, role="deployer"
-    )
-    assert forget.code == 0, forget.said
-    assert checkout.run("pulumi", "stack", "init", checkout.stack, role="deployer").code == 0
-    up(checkout, B)
-    for _ in range(2):
-        up(checkout, B)
-    assert old not in checkout.clusters()
-    assert list(checkout.clusters()) == [outputs(checkout)["clusters"]["cpu"]]
-
-
-def test_a_damaged_catalog_is_published_anew_and_an_idle_generation_goes_with_the_next_deployment(
-    checkout: Checkout,
+def test_a_job_that_nothing_shows_yet_saves_its_cluster_when_it_shows_up(
+    checkout: Checkout, faults: Faults, settings: Settings
 ) -> None:
-    """What the command tells people to do about it works, and nothing goes that somebody may have been offered."""
+    """Accepted, on no machine, in no list: only time tells. Nothing else of the stack that it needs goes before."""
     up(checkout, A)
-    old = outputs(checkout)["clusters"]["cpu"]
-    checkout.cloud.session().post(
-        f"{checkout.cloud.url}/upload/storage/v1/b/{checkout.catalog.removeprefix('gs://')}/o"
-        "?uploadType=media&name=catalog.json",
-        data=b'{"schema": 1, "stack"',
-    ).raise_for_status()
-    refused = checkout.slipway("templates")
-    assert refused.code == 2
-    assert "publish it again with pulumi up" in refused.err
+    (old,) = checkout.clusters()
+    settings(scale_up_seconds=3600.0)
+    job = accepted(checkout, old)
+
+    # A deployment finds it.
+    checkout.write(persistentResources=B)
+    refused_when_it_shows_up(checkout, faults, "up", old)
+    assert checkout.job_state(job["name"]) in ("JOB_STATE_QUEUED", "JOB_STATE_PENDING")
+
+    # So does a destruction.
+    (new,) = set(checkout.clusters()) - {old}
+    checkout.cloud.rest("DELETE", f"{VERTEX}/persistentResources/{new}")
+    wait_for(lambda: new not in checkout.clusters(), "the other one, which nothing is on, is gone")
+    refused_when_it_shows_up(checkout, faults, "destroy", old, SLIPWAY_PURPOSE="destroy")
+    assert checkout.job_state(job["name"]) in ("JOB_STATE_QUEUED", "JOB_STATE_PENDING")
+
     said = up(checkout, B)
-    assert "the published catalog is damaged; pulumi up publishes it anew" in said
-    assert f"{old} retires with a later deployment (the published catalog is damaged)" in said
-    assert old in checkout.clusters()
-    assert checkout.slipway("templates").code == 0
-    up(checkout, B)
-    assert old not in checkout.clusters()
+    assert f"{old} retires when its job has ended: accepted" in said
+    checkout.cloud.cancel(job["name"])
 
 
-def test_a_cluster_deleted_by_hand_is_made_again(checkout: Checkout) -> None:
-    up(checkout, A)
-    id_ = outputs(checkout)["clusters"]["cpu"]
-    checkout.cloud.rest("DELETE", f"{VERTEX}/persistentResources/{id_}")
-    wait_for(lambda: checkout.clusters() == {}, "the cluster is gone")
-    preview = checkout.pulumi("preview")
-    assert f"cluster cpu: {id_}, to be created" in preview.said
-    up(checkout, A)
-    assert checkout.clusters() == {id_: "RUNNING"}
-
-
-def test_what_an_autoscaler_did_is_no_change(checkout: Checkout) -> None:  # B2
-    """The pool grows for two jobs at once; preview sees nothing to do."""
-    up(checkout, A)
-    id_ = outputs(checkout)["clusters"]["cpu"]
-    jobs = [checkout.submit("-p", "seconds=600") for _ in range(2)]
-
-    def grown() -> bool:
-        pools = checkout.cloud.rest("GET", f"{VERTEX}/persistentResources/{id_}")["resourcePools"]
-        return bool(pools[0]["replicaCount"] == "2")
-
-    wait_for(grown, "the pool grows")
-    done = checkout.pulumi("preview", "--expect-no-changes")
-    assert done.code == 0, done.said
-    for job in jobs:
-        checkout.slipway("jobs", "cancel", job["displayName"])
-
-
-def test_editing_replicas_initial_or_retire_within_changes_no_cluster(checkout: Checkout) -> None:
-    up(checkout, A)
-    id_ = outputs(checkout)["clusters"]["cpu"]
-    pool = {**MACHINE, "replicas": {"min": 1, "max": 2, "initial": 2}}
-    up(checkout, {"cpu": {"pools": {"all": pool}, "retireWithin": "7d"}})
-    assert checkout.clusters() == {id_: "RUNNING"}
-    assert outputs(checkout)["clusters"]["cpu"] == id_
-
-
-def test_a_foreign_cluster_under_our_id_is_left_alone(checkout: Checkout) -> None:
-    up(checkout, A)
-    id_ = outputs(checkout)["clusters"]["cpu"]
-    checkout.cloud.rest("DELETE", f"{VERTEX}/persistentResources/{id_}")
-    wait_for(lambda: checkout.clusters() == {}, "the cluster is gone")
-    body = {"resourcePools": [{"machineSpec": {"machineType": "n1-standard-4"}, "replicaCount": "1"}]}
-    checkout.cloud.rest("POST", f"{VERTEX}/persistentResources?persistentResourceId={id_}", body)
-    done = checkout.pulumi("up")
-    assert done.code != 0
-    assert f"cluster {id_} has an id of this stack but not its labels" in done.said
-    checkout.cloud.rest("DELETE", f"{VERTEX}/persistentResources/{id_}")
+def refused_when_it_shows_up(checkout: Checkout, faults: Faults, verb: str, cluster: str, **extra: str) -> None:
+    faults({"kind": "lagging-list", "match": "Jobs$", "seconds": 600})
+    started = checkout.start(*checkout.command(verb), role="deployer", SLIPWAY_GRACE="10m", **extra)
+    started.until(lambda: f"cluster {cluster} is deleted in 10 min" in started.said, "it waits")
+    faults()
+    assert started.process.wait(timeout=120) != 0
+    assert f"cluster {cluster} is not deleted: 1 job has not ended" in started.said
+    assert checkout.clusters()[cluster] == "UPDATING"
+    assert len(checkout.buckets()) == 2

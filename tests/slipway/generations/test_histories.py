@@ -140,3 +140,16 @@ def test_a_failed_create_is_mended_and_cleared_by_the_next_up() -> None:  # N2
     assert world.up((spec(),)).current[0].id == f"{failed}-2"
     assert set(world.clusters) == {f"{failed}-2"}
     assert world.catalog == PublishedCatalog({"cpu": f"{failed}-2"}, ())
+
+
+def test_an_idle_generation_whose_state_is_lost_goes_too() -> None:  # N1, B1
+    """It is known to the catalog and not to the state: taken up once, then deleted."""
+    world = World()
+    world.up((spec(high=4),))
+    (first,) = world.clusters
+    world.state.clear()
+    world.up((spec(high=6),))
+    assert [item.cluster.id for item in world.up((spec(high=6),)).retiring] == [first]
+    decided = world.up((spec(high=6),))
+    assert decided.deleted == (first,)
+    assert set(world.clusters) == {decided.current[0].id}

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import product
 
 import pytest
 
@@ -88,8 +89,8 @@ def test_not_asked_for_with_any_job_that_has_not_ended_retires(one, state: str) 
 def test_not_asked_for_with_machines_in_use_retires_whatever_the_lists_say(state: str) -> None:  # N1
     """A list may lag by minutes; the cluster itself knows."""
     old = cluster(ID_A, HASH_A, state, used=1)
-    for declared in ((B,), ()):
-        decided = planned(declared, live(old, jobs=(), catalog=IN_CATALOG))
+    for declared, catalog in product(((B,), ()), (IN_CATALOG, PublishedCatalog({"cpu": ID_B}, retiring=(ID_A,)))):
+        decided = planned(declared, live(old, jobs=(), catalog=catalog))
         assert [(item.cluster, item.jobs, item.why) for item in decided.retiring] == [(old, (), WHY_IN_USE)]
         assert decided.deleted == ()
 
