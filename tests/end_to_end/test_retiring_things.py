@@ -1,26 +1,33 @@
-"""What jobs need retires as the clusters do that they run on: accounts and buckets. # N1 # D5"""
+"""What jobs need retires as the clusters do that they run on: accounts and buckets. A project or region is edited as
+easily, and nothing can move: refused in words, before anything is declared. # N1 # N4 # D5"""
+
+from __future__ import annotations
 
 from typing import Any
 from urllib.parse import quote
 
 import pytest
+import yaml
 
-from tests.checkouts.checkout import PROJECT, Checkout
+from tests.checkouts.checkout import PROJECT, REGION, Checkout
 from tests.checkouts.shell import wait_for
 
 pytestmark = pytest.mark.journey
 AT = f"{PROJECT}.iam.gserviceaccount.com"
-
-
-def write(checkout: Checkout, **workspace: Any) -> None:
-    checkout.write(workspace={"submitters": ["group:ml-engineers@slipway.example"], **workspace})
+ELSEWHERE = "europe-west4"
 
 
 def up(checkout: Checkout, **workspace: Any) -> str:
-    write(checkout, **workspace)
+    checkout.write(workspace={"submitters": ["group:ml-engineers@slipway.example"], **workspace})
     done = checkout.pulumi("up")
     assert done.code == 0, done.said
     return done.said
+
+
+def edit(checkout: Checkout, key: str, value: str) -> None:
+    written: dict[str, Any] = yaml.safe_load(checkout.file.read_text())
+    written["config"][key] = value
+    checkout.file.write_text(yaml.safe_dump(written, sort_keys=False))
 
 
 def exists(checkout: Checkout, path: str) -> bool:
@@ -46,6 +53,11 @@ def at_rest(checkout: Checkout) -> None:
     assert done.code == 0, done.said
 
 
+def end(checkout: Checkout, job: Any) -> None:
+    checkout.cloud.cancel(job["name"])
+    wait_for(lambda: checkout.job_state(job["name"]) == "JOB_STATE_CANCELLED", "the job is cancelled")
+
+
 def test_a_job_keeps_the_account_that_it_runs_as_and_the_buckets_that_it_reads_and_writes(checkout: Checkout) -> None:
     """All three are renamed at once while it runs, and back when it has ended."""
     base = f"{PROJECT}-{checkout.stack}"
@@ -58,12 +70,10 @@ def test_a_job_keeps_the_account_that_it_runs_as_and_the_buckets_that_it_reads_a
     spec = checkout.cloud.rest("GET", f"/v1/{job['name']}")["jobSpec"]["workerPoolSpecs"][0]
     package = spec["pythonPackageSpec"]["packageUris"][0].removeprefix(f"gs://{catalog}/")
 
-    write(checkout, **new)
-    preview = checkout.pulumi("preview")
-    assert preview.code == 0, preview.said
+    # Renamed while it runs: the old ones stay beside the new ones.
+    said = up(checkout, **new)
     for what in (f"account {trainer}@{AT}", f"bucket gs://{catalog}", f"bucket gs://{work}"):
-        assert f"{what} retires when the job that needs it has ended: {name}" in preview.said
-    up(checkout, **new)
+        assert f"{what} retires when the job that needs it has ended: {name}" in said
     assert checkout.job_state(job["name"]) == "JOB_STATE_RUNNING"
     assert account(checkout, trainer) and account(checkout, new["trainer"])
     assert exists(checkout, f"/storage/v1/b/{catalog}/o/{quote(package, safe='')}")
@@ -71,16 +81,13 @@ def test_a_job_keeps_the_account_that_it_runs_as_and_the_buckets_that_it_reads_a
     assert exists(checkout, f"/storage/v1/b/{new['catalogBucket']}/o/catalog.json")
     assert roles(checkout, catalog, trainer) == ["roles/storage.objectViewer"]
     assert roles(checkout, work, trainer) == ["roles/storage.objectUser"]
+
+    nothing_moves_or_is_destroyed_while_it_runs(checkout, job)
     at_rest(checkout)
 
-    refused = checkout.destroy()
-    assert refused.code != 0
-    assert "the stack is not deleted: 1 job has not ended" in refused.said
-    at_rest(checkout)
-
+    # It has ended, and one runs that needs only what is new.
     beside = checkout.submit("-p", "seconds=600", SLIPWAY_CATALOG=f"gs://{new['catalogBucket']}")
-    checkout.cloud.cancel(job["name"])
-    wait_for(lambda: checkout.job_state(job["name"]) == "JOB_STATE_CANCELLED", "the job is cancelled")
+    end(checkout, job)
     said = up(checkout, **new)
     assert checkout.job_state(beside["name"]) == "JOB_STATE_RUNNING", "one that needs only what is new"
     assert f"bucket gs://{catalog} is not asked for any more and no job needs it: it will be deleted" in said
@@ -90,12 +97,47 @@ def test_a_job_keeps_the_account_that_it_runs_as_and_the_buckets_that_it_reads_a
     assert roles(checkout, work, trainer) == []
     at_rest(checkout)
 
-    checkout.cloud.cancel(beside["name"])
-    wait_for(lambda: checkout.job_state(beside["name"]) == "JOB_STATE_CANCELLED", "the other is cancelled")
+    # Back to the old names.
+    end(checkout, beside)
     up(checkout)
     assert account(checkout, trainer) and not account(checkout, new["trainer"])
     assert bucket(checkout, catalog) and not bucket(checkout, new["catalogBucket"])
     at_rest(checkout)
+
+    # A stack is taken down where it lives, whatever its file says.
+    edit(checkout, "gcp:region", ELSEWHERE)
     done = checkout.destroy()
     assert done.code == 0, done.said
     assert not account(checkout, trainer) and not bucket(checkout, catalog)
+    assert checkout.clusters() == {}
+    assert checkout.buckets() == [f"{base}-results", work], "people's results are kept"
+
+
+def nothing_moves_or_is_destroyed_while_it_runs(checkout: Checkout, job: Any) -> None:
+    (cluster,), buckets = checkout.clusters(), checkout.buckets()
+    refused_to_move(checkout, "up", "gcp:region", REGION, ELSEWHERE)
+    refused_to_move(checkout, "preview", "gcp:project", PROJECT, "slipway-elsewhere")
+
+    edit(checkout, "gcp:region", ELSEWHERE)
+    refused = checkout.destroy()
+    edit(checkout, "gcp:region", REGION)
+    assert refused.code != 0, refused.said
+    assert "the stack is not deleted: 1 job has not ended" in refused.said
+    why = f"{job['displayName']} on {cluster}: deleting the cluster would cancel what runs on it"
+    assert why in refused.said
+    assert f"slipway jobs cancel {job['displayName']}" in refused.said
+    assert (checkout.clusters(), checkout.buckets()) == ({cluster: "RUNNING"}, buckets)
+    assert checkout.job_state(job["name"]) == "JOB_STATE_RUNNING"
+
+
+def refused_to_move(checkout: Checkout, verb: str, key: str, old: str, new: str) -> None:
+    clusters, buckets = checkout.clusters(), checkout.buckets()
+    edit(checkout, key, new)
+    refused = checkout.pulumi(verb)
+    edit(checkout, key, old)
+    assert refused.code != 0, refused.said
+    assert f"stack {checkout.stack} lives in {old} and can't move to {new}, so nothing was changed" in refused.said
+    assert f"put {key}: {old} back into stacks/Pulumi.{checkout.stack}.yaml" in refused.said
+    assert "SLIPWAY_PURPOSE=destroy pulumi destroy --run-program" in refused.said
+    assert "to be created" not in refused.said
+    assert (checkout.clusters(), checkout.buckets()) == (clusters, buckets)
