@@ -9,15 +9,25 @@ import pytest
 
 from journey.backend import file_backend
 from tests.checkouts.checkout import Checkout
-from tests.checkouts.shell import Started, wait_for
+from tests.checkouts.shell import Done, Started, wait_for
 
 pytestmark = pytest.mark.journey
 
 Faults = Callable[..., None]
+Settings = Callable[..., None]
+CREATE, PUBLISH = "POST .*/persistentResources", "POST /upload/.*-catalog/o"
+LOCKED = "the stack is currently locked by 1 lock(s)"
 
 
 def delay(match: str, seconds: float = 8) -> dict[str, Any]:
     return {"kind": "delay", "match": match, "seconds": seconds, "times": 1}
+
+
+def up(checkout: Checkout) -> Started:
+    """`pulumi up` in the background, from when it holds the stack."""
+    started = checkout.start(*checkout.command("up"), role="deployer")
+    started.until(checkout.locks, "it holds the stack")
+    return started
 
 
 def whole(checkout: Checkout) -> None:
@@ -28,112 +38,74 @@ def whole(checkout: Checkout) -> None:
     assert done.code == 0, done.said
 
 
-@pytest.fixture
-def up(checkout: Checkout) -> Callable[[], Started]:
-    """Starts `pulumi up` in the background and waits until it holds the stack."""
-
-    def start() -> Started:
-        started = checkout.start(*checkout.command("up"), role="deployer")
-        started.until(checkout.locks, "it holds the stack")
-        return started
-
-    return start
-
-
-@pytest.mark.parametrize(
-    ("slow", "reached", "kill"),
-    [
-        ("POST .*/persistentResources", lambda checkout: len(checkout.buckets()) == 2, Started.kill_tree),
-        ("POST /upload/.*-catalog/o", lambda checkout: "RUNNING" in checkout.clusters().values(), Started.kill),
-    ],
-    ids=["all-of-it-while-it-creates", "the-engine-alone-before-it-publishes"],
-)
-def test_killed_at_some_moment_the_same_command_runs_through(
-    checkout: Checkout,
-    faults: Faults,
-    up: Callable[[], Started],
-    slow: str,
-    reached: Callable[[Checkout], bool],
-    kill: Callable[[Started], None],
+def test_killed_again_and_again_the_same_command_runs_through(
+    checkout: Checkout, faults: Faults, settings: Settings
 ) -> None:
-    faults(delay(slow))
-    killed = up()
-    killed.until(lambda: reached(checkout), "the moment to kill it")
-    kill(killed)
+    # Killed with all that it started when it has sent the request for its cluster.
+    settings(create_seconds=600.0)  # also for that request, which may be carried out after all
+    faults(delay(CREATE))
+    killed = up(checkout)
+    killed.until(lambda: len(checkout.buckets()) == 2, "the moment to kill it")
+    killed.kill_tree()
     checkout.clear_after_a_kill()
-    done = checkout.pulumi("up")
-    assert done.code == 0, done.said
-    assert killed.tree() == []
-    whole(checkout)
 
-
-def test_nothing_lives_on_when_the_engine_alone_is_killed(
-    checkout: Checkout, faults: Faults, up: Callable[[], Started]
-) -> None:
-    """Language host, program and provider end by themselves: nobody has to look for them."""
-    faults(delay("POST .*/persistentResources"))
-    killed = up()
-    killed.until(lambda: len(checkout.buckets()) == 2, "the program runs, and its provider")
-    assert len(killed.tree()) >= 4
-    killed.kill()
-    wait_for(lambda: not killed.tree(), "nothing of it is left")
-
-
-def test_killed_while_a_cluster_is_made_the_next_one_waits_for_it(
-    checkout: Checkout, up: Callable[[], Started]
-) -> None:
-    checkout.cloud.rest("POST", "/slipway/settings", {"create_seconds": "600"})
-    killed = up()
+    # While the cluster is being made. The next one waits for it, and says so.
+    killed = up(checkout)
     killed.until(checkout.clusters, "the cluster is being made")
-    checkout.cloud.rest("POST", "/slipway/settings", {"create_seconds": "0"})
+    settings(create_seconds=0.0)
     killed.kill_tree()
     (cluster,) = checkout.clusters()
     checkout.clear_after_a_kill()
-    second = up()
+    faults(delay(PUBLISH))
+    killed = up(checkout)
     words = f"waiting for {cluster}: still being made since an earlier deployment"
-    second.until(lambda: words in second.said, "it says what it waits for")
+    killed.until(lambda: words in killed.said, "it says what it waits for")
     checkout.make_clusters_now()
-    assert second.process.wait(60) == 0, second.said
+
+    # The engine alone, before it publishes.
+    killed.until(lambda: "RUNNING" in checkout.clusters().values(), "the moment to kill it")
+    killed.kill()
+    checkout.clear_after_a_kill()
+
+    done = checkout.pulumi("up")
+    assert done.code == 0, done.said
+    assert killed.tree() == []
     assert checkout.clusters() == {cluster: "RUNNING"}
     whole(checkout)
 
+    # It took the cluster over, so the engine deletes it, by a destruction that does not even say what it is.
+    done = checkout.pulumi("destroy")
+    assert done.code == 0, done.said
+    assert checkout.clusters() == {}
 
-def test_the_lock_of_a_dead_one_is_named_and_pulumi_cancel_takes_it_away(
-    checkout: Checkout, faults: Faults, up: Callable[[], Started]
+
+def test_whoever_holds_the_stack_dead_or_alive_is_named_and_two_who_do_not_see_each_other_both_end_well(
+    checkout: Checkout, faults: Faults
 ) -> None:
-    faults(delay("GET .*/persistentResources"))
-    up().kill_tree()
-    refused = checkout.pulumi("up")
-    assert refused.code == 1, refused.said
-    assert "the stack is currently locked by 1 lock(s)" in refused.said
-    assert "pulumi cancel" in refused.said
-    assert checkout.nothing_made()
+    # Of two at once one is refused, while the other goes on.
+    faults({"kind": "unavailable", "match": CREATE})
+    first = up(checkout)
+    first.until(lambda: len(checkout.buckets()) == 2, "the program runs, and its provider")
+    refused(checkout.pulumi("up"), LOCKED, f"(pid {first.process.pid})")
+
+    # Nothing lives on when the engine alone is killed: language host, program and provider end by themselves, and
+    # nobody has to look for them.
+    assert len(first.tree()) >= 4
+    first.kill()
+    wait_for(lambda: not first.tree(), "nothing of it is left")
+    assert checkout.clusters() == {}
+
+    # The lock of a dead one is named, and `pulumi cancel` takes it away.
+    refused(checkout.pulumi("up"), LOCKED, "pulumi cancel")
+    assert checkout.clusters() == {}
     cancelled = checkout.run("pulumi", "cancel", checkout.stack, "--yes", role="deployer")
     assert cancelled.code == 0, cancelled.said
-    checkout.up()
-    whole(checkout)
+    assert checkout.locks() == []
+    checkout.clear_after_a_kill()  # the kill may have cut off what the engine was writing
 
-
-def test_of_two_at_once_one_deploys_and_the_other_is_refused(
-    checkout: Checkout, faults: Faults, up: Callable[[], Started]
-) -> None:
-    faults(delay("POST .*/persistentResources", 4))
-    first = up()
-    second = checkout.pulumi("up")
-    assert second.code == 1, second.said
-    assert "the stack is currently locked by 1 lock(s)" in second.said
-    assert f"(pid {first.process.pid})" in second.said
-    wait_for(lambda: first.process.poll() is not None, "the first one ends")
-    assert first.process.returncode == 0, first.said
-    whole(checkout)
-
-
-def test_of_two_at_once_with_different_states_both_end_well_and_one_cluster_is_made(
-    checkout: Checkout, faults: Faults, up: Callable[[], Started]
-) -> None:
-    """Two people who deploy the same stack from backends of their own: the second adopts what the first makes."""
-    faults(delay("POST /upload/.*-catalog/o", 4))
-    first = up()
+    # Two people who deploy the same stack from backends of their own: the second adopts what the first makes.
+    faults(delay(PUBLISH, 4))
+    first = up(checkout)
     first.until(lambda: "RUNNING" in checkout.clusters().values(), "the cluster runs")
     backend = checkout.state / "other-state"
     backend.mkdir()
@@ -144,3 +116,9 @@ def test_of_two_at_once_with_different_states_both_end_well_and_one_cluster_is_m
     assert second.code == 0, second.said
     assert first.process.wait(60) == 0, first.said
     whole(checkout)
+
+
+def refused(done: Done, *words: str) -> None:
+    assert done.code == 1, done.said
+    for text in words:
+        assert text in done.said
