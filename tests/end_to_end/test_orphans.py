@@ -11,26 +11,41 @@ from typing import Any
 import pytest
 
 from local.cloud import identities
+from slipway.live import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from tests.checkouts.checkout import MACHINE, PROJECT, REGION, VERTEX, Checkout
+from tests.checkouts.shell import wait_for
 
 pytestmark = pytest.mark.journey
 
 Faults = Callable[..., None]
+Settings = Callable[..., None]
 OTHER = {"cpu": {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 3}}}}}
 
 
-def orphan(checkout: Checkout) -> str:
+def orphan(checkout: Checkout, settings: Settings) -> str:
     """`up` that is killed when its cluster has been accepted, which then runs; the cluster's id."""
     before = set(checkout.clusters())
-    checkout.cloud.rest("POST", "/slipway/settings", {"create_seconds": "600"})
+    settings(create_seconds=600.0)
     killed = checkout.start(*checkout.command("up"), role="deployer")
     killed.until(lambda: set(checkout.clusters()) - before, "the cluster is being made")
-    checkout.cloud.rest("POST", "/slipway/settings", {"create_seconds": "0"})
+    settings(create_seconds=0.0)
     killed.kill_tree()
     checkout.clear_after_a_kill()
     checkout.make_clusters_now()
     (cluster,) = set(checkout.clusters()) - before
     return cluster
+
+
+def being_made(checkout: Checkout, settings: Settings) -> str:
+    """What such an `up` leaves when its cluster takes long to be made; the cluster's id."""
+    id_, digest = "cpu-0a1b2c3", "0a1b2c3"
+    settings(create_seconds=600.0)
+    labels = {STACK_LABEL: checkout.stack, NAME_LABEL: "cpu", HASH_LABEL: digest}
+    pool = {"machineSpec": {"machineType": MACHINE["machine"]}, "replicaCount": "1"}
+    body = {"labels": labels, "resourcePools": [pool]}
+    checkout.cloud.rest("POST", f"{VERTEX}/persistentResources?persistentResourceId={id_}", body)
+    settings(create_seconds=0.0)
+    return id_
 
 
 def work_on(checkout: Checkout, cluster: str) -> Any:
@@ -56,58 +71,50 @@ def preview_of_destroy(checkout: Checkout) -> tuple[str, ...]:
     return ("pulumi", "destroy", "--stack", checkout.stack, "--non-interactive", "--run-program", "--preview-only")
 
 
-def test_a_cluster_that_the_state_lacks_goes_with_the_stack(checkout: Checkout) -> None:
-    cluster = orphan(checkout)
-    preview = checkout.run(*preview_of_destroy(checkout), role="deployer", SLIPWAY_PURPOSE="destroy")
-    assert preview.code == 0, preview.said
-    assert f"cluster {cluster} (running): made by this stack, and unknown to its state" in preview.said
-    assert checkout.clusters() == {cluster: "RUNNING"}, "a preview deletes nothing"
-
-    done = checkout.destroy()
-    assert done.code == 0, done.said
-    assert f"cluster {cluster} is deleted" in done.said
-    assert checkout.clusters() == {}
-
-
-def test_a_destruction_that_forgets_to_say_so_leaves_none_behind(checkout: Checkout) -> None:
-    """Without SLIPWAY_PURPOSE the program can't tell a destruction from a deployment until something goes."""
-    cluster = orphan(checkout)
-    refused = checkout.pulumi("destroy")
-    assert refused.code != 0, refused.said
-    assert f"the stack is not taken down: cluster {cluster} (running) would be left" in refused.said
-    assert f"{PROJECT}-{checkout.stack}-catalog" in checkout.buckets()
-    assert checkout.clusters() == {cluster: "RUNNING"}
-
-    checkout.up()  # takes it over, so the engine deletes it
-    done = checkout.pulumi("destroy")
-    assert done.code == 0, done.said
-    assert checkout.clusters() == {}
-
-
-def test_one_that_is_still_being_made_when_up_is_killed_is_waited_for(checkout: Checkout) -> None:
-    checkout.cloud.rest("POST", "/slipway/settings", {"create_seconds": "600"})
-    killed = checkout.start(*checkout.command("up"), role="deployer")
-    killed.until(checkout.clusters, "the cluster is being made")
-    checkout.cloud.rest("POST", "/slipway/settings", {"create_seconds": "0"})
-    killed.kill_tree()
-    checkout.clear_after_a_kill()
-    (cluster,) = checkout.clusters()
-    destroy = checkout.start(*checkout.command("destroy"), role="deployer", SLIPWAY_PURPOSE="destroy")
-    destroy.until(lambda: f"waiting for cluster {cluster} (provisioning)" in destroy.said, "it says what it waits for")
-    checkout.make_clusters_now()
-    assert destroy.process.wait(120) == 0, destroy.said
-    assert checkout.clusters() == {}
-
-
-def test_with_work_on_it_nothing_is_deleted_unless_a_person_insists(checkout: Checkout) -> None:
+def test_a_cluster_that_the_state_lacks_goes_with_its_stack_or_saves_it_whole(
+    checkout: Checkout, faults: Faults, settings: Settings
+) -> None:
     """It was to follow a cluster that the state has."""
     checkout.up()
     (first,) = checkout.clusters()
     checkout.write(persistentResources=OTHER)
-    cluster = orphan(checkout)
-    both = checkout.clusters()
+    cluster = orphan(checkout, settings)
+
+    nothing_is_deleted(checkout, cluster, faults)
+    with_work_on_it_nothing_is_deleted_unless_a_person_insists(checkout, first, cluster)
+    one_that_failed_goes_though_an_empty_state_never_knew_it_and_the_lists_lag(checkout, cluster, faults, settings)
+    one_that_is_still_being_made_is_waited_for(checkout, settings)
+
+
+def nothing_is_deleted(checkout: Checkout, cluster: str, faults: Faults) -> None:
+    both, buckets = checkout.clusters(), checkout.buckets()
+
+    # Where clusters can't be listed. (Where jobs can't be: test_clearing.)
+    faults({"kind": "unavailable", "match": "GET .*/persistentResources$"})
+    refused = checkout.destroy()
+    assert refused.code != 0, refused.said
+    assert "the stack is not taken down: can't tell" in refused.said
+    assert "persistentResources.list" in refused.said
+    faults()
+    assert (checkout.clusters(), checkout.buckets()) == (both, buckets)
+
+    # Without SLIPWAY_PURPOSE the program can't tell a destruction from a deployment until something goes.
+    refused = checkout.pulumi("destroy")
+    assert refused.code != 0, refused.said
+    assert f"the stack is not taken down: cluster {cluster} (running) would be left" in refused.said
+    assert f"{PROJECT}-{checkout.stack}-catalog" in checkout.buckets()
+    assert checkout.clusters() == both
+
+    # By a preview.
+    preview = checkout.run(*preview_of_destroy(checkout), role="deployer", SLIPWAY_PURPOSE="destroy")
+    assert preview.code == 0, preview.said
+    assert f"cluster {cluster} (running): made by this stack, and unknown to its state" in preview.said
+    assert checkout.clusters() == both, "a preview deletes nothing"
+
+
+def with_work_on_it_nothing_is_deleted_unless_a_person_insists(checkout: Checkout, first: str, cluster: str) -> None:
+    both, buckets = checkout.clusters(), checkout.buckets()
     job = work_on(checkout, cluster)
-    buckets = checkout.buckets()
     refused = checkout.destroy()
     assert refused.code != 0, refused.said
     assert "the stack is not taken down: 1 job has not ended" in refused.said
@@ -124,43 +131,31 @@ def test_with_work_on_it_nothing_is_deleted_unless_a_person_insists(checkout: Ch
     assert checkout.clusters() == {cluster: "RUNNING"}
     assert checkout.buckets() == [f"{PROJECT}-{checkout.stack}-work"]
     checkout.cloud.cancel(job["name"])
+    wait_for(lambda: "endTime" in checkout.cloud.rest("GET", f"/v1/{job['name']}"), "the job ends")
 
 
-def test_where_clusters_or_jobs_cannot_be_listed_nothing_is_deleted(checkout: Checkout, faults: Faults) -> None:
-    cluster = orphan(checkout)
-    buckets = checkout.buckets()
-    for unreadable in ("persistentResources", "trainingPipelines"):
-        faults({"kind": "unavailable", "match": f"GET .*/{unreadable}$"})
-        refused = checkout.destroy()
-        assert refused.code != 0, refused.said
-        assert "the stack is not taken down: can't tell" in refused.said
-        assert f"{unreadable}.list" in refused.said
-        faults()
-    assert (checkout.clusters(), checkout.buckets()) == ({cluster: "RUNNING"}, buckets)
-
-
-def test_one_that_failed_goes_and_so_does_what_an_empty_state_never_knew(checkout: Checkout, faults: Faults) -> None:
+def one_that_failed_goes_though_an_empty_state_never_knew_it_and_the_lists_lag(
+    checkout: Checkout, cluster: str, faults: Faults, settings: Settings
+) -> None:
     """The state is lost as a whole, or the engine died before it wrote anything; and a list that lags hides it."""
-    checkout.cloud.rest("POST", "/slipway/settings", {"create_error": "cpu-"})
-    cluster = orphan(checkout)
-    checkout.cloud.rest("POST", "/slipway/settings", {"create_error": ""})
-    assert checkout.clusters() == {cluster: "ERROR"}
-    backend = checkout.state / "empty-state"
-    backend.mkdir()
-    empty = {"PULUMI_BACKEND_URL": f"file://{backend}", "SLIPWAY_PURPOSE": "destroy"}
-    made = checkout.run("pulumi", "stack", "init", checkout.stack, role="deployer", **empty)
-    assert made.code == 0, made.said
+    settings(reboot_error=cluster)
+    checkout.cloud.rest("POST", f"{VERTEX}/persistentResources/{cluster}:reboot", {})
+    wait_for(lambda: checkout.clusters() == {cluster: "ERROR"}, "it fails")
     faults({"kind": "lagging-list", "match": "GET .*/persistentResources", "seconds": 600})
-    done = checkout.pulumi("destroy", **empty)
+    done = checkout.destroy()
     assert done.code == 0, done.said
     assert f"cluster {cluster} is deleted" in done.said
     faults()
     assert checkout.clusters() == {}
 
 
-def test_up_takes_them_down_as_well_where_it_is_told_to_destroy(checkout: Checkout) -> None:
-    cluster = orphan(checkout)
-    done = checkout.pulumi("up", SLIPWAY_PURPOSE="destroy")
-    assert done.code == 0, done.said
-    assert f"cluster {cluster} is deleted" in done.said
+def one_that_is_still_being_made_is_waited_for(checkout: Checkout, settings: Settings) -> None:
+    """`up` takes it down as well where it is told to destroy."""
+    cluster = being_made(checkout, settings)
+    assert checkout.clusters() == {cluster: "PROVISIONING"}
+    up = checkout.start(*checkout.command("up"), role="deployer", SLIPWAY_PURPOSE="destroy")
+    up.until(lambda: f"waiting for cluster {cluster} (provisioning)" in up.said, "it says what it waits for")
+    checkout.make_clusters_now()
+    assert up.process.wait(120) == 0, up.said
+    assert f"cluster {cluster} is deleted" in up.said
     assert checkout.clusters() == {}

@@ -37,6 +37,8 @@ class Vertex:
     said: list[str] = field(default_factory=list)
     slept: float = 0.0
     environ: dict[str, str] = field(default_factory=dict)
+    down: str = ""
+    """The collection that can't be listed."""
 
     def look(self) -> dict[str, Any] | None:
         self.looks += 1
@@ -44,6 +46,8 @@ class Vertex:
         return {"name": f"{PARENT}/persistentResources/{ID}", "state": state, "labels": LABELS} if state else None
 
     def answer(self, path: str) -> tuple[int, Any]:
+        if self.down and path.endswith(f"/{self.down}"):
+            return 403, {"error": {"code": 403, "message": "denied", "status": "PERMISSION_DENIED"}}
         if path.endswith("/persistentResources"):
             state = self.states[0]
             one = {"name": f"{PARENT}/persistentResources/{ID}", "state": state, "labels": LABELS}
@@ -173,6 +177,15 @@ def test_who_may_not_delete_it_learns_so(vertex: Vertex) -> None:
     vertex.deletions = [403]
     vertex.fails(SlipwayError)
     assert vertex.asked == 1
+
+
+@pytest.mark.parametrize("collection", ["persistentResources", "customJobs", "trainingPipelines"])
+def test_where_clusters_or_jobs_can_not_be_listed_nothing_is_deleted(vertex: Vertex, collection: str) -> None:
+    vertex.down = collection
+    error = vertex.fails(ResourceError)
+    assert "the stack is not taken down: can't tell" in error.what
+    assert f"{collection}.list" in error.why
+    assert vertex.asked == 0
 
 
 def test_who_insists_leaves_it(vertex: Vertex) -> None:
