@@ -55,8 +55,8 @@ class Play:
         self.deployer.run("pulumi", "up", "--stack", self.stack.name, "--yes", "--suppress-permalink=true")
 
     def destroy(self) -> None:
-        """`pulumi destroy` with the guard hooks, for which the program must run."""
-        command = ("pulumi", "destroy", "--stack", self.stack.name, "--run-program", "--yes")
+        """`pulumi destroy` with the guard hooks, for which the program must run. Nobody is there to read a preview."""
+        command = ("pulumi", "destroy", "--stack", self.stack.name, "--run-program", "--yes", "--skip-preview")
         self.deployer.run(*command, "--suppress-permalink=true", SLIPWAY_PURPOSE="destroy")
 
     def submit(self, label: str, template: str, request: str) -> Run:

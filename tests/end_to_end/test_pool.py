@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.checkouts.checkout import Checkout
+from tests.checkouts.checkout import VERTEX, Checkout
 from tests.checkouts.shell import wait_for
 
 pytestmark = pytest.mark.journey
@@ -41,6 +41,14 @@ def running(checkout: Checkout, submission: Any) -> bool:
 
 
 def live(checkout: Checkout) -> int:
+    """The pool's machines, as the service counts them."""
+    (cluster,) = checkout.clusters()
+    (pool,) = checkout.cloud.rest("GET", f"{VERTEX}/persistentResources/{cluster}")["resourcePools"]
+    return int(pool["replicaCount"])
+
+
+def told(checkout: Checkout) -> int:
+    """The same, as `slipway pools` says it."""
     (pool,) = checkout.slipway("pools", "--output", "json").json["pools"]
     return int(pool["live"])
 
@@ -55,7 +63,7 @@ def test_the_pool_grows_with_demand_says_who_holds_it_and_shrinks_back(checkout:
     second = sleeper(checkout, "grace")
     assert second["verdict"]["outcome"] == "scales-up"
     wait_for(lambda: running(checkout, second), "the second job runs")
-    assert live(checkout) == 2
+    assert told(checkout) == 2
 
     third = sleeper(checkout, "ada")
     assert third["verdict"]["outcome"] == "pool-full"
@@ -70,3 +78,4 @@ def test_the_pool_grows_with_demand_says_who_holds_it_and_shrinks_back(checkout:
         checkout.slipway("jobs", "cancel", job["job"]["displayName"])
     checkout.cloud.rest("POST", "/slipway/settings", {"scale_idle_seconds": "0"})
     wait_for(lambda: live(checkout) == 1, "the pool shrinks back to its minimum")
+    assert told(checkout) == 1

@@ -55,22 +55,33 @@ def refused(checkout: Checkout, done: Done, code: int, *words: str) -> None:
     assert checkout.nothing_made()
 
 
-def test_everything_wrong_in_a_stack_file_is_said_at_once_by_check_preview_and_up(checkout: Checkout) -> None:
+def test_a_stack_that_cannot_be_is_refused_by_check_preview_and_up_and_nothing_is_made(checkout: Checkout) -> None:
+    """One checkout, mistaken in one way after the other.
+
+    Each mistake meets `preview` or `up`, not both: the configuration and the templates are judged before the program
+    knows which of them it is, and short quota is refused in both by tests/slipway/quota/test_verdict.py.
+    """
+    a_key_that_stands_twice_is_refused_with_both_lines(checkout)
+    everything_wrong_in_a_stack_file_is_said_at_once(checkout)
+    a_template_that_fits_no_pool_is_shown_beside_the_nearest(checkout)
+    quota_short_for_what_is_drawn_now_fails_before_anything_is_made(checkout)
+
+
+def everything_wrong_in_a_stack_file_is_said_at_once(checkout: Checkout) -> None:
     checkout.write(persistentResources=EVERYTHING_WRONG, region="europe-west6")
     check = checkout.slipway("check")
     refused(checkout, check, 2, f"{len(FINDINGS)} errors in 1 of 1 stack files")
-    for verb in ("preview", "up"):
-        done = checkout.pulumi(verb)
-        refused(checkout, done, 1, f"{len(FINDINGS)} errors in the stack configuration")
-        for key, fix in FINDINGS:
-            for said in (check.said, done.said):
-                found = [part for part in said.split(f"stacks/{checkout.file.name}:") if f"  {key}: " in part]
-                assert found, f"{key} is not in:\n{said}"
-                assert fix in found[0]
-                assert "fix: " in found[0]
+    done = checkout.pulumi("up")
+    refused(checkout, done, 1, f"{len(FINDINGS)} errors in the stack configuration")
+    for key, fix in FINDINGS:
+        for said in (check.said, done.said):
+            found = [part for part in said.split(f"stacks/{checkout.file.name}:") if f"  {key}: " in part]
+            assert found, f"{key} is not in:\n{said}"
+            assert fix in found[0]
+            assert "fix: " in found[0]
 
 
-def test_a_key_that_stands_twice_is_refused_with_both_lines(checkout: Checkout) -> None:
+def a_key_that_stands_twice_is_refused_with_both_lines(checkout: Checkout) -> None:
     text = checkout.file.read_text()
     line = text[: text.index("  slipway:templates:")].count("\n") + 1
     checkout.file.write_text(text.replace("  slipway:templates:", "  slipway:templates: []\n  slipway:templates:"))
@@ -79,9 +90,10 @@ def test_a_key_that_stands_twice_is_refused_with_both_lines(checkout: Checkout) 
     done = checkout.pulumi("preview")
     assert done.code != 0, done.said
     assert checkout.nothing_made()
+    checkout.file.write_text(text)
 
 
-def test_a_template_that_fits_no_pool_is_shown_beside_the_nearest(checkout: Checkout) -> None:
+def a_template_that_fits_no_pool_is_shown_beside_the_nearest(checkout: Checkout) -> None:
     larger = {**MACHINE, "disk": {"type": "pd-ssd", "sizeGb": 200}, "replicas": 1}
     other = {"machine": "n1-highmem-16", "disk": {"type": "pd-standard", "sizeGb": 500}, "replicas": 1}
     checkout.write(persistentResources={"cpu": {"pools": {"larger": larger, "other": other}}})
@@ -93,11 +105,13 @@ def test_a_template_that_fits_no_pool_is_shown_beside_the_nearest(checkout: Chec
     )
     refused(checkout, checkout.slipway("check"), 2, *words)
     refused(checkout, checkout.pulumi("preview"), 1, *words)
-    refused(checkout, checkout.pulumi("up"), 1, *words)
 
 
-def test_quota_short_for_what_is_drawn_now_fails_before_anything_is_made(checkout: Checkout) -> None:  # D2
+def quota_short_for_what_is_drawn_now_fails_before_anything_is_made(checkout: Checkout) -> None:  # D2 N3
     pool = {**MACHINE, "replicas": {"min": 600, "max": 601}}
+    template = checkout.folder / "templates" / "nap.py"
+    two_ways = template.read_text()
+    template.write_text(two_ways.replace('ways=("pool", "spot")', 'ways=("spot",)'))
     checkout.write(persistentResources={"cpu": {"pools": {"all": pool}}})
     words = (
         "quota does not suffice in us-central1",
@@ -105,8 +119,12 @@ def test_quota_short_for_what_is_drawn_now_fails_before_anything_is_made(checkou
         "creating cpu needs 2,400, limit 2,200, used ",
         "fix: lower `replicas` in the stack file, or ask for a limit of ",
     )
-    refused(checkout, checkout.pulumi("preview"), 1, *words)
-    refused(checkout, checkout.pulumi("up"), 1, *words)
+    no_way_left = (
+        "template nap has no way left to run: spot: quota: custom_model_training_preemptible_cpus",
+        "short by 3",
+    )
+    refused(checkout, checkout.pulumi("up"), 1, *words, *no_way_left)
+    template.write_text(two_ways)
     checkout.write(persistentResources={"cpu": {"pools": {"all": pool}}}, quota={"mode": "warn"})
     warned = checkout.pulumi("preview")
     assert warned.code == 0, warned.said
@@ -126,9 +144,3 @@ def test_quota_short_for_a_way_makes_that_way_unavailable_and_the_deployment_goe
     assert "why: quota custom_model_training_preemptible_cpus us-central1: needs 4, limit 1" in refusal.err
     assert "fix: " in refusal.err
     assert short in deployed.slipway("templates", "show", "nap").said
-
-
-def test_a_template_with_no_way_left_is_an_error(checkout: Checkout) -> None:  # N3
-    template = checkout.folder / "templates" / "nap.py"
-    template.write_text(template.read_text().replace('ways=("pool", "spot")', 'ways=("spot",)'))
-    refused(checkout, checkout.pulumi("preview"), 1, "nap", "custom_model_training_preemptible_cpus", "short by 3")

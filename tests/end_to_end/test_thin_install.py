@@ -133,7 +133,16 @@ for module in pkgutil.walk_packages(slipway.__path__, "slipway.", onerror=lambda
     assert [name for name, _ in missing if not name.startswith(deploying)] == []
 
 
-def test_a_job_is_submitted_followed_and_looked_at(laptop: Laptop) -> None:
+def test_from_a_laptop_jobs_are_submitted_followed_and_looked_at(laptop: Laptop) -> None:
+    a_job_is_submitted_followed_and_looked_at(laptop)
+    code_of_ones_own_is_packed_and_run(laptop)
+    a_sweep_is_submitted(laptop)
+    python_submits_and_waits(laptop)
+    completion_knows_the_templates(laptop)
+    what_deploying_needs_is_named_where_it_is_missing(laptop)
+
+
+def a_job_is_submitted_followed_and_looked_at(laptop: Laptop) -> None:
     assert "nap" in laptop.well("templates").out
     job = laptop.well("submit", "nap", "-p", "say=thin", "--wait", "--output", "json").json["job"]["displayName"]
     assert "the word is thin" in laptop.well("jobs", "logs", job).out
@@ -146,7 +155,7 @@ def test_a_job_is_submitted_followed_and_looked_at(laptop: Laptop) -> None:
     assert "preemptible_cpus us-central1: needs 4, limit 1" in spot.err
 
 
-def test_code_of_ones_own_is_packed_and_run(laptop: Laptop) -> None:  # N11
+def code_of_ones_own_is_packed_and_run(laptop: Laptop) -> None:  # N11
     folder = laptop.folder / "nap"
     folder.mkdir()
     subprocess.run(["git", "init", "--quiet", folder], check=True)
@@ -156,13 +165,13 @@ def test_code_of_ones_own_is_packed_and_run(laptop: Laptop) -> None:  # N11
     assert "from a folder of my own" in done.said
 
 
-def test_a_sweep_is_submitted(laptop: Laptop) -> None:  # N7
+def a_sweep_is_submitted(laptop: Laptop) -> None:  # N7
     (laptop.folder / "points.yaml").write_text("grid: {say: [a, b]}\n")
     done = laptop.well("submit", "nap", "--sweep", "points.yaml", "--wait")
     assert "2 succeeded" in done.said
 
 
-def test_python_submits_and_waits(laptop: Laptop) -> None:  # N12
+def python_submits_and_waits(laptop: Laptop) -> None:  # N12
     program = """
 import slipway
 job = slipway.submit("nap", say="python")
@@ -173,13 +182,13 @@ print(job.wait().state, [line for line in job.logs() if "the word" in line])
     assert "the word is python" in said
 
 
-def test_completion_knows_the_templates(laptop: Laptop) -> None:
+def completion_knows_the_templates(laptop: Laptop) -> None:
     assert "_SLIPWAY_COMPLETE" in laptop.well("completion", "bash").out
     pressed = {"_SLIPWAY_COMPLETE": "bash_complete", "COMP_WORDS": "slipway submit n", "COMP_CWORD": "2"}
     assert "nap" in replace(laptop, environ=laptop.environ | pressed).well().out
 
 
-def test_what_deploying_needs_is_named_where_it_is_missing(laptop: Laptop) -> None:
+def what_deploying_needs_is_named_where_it_is_missing(laptop: Laptop) -> None:
     (laptop.folder / "stacks").mkdir()
     (laptop.folder / "stacks" / "Pulumi.dev.yaml").write_text("config: {}\n")
     done = laptop.slipway("check")

@@ -10,8 +10,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.checkouts.checkout import PROJECT, Checkout
-from tests.checkouts.fixtures import NewCheckout
+from journey.leftovers import MARK
+from tests.checkouts.checkout import PROJECT, VERTEX, Checkout
 from tests.checkouts.shell import Done, Started, wait_for
 from tests.local.conftest import LocalCloud
 
@@ -21,10 +21,11 @@ Start = Callable[..., Started]
 
 
 @pytest.fixture
-def verify(clone: Path, tmp_path: Path, cloud: LocalCloud, new_checkout: NewCheckout) -> Checkout:
+def verify(clone: Path, tmp_path: Path, cloud: LocalCloud, engine: Path, engine_home: Path) -> Checkout:
     """The stack that verify-cloud deploys, from a clone, as the project's owner."""
-    shell = new_checkout(tmp_path, cloud, "verify")
-    return Checkout(clone, cloud, shell.engine, shell.state, "verify", shell.variables)
+    state = tmp_path / "engine"
+    state.mkdir()
+    return Checkout(clone, cloud, engine, state, "verify", {"PULUMI_HOME": str(engine_home), MARK: str(state)})
 
 
 @pytest.fixture
@@ -54,13 +55,29 @@ def ended(started: Started) -> Done:
     return Done(started.process.wait(180), started.said, "")
 
 
-def test_it_plays_the_journey_and_takes_everything_away_again(
-    verify: Checkout, start: Start, deployed: Checkout
+@pytest.fixture
+def others(cloud: LocalCloud) -> Iterator[Callable[[], list[str]]]:
+    """A cluster and a bucket of another stack in the same project; asks what is left of them."""
+    cluster, bucket = f"{VERTEX}/persistentResources/of-others", f"{PROJECT}-of-others-work"
+    pool = {
+        "machineSpec": {"machineType": "n1-standard-4"},
+        "replicaCount": 1,
+        "diskSpec": {"bootDiskType": "pd-ssd", "bootDiskSizeGb": 100},
+    }
+    body = {"labels": {"slipway-stack": "others"}, "resourcePools": [pool]}
+    cloud.rest("POST", f"{VERTEX}/persistentResources?persistentResourceId=of-others", body)
+    wait_for(lambda: cloud.rest("GET", cluster)["state"] == "RUNNING", "the others' cluster runs")
+    cloud.rest("POST", f"/storage/v1/b?project={PROJECT}", {"name": bucket, "location": "US-CENTRAL1"})
+    yield lambda: [cloud.rest("GET", cluster)["state"], cloud.rest("GET", f"/storage/v1/b/{bucket}")["name"]]
+    cloud.rest("DELETE", cluster)
+    cloud.rest("DELETE", f"/storage/v1/b/{bucket}")
+
+
+def test_it_plays_the_journey_and_takes_everything_away_again_and_nothing_of_others(
+    verify: Checkout, start: Start, others: Callable[[], list[str]]
 ) -> None:
-    others = deployed.clusters()
-    started = start("--yes")
-    started.until(lambda: "RUNNING" in verify.clusters().values(), "the cluster runs")
-    done = ended(started)
+    before = others()
+    done = ended(start("--yes"))
     assert done.code == 0, done.out
     price, *_ = done.out.splitlines()
     assert price.startswith(f"on project {PROJECT}, us-central1: CPU machines, $")
@@ -72,7 +89,7 @@ def test_it_plays_the_journey_and_takes_everything_away_again(
     assert verify.jobs() == [] or all(job["state"] == "JOB_STATE_SUCCEEDED" for job in verify.jobs())
     assert not trainer_is_there(verify)
     assert not run_file(verify).exists()
-    assert deployed.clusters() == others
+    assert others() == before
 
 
 def test_killed_in_the_middle_its_watchdog_takes_everything_away(verify: Checkout, start: Start) -> None:
@@ -108,26 +125,22 @@ def words(process: psutil.Process) -> list[str]:
     return []
 
 
-@pytest.mark.parametrize(
-    ("flags", "code", "words"),
-    [
+def test_without_an_agreed_price_nothing_is_sent(verify: Checkout, start: Start) -> None:
+    log = verify.cloud.state / "cloud.log"
+    before = log.stat().st_size
+    for flags, code, said in (
+        # Above the ceiling.
         (
             ("--yes", "--max-usd", "0.01"),
             5,
             ("60 minutes may cost $", "the ceiling is $0.01", "fix: allow it with MAX_USD="),
         ),
+        # Not agreed.
         ((), 8, ("nobody is there to accept the price", "fix: run it on a terminal, or add YES=1")),
-    ],
-    ids=["above-the-ceiling", "not-agreed"],
-)
-def test_without_an_agreed_price_nothing_is_sent(
-    verify: Checkout, start: Start, flags: tuple[str, ...], code: int, words: tuple[str, ...]
-) -> None:
-    log = verify.cloud.state / "cloud.log"
-    before = log.stat().st_size
-    done = ended(start(*flags))
-    assert done.code == code, done.out
-    for word in words:
-        assert word in done.out
+    ):
+        done = ended(start(*flags))
+        assert done.code == code, done.out
+        for word in said:
+            assert word in done.out
     assert log.stat().st_size == before, "something was sent"
     assert not run_file(verify).exists()

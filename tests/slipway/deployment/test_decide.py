@@ -56,6 +56,27 @@ def test_a_cloud_that_does_not_answer_stops_it_with_every_reason(preview: bool) 
     assert "SLIPWAY_PURPOSE=destroy pulumi destroy --run-program" in error.value.fix
 
 
+@pytest.mark.parametrize("preview", [True, False])
+def test_an_identity_without_the_role_is_told_which_api_and_which_role(
+    monkeypatch: pytest.MonkeyPatch, preview: bool
+) -> None:  # N1 P5
+    denied = Unknown(
+        "Permission 'aiplatform.persistentResources.list' denied",
+        "aiplatform.googleapis.com persistentResources.list",
+        "roles/aiplatform.viewer",
+        "ada",
+    )
+    live = Live(clusters=denied, jobs=(), limits={}, catalog=None)
+    monkeypatch.setattr("slipway.deployment.decide.read", lambda *_, **__: (live, []))
+    with pytest.raises(ResourceError) as error:
+        decide(STACK, {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "t"}, preview, NOW, silent, silent, frozenset())
+    assert error.value.what == "what to deploy can't be decided, so nothing was changed"
+    assert error.value.why == (
+        "can't read the clusters from aiplatform.googleapis.com persistentResources.list as ada: "
+        "Permission 'aiplatform.persistentResources.list' denied; it needs roles/aiplatform.viewer"
+    )
+
+
 def test_limits_are_read_of_what_is_drawn_alone_and_parsed_by_the_official_message(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
