@@ -1,4 +1,5 @@
-"""`make demo` runs through, also after a kill at any point, and `make demo-down` clears up after it. (N4, B4, B5)"""
+"""`make demo` runs through, also after a kill at any point, and shows what the README says; so does what that tells to
+type afterwards; and `make demo-down` clears up. (N4, B4, B5, D8)"""
 
 from __future__ import annotations
 
@@ -18,11 +19,15 @@ import pytest
 from journey.leftovers import marked
 from tests.checkouts.checkout import VERTEX
 from tests.checkouts.shell import Done, Started, wait_for
-from tests.local.conftest import LocalCloud
+from tests.docs.console import commands, missing
+from tests.local.conftest import ROOT, LocalCloud
 
 pytestmark = pytest.mark.journey
 
 Demo = Callable[..., Started]
+PROGRAM = (sys.executable, "-m", "local.demo")
+DOWN = ("make", "--no-print-directory", "demo-down")
+TOLD = {typed.command: typed for typed in commands(ROOT / "README.md")}
 
 
 @pytest.fixture
@@ -32,18 +37,18 @@ def cloud_of_demo(tmp_path: Path) -> LocalCloud:
 
 
 @pytest.fixture
-def demo(clone: Path, tmp_path: Path, cloud_of_demo: LocalCloud) -> Iterator[Demo]:
-    """Starts `python -m local.demo [down]` in a clone."""
+def demo(tmp_path: Path, cloud_of_demo: LocalCloud) -> Iterator[Demo]:
+    """Starts `make demo`, or another command of a reader's, in this checkout, whose README has its commit."""
 
     started: list[Started] = []
 
-    def start(*words: str, **extra: str) -> Started:
+    def start(*command: str, **extra: str) -> Started:
         output = tmp_path / f"demo-{len(list(tmp_path.glob('demo-*')))}.log"
         with output.open("wb") as file:
             process = subprocess.Popen(
-                [sys.executable, "-m", "local.demo", *words],
-                cwd=clone,
-                env={**cloud_of_demo.base_env(), **extra},
+                command or ("make", "--no-print-directory", "demo"),
+                cwd=ROOT,
+                env={**cloud_of_demo.base_env(), "NO_COLOR": "1", **extra},
                 stdin=subprocess.DEVNULL,
                 stdout=file,
                 stderr=subprocess.STDOUT,
@@ -55,10 +60,11 @@ def demo(clone: Path, tmp_path: Path, cloud_of_demo: LocalCloud) -> Iterator[Dem
     yield start
     for one in started:
         one.kill_tree()
-    start("down").process.wait(60)
+    if cloud_of_demo.state.exists():
+        start(*DOWN).process.wait(60)
 
 
-def ended(started: Started, seconds: float = 180) -> Done:
+def ended(started: Started, seconds: float = 300) -> Done:
     code = started.process.wait(seconds)
     return Done(code, started.said, "")
 
@@ -102,17 +108,38 @@ def test_killed_in_up_and_killed_after_submitting_the_same_command_runs_through(
     assert re.match(
         r"demo finished: accuracy 0\.9\d+; create → start [\d.]+ s at first, [\d.]+ s on the warm pool", last
     )
-    assert "a local figure" in done.out  # B4: the gain, named as what it is
+    assert "second run started" in done.out and "a local figure" in done.out  # B4: the gain, named as what it is
     assert "# as submitter" in done.out
     assert lock.exists()
+    # What an empty machine is shown until it has a cluster was the killed one's to say.
+    assert missing(TOLD["make demo"].shown, first.said + done.out) == []
 
-    down = ended(demo("down"))
+    what_the_readme_tells_to_type_after_the_demo_works(demo)
+
+    down = ended(demo(*DOWN))
     assert down.code == 0, down.out
     assert not state.exists()
     assert marked(state) == []
     assert [process for process in of_folder(state) if process.pid != bystander.pid] == []
     assert bystander.poll() is None
     bystander.kill()
+
+
+def what_the_readme_tells_to_type_after_the_demo_works(demo: Demo) -> None:
+    shell = TOLD['eval "$(.venv/bin/python -m local env --as submitter)"'].command
+    catalog = "export SLIPWAY_CATALOG=gs://slipway-local-local-catalog"  # `use` would write into this checkout
+    for command, told in TOLD.items():
+        if command.startswith("make "):
+            continue
+        line = command if not command.startswith("slipway use") else "true"
+        done = ended(demo("bash", "-c", f"{shell}; {catalog}; {line}"))
+        assert missing(told.shown, done.out) == [], command
+        assert done.code == exit_code("".join(told.shown)), done.out
+
+
+def exit_code(shown: str) -> int:
+    """What docs/cli.md says of the error that is shown."""
+    return 5 if "can never run" in shown else 2 if "error:" in shown else 0
 
 
 def of_folder(folder: Path) -> list[psutil.Process]:
@@ -126,7 +153,7 @@ def of_folder(folder: Path) -> list[psutil.Process]:
 
 
 def test_down_where_nothing_was_started_says_so(demo: Demo, cloud_of_demo: LocalCloud) -> None:
-    done = ended(demo("down"))
+    done = ended(demo(*PROGRAM, "down"))
     assert done.code == 0
     assert "nothing to clean" in done.out
     assert not cloud_of_demo.state.exists()
@@ -135,7 +162,7 @@ def test_down_where_nothing_was_started_says_so(demo: Demo, cloud_of_demo: Local
 def test_down_leaves_a_folder_alone_that_is_not_the_demos(demo: Demo, cloud_of_demo: LocalCloud) -> None:
     cloud_of_demo.state.mkdir()
     (cloud_of_demo.state / "thesis.tex").write_text("years of work")
-    done = ended(demo("down"))
+    done = ended(demo(*PROGRAM, "down"))
     assert done.code != 0 and "is not cleaned" in done.out and "thesis.tex" in done.out
     assert [path.name for path in cloud_of_demo.state.iterdir()] == ["thesis.tex"]
 
@@ -143,7 +170,7 @@ def test_down_leaves_a_folder_alone_that_is_not_the_demos(demo: Demo, cloud_of_d
 def test_a_taken_port_ends_the_demo_in_words_and_leaves_nothing_running(demo: Demo, cloud_of_demo: LocalCloud) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        done = ended(demo(SLIPWAY_LOCAL_PORT=str(port)))
+        done = ended(demo(*PROGRAM, SLIPWAY_LOCAL_PORT=str(port)))
     assert done.code == 1, done.out
     assert f"port {port} is taken by another program" in done.out
     assert "set SLIPWAY_LOCAL_PORT=0" in done.out
