@@ -1,8 +1,22 @@
-"""What holds for every test: how hypothesis runs, and that an interrupt is one."""
+"""What holds for every test: how hypothesis runs, that an interrupt is one, and what a process makes once for all.
+
+A fixture of the session that a conftest imports is made once more for it; so those of several folders are named here.
+Without `local/` the tests that ask for them are skipped.
+"""
+
+from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from tests.local.conftest import LocalCloud
+
+pytest_plugins = ("tests.checkouts.fixtures",)
 
 # Without deadlines, because a test that is slow on a busy machine shows nothing.
 settings.register_profile("slipway", deadline=None)
@@ -12,3 +26,13 @@ settings.load_profile("slipway")
 # that interrupts one would wait for ever. What is handled here is the default again in what is started.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session")
+def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCloud]:
+    """One local cloud for the whole run, without rate limits. Tests keep apart by names of their own."""
+    local = pytest.importorskip("tests.local.conftest", reason="needs the local cloud", exc_type=ImportError)
+    running: LocalCloud = local.LocalCloud(tmp_path_factory.mktemp("cloud") / "state")
+    running.up(*[word for setting in local.FAST for word in ("--set", setting)])
+    yield running
+    running.local("down")

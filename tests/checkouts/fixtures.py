@@ -1,4 +1,4 @@
-"""Fixtures of tests that drive the real engine: its programs, its home and new checkouts. A conftest imports them."""
+"""Fixtures of tests that drive the real engine: its programs, its home and new checkouts; each made once in a run."""
 
 from __future__ import annotations
 
@@ -6,26 +6,30 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from local import plugin
-from local.engine import ensure
+if TYPE_CHECKING:
+    from .checkout import Checkout
 
-from .checkout import Checkout, make_checkout
-
-NewCheckout = Callable[..., Checkout]
+# All tests know this file, so what drives the engine is imported by those that do.
+NewCheckout = Callable[..., "Checkout"]
 
 
 @pytest.fixture(scope="session")
 def engine() -> Path:
     """The folder of the real engine's programs."""
+    from local.engine import ensure
+
     return ensure(print).bin
 
 
 @pytest.fixture(scope="session")
 def engine_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A Pulumi home with the local plugin, for all checkouts of the run."""
+    from local import plugin
+
     home = tmp_path_factory.mktemp("engine") / "pulumi-home"
     plugin.install(home, Path(sys.executable))
     return home
@@ -34,4 +38,6 @@ def engine_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def new_checkout(engine: Path, engine_home: Path) -> NewCheckout:
     """Makes a checkout with an empty stack: takes a folder, a cloud and the stack's name."""
+    from .checkout import make_checkout
+
     return partial(make_checkout, engine=engine, home=engine_home)

@@ -11,10 +11,8 @@ from typing import Any
 import pytest
 
 from tests.checkouts.checkout import Checkout
-from tests.checkouts.fixtures import NewCheckout, engine, engine_home, new_checkout
-from tests.local.conftest import FAST, ROOT, LocalCloud, cloud
-
-__all__ = ["cloud", "engine", "engine_home", "new_checkout"]
+from tests.checkouts.fixtures import NewCheckout
+from tests.local.conftest import FAST, ROOT, LocalCloud
 
 FAST_FLAGS = tuple(word for setting in FAST for word in ("--set", setting))
 
@@ -24,6 +22,15 @@ def clone(tmp_path: Path) -> Path:
     """A copy of the whole checkout, as a fresh clone: what a command keeps beside its code stays in the copy."""
     ignored = shutil.ignore_patterns(".venv", ".slipway", ".git", "__pycache__", ".*_cache", "*.egg-info")
     return Path(shutil.copytree(ROOT, tmp_path / "clone", ignore=ignored))
+
+
+@pytest.fixture(scope="session")
+def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCloud]:
+    """The cloud that journeys share. Only they do: what their stacks grant to people holds on its whole project."""
+    mine = LocalCloud(tmp_path_factory.mktemp("journeys") / "cloud")
+    mine.up(*FAST_FLAGS)
+    yield mine
+    mine.local("down")
 
 
 @pytest.fixture

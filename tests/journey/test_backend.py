@@ -13,11 +13,8 @@ from pathlib import Path
 import pytest
 
 from journey.backend import file_backend
-from tests.checkouts.fixtures import engine
 from tests.checkouts.shell import Done
 from tests.local.conftest import ROOT
-
-__all__ = ["engine"]
 
 PROJECT = "name: plain\nruntime: python\n"
 PROGRAM = "import pulumi\npulumi.export('fact', 1)\n"

@@ -96,15 +96,6 @@ class LocalCloud:
             return False
 
 
-@pytest.fixture(scope="session")
-def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCloud]:
-    """One cloud for the whole run, without rate limits. Tests keep apart by names of their own."""
-    running = LocalCloud(tmp_path_factory.mktemp("cloud") / "state")
-    running.up(*[word for setting in FAST for word in ("--set", setting)])
-    yield running
-    running.local("down")
-
-
 @pytest.fixture
 def own_cloud(tmp_path: Path) -> Iterator[LocalCloud]:
     """A cloud of the test's own, not started yet: for tests that kill it, fill its disk or change its settings."""

@@ -19,7 +19,7 @@ from tests.slipway.cli.stack import SLEEP, UNSET, Stack, held
 from tests.slipway.cli.test_sending import claimed
 from tests.slipway.submit.conftest import job as a_job
 
-cloud, _stack = _fixtures.cloud, _fixtures.stack
+_stack = _fixtures.stack
 
 
 @pytest.fixture

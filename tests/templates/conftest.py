@@ -6,12 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.checkouts.fixtures import NewCheckout, engine, engine_home, new_checkout
+from tests.checkouts.fixtures import NewCheckout
 from tests.local.conftest import FAST, LocalCloud
 
 from .stack import Stack, files, shipped
-
-__all__ = ["engine", "engine_home", "new_checkout"]
 
 STACK = "ship"
 ROOM = ("preemptible_cpus=256", "preemptible_nvidia_h100_gpus=16", "preemptible_nvidia_l4_gpus=16")

@@ -7,11 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.local.conftest import LocalCloud
-from tests.local.conftest import cloud as _cloud
 
 from .stack import Stack
-
-cloud = _cloud
 
 
 @pytest.fixture
@@ -20,7 +17,7 @@ def stack(cloud: LocalCloud, tmp_path: Path) -> Iterator[Stack]:
     (tmp_path / ".git").mkdir()
     made.make()
     yield made
-    made.cancel_all()
+    made.end()
 
 
 @pytest.fixture(autouse=True)

@@ -326,6 +326,13 @@ class Stack:
         finally:
             self.cloud.rest("POST", "/slipway/settings", {name: before[name] for name in values})
 
+    def end(self) -> None:
+        """Cancel its jobs, give its cluster's machines back and take Ada's roles: the cloud goes on for other tests."""
+        self.cancel_all()
+        self.cloud.session().delete(f"{self.cloud.url}{CLUSTERS}/{self.cluster}", timeout=30)
+        for role in SUBMITTER_ROLES:
+            self.grant(role, False)
+
     def cancel_all(self) -> None:
         for job in self.jobs():
             if job["state"] in ("JOB_STATE_QUEUED", "JOB_STATE_PENDING", "JOB_STATE_RUNNING"):

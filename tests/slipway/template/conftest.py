@@ -1,19 +1,12 @@
 """Templates and clusters that tests bend."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
-
-import pytest
 
 from slipway.cluster import ClusterSpec, Disk, PoolSpec
 from slipway.template import JobTemplate, Package, Parameter, WorkerPool
 from slipway.template.compile import Setting
 
-QUOTA = tuple(
-    f"quota.custom_model_training_{metric}=100000"
-    for metric in ("nvidia_h100_gpus", "preemptible_nvidia_h100_gpus", "preemptible_cpus", "pd_ssd")
-)
 SETTING = Setting(
     stack="dev",
     region="us-central1",
@@ -52,13 +45,3 @@ def template(**changes: Any) -> JobTemplate:
         "ways": ("pool", "spot"),
     }
     return JobTemplate(**{**parts, **changes})
-
-
-@pytest.fixture(scope="session")
-def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A `tests.local.conftest.LocalCloud` of this run's own, with quota for large machines and without rate limits."""
-    local = pytest.importorskip("tests.local.conftest", reason="needs the local cloud", exc_type=ImportError)
-    running = local.LocalCloud(tmp_path_factory.mktemp("cloud") / "state")
-    running.up(*[word for setting in (*local.FAST, *QUOTA) for word in ("--set", setting)])
-    yield running
-    running.local("down")

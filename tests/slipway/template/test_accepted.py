@@ -6,6 +6,7 @@ The local cloud has the service's rules from their source, and knows nothing of 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -39,12 +40,8 @@ if TYPE_CHECKING:
 PROJECT, REGION = "slipway-local", "us-central1"
 HOME = f"/v1/projects/{PROJECT}/locations/{REGION}"
 PATH = f"projects/{PROJECT}/zones/{REGION}-a/reservations/h100"
-SCENARIO = f'''
-[reservations."{PATH}"]
-machine = "a3-highgpu-8g"
-count = 2
-share = "ALLOW_ALL"
-'''
+RESERVATION = {"machine": "a3-highgpu-8g", "count": 2, "share": "ALLOW_ALL"}
+QUOTA = ("nvidia_h100_gpus", "preemptible_nvidia_h100_gpus", "preemptible_cpus", "pd_ssd")
 COLLECTIONS = {
     "custom-job": "customJobs",
     "hyperparameter-tuning-job": "hyperparameterTuningJobs",
@@ -96,8 +93,21 @@ TEMPLATE = JobTemplate(
 
 
 @pytest.fixture(scope="module")
-def setting(cloud: LocalCloud, tmp_path_factory: pytest.TempPathFactory) -> Setting:
-    """What a stack would have made: a bucket, the trainer, the cluster, and a reservation."""
+def roomy(cloud: LocalCloud) -> Iterator[LocalCloud]:
+    """The cloud with quota for large machines and a reservation of some, for the time of this file."""
+    quota = cloud.rest("GET", "/slipway/settings")["quota"]
+    more = {f"custom_model_training_{metric}": 100_000 for metric in QUOTA}
+    cloud.rest("POST", "/slipway/settings", {"quota": {**quota, **more}})
+    cloud.rest("POST", "/slipway/scenario", {"reservations": {PATH: RESERVATION}})
+    yield cloud
+    cloud.rest("DELETE", "/slipway/scenario")
+    cloud.rest("POST", "/slipway/settings", {"quota": quota})
+
+
+@pytest.fixture(scope="module")
+def setting(roomy: LocalCloud) -> Setting:
+    """What a stack would have made: a bucket, the trainer and the cluster."""
+    cloud = roomy
     cloud.rest("POST", f"/storage/v1/b?project={PROJECT}", {"name": "accepted"})
     cloud.rest("POST", f"/v1/projects/{PROJECT}/serviceAccounts", {"accountId": "accepted"})
     pools = [
@@ -116,10 +126,6 @@ def setting(cloud: LocalCloud, tmp_path_factory: pytest.TempPathFactory) -> Sett
         f"{HOME}/persistentResources?persistentResourceId=cpu-1a2b3c4",
         {"resourcePools": pools, "resourceRuntimeSpec": runtime},
     )
-    scenario = tmp_path_factory.mktemp("scenario") / "reservations.toml"
-    scenario.write_text(SCENARIO)
-    done = cloud.local("scenario", str(scenario))
-    assert done.returncode == 0, done.stderr
     return Setting(
         stack="trial",
         region=REGION,
