@@ -11,7 +11,6 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from local.engine import ensure
 from local.plugin.pace import Pace
 from local.plugin.provider import Provider
 from local.plugin.settings import ENDPOINT_VARIABLES, TOKEN_VARIABLE, load
@@ -140,13 +139,8 @@ def provider(recorder: Recorder, pace: Pace) -> Provider:
     return Provider(load({"addPulumiAttributionLabel": "false"}, recorder.environment()), pace)
 
 
-@pytest.fixture(scope="session")
-def engine() -> Path:
-    return ensure(print).bin
-
-
 @pytest.fixture
-def program(cloud: LocalCloud, engine: Path, tmp_path: Path) -> Program:
-    made = Program("trial", tmp_path / "program", cloud, engine)
+def program(cloud: LocalCloud, engine: Path, engine_home: Path, tmp_path: Path) -> Program:
+    made = Program("trial", tmp_path / "program", cloud, engine, engine_home)
     made.prepare()
     return made

@@ -3,18 +3,17 @@
 import json
 import os
 import subprocess
-import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from journey.backend import file_backend
-from local import environment, plugin
+from local import environment
 from tests.local.conftest import LocalCloud
 
 _PROJECT = "name: {name}\nruntime: python\n"
-_STACK = 'config:\n  gcp:region: us-central1\n  gcp:addPulumiAttributionLabel: "false"\n'
+_CONFIG = {"gcp:region": "us-central1", "gcp:addPulumiAttributionLabel": "false"}
 
 
 @dataclass
@@ -25,70 +24,119 @@ class Program:
     folder: Path
     cloud: LocalCloud
     engine: Path
+    home: Path
     variables: dict[str, str] = field(default_factory=dict)
 
     def prepare(self) -> None:
         (self.folder / "state").mkdir(parents=True)
         (self.folder / "Pulumi.yaml").write_text(_PROJECT.format(name=self.name))
-        (self.folder / "Pulumi.dev.yaml").write_text(_STACK)
-        plugin.install(self.folder / "pulumi-home", Path(sys.executable))
+        self.configure({})
         self.run("stack", "init", "dev")
+
+    def configure(self, more: Mapping[str, str], without: str = "") -> None:
+        """The stack's configuration: the usual, more, and without one of its keys."""
+        config = {key: value for key, value in {**_CONFIG, **more}.items() if key != without}
+        (self.folder / "Pulumi.dev.yaml").write_text(json.dumps({"config": config}))
 
     def write(self, source: str) -> "Program":
         (self.folder / "__main__.py").write_text(f"import pulumi\nimport pulumi_gcp as gcp\n{source}\n")
         return self
 
-    def try_(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """A pulumi command, however it ends."""
+    def try_(self, *words: str, **extra: str) -> subprocess.CompletedProcess[str]:
+        """A pulumi command, however it ends, with extra variables."""
         variables = environment.engine_variables(self.folder, self.engine, os.environ["PATH"])
+        variables["PULUMI_HOME"] = str(self.home)
         variables["PULUMI_BACKEND_URL"] = file_backend(self.folder / "state")
         return subprocess.run(
             ["pulumi", *words, "--non-interactive"],
             cwd=self.folder,
-            env={**self.cloud.env("owner"), **variables, **self.variables},
+            env={**self.cloud.env("owner"), **variables, **self.variables, **extra},
             capture_output=True,
             text=True,
             timeout=120,
             check=False,
         )
 
-    def run(self, *words: str) -> str:
+    def run(self, *words: str, **extra: str) -> str:
         """A pulumi command that must succeed; returns what it prints."""
-        done = self.try_(*words)
+        done = self.try_(*words, **extra)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
     def up(self) -> str:
         return self.run("up", "--yes", "--skip-preview")
 
-    def fails(self, *words: str) -> str:
+    def fails(self, *words: str, **extra: str) -> str:
         """A pulumi command that must fail; returns all it prints."""
-        done = self.try_(*words)
+        done = self.try_(*words, **extra)
         assert done.returncode != 0, done.stdout
         return done.stdout + done.stderr
 
+    def preview(self) -> "Preview":
+        events = self.run("preview", "--json", PULUMI_ENABLE_STREAMING_JSON_PREVIEW="1").splitlines()
+        steps = [one["resourcePreEvent"]["metadata"] for one in map(json.loads, events) if "resourcePreEvent" in one]
+        return Preview([step for step in steps if step["op"] not in ("same", "refresh") and not _of_pulumi(step)])
+
+    def state(self) -> "State":
+        """What the stack's state has, as the engine keeps it."""
+        file = self.folder / "state" / ".pulumi" / "stacks" / self.name / "dev.json"
+        latest = json.loads(file.read_text())["checkpoint"]["latest"] or {}
+        return State(latest.get("resources", []))
+
+
+@dataclass(frozen=True)
+class Preview:
+    """The steps of a preview that change something, in the order in which they would be taken."""
+
+    events: Sequence[Any]
+
+    def order(self, *names: str) -> list[str]:
+        """The single steps, `op resource`, of these resources or of all."""
+        return [_named(step) for step in self.events if not names or _name(step) in names]
+
+    @property
     def steps(self) -> dict[str, Mapping[str, Any]]:
-        """The steps of a preview by `op resource-name`; a replacement is one step."""
-        return _named(json.loads(self.run("preview", "--json"))["steps"])
+        """By `op resource`; a replacement is one step."""
+        parts = ("create-replacement", "delete-replaced")
+        return {_named(step): step for step in self.events if step["op"] not in parts}
 
-    def order(self) -> list[str]:
-        """The single steps of a preview in the order in which they would be taken."""
-        self.variables["PULUMI_ENABLE_STREAMING_JSON_PREVIEW"] = "1"
-        events = [json.loads(line) for line in self.run("preview", "--json").splitlines()]
-        del self.variables["PULUMI_ENABLE_STREAMING_JSON_PREVIEW"]
-        return list(_named([one["resourcePreEvent"]["metadata"] for one in events if "resourcePreEvent" in one]))
-
-    def state(self, name: str) -> Mapping[str, Any] | None:
-        """A resource of the stack's state."""
-        deployment = json.loads(self.run("stack", "export"))["deployment"]
-        found = [one for one in deployment.get("resources", ()) if one["urn"].endswith(f"::{name}")]
-        return found[-1] if found else None
+    def kinds(self, step: str) -> dict[str, str]:
+        """What a step does to each path of its resource."""
+        return {path: change["diffKind"] for path, change in self.steps[step]["detailedDiff"].items()}
 
 
-def _named(steps: list[Any]) -> dict[str, Mapping[str, Any]]:
-    """Steps by `op resource-name`, without the unchanged, the stack itself and the providers."""
-    return {
-        f"{step['op']} {step['urn'].rsplit('::', 1)[-1]}": step
-        for step in steps
-        if step["op"] not in ("same", "refresh") and "::pulumi:" not in step["urn"]
-    }
+@dataclass(frozen=True)
+class State:
+    resources: Sequence[Any]
+
+    @property
+    def names(self) -> set[str]:
+        """Of all resources, but for the stack and providers."""
+        return {_name(one) for one in self.resources if not _of_pulumi(one)}
+
+    def __getitem__(self, name: str) -> Mapping[str, Any]:
+        """The outputs of a resource."""
+        (found,) = (one for one in self.resources if _name(one) == name)
+        return dict(found["outputs"])
+
+    @property
+    def outputs(self) -> Mapping[str, Any]:
+        """The stack's."""
+        (stack,) = (one for one in self.resources if one["type"] == "pulumi:pulumi:Stack")
+        return dict(stack["outputs"])
+
+    def urn(self, name: str) -> str:
+        (found,) = (one for one in self.resources if _name(one) == name)
+        return str(found["urn"])
+
+
+def _name(thing: Mapping[str, Any]) -> str:
+    return str(thing["urn"]).rsplit("::", 1)[-1]
+
+
+def _named(step: Mapping[str, Any]) -> str:
+    return f"{step['op']} {_name(step)}"
+
+
+def _of_pulumi(thing: Mapping[str, Any]) -> bool:
+    return "::pulumi:" in thing["urn"]

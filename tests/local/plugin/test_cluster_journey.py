@@ -1,4 +1,7 @@
-"""A persistent resource through the real engine: the rows of the provider's behaviour, each seen happening."""
+"""Persistent resources through the real engine: the rows of the provider's behaviour, each seen happening.
+
+Engine runs are what such a test costs, so clusters to which different things happen stand in one program.
+"""
 
 from typing import Any
 
@@ -20,15 +23,30 @@ pool = {{
     "replica_count": "{replicas}",
 }}
 cluster = gcp.vertex.AiPersistentResource(
-    "cpu", name={name!r}, location="us-central1", display_name="{display}", labels={labels}, resource_pools=[pool],
-    deletion_policy={policy!r}, opts=pulumi.ResourceOptions({options}),
+    {resource!r}, name={name!r}, location="us-central1", display_name="{display}", labels={labels},
+    resource_pools=[pool], deletion_policy={policy!r}, opts=pulumi.ResourceOptions({options}),
 )
-pulumi.export("state", cluster.state)
-pulumi.export("name", cluster.name)
+pulumi.export({resource!r}, {{"name": cluster.name, "state": cluster.state}})
 """
+_BIG = {"machine": "n1-standard-8"}
+_ADOPTED = 'import_="us-central1/{}", ignore_changes=["resourcePools[*].replicaCount", "labels", "displayName"]'
+_FIRST: dict[str, dict[str, Any]] = {
+    "cpu": {"name": None},
+    "labelled": {"name": None},
+    "named": {"name": "named"},
+    "renamed": {"name": "renamed-first"},
+    "careful": {"name": "careful-first"},
+    "updated": {"name": "updated"},
+    "adopted": {"name": "adopted", "options": _ADOPTED.format("adopted")},
+    "starred": {"name": "starred", "options": _ADOPTED.format("starred")},
+    "by-hand": {"name": "by-hand"},
+    "kept": {"name": "kept", "policy": "PREVENT"},
+}
+_MADE, _IMPORTED = set(_FIRST) - {"adopted", "starred"}, {"adopted", "starred"}
 
 
 def _cluster(
+    resource: str,
     name: str | None,
     machine: str = "n1-standard-4",
     replicas: int = 1,
@@ -38,6 +56,11 @@ def _cluster(
     options: str = "",
 ) -> str:
     return _CLUSTER.format(**locals())
+
+
+def _all(**changes: dict[str, Any]) -> str:
+    """The first clusters, some of them edited."""
+    return "".join(_cluster(resource, **{**first, **changes.get(resource, {})}) for resource, first in _FIRST.items())
 
 
 def _make(cloud: LocalCloud, name: str, replicas: int = 1, labels: dict[str, str] | None = None) -> None:
@@ -69,117 +92,106 @@ def _exists(cloud: LocalCloud, name: str) -> bool:
     return True
 
 
-def _paths(step: Any) -> dict[str, str]:
-    return {path: change["kind"] for path, change in step["detailedDiff"].items()}
+def test_clusters_from_create_to_destroy(program: Program, cloud: LocalCloud) -> None:
+    _are_made_and_imported(program, cloud)
+    _edits_replace_or_update(program)
+    _the_update_that_the_api_does_not_have_fails_until_a_refresh(program, cloud)
 
-
-def test_a_cluster_with_a_made_name_from_create_to_destroy(program: Program, cloud: LocalCloud) -> None:
-    program.write(_cluster(None))
-    (create,) = program.steps().values()
-    assert create["op"] == "create"
-    assert "state" not in (create["newState"].get("outputs") or {})
-
-    program.up()
-    name = program.run("stack", "output", "name").strip()
-    assert name.startswith("cpu-")
-    assert _exists(cloud, name)
-    assert program.run("stack", "output", "state").strip() == "RUNNING"
-    assert program.steps() == {}
-    program.run("refresh", "--yes", "--expect-no-changes")
-
-    # Replaced: the new one first, then the old, and the name follows.
-    program.write(_cluster(None, machine="n1-standard-8"))
-    assert program.order() == ["create-replacement cpu", "replace cpu", "delete-replaced cpu"]
-    replaced = program.steps()["replace cpu"]
-    assert replaced["replaceReasons"] == ["resourcePools"]
-    assert _paths(replaced) == {"resourcePools[0].machineSpec.machineType": "update-replace"}
-    program.up()
-    assert not _exists(cloud, name)
-    assert program.run("stack", "output", "name").strip() != name
-
-    # Any label replaces it as well, through its effective labels.
-    program.write(_cluster(None, machine="n1-standard-8", labels='{"slipway-stack": "dev", "more": "x"}'))
-    assert program.steps()["replace cpu"]["replaceReasons"] == ["effectiveLabels"]
-
-    program.run("destroy", "--yes", "--skip-preview")
-    assert program.state("cpu") is None
-
-
-def test_an_explicit_name_deletes_first_unless_told_otherwise(program: Program) -> None:
-    program.write(_cluster("named-first")).up()
-    deletes_first = ["delete-replaced cpu", "replace cpu", "create-replacement cpu"]
-    program.write(_cluster("named-first", machine="n1-standard-8"))
-    assert program.order() == deletes_first
-    program.write(_cluster("named-second"))
-    assert program.order() == deletes_first
-    program.write(_cluster("named-second", options="delete_before_replace=False"))
-    assert program.order()[0] == "create-replacement cpu"
-    program.run("destroy", "--yes", "--skip-preview")
-
-
-def test_the_update_that_the_api_does_not_have_fails_until_a_refresh(program: Program) -> None:
-    program.write(_cluster("updated")).up()
-    program.write(_cluster("updated", display="other", replicas=2))
-    assert _paths(program.steps()["update cpu"]) == {
-        "displayName": "update",
-        "resourcePools[0].replicaCount": "update",
-    }
-    for _ in range(2):
-        assert "Error updating PersistentResource" in program.fails("up", "--yes", "--skip-preview")
-    program.write(_cluster("updated"))
-    program.run("refresh", "--yes")
-    assert program.steps() == {}
-    program.run("destroy", "--yes", "--skip-preview")
-
-
-def test_one_that_exists_is_imported_and_stays_imported(program: Program, cloud: LocalCloud) -> None:
-    _make(cloud, "adopted", labels={"slipway-stack": "dev"})
-    ignored = 'import_="us-central1/adopted", ignore_changes=["resourcePools[*].replicaCount", "labels", "displayName"]'
-    program.write(_cluster("adopted", options=ignored))
-    assert list(program.steps()) == ["import cpu"]
-    assert "1 imported" in program.up()
-    assert program.steps() == {}
-
-    # Moved by an autoscaler (here: made anew), refreshed, and edited in the three that are ignored: no change.
-    _remove(cloud, "adopted")
-    _make(cloud, "adopted", replicas=2, labels={"slipway-stack": "dev"})
-    program.run("refresh", "--yes")
-    state = program.state("cpu")
-    assert state is not None
-    assert state["outputs"]["resourcePools"][0]["replicaCount"] == "2"
-    program.write(_cluster("adopted", replicas=3, display="edited", labels='{"a": "b"}', options=ignored))
-    assert program.steps() == {}
-    program.write(_cluster("adopted", replicas=3, options='ignore_changes=["*"]'))
-    assert program.steps() == {}
-
-    program.run("destroy", "--yes", "--skip-preview")
-    assert not _exists(cloud, "adopted")
-
-
-def test_one_deleted_by_hand_is_planned_again(program: Program, cloud: LocalCloud) -> None:
-    program.write(_cluster("by-hand")).up()
+    # Under `refresh: always`: one deleted by hand is planned again; what is ignored, or all, may be edited.
     _remove(cloud, "by-hand")
     (program.folder / "Pulumi.yaml").write_text("name: trial\nruntime: python\noptions: {refresh: always}\n")
-    assert "create cpu" in program.steps()
-    program.up()
+    edits: dict[str, Any] = {
+        "cpu": _BIG,
+        "adopted": {"replicas": 3, "display": "edited", "labels": '{"a": "b"}'},
+        "starred": {"replicas": 3, "options": 'ignore_changes=["*"]'},
+    }
+    assert set(program.write(_all(**edits)).preview().steps) == {"replace cpu", "create by-hand"}
+
+    # The deletion policy prevents, and abandons.
+    state = program.state()
+    destroy = ("destroy", "--yes", "--skip-preview")
+    assert 'its deletionPolicy is "PREVENT"' in program.fails(*destroy, "--target", state.urn("kept"))
+    program.write(_all(**edits, kept={"policy": "ABANDON"})).up()
     assert _exists(cloud, "by-hand")
-    program.run("destroy", "--yes", "--skip-preview")
+    before = state.outputs["cpu"]["name"]
+    assert not _exists(cloud, before)
+    assert program.state().outputs["cpu"]["name"] != before
 
-
-def test_the_deletion_policy_prevents_and_abandons(program: Program, cloud: LocalCloud) -> None:
-    program.write(_cluster("kept", policy="PREVENT")).up()
-    assert 'its deletionPolicy is "PREVENT"' in program.fails("destroy", "--yes", "--skip-preview")
-    program.write(_cluster("kept", policy="ABANDON")).up()
-    program.run("destroy", "--yes", "--skip-preview")
+    program.run(*destroy)
+    assert program.state().names == set()
+    assert not _exists(cloud, "adopted")
     assert _exists(cloud, "kept")
-    _remove(cloud, "kept")
 
 
-def test_a_failed_create_leaves_no_id_and_an_error_hook_can_try_again(program: Program, cloud: LocalCloud) -> None:
+def _are_made_and_imported(program: Program, cloud: LocalCloud) -> None:
+    for name in _IMPORTED:
+        _make(cloud, name, labels={"slipway-stack": "dev"})
+    planned = program.write(_all()).preview()
+    assert set(planned.steps) == {f"create {name}" for name in _MADE} | {f"import {name}" for name in _IMPORTED}
+    assert "state" not in (planned.steps["create cpu"]["new"].get("outputs") or {})
+
+    assert "2 imported" in program.up()
+    made = program.state().outputs["cpu"]
+    assert made["name"].startswith("cpu-")
+    assert _exists(cloud, made["name"])
+    assert made["state"] == "RUNNING"
+    assert program.preview().steps == {}
+    program.run("refresh", "--yes", "--expect-no-changes")
+
+
+def _edits_replace_or_update(program: Program) -> None:
+    edits: dict[str, Any] = {
+        "cpu": _BIG,
+        "labelled": {"labels": '{"slipway-stack": "dev", "more": "x"}'},
+        "named": _BIG,
+        "renamed": {"name": "renamed-second"},
+        "careful": {"name": "careful-second", "options": "delete_before_replace=False"},
+        "updated": {"display": "other", "replicas": 2},
+    }
+    planned = program.write(_all(**edits)).preview()
+    # With a made name the new one comes first, and the name follows.
+    assert planned.order("cpu") == ["create-replacement cpu", "replace cpu", "delete-replaced cpu"]
+    assert planned.steps["replace cpu"]["keys"] == ["resourcePools"]
+    assert planned.kinds("replace cpu") == {"resourcePools[0].machineSpec.machineType": "update-replace"}
+    # Any label replaces it as well, through its effective labels.
+    assert planned.steps["replace labelled"]["keys"] == ["effectiveLabels"]
+    # With an explicit name the old one goes first, unless told otherwise.
+    for name in ("named", "renamed"):
+        assert planned.order(name) == [f"delete-replaced {name}", f"replace {name}", f"create-replacement {name}"]
+    assert planned.order("careful")[0] == "create-replacement careful"
+    assert planned.kinds("update updated") == {"displayName": "update", "resourcePools[0].replicaCount": "update"}
+
+
+def _the_update_that_the_api_does_not_have_fails_until_a_refresh(program: Program, cloud: LocalCloud) -> None:
+    program.write(_all(updated={"display": "other", "replicas": 2}))
+    for _ in range(2):
+        assert "Error updating PersistentResource" in program.fails("up", "--yes", "--skip-preview")
+    # The same refresh finds what an autoscaler moved (here: made anew), which is ignored.
+    _remove(cloud, "adopted")
+    _make(cloud, "adopted", replicas=2, labels={"slipway-stack": "dev"})
+    program.write(_all()).run("refresh", "--yes")
+    assert program.state()["adopted"]["resourcePools"][0]["replicaCount"] == "2"
+    assert program.preview().steps == {}
+
+
+def test_creates_that_fail_leave_no_id_and_an_error_hook_can_try_again(program: Program, cloud: LocalCloud) -> None:
     _make(cloud, "taken")
-    failed = program.write(_cluster("taken")).fails("up", "--yes", "--skip-preview")
+    program.configure({}, without="gcp:addPulumiAttributionLabel")
+    timeouts = 'custom_timeouts=pulumi.CustomTimeouts(create="1h")'
+    program.write(_cluster("taken", "taken") + _cluster("large", "large", "m1-ultramem-40", options=timeouts))
+    # Its clock goes 1200 times as fast here.
+    failed = program.fails("up", "--yes", "--skip-preview", "--continue-on-error", SLIPWAY_GCP_PLUGIN_SPEED="1200")
+    assert program.state().names == set()
     assert "Error creating PersistentResource: googleapi: Error 409" in failed
-    assert program.state("cpu") is None
+
+    # A lack of quota is tried again in silence until the time-out, and then said twice (gcp-provider.md, side by side).
+    message = "Error creating PersistentResource: googleapi: Error 429: The following quota metrics exceed quota limits"
+    lines = [line.strip() for line in failed.split("Diagnostics:")[1].splitlines()]
+    first = "error: sdk-v2/provider2.go:571: sdk.helper_schema: "
+    (refused,) = [line for line in lines if line.startswith(first) and "Error 429" in line]
+    assert message in refused and refused.endswith(": provider=google-beta@10.2.0")
+    assert any(line.startswith("error: creating urn:") and line.endswith(": 1 error occurred:") for line in lines)
+    assert any(line.startswith(f"* {message}") for line in lines)
 
     # The hook clears what is in the way; the engine then creates again.
     hook = """
@@ -195,29 +207,11 @@ def again(args):
 retry = pulumi.ErrorHook("retry-v1", again)
 """
     options = "hooks=pulumi.ResourceHookBinding(on_error=[retry])"
-    program.write(hook + _cluster("taken", options=options)).up()
-    assert program.state("cpu") is not None
-    program.run("destroy", "--yes", "--skip-preview", "--run-program")
+    program.write(hook + _cluster("taken", "taken", options=options)).up()
+    assert program.state().names == {"taken"}
 
-
-def test_the_attribution_label_is_there_unless_switched_off(program: Program, cloud: LocalCloud) -> None:
-    (program.folder / "Pulumi.dev.yaml").write_text("config: {gcp:region: us-central1}\n")
-    program.write(_cluster("attributed")).up()
-    labels = cloud.rest("GET", f"{_CLUSTERS}/attributed")["labels"]
+    # The attribution label is there, since this stack does not switch it off.
+    labels = cloud.rest("GET", f"{_CLUSTERS}/taken")["labels"]
     assert labels == {"slipway-stack": "dev", "goog-pulumi-provisioned": "true"}
-    assert program.steps() == {}
-    program.run("destroy", "--yes", "--skip-preview")
-
-
-def test_a_refusal_is_tried_again_in_silence_until_the_time_out_and_then_said_twice(program: Program) -> None:
-    """gcp-provider.md, side by side. Its clock goes 1200 times as fast here."""
-    program.variables["SLIPWAY_GCP_PLUGIN_SPEED"] = "1200"
-    timeouts = 'custom_timeouts=pulumi.CustomTimeouts(create="1h")'
-    failed = program.write(_cluster("large", "m1-ultramem-40", options=timeouts)).fails("up", "--yes", "--skip-preview")
-    message = "Error creating PersistentResource: googleapi: Error 429: The following quota metrics exceed quota limits"
-    lines = [line.strip() for line in failed.split("Diagnostics:")[1].splitlines()]
-    first = next(line for line in lines if line.startswith("error: sdk-v2/provider2.go:571: sdk.helper_schema: "))
-    assert message in first and first.endswith(": provider=google-beta@10.2.0")
-    assert any(line.startswith("error: creating urn:") and line.endswith(": 1 error occurred:") for line in lines)
-    assert any(line.startswith(f"* {message}") for line in lines)
-    assert program.state("cpu") is None
+    assert program.preview().steps == {}
+    program.run("destroy", "--yes", "--skip-preview", "--run-program")

@@ -21,7 +21,7 @@ document = gcp.storage.BucketObject(
     content_type="application/json",
 )
 package = gcp.storage.BucketObject(
-    "package", bucket=catalog.name, name="packages/__main__.py", source=pulumi.FileAsset("__main__.py"),
+    "package", bucket=catalog.name, name="packages/task.py", source=pulumi.FileAsset("task.py"),
 )
 trainer = gcp.serviceaccount.Account("trainer", account_id="trial-trainer", display_name="Trainer")
 gcp.storage.BucketIAMMember("reads", bucket=catalog.name, role="roles/storage.objectViewer", member=trainer.member)
@@ -53,36 +53,61 @@ def _exists(cloud: LocalCloud, path: str) -> bool:
     return requests.get(cloud.url + path, headers=headers, timeout=30).status_code == 200
 
 
+_ADOPTED = """
+gcp.storage.Bucket(
+    "bucket", name="trial-adopted", location="us-central1", opts=pulumi.ResourceOptions(import_="trial-adopted")
+)
+gcp.serviceaccount.Account(
+    "account", account_id="trial-adopted", display_name="Adopted", opts=pulumi.ResourceOptions(
+        import_="projects/slipway-local/serviceAccounts/trial-adopted@slipway-local.iam.gserviceaccount.com"
+    ),
+)
+"""
+_PREFERENCE = """
+gcp.cloudquota.SQuotaPreference(
+    "quota", name="trial-quota", parent="projects/slipway-local", service="aiplatform.googleapis.com",
+    quota_id="CustomModelTrainingCPUsPerProjectPerRegion", dimensions={"region": "us-central1"},
+    quota_config={"preferred_value": "4000"}, contact_email="owner@slipway.example",
+)
+"""
+
+
 def test_a_workspace_from_create_to_destroy(program: Program, cloud: LocalCloud) -> None:
-    program.write(_WORKSPACE)
-    assert len(program.steps()) == 8
+    file = program.folder / "task.py"
+    file.write_text("print('hello')\n")
+    planned = program.write(_WORKSPACE + _PREFERENCE).preview()
+    assert "create quota" in planned.steps
+    assert len(planned.steps) == 8 + 1
     program.up()
-    assert program.run("stack", "output", "email").strip() == "trial-trainer@slipway-local.iam.gserviceaccount.com"
-    assert program.steps() == {}
+    assert program.state().outputs["email"] == "trial-trainer@slipway-local.iam.gserviceaccount.com"
+    assert program.preview().steps == {}
     program.run("refresh", "--yes", "--expect-no-changes")
 
-    # Content is overwritten in place and is a secret wherever the engine shows it.
-    program.run("config", "set", "content", '{"schema": 1}')
-    (update,) = program.steps().values()
+    # Content is overwritten in place and is a secret wherever the engine shows it; what exists is adopted.
+    _make_by_hand(cloud)
+    everything = _WORKSPACE + _PREFERENCE + _ADOPTED
+    program.configure({"trial:content": '{"schema": 1}'})
+    planned = program.write(everything).preview()
+    assert set(planned.steps) == {"update document", "import bucket", "import account"}
+    update = planned.steps["update document"]
     shown = ["content", "crc32c", "detectMd5hash", "generation", "md5hash"]
-    assert (update["op"], sorted(update["detailedDiff"])) == ("update", shown)
-    assert update["newState"]["inputs"]["content"] == "[secret]"
-    program.up()
+    assert sorted(update["detailedDiff"]) == shown
+    assert update["new"]["inputs"]["content"]["ciphertext"] == "[secret]"
+    assert "2 imported" in program.up()
     assert _text(cloud) == '{"schema": 1}'
-    assert program.steps() == {}
+    assert program.preview().steps == {}
 
     # What somebody else wrote there is overwritten by the next update.
+    # A changed file makes the new object, then deletes the old, which has the same name here.
     _overwrite(cloud, "not ours")
     program.run("refresh", "--yes")
-    assert list(program.steps()) == ["update document"]
+    file.write_text("print('changed')\n")
+    planned = program.preview()
+    assert set(planned.steps) == {"update document", "replace package"}
+    assert planned.order("package") == ["create-replacement package", "replace package", "delete-replaced package"]
     program.up()
     assert _text(cloud) == '{"schema": 1}'
-
-    # A changed file makes the new object, then deletes the old, which has the same name here.
-    program.write(_WORKSPACE + "# changed\n")
-    assert program.order() == ["create-replacement package", "replace package", "delete-replaced package"]
-    program.up()
-    assert not _exists(cloud, "/storage/v1/b/trial-catalog/o/packages%2F__main__.py")
+    assert not _exists(cloud, "/storage/v1/b/trial-catalog/o/packages%2Ftask.py")
 
     program.run("destroy", "--yes", "--skip-preview")
     assert not _exists(cloud, "/storage/v1/b/trial-catalog")
@@ -91,56 +116,29 @@ def test_a_workspace_from_create_to_destroy(program: Program, cloud: LocalCloud)
     )
     policy = cloud.rest("POST", "/v1/projects/slipway-local:getIamPolicy", {})
     assert not [one for one in policy["bindings"] if "user:trial@slipway.example" in one["members"]]
-
-
-def test_what_exists_is_adopted(program: Program, cloud: LocalCloud) -> None:
-    cloud.rest("POST", "/storage/v1/b?project=slipway-local", {"name": "trial-adopted", "location": "us-central1"})
-    account = {"accountId": "trial-adopted", "serviceAccount": {"displayName": "Adopted"}}
-    cloud.rest("POST", "/v1/projects/slipway-local/serviceAccounts", account)
-    email = "trial-adopted@slipway-local.iam.gserviceaccount.com"
-    program.write(f"""
-gcp.storage.Bucket(
-    "bucket", name="trial-adopted", location="us-central1", opts=pulumi.ResourceOptions(import_="trial-adopted")
-)
-gcp.serviceaccount.Account(
-    "account", account_id="trial-adopted", display_name="Adopted",
-    opts=pulumi.ResourceOptions(import_="projects/slipway-local/serviceAccounts/{email}"),
-)
-""")
-    assert set(program.steps()) == {"import bucket", "import account"}
-    assert "2 imported" in program.up()
-    assert program.steps() == {}
-    program.run("destroy", "--yes", "--skip-preview")
+    # What was adopted goes too; a quota preference can't be deleted, and is left behind.
     assert not _exists(cloud, "/storage/v1/b/trial-adopted")
-
-
-def test_a_preference_is_made_and_left_behind(program: Program, cloud: LocalCloud) -> None:
-    program.write("""
-gcp.cloudquota.SQuotaPreference(
-    "quota", name="trial-quota", parent="projects/slipway-local", service="aiplatform.googleapis.com",
-    quota_id="CustomModelTrainingCPUsPerProjectPerRegion", dimensions={"region": "us-central1"},
-    quota_config={"preferred_value": "4000"}, contact_email="owner@slipway.example",
-)
-""").up()
-    assert program.steps() == {}
-    program.run("destroy", "--yes", "--skip-preview")
     assert _exists(cloud, "/v1/projects/slipway-local/locations/global/quotaPreferences/trial-quota")
 
 
-def test_what_the_plugin_does_not_know_is_refused_by_name(program: Program) -> None:
+def _make_by_hand(cloud: LocalCloud) -> None:
+    cloud.rest("POST", "/storage/v1/b?project=slipway-local", {"name": "trial-adopted", "location": "us-central1"})
+    account = {"accountId": "trial-adopted", "serviceAccount": {"displayName": "Adopted"}}
+    cloud.rest("POST", "/v1/projects/slipway-local/serviceAccounts", account)
+
+
+def test_what_the_plugin_refuses_and_what_a_program_may_tell_it(program: Program, cloud: LocalCloud) -> None:
     said = program.write('gcp.compute.Network("net")').fails("preview")
     assert "does not know the type gcp:compute/network:Network" in said
     assert "SLIPWAY_GCP_PLUGIN=auto" in said
 
-
-def test_a_token_in_the_program_is_refused_and_not_printed(program: Program) -> None:
+    # A token in the program is refused, and not printed.
     provider = 'pulumi.ResourceOptions(provider=gcp.Provider("p", access_token="s3cret"))'
     said = program.write(f'gcp.storage.Bucket("b", location="us", opts={provider})').fails("preview")
     assert "takes no accessToken" in said
     assert "s3cret" not in said
 
-
-def test_an_explicit_provider_takes_its_endpoint_from_the_program(program: Program, cloud: LocalCloud) -> None:
+    # An explicit provider takes its endpoint from the program.
     endpoint = f"{cloud.url}/storage/v1/"
     program.variables["GOOGLE_STORAGE_CUSTOM_ENDPOINT"] = ""
     program.write(f"""
@@ -150,5 +148,5 @@ gcp.storage.Bucket("b", name="trial-explicit", location="us-central1", labels={{
     opts=pulumi.ResourceOptions(provider=provider))
 """).up()
     assert cloud.rest("GET", "/storage/v1/b/trial-explicit")["labels"] == {"a": "b", "team": "ml"}
-    assert program.steps() == {}
+    assert program.preview().steps == {}
     program.run("destroy", "--yes", "--skip-preview")
