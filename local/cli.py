@@ -16,9 +16,10 @@ from urllib.parse import quote
 import click
 import psutil
 
-from local.cloud import daemon, settings
+from local.cloud import settings
 from local.cloud.identities import PROJECT_ID, ROLES
-from local.cloud.state import Record, RecordError, state_folder
+from local.cloud.server import daemon
+from local.cloud.server.cloud_file import Record, RecordError, state_folder
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})

@@ -8,7 +8,7 @@ from pathlib import Path
 from journey.backend import file_backend
 from local import endpoints
 from local.cloud.identities import PROJECT_ID
-from local.cloud.state import Record
+from local.cloud.server.cloud_file import Record
 
 PASSPHRASE = "slipway-local"
 _NO_PROXY = ("NO_PROXY", "no_proxy")

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from local.cloud import identities
-from local.cloud.vertex.settings import TrainingSettings
+from local.cloud.training_settings import TrainingSettings
 
 
 class SettingsError(Exception):

@@ -1,6 +1,8 @@
 """What passes over the wire: calls, replies, errors and routes, free of any web framework."""
 
+import ipaddress
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
@@ -8,6 +10,7 @@ from typing import Any, BinaryIO
 from local.cloud import identities
 
 JSON_MEDIA = "application/json; charset=UTF-8"
+_HOST = re.compile(r"(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+)(:[0-9]{1,5})?")
 
 
 class ApiError(Exception):
@@ -194,3 +197,23 @@ class Route:
     method: str
     template: str
     handler: Handler
+
+
+def camel(name: str) -> str:
+    """A field's name in snake_case as JSON has it."""
+    return re.sub(r"_([a-z])", lambda hit: hit[1].upper(), name)
+
+
+def loopback(host: str) -> bool:
+    """Whether a Host header names this machine by a loopback address, or as `localhost`.
+
+    A browser sends the name that a page was loaded from, whatever address that name was made to have.
+    """
+    match = _HOST.fullmatch(host.strip())
+    if match is None:
+        return False
+    name = match[1].strip("[]")
+    try:
+        return name == "localhost" or ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False

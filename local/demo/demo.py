@@ -15,9 +15,10 @@ from journey.play import REQUEST_LABEL, Play
 from journey.report import gain, pool_cost, seconds, started_after, table
 from journey.turn import turn
 from local import environment, plugin
-from local.cloud import daemon, images
+from local.cloud import images
 from local.cloud.identities import PROJECT_ID
-from local.cloud.state import Record, state_folder
+from local.cloud.server import daemon
+from local.cloud.server.cloud_file import Record, state_folder
 from local.engine import EngineError, ensure
 from local.engine.progress import Printer
 from slipway.cloud.connection import connect

@@ -17,7 +17,7 @@ from journey import leftovers
 from local import environment
 from local.cloud.clock import timestamp
 from local.cloud.store import Store
-from local.cloud.vertex import clusters
+from local.cloud.vertex.clusters import records as clusters
 from tests.local.conftest import LocalCloud
 
 from .nap import lay_out

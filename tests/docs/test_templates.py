@@ -41,7 +41,7 @@ def test_each_template_is_run_by_tests_that_carry_its_name() -> None:
 
 
 def test_the_scenarios_told_are_scenarios_for_templates_that_can_be_preempted() -> None:
-    parsing = pytest.importorskip("local.cloud.capacity.parsing", reason="needs the local cloud", exc_type=ImportError)
+    parsing = pytest.importorskip("local.cloud.supply.parsing", reason="needs the local cloud", exc_type=ImportError)
     blocks = re.findall(r"^```toml\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
     told = [one.job for block in blocks for one in parsing.parse(tomllib.loads(block)).preemptions]
     assert told

@@ -16,7 +16,7 @@ from google.auth.transport.requests import AuthorizedSession
 from google.oauth2.credentials import Credentials
 
 from local import environment
-from local.cloud.state import Record, read_record
+from local.cloud.server.cloud_file import Record, read_record
 
 ROOT = Path(__file__).resolve().parents[2]
 FAST = ("submissions_per_minute=0", "calls_per_minute=0", "log_reads_per_minute=0", "image_builds=once")

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import pytest
 
-from local.cloud.tensorboard.events import scalars
+from local.cloud.vertex.tensorboard.event_files import scalars
 from tests.checkouts.checkout import PROJECT
 
 from .stack import Stack

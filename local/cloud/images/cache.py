@@ -8,8 +8,8 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from local.cloud import files
 from local.cloud.images.recipes import Recipe
-from local.cloud.nodes import files
 from local.engine.cache import root
 
 CONSTRAINTS = Path(__file__).with_name("constraints.txt")

@@ -4,8 +4,8 @@ import hashlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from local.cloud import files
 from local.cloud.images import cache
-from local.cloud.nodes import files
 
 FRESH_S = 600.0
 """As long as PyPI lets an installer take its answers for fresh: what is kept is what would be installed again."""

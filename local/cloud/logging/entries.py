@@ -11,9 +11,9 @@ from typing import Any
 
 from local.cloud import discovery, identities
 from local.cloud.clock import timestamp
-from local.cloud.logging import filters
-from local.cloud.services import World
+from local.cloud.logging import query
 from local.cloud.wire import Call, Reply, Route, invalid_argument
+from local.cloud.world import World
 
 _MOST = 1000
 _PROJECTS = (f"projects/{identities.PROJECT_ID}", f"projects/{identities.PROJECT_NUMBER}")
@@ -88,7 +88,7 @@ class Entries:
     def _page(self, body: Mapping[str, Any], descending: bool, size: int) -> dict[str, Any]:
         question = hashlib.sha256(f"{body.get('filter', '')}|{descending}".encode()).hexdigest()[:16]
         after = _position(body["pageToken"], question) if body.get("pageToken") else None
-        wanted = filters.parse(body.get("filter", ""))
+        wanted = query.parse(body.get("filter", ""))
         matching = (
             (position, entry)
             for position, entry in self._world.logs.read(wanted.window, after, descending)

@@ -4,12 +4,13 @@ import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from local.cloud import filtering
+from local.cloud import document_filters, documents
 from local.cloud.clock import timestamp
-from local.cloud.filtering import Function, Test
-from local.cloud.monitoring import aligning, series
-from local.cloud.services import World
+from local.cloud.document_filters import Function, Test
+from local.cloud.filters import Values
+from local.cloud.monitoring import aggregation, gauges
 from local.cloud.wire import Call, Reply, Route, invalid_argument, unimplemented
+from local.cloud.world import World
 
 _PAGE = 100_000
 _INSTANT = timedelta(microseconds=1)
@@ -29,30 +30,34 @@ class TimeSeries:
         text = call.query.get("filter", "")
         if "metric.type" not in text:
             raise invalid_argument('The filter must name a metric type: metric.type = "…".')
-        test = filtering.parsed(text, _FUNCTIONS)
+        test = document_filters.parsed(text, _FUNCTIONS)
         after, until = _interval(call)
-        how = aligning.asked(call)
+        how = aggregation.asked(call)
         if call.query.get("orderBy"):
             raise unimplemented("An order of time series is not served, as in the service.")
         found = [
-            series.filled(self._world, item, after, until)
-            for item in (*series.of_jobs(self._world, after, until), *self._quotas(after, until))
+            gauges.filled(self._world, item, after, until)
+            for item in (*gauges.of_jobs(self._world, after, until), *self._quotas(after, until))
             if test(item.document())
         ]
         if how:
-            found = aligning.aggregated(found, how, until)
-        size = max(1, call.integer("pageSize", _PAGE) or _PAGE)
-        start = call.integer("pageToken")
+            found = aggregation.aggregated(found, how, until)
         headers = call.query.get("view") in ("HEADERS", "1")
-        shown = [item.answer(headers_only=headers) for item in found[start : start + size]]
-        more = {"nextPageToken": str(start + size)} if start + size < len(found) else {}
-        return Reply(body=({"timeSeries": shown} if shown else {}) | more)
+        listed = documents.listed(
+            call,
+            "timeSeries",
+            documents.sliced(found),
+            lambda item: item.answer(headers_only=headers),
+            usual=_PAGE,
+            most=_PAGE,
+        )
+        return documents.without_empty(listed)
 
-    def _quotas(self, after: str, until: str) -> tuple[series.Series, ...]:
+    def _quotas(self, after: str, until: str) -> tuple[gauges.Series, ...]:
         """Emitted now alone, and not at all where the setting says so."""
         if not self._world.settings.quota_series or not after < self._world.now() <= until:
             return ()
-        return tuple(series.of_quotas(self._world))
+        return tuple(gauges.of_quotas(self._world))
 
 
 def _interval(call: Call) -> tuple[str, str]:
@@ -76,10 +81,10 @@ def _moment(call: Call, name: str, default: str) -> datetime:
 
 
 def _text_test(fits: str) -> Function:
-    def function(values: filtering.Values) -> Test:
+    def function(values: Values) -> Test:
         field, wanted = values[0], values[1:]
         return lambda document: any(
-            _fits(fits, str(filtering.value_at(document, field) or ""), value) for value in wanted
+            _fits(fits, str(document_filters.value_at(document, field) or ""), value) for value in wanted
         )
 
     return function

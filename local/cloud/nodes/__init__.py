@@ -1,0 +1,1 @@
+"""The machines that replicas run on, as processes of this one."""

@@ -7,10 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from local.cloud.nodes import files, processes
+from local.cloud import files
+from local.cloud.nodes import processes
 from local.cloud.nodes import spec as specs
-from local.cloud.nodes.sighting import Sighting
-from local.cloud.nodes.spec import ReplicaSpec
+from local.cloud.nodes.spec import ReplicaSpec, Status
 
 _CHECKOUT = Path(__file__).resolve().parents[3]
 _MOST_STARTS = 3
@@ -39,7 +39,7 @@ class Launcher:
         starts = self._starts.get(folder, 0)
         if starts >= _MOST_STARTS:
             said = (folder / "runner.log").read_text(encoding="utf-8", errors="replace").strip()
-            self._leave_exit(folder, Sighting("unready", message=f"The runner can't be started: {said[-1000:]}"))
+            self._leave_exit(folder, Status("unready", message=f"The runner can't be started: {said[-1000:]}"))
             return
         self._starts[folder] = starts + 1
         with (folder / "runner.log").open("ab") as output:
@@ -52,23 +52,23 @@ class Launcher:
                 start_new_session=True,
             )
 
-    def sighting(self, folder: Path) -> Sighting:
+    def status(self, folder: Path) -> Status:
         """What the replica does now. Finds out, and writes down, that a runner was killed."""
         ended = _exit_of(folder)
         if ended:
             self._forget(folder)
             return ended
         if self._lives(folder) or not (folder / specs.CLAIM).exists():
-            return Sighting("running" if (folder / specs.STARTED).exists() else "starting")
+            return Status("running" if (folder / specs.STARTED).exists() else "starting")
         try:
             with files.locked(folder / specs.LOCK):
                 ended = _exit_of(folder)
                 if ended is None:
                     _end(folder)
-                    ended = Sighting("killed" if (folder / specs.KILL).exists() else "lost")
+                    ended = Status("killed" if (folder / specs.KILL).exists() else "lost")
                     _write_exit(folder, ended)
         except files.BusyError:
-            return Sighting("running" if (folder / specs.STARTED).exists() else "starting")
+            return Status("running" if (folder / specs.STARTED).exists() else "starting")
         return ended
 
     def stop(self, folder: Path, grace_s: float | None = None) -> None:
@@ -82,7 +82,7 @@ class Launcher:
         claim = files.read_json(folder / specs.CLAIM)
         if claim is None:
             if not self._lives(folder):
-                self._leave_exit(folder, Sighting("stopped"))
+                self._leave_exit(folder, Status("stopped"))
         elif folder not in self._told and _held(folder):
             self._told.add(folder)
             with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -98,16 +98,16 @@ class Launcher:
                 # A runner that has not claimed the replica yet.
                 child.kill()
                 child.wait()
-            self._leave_exit(folder, Sighting("killed"))
+            self._leave_exit(folder, Status("killed"))
 
     def _lives(self, folder: Path) -> bool:
         child = self._children.get(folder)
         return child is not None and child.poll() is None
 
-    def _leave_exit(self, folder: Path, sighting: Sighting) -> None:
+    def _leave_exit(self, folder: Path, status: Status) -> None:
         with contextlib.suppress(files.BusyError), files.locked(folder / specs.LOCK):
             if not (folder / specs.CLAIM).exists():
-                _write_exit(folder, sighting)
+                _write_exit(folder, status)
 
     def _forget(self, folder: Path) -> None:
         child = self._children.get(folder)
@@ -141,10 +141,10 @@ def _held(folder: Path) -> bool:
         return True
 
 
-def _exit_of(folder: Path) -> Sighting | None:
+def _exit_of(folder: Path) -> Status | None:
     found = files.read_json(folder / specs.EXIT)
-    return None if found is None else Sighting(found["phase"], found["code"], found["message"])
+    return None if found is None else Status(found["phase"], found["code"], found["message"])
 
 
-def _write_exit(folder: Path, sighting: Sighting) -> None:
-    files.write_json(folder / specs.EXIT, {"phase": sighting.phase, "code": sighting.code, "message": sighting.message})
+def _write_exit(folder: Path, status: Status) -> None:
+    files.write_json(folder / specs.EXIT, {"phase": status.phase, "code": status.code, "message": status.message})

@@ -10,12 +10,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from local.cloud import files
 from local.cloud.images import cache, packages
 from local.cloud.images.recipes import recipe_for
-from local.cloud.nodes import files, guest
 from local.cloud.nodes.spec import ReplicaSpec
 
 _READY = "ready"
+_ENDPOINT = Path(__file__).with_name("vertex_endpoint.py")
+_ENDPOINT_MODULE = "_local_vertex_endpoint"
 _WAIT_S = 1800.0
 _CHUNK = 1 << 20
 
@@ -44,7 +46,7 @@ def prepared(spec: ReplicaSpec, tool: cache.Tool, uv: str | None, say: Callable[
         if not (folder / _READY).exists():
             shutil.rmtree(environment, ignore_errors=True)
             _fill(spec, folder, image, tool, uv, say, lasting=recipe.shared)
-            guest.settle(environment)
+            install_endpoint(environment)
             (folder / _READY).touch()
     return environment
 
@@ -102,3 +104,10 @@ def _no_recipe(image: str) -> str:
         f"Failed to pull image {image}: the local cloud has no recipe for it (local/cloud/images/recipes) "
         "and does not run containers."
     )
+
+
+def install_endpoint(environment: Path) -> None:
+    """Let every Python of a virtual environment load `vertex_endpoint` as it starts."""
+    for folder in environment.glob("lib/python3*/site-packages"):
+        shutil.copyfile(_ENDPOINT, folder / f"{_ENDPOINT_MODULE}.py")
+        (folder / f"{_ENDPOINT_MODULE}.pth").write_text(f"import {_ENDPOINT_MODULE}\n", encoding="utf-8")

@@ -19,13 +19,13 @@ from pathlib import Path
 from types import FrameType
 from typing import IO
 
+from local.cloud import files
 from local.cloud.clock import timestamp
-from local.cloud.nodes import environment, files, mounts, preparation, processes
+from local.cloud.nodes import environment, mounts, preparation, processes
 from local.cloud.nodes import spec as specs
 from local.cloud.nodes.logfile import LINE_BYTES, LogFile
-from local.cloud.nodes.metadata import MetadataServer
-from local.cloud.nodes.sighting import Phase
-from local.cloud.nodes.spec import ReplicaSpec
+from local.cloud.nodes.metadata_server import MetadataServer
+from local.cloud.nodes.spec import Phase, ReplicaSpec
 
 _LOCK_WAIT_S = 3.0
 _TOOL_POLL_S = 0.1

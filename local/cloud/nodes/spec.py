@@ -1,11 +1,11 @@
-"""The specification of one replica, as its runner reads it."""
+"""One replica: its specification, as its runner reads it, and what is seen of it from outside."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from local.cloud.nodes import files
+from local.cloud import files
 from local.cloud.nodes.mounts import Mount
 
 SPEC, CLAIM, STARTED, EXIT, STOP, KILL, LOCK, LOG = (
@@ -18,6 +18,7 @@ SPEC, CLAIM, STARTED, EXIT, STOP, KILL, LOCK, LOG = (
     "runner.lock",
     "log.jsonl",
 )
+Phase = Literal["starting", "running", "exited", "unready", "lost", "stopped", "killed"]
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,23 @@ class ReplicaSpec:
     mounts: tuple[Mount, ...] = ()
     keeps_packages: bool = False
     shares_images: bool = False
+
+
+@dataclass(frozen=True)
+class Status:
+    """`starting` is not in user code yet.
+
+    `exited` has the code of user code (128 + N for signal N), `unready` the words of why user code never started;
+    a `lost` replica's machine went away, a `stopped` one was asked to end, a `killed` one was ended without a word.
+    """
+
+    phase: Phase
+    code: int = 0
+    message: str = ""
+
+    @property
+    def ended(self) -> bool:
+        return self.phase not in ("starting", "running")
 
 
 def write(folder: Path, spec: ReplicaSpec) -> None:

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 
-from local.cloud.quotas import preference
+from local.cloud.quotas import records
 from local.cloud.quotas.metrics import SERVICE, Quota, table
-from local.cloud.services import World
+from local.cloud.world import World
 
 Granted = Mapping[tuple[str, str | None], int]
 """Limits by preference: (quota id, region), region None for all that have none of their own."""
@@ -14,8 +14,8 @@ def granted(world: World) -> Granted:
     """What preferences have put in force until now."""
     now = world.clock.now()
     found: dict[tuple[str, str | None], int] = {}
-    for item in preference.every(world.store):
-        value = preference.effective(item, now)
+    for item in records.every(world.store):
+        value = records.effective(item, now)
         if item.service == SERVICE and value is not None:
             found[item.quota_id, item.dimensions.get("region")] = value
     return found

@@ -6,10 +6,9 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from local.cloud import discovery, filtering, identities, policy_routes
+from local.cloud import discovery, document_filters, documents, identities, policy_methods
 from local.cloud.clock import timestamp
 from local.cloud.secretmanager.vault import Vault
-from local.cloud.services import World
 from local.cloud.wire import (
     Call,
     Reply,
@@ -21,6 +20,7 @@ from local.cloud.wire import (
     permission_denied,
     unimplemented,
 )
+from local.cloud.world import World
 
 KIND, VERSION = "secret", "secretVersion"
 BASE = "/v1/projects/{project}/secrets"
@@ -39,7 +39,7 @@ class Secrets:
 
     def routes(self) -> list[Route]:
         one = BASE + "/{secret}"
-        policy = policy_routes.routes(self._world, one, _API, "secretmanager.secrets", self._resource)
+        policy = policy_methods.routes(self._world, one, _API, "secretmanager.secrets", self._resource)
         return [
             Route("POST", BASE, self.create),
             Route("GET", BASE, self.list),
@@ -79,17 +79,14 @@ class Secrets:
     def patch(self, call: Call) -> Reply:
         name = self.entered(call, "secrets.update")
         sent = self._checked(call)
-        mask = [path.strip() for path in call.query.get("updateMask", "").split(",") if path.strip()]
-        fields = [re.sub(r"_([a-z])", lambda hit: hit[1].upper(), path) for path in mask]
-        fields = ["expireTime" if field == "ttl" else field for field in fields]
+        fields = ["expireTime" if field == "ttl" else field for field in documents.masked(call)]
         if not fields or not set(fields) <= set(_WRITABLE):
             raise invalid_argument(f"The update mask must name some of {', '.join(_WRITABLE)} and ttl.")
         with self._world.store.transaction():
             found = self.find(name)
             if sent.get("etag", found["etag"]) != found["etag"]:
                 raise aborted(f"The etag does not match that of Secret [{name}].")
-            kept = {key: value for key, value in found.items() if key not in fields}
-            made = self._put(kept | {key: sent[key] for key in fields if key in sent})
+            made = self._put(documents.merged(found, sent, fields))
         return Reply(body=made)
 
     def delete(self, call: Call) -> Reply:
@@ -168,13 +165,10 @@ class Secrets:
 
 def page(call: Call, key: str, bodies: Iterable[dict[str, Any]]) -> Reply:
     """A page of documents that fit the call's filter. Raises 400."""
-    test = filtering.parsed(call.query.get("filter", ""))
+    test = document_filters.parsed(call.query.get("filter", ""))
     found = [body for body in bodies if test(body)]
-    size = max(1, min(call.integer("pageSize", _PAGE) or _PAGE, _MAX_PAGE))
-    start = call.integer("pageToken")
-    shown = found[start : start + size]
-    more = {"nextPageToken": str(start + size)} if start + size < len(found) else {}
-    return Reply(body=({key: shown} if shown else {}) | {"totalSize": len(found)} | more)
+    listed = documents.listed(call, key, documents.sliced(found), lambda body: body, usual=_PAGE, most=_MAX_PAGE)
+    return Reply(body=documents.without_empty(listed).body | {"totalSize": len(found)})
 
 
 def _name(secret_id: str) -> str:

@@ -8,8 +8,8 @@ import google_crc32c
 
 from local.cloud import discovery
 from local.cloud.secretmanager.secrets import BASE, VERSION, Secrets, page
-from local.cloud.services import World
 from local.cloud.wire import Call, Reply, Route, aborted, failed_precondition, invalid_argument, not_found
+from local.cloud.world import World
 
 _MOST_BYTES = 64 * 1024
 _LATEST = "latest"

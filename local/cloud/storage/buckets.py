@@ -5,12 +5,13 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from local.cloud import identities, policies
-from local.cloud.services import World
+from local.cloud import identities
+from local.cloud.access import policies
 from local.cloud.storage import errors
 from local.cloud.storage.guard import Guard, check_conditions, checked
 from local.cloud.storage.records import BUCKET, Records, merged, moment, show_bucket
 from local.cloud.wire import Call, Reply, Route
+from local.cloud.world import World
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{1,61}[a-z0-9]")
 _MULTI_REGIONS = {"US", "EU", "ASIA"}

@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from local.cloud import discovery, identities, policies
-from local.cloud.services import World
+from local.cloud import discovery, identities
+from local.cloud.access import policies
 from local.cloud.storage import errors
 from local.cloud.storage.records import Version
 from local.cloud.wire import ApiError, Call
+from local.cloud.world import World
 
 
 class Guard:

@@ -8,11 +8,11 @@ from typing import Any
 from urllib.parse import quote
 
 from local.cloud.clock import timestamp
-from local.cloud.services import World
 from local.cloud.storage import errors
 from local.cloud.storage.blobs import Blobs
 from local.cloud.store import Store
 from local.cloud.wire import Call
+from local.cloud.world import World
 
 BUCKET, OBJECT, NONCURRENT = "bucket", "object", "object-noncurrent"
 _GENERATION_DIGITS = 20

@@ -1,15 +1,16 @@
 """Long-running operations: their documents, and the methods that read and end them."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from local.cloud.services import World
+from local.cloud import documents
 from local.cloud.store import Store
 from local.cloud.vertex import messages
 from local.cloud.vertex.names import id_of, location_name, region
 from local.cloud.wire import Call, Reply, Route, failed_precondition, invalid_argument, not_found
+from local.cloud.world import World
 
 _KIND = "vertexOperation"
 _VERSION = "{version:v1|v1beta1|ui}"
@@ -67,6 +68,22 @@ def start(
     return operation
 
 
+def done(
+    world: World,
+    version: str,
+    parent: str,
+    target: str,
+    metadata: str,
+    response: str,
+    result: dict[str, Any] | None = None,
+    error: dict[str, Any] | None = None,
+) -> Reply:
+    """An operation that is done as it is told of. Within a transaction."""
+    operation = start(world, version, parent, target, metadata, response, result=result)
+    finish(world.store, operation.name, world.now(), error=error)
+    return Reply(body=answer(current(world.store, operation)))
+
+
 def put(store: Store, operation: Operation) -> None:
     store.put(_KIND, _key(operation.name), asdict(operation))
 
@@ -109,10 +126,10 @@ def answer(operation: Operation) -> dict[str, Any]:
 
 
 class Operations:
-    """`settle` brings what is due up to date before an operation is read."""
+    """`refresh` brings what is due up to date before an operation is read."""
 
-    def __init__(self, world: World, settle: Callable[[], None]) -> None:
-        self._world, self._settle = world, settle
+    def __init__(self, world: World, refresh: Callable[[], None]) -> None:
+        self._world, self._refresh = world, refresh
 
     def routes(self) -> list[Route]:
         found = []
@@ -129,7 +146,7 @@ class Operations:
 
     def _get(self, call: Call) -> Reply:
         self._world.limits.take("call", region(call))
-        self._settle()
+        self._refresh()
         return Reply(body=answer(self._find(call)))
 
     def _wait(self, call: Call) -> Reply:
@@ -141,7 +158,7 @@ class Operations:
         self._world.limits.take("call", region(call))
         never = threading.Event()
         while True:
-            self._settle()
+            self._refresh()
             operation = self._find(call)
             if operation.done or left <= 0:
                 return Reply(body=answer(operation))
@@ -152,16 +169,15 @@ class Operations:
         location = region(call)
         self._world.access.require(call.principal, "aiplatform.operations.list", call.params["project"])
         self._world.limits.take("call", location)
-        self._settle()
+        self._refresh()
         resource = call.params.get("resource")
-        size = max(1, min(call.integer("pageSize", 100) or 100, 1000))
-        try:
-            documents, more = self._world.store.page(_KIND, f"{location}/", call.query.get("pageToken", ""), size)
-        except ValueError as error:
-            raise invalid_argument("Invalid page token.") from error
-        found = [Operation(**document) for _, document in documents]
-        shown = [answer(item) for item in found if resource is None or id_of(item.target) == resource]
-        return Reply(body={"operations": shown} | ({"nextPageToken": more} if more else {}))
+
+        def page(after: str, size: int) -> tuple[Sequence[Operation], str]:
+            found, more = self._world.store.page(_KIND, f"{location}/", after, size)
+            shown = (Operation(**document) for _, document in found)
+            return [item for item in shown if resource is None or id_of(item.target) == resource], more
+
+        return documents.listed(call, "operations", page, answer)
 
     def _cancel(self, call: Call) -> Reply:
         operation = self._find(call)

@@ -13,11 +13,11 @@ import pytest
 
 from local.cloud import identities
 from local.cloud.clock import ManualClock
-from local.cloud.main import load_services
 from local.cloud.router import Router
-from local.cloud.services import World, open_world
+from local.cloud.server.main import load_services
 from local.cloud.settings import Settings
 from local.cloud.wire import ApiError, Call
+from local.cloud.world import World, open_world
 
 START = datetime(2026, 11, 20, 10, 0, tzinfo=UTC)
 PARENT = "projects/slipway-local/locations/us-central1"

@@ -91,7 +91,7 @@ def test_the_runs_of_a_tensorboards_logs_end_with_the_job(stack: Stack) -> None:
 
 def test_a_job_that_is_given_up_cancels_its_run(digits: Stack) -> None:  # W8, N3
     none = {"at": 0, "region": REGION, "machine": "n1-standard-4", "strategy": "spot", "machines": 0}
-    digits.cloud.rest("POST", "/slipway/scenario", {"capacity": [none]})
+    digits.cloud.rest("POST", "/slipway/scenario", {"supply": [none]})
     quota = {"custom_model_training_preemptible_cpus": 64}
     try:
         with digits.settings(quota=quota):

@@ -70,7 +70,7 @@ def flexible(stack: Stack) -> None:
 
 
 QUOTA = {"custom_model_training_preemptible_cpus": 64, "custom_model_training_preemptible_nvidia_l4_gpus": 8}
-NO_L4 = {"capacity": [{"at": 0, "region": REGION, "machine": "g2-standard-4", "strategy": "any", "machines": 0}]}
+NO_L4 = {"supply": [{"at": 0, "region": REGION, "machine": "g2-standard-4", "strategy": "any", "machines": 0}]}
 
 
 def test_flex_start_waits_by_itself_and_then_the_next_way_is_taken(stack: Stack) -> None:  # W1, W2, N3

@@ -39,7 +39,7 @@ def scarce(stack: Stack) -> Iterator[Stack]:
     template["ways"] = ways
     stack.publish()
     no = {"at": 0, "region": REGION, "machine": "g2-standard-4", "strategy": "any", "machines": 0}
-    stack.cloud.rest("POST", "/slipway/scenario", {"capacity": [no]})
+    stack.cloud.rest("POST", "/slipway/scenario", {"supply": [no]})
     with stack.settings(quota=QUOTA, stockout_retry_seconds=0.1, spot_restart_seconds=0.1):
         yield stack
     stack.cloud.rest("DELETE", "/slipway/scenario")

@@ -11,13 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from local.cloud.access.policies import project_name
 from local.cloud.clock import timestamp
-from local.cloud.monitoring import gauge, samples
-from local.cloud.monitoring.gauge import Reading
-from local.cloud.monitoring.sampler import Sampler
-from local.cloud.monitoring.samples import Source
+from local.cloud.monitoring import process_usage
+from local.cloud.monitoring import records as samples
+from local.cloud.monitoring.process_usage import Reading
+from local.cloud.monitoring.records import Source
+from local.cloud.monitoring.work import Sampler
 from local.cloud.nodes.spec import CLAIM, STARTED
-from local.cloud.policies import project_name
 from tests.local.cloud.calling import PARENT, START, Calling
 
 SERIES = "/v3/projects/slipway-local/timeSeries"
@@ -60,8 +61,8 @@ def job(calling: Calling, machine: Mapping[str, Any] | None = None, session: int
 @pytest.fixture
 def busy(calling: Calling, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sampler]:
     """A sampler on a machine of two cores and 1000 bytes, where each look finds one more CPU second in two."""
-    monkeypatch.setattr(gauge, "own_cores", lambda: 2)
-    monkeypatch.setattr(gauge, "own_memory", lambda: 1000)
+    monkeypatch.setattr(process_usage, "own_cores", lambda: 2)
+    monkeypatch.setattr(process_usage, "own_memory", lambda: 1000)
     seconds = itertools.count(step=2.0)
 
     def read(session: int, at: float) -> Reading:
@@ -72,14 +73,14 @@ def busy(calling: Calling, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sampler]
 
 def test_use_is_a_share_of_the_cores_and_the_memory() -> None:
     before, after = Reading(10.0, {1: 5.0}, 0), Reading(14.0, {1: 8.0, 2: 1.0}, 300)
-    assert gauge.between(before, after, cores=2, memory=1000) == gauge.Use(cpu=0.5, memory=0.3)
+    assert process_usage.between(before, after, cores=2, memory=1000) == process_usage.Use(cpu=0.5, memory=0.3)
 
 
 @given(
     st.floats(0, 1e6), st.dictionaries(st.integers(1, 9), st.floats(0, 1e6)), st.floats(0, 1e6), st.integers(0, 10**12)
 )
 def test_use_is_always_a_fraction(at: float, cpu: dict[int, float], later: float, memory: int) -> None:
-    found = gauge.between(Reading(at, {1: later}, 0), Reading(at + later, cpu, memory), cores=3, memory=2**30)
+    found = process_usage.between(Reading(at, {1: later}, 0), Reading(at + later, cpu, memory), cores=3, memory=2**30)
     assert 0 <= found.cpu <= 1 and 0 <= found.memory <= 1
 
 

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from local.cloud import files
 from local.cloud.images import cache
 from local.cloud.images.recipes import recipe_for
-from local.cloud.nodes import files, launcher, logfile, metadata, processes
+from local.cloud.nodes import launcher, logfile, metadata_server, processes
 from local.cloud.nodes import spec as specs
 from local.cloud.nodes.launcher import Launcher
-from local.cloud.nodes.sighting import Sighting
-from local.cloud.nodes.spec import Identity, ReplicaSpec
+from local.cloud.nodes.spec import Identity, ReplicaSpec, Status
 
 WAIT_S = 60.0
 
@@ -55,7 +55,7 @@ def run(tmp_path: Path, spec: ReplicaSpec) -> Iterator["Replica"]:
     replica = Replica(tmp_path / "replica", spec, Launcher())
     yield replica
     replica.launcher.stop(replica.folder)
-    replica.until(lambda: replica.sighting().ended)
+    replica.until(lambda: replica.status().ended)
 
 
 class Replica:
@@ -68,8 +68,8 @@ class Replica:
         self.launcher.write(self.folder, replace(self.spec, command=command))
         self.launcher.start(self.folder)
 
-    def sighting(self) -> Sighting:
-        return self.launcher.sighting(self.folder)
+    def status(self) -> Status:
+        return self.launcher.status(self.folder)
 
     def until(self, true: Callable[[], bool]) -> None:
         until = time.monotonic() + WAIT_S
@@ -77,12 +77,12 @@ class Replica:
             assert time.monotonic() < until, (self.folder / "runner.log").read_text(encoding="utf-8")
             time.sleep(0.02)
 
-    def ended(self) -> Sighting:
-        self.until(lambda: self.sighting().ended)
-        return self.sighting()
+    def ended(self) -> Status:
+        self.until(lambda: self.status().ended)
+        return self.status()
 
     def running(self) -> None:
-        self.until(lambda: self.sighting().phase == "running")
+        self.until(lambda: self.status().phase == "running")
 
     def lines(self) -> list[logfile.Line]:
         return logfile.read(self.folder / specs.LOG, 0, 1 << 20)[0]
@@ -105,7 +105,7 @@ def test_user_code_runs_in_its_image_with_its_environment(run: Replica) -> None:
     run.start(
         *python("import os, sys; print(sys.prefix, os.environ['CHOSEN'], os.environ['OMP_NUM_THREADS'], os.getcwd())")
     )
-    assert run.ended() == Sighting("exited", 0)
+    assert run.ended() == Status("exited", 0)
     prefix, chosen, threads, folder = run.said()[0].split()
     assert Path(prefix) == Path(run.spec.environment_folder) / "environment"
     assert (chosen, threads, folder) == ("service!", "3", str(run.folder / "work"))
@@ -139,7 +139,7 @@ def test_lines_come_with_their_severity_and_structure(run: Replica) -> None:
 @pytest.mark.parametrize(("code", "status"), [("raise SystemExit(3)", 3), ("import os; os.abort()", 134)])
 def test_an_exit_status_is_kept(run: Replica, code: str, status: int) -> None:
     run.start(*python(code))
-    assert run.ended() == Sighting("exited", status)
+    assert run.ended() == Status("exited", status)
 
 
 def test_an_image_without_a_recipe_is_refused_in_words(run: Replica) -> None:
@@ -169,7 +169,7 @@ def test_stopping_asks_first_and_kills_after_the_grace(run: Replica) -> None:
     run.until(lambda: "up" in run.said())
     run.launcher.stop(run.folder)
     run.launcher.stop(run.folder)
-    assert run.ended() == Sighting("stopped")
+    assert run.ended() == Status("stopped")
     assert "asked" in run.said()
 
 
@@ -180,7 +180,7 @@ def test_killing_asks_nobody(run: Replica) -> None:
     session = run.pid
     run.launcher.kill(run.folder)
     run.launcher.kill(run.folder)
-    assert run.ended() == Sighting("killed")
+    assert run.ended() == Status("killed")
     assert run.said() == ["up"]
     run.until(lambda: processes.members(session) == [])
 
@@ -190,7 +190,7 @@ def test_a_replica_can_be_killed_before_it_has_begun_and_by_another_process(run:
     assert launcher.kill(run.folder) is False, "there is nothing to kill"
     run.launcher.kill(run.folder)
     run.launcher.start(run.folder)
-    assert run.ended() == Sighting("killed")
+    assert run.ended() == Status("killed")
 
 
 def test_the_time_between_asking_and_killing_can_be_given(run: Replica) -> None:
@@ -200,13 +200,13 @@ def test_the_time_between_asking_and_killing_can_be_given(run: Replica) -> None:
     run.start(*python(code + "while time.monotonic() < end: time.sleep(0.05)"))
     run.until(lambda: "up" in run.said())
     run.launcher.stop(run.folder, 0.5)
-    assert run.ended() == Sighting("stopped")
+    assert run.ended() == Status("stopped")
     assert "asked" in run.said()
 
 
 def test_whatever_user_code_left_behind_is_ended(run: Replica) -> None:
     run.start(*python("import subprocess; print(subprocess.Popen(['sleep', '600']).pid, flush=True)"))
-    assert run.ended() == Sighting("exited", 0)
+    assert run.ended() == Status("exited", 0)
     run.until(lambda: processes.members(run.pid) == [])
 
 
@@ -240,7 +240,7 @@ def test_a_number_that_somebody_else_got_is_left_alone(run: Replica, born: str) 
         if born == "the number's former owner":
             born = processes.birth(other.pid).rpartition("/")[0] + "/17"
         files.write_json(run.folder / specs.CLAIM, {"pid": other.pid, "born": born})
-        assert run.sighting() == Sighting("lost")
+        assert run.status() == Status("lost")
         assert other.poll() is None
         other.kill()
 
@@ -272,7 +272,7 @@ def test_a_replica_is_never_started_twice(run: Replica, tmp_path: Path) -> None:
     run.launcher.start(run.folder)
     for other in others:
         assert other.wait(WAIT_S) == 0
-    assert run.ended() == Sighting("exited", 0)
+    assert run.ended() == Status("exited", 0)
     Launcher().start(run.folder)
     assert witness.read_text(encoding="utf-8").split() == ["start"]
 
@@ -282,9 +282,9 @@ def test_a_cloud_that_was_killed_finds_its_replica_running_and_can_end_it(run: R
     run.running()
     run.launcher = Launcher()
     run.launcher.start(run.folder)
-    assert run.sighting() == Sighting("running")
+    assert run.status() == Status("running")
     run.launcher.stop(run.folder)
-    assert run.ended() == Sighting("stopped")
+    assert run.ended() == Status("stopped")
 
 
 def test_a_killed_runner_is_a_lost_machine_and_leaves_nothing_running(run: Replica) -> None:
@@ -292,7 +292,7 @@ def test_a_killed_runner_is_a_lost_machine_and_leaves_nothing_running(run: Repli
     run.running()
     session = run.pid
     os.kill(session, signal.SIGKILL)
-    assert run.ended() == Sighting("lost")
+    assert run.ended() == Status("lost")
     run.until(lambda: processes.members(session) == [])
 
 
@@ -300,13 +300,13 @@ def test_a_runner_that_is_ended_from_outside_is_a_lost_machine(run: Replica) -> 
     run.start("sleep", "600")
     run.running()
     os.kill(run.pid, signal.SIGTERM)
-    assert run.ended() == Sighting("lost")
+    assert run.ended() == Status("lost")
 
 
 def test_a_replica_that_was_never_started_is_stopped_at_once(run: Replica) -> None:
     run.launcher.write(run.folder, run.spec)
     run.launcher.stop(run.folder)
-    assert run.sighting() == Sighting("stopped")
+    assert run.status() == Status("stopped")
     run.launcher.start(run.folder)
     assert not (run.folder / specs.CLAIM).exists()
 
@@ -359,13 +359,13 @@ def test_recipes_stand_for_images(image: str, name: str | None) -> None:
 def test_the_metadata_server_tells_the_job_s_identity() -> None:
     identity = Identity("a@b", "slipway-local", "100000000001", "us-central1", "42", "n1-standard-4", "t")
     base = "/computeMetadata/v1"
-    assert metadata.answer(identity, f"{base}/project/project-id") == "slipway-local"
-    assert metadata.answer(identity, f"{base}/project/numeric-project-id") == "100000000001"
-    assert metadata.answer(identity, f"{base}/instance/service-accounts/default/email") == "a@b"
-    token = metadata.answer(identity, f"{base}/instance/service-accounts/default/token")
+    assert metadata_server.answer(identity, f"{base}/project/project-id") == "slipway-local"
+    assert metadata_server.answer(identity, f"{base}/project/numeric-project-id") == "100000000001"
+    assert metadata_server.answer(identity, f"{base}/instance/service-accounts/default/email") == "a@b"
+    token = metadata_server.answer(identity, f"{base}/instance/service-accounts/default/token")
     assert token == {"access_token": "t", "expires_in": 3599, "token_type": "Bearer"}
-    assert metadata.answer(identity, f"{base}/instance/service-accounts/default/identity") is None
-    assert metadata.answer(identity, "/else") is None
+    assert metadata_server.answer(identity, f"{base}/instance/service-accounts/default/identity") is None
+    assert metadata_server.answer(identity, "/else") is None
 
 
 def test_google_auth_finds_the_identity(run: Replica) -> None:
@@ -374,5 +374,5 @@ def test_google_auth_finds_the_identity(run: Replica) -> None:
         "print(p, c.service_account_email, c.token)"
     )
     run.start(sys.executable, "-c", code)
-    assert run.ended() == Sighting("exited", 0), run.said()
+    assert run.ended() == Status("exited", 0), run.said()
     assert run.said()[-1] == "slipway-local a@b secret-token"

@@ -8,7 +8,7 @@ from typing import Any
 import google_crc32c
 import pytest
 
-from local.cloud.policies import project_name
+from local.cloud.access.policies import project_name
 from tests.local.cloud.calling import Calling
 
 SECRETS = "/v1/projects/slipway-local/secrets"

@@ -94,7 +94,7 @@ def machines(cloud: LocalCloud, machine: str, *plan: tuple[float, int], strategy
         {"at": at, "region": "us-central1", "machine": machine, "strategy": strategy, "machines": count}
         for at, count in plan
     ]
-    cloud.rest("POST", "/slipway/scenario", {"capacity": entries})
+    cloud.rest("POST", "/slipway/scenario", {"supply": entries})
 
 
 def later(cloud: LocalCloud, seconds: float) -> None:

@@ -7,9 +7,8 @@ from google.api_core import exceptions
 from google.cloud import aiplatform
 from google.cloud.aiplatform import persistent_resource
 
+from tests.local.cloud.sources.conftest import log
 from tests.local.conftest import LocalCloud
-
-from .conftest import log
 
 MACHINE = {"machine_type": "n1-standard-4"}
 

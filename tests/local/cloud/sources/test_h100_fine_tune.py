@@ -9,9 +9,8 @@ from google.cloud import aiplatform, cloudquotas_v1
 from google.cloud.aiplatform_v1.types import custom_job as gca_custom_job_compat
 
 from tests.local.cloud.calling import PARENT
+from tests.local.cloud.sources.conftest import STAGING, later, log, machines, posted, state_stays, until
 from tests.local.conftest import LocalCloud
-
-from .conftest import STAGING, later, log, machines, posted, state_stays, until
 
 H100: dict[str, Any] = {"machine_type": "a3-highgpu-8g", "accelerator_type": "NVIDIA_H100_80GB", "accelerator_count": 8}
 METRIC = "custom_model_training_preemptible_nvidia_h100_gpus"

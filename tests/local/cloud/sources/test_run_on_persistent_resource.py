@@ -8,11 +8,10 @@ from google.cloud import aiplatform
 from google.cloud.aiplatform import persistent_resource
 
 from local.cloud import identities
-from local.cloud.policies import project_name
+from local.cloud.access.policies import project_name
 from tests.local.cloud.calling import PARENT, Calling
+from tests.local.cloud.sources.conftest import TRAINER, posted, refusal, until
 from tests.local.conftest import LocalCloud
-
-from .conftest import TRAINER, posted, refusal, until
 
 CLUSTER = "source-001"
 GPU = {"machine_type": "n1-standard-4", "accelerator_type": "NVIDIA_TESLA_T4", "accelerator_count": 1}

@@ -10,9 +10,18 @@ from google.cloud import aiplatform
 from google.cloud.aiplatform import hyperparameter_tuning
 from google.cloud.aiplatform_v1.types import custom_job as gca_custom_job_compat
 
+from tests.local.cloud.sources.conftest import (
+    TRAINER,
+    gpus_drawn,
+    later,
+    log,
+    machines,
+    posted,
+    refusal,
+    state_stays,
+    until,
+)
 from tests.local.conftest import LocalCloud
-
-from .conftest import TRAINER, gpus_drawn, later, log, machines, posted, refusal, state_stays, until
 
 FLEX_START = gca_custom_job_compat.Scheduling.Strategy.FLEX_START
 A100 = "a2-highgpu-1g"

@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 from google.cloud import aiplatform
 
+from tests.local.cloud.sources.conftest import STAGING, gpus_drawn, log, posted, refusal, until
 from tests.local.conftest import LocalCloud
-
-from .conftest import STAGING, gpus_drawn, log, posted, refusal, until
 
 A100 = {"machineType": "a2-highgpu-1g", "acceleratorType": "NVIDIA_TESLA_A100", "acceleratorCount": 1}
 CONTAINER = {"imageUri": "python:3.10", "command": ["sh", "-c", "sleep $0"], "args": ["600"]}

@@ -10,14 +10,16 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from local.cloud import identities, quotas, vertex
+from local.cloud import identities
 from local.cloud.clock import ManualClock
+from local.cloud.quotas import routes as quotas
 from local.cloud.router import Router
-from local.cloud.services import World, open_world
 from local.cloud.settings import Settings
-from local.cloud.vertex import queueing
-from local.cloud.vertex.settling import settle
+from local.cloud.vertex import routes as vertex
+from local.cloud.vertex.clusters.work import apply_due
+from local.cloud.vertex.scheduling import queues
 from local.cloud.wire import ApiError, Call
+from local.cloud.world import World, open_world
 
 REGION = "us-central1"
 START = datetime(2026, 11, 20, 10, 0, tzinfo=UTC)
@@ -57,14 +59,14 @@ class Service:
     def advance(self, seconds: float) -> None:
         """Let time pass, and let the cloud do what is due, but start no process."""
         self.clock.advance(seconds)
-        settle(self.world)
+        apply_due(self.world)
         with self.world.store.transaction():
-            queueing.serve_all(self.world, self.clock.now())
+            queues.serve_all(self.world, self.clock.now())
 
     def cluster(self, name: str, **changes: Any) -> dict[str, Any]:
         """A cluster that runs, with one pool of two n1-standard-4."""
         self.call("POST", f"{CLUSTERS}?persistentResourceId={name}", cluster_body(**changes))
-        settle(self.world)
+        apply_due(self.world)
         return self.call("GET", f"{CLUSTERS}/{name}")
 
     def job(self, **changes: Any) -> dict[str, Any]:

@@ -16,13 +16,15 @@ from hypothesis import strategies as st
 
 from local.cloud.nodes import addresses, environment
 from local.cloud.nodes.environment import Place
-from local.cloud.nodes.sighting import Sighting
-from local.cloud.vertex import job_filter, job_life, machines, placement
-from local.cloud.vertex.cluster import Pool
-from local.cloud.vertex.job import Demand, Replica, Run
-from local.cloud.vertex.jobs import Job
-from local.cloud.vertex.settings import TrainingSettings
-from local.cloud.vertex.shape import Shape
+from local.cloud.nodes.spec import Status
+from local.cloud.supply import machines
+from local.cloud.supply.shape import Shape
+from local.cloud.training_settings import TrainingSettings
+from local.cloud.vertex import conditions
+from local.cloud.vertex.clusters.records import Pool
+from local.cloud.vertex.jobs import life as job_life
+from local.cloud.vertex.jobs.records import Demand, Job, Replica, Run
+from local.cloud.vertex.scheduling import placement
 from local.cloud.wire import ApiError
 from tests.local.cloud.vertex.conftest import START
 
@@ -118,11 +120,11 @@ def job(workers: int = 1, **changes: Any) -> tuple[Job, Run]:
     return Job({"name": run.name, "state": run.state}, run), run
 
 
-def seen(chief: Sighting, *workers: Sighting) -> Mapping[str, Sighting]:
-    return {"workerpool0-0": chief} | {f"workerpool1-{n}": sighting for n, sighting in enumerate(workers)}
+def seen(chief: Status, *workers: Status) -> Mapping[str, Status]:
+    return {"workerpool0-0": chief} | {f"workerpool1-{n}": status for n, status in enumerate(workers)}
 
 
-STARTING, RUNNING, DONE, STOPPED = (Sighting(phase) for phase in ("starting", "running", "exited", "stopped"))
+STARTING, RUNNING, DONE, STOPPED = (Status(phase) for phase in ("starting", "running", "exited", "stopped"))
 
 
 def test_a_job_runs_once_all_its_replicas_do() -> None:
@@ -151,7 +153,7 @@ def test_the_chief_s_success_is_the_job_s_once_the_others_have_been_ended() -> N
 )
 def test_a_failure_of_user_code_fails_the_job_in_the_service_s_words(code: int, words: str) -> None:
     running, run = job(state="JOB_STATE_RUNNING")
-    closing = job_life.advanced(running, run, seen(RUNNING, Sighting("exited", code)), START, RULES)
+    closing = job_life.advanced(running, run, seen(RUNNING, Status("exited", code)), START, RULES)
     assert closing.run and closing.run.outcome
     assert closing.run.outcome.message == words
     assert closing.run.outcome.state == "JOB_STATE_FAILED"
@@ -162,7 +164,7 @@ def test_a_crash_is_tried_again_three_times_unless_retries_are_off(code: int) ->
     running, run = job(state="JOB_STATE_RUNNING")
     attempts = 0
     while True:
-        after = job_life.advanced(running, run, seen(Sighting("exited", code), STOPPED), START, RULES)
+        after = job_life.advanced(running, run, seen(Status("exited", code), STOPPED), START, RULES)
         attempts += 1
         if after.run is None:
             break
@@ -171,28 +173,28 @@ def test_a_crash_is_tried_again_three_times_unless_retries_are_off(code: int) ->
     assert attempts == 4
     assert after.body["state"] == "JOB_STATE_FAILED"
     once, run = job(state="JOB_STATE_RUNNING", may_retry=False)
-    assert job_life.advanced(once, run, seen(Sighting("exited", code), STOPPED), START, RULES).run is None
+    assert job_life.advanced(once, run, seen(Status("exited", code), STOPPED), START, RULES).run is None
 
 
 def test_lost_machines_give_three_attempts_in_all() -> None:
     first, run = job(state="JOB_STATE_RUNNING")
-    assert job_life.advanced(first, run, seen(Sighting("lost"), STOPPED), START, RULES).body["state"].endswith("QUEUED")
+    assert job_life.advanced(first, run, seen(Status("lost"), STOPPED), START, RULES).body["state"].endswith("QUEUED")
     last, run = job(state="JOB_STATE_RUNNING", attempt=3)
-    over = job_life.advanced(last, run, seen(Sighting("lost"), STOPPED), START, RULES)
+    over = job_life.advanced(last, run, seen(Status("lost"), STOPPED), START, RULES)
     assert over.body["error"] == {"code": 13, "message": "Internal error occurred for the current attempt."}
 
 
 def test_user_code_that_fails_at_once_has_run_all_the_same() -> None:
     waiting, run = job()
-    over = job_life.advanced(waiting, run, seen(Sighting("exited", 3), DONE), START, RULES)
+    over = job_life.advanced(waiting, run, seen(Status("exited", 3), DONE), START, RULES)
     assert (over.body["state"], over.body["startTime"]) == ("JOB_STATE_FAILED", "2026-11-20T10:00:00.000000Z")
-    halfway = job_life.advanced(waiting, run, seen(Sighting("exited", 3), STARTING), START, RULES)
+    halfway = job_life.advanced(waiting, run, seen(Status("exited", 3), STARTING), START, RULES)
     assert "startTime" not in halfway.body
 
 
 def test_what_keeps_user_code_from_starting_is_told() -> None:
     waiting, run = job()
-    over = job_life.advanced(waiting, run, seen(Sighting("unready", message="No image."), STOPPED), START, RULES)
+    over = job_life.advanced(waiting, run, seen(Status("unready", message="No image."), STOPPED), START, RULES)
     assert over.body["state"] == "JOB_STATE_FAILED"
     assert over.body["error"]["message"] == "The replica workerpool0-0 could not start. No image."
     assert "startTime" not in over.body
@@ -265,7 +267,7 @@ def database() -> sqlite3.Connection:
     ],
 )
 def test_a_filter_finds(database: sqlite3.Connection, text: str, names: str) -> None:
-    found = job_filter.condition(text)
+    found = conditions.condition(text)
     rows = database.execute(f"SELECT display_name FROM jobs WHERE {found.sql}", found.values)
     assert [name for (name,) in rows] == names.split()
 
@@ -287,7 +289,7 @@ def test_a_filter_finds(database: sqlite3.Connection, text: str, names: str) -> 
 )
 def test_a_filter_that_can_not_be_read_is_refused(text: str) -> None:
     with pytest.raises(ApiError, match="Invalid filter"):
-        job_filter.condition(text)
+        conditions.condition(text)
 
 
 @given(st.text(max_size=40))
@@ -295,7 +297,7 @@ def test_no_text_breaks_the_filter(text: str) -> None:
     database = sqlite3.connect(":memory:")
     database.execute("CREATE TABLE jobs (display_name, state, cluster, create_time, body)")
     try:
-        found = job_filter.condition(text)
+        found = conditions.condition(text)
     except ApiError as error:
         assert error.code == 400
     else:

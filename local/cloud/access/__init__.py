@@ -1,0 +1,1 @@
+"""Who may do what: the people and accounts there are, tokens, roles and policies."""

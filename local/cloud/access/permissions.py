@@ -1,0 +1,113 @@
+"""Tokens and permissions: who sends a request, and whether they may."""
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+
+from local.cloud import identities
+from local.cloud.access import policies, roles
+from local.cloud.access.policies import Policies
+from local.cloud.clock import Clock
+from local.cloud.settings import Settings
+from local.cloud.store import Store
+from local.cloud.wire import permission_denied
+
+TOKEN_HEAD = "ya29."
+_KIND = "token"
+_CONVENIENCE = {"projectOwner": "roles/owner", "projectEditor": "roles/editor", "projectViewer": "roles/viewer"}
+
+
+class Access:
+    """Principals by token and permissions by role. The store keeps digests of tokens, never tokens."""
+
+    def __init__(self, store: Store, policies: Policies, clock: Clock, settings: Callable[[], Settings]) -> None:
+        self._store, self._policies, self._clock, self._settings = store, policies, clock, settings
+
+    def identify(self, token: str) -> str | None:
+        """The token's principal (`user:…` or `serviceAccount:…`), or None for an unknown or revoked token."""
+        digest = _digest(token)
+        found = self._store.get(_KIND, digest)
+        if found is None or not hmac.compare_digest(digest, str(found["digest"])):
+            return None
+        if "until" in found and datetime.fromisoformat(found["until"]) <= self._clock.now():
+            return None
+        return str(found["principal"])
+
+    def mint(self, principal: str, purpose: str, until: datetime | None = None) -> str:
+        """A new token of a principal; `purpose` (a job's name) says in the store what it is for. It ends at `until`
+        or when it is revoked."""
+        token = f"{TOKEN_HEAD}local-" + secrets.token_urlsafe(24)
+        self.adopt(token, principal, purpose, until)
+        return token
+
+    def adopt(self, token: str, principal: str, purpose: str, until: datetime | None = None) -> None:
+        """Accept a token that was made before, so that people's shells stay valid after a restart."""
+        digest = _digest(token)
+        found = {"digest": digest, "principal": principal, "purpose": purpose}
+        self._store.put(_KIND, digest, {**found, "until": until.isoformat()} if until else found)
+
+    def revoke(self, token: str) -> None:
+        self._store.delete(_KIND, _digest(token))
+
+    def revoke_purpose(self, purpose: str) -> None:
+        """Revoke all tokens minted for a purpose."""
+        with self._store.transaction():
+            for digest, found in self._store.list(_KIND):
+                if found["purpose"] == purpose:
+                    self._store.delete(_KIND, digest)
+
+    def granted(self, principal: str, permission: str, resource: str | None = None) -> bool:
+        """Whether a role on the project, or on the resource (full name), gives the principal the permission."""
+        return any(role.grants(permission) for role in self._roles(principal, resource))
+
+    def require(self, principal: str, permission: str, project: str, resource: str | None = None) -> None:
+        """Raises 403 PERMISSION_DENIED in Google's words unless granted.
+
+        `project` is an id or a number; another project than the local one is denied like one that does not exist.
+        `resource` is a full resource name (`//service/…`); its own policy counts besides the project's.
+        """
+        known = project in (identities.PROJECT_ID, identities.PROJECT_NUMBER)
+        if known and self.granted(principal, permission, resource):
+            return
+        service = permission.partition(".")[0]
+        host = "cloudresourcemanager" if service == "resourcemanager" else service
+        name = resource or f"//{host}.googleapis.com/projects/{project}"
+        raise permission_denied(f"Permission '{permission}' denied on resource '{name}' (or it may not exist).")
+
+    def require_act_as(self, principal: str, email: str) -> None:
+        """Raises 403 PERMISSION_DENIED unless the principal may run things as the service account."""
+        if not self.granted(principal, "iam.serviceAccounts.actAs", policies.account_name(email)):
+            raise permission_denied(
+                f"You do not have permission to act as service_account: {email}. "
+                "(or the resource may not exist). Permission 'iam.serviceAccounts.actAs' is needed on it."
+            )
+
+    def tested(self, principal: str, permissions: list[str], resource: str | None = None) -> list[str]:
+        """Those of `permissions` that the principal has, in the order asked."""
+        return [name for name in permissions if self.granted(principal, name, resource)]
+
+    def _roles(self, principal: str, resource: str | None) -> Iterator[roles.Role]:
+        table = roles.table()
+        on_project = self._policies.bindings(policies.project_name())
+        names = self._names(principal, on_project)
+        bindings = on_project
+        if resource is not None and resource != policies.project_name():
+            bindings = [*on_project, *self._policies.bindings(resource)]
+        for role, members in bindings:
+            if role in table and not names.isdisjoint(members):
+                yield table[role]
+
+    def _names(self, principal: str, on_project: list[tuple[str, list[str]]]) -> set[str]:
+        names = {principal, "allUsers", "allAuthenticatedUsers", "domain:" + principal.rpartition("@")[2]}
+        groups: Mapping[str, tuple[str, ...]] = self._settings().groups
+        names.update(group for group, members in groups.items() if principal in members)
+        for word, role in _CONVENIENCE.items():
+            if any(held == role and not names.isdisjoint(members) for held, members in on_project):
+                names.add(f"{word}:{identities.PROJECT_ID}")
+        return names
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()

@@ -1,0 +1,135 @@
+"""IAM policies: who has which role on a project, a bucket or a service account."""
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from local.cloud import identities
+from local.cloud.access import roles
+from local.cloud.store import Store
+from local.cloud.wire import ApiError, aborted, invalid_argument, unimplemented
+
+_KIND = "policy"
+_MEMBER = re.compile(
+    r"(user|serviceAccount|group|domain|projectOwner|projectEditor|projectViewer|principal|principalSet):[^\s]+"
+    r"|deleted:(user|serviceAccount|group):[^\s?]+\?uid=[^\s]+|allUsers|allAuthenticatedUsers"
+)
+
+
+def project_name(project: str = identities.PROJECT_ID) -> str:
+    return f"//cloudresourcemanager.googleapis.com/projects/{project}"
+
+
+def bucket_name(bucket: str) -> str:
+    return f"//storage.googleapis.com/projects/_/buckets/{bucket}"
+
+
+def concurrent_change() -> ApiError:
+    """What IAM and Resource Manager answer when a policy changed since it was read."""
+    return aborted(
+        "There were concurrent policy changes. Please retry the whole read-modify-write with exponential backoff. "
+        "The request's ETag did not match the current policy's ETag."
+    )
+
+
+def account_name(email: str) -> str:
+    return f"//iam.googleapis.com/projects/{identities.PROJECT_ID}/serviceAccounts/{email}"
+
+
+class Policies:
+    """Policies by full resource name. Every change gets a new etag; a change with another's etag is a conflict."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def get(self, resource: str) -> dict[str, Any]:
+        """`{version, etag, bindings}`; a resource without a policy has one without bindings."""
+        policy = self._store.get(_KIND, resource) or {"bindings": []}
+        bindings: list[dict[str, Any]] = policy["bindings"]
+        answer: dict[str, Any] = {"version": 1, "etag": _etag(resource, policy)}
+        if bindings:
+            answer["bindings"] = bindings
+        return answer
+
+    def set(self, resource: str, policy: Mapping[str, Any], conflict: Callable[[], ApiError]) -> dict[str, Any]:
+        """Replace the policy. Raises what `conflict` makes when the etag sent is not the current one, 400
+        INVALID_ARGUMENT for a role, member or binding that is none, and 501 for conditions, which would
+        otherwise be ignored."""
+        if policy.get("auditConfigs"):
+            raise unimplemented("Audit configurations in an IAM policy are not implemented by the local cloud.")
+        bindings = self._checked(resource, policy)
+        with self._store.transaction():
+            current = self._store.get(_KIND, resource) or {"bindings": []}
+            if policy.get("etag") and policy["etag"] != _etag(resource, current):
+                raise conflict()
+            changes = int(current.get("changes", 0)) + 1
+            self._store.put(_KIND, resource, {"bindings": bindings, "changes": changes})
+        return self.get(resource)
+
+    def seed(self, resource: str, bindings: Mapping[str, Iterable[str]]) -> None:
+        """The first policy of a resource, unchecked."""
+        rows = [{"role": role, "members": sorted(members)} for role, members in sorted(bindings.items())]
+        self._store.put(_KIND, resource, {"bindings": rows, "changes": 1})
+
+    def delete(self, resource: str) -> None:
+        self._store.delete(_KIND, resource)
+
+    def bindings(self, resource: str) -> list[tuple[str, list[str]]]:
+        """(role, members) of the resource."""
+        policy = self._store.get(_KIND, resource) or {"bindings": []}
+        return [(binding["role"], binding["members"]) for binding in policy["bindings"]]
+
+    def rename_member(self, member: str, successor: str) -> None:
+        """A deleted service account stays in policies under its `deleted:` name, so that a new one of the same
+        name inherits nothing."""
+        with self._store.transaction():
+            for resource, policy in self._store.list(_KIND):
+                if any(member in binding["members"] for binding in policy["bindings"]):
+                    for binding in policy["bindings"]:
+                        binding["members"] = sorted(
+                            {successor if name == member else name for name in binding["members"]}
+                        )
+                    self._store.put(_KIND, resource, {**policy, "changes": int(policy.get("changes", 0)) + 1})
+
+    def _checked(self, resource: str, policy: Mapping[str, Any]) -> list[dict[str, Any]]:
+        merged: dict[str, set[str]] = {}
+        for binding in policy.get("bindings", []):
+            role = binding.get("role", "")
+            if binding.get("condition"):
+                raise unimplemented(
+                    f"The binding of {role} has a condition. The local cloud does not evaluate IAM conditions and "
+                    "refuses them rather than granting the role without its condition."
+                )
+            self._check_role(resource, role)
+            for member in binding.get("members", []):
+                self._check_member(member)
+                merged.setdefault(role, set()).add(member)
+        return [{"role": role, "members": sorted(members)} for role, members in sorted(merged.items())]
+
+    @staticmethod
+    def _check_role(resource: str, name: str) -> None:
+        role = roles.table().get(name)
+        if role is None:
+            raise invalid_argument(
+                f"Role {name} is not supported for this resource. (The local cloud knows Google's predefined roles "
+                "as far as its services use them: local/cloud/access/roles.toml.)"
+            )
+        if role.only_on == "bucket" and not resource.startswith("//storage.googleapis.com/"):
+            raise invalid_argument(f"Role {name} is not supported for this resource.")
+
+    def _check_member(self, member: Any) -> None:
+        if not isinstance(member, str) or not _MEMBER.fullmatch(member):
+            raise invalid_argument(
+                f"Invalid member: {member}. A member is user:, serviceAccount:, group: … with a name."
+            )
+        kind, _, email = member.partition(":")
+        ours = f"@{identities.PROJECT_ID}.iam.gserviceaccount.com"
+        if kind == "serviceAccount" and email.endswith(ours) and self._store.get("serviceAccount", email) is None:
+            raise invalid_argument(f"Service account {email} does not exist.")
+
+
+def _etag(resource: str, policy: Mapping[str, Any]) -> str:
+    seen = json.dumps([resource, policy.get("changes", 0), policy["bindings"]], sort_keys=True)
+    return "BwY" + hashlib.sha256(seen.encode()).hexdigest()[:9]

@@ -1,0 +1,127 @@
+"""Filters of lists as tests on documents."""
+
+import operator
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from local.cloud import filters
+from local.cloud.clock import timestamp
+from local.cloud.filters import Values
+from local.cloud.wire import camel
+
+_OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "=": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+_STRUCT_VALUES = ("string_value", "number_value", "bool_value")
+MISSING = object()
+
+Document = Mapping[str, Any]
+Test = Callable[[Document], bool]
+Function = Callable[[Values], Test]
+"""From a function's arguments, as in `in_context("…")`, or the values after a `field:`, to a test."""
+
+
+def parsed(text: str, functions: Mapping[str, Function] | None = None) -> Test:
+    """The test that a filter stands for; that of the empty filter holds for all. Raises 400 INVALID_ARGUMENT.
+
+    Fields are named in snake_case or camelCase, with dots; `functions` are the service's own.
+    """
+    return filters.parsed(text, _Tests(functions or {}))
+
+
+class _Tests(filters.Meaning[Test]):
+    def __init__(self, functions: Mapping[str, Function]) -> None:
+        self.everything = lambda document: True
+        self.functions = functions
+
+    def comparison(self, field: str, sign: str, value: str) -> Test:
+        names = filters.path(field)
+        if sign == ":":
+            return lambda document: _has(_found(document, names), value)
+        if sign not in _OPERATORS:
+            raise self.refusal(f"operator '{sign}' is not supported on '{field}'")
+        if "*" in value and sign in ("=", "!="):
+            pattern = re.compile(".*".join(map(re.escape, value.split("*"))), re.DOTALL)
+            return lambda document: (pattern.fullmatch(shown(_found(document, names))) is not None) == (sign == "=")
+        return lambda document: _compared(_found(document, names), sign, value)
+
+    def joined(self, parts: Sequence[Test], word: str) -> Test:
+        holds = all if word == "AND" else any
+        return lambda document: holds(part(document) for part in parts)
+
+    def inverted(self, part: Test) -> Test:
+        return lambda document: not part(document)
+
+
+def value_at(document: Any, field: str) -> Any:
+    """What a document has at a field's path, None when there is nothing."""
+    found = _found(document, filters.path(field))
+    return None if found is MISSING else found
+
+
+def holds(actual: Any, sign: str, value: Any) -> bool:
+    """Whether two values of one type compare so; a number compares with a text that is one."""
+    if isinstance(actual, (int, float)) and not isinstance(actual, bool):
+        try:
+            return _OPERATORS[sign](float(actual), float(value))
+        except ValueError:
+            return sign == "!="
+    return _OPERATORS[sign](actual, value)
+
+
+def shown(value: Any) -> str:
+    """A value as filters write it."""
+    if value is MISSING:
+        return ""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _compared(actual: Any, sign: str, value: str) -> bool:
+    if actual is MISSING:
+        # A field that a message leaves out has its type's zero.
+        return (value.lower() in ("", "false", "0")) == (sign == "=") if sign in ("=", "!=") else False
+    if isinstance(actual, (int, float)) and not isinstance(actual, bool):
+        return holds(actual, sign, value)
+    moment = _moment(value)
+    if moment and isinstance(actual, str) and _moment(actual):
+        return holds(_moment(actual), sign, moment)
+    return holds(shown(actual), sign, value)
+
+
+def _has(actual: Any, value: str) -> bool:
+    if value == "*":
+        return actual is not MISSING
+    if isinstance(actual, (list, tuple)):
+        return any(shown(item) == value for item in actual)
+    if isinstance(actual, Mapping):
+        return value in actual
+    return actual is not MISSING and value.lower() in shown(actual).lower()
+
+
+def _found(document: Any, names: tuple[str, ...]) -> Any:
+    for name in names:
+        if not isinstance(document, Mapping):
+            # `metadata.epochs.number_value`: the last word names the value's type in a Struct.
+            return document if name in _STRUCT_VALUES else MISSING
+        if name not in document:
+            name = camel(name)
+        if name not in document:
+            return MISSING
+        document = document[name]
+    return document
+
+
+def _moment(text: str) -> str:
+    """A time in the form that documents keep, "" for another text."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return ""
+    return timestamp(moment) if "T" in text and moment.tzinfo else ""

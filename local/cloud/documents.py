@@ -1,0 +1,71 @@
+"""What the methods of all services do with documents: list them in pages and in an order, change them by a mask."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from local.cloud.document_filters import value_at
+from local.cloud.wire import Call, Reply, camel, invalid_argument
+
+Body = dict[str, Any]
+T = TypeVar("T")
+Pages = Callable[[str, int], tuple[Sequence[T], str]]
+"""From a page's beginning ("" is the first one's) and size to what is on it, and the beginning of the next one ("" when
+this is the last). Raises ValueError for a beginning that is none."""
+
+
+def listed(
+    call: Call, key: str, pages: Pages[T], shown: Callable[[T], Any], *, usual: int = 100, most: int = 1000
+) -> Reply:
+    """The page that a call asks for by `pageSize` and `pageToken`, under `key`. Raises 400 for a foreign token."""
+    size = max(1, min(call.integer("pageSize", usual) or usual, most))
+    try:
+        found, more = pages(call.query.get("pageToken", ""), size)
+    except ValueError as error:
+        raise invalid_argument("Invalid page token.") from error
+    return Reply(body={key: [shown(item) for item in found]} | ({"nextPageToken": more} if more else {}))
+
+
+def without_empty(reply: Reply) -> Reply:
+    """A list as the services write it that leave an empty one out."""
+    return Reply(body={key: value for key, value in reply.body.items() if value != []})
+
+
+def sliced(items: Sequence[T]) -> Pages[T]:
+    """Pages of what is all at hand."""
+
+    def page(after: str, size: int) -> tuple[Sequence[T], str]:
+        start = int(after or 0)
+        if start < 0:
+            raise ValueError(after)
+        return items[start : start + size], str(start + size) if start + size < len(items) else ""
+
+    return page
+
+
+def in_order(bodies: Iterable[Body], order: str) -> list[Body]:
+    """Documents by `display_name, create_time desc`; the first field weighs most. Raises 400."""
+    found = list(bodies)
+    for part in reversed([part.split() for part in order.split(",") if part.strip()]):
+        if len(part) > 2 or part[1:] not in ([], ["asc"], ["desc"]):
+            raise invalid_argument(f"Invalid order by: {order}.")
+        field = part[0]
+        found.sort(key=lambda body: str(value_at(body, field) or ""), reverse=part[1:] == ["desc"])
+    return found
+
+
+def mask(call: Call) -> tuple[str, ...]:
+    """The paths of a call's update mask as they were sent."""
+    text = call.query.get("updateMask") or call.query.get("update_mask") or ""
+    return tuple(path.strip() for path in text.split(",") if path.strip())
+
+
+def masked(call: Call) -> tuple[str, ...]:
+    """The fields of a call's update mask in camelCase; `*` names none."""
+    return tuple(camel(path) for path in mask(call) if path != "*")
+
+
+def merged(found: Mapping[str, Any], sent: Mapping[str, Any], fields: Iterable[str]) -> Body:
+    """A document with these fields as they were sent, and without those that were not."""
+    fields = tuple(fields)
+    kept = {key: value for key, value in found.items() if key not in fields}
+    return kept | {key: sent[key] for key in fields if key in sent}

@@ -1,0 +1,41 @@
+"""Short-lived tokens of a service account, for impersonation (the IAM Credentials API)."""
+
+import re
+from datetime import timedelta
+
+from local.cloud import identities
+from local.cloud.access import policies
+from local.cloud.clock import timestamp
+from local.cloud.iam.service_accounts import Accounts
+from local.cloud.wire import Call, Reply, Route, invalid_argument, permission_denied
+from local.cloud.world import World
+
+_LIFETIME = re.compile(r"(\d+)s")
+_HOUR = 3600
+
+
+class Credentials:
+    def __init__(self, world: World, accounts: Accounts) -> None:
+        self._world, self._accounts = world, accounts
+
+    def routes(self) -> list[Route]:
+        path = "/v1/projects/{project}/serviceAccounts/{account}:generateAccessToken"
+        return [Route("POST", path, self.access_token)]
+
+    def access_token(self, call: Call) -> Reply:
+        """A token of the account that ends after `lifetime` (3600s by default, an hour at most)."""
+        account = self._accounts.find(call.params["project"], call.params["account"])
+        resource = policies.account_name(account["email"])
+        self._world.access.require(
+            call.principal, "iam.serviceAccounts.getAccessToken", identities.PROJECT_ID, resource
+        )
+        if account.get("disabled"):
+            raise permission_denied(f"Service account {account['email']} is disabled.")
+        body = call.object()
+        match = _LIFETIME.fullmatch(str(body.get("lifetime", f"{_HOUR}s")))
+        if not match or not 0 < int(match[1]) <= _HOUR or not body.get("scope"):
+            raise invalid_argument("`scope` is required, and `lifetime` is at most 3600s.")
+        until = self._world.clock.now() + timedelta(seconds=int(match[1]))
+        principal = f"serviceAccount:{account['email']}"
+        token = self._world.access.mint(principal, f"impersonated by {call.principal}", until)
+        return Reply(body={"accessToken": token, "expireTime": timestamp(until)})

@@ -1,0 +1,153 @@
+"""Service accounts of the project."""
+
+import base64
+import re
+from typing import Any
+
+from local.cloud import discovery, documents, identities, policy_methods
+from local.cloud.access import policies
+from local.cloud.store import Documents
+from local.cloud.wire import Call, Reply, Route, already_exists, camel, failed_precondition, invalid_argument, not_found
+from local.cloud.world import World
+
+KIND = "serviceAccount"
+_ID = re.compile(r"[a-z]([-a-z0-9]{4,28}[a-z0-9])")
+_BASE = "/v1/projects/{project}/serviceAccounts"
+_SETTABLE = ("displayName", "description")
+
+
+class Accounts:
+    def __init__(self, world: World) -> None:
+        self._world, self._store, self._access = world, world.store, world.access
+
+    def routes(self) -> list[Route]:
+        one = _BASE + "/{account}"
+        return [
+            Route("POST", _BASE, self.create),
+            Route("GET", _BASE, self.list_all),
+            Route("GET", one, self.get),
+            Route("PATCH", one, self.patch),
+            Route("PUT", one, self.update),
+            Route("DELETE", one, self.delete),
+            Route("POST", one + ":disable", self.disable),
+            Route("POST", one + ":enable", self.enable),
+            *policy_methods.routes(self._world, one, "iam.v1", "iam.serviceAccounts", self._resource),
+        ]
+
+    def find(self, project: str, account: str) -> dict[str, Any]:
+        """The account by email or unique id; the project may be `-`. Raises 404 in the service's words."""
+        known = project in ("-", identities.PROJECT_ID, identities.PROJECT_NUMBER)
+        found = self._store.get(KIND, account) if known else None
+        if found is None and known and account.isdigit():
+            found = next((body for _, body in self._store.list(KIND) if body["uniqueId"] == account), None)
+        if found is None:
+            raise not_found(f"Unknown service account: projects/{project}/serviceAccounts/{account} does not exist.")
+        return found
+
+    def create(self, call: Call) -> Reply:
+        body = call.object()
+        discovery.check("iam.v1", "CreateServiceAccountRequest", body)
+        self._access.require(call.principal, "iam.serviceAccounts.create", call.params["project"])
+        identifier = body.get("accountId", "")
+        if not _ID.fullmatch(identifier):
+            raise invalid_argument(
+                "Invalid value for accountId: it must be 6-30 characters long and match [a-z]([-a-z0-9]*[a-z0-9])."
+            )
+        email = f"{identifier}@{identities.PROJECT_ID}.iam.gserviceaccount.com"
+        with self._store.transaction():
+            if self._store.get(KIND, email) is not None:
+                raise already_exists(
+                    f"Service account {identifier} already exists within project projects/{identities.PROJECT_ID}."
+                )
+            unique = f"1{100 + self._store.next_id('serviceAccount'):020d}"
+            account = {
+                "name": f"projects/{identities.PROJECT_ID}/serviceAccounts/{email}",
+                "projectId": identities.PROJECT_ID,
+                "uniqueId": unique,
+                "email": email,
+                "oauth2ClientId": unique,
+                **_settable(body.get("serviceAccount", {})),
+            }
+            self._store.put(KIND, email, _tagged(account))
+        return Reply(body=self.find("-", email))
+
+    def get(self, call: Call) -> Reply:
+        account = self.find(call.params["project"], call.params["account"])
+        self._require(call, "get", account)
+        return Reply(body=account)
+
+    def list_all(self, call: Call) -> Reply:
+        self._access.require(call.principal, "iam.serviceAccounts.list", call.params["project"])
+
+        def page(after: str, size: int) -> tuple[Documents, str]:
+            return self._store.page(KIND, "", after, size)
+
+        found = documents.listed(call, "accounts", page, lambda item: item[1], usual=20, most=100)
+        return documents.without_empty(found)
+
+    def patch(self, call: Call) -> Reply:
+        body = call.object()
+        discovery.check("iam.v1", "PatchServiceAccountRequest", body)
+        mask = [part.strip() for part in body.get("updateMask", "").split(",") if part.strip()]
+        names = [camel(part) for part in mask]
+        unknown = [part for part, name in zip(mask, names, strict=True) if name not in _SETTABLE]
+        if unknown or not mask:
+            raise invalid_argument(f"updateMask must name fields among {', '.join(_SETTABLE)}; got {', '.join(mask)}")
+        sent = body.get("serviceAccount", {})
+        return self._change(call, {name: sent.get(name, "") for name in names})
+
+    def update(self, call: Call) -> Reply:
+        body = call.object()
+        discovery.check("iam.v1", "ServiceAccount", body)
+        return self._change(call, _settable(body))
+
+    def delete(self, call: Call) -> Reply:
+        with self._store.transaction():
+            account = self.find(call.params["project"], call.params["account"])
+            self._require(call, "delete", account)
+            email = account["email"]
+            if email in (identities.DEPLOYER, identities.PREVIEWER):
+                raise failed_precondition(f"{email} belongs to the local cloud itself and can't be deleted.")
+            self._store.delete(KIND, email)
+            self._world.policies.delete(policies.account_name(email))
+            gone = f"deleted:serviceAccount:{email}?uid={account['uniqueId']}"
+            self._world.policies.rename_member(f"serviceAccount:{email}", gone)
+        return Reply()
+
+    def disable(self, call: Call) -> Reply:
+        self._switch(call, "disable", True)
+        return Reply()
+
+    def enable(self, call: Call) -> Reply:
+        self._switch(call, "enable", False)
+        return Reply()
+
+    def _change(self, call: Call, values: dict[str, Any]) -> Reply:
+        with self._store.transaction():
+            account = self.find(call.params["project"], call.params["account"])
+            self._require(call, "update", account)
+            self._store.put(KIND, account["email"], _tagged({**account, **values}))
+        return Reply(body=self.find("-", account["email"]))
+
+    def _switch(self, call: Call, verb: str, disabled: bool) -> None:
+        with self._store.transaction():
+            account = self.find(call.params["project"], call.params["account"])
+            self._require(call, verb, account)
+            rest = {name: value for name, value in account.items() if name != "disabled"}
+            self._store.put(KIND, account["email"], _tagged({**rest, "disabled": True} if disabled else rest))
+
+    def _require(self, call: Call, verb: str, account: dict[str, Any]) -> None:
+        resource = policies.account_name(account["email"])
+        self._access.require(call.principal, f"iam.serviceAccounts.{verb}", identities.PROJECT_ID, resource)
+
+    def _resource(self, call: Call) -> str:
+        return policies.account_name(self.find(call.params["project"], call.params["account"])["email"])
+
+
+def _settable(body: dict[str, Any]) -> dict[str, Any]:
+    return {name: body[name] for name in _SETTABLE if body.get(name)}
+
+
+def _tagged(account: dict[str, Any]) -> dict[str, Any]:
+    seen = "|".join(str(account.get(name, "")) for name in (*_SETTABLE, "disabled"))
+    return {**account, "etag": base64.b64encode(seen.encode()[:12]).decode() or "ACAB"}

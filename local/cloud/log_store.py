@@ -1,0 +1,103 @@
+"""Log entries in a database of their own: appended by jobs, read by job and time."""
+
+import json
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS entries (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, timestamp TEXT NOT NULL, job TEXT NOT NULL, log TEXT NOT NULL,
+    body TEXT NOT NULL);
+CREATE INDEX IF NOT EXISTS entries_by_job ON entries (job, timestamp, seq);
+CREATE INDEX IF NOT EXISTS entries_by_time ON entries (timestamp, seq);
+"""
+_BATCH = 500
+
+
+@dataclass(frozen=True)
+class Window:
+    """What a query is about at most: a job ("" for all) and times from `since` to `until` (timestamps, inclusive)."""
+
+    job: str = ""
+    since: str = ""
+    until: str = "9"
+
+    def within(self, other: "Window") -> "Window":
+        """What both are about."""
+        return Window(other.job or self.job, max(self.since, other.since), min(self.until, other.until))
+
+
+class Logs:
+    """Entries as `LogEntry` objects whose `timestamp` is the service's fixed-width form (it sorts as text)."""
+
+    def __init__(self, path: Path) -> None:
+        self._lock = threading.Lock()
+        path.touch(mode=0o600, exist_ok=True)
+        self._connection = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
+        self._connection.execute("PRAGMA journal_mode = WAL")
+        self._connection.execute("PRAGMA synchronous = NORMAL")
+        self._connection.executescript(_SCHEMA)
+
+    def append(self, entries: Iterable[dict[str, Any]], keep: int) -> None:
+        """All entries or none. The oldest beyond `keep` go. Raises sqlite3.OperationalError on a full disk."""
+        rows = [
+            (
+                entry["timestamp"],
+                entry.get("resource", {}).get("labels", {}).get("job_id", ""),
+                entry["logName"],
+                json.dumps(entry, ensure_ascii=False, separators=(",", ":")),
+            )
+            for entry in entries
+        ]
+        with self._lock:
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                self._connection.executemany(
+                    "INSERT INTO entries (timestamp, job, log, body) VALUES (?, ?, ?, ?)", rows
+                )
+                self._connection.execute("DELETE FROM entries WHERE seq <= (SELECT max(seq) FROM entries) - ?", (keep,))
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    def read(
+        self, window: Window, after: tuple[str, int] | None, descending: bool
+    ) -> Iterator[tuple[tuple[str, int], dict[str, Any]]]:
+        """Entries of a window by time, from behind the position `after`; each with its own position."""
+        while True:
+            rows = self._batch(window, after, descending)
+            for timestamp, seq, body in rows:
+                after = (timestamp, seq)
+                yield after, json.loads(body)
+            if len(rows) < _BATCH:
+                return
+
+    def names(self) -> list[str]:
+        """The names of all logs that have entries."""
+        with self._lock:
+            return [row[0] for row in self._connection.execute("SELECT DISTINCT log FROM entries ORDER BY log")]
+
+    def close(self) -> None:
+        with self._lock:
+            self._connection.close()
+
+    def _batch(self, window: Window, after: tuple[str, int] | None, descending: bool) -> list[tuple[str, int, str]]:
+        where, values = ["timestamp >= ?", "timestamp <= ?"], [window.since, window.until]
+        if window.job:
+            where.append("job = ?")
+            values.append(window.job)
+        if after:
+            where.append(f"(timestamp, seq) {'<' if descending else '>'} (?, ?)")
+        order = "DESC" if descending else "ASC"
+        statement = (
+            f"SELECT timestamp, seq, body FROM entries WHERE {' AND '.join(where)} "
+            f"ORDER BY timestamp {order}, seq {order} LIMIT {_BATCH}"
+        )
+        with self._lock:
+            return self._connection.execute(statement, (*values, *(after or ()))).fetchall()

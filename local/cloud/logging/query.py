@@ -1,0 +1,129 @@
+"""The subset of Cloud Logging's query language that job logs need.
+
+Filters (see `filters.py`) with `=~` and `!~`; a bare word or string is searched for in the whole entry; `log_id("…")`;
+`--` begins a comment.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import reduce
+from typing import Any
+
+from local.cloud import filters
+from local.cloud.clock import timestamp
+from local.cloud.document_filters import MISSING, Document, Test, holds, shown
+from local.cloud.log_store import Window
+from local.cloud.wire import ApiError, invalid_argument
+
+_SEVERITIES = ("DEFAULT", "DEBUG", "INFO", "NOTICE", "WARNING", "ERROR", "CRITICAL", "ALERT", "EMERGENCY")
+
+
+@dataclass(frozen=True)
+class Query:
+    """`matches` decides; `window` is what of it an index can answer."""
+
+    matches: Test
+    window: Window = field(default_factory=Window)
+
+
+def parse(text: str) -> Query:
+    """Raises 400 INVALID_ARGUMENT for what is not a query, in the subset."""
+    return filters.parsed(re.sub(r"(?m)^\s*--.*$", "", text), _Queries())
+
+
+class _Queries(filters.Meaning[Query]):
+    everything = Query(lambda entry: True)
+    searches = True
+    plain = ",'"
+
+    def __init__(self) -> None:
+        self.functions = {"log_id": self._log_id}
+
+    def comparison(self, field: str, sign: str, value: str) -> Query:
+        path = filters.path(field)
+        if path == ("severity",):
+            return self._severity(sign, value)
+        if path == ("timestamp",):
+            return self._timestamp(sign, value)
+        if sign in ("=~", "!~"):
+            return self._expression(path, sign, value)
+        if sign == ":":
+            if value == "*":
+                return Query(lambda entry: _at(entry, path) is not MISSING)
+            return Query(lambda entry: value.lower() in shown(_at(entry, path)).lower())
+        window = Window(job=value) if path == ("resource", "labels", "job_id") and sign == "=" else Window()
+        return Query(lambda entry: _compared(_at(entry, path), sign, value), window)
+
+    def search(self, word: str) -> Query:
+        lowered = word.lower()
+
+        def found(value: Any) -> bool:
+            if isinstance(value, dict):
+                return any(found(item) for item in value.values())
+            return lowered in str(value).lower()
+
+        return Query(found)
+
+    def joined(self, parts: Sequence[Query], word: str) -> Query:
+        if word == "OR":
+            return Query(lambda entry: any(part.matches(entry) for part in parts))
+        window = reduce(Window.within, (part.window for part in parts))
+        return Query(lambda entry: all(part.matches(entry) for part in parts), window)
+
+    def inverted(self, part: Query) -> Query:
+        return Query(lambda entry: not part.matches(entry))
+
+    def refusal(self, why: str) -> ApiError:
+        return invalid_argument(f"Unparseable filter: {why}.")
+
+    def _log_id(self, values: filters.Values) -> Query:
+        suffix = "/logs/" + values[0]
+        return Query(lambda entry: str(entry.get("logName", "")).endswith(suffix))
+
+    def _severity(self, sign: str, value: str) -> Query:
+        if value.upper() not in _SEVERITIES:
+            raise self.refusal(f"unrecognized severity '{value}'")
+        self._check_order(sign)
+        bound = _SEVERITIES.index(value.upper())
+        return Query(lambda entry: holds(_SEVERITIES.index(entry.get("severity", "DEFAULT")), sign, bound))
+
+    def _timestamp(self, sign: str, value: str) -> Query:
+        try:
+            parsed = datetime.fromisoformat(value)
+        except ValueError as error:
+            raise self.refusal(f"'{value}' is not a timestamp") from error
+        self._check_order(sign)
+        moment = timestamp(parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC))
+        since, until = sign in (">", ">="), sign in ("<", "<=")
+        window = Window(since=moment) if since else Window(until=moment) if until else Window()
+        return Query(lambda entry: holds(str(entry["timestamp"]), sign, moment), window)
+
+    def _expression(self, path: tuple[str, ...], sign: str, value: str) -> Query:
+        try:
+            expression = re.compile(value)
+        except re.error as error:
+            raise self.refusal(f"invalid regular expression '{value}': {error}") from error
+        return Query(lambda entry: (expression.search(shown(_at(entry, path))) is not None) == (sign == "=~"))
+
+    def _check_order(self, sign: str) -> None:
+        if sign in ("=~", "!~", ":"):
+            raise self.refusal(f"the operator '{sign}' does not fit this field")
+
+
+def _compared(actual: Any, sign: str, value: str) -> bool:
+    if actual is MISSING:
+        return False
+    if isinstance(actual, (int, float)) and not isinstance(actual, bool):
+        return holds(actual, sign, value)
+    return holds(shown(actual).lower(), sign, value.lower())
+
+
+def _at(entry: Document, path: tuple[str, ...]) -> Any:
+    found: Any = entry
+    for name in path:
+        if not isinstance(found, dict) or name not in found:
+            return MISSING
+        found = found[name]
+    return found

@@ -1,0 +1,96 @@
+"""Time series as the API writes them: those of jobs' machines, and those of quotas."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from local.cloud import identities
+from local.cloud.monitoring import records
+from local.cloud.monitoring.records import Sample
+from local.cloud.quotas import limits
+from local.cloud.quotas.metrics import SERVICE, table
+from local.cloud.supply import machines
+from local.cloud.vertex.scheduling import quota_usage
+from local.cloud.world import World
+
+_TRAINING = "ml.googleapis.com/training/"
+_USAGE, _LIMIT = "serviceruntime.googleapis.com/quota/allocation/usage", "serviceruntime.googleapis.com/quota/limit"
+_ACCELERATOR = "accelerator_id"
+
+
+@dataclass(frozen=True)
+class Series:
+    """A gauge. `points` are the newest first; `whole` says that they are whole numbers."""
+
+    metric: str
+    metric_labels: Mapping[str, str]
+    resource: str
+    resource_labels: Mapping[str, str]
+    points: Sequence[Sample]
+    whole: bool = False
+
+    def document(self) -> dict[str, Any]:
+        """What a filter asks about; both spellings of labels are in use."""
+        metric, resource = dict(self.metric_labels), dict(self.resource_labels)
+        return {
+            "metric": {"type": self.metric, "labels": metric, "label": metric},
+            "resource": {"type": self.resource, "labels": resource, "label": resource},
+            "project": identities.PROJECT_ID,
+        }
+
+    def answer(self, *, headers_only: bool) -> dict[str, Any]:
+        body: dict[str, Any] = {
+            "metric": {"type": self.metric, "labels": dict(self.metric_labels)},
+            "resource": {"type": self.resource, "labels": dict(self.resource_labels)},
+            "metricKind": "GAUGE",
+            "valueType": "INT64" if self.whole else "DOUBLE",
+            "unit": "1" if self.whole else "10^2.%",
+        }
+        return body if headers_only else {**body, "points": [self._point(item) for item in self.points]}
+
+    def _point(self, sample: Sample) -> dict[str, Any]:
+        value = {"int64Value": str(int(sample.value))} if self.whole else {"doubleValue": sample.value}
+        return {"interval": {"startTime": sample.moment, "endTime": sample.moment}, "value": value}
+
+
+def of_jobs(world: World, after: str, until: str) -> Iterator[Series]:
+    """What was measured of replicas, still without points: `filled` reads them."""
+    for source in records.sources(world.store, after, until):
+        yield Series(
+            _TRAINING + source.metric,
+            {_ACCELERATOR: source.part} if source.part else {},
+            "cloudml_job",
+            {"project_id": identities.PROJECT_ID, "job_id": source.job, "task_name": source.task},
+            (),
+        )
+
+
+def filled(world: World, series: Series, after: str, until: str) -> Series:
+    """A series of a job with its points; others have theirs."""
+    if series.resource != "cloudml_job":
+        return series
+    labels = series.resource_labels
+    source = records.Source(
+        labels["job_id"],
+        labels["task_name"],
+        series.metric.removeprefix(_TRAINING),
+        series.metric_labels.get(_ACCELERATOR, ""),
+    )
+    return replace(series, points=records.read(world.store, source, after, until))
+
+
+def of_quotas(world: World) -> Iterator[Series]:
+    """What of each quota is in use, and its limit: one point each, of now."""
+    now = world.now()
+    preferences = limits.granted(world)
+    for region in machines.table().all_regions:
+        used = quota_usage.in_use(world, region)
+        for quota in table().quotas:
+            metric = {"quota_metric": f"{SERVICE}/{quota.metric}"}
+            resource = {"project_id": identities.PROJECT_ID, "service": SERVICE, "location": region}
+            if used[quota.metric]:
+                point = Sample(now, used[quota.metric])
+                yield Series(_USAGE, metric, "consumer_quota", resource, (point,), whole=True)
+            limit = limits.limit(world, quota, region, preferences)
+            named = {**metric, "limit_name": quota.quota_id}
+            yield Series(_LIMIT, named, "consumer_quota", resource, (Sample(now, limit),), whole=True)

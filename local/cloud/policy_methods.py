@@ -1,0 +1,34 @@
+"""`:getIamPolicy`, `:setIamPolicy` and `:testIamPermissions`, the same for projects and service accounts."""
+
+from collections.abc import Callable
+
+from local.cloud import discovery, identities
+from local.cloud.access.policies import concurrent_change
+from local.cloud.wire import Call, Reply, Route
+from local.cloud.world import World
+
+
+def routes(world: World, base: str, api: str, kind: str, resource_of: Callable[[Call], str]) -> list[Route]:
+    """Routes under the path template `base`. `api` names the discovery document, `kind` is the permissions' head
+    (`resourcemanager.projects`), `resource_of` gives the full resource name or raises."""
+
+    def get_policy(call: Call) -> Reply:
+        resource = resource_of(call)
+        world.access.require(call.principal, f"{kind}.getIamPolicy", identities.PROJECT_ID, resource)
+        return Reply(body=world.policies.get(resource))
+
+    def set_policy(call: Call) -> Reply:
+        body = call.object()
+        discovery.check(api, "SetIamPolicyRequest", body)
+        resource = resource_of(call)
+        world.access.require(call.principal, f"{kind}.setIamPolicy", identities.PROJECT_ID, resource)
+        return Reply(body=world.policies.set(resource, body.get("policy", {}), concurrent_change))
+
+    def test(call: Call) -> Reply:
+        body = call.object()
+        discovery.check(api, "TestIamPermissionsRequest", body)
+        held = world.access.tested(call.principal, list(body.get("permissions", [])), resource_of(call))
+        return Reply(body={"permissions": held} if held else {})
+
+    verbs = {"getIamPolicy": get_policy, "setIamPolicy": set_policy, "testIamPermissions": test}
+    return [Route("POST", f"{base}:{verb}", handler) for verb, handler in verbs.items()]

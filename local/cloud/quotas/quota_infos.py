@@ -1,0 +1,72 @@
+"""The methods of quota infos: what the limits are, by region (vertex-rules 6.2)."""
+
+from typing import Any
+
+from local.cloud import documents, identities
+from local.cloud.quotas import limits
+from local.cloud.quotas.messages import MESSAGES
+from local.cloud.quotas.metrics import SERVICE, Quota, table
+from local.cloud.supply import machines
+from local.cloud.wire import Call, Reply, Route, not_found
+from local.cloud.world import World
+
+_BASE = "/{version:v1|v1beta}/projects/{project}/locations/global/services/{service}/quotaInfos"
+
+
+class QuotaInfos:
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def routes(self) -> list[Route]:
+        return [Route("GET", _BASE, self.list_all), Route("GET", _BASE + "/{quota}", self.get)]
+
+    def get(self, call: Call) -> Reply:
+        self._require(call)
+        quota = table().by_id(call.params["quota"])
+        if quota is None or call.params["service"] != SERVICE:
+            raise not_found(f"Quota {call.params['quota']} of service {call.params['service']} not found.")
+        return Reply(body=self._answer(call, quota))
+
+    def list_all(self, call: Call) -> Reply:
+        self._require(call)
+        every = table().quotas if call.params["service"] == SERVICE else ()
+        return documents.listed(call, "quotaInfos", documents.sliced(every), lambda quota: self._answer(call, quota))
+
+    def _answer(self, call: Call, quota: Quota) -> dict[str, Any]:
+        return MESSAGES.render(call, call.params["version"], "QuotaInfo", self._info(quota))
+
+    def _info(self, quota: Quota) -> dict[str, Any]:
+        reason = self._world.settings.quota_ineligible
+        eligibility = {"isEligible": not reason} | ({"ineligibilityReason": reason} if reason else {})
+        number = identities.PROJECT_NUMBER
+        return {
+            "name": f"projects/{number}/locations/global/services/{SERVICE}/quotaInfos/{quota.quota_id}",
+            "quotaId": quota.quota_id,
+            "metric": f"{SERVICE}/{quota.metric}",
+            "service": SERVICE,
+            "containerType": "PROJECT",
+            "dimensions": ["region"],
+            "metricDisplayName": quota.title.removesuffix(" per region"),
+            "quotaDisplayName": quota.title,
+            "metricUnit": "1",
+            "quotaIncreaseEligibility": eligibility,
+            "dimensionsInfos": self._by_region(quota),
+        }
+
+    def _by_region(self, quota: Quota) -> list[dict[str, Any]]:
+        """Regions that differ from the most common limit, each by name, then all the others together."""
+        granted = limits.granted(self._world)
+        regions = machines.table().all_regions
+        found = {region: limits.limit(self._world, quota, region, granted) for region in regions}
+        values = list(found.values())
+        common = max(dict.fromkeys(values), key=values.count)
+        named = [
+            {"dimensions": {"region": region}, "details": {"value": str(value)}, "applicableLocations": [region]}
+            for region, value in found.items()
+            if value != common
+        ]
+        others = [region for region, value in found.items() if value == common]
+        return [*named, {"details": {"value": str(common)}, "applicableLocations": others}]
+
+    def _require(self, call: Call) -> None:
+        self._world.access.require(call.principal, "cloudquotas.quotas.get", call.params["project"])

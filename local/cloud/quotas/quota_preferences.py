@@ -1,0 +1,197 @@
+"""The methods of quota preferences: asked for, granted, never deleted (vertex-rules 6.3)."""
+
+import hashlib
+import re
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from local.cloud import document_filters, documents, identities
+from local.cloud.clock import timestamp
+from local.cloud.documents import Body
+from local.cloud.quotas import limits, records
+from local.cloud.quotas.messages import MESSAGES
+from local.cloud.quotas.metrics import SERVICE, UNLIMITED, Quota, table
+from local.cloud.quotas.records import Preference
+from local.cloud.vertex.scheduling import quota_usage
+from local.cloud.wire import (
+    Call,
+    Reply,
+    Route,
+    aborted,
+    already_exists,
+    failed_precondition,
+    invalid_argument,
+    not_found,
+)
+from local.cloud.world import World
+
+_BASE = "/{version:v1|v1beta}/projects/{project}/locations/global/quotaPreferences"
+_PARENT = f"projects/{identities.PROJECT_NUMBER}/locations/global/quotaPreferences"
+_ID = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._~+-]*")
+_BELOW_USAGE, _TOO_HIGH = "QUOTA_DECREASE_BELOW_USAGE", "QUOTA_DECREASE_PERCENTAGE_TOO_HIGH"
+_SAFE_DECREASE = 0.10
+
+
+class QuotaPreferences:
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def routes(self) -> list[Route]:
+        one = _BASE + "/{preference}"
+        return [
+            Route("POST", _BASE, self.create),
+            Route("GET", _BASE, self.list),
+            Route("GET", one, self.get),
+            Route("PATCH", one, self.patch),
+        ]
+
+    def create(self, call: Call) -> Reply:
+        self._require(call, "update")
+        body = self._body(call)
+        name = call.query.get("quotaPreferenceId") or body.get("name", "").rpartition("/")[2] or uuid.uuid4().hex
+        if not _ID.fullmatch(name):
+            raise invalid_argument(f'Invalid quota preference id "{name}".')
+        with self._world.store.transaction():
+            if records.get(self._world.store, f"{_PARENT}/{name}"):
+                raise already_exists(f"Quota preference {_PARENT}/{name} already exists.")
+            made = self._created(call, f"{_PARENT}/{name}", body)
+            records.put(self._world.store, made)
+        return self._answer(call, made)
+
+    def get(self, call: Call) -> Reply:
+        self._require(call, "get")
+        return self._answer(call, self._find(call))
+
+    def list(self, call: Call) -> Reply:
+        self._require(call, "get")
+        test = document_filters.parsed(call.query.get("filter", ""))
+        now = self._world.clock.now()
+
+        def page(after: str, size: int) -> tuple[Sequence[Body], str]:
+            found, more = records.page(self._world.store, after, size)
+            return [body for item in found if test(body := records.answer(item, now))], more
+
+        return documents.listed(
+            call,
+            "quotaPreferences",
+            page,
+            lambda body: MESSAGES.render(call, call.params["version"], "QuotaPreference", body),
+        )
+
+    def patch(self, call: Call) -> Reply:
+        self._require(call, "update")
+        body = self._body(call)
+        name = f"{_PARENT}/{call.params['preference']}"
+        with self._world.store.transaction():
+            found = records.get(self._world.store, name)
+            if found is None:
+                if not call.flag("allowMissing"):
+                    raise not_found(f"Quota preference {name} not found.")
+                changed = self._created(call, name, body)
+            else:
+                changed = self._changed(call, found, body)
+            if not call.flag("validateOnly"):
+                records.put(self._world.store, changed)
+        return self._answer(call, changed)
+
+    def _created(self, call: Call, name: str, body: Mapping[str, Any]) -> Preference:
+        quota = _quota(body)
+        dimensions = dict(body.get("dimensions", {}))
+        strange = [key for key in dimensions if key != "region"]
+        if strange:
+            raise invalid_argument(f"Dimension {strange[0]} can't be set on quota {quota.quota_id}.")
+        for other in records.every(self._world.store):
+            if (other.quota_id, dict(other.dimensions)) == (quota.quota_id, dimensions):
+                raise already_exists(f"Quota preference {other.name} is for the same quota and dimensions.")
+        now = self._world.now()
+        made = Preference(name, SERVICE, quota.quota_id, dimensions, 0, now, now, "")
+        return self._decided(call, made, quota, body)
+
+    def _changed(self, call: Call, found: Preference, body: Mapping[str, Any]) -> Preference:
+        if body.get("etag") and body["etag"] != found.etag:
+            raise aborted("The etag does not match the quota preference's current one.")
+        for path in documents.mask(call):
+            if path.split(".")[0] in ("dimensions", "service", "quotaId", "quota_id", "name"):
+                raise invalid_argument(f"Field {path} is immutable.")
+        sent = body.get("dimensions")
+        if sent and dict(sent) != dict(found.dimensions):
+            raise invalid_argument("Field dimensions is immutable.")
+        quota = table().by_id(found.quota_id)
+        assert quota is not None
+        return self._decided(call, found, quota, body)
+
+    def _decided(self, call: Call, item: Preference, quota: Quota, body: Mapping[str, Any]) -> Preference:
+        """The preference with what is asked now, and what the service will grant."""
+        preferred = int(body.get("quotaConfig", {}).get("preferredValue", 0))
+        if preferred < UNLIMITED:
+            raise invalid_argument("The preferred value must be at least -1.")
+        now, settings = self._world.clock.now(), self._world.settings
+        region = item.dimensions.get("region")
+        present = limits.limit(self._world, quota, region or identities.REGION, limits.granted(self._world))
+        increase = present != UNLIMITED and (preferred == UNLIMITED or preferred > present)
+        contact = body.get("contactEmail") or item.contact_email
+        if increase and not contact:
+            raise invalid_argument("The contact email is required for a quota increase.")
+        if not increase:
+            self._check_decrease(call, quota, region, present, preferred)
+        granted, detail = preferred, ""
+        if increase and settings.quota_ineligible:
+            granted, detail = present, f"The request was denied: {settings.quota_ineligible}."
+        elif increase and 0 <= settings.quota_grant_ceiling < (preferred if preferred >= 0 else 2**62):
+            granted = max(settings.quota_grant_ceiling, present)
+            detail = f"The request was partially approved: {granted} of {preferred}."
+        update_time = timestamp(now)
+        made = replace(
+            item,
+            preferred=preferred,
+            before=records.effective(item, now) if item.etag else None,
+            granted=granted,
+            due=timestamp(now + timedelta(seconds=settings.delay(settings.quota_reconcile_seconds))),
+            state_detail=detail,
+            trace_id=uuid.uuid4().hex if increase else "",
+            justification=body.get("justification", item.justification),
+            contact_email=contact,
+            annotations=body.get("quotaConfig", {}).get("annotations", dict(item.annotations)),
+            update_time=update_time,
+        )
+        return replace(made, etag=hashlib.sha256(f"{made}{update_time}".encode()).hexdigest()[:22])
+
+    def _check_decrease(self, call: Call, quota: Quota, region: str | None, present: int, preferred: int) -> None:
+        ignored = {text for value in call.values("ignoreSafetyChecks") for text in value.split(",")}
+        # Clients that send enums as numbers name the checks by theirs.
+        ignored |= {{"1": _BELOW_USAGE, "2": _TOO_HIGH}.get(text, "") for text in ignored}
+        used = quota_usage.in_use(self._world, region)[quota.metric] if region else 0
+        if preferred != UNLIMITED and preferred < used and _BELOW_USAGE not in ignored:
+            raise failed_precondition(f"{_BELOW_USAGE}: {preferred} is below the {used} in use.")
+        large = present > 0 and 0 <= preferred < present * (1 - _SAFE_DECREASE)
+        if large and _TOO_HIGH not in ignored:
+            raise failed_precondition(f"{_TOO_HIGH}: {preferred} is more than 10 percent below {present}.")
+
+    def _body(self, call: Call) -> dict[str, Any]:
+        return MESSAGES.parse(call.params["version"], "QuotaPreference", call.object())
+
+    def _find(self, call: Call) -> Preference:
+        name = f"{_PARENT}/{call.params['preference']}"
+        found = records.get(self._world.store, name)
+        if found is None:
+            raise not_found(f"Quota preference {name} not found.")
+        return found
+
+    def _answer(self, call: Call, item: Preference) -> Reply:
+        body = records.answer(item, self._world.clock.now())
+        return Reply(body=MESSAGES.render(call, call.params["version"], "QuotaPreference", body))
+
+    def _require(self, call: Call, verb: str) -> None:
+        self._world.access.require(call.principal, f"cloudquotas.quotas.{verb}", call.params["project"])
+
+
+def _quota(body: Mapping[str, Any]) -> Quota:
+    if body.get("service") != SERVICE:
+        raise invalid_argument(f'Service "{body.get("service", "")}" has no quotas in the local cloud; only {SERVICE}.')
+    quota = table().by_id(body.get("quotaId", ""))
+    if quota is None:
+        raise invalid_argument(f'Quota id "{body.get("quotaId", "")}" does not exist for service {SERVICE}.')
+    return quota

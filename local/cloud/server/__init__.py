@@ -1,0 +1,1 @@
+"""The process: started and stopped, listening, and controlled by its owner."""

@@ -1,0 +1,227 @@
+"""The HTTP side: checks who asks, finds the handler, runs it in a thread and turns its answer into bytes."""
+
+import asyncio
+import errno
+import json
+import logging
+import sqlite3
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
+from urllib.parse import unquote
+
+import anyio.to_thread
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response, StreamingResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from local.cloud import discovery
+from local.cloud.access.permissions import TOKEN_HEAD
+from local.cloud.router import Router
+from local.cloud.server import control
+from local.cloud.server.connections import Connections
+from local.cloud.wire import (
+    ApiError,
+    Call,
+    FileSlice,
+    Reply,
+    Route,
+    invalid_argument,
+    loopback,
+    not_found,
+    permission_denied,
+    service_disabled,
+    unauthenticated,
+    unavailable,
+    unimplemented,
+)
+from local.cloud.world import Service, World
+from local.endpoints import UNSERVED
+
+_log = logging.getLogger("local.cloud")
+_CHUNK = 1 << 20
+_FULL = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
+_SQLITE_FULL = {"SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC", "SQLITE_IOERR_TRUNCATE"}
+
+
+def build_app(world: World, services: Sequence[Service], connections: Connections | None = None) -> ASGIApp:
+    """The ASGI application over the services' routes. `connections` lets faults drop a connection."""
+    routes = control.routes(world, services)
+    for service in services:
+        routes += [_while_enabled(world, service.API, route) for route in service.routes(world)]
+    return _App(world, Router(routes), connections or Connections())
+
+
+def _while_enabled(world: World, api: str, route: Route) -> Route:
+    """The route, answering 403 SERVICE_DISABLED while Service Usage has its API switched off."""
+
+    def handler(call: Call) -> Reply:
+        if world.store.get("disabledApi", api) is not None:
+            raise service_disabled(api)
+        return route.handler(call)
+
+    return replace(route, handler=handler)
+
+
+class _App:
+    def __init__(self, world: World, router: Router, connections: Connections) -> None:
+        self._world, self._router, self._connections = world, router, connections
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        began = time.monotonic()
+        request = Request(scope, receive)
+        token, path = _split_token(request)
+        try:
+            reply = await self._reply(request, token, path)
+        except _LostAnswerError:
+            _log.info("%s %s -> answer lost (fault)", request.method, _shown(path))
+            self._connections.abort(scope.get("client"))
+            await asyncio.sleep(0)  # lets the server see the end, so that it does not miss an answer
+            return
+        except ClientDisconnect:
+            return
+        response = _response(reply)
+        spent = 1000 * (time.monotonic() - began)
+        _log.info("%s %s -> %d in %.0f ms", request.method, _shown(path), reply.status, spent)
+        await response(scope, receive, send)
+
+    async def _reply(self, request: Request, token: str, path: str) -> Reply:
+        try:
+            _check_local(request)
+            if path == "/healthz":
+                return control.health()
+            faults = self._world.faults
+            if faults.take("unavailable", request.method, path):
+                raise unavailable("The service is currently unavailable.")
+            delay = faults.take("delay", request.method, path)
+            if delay:
+                await asyncio.sleep(delay.seconds)
+            body = await self._body(request)
+            reply = await anyio.to_thread.run_sync(self._answer, request, token, path, body)
+            if faults.take("lost-answer", request.method, path):
+                raise _LostAnswerError
+            return reply
+        except ApiError as error:
+            return Reply(error.code, b"" if error.code == 304 else error.body())
+        except (OSError, sqlite3.Error) as error:
+            return self._broken(error, request.method, _shown(path))
+        except (_LostAnswerError, ClientDisconnect):
+            raise
+        except RecursionError:
+            return Reply(400, invalid_argument("The request is nested too deeply.").body())
+        except Exception:
+            _log.exception("%s %s failed", request.method, _shown(path))
+            return Reply(500, ApiError(500, "INTERNAL", "Internal error encountered. See cloud.log.").body())
+
+    async def _body(self, request: Request) -> bytes:
+        parts, size = [], 0
+        async for part in request.stream():
+            size += len(part)
+            if size > self._world.settings.body_bytes:
+                raise ApiError(
+                    413, "INVALID_ARGUMENT", f"The body is larger than {self._world.settings.body_bytes} bytes."
+                )
+            parts.append(part)
+        return b"".join(parts)
+
+    def _answer(self, request: Request, token: str, path: str, body: bytes) -> Reply:
+        principal = self._world.access.identify(token) if token else None
+        if principal is None:
+            raise unauthenticated()
+        found = self._router.find(request.method, path)
+        if found is None:
+            if path.startswith(UNSERVED):
+                service = path.removeprefix(UNSERVED).split("/")[0].replace("_", " ")
+                raise unimplemented(f"The local cloud does not serve this API of Google's: {service}.")
+            known = discovery.method_name(request.method, path)
+            if known:
+                raise unimplemented(f"{known} is a method of Google's API that the local cloud does not implement.")
+            raise not_found(f"There is no method for {request.method} {path}.")
+        handler, params = found
+        reply = handler(_call(request, principal, token, path, params, body))
+        if request.method != "GET":
+            self._world.trouble = ""
+        return reply
+
+    def _broken(self, error: OSError | sqlite3.Error, method: str, path: str) -> Reply:
+        full = getattr(error, "errno", None) in _FULL or getattr(error, "sqlite_errorname", "") in _SQLITE_FULL
+        if not full:
+            _log.exception("%s %s failed", method, path)
+            return Reply(500, ApiError(500, "INTERNAL", "Internal error encountered. See cloud.log.").body())
+        self._world.trouble = f"disk full: {error}, on {method} {path} at {self._world.now()}"
+        _log.error("%s", self._world.trouble)
+        message = f"The local cloud's disk is full ({error}); nothing was written. Free some space and try again."
+        return Reply(507, ApiError(507, "RESOURCE_EXHAUSTED", message).body())
+
+
+class _LostAnswerError(Exception):
+    """The fault that loses an answer."""
+
+
+def _call(request: Request, principal: str, token: str, path: str, params: Mapping[str, str], body: bytes) -> Call:
+    pairs = tuple(request.query_params.multi_items())
+    prefix = f"/t/{token}" if request.scope["path"].startswith("/t/") else ""
+    return Call(
+        principal=principal,
+        token=token,
+        method=request.method,
+        path=unquote(path),
+        params=params,
+        query=dict(pairs),
+        headers={name.lower(): value for name, value in request.headers.items()},
+        raw=body,
+        pairs=pairs,
+        base_url=f"{request.url.scheme}://{request.headers.get('host', '')}{prefix}",
+    )
+
+
+def _split_token(request: Request) -> tuple[str, str]:
+    """The request's token ("" when it has none) and its raw path without the token's prefix."""
+    raw_path: bytes = request.scope.get("raw_path") or request.scope["path"].encode()
+    path = raw_path.split(b"?")[0].decode("latin-1")
+    if path.startswith("/t/"):
+        token, _, rest = path[3:].partition("/")
+        return unquote(token), "/" + rest
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    return (token.strip() if scheme.lower() == "bearer" else ""), path
+
+
+def _shown(path: str) -> str:
+    """A path as the log may have it: one with a token elsewhere than in its prefix is not repeated."""
+    return "(a path with a token in it)" if TOKEN_HEAD in unquote(path) else path
+
+
+def _check_local(request: Request) -> None:
+    """Browsers send an Origin; a name that was made to point here sends a foreign Host. Neither is served."""
+    if "origin" in request.headers:
+        raise permission_denied("The local cloud does not serve browsers (the request has an Origin header).")
+    if not loopback(request.headers.get("host", "")):
+        raise permission_denied("The local cloud answers to loopback addresses only (see the Host header).")
+
+
+def _response(reply: Reply) -> Response:
+    headers = dict(reply.headers)
+    if isinstance(reply.body, FileSlice):
+        headers.setdefault("content-length", str(reply.body.length))
+        return StreamingResponse(_read(reply.body), reply.status, headers, reply.media)
+    if isinstance(reply.body, bytes):
+        content = reply.body
+    elif reply.body is None:
+        content = b"" if reply.status == 204 else b"{}"
+    else:
+        content = json.dumps(reply.body, ensure_ascii=False, separators=(",", ":")).encode()
+    return Response(content, reply.status, headers, reply.media)
+
+
+async def _read(part: FileSlice) -> AsyncIterator[bytes]:
+    left = part.length
+    with part.file as file:
+        file.seek(part.start)
+        while left > 0:
+            chunk = await anyio.to_thread.run_sync(file.read, min(left, _CHUNK))
+            if not chunk:
+                return
+            left -= len(chunk)
+            yield chunk

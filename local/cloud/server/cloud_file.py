@@ -1,0 +1,93 @@
+"""`cloud.json`: where the local cloud is, which process it is, and the roles' tokens."""
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+
+_SAME_START = 2.0
+"""Seconds: the kernel's account of a process's start moves a little when the clock is set."""
+
+PORT_TAKEN = 98
+"""The server's exit code when another program has its port."""
+
+
+class RecordError(Exception):
+    """cloud.json is there and can't be read; the text says what, why and what to do."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """`pid_started` is the process's start in seconds since the epoch, so that a reused pid is told apart."""
+
+    url: str
+    port: int
+    pid: int
+    pid_started: float
+    tokens: Mapping[str, str] = field(repr=False)
+
+
+def state_folder() -> Path:
+    """`$SLIPWAY_LOCAL_STATE`, else `.slipway/local` in the checkout."""
+    chosen = os.environ.get("SLIPWAY_LOCAL_STATE")
+    return Path(chosen).absolute() if chosen else Path(__file__).resolve().parents[3] / ".slipway" / "local"
+
+
+def read_record(folder: Path) -> Record | None:
+    """The record of a state folder, None when there is none yet. Raises RecordError."""
+    file = folder / "cloud.json"
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+        tokens = {str(role): str(token) for role, token in found["tokens"].items()}
+        record = Record(str(found["url"]), int(found["port"]), int(found["pid"]), float(found["pidStarted"]), tokens)
+        if record.pid <= 0:
+            raise ValueError(f"{record.pid} is no process")
+    except FileNotFoundError:
+        return None
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise RecordError(
+            f"error: {file} is no record of a local cloud\nwhy: {type(error).__name__}: {error}\n"
+            "fix: delete it, then python -m local up; shells need `python -m local env` again"
+        ) from error
+    return record
+
+
+def write_record(folder: Path, record: Record) -> None:
+    """Replace cloud.json in one step, readable by its owner only."""
+    content = {
+        "url": record.url,
+        "port": record.port,
+        "pid": record.pid,
+        "pidStarted": record.pid_started,
+        "tokens": dict(record.tokens),
+    }
+    descriptor, name = tempfile.mkstemp(prefix=".cloud.json.", dir=folder)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            json.dump(content, file, indent=1)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(folder / "cloud.json")
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def this_process() -> tuple[int, float]:
+    process = psutil.Process()
+    return process.pid, process.create_time()
+
+
+def process_of(record: Record) -> psutil.Process | None:
+    """The record's process if it still lives; another one that got its pid does not count."""
+    try:
+        process = psutil.Process(record.pid)
+        if abs(process.create_time() - record.pid_started) < _SAME_START and process.status() != psutil.STATUS_ZOMBIE:
+            return process
+    except psutil.NoSuchProcess:
+        pass
+    return None

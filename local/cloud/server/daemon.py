@@ -1,0 +1,266 @@
+"""The server as a background process: started once, taken over only when dead, stopped with the jobs it runs."""
+
+import contextlib
+import fcntl
+import json
+import os
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from local.cloud import settings
+from local.cloud.server.cloud_file import PORT_TAKEN, Record, process_of, read_record
+from local.cloud.world import SETTINGS_FILE
+
+DEFAULT_PORT = 8470
+_CHECKOUT = Path(__file__).resolve().parents[3]
+_LOG_BYTES = 10 * 1024**2
+# By these a state folder is known, and these may be there before its first start.
+_OWN = {"lock", "serving", "cloud.json"}
+_BEFORE = {"settings.toml", "demo.lock", "jobs", "pools", "images", "pulumi-home", "pulumi-state"}
+_START_SECONDS = 60
+_STOP_SECONDS = 10
+
+
+class CloudError(Exception):
+    """The local cloud can't be started, reached or stopped; the text says what, why and what to do."""
+
+
+@dataclass(frozen=True)
+class Started:
+    record: Record
+    fresh: bool
+    note: str = ""
+
+
+def start(folder: Path, chosen: Mapping[str, str]) -> Started:
+    """Make sure that the cloud of this state folder runs, with these settings. Raises CloudError, SettingsError."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    others = foreign(folder)
+    if others:
+        raise CloudError(
+            f"error: {folder} is no state folder of a local cloud\n"
+            f"why: it holds other things: {', '.join(others[:3])}{' …' if others[3:] else ''}\n"
+            "fix: set SLIPWAY_LOCAL_STATE to a new or empty folder, which belongs to the local cloud alone"
+        )
+    folder.chmod(0o700)
+    with _alone(folder):
+        _keep_settings(folder, chosen)
+        record = read_record(folder)
+        if record and process_of(record):
+            if not answers(record, 10):
+                raise CloudError(
+                    f"error: process {record.pid} of the local cloud lives but does not answer at {record.url}\n"
+                    "why: it hangs, or something stopped it\n"
+                    f"fix: python -m local down, then up again; its log is {folder / 'cloud.log'}"
+                )
+            if chosen:
+                call(record, "POST", "/slipway/settings", chosen)
+            return Started(record, fresh=False)
+        wanted = os.environ.get("SLIPWAY_LOCAL_PORT", "")
+        port = _port(wanted, record)
+        try:
+            return Started(_spawn(folder, port), fresh=True)
+        except _PortTakenError as error:
+            if wanted == "0" and port:
+                note = f"port {port} was taken meanwhile: shells need `python -m local env` again"
+                return Started(_spawn(folder, 0), fresh=True, note=note)
+            raise CloudError(
+                f"error: port {port} is taken by another program\n"
+                "why: the local cloud keeps its port, so that shells which know it stay valid\n"
+                "fix: stop that program, or set SLIPWAY_LOCAL_PORT=0 (a free port) or to a port of your choice"
+            ) from error
+
+
+def foreign(folder: Path) -> list[str]:
+    """What is in a folder and not the local cloud's. Once one was started in it, everything is."""
+    names = {entry.name for entry in folder.iterdir()}
+    return [] if names & _OWN else sorted(names - _BEFORE)
+
+
+def stop(folder: Path) -> tuple[bool, int]:
+    """Stop the cloud of a state folder and end its jobs' processes. Whether it ran, and how many processes ended."""
+    if not folder.is_dir() or foreign(folder):
+        return False, 0
+    with _alone(folder):
+        record = read_record(folder)
+        process = process_of(record) if record else None
+        if process:
+            _end([process])
+        return process is not None, _end(job_processes(folder))
+
+
+def running(folder: Path) -> Record | None:
+    """The record of the cloud if its process lives."""
+    record = read_record(folder)
+    return record if record and process_of(record) else None
+
+
+def job_processes(folder: Path) -> list[psutil.Process]:
+    """The processes of jobs that this state folder's cloud started: replica runners and whatever runs under them.
+
+    They are known by what they are (a runner with its specification in the folder, a working folder in `jobs/`),
+    not by a list that a kill could leave behind.
+    """
+    found: dict[int, psutil.Process] = {}
+    inside = str(folder.resolve()) + os.sep
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error, OSError):
+            words = process.cmdline()
+            runner = "local.cloud.nodes.runner" in words and any(word.startswith(inside) for word in words)
+            if runner or (process.cwd() + os.sep).startswith(inside + "jobs" + os.sep):
+                for member in (process, *process.children(recursive=True)):
+                    found[member.pid] = member
+    found.pop(os.getpid(), None)
+    return list(found.values())
+
+
+def call(record: Record, method: str, path: str, body: Any = None) -> Any:
+    """One request to the cloud as its owner. Raises CloudError."""
+    request = urllib.request.Request(
+        record.url + path,
+        method=method,
+        data=None if body is None else json.dumps(body).encode(),
+        headers={"Authorization": f"Bearer {record.tokens['owner']}"},
+    )
+    try:
+        with _opener().open(request, timeout=10) as answer:
+            return json.load(answer)
+    except urllib.error.HTTPError as error:
+        raise CloudError(_refused(error.read(), f"{method} {path}")) from error
+    except (OSError, ValueError) as error:
+        raise CloudError(f"error: {method} {record.url}{path} failed\nwhy: {error}\nfix: see cloud.log") from error
+
+
+def _refused(body: bytes, what: str) -> str:
+    """What the cloud has to say against a request."""
+    try:
+        message = json.loads(body)["error"]["message"]
+    except (ValueError, KeyError, TypeError):
+        message = body.decode(errors="replace")
+    return f"error: {message}\nwhy: the local cloud refused {what}\nfix: see docs/local-cloud.md"
+
+
+def answers(record: Record, seconds: float) -> bool:
+    """Whether the record's own process answers within some seconds."""
+    until = time.monotonic() + seconds
+    while True:
+        with contextlib.suppress(OSError, ValueError), _opener().open(record.url + "/healthz", timeout=2) as answer:
+            return bool(json.load(answer)["pid"] == record.pid)
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.05)
+
+
+class _PortTakenError(Exception):
+    pass
+
+
+def _opener() -> urllib.request.OpenerDirector:
+    return urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
+def _port(wanted: str, record: Record | None) -> int:
+    if wanted and not (wanted.isdecimal() and wanted.isascii() and int(wanted) < 65536):
+        raise CloudError(
+            f"error: SLIPWAY_LOCAL_PORT is '{wanted}'\nwhy: a port is a number below 65536\n"
+            "fix: set it to 0 (a free one) or unset it"
+        )
+    if wanted and wanted != "0":
+        return int(wanted)
+    return record.port if record else int(wanted or DEFAULT_PORT)
+
+
+def _spawn(folder: Path, port: int) -> Record:
+    log = folder / "cloud.log"
+    if log.exists() and log.stat().st_size > _LOG_BYTES:
+        log.replace(folder / "cloud.log.1")
+    log.touch(mode=0o600, exist_ok=True)
+    with log.open("ab") as output:
+        before = output.tell()
+        child = subprocess.Popen(
+            [sys.executable, "-m", "local.cloud.server.main", str(folder), str(port)],
+            cwd=_CHECKOUT,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+    until = time.monotonic() + _START_SECONDS
+    while time.monotonic() < until:
+        code = child.poll()
+        if code == PORT_TAKEN:
+            raise _PortTakenError
+        if code is not None:
+            said = log.read_bytes()[before:].decode(errors="replace").strip().splitlines()
+            raise CloudError(
+                f"error: the local cloud ended at its start (exit {code})\n"
+                f"why: {said[-1] if said else 'it said nothing'}\nfix: see {log}"
+            )
+        record = read_record(folder)
+        if record and record.pid == child.pid and answers(record, 1):
+            return record
+        time.sleep(0.02)
+    _end([psutil.Process(child.pid)])
+    raise CloudError(
+        f"error: the local cloud did not answer within {_START_SECONDS} s\n"
+        f"why: its start hangs\nfix: see {log}, then run python -m local up again"
+    )
+
+
+def _keep_settings(folder: Path, chosen: Mapping[str, str]) -> None:
+    """Check what is chosen, and write it to the settings file so that the next start has it too."""
+    file = folder / SETTINGS_FILE
+    from_environment = settings.pairs(os.environ.get("SLIPWAY_LOCAL_SET", ""))
+    settings.load(file, {**from_environment, **chosen})
+    if not chosen:
+        return
+    kept = settings.read(file)
+    typed = settings.Settings().changed(chosen)
+    for name in chosen:
+        head, _, rest = name.partition(".")
+        if rest:
+            kept.setdefault(head, {})[rest] = typed.quota[rest]
+        else:
+            kept[name] = getattr(typed, name)
+    draft = file.with_suffix(".new")
+    draft.write_text(settings.dump(kept), encoding="utf-8")
+    draft.replace(file)
+
+
+def _end(processes: list[psutil.Process]) -> int:
+    """Ask to end, then kill what is left after a while. How many there were."""
+    for act in (psutil.Process.terminate, psutil.Process.kill):
+        for process in processes:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                act(process)
+        until = time.monotonic() + _STOP_SECONDS
+        while any(map(_lives, processes)) and time.monotonic() < until:
+            time.sleep(0.02)
+        if not any(map(_lives, processes)):
+            break
+    return len(processes)
+
+
+def _lives(process: psutil.Process) -> bool:
+    """Whether it runs; one that has ended and waits for its parent to notice does not."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """One `up` or `down` at a time. The kernel frees the lock of a killed one."""
+    with (folder / "lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

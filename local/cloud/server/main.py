@@ -1,0 +1,128 @@
+"""The server process: `python -m local.cloud.server.main STATE_FOLDER PORT`."""
+
+import fcntl
+import importlib
+import logging
+import os
+import resource
+import signal
+import socket
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import TextIO
+
+import uvicorn
+
+from local.cloud import identities
+from local.cloud.server.app import build_app
+from local.cloud.server.cloud_file import PORT_TAKEN, Record, read_record, this_process, write_record
+from local.cloud.server.connections import Connections
+from local.cloud.world import Loop, World, open_world
+
+SERVICES = (
+    "storage",
+    "iam",
+    "resourcemanager",
+    "logging",
+    "serviceusage",
+    "vertex",
+    "quotas",
+    "secretmanager",
+    "monitoring",
+)
+
+
+def serve(state_folder: Path, port: int) -> None:
+    """Serve until SIGTERM. Raises OSError when the port is taken, or the state folder is served by another."""
+    _limit_files()
+    held = _hold(state_folder)
+    # The protocol is named because asyncio sets TCP_NODELAY only where it is; without, an answer waits for an ACK.
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind(("127.0.0.1", port))
+    listener.listen(256)
+    port = listener.getsockname()[1]
+    world = open_world(state_folder, url=f"http://127.0.0.1:{port}")
+    connections = Connections()
+    modules = load_services()
+    app = build_app(world, modules, connections)
+    _publish(world, port)
+    loops: list[Loop] = [module.loop(world) for module in modules if hasattr(module, "loop")]
+    for loop in loops:
+        loop.start()
+    try:
+        config = uvicorn.Config(
+            app,
+            http=connections.protocol(),
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            timeout_keep_alive=75,
+            timeout_graceful_shutdown=2,
+        )
+        uvicorn.Server(config).run(sockets=[listener])
+    finally:
+        for loop in loops:
+            loop.stop()
+        world.store.close()
+        world.logs.close()
+        held.close()
+
+
+def load_services() -> Sequence[ModuleType]:
+    return [importlib.import_module(f"local.cloud.{name}.routes") for name in SERVICES]
+
+
+def _publish(world: World, port: int) -> None:
+    """Write cloud.json with the tokens people already have, or new ones, and accept exactly these."""
+    before = read_record(world.state_folder)
+    pid, started = this_process()
+    tokens = dict(before.tokens) if before else {}
+    with world.store.transaction():
+        for role, principal in identities.ROLES.items():
+            world.access.revoke_purpose(f"role {role}")
+            if role in tokens:
+                world.access.adopt(tokens[role], principal, f"role {role}")
+            else:
+                tokens[role] = world.access.mint(principal, f"role {role}")
+    write_record(world.state_folder, Record(world.url, port, pid, started, tokens))
+
+
+def _hold(state_folder: Path) -> TextIO:
+    """The folder's lock, held while this process lives, so that no two ever serve one state. Raises OSError."""
+    state_folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    file = (state_folder / "serving").open("w")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        file.close()
+        raise OSError(f"another local cloud serves {state_folder}") from error
+    return file
+
+
+def _limit_files() -> None:
+    """`SLIPWAY_LOCAL_FILE_LIMIT` (bytes a file) stands for a full disk in tests. Only the soft limit is set, so that
+    job processes can lift it again."""
+    limit = os.environ.get("SLIPWAY_LOCAL_FILE_LIMIT")
+    if limit:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+
+
+def main(arguments: Sequence[str]) -> int:
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s", stream=sys.stderr)
+    try:
+        serve(Path(arguments[0]), int(arguments[1]))
+    except OSError as error:
+        logging.getLogger("local.cloud").error("%s", error)
+        return PORT_TAKEN if "address already in use" in str(error).lower() else 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,7 @@
+"""What the server takes of Service Usage."""
+
+from local.cloud.serviceusage.services import routes
+
+__all__ = ["API", "routes"]
+
+API = "serviceusage.googleapis.com"

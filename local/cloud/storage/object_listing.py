@@ -1,0 +1,122 @@
+"""Listing objects: prefix, delimiter, offsets, versions and pages."""
+
+import base64
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from local.cloud.storage import errors
+from local.cloud.storage.guard import Guard
+from local.cloud.storage.records import OBJECT, Records, show_object
+from local.cloud.wire import Call, Reply, Route
+from local.cloud.world import World
+
+_TOP = "\U0010ffff"
+_BATCH = 500
+
+
+@dataclass
+class _Page:
+    items: list[dict[str, Any]]
+    prefixes: list[str]
+    last: str = ""
+    more: bool = False
+
+    def size(self) -> int:
+        return len(self.items) + len(self.prefixes)
+
+
+class Listing:
+    def __init__(self, world: World, records: Records, guard: Guard) -> None:
+        self._world, self._records, self._guard = world, records, guard
+
+    def routes(self) -> list[Route]:
+        return [Route("GET", "/storage/v1/b/{bucket:any}/o", self.list_all)]
+
+    def list_all(self, call: Call) -> Reply:
+        bucket = call.params["bucket"]
+        self._records.bucket(bucket)
+        self._guard.bucket(call, "storage.objects.list", bucket)
+        for name in ("matchGlob", "softDeleted", "filter"):
+            if call.query.get(name, "").lower() not in ("", "false"):  # Go's client sends all names, most of them empty
+                raise errors.not_implemented(f"listing objects with '{name}'")
+        page = self._page(call, bucket)
+        answer: dict[str, Any] = {"kind": "storage#objects"}
+        if page.items:
+            answer["items"] = page.items
+        if page.prefixes:
+            answer["prefixes"] = page.prefixes
+        if page.more:
+            answer["nextPageToken"] = base64.urlsafe_b64encode(page.last.encode()).decode()
+        return Reply(body=answer)
+
+    def _page(self, call: Call, bucket: str) -> _Page:
+        prefix, delimiter = call.query.get("prefix", ""), call.query.get("delimiter", "")
+        size = min(call.integer("maxResults", 1000) or 1000, 1000)
+        after = _after(call.query.get("pageToken", ""))
+        start = max(prefix, call.query.get("startOffset", ""))
+        stop = min(prefix + _TOP, call.query.get("endOffset") or _TOP)
+        recent = self._hidden_since(call)
+        page = _Page([], [])
+        names = self._versions if call.flag("versions") else self._current
+        for name, resource in names(bucket, start, stop, after):
+            group = _group(name, prefix, delimiter)
+            trailing = group == name and call.flag("includeTrailingDelimiter")
+            if page.last.endswith(_TOP) and name < page.last:
+                continue
+            if recent and datetime.fromisoformat(resource["timeCreated"]) > recent:
+                continue
+            if page.size() >= size:
+                page.more = True
+                break
+            if group:
+                page.prefixes.append(group)
+                page.last = group + _TOP
+            if not group or trailing:
+                page.items.append(show_object(resource, call))
+                page.last = page.last if group else _position(name, resource)
+        return page
+
+    def _current(self, bucket: str, start: str, stop: str, after: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        head = f"{bucket}/"
+        at, inclusive = (after.partition("\n")[0], False) if after else (start, True)
+        while True:
+            found = self._records.store.scan(OBJECT, head + at, head + stop, _BATCH, inclusive=inclusive)
+            for key, body in found:
+                at = key.removeprefix(head)
+                yield at, body["resource"]
+            if len(found) < _BATCH:
+                return
+            inclusive = False
+
+    def _versions(self, bucket: str, start: str, stop: str, after: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        """All generations by name and age. Reads what the prefix selects at once: versions are few."""
+        found = [version.resource for version in self._records.noncurrent(bucket, "")]
+        found += [resource for _, resource in self._current(bucket, "", _TOP, "")]
+        found.sort(key=lambda resource: (resource["name"], int(resource["generation"])))
+        for resource in found:
+            name = resource["name"]
+            if start <= name < stop and (not after or _position(name, resource) > after):
+                yield name, resource
+
+    def _hidden_since(self, call: Call) -> datetime | None:
+        fault = self._world.faults.take("lagging-list", call.method, call.path)
+        return self._world.clock.now() - timedelta(seconds=fault.seconds) if fault else None
+
+
+def _position(name: str, resource: dict[str, Any]) -> str:
+    return f"{name}\n{int(resource['generation']):020d}"
+
+
+def _group(name: str, prefix: str, delimiter: str) -> str:
+    """The part of a name up to and with the first delimiter after the prefix, "" when there is none."""
+    at = name.find(delimiter, len(prefix)) if delimiter else -1
+    return name[: at + len(delimiter)] if at >= 0 else ""
+
+
+def _after(token: str) -> str:
+    try:
+        return base64.urlsafe_b64decode(token).decode()
+    except ValueError as problem:
+        raise errors.invalid("Invalid page token.") from problem

@@ -1,0 +1,129 @@
+"""What a region can still give: machines by type and strategy, and those that are reserved. All derived, all pure."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Literal
+
+from local.cloud.supply.scenario import SHARED, Lane, Reservation
+
+Kind = Literal["none", "any", "specific"]
+_NOTHING: Mapping[str, int] = MappingProxyType({})
+_UNUSED: Mapping[tuple[str, Lane], int] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Affinity:
+    """Which reservations a worker pool may use: `none`, `any` that fits, or only the `paths` it names."""
+
+    kind: Kind = "none"
+    paths: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Want:
+    """`count` machines of one kind for the worker pool at `index`."""
+
+    index: int
+    machine: str
+    accelerator: str | None
+    accelerator_count: int
+    count: int
+    affinity: Affinity = field(default_factory=Affinity)
+
+
+@dataclass(frozen=True)
+class Allotment:
+    """One machine for a worker pool; from a reservation (its path) or from what the region has."""
+
+    index: int
+    machine: str
+    reservation: str | None = None
+
+
+@dataclass(frozen=True)
+class Supply:
+    """`limits` by (machine, strategy), missing is unlimited; `used` by (machine, lane), without reserved machines;
+    `reserved` is what of each of the region's `reservations` is taken."""
+
+    limits: Mapping[tuple[str, str], int] = field(default_factory=lambda: MappingProxyType({}))
+    used: Mapping[tuple[str, Lane], int] = field(default_factory=lambda: _UNUSED)
+    reservations: Mapping[str, Reservation] = field(default_factory=lambda: MappingProxyType({}))
+    reserved: Mapping[str, int] = field(default_factory=lambda: _NOTHING)
+
+    def free(self, machine: str, lane: Lane) -> int | None:
+        """Machines left for a lane, None when there is no bound."""
+        bounds = [
+            max(self.limits[machine, strategy] - used, 0)
+            for strategy, used in ((lane, self._taken(machine, lane)), ("any", self._taken(machine)))
+            if (machine, strategy) in self.limits
+        ]
+        return min(bounds, default=None)
+
+    def excess(self, machine: str) -> int:
+        """Spot machines in use beyond what there is now: to be taken back."""
+        spot = self._taken(machine, "spot")
+        beyond = max(
+            (
+                used - self.limits[machine, strategy]
+                for strategy, used in (("spot", spot), ("any", self._taken(machine)))
+                if (machine, strategy) in self.limits
+            ),
+            default=0,
+        )
+        return min(max(beyond, 0), spot)
+
+    def allotted(self, wants: Iterable[Want], lane: Lane) -> tuple[Allotment, ...] | None:
+        """A machine for each replica, all at once, or None. A pool bound to reservations gets no others."""
+        left, found = self, list[Allotment]()
+        for want in wants:
+            reserved = left._from_reservations(want)
+            rest = want.count - len(reserved)
+            if rest and want.affinity.kind == "specific":
+                return None
+            free = left.free(want.machine, lane)
+            if free is not None and free < rest:
+                return None
+            given = (*reserved, *[Allotment(want.index, want.machine)] * rest)
+            left = left.without(given, lane)
+            found += given
+        return tuple(found)
+
+    def without(self, given: Iterable[Allotment], lane: Lane) -> "Supply":
+        """The supply after these machines were given."""
+        used, reserved = Counter(self.used), Counter(self.reserved)
+        for item in given:
+            if item.reservation is None:
+                used[item.machine, lane] += 1
+            else:
+                reserved[item.reservation] += 1
+        return replace(self, used=used, reserved=reserved)
+
+    def _from_reservations(self, want: Want) -> Sequence[Allotment]:
+        if want.affinity.kind == "none":
+            return ()
+        found: list[Allotment] = []
+        for path, reservation in self.reservations.items():
+            named = want.affinity.kind == "any" or path in want.affinity.paths
+            if named and not unfit(reservation, want):
+                free = max(reservation.count - self.reserved.get(path, 0), 0)
+                found += [Allotment(want.index, want.machine, path)] * min(free, want.count - len(found))
+        return found
+
+    def _taken(self, machine: str, lane: Lane | None = None) -> int:
+        return sum(count for (name, way), count in self.used.items() if name == machine and lane in (None, way))
+
+
+def unfit(reservation: Reservation, want: Want) -> str:
+    """Why a reservation is not for these machines, "" when it is: not shared, or not of exactly their kind."""
+    if reservation.share != SHARED:
+        return f"its service share type is {reservation.share}; it must be {SHARED}"
+    given = (reservation.machine, reservation.accelerator, reservation.accelerator_count)
+    asked = (want.machine, want.accelerator, want.accelerator_count)
+    names = ("machine type", "accelerator type", "accelerator count")
+    return "; ".join(
+        f"{name} {theirs or 'none'} != {ours or 'none'}"
+        for name, theirs, ours in zip(names, asked, given, strict=True)
+        if theirs != ours
+    )

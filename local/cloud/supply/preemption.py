@@ -1,0 +1,80 @@
+"""Which Spot jobs lose a machine now: by schedule, at random with a seed, or because there are fewer. Pure."""
+
+import random
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from local.cloud.supply.scenario import Chance, Preemption, Scenario
+
+
+@dataclass(frozen=True)
+class Target:
+    """A Spot job on machines. `running_s` is how long this attempt has been in RUNNING (None: not yet), `preempted`
+    how often it lost its machines before; `machines` counts its machines by (region, type)."""
+
+    number: int
+    job_id: str
+    display_name: str
+    attempt: int
+    preempted: int
+    replicas: tuple[str, ...]
+    running_s: float | None
+    machines: Mapping[tuple[str, str], int]
+
+
+@dataclass(frozen=True)
+class Victim:
+    """The job with this number loses `replica`'s machine."""
+
+    number: int
+    replica: str
+
+
+def victims(scenario: Scenario, targets: Iterable[Target], excess: Mapping[tuple[str, str], int]) -> tuple[Victim, ...]:
+    """Who is preempted now. `excess` is how many machines by (region, type) are to be given back; the newest job
+    goes first."""
+    targets = list(targets)
+    found: dict[int, Victim] = {}
+    for target in targets:
+        replica = _by_schedule(scenario.preemptions, target) or _by_chance(scenario.chance, target)
+        if replica:
+            found[target.number] = Victim(target.number, replica)
+    return (*found.values(), *_by_shortage(targets, excess, found))
+
+
+def _by_schedule(preemptions: Sequence[Preemption], target: Target) -> str | None:
+    ahead = target.preempted
+    for entry in preemptions:
+        if not target.display_name.startswith(entry.job):
+            continue
+        if entry.times >= 0 and ahead >= entry.times:
+            ahead -= entry.times
+            continue
+        due = target.running_s is not None and target.running_s >= entry.after
+        return entry.replica if due and entry.replica in target.replicas else None
+    return None
+
+
+def _by_chance(chance: Chance | None, target: Target) -> str | None:
+    if chance is None or not chance.rate_per_hour or target.running_s is None:
+        return None
+    drawn = random.Random(f"{chance.seed}/{target.job_id}/{target.attempt}")
+    replica = drawn.choice(target.replicas)
+    seconds = drawn.expovariate(chance.rate_per_hour * len(target.replicas) / 3600)
+    return replica if target.running_s >= seconds else None
+
+
+def _by_shortage(
+    targets: Iterable[Target], excess: Mapping[tuple[str, str], int], gone: Mapping[int, Victim]
+) -> list[Victim]:
+    left = Counter(dict(excess))
+    for target in targets:
+        if target.number in gone:
+            left.subtract(target.machines)
+    found = []
+    for target in sorted(targets, key=lambda target: -target.number):
+        if target.number not in gone and any(left[kind] > 0 for kind in target.machines):
+            left.subtract(target.machines)
+            found.append(Victim(target.number, target.replicas[0]))
+    return found

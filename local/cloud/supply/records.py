@@ -1,0 +1,48 @@
+"""The scenario in force: kept in the store, so that it outlives the cloud's process."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from local.cloud.supply.parsing import parse
+from local.cloud.supply.scenario import Scenario
+from local.cloud.world import World
+
+_KIND, _NAME = "scenario", "current"
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A scenario and when it began. `document` is what was written; empty when there is none."""
+
+    scenario: Scenario
+    since: datetime
+    document: Mapping[str, Any]
+
+    def limits(self, region: str, now: datetime) -> dict[tuple[str, str], int]:
+        """(machine, strategy) to machines in a region, as they stand now. Who looked at the clock before the scenario
+        began, and at the scenario after, sees its beginning."""
+        return self.scenario.limits(region, max((now - self.since).total_seconds(), 0.0))
+
+
+def current(world: World) -> Loaded:
+    found = world.store.get(_KIND, _NAME)
+    if found is None:
+        return Loaded(Scenario(), world.clock.now(), {})
+    return Loaded(parse(found["document"]), datetime.fromisoformat(found["since"]), found["document"])
+
+
+def load(world: World, document: Mapping[str, Any]) -> Loaded:
+    """Put a scenario in force from now on. Raises ScenarioError, and then the one before stays."""
+    parse(document)
+    world.store.put(_KIND, _NAME, {"document": dict(document), "since": world.now()})
+    world.changed.set()
+    return current(world)
+
+
+def clear(world: World) -> Loaded:
+    """Back to unlimited machines that nobody takes away."""
+    world.store.delete(_KIND, _NAME)
+    world.changed.set()
+    return current(world)

@@ -1,0 +1,84 @@
+"""A scenario: how many machines there are and when, which Spot jobs lose theirs, which reservations stand."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Literal, get_args
+
+Lane = Literal["standard", "spot", "flex-start"]
+"""How machines are got: persistent resources and jobs without a strategy are `standard`."""
+Strategy = Literal["any", "standard", "spot", "flex-start"]
+STRATEGIES: tuple[str, ...] = get_args(Strategy)
+SHARED = "ALLOW_ALL"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """From `at` seconds after the scenario's start, a region has `machines` of a type for a strategy.
+
+    `any` bounds all strategies together, beside the bounds of each.
+    """
+
+    at: float
+    region: str
+    machine: str
+    strategy: str
+    machines: int
+
+
+@dataclass(frozen=True)
+class Preemption:
+    """`after` seconds in RUNNING, a Spot job whose display name starts with `job` loses `replica`; `times` times
+    (-1 is always)."""
+
+    job: str
+    replica: str
+    after: float
+    times: int
+
+
+@dataclass(frozen=True)
+class Chance:
+    """Preemption at random: `rate_per_hour` for each running replica; the same seed gives the same times."""
+
+    rate_per_hour: float
+    seed: int
+
+
+@dataclass(frozen=True)
+class Reservation:
+    """`count` machines of one kind set aside under `path`; `share` is its service share type."""
+
+    path: str
+    machine: str
+    accelerator: str | None
+    accelerator_count: int
+    count: int
+    share: str = SHARED
+
+    @property
+    def zone(self) -> str:
+        return self.path.split("/")[3]
+
+    @property
+    def region(self) -> str:
+        return self.zone.rpartition("-")[0]
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """What is not listed is unlimited. `notice_s` is how long before SIGKILL a Spot replica gets SIGTERM, if at all."""
+
+    supply: tuple[Entry, ...] = ()
+    preemptions: tuple[Preemption, ...] = ()
+    chance: Chance | None = None
+    notice_s: float | None = None
+    reservations: Mapping[str, Reservation] = field(default_factory=lambda: MappingProxyType({}))
+
+    def limits(self, region: str, elapsed_s: float) -> dict[tuple[str, str], int]:
+        """(machine, strategy) to machines as they stand: of each, the entry that began last."""
+        found: dict[tuple[str, str], int] = {}
+        for entry in sorted(self.supply, key=lambda entry: entry.at):
+            if entry.region == region and entry.at <= elapsed_s:
+                found[entry.machine, entry.strategy] = entry.machines
+        return found

@@ -1,0 +1,60 @@
+"""What one replica is made of: the machine and its disk, as pools and jobs are compared."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from local.cloud.supply.machines import default_disk_type
+
+DEFAULT_DISK_GB = 100
+_PATHS = {
+    "machine_type": "machine_spec.machine_type",
+    "accelerator_type": "machine_spec.accelerator_type",
+    "accelerator_count": "machine_spec.accelerator_count",
+    "rest": "machine_spec",
+    "disk_type": "disk_spec.boot_disk_type",
+    "disk_gb": "disk_spec.boot_disk_size_gb",
+}
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A machine spec and a disk spec after the service's defaults. `rest` is any other machine field, as JSON."""
+
+    machine_type: str
+    accelerator_type: str | None
+    accelerator_count: int
+    disk_type: str
+    disk_gb: int
+    rest: str = "{}"
+
+    def differences(self, other: "Shape") -> list[str]:
+        """The fields in which two shapes differ: `machine_spec.machine_type n1-standard-4 != n1-standard-8`."""
+        return [
+            f"{path} {getattr(self, name) or 'none'} != {getattr(other, name) or 'none'}"
+            for name, path in _PATHS.items()
+            if getattr(self, name) != getattr(other, name)
+        ]
+
+
+def shape_of(machine_spec: Mapping[str, Any], disk_spec: Mapping[str, Any]) -> Shape:
+    """The shape of canonical JSON specs (camelCase, enum names)."""
+    known = ("machineType", "acceleratorType", "acceleratorCount")
+    rest = {key: value for key, value in machine_spec.items() if key not in known}
+    if rest.get("reservationAffinity", {}).get("reservationAffinityType") == "NO_RESERVATION":
+        del rest["reservationAffinity"]
+    machine_type = machine_spec.get("machineType", "")
+    return Shape(
+        machine_type=machine_type,
+        accelerator_type=machine_spec.get("acceleratorType"),
+        accelerator_count=int(machine_spec.get("acceleratorCount", 0)),
+        disk_type=disk_spec.get("bootDiskType") or default_disk_type(machine_type),
+        disk_gb=int(disk_spec.get("bootDiskSizeGb", 0)) or DEFAULT_DISK_GB,
+        rest=json.dumps(rest, sort_keys=True),
+    )
+
+
+def disk_spec(shape: Shape) -> dict[str, Any]:
+    """The disk as the service answers it."""
+    return {"bootDiskType": shape.disk_type, "bootDiskSizeGb": shape.disk_gb}

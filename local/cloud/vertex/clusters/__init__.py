@@ -1,0 +1,1 @@
+"""Persistent resources: the shared clusters that jobs run on."""

@@ -1,0 +1,176 @@
+"""The methods of persistent resources."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from local.cloud import documents
+from local.cloud.documents import Body
+from local.cloud.quotas.metrics import drawn
+from local.cloud.vertex import operations
+from local.cloud.vertex.clusters import life, records, rules
+from local.cloud.vertex.clusters.records import Cluster, answer
+from local.cloud.vertex.clusters.work import apply_due
+from local.cloud.vertex.collection import Collection, Kind
+from local.cloud.vertex.jobs import life as job_life
+from local.cloud.vertex.jobs import table as jobs
+from local.cloud.vertex.names import cluster_name, location_name
+from local.cloud.vertex.rules import refuse
+from local.cloud.vertex.scheduling import availability, quota_usage
+from local.cloud.wire import (
+    ApiError,
+    Call,
+    Reply,
+    Route,
+    already_exists,
+    failed_precondition,
+    invalid_argument,
+    not_found,
+    unimplemented,
+)
+from local.cloud.world import World
+
+_KIND = Kind("PersistentResource", "/persistentResources", "resource", "persistentResources", trains=True)
+_UPDATABLE = "resource_pools.replica_count"
+_STOCK_OUT = 8
+
+
+class PersistentResources(Collection):
+    def __init__(self, world: World) -> None:
+        super().__init__(world, _KIND)
+
+    def routes(self) -> list[Route]:
+        return [*super().routes(), Route("POST", self.kind.each + ":reboot", self.reboot)]
+
+    def create(self, call: Call) -> Reply:
+        location = self.enter(call, "create", "submit")
+        cluster_id = call.query.get("persistentResourceId") or call.query.get("persistent_resource_id") or ""
+        body = self.sent(call)
+        refuse([*rules.id_mistakes(cluster_id), *rules.mistakes(body, location)])
+        if "raySpec" in body.get("resourceRuntimeSpec", {}):
+            raise unimplemented("Ray clusters (resource_runtime_spec.ray_spec) are not yet in the local cloud.")
+        account = body.get("resourceRuntimeSpec", {}).get("serviceAccountSpec", {}).get("serviceAccount")
+        if account:
+            self.world.access.require_act_as(call.principal, account)
+        apply_due(self.world)
+        name = cluster_name(location, cluster_id)
+        with self.world.store.transaction():
+            if records.get(self.world.store, name):
+                raise already_exists(f"The PersistentResource {name} already exists.")
+            operation = self._start(call, name, name, "CreatePersistentResource", life.CREATING)
+            declared = rules.defaulted(body, cluster_id)
+            cluster = life.created(name, declared, operation.name, self.world.clock.now(), self.world.settings)
+            records.put(self.world.store, self._fated(cluster, self.world.settings.create_error, fresh=True))
+        self.world.changed.set()
+        return Reply(body=operations.answer(operation))
+
+    def get(self, call: Call) -> Reply:
+        self.enter(call, "get")
+        apply_due(self.world)
+        return self.shown(call, self._answer(self._find(call)))
+
+    def list(self, call: Call) -> Reply:
+        location = self.enter(call, "list")
+        apply_due(self.world)
+        since = self.hidden_since(call) or "9"
+
+        def page(after: str, size: int) -> tuple[Sequence[Body], str]:
+            found, more = records.page(self.world.store, location, after, size)
+            return [self._answer(cluster) for cluster in found if cluster.create_time < since], more
+
+        return self.listed(call, page)
+
+    def delete(self, call: Call) -> Reply:
+        location = self.enter(call, "delete", "submit")
+        apply_due(self.world)
+        now = self.world.clock.now()
+        with self.world.store.transaction():
+            cluster = self._find(call)
+            if cluster.state in ("PROVISIONING", "REBOOTING", "STOPPING"):
+                raise failed_precondition(
+                    f"The PersistentResource {cluster.name} is in state {cluster.state} and cannot be deleted."
+                )
+            for job in jobs.alive_on(self.world.store, location, cluster.id):
+                if job.run:
+                    why = f"The persistent resource {cluster.id} was deleted."
+                    ended = job_life.cancelled(job, job.run, now, why)
+                    jobs.keep(self.world, job.run, ended)
+            operation = self._start(call, location_name(location), cluster.name, "Delete")
+            records.put(self.world.store, life.deleted(cluster, operation.name, now, self.world.settings))
+        # One that nothing holds back is gone at once, and the answer says so.
+        apply_due(self.world)
+        self.world.changed.set()
+        return Reply(body=operations.answer(operations.current(self.world.store, operation)))
+
+    def patch(self, call: Call) -> Reply:
+        self.enter(call, "update", "submit")
+        paths = documents.mask(call)
+        self.sent(call)
+        apply_due(self.world)
+        self._find(call)
+        if not paths:
+            raise invalid_argument("The update mask is required.")
+        for path in paths:
+            if path not in (_UPDATABLE, "resourcePools.replicaCount"):
+                raise invalid_argument(f"Unrecognized path: {path}")
+        raise ApiError(
+            400, self.world.settings.patch_refusal, "Currently we only support the update function on Ray cluster"
+        )
+
+    def reboot(self, call: Call) -> Reply:
+        location = self.enter(call, "update", "submit")
+        call.object()
+        apply_due(self.world)
+        now = self.world.clock.now()
+        with self.world.store.transaction():
+            cluster = self._find(call)
+            if cluster.state not in ("RUNNING", "ERROR"):
+                raise failed_precondition(
+                    f"The PersistentResource {cluster.name} is in state {cluster.state}; "
+                    "only one in RUNNING or ERROR can be rebooted."
+                )
+            for job in jobs.started(self.world.store, location, cluster.id):
+                if job.run:
+                    lost = job_life.lost(job, job.run, now, self.world.settings)
+                    jobs.keep(self.world, job.run, lost)
+            operation = self._start(call, cluster.name, cluster.name, "RebootPersistentResource", life.REBOOTING)
+            rebooted = life.rebooted(cluster, operation.name, now, self.world.settings)
+            fresh = not cluster.holds_machines
+            records.put(self.world.store, self._fated(rebooted, self.world.settings.reboot_error, fresh=fresh))
+        self.world.changed.set()
+        return Reply(body=operations.answer(operation))
+
+    def _find(self, call: Call) -> Cluster:
+        cluster = records.get(self.world.store, self.named(call))
+        if cluster is None:
+            raise not_found("The PersistentResource does not exist.")
+        return cluster
+
+    def _answer(self, cluster: Cluster) -> Body:
+        used: Counter[str] = quota_usage.pool_use(self.world.store, cluster.region, cluster.id)
+        return answer(cluster, used)
+
+    def _start(self, call: Call, parent: str, target: str, verb: str, progress: str = "") -> operations.Operation:
+        metadata = f"{verb}OperationMetadata"
+        response = "Empty" if verb == "Delete" else _KIND.message
+        return operations.start(self.world, call.params["version"], parent, target, metadata, response, progress)
+
+    def _fated(self, cluster: Cluster, doomed: str, *, fresh: bool) -> Cluster:
+        """The cluster with the error it will end in: a setting's or, where it needs machines (`fresh`), for want of
+        quota or of machines. Raises 429."""
+        settings = self.world.settings
+        if doomed and cluster.id.startswith(doomed):
+            message = settings.create_error_message.format(region=cluster.region)
+            return life.fated(cluster, {"code": _STOCK_OUT, "message": message})
+        if not fresh:
+            return cluster
+        needs = drawn(cluster.machines())
+        over = quota_usage.beyond(self.world, cluster.region, needs, quota_usage.in_use(self.world, cluster.region))
+        if over:
+            refusal = quota_usage.refusal(over)
+            if settings.cluster_quota == "reject":
+                raise refusal
+            return life.fated(cluster, {"code": _STOCK_OUT, "message": refusal.message})
+        if not availability.suffices(self.world, cluster, self.world.clock.now()):
+            message = settings.create_error_message.format(region=cluster.region)
+            return life.fated(cluster, {"code": _STOCK_OUT, "message": message})
+        return cluster

@@ -1,0 +1,184 @@
+"""What the service takes as a persistent resource, and what it fills in (vertex-rules 1.1, 1.2, 1.4, 1.5)."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from local.cloud.supply import machines
+from local.cloud.supply.shape import DEFAULT_DISK_GB
+from local.cloud.vertex.names import CLUSTER_ID
+from local.cloud.vertex.rules import Mistake, display_name_mistakes, label_mistakes
+
+MAX_NODES = 1000
+_OUTPUT_ONLY = (
+    "state",
+    "error",
+    "createTime",
+    "startTime",
+    "updateTime",
+    "resourceRuntime",
+    "satisfiesPzs",
+    "satisfiesPzi",
+)
+_NETWORK = re.compile(r"projects/[^/]+/global/networks/[^/]+")
+_ATTACHMENT = re.compile(r"projects/[^/]+/regions/[^/]+/networkAttachments/[^/]+|[a-z]([-a-z0-9]*[a-z0-9])?")
+_KMS_KEY = re.compile(r"projects/[^/]+/locations/([^/]+)/keyRings/[^/]+/cryptoKeys/[^/]+")
+_ROOT = "persistent_resource"
+
+
+def id_mistakes(cluster_id: str) -> list[Mistake]:
+    if CLUSTER_ID.fullmatch(cluster_id):
+        return []
+    wanted = "^[a-z]([a-z0-9-]{0,61}[a-z0-9])?$"
+    return [Mistake("persistent_resource_id", f'The id "{cluster_id}" must match {wanted}.')]
+
+
+def mistakes(body: Mapping[str, Any], region: str) -> list[Mistake]:
+    """All that is wrong with a create's canonical body."""
+    found = display_name_mistakes(f"{_ROOT}.display_name", body.get("displayName", ""))
+    found += label_mistakes(f"{_ROOT}.labels", body.get("labels", {}))
+    pools = body.get("resourcePools", [])
+    if not pools:
+        found.append(Mistake(f"{_ROOT}.resource_pools", "At least one resource pool is required."))
+    ray = "raySpec" in body.get("resourceRuntimeSpec", {})
+    for at, pool in enumerate(pools):
+        found += _pool(f"{_ROOT}.resource_pools[{at}]", pool, region, ray)
+    ids = [pool["id"] for pool in pools if pool.get("id")]
+    for repeated in sorted({name for name in ids if ids.count(name) > 1}):
+        found.append(Mistake(f"{_ROOT}.resource_pools.id", f'Resource pool id "{repeated}" is used more than once.'))
+    return [*found, *_network(body), *_encryption(body, region), *_service_account(body)]
+
+
+def defaulted(body: Mapping[str, Any], cluster_id: str) -> dict[str, Any]:
+    """The body as it will be answered: display name, pool ids, disks and counts filled in, output fields dropped."""
+    result = {key: value for key, value in body.items() if key not in _OUTPUT_ONLY and key != "name"}
+    result["displayName"] = body.get("displayName") or cluster_id
+    taken: set[str] = {pool["id"] for pool in body["resourcePools"] if pool.get("id")}
+    pools = []
+    for pool in body["resourcePools"]:
+        pool_id = pool.get("id") or _free(_generated_id(pool["machineSpec"]), taken)
+        taken.add(pool_id)
+        pools.append(_defaulted_pool(pool, pool_id))
+    result["resourcePools"] = pools
+    return result
+
+
+def _defaulted_pool(pool: Mapping[str, Any], pool_id: str) -> dict[str, Any]:
+    scaling = pool.get("autoscalingSpec", {})
+    disk = pool.get("diskSpec", {})
+    kind = disk.get("bootDiskType") or machines.default_disk_type(pool["machineSpec"]["machineType"])
+    return {
+        **{key: value for key, value in pool.items() if key != "usedReplicaCount"},
+        "id": pool_id,
+        "diskSpec": {"bootDiskType": kind, "bootDiskSizeGb": disk.get("bootDiskSizeGb", DEFAULT_DISK_GB)},
+        "replicaCount": pool.get("replicaCount") or scaling["minReplicaCount"],
+    }
+
+
+def _generated_id(machine: Mapping[str, Any]) -> str:
+    if "acceleratorType" not in machine:
+        return str(machine["machineType"])
+    accelerator = machine["acceleratorType"].lower().replace("_", "-")
+    return f"{machine['machineType']}-{accelerator}-{machine.get('acceleratorCount', 0)}"
+
+
+def _free(wanted: str, taken: set[str]) -> str:
+    candidates = (wanted if n == 1 else f"{wanted}-{n}" for n in range(1, len(taken) + 2))
+    return next(name for name in candidates if name not in taken)
+
+
+def _pool(path: str, pool: Mapping[str, Any], region: str, ray: bool) -> Iterator[Mistake]:
+    machine = pool.get("machineSpec", {})
+    if "reservationAffinity" in machine:
+        yield Mistake(
+            f"{path}.machine_spec.reservation_affinity", "Reservations are not supported on persistent resources."
+        )
+    if "tpuTopology" in machine or machine.get("acceleratorType", "").startswith("TPU"):
+        yield Mistake(f"{path}.machine_spec", "TPUs are not supported on persistent resources.")
+        return
+    for field, message in machines.table().mistakes(
+        machine.get("machineType", ""), machine.get("acceleratorType"), machine.get("acceleratorCount", 0), region
+    ):
+        yield Mistake(f"{path}.machine_spec.{field}", message)
+    yield from disk_mistakes(f"{path}.disk_spec", pool.get("diskSpec", {}))
+    yield from _replicas(path, pool, ray)
+
+
+def disk_mistakes(path: str, disk: Mapping[str, Any]) -> Iterator[Mistake]:
+    kind, size = disk.get("bootDiskType"), disk.get("bootDiskSizeGb")
+    if kind and kind not in machines.DISK_TYPES:
+        known = ", ".join(machines.DISK_TYPES)
+        yield Mistake(f"{path}.boot_disk_type", f'Boot disk type "{kind}" is not supported; supported: {known}.')
+    low, high = machines.DISK_GB
+    if size is not None and not low <= size <= high:
+        yield Mistake(f"{path}.boot_disk_size_gb", f"Boot disk size {size} GB must be between {low} and {high} GB.")
+
+
+def _replicas(path: str, pool: Mapping[str, Any], ray: bool) -> Iterator[Mistake]:
+    count = int(pool["replicaCount"]) if "replicaCount" in pool else None
+    scaling = pool.get("autoscalingSpec")
+    if scaling is None:
+        if count is None or count < 1:
+            yield Mistake(f"{path}.replica_count", "Replica count must be at least 1.")
+        elif count > MAX_NODES:
+            yield Mistake(f"{path}.replica_count", f"Replica count {count} is more than {MAX_NODES}.")
+        return
+    if "maxReplicaCount" not in scaling or ("minReplicaCount" not in scaling and not ray):
+        yield Mistake(f"{path}.autoscaling_spec", "Both min_replica_count and max_replica_count must be set and > 0.")
+        return
+    low, high = int(scaling.get("minReplicaCount", 0)), int(scaling["maxReplicaCount"])
+    if low < (0 if ray else 1):
+        yield Mistake(f"{path}.autoscaling_spec.min_replica_count", "Min replica count must be greater than 0.")
+    if low >= high:
+        text = f"Max replica count {high} must be greater than min replica count {low}."
+        yield Mistake(f"{path}.autoscaling_spec.max_replica_count", text)
+    if high > MAX_NODES:
+        yield Mistake(
+            f"{path}.autoscaling_spec.max_replica_count", f"Max replica count {high} is more than {MAX_NODES}."
+        )
+    if count is not None and not low <= count <= high:
+        text = f"Replica count {count} must be between min replica count {low} and max replica count {high}."
+        yield Mistake(f"{path}.replica_count", text)
+
+
+def _network(body: Mapping[str, Any]) -> Iterator[Mistake]:
+    network = body.get("network", "")
+    if network and not _NETWORK.fullmatch(network):
+        text = f'Network "{network}" must be of the form projects/{{project}}/global/networks/{{network}}.'
+        yield Mistake(f"{_ROOT}.network", text)
+    if body.get("reservedIpRanges") and not network:
+        yield Mistake(f"{_ROOT}.reserved_ip_ranges", "Reserved IP ranges need a network.")
+    psc = body.get("pscInterfaceConfig")
+    if psc is None:
+        return
+    path = f"{_ROOT}.psc_interface_config"
+    if network:
+        yield Mistake(path, "A network and a PSC interface cannot both be set.")
+    if not _ATTACHMENT.fullmatch(psc.get("networkAttachment", "")):
+        yield Mistake(f"{path}.network_attachment", "The name or full path of a network attachment is required.")
+    for at, peering in enumerate(psc.get("dnsPeeringConfigs", [])):
+        where = f"{path}.dns_peering_configs[{at}]"
+        if not peering.get("domain", "").endswith("."):
+            yield Mistake(f"{where}.domain", 'The domain must end with ".".')
+        for key, field in (("targetProject", "target_project"), ("targetNetwork", "target_network")):
+            if not peering.get(key):
+                yield Mistake(f"{where}.{field}", "This field is required.")
+
+
+def _encryption(body: Mapping[str, Any], region: str) -> Iterator[Mistake]:
+    if "encryptionSpec" not in body:
+        return
+    key = body["encryptionSpec"].get("kmsKeyName", "")
+    match = _KMS_KEY.fullmatch(key)
+    if not match:
+        yield Mistake(f"{_ROOT}.encryption_spec.kms_key_name", f'"{key}" is not the name of a key.')
+    elif match[1] != region:
+        text = f"The key is in {match[1]}; it must be in the same region as the resource, {region}."
+        yield Mistake(f"{_ROOT}.encryption_spec.kms_key_name", text)
+
+
+def _service_account(body: Mapping[str, Any]) -> Iterator[Mistake]:
+    spec = body.get("resourceRuntimeSpec", {}).get("serviceAccountSpec", {})
+    if spec.get("serviceAccount") and not spec.get("enableCustomServiceAccount"):
+        path = f"{_ROOT}.resource_runtime_spec.service_account_spec.service_account"
+        yield Mistake(path, "A service account needs enable_custom_service_account.")

@@ -1,0 +1,46 @@
+"""Clusters brought up to date with the clock: made, rebooted or gone when that is due."""
+
+import shutil
+from dataclasses import replace
+from datetime import datetime
+
+from local.cloud.clock import timestamp
+from local.cloud.vertex import operations
+from local.cloud.vertex.clusters import life, records
+from local.cloud.vertex.clusters.records import Cluster
+from local.cloud.vertex.jobs import table as jobs
+from local.cloud.world import World
+
+
+def apply_due(world: World) -> None:
+    """Apply what is due to all clusters and tell their operations. Costs one read when nothing is."""
+    now = world.clock.now()
+    moment = timestamp(now)
+    due = [item for item in records.every(world.store) if item.change and item.due and item.due <= moment]
+    if not due:
+        return
+    gone = []
+    with world.store.transaction():
+        for stale in due:
+            cluster = records.get(world.store, stale.name)
+            if cluster and _settled(world, cluster, now):
+                gone.append(cluster)
+    for cluster in gone:
+        shutil.rmtree(world.state_folder / "pools" / cluster.id, ignore_errors=True)
+
+
+def _settled(world: World, cluster: Cluster, now: datetime) -> bool:
+    """Apply what is due to one cluster. Whether it is gone."""
+    store, moment = world.store, timestamp(now)
+    busy = bool(jobs.started(store, cluster.region, cluster.id))
+    settled = life.settled(cluster, now, busy=busy)
+    if settled is None:
+        records.remove(store, cluster.name)
+        operations.finish(store, cluster.operation, moment)
+        return True
+    if settled is not cluster:
+        records.put(store, replace(settled, operation=None))
+        error = dict(settled.error) if settled.error else None
+        progress = life.READY if cluster.change == "create" and error is None else ""
+        operations.finish(store, cluster.operation, moment, progress, error)
+    return False

@@ -1,0 +1,208 @@
+"""What the methods of all of Vertex AI's collections have in common: who may, which one, how it is shown and listed."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from local.cloud import document_filters, documents, identities
+from local.cloud.clock import timestamp
+from local.cloud.document_filters import Function
+from local.cloud.documents import Body, Pages
+from local.cloud.vertex import operations
+from local.cloud.vertex.messages import MESSAGES
+from local.cloud.vertex.names import location_name, region
+from local.cloud.wire import Call, Reply, Route, aborted, invalid_argument, not_found, unimplemented
+from local.cloud.world import World
+
+_AT = "/{version:v1|v1beta1}/projects/{project}/locations/{location}"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One type of resource: `path` is its collection's below a location (`/tensorboards/{tensorboard}/experiments`),
+    `one` the name of its id in paths, `noun` that of the collection in permissions and lists, `writable` what a client
+    may change, `rate` the limit that its calls count against ("" for none). Those that `train` are in regions of
+    training alone."""
+
+    message: str
+    path: str
+    one: str
+    noun: str
+    writable: tuple[str, ...] = ()
+    rate: str = "call"
+    trains: bool = False
+
+    @property
+    def base(self) -> str:
+        """The path template of the collection."""
+        return _AT + self.path
+
+    @property
+    def each(self) -> str:
+        """The path template of one resource."""
+        return f"{self.base}/{{{self.one}}}"
+
+
+class Collection:
+    """The methods of one kind, wherever it is kept."""
+
+    def __init__(self, world: World, kind: Kind) -> None:
+        self.world, self.kind = world, kind
+
+    def routes(self) -> list[Route]:
+        """Those of the standard methods that a class has; it adds its own."""
+        standard = (
+            ("POST", self.kind.base, "create"),
+            ("GET", self.kind.base, "list"),
+            ("GET", self.kind.each, "get"),
+            ("PATCH", self.kind.each, "patch"),
+            ("DELETE", self.kind.each, "delete"),
+        )
+        return [Route(verb, path, getattr(self, name)) for verb, path, name in standard if hasattr(self, name)]
+
+    def enter(self, call: Call, verb: str, rate: str | None = None, noun: str = "") -> str:
+        """Check who asks (`aiplatform.NOUN.VERB`) and how often. The call's location. Raises 400, 403, 429."""
+        location = region(call) if self.kind.trains else call.params["location"]
+        place = f"projects/{call.params['project']}/locations/{location}"
+        below = call.path.partition(f"/locations/{location}")[2].partition(":")[0]
+        resource = f"//aiplatform.googleapis.com/{place}"
+        if not self.kind.trains or self.kind.one in call.params:
+            resource += below
+        permission = f"aiplatform.{noun or self.kind.noun}.{verb}"
+        self.world.access.require(call.principal, permission, call.params["project"], resource)
+        rate = self.kind.rate if rate is None else rate
+        if rate:
+            self.world.limits.take(rate, location)
+        return location
+
+    def parent(self, call: Call) -> str:
+        """The full name of what the call's collection belongs to."""
+        above = self.kind.path.rpartition("/")[0]
+        filled = re.sub(r"\{(\w+)\}", lambda match: call.params[match[1]], above)
+        return location_name(call.params["location"]) + filled
+
+    def name(self, parent: str, resource_id: str) -> str:
+        return f"{parent}/{self.kind.path.rpartition('/')[2]}/{resource_id}"
+
+    def named(self, call: Call) -> str:
+        """The full name of the resource that the call is about."""
+        return self.name(self.parent(call), call.params[self.kind.one])
+
+    def sent(self, call: Call) -> Body:
+        """The resource that a client sent. Raises 400 for an unknown field."""
+        return MESSAGES.parse(call.params["version"], self.kind.message, call.object())
+
+    def shown(self, call: Call, body: Mapping[str, Any]) -> Reply:
+        return Reply(body=MESSAGES.render(call, call.params["version"], self.kind.message, body))
+
+    def listed(self, call: Call, pages: Pages[Body]) -> Reply:
+        """A page of resources, with the fields of the read mask alone."""
+        version, mask = call.params["version"], call.query.get("readMask") or call.query.get("read_mask") or ""
+        return documents.listed(
+            call, self.kind.noun, pages, lambda body: MESSAGES.render(call, version, self.kind.message, body, mask)
+        )
+
+    def hidden_since(self, call: Call) -> str:
+        """The moment from which on new resources are missing in a list that lags, "" in one that does not."""
+        lag = self.world.faults.take("lagging-list", call.method, call.path)
+        return timestamp(self.world.clock.now() - timedelta(seconds=lag.seconds)) if lag else ""
+
+    def done(
+        self, call: Call, target: str, metadata: str = "DeleteOperationMetadata", response: str = "Empty"
+    ) -> Reply:
+        """The operation of what is done already to the resource with this full name. Within a transaction."""
+        parent = location_name(call.params["location"])
+        return operations.done(self.world, call.params["version"], parent, target, metadata, response)
+
+
+class Documents(Collection):
+    """A collection of documents under their full names: canonical JSON of the API's own messages, which is made, read,
+    listed, changed and removed, and does nothing by itself."""
+
+    def __init__(self, world: World, kind: Kind) -> None:
+        super().__init__(world, kind)
+        self._documents = f"vertex.{kind.message}"
+
+    def get(self, call: Call) -> Reply:
+        self.enter(call, "get")
+        return self.shown(call, self.find(self.named(call)))
+
+    def list(self, call: Call) -> Reply:
+        self.enter(call, "list")
+        return self.listed_below(call, self.parent(call))
+
+    def look(self, name: str) -> Body | None:
+        """The resource with this full name."""
+        return self.world.store.get(self._documents, name)
+
+    def find(self, name: str) -> Body:
+        """Raises 404."""
+        found = self.look(name)
+        if found is None:
+            raise not_found(f"The {self.kind.message} {name} does not exist.")
+        return found
+
+    def below(self, parent: str) -> Sequence[Body]:
+        """All resources of this kind below a name, at whatever depth, oldest first."""
+        return [body for _, body in self.world.store.list(self._documents, f"{parent}/")]
+
+    def parsed(self, call: Call) -> Body:
+        """What a client sent, reduced to what it may set. Raises 400 for an unknown field."""
+        return {key: value for key, value in self.sent(call).items() if key in self.kind.writable}
+
+    def add(self, name: str, body: Mapping[str, Any]) -> Body:
+        """Keep a new resource."""
+        now = self.world.now()
+        return self._put({**body, "name": name, "createTime": now, "updateTime": now}, "0")
+
+    def change(self, body: Body) -> Body:
+        """Keep a resource that is there, changed: with a new etag and time."""
+        return self._put({**body, "updateTime": self.world.now()}, body["etag"])
+
+    def keep(self, body: Body) -> Body:
+        """Keep what the service itself changed: the etag that clients hold stays good."""
+        self.world.store.put(self._documents, body["name"], body)
+        return body
+
+    def remove(self, name: str) -> bool:
+        """Whether it was there."""
+        return self.world.store.delete(self._documents, name)
+
+    def patched(self, call: Call, found: Body) -> Body:
+        """What a resource becomes by a PATCH: the fields of the mask, or without one all that a client may set.
+
+        Raises 400 for a field that can't be changed, 409 ABORTED for an etag of another day.
+        """
+        sent = self.sent(call)
+        if sent.get("etag", found["etag"]) != found["etag"]:
+            # The official client reads both etags out of this text, and tries again with the newer one.
+            raise aborted(
+                f"Specified {self.kind.message} `etag`: `{sent['etag']}` does not match server `etag`: "
+                f"`{found['etag']}`"
+            )
+        fields = documents.masked(call) or self.kind.writable
+        for field in fields:
+            if "." in field:
+                raise unimplemented(f"The update mask '{field}' names a part of a field; only whole fields are served.")
+            if field not in self.kind.writable:
+                raise invalid_argument(f"The field '{field}' of a {self.kind.message} can't be changed.")
+        return documents.merged(found, sent, fields)
+
+    def listed_below(self, call: Call, parent: str, functions: Mapping[str, Function] | None = None) -> Reply:
+        """A page of the collection. Raises 400 for a filter, an order or a page token that is none."""
+        test = document_filters.parsed(call.query.get("filter", ""), functions)
+        since = self.hidden_since(call) or "9"
+        found: Iterable[Body] = (body for body in self.below(parent) if test(body) and body["createTime"] < since)
+        found = documents.in_order(found, call.query.get("orderBy", ""))
+        return documents.without_empty(self.listed(call, documents.sliced(found)))
+
+    def _put(self, body: Body, etag: str) -> Body:
+        milliseconds = int(datetime.fromisoformat(body["updateTime"]).timestamp() * 1000)
+        return self.keep({**body, "etag": str(max(milliseconds, int(etag) + 1))})
+
+
+def canonical(name: str) -> str:
+    """A full resource name with the project's number, whatever was sent."""
+    return re.sub(rf"^projects/{re.escape(identities.PROJECT_ID)}/", f"projects/{identities.PROJECT_NUMBER}/", name)

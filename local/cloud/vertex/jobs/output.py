@@ -1,0 +1,92 @@
+"""Job logs: from the replicas' files to Cloud Logging, in batches, each line once."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+from local.cloud import identities
+from local.cloud.clock import timestamp
+from local.cloud.logging.entries import write
+from local.cloud.nodes import logfile
+from local.cloud.nodes.logfile import Line
+from local.cloud.nodes.spec import LOG
+from local.cloud.vertex.jobs import replicas
+from local.cloud.vertex.jobs.records import Replica, Run
+from local.cloud.world import World
+
+_KIND = "jobLogPosition"
+_BATCH_BYTES = 1 << 20
+
+
+def tell(world: World, run: Run, said: Iterable[tuple[str, str]]) -> None:
+    """Write what the service says of a job: (severity, text) lines of now."""
+    lines = [Line(world.now(), severity, text, service=True) for severity, text in said]
+    _write(world, run, "service", lines, service=True)
+
+
+def forward(world: World, run: Run) -> None:
+    """Write new lines of all replicas, a batch of each. Position and lines are committed together."""
+    for replica in run.replicas:
+        _forward(world, run, replica)
+
+
+def drain(world: World, run: Run) -> None:
+    """Write all that is left of an attempt whose replicas have ended."""
+    with world.store.transaction():
+        for replica in run.replicas:
+            drain_replica(world, run, replica)
+
+
+def drain_replica(world: World, run: Run, replica: Replica) -> None:
+    """Write all that is left of one replica that has ended."""
+    with world.store.transaction():
+        while _forward(world, run, replica):
+            pass
+        world.store.delete(_KIND, _position(run, replica))
+
+
+def _forward(world: World, run: Run, replica: Replica) -> bool:
+    path: Path = replicas.folder(world, run, replica) / LOG
+    name = _position(run, replica)
+    with world.store.transaction():
+        offset = int((world.store.get(_KIND, name) or {"offset": 0})["offset"])
+        if not path.exists() or path.stat().st_size <= offset:
+            return False
+        lines, after = logfile.read(path, offset, _BATCH_BYTES)
+        if not lines:
+            return False
+        for service in (False, True):
+            chosen = [_here(world, line) for line in lines if line.service is service]
+            if chosen:
+                _write(world, run, replica.name, chosen, service)
+        world.store.put(_KIND, name, {"offset": after})
+    return True
+
+
+def _here(world: World, line: Line) -> Line:
+    return replace(line, time=timestamp(world.clock.here(datetime.fromisoformat(line.time))))
+
+
+def _write(world: World, run: Run, replica: str, lines: list[Line], service: bool) -> None:
+    task = "service" if service else replica
+    log = "ml.googleapis.com%2F" + run.id if service else replica
+    resource = {
+        "type": "ml_job",
+        "labels": {"job_id": run.id, "project_id": identities.PROJECT_ID, "task_name": task},
+    }
+    labels = {
+        "ml.googleapis.com/job_id/log_area": "root",
+        "ml.googleapis.com/task_name": replica,
+        "ml.googleapis.com/trial_id": run.trial or "",
+    }
+    entries = [
+        {"timestamp": line.time, "severity": line.severity, "labels": labels}
+        | ({"jsonPayload": line.fields} if line.fields is not None else {"textPayload": line.text})
+        for line in lines
+    ]
+    write(world, f"projects/{identities.PROJECT_ID}/logs/{log}", resource, entries)
+
+
+def _position(run: Run, replica: Replica) -> str:
+    return f"{run.id}/{run.attempt}/{replicas.folder_name(replica)}"

@@ -1,0 +1,225 @@
+"""A custom job: what people see of it, how it runs, and what each step in its life is made of."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any, Literal
+
+from local.cloud.clock import timestamp
+from local.cloud.supply.scenario import Lane
+from local.cloud.supply.shape import Shape, shape_of
+from local.cloud.vertex.names import id_of, location_of
+
+State = Literal[
+    "JOB_STATE_QUEUED",
+    "JOB_STATE_PENDING",
+    "JOB_STATE_RUNNING",
+    "JOB_STATE_CANCELLING",
+    "JOB_STATE_SUCCEEDED",
+    "JOB_STATE_FAILED",
+    "JOB_STATE_CANCELLED",
+    "JOB_STATE_EXPIRED",
+]
+ENDED = ("JOB_STATE_SUCCEEDED", "JOB_STATE_FAILED", "JOB_STATE_CANCELLED", "JOB_STATE_EXPIRED")
+Again = Literal["retry", "restart", "preempted"]
+"""Ends of an attempt that are not the job's: after an error; in the same place, as a worker restarted; without the
+machines, which were taken away."""
+CANCELLED, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED = 1, 4, 8
+DEFAULT_TIMEOUT_S = 7 * 24 * 3600
+
+
+@dataclass(frozen=True)
+class Demand:
+    """`count` replicas of one shape for the worker pool at `index`."""
+
+    index: int
+    shape: Shape
+    count: int
+
+
+@dataclass(frozen=True)
+class Replica:
+    """One replica that was given a machine: of a cluster's pool, of a reservation (its path), or neither.
+
+    `host` is its address, which it keeps when it is restarted in place; `restarts` counts that in this attempt, and
+    `lost` is the moment of the last one.
+    """
+
+    index: int
+    number: int
+    pool: str | None
+    host: str
+    port: int
+    open_port: int
+    reservation: str | None = None
+    restarts: int = 0
+    lost: str | None = None
+
+    @property
+    def name(self) -> str:
+        return f"workerpool{self.index}-{self.number}"
+
+    @property
+    def chief(self) -> bool:
+        return self.index == 0 and self.number == 0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run is to end once its replicas have: a state, or another attempt.
+
+    Replicas get SIGTERM and `grace_s` seconds until SIGKILL; 0 is SIGKILL at once, None the cloud's usual grace.
+    """
+
+    state: State | Again
+    code: int = 0
+    message: str = ""
+    grace_s: float | None = None
+
+    @property
+    def again(self) -> bool:
+        return self.state not in ENDED
+
+
+@dataclass(frozen=True)
+class Run:
+    """A job that has not ended. `number` orders runs by creation; `timeout_s` counts time in RUNNING; `trial` is the
+    id of the trial it runs, where it belongs to a tuning job.
+
+    - `max_wait_s`: how long a flex-start job may wait for machines (None: for ever), `deadline` when that is over
+    - `due`: when machines are looked for again; `tries`: how often there were none, since there were some
+    - `preemptions`: attempts that ended because machines were taken away; `restarts`: tries to go on after those
+    - `worn`: how often each replica was restarted, by name, since the last attempt that ended in an error
+    - `start_time`: first RUNNING; `running_since`: RUNNING of this attempt; `ran_s`: seconds in RUNNING before it
+    """
+
+    number: int
+    name: str
+    state: State
+    cluster: str | None
+    spot: bool
+    demands: tuple[Demand, ...]
+    timeout_s: float
+    may_retry: bool
+    email: str
+    attempt: int = 1
+    replicas: tuple[Replica, ...] = ()
+    start_time: str | None = None
+    outcome: Outcome | None = None
+    flex: bool = False
+    max_wait_s: float | None = None
+    restart_whole: bool = False
+    due: str | None = None
+    deadline: str | None = None
+    tries: int = 0
+    preemptions: int = 0
+    restarts: int = 0
+    worn: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    running_since: str | None = None
+    ran_s: float = 0.0
+    trial: str | None = None
+
+    @property
+    def id(self) -> str:
+        return id_of(self.name)
+
+    @property
+    def region(self) -> str:
+        return location_of(self.name)
+
+    @property
+    def lane(self) -> Lane:
+        return "spot" if self.spot else "flex-start" if self.flex else "standard"
+
+    @property
+    def holds_machines(self) -> bool:
+        return bool(self.replicas)
+
+    @property
+    def failures(self) -> int:
+        """Attempts that ended in an error."""
+        return self.attempt - 1 - self.preemptions
+
+    @property
+    def line(self) -> str:
+        """The queue it waits in: those who wait for machines and disks of the same kinds in the same way."""
+        kinds = {
+            f"{item.shape.machine_type}/{item.shape.accelerator_type or ''}/{item.shape.disk_type}"
+            for item in self.demands
+        }
+        return f"{self.lane} {' '.join(sorted(kinds))}"
+
+    def machines(self) -> list[tuple[Shape, int]]:
+        return [(demand.shape, demand.count) for demand in self.demands]
+
+
+@dataclass(frozen=True)
+class Job:
+    """What people see (canonical JSON) and, while it has not ended, how it runs. `said` is what the service has to say
+    of the step that led here: (severity, text) of log lines yet to be written."""
+
+    body: Mapping[str, Any]
+    run: Run | None
+    said: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def over(self) -> bool:
+        return self.run is None
+
+    def telling(self, text: str, severity: str = "INFO") -> "Job":
+        return replace(self, said=(*self.said, (severity, text)))
+
+
+def demands_of(spec: Mapping[str, Any]) -> tuple[Demand, ...]:
+    """What a canonical job spec needs; worker pools that are skipped (`{}`) need nothing."""
+    return tuple(
+        Demand(index, shape_of(pool["machineSpec"], pool.get("diskSpec", {})), int(pool["replicaCount"]))
+        for index, pool in enumerate(spec["workerPoolSpecs"])
+        if pool
+    )
+
+
+def changed(job: Job, run: Run, state: State, now: datetime) -> Job:
+    """A job that goes on in a state. Its time in RUNNING is counted when it leaves that."""
+    body = {**job.body, "state": state, "updateTime": timestamp(now)}
+    if run.start_time:
+        body["startTime"] = run.start_time
+    if run.state == "JOB_STATE_RUNNING" and state not in ("JOB_STATE_RUNNING", "JOB_STATE_CANCELLING"):
+        run = replace(run, ran_s=running_s(run, now), running_since=None)
+    return Job(body, replace(run, state=state), job.said)
+
+
+def ended(job: Job, run: Run, outcome: Outcome, now: datetime) -> Job:
+    """A job at its end: nothing is left to do for it."""
+    assert outcome.state in ENDED
+    moment = timestamp(now)
+    body = {**job.body, "state": outcome.state, "endTime": moment, "updateTime": moment}
+    if run.start_time:
+        body["startTime"] = run.start_time
+    if outcome.state != "JOB_STATE_SUCCEEDED":
+        body["error"] = {"code": outcome.code, "message": outcome.message}
+    return Job(body, None, job.said)
+
+
+def running_s(run: Run, now: datetime) -> float:
+    """Seconds in RUNNING, in all attempts together."""
+    since = run.running_since or run.start_time
+    if run.state != "JOB_STATE_RUNNING" or since is None:
+        return run.ran_s
+    return run.ran_s + (now - datetime.fromisoformat(since)).total_seconds()
+
+
+def dump(run: Run) -> dict[str, Any]:
+    """A run as a document for the store."""
+    return {**asdict(replace(run, worn={})), "worn": dict(run.worn)}
+
+
+def load(document: Mapping[str, Any]) -> Run:
+    """A run from its document. One of another version may lack fields, and have others."""
+    known = {item.name for item in fields(Run)}
+    demands = tuple(Demand(**{**item, "shape": Shape(**item["shape"])}) for item in document["demands"])
+    replicas = tuple(Replica(**item) for item in document["replicas"])
+    outcome = Outcome(**document["outcome"]) if document["outcome"] else None
+    plain = {name: value for name, value in document.items() if name in known}
+    return Run(**{**plain, "demands": demands, "replicas": replicas, "outcome": outcome})

@@ -1,0 +1,132 @@
+"""From a job that was placed to the specifications of its replicas, and the folders they run in."""
+
+import hashlib
+import os
+import shutil
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from local.cloud import identities, images
+from local.cloud.nodes import environment, mounts
+from local.cloud.nodes.environment import Place
+from local.cloud.nodes.mounts import Mount
+from local.cloud.nodes.spec import Identity, ReplicaSpec
+from local.cloud.vertex.jobs.records import Job, Replica, Run
+from local.cloud.world import World
+from local.environment import cloud_variables
+
+METRICS = "output.metrics"
+
+
+def job_folder(world: World, run: Run) -> Path:
+    return world.state_folder / "jobs" / run.id
+
+
+def folder(world: World, run: Run, replica: Replica) -> Path:
+    """Where a replica of the current attempt runs. One that was restarted has a folder of its own."""
+    return job_folder(world, run) / str(run.attempt) / folder_name(replica)
+
+
+def folder_name(replica: Replica) -> str:
+    """A replica's name, with a number for each time it was restarted in place."""
+    return f"{replica.name}.{replica.restarts}" if replica.restarts else replica.name
+
+
+def due(world: World, replica: Replica, now: datetime) -> bool:
+    """Whether a replica is to run by now. One that was lost is away for a while, by the setting as it is now."""
+    away = timedelta(seconds=world.settings.delay(world.settings.worker_restart_seconds))
+    return replica.lost is None or now >= datetime.fromisoformat(replica.lost) + away
+
+
+def metrics_folder(world: World, job_id: str) -> Path:
+    """Where a trial's replicas report metrics: a folder each with a file METRICS. It stays after the job's end."""
+    return world.state_folder / "jobs" / job_id / "hypertune"
+
+
+def specification(world: World, job: Job, run: Run, replica: Replica, token: str) -> ReplicaSpec:
+    """What the runner of a replica is told. `token` is the job's own."""
+    spec = job.body["jobSpec"]
+    pool = spec["workerPoolSpecs"][replica.index]
+    package, container = pool.get("pythonPackageSpec"), pool.get("containerSpec")
+    task = package or container
+    image = package["executorImageUri"] if package else container["imageUri"]
+    packages = tuple(package["packageUris"]) if package else ()
+    places = {item: Place(item.index, item.number, item.host, item.port, item.open_port) for item in run.replicas}
+    variables = environment.variables(
+        list(places.values()), places[replica], job_id=run.id, region=run.region, spec=spec, trial=run.trial
+    )
+    if run.trial:
+        variables["CLOUD_ML_HP_METRIC_FILE"] = str(metrics_folder(world, run.id) / replica.name / METRICS)
+    key = hashlib.sha256("\n".join((image, *packages)).encode()).hexdigest()[:10]
+    return ReplicaSpec(
+        name=replica.name,
+        url=world.url,
+        host=replica.host,
+        identity=_identity(run, replica, pool["machineSpec"]["machineType"], token),
+        image=image,
+        image_folder=str(_image_cache(world, run)),
+        environment_folder=str(job_folder(world, run) / str(run.attempt) / "environments" / key),
+        packages=packages,
+        module=package["pythonModule"] if package else "",
+        command=() if package else tuple(container.get("command", ())),
+        args=tuple(task.get("args", ())),
+        # The job's token as well as the endpoints, so that each client of ours finds the cloud from inside a job.
+        variables=cloud_variables(world.url, token) | variables,
+        user_variables={item["name"]: item.get("value", "") for item in task.get("env", ())},
+        threads=_threads(world, run),
+        grace_s=world.settings.kill_grace_seconds,
+        mounts=_mounts(world, pool),
+        keeps_packages=bool(run.cluster and run.trial),
+        shares_images=world.settings.image_builds == "once",
+    )
+
+
+def clean(world: World, run: Run) -> None:
+    """Remove what a job's machines had on their disks; logs and exit files stay."""
+    clean_folder(job_folder(world, run))
+
+
+def clean_folder(root: Path) -> None:
+    """The same for a job's folder."""
+    for path in (root / "images", *root.glob("*/environments"), *root.glob("*/*/work")):
+        shutil.rmtree(path, ignore_errors=True)
+    for path in root.glob("*/*/spec.json"):
+        path.unlink(missing_ok=True)
+
+
+def purpose(run: Run) -> str:
+    """What the job's tokens are minted for."""
+    return f"job {run.name}"
+
+
+def _mounts(world: World, pool: Mapping[str, Any]) -> tuple[Mount, ...]:
+    return tuple(
+        Mount(str(mounts.source(world.state_folder, mount["server"], mount["path"])), mount["mountPoint"])
+        for mount in pool.get("nfsMounts", ())
+    )
+
+
+def _identity(run: Run, replica: Replica, machine_type: str, token: str) -> Identity:
+    number = int(hashlib.sha256(f"{run.name}/{run.attempt}/{replica.name}".encode()).hexdigest()[:15], 16)
+    return Identity(
+        email=run.email,
+        project_id=identities.PROJECT_ID,
+        project_number=identities.PROJECT_NUMBER,
+        region=run.region,
+        instance_id=str(number),
+        machine_type=machine_type,
+        token=token,
+    )
+
+
+def _image_cache(world: World, run: Run) -> Path:
+    if run.cluster:
+        return images.cluster_cache(world.state_folder, run.cluster)
+    return job_folder(world, run) / "images"
+
+
+def _threads(world: World, run: Run) -> int:
+    chosen = world.settings.replica_threads
+    return chosen if chosen > 0 else max(1, (os.cpu_count() or 1) // len(run.replicas))

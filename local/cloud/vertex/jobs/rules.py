@@ -1,0 +1,152 @@
+"""What the service takes as a custom job, and what it fills in (vertex-rules 3)."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from local.cloud.nodes import mounts
+from local.cloud.supply import machines
+from local.cloud.supply.shape import disk_spec, shape_of
+from local.cloud.vertex.clusters.rules import disk_mistakes
+from local.cloud.vertex.jobs import strategies
+from local.cloud.vertex.rules import Mistake, display_name_mistakes, label_mistakes
+from local.cloud.wire import ApiError, unimplemented
+
+MAX_ENV = 100
+MAX_PACKAGES = 100
+MAX_ARGS_CHARACTERS = 100_000
+MAX_WORKER_POOLS = 4
+_C_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_MOUNT_POINT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*(/[A-Za-z0-9_][A-Za-z0-9._-]*)*")
+_PREBUILT = re.compile(r"((us|europe|asia)-docker\.pkg\.dev/vertex-ai/|gcr\.io/cloud-aiplatform/)\S+")
+
+
+def mistakes(body: Mapping[str, Any], region: str) -> list[Mistake]:
+    """All that is wrong with a create's canonical body, whatever it is to run on."""
+    found = display_name_mistakes("display_name", body.get("displayName", ""), required=True)
+    found += label_mistakes("labels", body.get("labels", {}))
+    spec = body.get("jobSpec", {})
+    pools = spec.get("workerPoolSpecs", [])
+    root = "job_spec.worker_pool_specs"
+    if not pools or not pools[0]:
+        found.append(Mistake(root, "At least one worker pool spec is required, the first of them for the chief."))
+    if len(pools) > MAX_WORKER_POOLS:
+        found.append(Mistake(root, f"At most {MAX_WORKER_POOLS} worker pool specs are supported."))
+    for at, pool in enumerate(pools):
+        if pool:
+            found += _worker_pool(f"{root}[{at}]", at, pool, region)
+    prefix = spec.get("baseOutputDirectory", {}).get("outputUriPrefix", "")
+    if "baseOutputDirectory" in spec and not prefix.startswith("gs://"):
+        path = "job_spec.base_output_directory.output_uri_prefix"
+        found.append(Mistake(path, f'"{prefix}" must be a Cloud Storage URI: gs://bucket/directory.'))
+    if (spec.get("tensorboard") or spec.get("experiment")) and not spec.get("serviceAccount"):
+        found.append(
+            Mistake("job_spec.service_account", "A service account is required with tensorboard or experiment.")
+        )
+    return [*found, *_scheduling(spec), *strategies.mistakes(spec)]
+
+
+def not_here(body: Mapping[str, Any]) -> ApiError | None:
+    """The 501 of a job that the service would take and this cloud can't run, or None."""
+    spec = body.get("jobSpec", {})
+    for at, pool in enumerate(spec.get("workerPoolSpecs", [])):
+        if pool.get("lustreMounts"):
+            return unimplemented(f"worker pool {at}: lustreMounts can't be mounted by the local cloud.")
+        if pool.get("nfsMounts") and not mounts.possible():
+            return unimplemented(f"worker pool {at}: nfsMounts need Linux with user namespaces in the local cloud.")
+    return None
+
+
+def timeout_s(spec: Mapping[str, Any], default: float) -> float:
+    """How long the job may run, in seconds."""
+    text = spec.get("scheduling", {}).get("timeout", "")
+    return float(text.removesuffix("s")) if text else default
+
+
+def defaulted(body: Mapping[str, Any]) -> dict[str, Any]:
+    """The body as it will be answered: what was sent, with each worker pool's disk filled in."""
+    spec = body["jobSpec"]
+    pools = [
+        {**pool, "diskSpec": disk_spec(shape_of(pool["machineSpec"], pool.get("diskSpec", {})))} if pool else {}
+        for pool in spec["workerPoolSpecs"]
+    ]
+    kept = {key: body[key] for key in ("displayName", "labels", "encryptionSpec") if key in body}
+    return {**kept, "jobSpec": {**spec, "workerPoolSpecs": pools}}
+
+
+def _worker_pool(path: str, at: int, pool: Mapping[str, Any], region: str) -> Iterator[Mistake]:
+    machine = pool.get("machineSpec", {})
+    for field, message in machines.table().mistakes(
+        machine.get("machineType", ""), machine.get("acceleratorType"), machine.get("acceleratorCount", 0), region
+    ):
+        yield Mistake(f"{path}.machine_spec.{field}", message)
+    yield from disk_mistakes(f"{path}.disk_spec", pool.get("diskSpec", {}))
+    count = int(pool.get("replicaCount", 0))
+    if count < 1:
+        yield Mistake(f"{path}.replica_count", "Replica count must be at least 1.")
+    if at == 0 and count > 1:
+        yield Mistake(f"{path}.replica_count", "Replica count of the first worker pool must be 1.")
+    yield from _nfs(path, pool.get("nfsMounts", []))
+    task = [key for key in ("containerSpec", "pythonPackageSpec") if key in pool]
+    if len(task) != 1:
+        yield Mistake(path, "Exactly one of container_spec and python_package_spec must be set.")
+    elif task == ["containerSpec"]:
+        yield from _container(f"{path}.container_spec", pool["containerSpec"])
+    else:
+        yield from _package(f"{path}.python_package_spec", pool["pythonPackageSpec"])
+
+
+def _nfs(path: str, found: Sequence[Mapping[str, Any]]) -> Iterator[Mistake]:
+    points = [mount.get("mountPoint", "") for mount in found]
+    for at, mount in enumerate(found):
+        where = f"{path}.nfs_mounts[{at}]"
+        if not mount.get("server"):
+            yield Mistake(f"{where}.server", "The address of the NFS server is required.")
+        if not mount.get("path", "").startswith("/"):
+            yield Mistake(f"{where}.path", f'"{mount.get("path", "")}" must start with "/".')
+        if not _MOUNT_POINT.fullmatch(points[at]):
+            yield Mistake(f"{where}.mount_point", f'"{points[at]}" must be the name of a folder under /mnt/nfs/.')
+        elif points.index(points[at]) < at:
+            yield Mistake(f"{where}.mount_point", f'"{points[at]}" is mounted more than once.')
+
+
+def _container(path: str, spec: Mapping[str, Any]) -> Iterator[Mistake]:
+    if not spec.get("imageUri"):
+        yield Mistake(f"{path}.image_uri", "Image URI is required.")
+    yield from _arguments(path, spec)
+
+
+def _package(path: str, spec: Mapping[str, Any]) -> Iterator[Mistake]:
+    image = spec.get("executorImageUri", "")
+    if not _PREBUILT.fullmatch(image):
+        text = f'Executor image "{image}" must be one of the pre-built container images of Vertex AI.'
+        yield Mistake(f"{path}.executor_image_uri", text)
+    packages = spec.get("packageUris", [])
+    if not packages:
+        yield Mistake(f"{path}.package_uris", "At least one package URI is required.")
+    if len(packages) > MAX_PACKAGES:
+        yield Mistake(f"{path}.package_uris", f"At most {MAX_PACKAGES} package URIs are supported.")
+    for at, uri in enumerate(packages):
+        if not re.fullmatch(r"gs://[^/]+/.+", uri):
+            yield Mistake(f"{path}.package_uris[{at}]", f'"{uri}" must be a Cloud Storage URI of a package.')
+    if not spec.get("pythonModule"):
+        yield Mistake(f"{path}.python_module", "Python module is required.")
+    yield from _arguments(path, spec)
+
+
+def _arguments(path: str, spec: Mapping[str, Any]) -> Iterator[Mistake]:
+    if sum(map(len, spec.get("args", []))) > MAX_ARGS_CHARACTERS:
+        yield Mistake(f"{path}.args", f"All arguments together may have {MAX_ARGS_CHARACTERS} characters.")
+    variables = spec.get("env", [])
+    if len(variables) > MAX_ENV:
+        yield Mistake(f"{path}.env", f"At most {MAX_ENV} environment variables are supported.")
+    for at, variable in enumerate(variables):
+        name = variable.get("name", "")
+        if not _C_IDENTIFIER.fullmatch(name):
+            yield Mistake(f"{path}.env[{at}].name", f'"{name}" must be a valid C identifier.')
+
+
+def _scheduling(spec: Mapping[str, Any]) -> Iterator[Mistake]:
+    scheduling = spec.get("scheduling", {})
+    if scheduling.get("timeout") and timeout_s(spec, 0) <= 0:
+        yield Mistake("job_spec.scheduling.timeout", "Timeout must be positive.")

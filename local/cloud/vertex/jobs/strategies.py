@@ -1,0 +1,134 @@
+"""What may be combined with each way to get machines (vertex-rules 4.1 and 4.2)."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from local.cloud.supply.scenario import Lane
+from local.cloud.vertex.rules import Mistake
+
+FLEX_ACCELERATORS = (
+    "NVIDIA_L4",
+    "NVIDIA_TESLA_A100",
+    "NVIDIA_A100_80GB",
+    "NVIDIA_H100_80GB",
+    "NVIDIA_H100_MEGA_80GB",
+    "NVIDIA_H200_141GB",
+    "NVIDIA_B200",
+)
+MAX_FLEX_TIMEOUT_S = 7 * 24 * 3600
+DEFAULT_MAX_WAIT_S = 24 * 3600
+AFFINITIES = ("NO_RESERVATION", "ANY_RESERVATION", "SPECIFIC_RESERVATION")
+RESERVATION_KEY = "compute.googleapis.com/reservation-name"
+_LANES: Mapping[str, Lane] = {"SPOT": "spot", "LOW_COST": "spot", "FLEX_START": "flex-start"}
+_POOLS = "job_spec.worker_pool_specs"
+_STRATEGY = "job_spec.scheduling.strategy"
+_RESERVATION = re.compile(
+    r"projects/[^/]+/zones/[^/]+/reservations/[^/]+(/reservationBlocks/[^/]+(/reservationSubBlocks/[^/]+)?)?"
+)
+
+
+def lane(spec: Mapping[str, Any]) -> Lane:
+    """How a canonical job spec gets its machines."""
+    return _LANES.get(spec.get("scheduling", {}).get("strategy", ""), "standard")
+
+
+def max_wait_s(spec: Mapping[str, Any]) -> float | None:
+    """How long a flex-start job may wait for machines, None for ever; None too for other jobs."""
+    if lane(spec) != "flex-start":
+        return None
+    text = spec.get("scheduling", {}).get("maxWaitDuration", f"{DEFAULT_MAX_WAIT_S}s")
+    return _seconds(text) or None
+
+
+def mistakes(spec: Mapping[str, Any]) -> Iterator[Mistake]:
+    """What a canonical job spec combines that does not go together."""
+    strategy = spec.get("scheduling", {}).get("strategy", "")
+    if _seconds(spec.get("scheduling", {}).get("maxWaitDuration", "0s")) < 0:
+        yield Mistake("job_spec.scheduling.max_wait_duration", "Max wait duration must not be negative.")
+    yield from _affinities(spec)
+    if spec.get("persistentResourceId"):
+        yield from _on_cluster(spec, strategy)
+    if lane(spec) == "flex-start":
+        yield from _flex(spec)
+    if lane(spec) == "spot":
+        yield from _spot(spec)
+
+
+def affinity_of(machine: Mapping[str, Any]) -> str:
+    """The reservation affinity type of a canonical machine spec; NO_RESERVATION is that of one without."""
+    found = machine.get("reservationAffinity", {}).get("reservationAffinityType", "")
+    return "NO_RESERVATION" if found in ("", "TYPE_UNSPECIFIED") else str(found)
+
+
+def machine_specs(spec: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    """(path, canonical machine spec) of each worker pool that is not skipped."""
+    pools = enumerate(spec.get("workerPoolSpecs", []))
+    return [(f"{_POOLS}[{at}].machine_spec", pool.get("machineSpec", {})) for at, pool in pools if pool]
+
+
+def _on_cluster(spec: Mapping[str, Any], strategy: str) -> Iterator[Mistake]:
+    if lane(spec) != "standard":
+        yield Mistake(_STRATEGY, f"Strategy {strategy} is not supported on a persistent resource.")
+    for path, machine in machine_specs(spec):
+        if affinity_of(machine) != "NO_RESERVATION":
+            text = "Reservations are not supported on a persistent resource."
+            yield Mistake(f"{path}.reservation_affinity", text)
+
+
+def _flex(spec: Mapping[str, Any]) -> Iterator[Mistake]:
+    timeout = spec.get("scheduling", {}).get("timeout")
+    if timeout and _seconds(timeout) > MAX_FLEX_TIMEOUT_S:
+        text = f"Timeout must be at most {MAX_FLEX_TIMEOUT_S}s (7 days) with strategy FLEX_START."
+        yield Mistake("job_spec.scheduling.timeout", text)
+    found = machine_specs(spec)
+    for path, machine in found:
+        accelerator = machine.get("acceleratorType", "")
+        if accelerator not in FLEX_ACCELERATORS:
+            known = ", ".join(FLEX_ACCELERATORS)
+            text = f"Strategy FLEX_START requires one of the accelerators {known}; this is {accelerator or 'none'}."
+            yield Mistake(f"{path}.accelerator_type", text)
+        if affinity_of(machine) != "NO_RESERVATION":
+            yield Mistake(f"{path}.reservation_affinity", "Reservations are not supported with strategy FLEX_START.")
+        if _configuration(machine) != _configuration(found[0][1]):
+            text = "With strategy FLEX_START all worker pools must have the same machine configuration."
+            yield Mistake(path, text)
+
+
+def _spot(spec: Mapping[str, Any]) -> Iterator[Mistake]:
+    for path, machine in machine_specs(spec):
+        pod = machine.get("acceleratorType", "").endswith(("_POD", "_LITEPOD"))
+        if pod or "tpuTopology" in machine:
+            yield Mistake(path, "TPU Pods are not supported with strategy SPOT.")
+
+
+def _affinities(spec: Mapping[str, Any]) -> Iterator[Mistake]:
+    for path, machine in machine_specs(spec):
+        where = f"{path}.reservation_affinity"
+        given = machine.get("reservationAffinity", {})
+        kind = affinity_of(machine)
+        if given and kind not in AFFINITIES:
+            yield Mistake(f"{where}.reservation_affinity_type", f"{kind} must be one of {', '.join(AFFINITIES)}.")
+        elif kind == "SPECIFIC_RESERVATION":
+            yield from _specific(where, given)
+        elif given.get("key") or given.get("values"):
+            yield Mistake(where, "Key and values are for SPECIFIC_RESERVATION only.")
+
+
+def _specific(where: str, given: Mapping[str, Any]) -> Iterator[Mistake]:
+    if given.get("key") != RESERVATION_KEY:
+        yield Mistake(f"{where}.key", f'Key "{given.get("key", "")}" must be "{RESERVATION_KEY}".')
+    if not given.get("values"):
+        yield Mistake(f"{where}.values", "At least one reservation is required.")
+    for at, value in enumerate(given.get("values", [])):
+        if not _RESERVATION.fullmatch(value):
+            text = f'"{value}" must be of the form projects/PROJECT/zones/ZONE/reservations/NAME.'
+            yield Mistake(f"{where}.values[{at}]", text)
+
+
+def _configuration(machine: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in machine.items() if key != "reservationAffinity"}
+
+
+def _seconds(text: str) -> float:
+    return float(text.removesuffix("s"))

@@ -1,0 +1,170 @@
+"""How a custom job gets in: what is asked of it beside its own body, and its first entry in the books."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from local.cloud import identities
+from local.cloud.supply import records as scenarios
+from local.cloud.vertex.clusters import records as clusters
+from local.cloud.vertex.clusters.records import Cluster
+from local.cloud.vertex.jobs import life, rules, strategies, table, waiting
+from local.cloud.vertex.jobs.records import DEFAULT_TIMEOUT_S, Job, Run, demands_of
+from local.cloud.vertex.metadata import experiment_runs
+from local.cloud.vertex.names import cluster_name, job_name
+from local.cloud.vertex.rules import Mistake, refuse
+from local.cloud.vertex.scheduling import placement, queues, quota_usage
+from local.cloud.vertex.scheduling import reservations as reserving
+from local.cloud.vertex.tensorboard import log_uploads
+from local.cloud.wire import failed_precondition, not_found, resource_exhausted
+from local.cloud.world import World
+
+_FIRST_ID = 7_000_000_000_000_000_000
+
+
+def checked(body: Mapping[str, Any], location: str, root: str = "job_spec") -> dict[str, Any]:
+    """A create's canonical body with its defaults. Raises 400, and 501 for what this cloud can't run yet.
+
+    `root` is the path of the job spec in the request, for the fields that errors name.
+    """
+    _refuse(rules.mistakes(body, location), root)
+    declared = rules.defaulted(body)
+    missing = rules.not_here(declared)
+    if missing:
+        raise missing
+    return declared
+
+
+def admit(
+    world: World, principal: str | None, location: str, declared: Mapping[str, Any], root: str = "job_spec"
+) -> str:
+    """The service account that a job with its defaults will run as. Raises 400, 403, 404, 429.
+
+    `principal` is who asks, or None for the cloud itself, which was asked by somebody before.
+    """
+    spec = declared["jobSpec"]
+    cluster_id = spec.get("persistentResourceId")
+    if cluster_id:
+        email = _admit_to_pool(world, location, cluster_id, declared, root)
+    else:
+        _admit_beside(world, location, spec, root)
+        email = spec.get("serviceAccount") or identities.CUSTOM_CODE_AGENT
+    if spec.get("serviceAccount"):
+        _check_account(world, principal, spec["serviceAccount"])
+    experiment_runs.check(world, spec)
+    log_uploads.check(world, location, spec)
+    return email
+
+
+def submit(world: World, location: str, declared: Mapping[str, Any], email: str, *, trial: str | None = None) -> Job:
+    """Write a new job, and start it when nobody waits before it. Within a transaction.
+
+    `trial` is the id of the trial that the job runs, for those of a tuning job.
+    """
+    store, spec, now = world.store, declared["jobSpec"], world.now()
+    number = store.next_id("customJob")
+    name = job_name(location, str(_FIRST_ID + number))
+    cluster_id = spec.get("persistentResourceId")
+    scheduling, lane = spec.get("scheduling", {}), strategies.lane(spec)
+    run = Run(
+        number=number,
+        name=name,
+        state="JOB_STATE_QUEUED",
+        cluster=cluster_id,
+        spot=lane == "spot",
+        flex=lane == "flex-start",
+        demands=demands_of(spec),
+        timeout_s=rules.timeout_s(spec, DEFAULT_TIMEOUT_S),
+        max_wait_s=strategies.max_wait_s(spec),
+        may_retry=not scheduling.get("disableRetries", False),
+        restart_whole=bool(scheduling.get("restartJobOnWorkerRestart", False)),
+        email=email,
+        trial=trial,
+    )
+    spec = experiment_runs.joined(world, spec, name, declared["displayName"])
+    log_uploads.expect(world, spec, name, declared["displayName"])
+    body = {**declared, "jobSpec": spec, "name": name, "state": run.state, "createTime": now, "updateTime": now}
+    table.keep(world, run, waiting.waiting(Job(body, run), run, world.clock.now()))
+    # Who is behind others in the flex-start queue is told so; other jobs behind others cost nothing here.
+    if run.flex or table.first_of_line(store, run):
+        queues.serve(world, location, cluster_id, world.clock.now())
+    made = table.get(store, name)
+    assert made is not None
+    return made
+
+
+def cancel(world: World, name: str, message: str) -> None:
+    """End a job, which may be over or gone already. Within a transaction."""
+    job = table.get(world.store, name)
+    if job is not None and job.run is not None:
+        table.keep(world, job.run, life.cancelled(job, job.run, world.clock.now(), message))
+
+
+def _admit_to_pool(world: World, location: str, cluster_id: str, body: Mapping[str, Any], root: str) -> str:
+    """Check a job against the cluster it names; the service account it will run as. Raises 400, 404, 429."""
+    spec = body["jobSpec"]
+    cluster = clusters.get(world.store, cluster_name(location, cluster_id))
+    if cluster is None:
+        raise not_found("The PersistentResource does not exist.")
+    if not cluster.takes_jobs:
+        raise failed_precondition(
+            f"The PersistentResource {cluster.name} is in state {cluster.state} and does not take jobs."
+        )
+    _refuse(_disagreements(body, cluster, world.settings.job_service_account == "reject"), root)
+    demands = demands_of(spec)
+    _refuse(placement.mistakes(demands, cluster), root)
+    if world.settings.full_pool == "reject":
+        used = quota_usage.pool_use(world.store, location, cluster_id)
+        if placement.place(demands, cluster.pools, used) is None:
+            raise resource_exhausted(f"The PersistentResource {cluster.name} has too few free replicas.")
+    return (
+        spec.get("serviceAccount") or cluster.service_account_spec.get("serviceAccount") or identities.CUSTOM_CODE_AGENT
+    )
+
+
+def _check_account(world: World, principal: str | None, email: str) -> None:
+    """The caller may run jobs as the account, and it exists. Raises 403, 400."""
+    if principal is not None:
+        world.access.require_act_as(principal, email)
+    ours = email.endswith(f"@{identities.PROJECT_ID}.iam.gserviceaccount.com")
+    if ours and world.store.get("serviceAccount", email) is None:
+        raise failed_precondition(f"Service account {email} does not exist.")
+
+
+def _admit_beside(world: World, location: str, spec: Mapping[str, Any], root: str) -> None:
+    """Refuse what no amount of waiting would let run: reservations that don't fit, more than the limit itself.
+
+    Raises 400, 429.
+    """
+    reservations = scenarios.current(world).scenario.reservations
+    refused = world.settings.spot_reservation == "reject"
+    _refuse(reserving.mistakes(spec, location, reservations, spot_refused=refused), root)
+    over = quota_usage.beyond(world, location, quota_usage.draw_of_spec(spec, world.settings), {})
+    if over:
+        raise quota_usage.refusal(over)
+
+
+def _disagreements(body: Mapping[str, Any], cluster: Cluster, strict: bool) -> list[Mistake]:
+    """Where a job contradicts its cluster: service account, network, encryption (vertex-rules 2)."""
+    spec, found = body["jobSpec"], []
+    account = spec.get("serviceAccount")
+    default = cluster.service_account_spec.get("serviceAccount")
+    if cluster.custom_service_account and not account and not default:
+        text = f"A service account is required: persistent resource {cluster.id} has custom service accounts enabled."
+        found.append(Mistake("job_spec.service_account", text))
+    if not cluster.custom_service_account and account and strict:
+        text = f"Persistent resource {cluster.id} does not have custom service accounts enabled."
+        found.append(Mistake("job_spec.service_account", text))
+    if spec.get("network", "") != cluster.body.get("network", "") and "network" in spec:
+        text = f'Network must be that of persistent resource {cluster.id}: "{cluster.body.get("network", "")}".'
+        found.append(Mistake("job_spec.network", text))
+    key = cluster.body.get("encryptionSpec", {}).get("kmsKeyName", "")
+    if "encryptionSpec" in body and body["encryptionSpec"].get("kmsKeyName", "") != key:
+        text = f'The key must be that of persistent resource {cluster.id}: "{key}".'
+        found.append(Mistake("encryption_spec.kms_key_name", text))
+    return found
+
+
+def _refuse(mistakes: Sequence[Mistake], root: str) -> None:
+    refuse([replace(item, field=re.sub(r"^job_spec", root, item.field)) for item in mistakes])

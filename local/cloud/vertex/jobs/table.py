@@ -1,0 +1,161 @@
+"""Custom jobs in the store: a table of their own, indexed for lists and for the scheduler."""
+
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from local.cloud.store import Store
+from local.cloud.vertex.jobs import output, records
+from local.cloud.vertex.jobs.records import Job, Run
+from local.cloud.world import World
+
+NAME = "custom_jobs"
+_TABLES = (
+    """CREATE TABLE IF NOT EXISTS custom_jobs (
+        number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, region TEXT NOT NULL, cluster TEXT, state TEXT NOT NULL,
+        display_name TEXT NOT NULL, create_time TEXT NOT NULL, body TEXT NOT NULL, run TEXT)""",
+    "CREATE INDEX IF NOT EXISTS custom_jobs_by_age ON custom_jobs (region, number)",
+    "CREATE INDEX IF NOT EXISTS custom_jobs_by_state ON custom_jobs (region, state, number)",
+    "CREATE INDEX IF NOT EXISTS custom_jobs_by_display_name ON custom_jobs (region, display_name)",
+    "CREATE INDEX IF NOT EXISTS custom_jobs_alive ON custom_jobs (state, cluster, number) WHERE run IS NOT NULL",
+    # Those without machines; `due` is when they look for some ("" is at once), `deadline` when they have waited enough.
+    """CREATE TABLE IF NOT EXISTS waiting_jobs (
+        number INTEGER PRIMARY KEY, region TEXT NOT NULL, cluster TEXT, line TEXT NOT NULL, due TEXT NOT NULL,
+        deadline TEXT)""",
+    "CREATE INDEX IF NOT EXISTS waiting_jobs_in_line ON waiting_jobs (region, cluster, line, number)",
+    "CREATE INDEX IF NOT EXISTS waiting_jobs_by_deadline ON waiting_jobs (deadline) WHERE deadline IS NOT NULL",
+)
+_HOLDS = (
+    "run IS NOT NULL AND state IN ('JOB_STATE_PENDING', 'JOB_STATE_RUNNING', 'JOB_STATE_CANCELLING') "
+    "AND NOT EXISTS (SELECT 1 FROM waiting_jobs WHERE waiting_jobs.number = custom_jobs.number)"
+)
+
+
+def open_table(store: Store) -> None:
+    """Make the tables where they are missing."""
+    with store.transaction():
+        for statement in _TABLES:
+            store.execute(statement)
+        # Jobs that waited under a cloud that had no table of those.
+        queued = store.execute(
+            "SELECT number, region, run FROM custom_jobs WHERE run IS NOT NULL AND state = 'JOB_STATE_QUEUED' "
+            "AND number NOT IN (SELECT number FROM waiting_jobs)"
+        )
+        for number, region, text in queued.fetchall():
+            _place_in_line(store, number, region, records.load(json.loads(text)))
+
+
+def put(store: Store, number: int, region: str, body: Mapping[str, Any], run: Run | None) -> None:
+    """Write a job, new or changed."""
+    spec = body["jobSpec"]
+    values = (number, body["name"], region, spec.get("persistentResourceId"), body["state"], body["displayName"])
+    text = json.dumps(body, separators=(",", ":"))
+    running = None if run is None else json.dumps(records.dump(run), separators=(",", ":"))
+    store.execute(
+        "INSERT INTO custom_jobs (number, name, region, cluster, state, display_name, create_time, body, run) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (number) DO UPDATE SET "
+        "state = excluded.state, body = excluded.body, run = excluded.run",
+        (*values, body["createTime"], text, running),
+    )
+    if run is None or run.replicas:
+        store.execute("DELETE FROM waiting_jobs WHERE number = ?", (number,))
+    else:
+        _place_in_line(store, number, region, run)
+
+
+def keep(world: World, run: Run, job: Job) -> None:
+    """Write a job after a step; `run` is it before. Within a transaction."""
+    put(world.store, run.number, run.region, job.body, job.run)
+    if job.said:
+        output.tell(world, run, job.said)
+
+
+def _place_in_line(store: Store, number: int, region: str, run: Run) -> None:
+    store.execute(
+        "INSERT OR REPLACE INTO waiting_jobs (number, region, cluster, line, due, deadline) VALUES (?, ?, ?, ?, ?, ?)",
+        (number, region, run.cluster, run.line, run.due or "", run.deadline),
+    )
+
+
+def get(store: Store, name: str) -> Job | None:
+    row = store.execute("SELECT body, run FROM custom_jobs WHERE name = ?", (name,)).fetchone()
+    return None if row is None else _job(row)
+
+
+def remove(store: Store, name: str) -> None:
+    """Forget a job that has ended."""
+    store.execute("DELETE FROM custom_jobs WHERE name = ?", (name,))
+
+
+def started(store: Store, region: str | None = None, cluster: str | None = None) -> list[Job]:
+    """Jobs that hold machines, oldest first: of everywhere, of a region, of a cluster."""
+    rows = store.execute(
+        f"SELECT body, run FROM custom_jobs WHERE {_HOLDS} "
+        "AND (?1 IS NULL OR region = ?1) AND (?2 IS NULL OR cluster = ?2) ORDER BY number",
+        (region, cluster),
+    )
+    return [_again(row) for row in rows]
+
+
+def queued(store: Store, region: str, cluster: str | None, now: str, size: int) -> list[Job]:
+    """The jobs that look for a cluster's machines, or (None) for machines of their own: the oldest of each line."""
+    lines = store.execute("SELECT DISTINCT line FROM waiting_jobs WHERE region = ? AND cluster IS ?", (region, cluster))
+    found = []
+    for (line,) in lines.fetchall():
+        rows = store.execute(
+            "SELECT number, body, run FROM custom_jobs WHERE number IN (SELECT number FROM waiting_jobs "
+            "WHERE region = ? AND cluster IS ? AND line = ? AND due <= ? ORDER BY number LIMIT ?)",
+            (region, cluster, line, now, size),
+        )
+        found += [(number, _again((body, run))) for number, body, run in rows]
+    return [job for _, job in sorted(found, key=lambda item: item[0])]
+
+
+def first_of_line(store: Store, run: Run) -> bool:
+    """Whether nobody who waits for the same came before."""
+    row = store.execute(
+        "SELECT EXISTS (SELECT 1 FROM waiting_jobs WHERE region = ? AND cluster IS ? AND line = ? AND number < ?)",
+        (run.region, run.cluster, run.line, run.number),
+    )
+    return not row.fetchone()[0]
+
+
+def count_waiting(store: Store) -> int:
+    """How many jobs have no machines yet, or not any more."""
+    return int(store.execute("SELECT count(*) FROM waiting_jobs").fetchone()[0])
+
+
+def overdue(store: Store, now: str) -> list[Job]:
+    """The jobs that have waited as long as they may."""
+    rows = store.execute(
+        "SELECT body, run FROM custom_jobs WHERE number IN (SELECT number FROM waiting_jobs WHERE deadline <= ?)",
+        (now,),
+    )
+    return [_job(row) for row in rows]
+
+
+def queues(store: Store) -> list[tuple[str, str | None]]:
+    """The (region, cluster) pairs that jobs wait for; cluster None is machines of their own."""
+    rows = store.execute("SELECT DISTINCT region, cluster FROM waiting_jobs")
+    return [(region, cluster) for region, cluster in rows]
+
+
+def alive_on(store: Store, region: str, cluster: str) -> list[Job]:
+    """All jobs of a cluster that have not ended, waiting ones too."""
+    rows = store.execute(
+        "SELECT body, run FROM custom_jobs WHERE run IS NOT NULL AND region = ? AND cluster = ? ORDER BY number",
+        (region, cluster),
+    )
+    return [_job(row) for row in rows]
+
+
+def _job(row: tuple[str, str | None]) -> Job:
+    body, run = row
+    return Job(json.loads(body), None if run is None else records.load(json.loads(run)))
+
+
+@lru_cache(1024)
+def _again(row: tuple[str, str | None]) -> Job:
+    """The scheduler looks at what waits and runs ten times a second, and little of it has changed since."""
+    return _job(row)

@@ -1,0 +1,76 @@
+"""The methods of contexts: what is in them, and their children."""
+
+from local.cloud.vertex.collection import Documents, canonical
+from local.cloud.vertex.metadata import links
+from local.cloud.vertex.metadata.kinds import ARTIFACT, CONTEXT, EXECUTION
+from local.cloud.vertex.metadata.nodes import Nodes
+from local.cloud.wire import Call, Reply, Route, invalid_argument
+from local.cloud.world import World
+
+_MOST_PARENTS = 10
+
+
+class Contexts(Nodes):
+    def __init__(self, world: World) -> None:
+        super().__init__(world, CONTEXT)
+        self._members = {"artifacts": Documents(world, ARTIFACT), "executions": Documents(world, EXECUTION)}
+
+    def routes(self) -> list[Route]:
+        return [
+            *super().routes(),
+            Route("POST", f"{CONTEXT.each}:addContextArtifactsAndExecutions", self.add_members),
+            Route("POST", f"{CONTEXT.each}:addContextChildren", self.add_children),
+            Route("POST", f"{CONTEXT.each}:removeContextChildren", self.remove_children),
+            Route("GET", f"{CONTEXT.each}:queryContextLineageSubgraph", self.query_lineage),
+        ]
+
+    def add_members(self, call: Call) -> Reply:
+        body = self.entered(call, "AddContextArtifactsAndExecutionsRequest")
+        with self.world.store.transaction():
+            context = self.find(self.named(call))["name"]
+            for field, nodes in self._members.items():
+                for name in map(canonical, body.get(field, ())):
+                    links.join(self.world.store, context, nodes.find(name)["name"])
+        return Reply(body={})
+
+    def add_children(self, call: Call) -> Reply:
+        body = self.entered(call, "AddContextChildrenRequest")
+        with self.world.store.transaction():
+            parent = self.find(self.named(call))["name"]
+            for name in map(canonical, body.get("childContexts", ())):
+                child = self.find(name)
+                parents = list(child.get("parentContexts", ()))
+                if parent in parents:
+                    continue
+                if name == parent or name in self._ancestors(parent):
+                    raise invalid_argument(f"{name} can't be a child of {parent}: that would make a cycle.")
+                if len(parents) >= _MOST_PARENTS:
+                    raise invalid_argument(f"{name} has {_MOST_PARENTS} parents, the most that a context may have.")
+                self.keep({**child, "parentContexts": [*parents, parent]})
+        return Reply(body={})
+
+    def remove_children(self, call: Call) -> Reply:
+        body = self.entered(call, "RemoveContextChildrenRequest")
+        with self.world.store.transaction():
+            parent = self.find(self.named(call))["name"]
+            for name in map(canonical, body.get("childContexts", ())):
+                child = self.find(name)
+                parents = [other for other in child.get("parentContexts", ()) if other != parent]
+                self.keep({**child, "parentContexts": parents})
+        return Reply(body={})
+
+    def query_lineage(self, call: Call) -> Reply:
+        self.enter(call, "queryContextLineageSubgraph")
+        members = links.members(self.world.store, self.find(self.named(call))["name"])
+        events = [item for item in links.events(self.world.store) if {item["artifact"], item["execution"]} <= members]
+        return self.graph(call, members, members, events)
+
+    def _ancestors(self, name: str) -> set[str]:
+        found: set[str] = set()
+        ahead = [name]
+        while ahead:
+            context = self.look(ahead.pop()) or {}
+            fresh = set(context.get("parentContexts", ())) - found
+            found |= fresh
+            ahead += fresh
+        return found

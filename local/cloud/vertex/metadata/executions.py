@@ -1,0 +1,37 @@
+"""The methods of executions: what went in and out of them."""
+
+from local.cloud.vertex.collection import Documents, canonical
+from local.cloud.vertex.metadata import links
+from local.cloud.vertex.metadata.kinds import ARTIFACT, EXECUTION
+from local.cloud.vertex.metadata.nodes import Nodes
+from local.cloud.wire import Call, Reply, Route
+from local.cloud.world import World
+
+
+class Executions(Nodes):
+    def __init__(self, world: World) -> None:
+        super().__init__(world, EXECUTION)
+
+    def routes(self) -> list[Route]:
+        return [
+            *super().routes(),
+            Route("POST", f"{EXECUTION.each}:addExecutionEvents", self.add_events),
+            Route("GET", f"{EXECUTION.each}:queryExecutionInputsAndOutputs", self.query_inputs_and_outputs),
+        ]
+
+    def add_events(self, call: Call) -> Reply:
+        body = self.entered(call, "AddExecutionEventsRequest")
+        with self.world.store.transaction():
+            execution = self.find(self.named(call))["name"]
+            for event in body.get("events", ()):
+                artifact = Documents(self.world, ARTIFACT).find(canonical(event.get("artifact", "")))["name"]
+                moment = event.get("eventTime", self.world.now())
+                known = {"artifact": artifact, "execution": execution, "eventTime": moment}
+                links.record(self.world.store, {**event, **known})
+        return Reply(body={})
+
+    def query_inputs_and_outputs(self, call: Call) -> Reply:
+        self.enter(call, "queryExecutionInputsAndOutputs")
+        execution = self.find(self.named(call))["name"]
+        events = links.events(self.world.store, execution)
+        return self.graph(call, [item["artifact"] for item in events], [execution], events)

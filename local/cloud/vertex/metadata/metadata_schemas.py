@@ -1,0 +1,33 @@
+"""The methods of metadata schemas: kept as they are sent, and not used to check anything."""
+
+import re
+
+from local.cloud.vertex.collection import Documents
+from local.cloud.vertex.metadata.kinds import SCHEMA
+from local.cloud.vertex.metadata.metadata_stores import used
+from local.cloud.wire import Call, Reply, already_exists, invalid_argument
+from local.cloud.world import World
+
+_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,127}")
+
+
+class MetadataSchemas(Documents):
+    def __init__(self, world: World) -> None:
+        super().__init__(world, SCHEMA)
+
+    def create(self, call: Call) -> Reply:
+        self.enter(call, "create")
+        body = self.parsed(call)
+        if not body.get("schema"):
+            raise invalid_argument("The schema is required: an OpenAPI schema object in YAML.")
+        with self.world.store.transaction():
+            parent = self.parent(call)
+            used(self.world, parent)
+            schema_id = call.query.get("metadataSchemaId") or str(self.world.store.next_id("metadataSchema"))
+            if not _ID.fullmatch(schema_id):
+                raise invalid_argument(f'Invalid metadata schema id "{schema_id}".')
+            name = self.name(parent, schema_id)
+            if self.look(name):
+                raise already_exists(f"The MetadataSchema {name} already exists.")
+            made = self.add(name, body)
+        return self.shown(call, made)

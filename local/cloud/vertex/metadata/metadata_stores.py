@@ -1,0 +1,53 @@
+"""The methods of metadata stores. The store `default` is made by whoever uses it first."""
+
+import re
+
+from local.cloud.documents import Body
+from local.cloud.vertex.collection import Documents
+from local.cloud.vertex.metadata import links
+from local.cloud.vertex.metadata.kinds import ARTIFACT, CONTEXT, EXECUTION, SCHEMA, STORE
+from local.cloud.vertex.names import region
+from local.cloud.wire import Call, Reply, already_exists, invalid_argument
+from local.cloud.world import World
+
+DEFAULT = "default"
+_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,127}")
+
+
+class MetadataStores(Documents):
+    def __init__(self, world: World) -> None:
+        super().__init__(world, STORE)
+        self._content = tuple(Documents(world, kind) for kind in (CONTEXT, EXECUTION, ARTIFACT, SCHEMA))
+
+    def create(self, call: Call) -> Reply:
+        self.enter(call, "create", "submit")
+        region(call)
+        with self.world.store.transaction():
+            store_id = call.query.get("metadataStoreId") or str(self.world.store.next_id("metadataStore"))
+            if not _ID.fullmatch(store_id):
+                raise invalid_argument(f'Invalid metadata store id "{store_id}".')
+            name = self.name(self.parent(call), store_id)
+            if self.look(name):
+                raise already_exists(f"The MetadataStore {name} already exists.")
+            self.add(name, self.parsed(call))
+            return self.done(call, name, "CreateMetadataStoreOperationMetadata", STORE.message)
+
+    def delete(self, call: Call) -> Reply:
+        """Removes all that is in it as well."""
+        self.enter(call, "delete", "submit")
+        with self.world.store.transaction():
+            name = str(self.find(self.named(call))["name"])
+            for collection in self._content:
+                for body in collection.below(name):
+                    links.forget(self.world.store, body["name"])
+                    collection.remove(body["name"])
+            self.remove(name)
+            return self.done(call, name, "DeleteMetadataStoreOperationMetadata")
+
+
+def used(world: World, name: str) -> Body:
+    """The store with this full name, for something that is to be made in it. Raises 404. Within a transaction."""
+    stores = Documents(world, STORE)
+    if name.rpartition("/")[2] == DEFAULT and stores.look(name) is None:
+        return stores.add(name, {})
+    return stores.find(name)

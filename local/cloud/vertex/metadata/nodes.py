@@ -1,0 +1,119 @@
+"""The methods that contexts, executions and artifacts have in common."""
+
+import re
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+
+from local.cloud.document_filters import Function, Test
+from local.cloud.documents import Body
+from local.cloud.vertex.collection import Documents, canonical
+from local.cloud.vertex.messages import MESSAGES
+from local.cloud.vertex.metadata import links
+from local.cloud.vertex.metadata.kinds import ARTIFACT, CONTEXT, EXECUTION
+from local.cloud.vertex.metadata.metadata_stores import used
+from local.cloud.vertex.rules import display_name_mistakes, label_mistakes, refuse
+from local.cloud.wire import Call, Reply, already_exists, invalid_argument, not_found
+
+_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,127}")
+_IMMUTABLE = ("schemaTitle", "schemaVersion")
+
+
+class Nodes(Documents):
+    def create(self, call: Call) -> Reply:
+        self.enter(call, "create")
+        body = self.parsed(call)
+        self._check(body)
+        node_id = call.query.get(f"{self.kind.one}Id") or str(uuid.uuid4())
+        if not _ID.fullmatch(node_id):
+            raise invalid_argument(
+                f'Invalid {self.kind.one} id "{node_id}": 1 to 128 lowercase letters, digits and hyphens are '
+                "needed, the first of them no hyphen."
+            )
+        with self.world.store.transaction():
+            parent = self.parent(call)
+            used(self.world, parent)
+            name = self.name(parent, node_id)
+            if self.look(name):
+                raise already_exists(f"The {self.kind.message} {name} already exists.")
+            made = self.add(name, body)
+        return self.shown(call, made)
+
+    def list(self, call: Call) -> Reply:
+        self.enter(call, "list")
+        functions: Mapping[str, Function] = {
+            "in_context": self._in_contexts,
+            "parent_contexts": _below,
+            "child_contexts": self._above,
+        }
+        return self.listed_below(call, self.parent(call), functions)
+
+    def patch(self, call: Call) -> Reply:
+        self.enter(call, "update")
+        with self.world.store.transaction():
+            name = self.named(call)
+            found = self.look(name)
+            if found is None and call.flag("allowMissing"):
+                used(self.world, self.parent(call))
+                changed = self.add(name, self.parsed(call))
+            else:
+                found = found or self.find(name)
+                kept = {key: found[key] for key in _IMMUTABLE if key in found}
+                changed = self.change(self.patched(call, found) | kept)
+            self._check(changed)
+        return self.shown(call, changed)
+
+    def delete(self, call: Call) -> Reply:
+        self.enter(call, "delete", "submit")
+        with self.world.store.transaction():
+            found = self.find(self.named(call))
+            if call.query.get("etag", found["etag"]) != found["etag"]:
+                raise invalid_argument(f"The etag does not match that of {found['name']}: {found['etag']}.")
+            links.forget(self.world.store, found["name"])
+            self.remove(found["name"])
+            return self.done(call, found["name"])
+
+    def entered(self, call: Call, message: str) -> Body:
+        """Check who asks for `…:VERB`, and what is sent. Raises 400, 403, 429."""
+        self.enter(call, call.path.rpartition(":")[2])
+        return MESSAGES.parse(call.params["version"], message, call.object())
+
+    def graph(
+        self, call: Call, artifacts: Iterable[str], executions: Iterable[str], events: Iterable[links.Event]
+    ) -> Reply:
+        """A LineageSubgraph of what there is under these names."""
+        found = {"artifacts": (ARTIFACT, artifacts), "executions": (EXECUTION, executions)}
+        body: Body = {
+            key: [node for name in sorted(set(names)) if (node := Documents(self.world, kind).look(name))]
+            for key, (kind, names) in found.items()
+        }
+        body["events"] = list(events)
+        return Reply(body=MESSAGES.render(call, call.params["version"], "LineageSubgraph", body))
+
+    def _check(self, body: Body) -> None:
+        one = self.kind.one
+        refuse(
+            [
+                *display_name_mistakes(f"{one}.display_name", body.get("displayName", "")),
+                *label_mistakes(f"{one}.labels", body.get("labels", {})),
+            ]
+        )
+
+    def _in_contexts(self, contexts: Sequence[str]) -> Test:
+        found = [links.members(self.world.store, canonical(context)) for context in contexts]
+        return lambda body: all(body["name"] in names for names in found)
+
+    def _above(self, children: Sequence[str]) -> Test:
+        """Contexts that all the named ones have for a parent."""
+        parents = []
+        for child in children:
+            found = Documents(self.world, CONTEXT).look(canonical(child))
+            if found is None:
+                raise not_found(f"The Context {child} does not exist.")
+            parents.append(set(found.get("parentContexts", ())))
+        return lambda body: all(body["name"] in names for names in parents)
+
+
+def _below(parents: Sequence[str]) -> Test:
+    """Contexts with all the named parents."""
+    wanted = {canonical(parent) for parent in parents}
+    return lambda body: wanted <= set(body.get("parentContexts", ()))

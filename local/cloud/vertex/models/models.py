@@ -1,0 +1,135 @@
+"""The methods of models."""
+
+from collections.abc import Sequence
+
+from local.cloud import document_filters, documents
+from local.cloud.vertex import operations
+from local.cloud.vertex.messages import MESSAGES
+from local.cloud.vertex.models import records, registration, rules
+from local.cloud.vertex.models.records import DEFAULT, MODELS, Model
+from local.cloud.vertex.models.registration import UnusableError
+from local.cloud.vertex.names import location_name
+from local.cloud.vertex.resources import Entries
+from local.cloud.vertex.rules import Mistake, field_errors, refuse
+from local.cloud.wire import Call, Reply, Route, aborted, failed_precondition, invalid_argument
+from local.cloud.world import World
+
+_UPDATABLE = ("displayName", "description", "labels", "versionDescription", "explanationSpec")
+_MAX_PAGE = 1000
+_INVALID_ARGUMENT = 3
+
+
+class Models(Entries):
+    def __init__(self, world: World) -> None:
+        super().__init__(world, MODELS)
+
+    def routes(self) -> list[Route]:
+        return [
+            *super().routes(),
+            Route("POST", self.kind.base + ":upload", self.upload),
+            Route("PATCH", self.kind.each, self.patch),
+            Route("GET", self.kind.each + ":listVersions", self.list_versions),
+            Route("DELETE", self.kind.each + ":deleteVersion", self.delete_version),
+            Route("POST", self.kind.each + ":mergeVersionAliases", self.merge_version_aliases),
+        ]
+
+    def upload(self, call: Call) -> Reply:
+        """An operation that is done at once: with the new version's name, or with what is wrong with its files."""
+        location = self.enter(call, "upload", "submit")
+        body = MESSAGES.parse(call.params["version"], "UploadModelRequest", call.object())
+        model = registration.declared(body.get("model", {}))
+        model_id = body.get("modelId", "")
+        refuse([*rules.mistakes(model), *rules.id_mistakes("model_id", model_id)])
+        with self.world.store.transaction():
+            try:
+                parent_model = body.get("parentModel", "")
+                made = registration.upload(self.world, location, model, model_id=model_id, parent=parent_model)
+                result, error = {"model": made["name"], "modelVersionId": made["versionId"]}, None
+            except UnusableError as unusable:
+                result, error = {}, {"code": _INVALID_ARGUMENT, "message": str(unusable)}
+            parent, kind = result.get("model", location_name(location)), "UploadModel"
+            metadata, response = f"{kind}OperationMetadata", f"{kind}Response"
+            version = call.params["version"]
+            return operations.done(self.world, version, parent, parent, metadata, response, result, error)
+
+    def get(self, call: Call) -> Reply:
+        location = self.enter(call, "get", "call")
+        return self.shown(call, self._version(call, location))
+
+    def patch(self, call: Call) -> Reply:
+        location = self.enter(call, "update", "call")
+        sent = self.sent(call)
+        fields = _masked(call)
+        with self.world.store.transaction():
+            version = self._version(call, location)
+            if sent.get("etag", version["etag"]) != version["etag"]:
+                raise aborted("The Model's etag is not the current one: it was changed meanwhile.")
+            changed = documents.merged(version, sent, fields)
+            refuse(rules.mistakes(changed))
+            return self.shown(call, records.change(self.world, changed))
+
+    def delete(self, call: Call) -> Reply:
+        location = self.enter(call, "delete", "submit")
+        with self.world.store.transaction():
+            name = self._version(call, location)["name"]
+            records.remove(self.world, name)
+            return self.done(call, name)
+
+    def delete_version(self, call: Call) -> Reply:
+        location = self.enter(call, "delete", "submit")
+        if "@" not in call.params["resource"]:
+            raise field_errors([Mistake("name", "The name of a model version is required: …/models/MODEL@VERSION.")])
+        with self.world.store.transaction():
+            version = self._version(call, location)
+            if len(records.versions(self.world, version["name"])) == 1:
+                raise failed_precondition("The only version of a Model can't be deleted; delete the Model instead.")
+            if DEFAULT in version["versionAliases"]:
+                raise failed_precondition("The default version can't be deleted; make another one the default first.")
+            records.remove_version(self.world, version)
+            return self.done(call, version["name"])
+
+    def list_versions(self, call: Call) -> Reply:
+        """The versions of a model, with the version's id in each name."""
+        location = self.enter(call, "list", "call")
+        test = document_filters.parsed(call.query.get("filter", ""))
+        name = self._version(call, location)["name"]
+        found = [version for version in records.versions(self.world, name) if test(version)]
+        _sort(found, call.query.get("orderBy", ""))
+        return self.listed(call, documents.sliced([_named(version) for version in found]))
+
+    def merge_version_aliases(self, call: Call) -> Reply:
+        location = self.enter(call, "update", "call")
+        body = MESSAGES.parse(call.params["version"], "MergeVersionAliasesRequest", call.object())
+        aliases = body.get("versionAliases", [])
+        refuse(rules.alias_mistakes("version_aliases", aliases))
+        with self.world.store.transaction():
+            version = self._version(call, location)
+            changed = records.give_aliases(self.world, version["name"], version["versionId"], aliases)
+            return self.shown(call, changed)
+
+    def _version(self, call: Call, location: str) -> Model:
+        """The version that a path names, by id or alias, or the model's default one. Raises 404."""
+        model_id, _, reference = call.params["resource"].partition("@")
+        return records.find(self.world, MODELS.full_name(location, model_id), reference)
+
+
+def _named(version: Model) -> Model:
+    return {**version, "name": f"{version['name']}@{version['versionId']}"}
+
+
+def _masked(call: Call) -> Sequence[str]:
+    fields = documents.masked(call)
+    if not fields:
+        raise field_errors([Mistake("update_mask", "The update mask is required.")])
+    for field in fields:
+        if field not in _UPDATABLE:
+            raise field_errors([Mistake("update_mask", f"The field {field} can't be updated.")])
+    return fields
+
+
+def _sort(versions: list[Model], order: str) -> None:
+    for part in reversed([part.split() for part in order.split(",") if part.strip()]):
+        key = {"create_time": "versionCreateTime", "update_time": "versionUpdateTime"}.get(part[0])
+        if key is None or part[1:] not in ([], ["asc"], ["desc"]):
+            raise invalid_argument(f"Invalid order by: {order}; known are create_time, update_time.")
+        versions.sort(key=lambda version, key=key: version[key], reverse=part[1:] == ["desc"])  # type: ignore[misc]

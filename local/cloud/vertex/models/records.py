@@ -1,0 +1,155 @@
+"""Models in the store: every version a document, and the default one in a table for lists."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from local.cloud.vertex import conditions
+from local.cloud.vertex.collection import Kind
+from local.cloud.vertex.conditions import Field
+from local.cloud.vertex.names import id_of
+from local.cloud.vertex.tables import Entry, ResourceTable
+from local.cloud.wire import already_exists, not_found
+from local.cloud.world import World
+
+MODELS = ResourceTable(
+    kind=Kind("Model", "/models", "resource", "models", trains=True),
+    table="models",
+    first=8_000_000_000_000_000_000,
+    fields={
+        "model": Field("id"),
+        "display_name": conditions.FIELDS["display_name"],
+        "displayname": conditions.FIELDS["display_name"],
+    },
+)
+DEFAULT = "default"
+_VERSION = "modelVersion"
+_SERVED = {
+    "supportedDeploymentResourcesTypes": ["DEDICATED_RESOURCES"],
+    "supportedInputStorageFormats": ["jsonl", "bigquery", "csv", "tf-record", "tf-record-gzip", "file-list"],
+    "supportedOutputStorageFormats": ["jsonl", "bigquery"],
+}
+
+Model = dict[str, Any]
+
+
+def add(
+    world: World, location: str, model: Mapping[str, Any], *, model_id: str = "", parent: str = "", pipeline: str = ""
+) -> Model:
+    """A new model, or a new version of `parent` (a full name), from a canonical Model that has passed the rules.
+
+    `pipeline` is the training pipeline that made it. Within a transaction. Raises 404, 409.
+    """
+    entry = _entry(world, location, model_id, parent)
+    number, now = int((entry.work or {})["last"]) + 1, world.now()
+    first = number == 1
+    body: Model = {
+        **model,
+        "name": entry.name,
+        "versionId": str(number),
+        "versionAliases": [],
+        "versionCreateTime": now,
+        "versionUpdateTime": now,
+        "createTime": entry.body.get("createTime", now),
+        "updateTime": now,
+        "modelSourceInfo": {"sourceType": "CUSTOM"},
+        **(_SERVED if "containerSpec" in model else {}),
+        **({"trainingPipeline": pipeline} if pipeline else {}),
+    }
+    if body.get("artifactUri"):
+        body["artifactUri"] = body["artifactUri"].rstrip("/")
+    world.store.put(_VERSION, _key(entry.name, str(number)), _tagged(body))
+    MODELS.put(world.store, Entry(entry.number, _tagged(body), {"last": number}) if first else _counted(entry, number))
+    aliases = [*model.get("versionAliases", []), *([DEFAULT] if first else [])]
+    return give_aliases(world, entry.name, str(number), aliases)
+
+
+def find(world: World, name: str, reference: str = "") -> Model:
+    """A version of a model, by its id or an alias; the default one when none is named. Raises 404."""
+    wanted = reference or DEFAULT
+    for version in versions(world, name):
+        if version["versionId"] == wanted or wanted in version["versionAliases"]:
+            return version
+    raise not_found(f"The Model {name}{'@' + reference if reference else ''} does not exist.")
+
+
+def versions(world: World, name: str) -> list[Model]:
+    """All versions of a model, oldest first; none for a model that does not exist."""
+    return [body for _, body in world.store.list(_VERSION, f"{name}@")]
+
+
+def change(world: World, version: Mapping[str, Any]) -> Model:
+    """Keep a changed version. Within a transaction."""
+    now = world.now()
+    body = _tagged({**version, "updateTime": now, "versionUpdateTime": now})
+    world.store.put(_VERSION, _key(body["name"], body["versionId"]), body)
+    _show_default(world, body["name"])
+    return body
+
+
+def give_aliases(world: World, name: str, version_id: str, aliases: Sequence[str]) -> Model:
+    """Give aliases to a version, taken from the versions that have them; `-alias` is taken away.
+
+    Within a transaction.
+    """
+    given = {alias for alias in aliases if not alias.startswith("-")}
+    taken = {alias.removeprefix("-") for alias in aliases if alias.startswith("-")}
+    for version in versions(world, name):
+        own = version["versionId"] == version_id
+        has = [alias for alias in version["versionAliases"] if alias not in (taken if own else given)]
+        if own:
+            has += sorted(given - set(has))
+        if has != version["versionAliases"]:
+            world.store.put(_VERSION, _key(name, version["versionId"]), _tagged({**version, "versionAliases": has}))
+    _show_default(world, name)
+    return find(world, name, version_id)
+
+
+def remove_version(world: World, version: Mapping[str, Any]) -> None:
+    world.store.delete(_VERSION, _key(version["name"], version["versionId"]))
+
+
+def remove(world: World, name: str) -> None:
+    """Remove a model with all its versions. Within a transaction."""
+    for version in versions(world, name):
+        remove_version(world, version)
+    MODELS.remove(world.store, name)
+
+
+def _entry(world: World, location: str, model_id: str, parent: str) -> Entry:
+    """The model that a version is added to: that of the parent, or one that is to be."""
+    if parent:
+        name = MODELS.full_name(location, id_of(parent).partition("@")[0])
+        found = MODELS.get(world.store, name)
+        if found is None:
+            raise not_found(f"The Model {name} does not exist.")
+        return found
+    number, name = MODELS.new_name(world.store, location)
+    if model_id:
+        name = MODELS.full_name(location, model_id)
+        if MODELS.get(world.store, name) is not None:
+            raise already_exists(f"The Model {name} already exists; name it as parent model to add a version.")
+    return Entry(number, {"name": name}, {"last": 0})
+
+
+def _counted(entry: Entry, number: int) -> Entry:
+    return Entry(entry.number, entry.body, {"last": number})
+
+
+def _show_default(world: World, name: str) -> None:
+    """What lists show of a model is its default version."""
+    entry = MODELS.get(world.store, name)
+    assert entry is not None
+    MODELS.put(world.store, Entry(entry.number, find(world, name), entry.work))
+
+
+def _key(name: str, version_id: str) -> str:
+    return f"{name}@{version_id}"
+
+
+def _tagged(body: Mapping[str, Any]) -> Model:
+    """A version with the etag of its content."""
+    plain = {key: value for key, value in body.items() if key != "etag"}
+    digest = hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
+    return {**plain, "etag": f"AMEw9y{digest[:26]}"}

@@ -1,0 +1,42 @@
+"""What the service takes as a model, a version alias and a model's id."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from local.cloud.vertex.models.registration import is_directory
+from local.cloud.vertex.rules import Mistake, display_name_mistakes, label_mistakes
+
+MODEL_ID = re.compile(r"[a-z_][a-z0-9_-]{0,62}")
+_ALIAS = re.compile(r"[a-z][a-zA-Z0-9-]{0,126}[a-z0-9]")
+
+
+def mistakes(model: Mapping[str, Any], root: str = "model") -> list[Mistake]:
+    """All that is wrong with a canonical Model that is to be uploaded; `root` is its path in the request."""
+    found = display_name_mistakes(f"{root}.display_name", model.get("displayName", ""), required=True)
+    found += label_mistakes(f"{root}.labels", model.get("labels", {}))
+    found += alias_mistakes(f"{root}.version_aliases", model.get("versionAliases", []))
+    if "containerSpec" in model and not model["containerSpec"].get("imageUri"):
+        found.append(Mistake(f"{root}.container_spec.image_uri", "Image URI is required."))
+    if model.get("artifactUri") and not is_directory(model["artifactUri"]):
+        text = f'"{model["artifactUri"]}" must be a Cloud Storage URI: gs://bucket/directory.'
+        found.append(Mistake(f"{root}.artifact_uri", text))
+    return found
+
+
+def alias_mistakes(path: str, aliases: Sequence[str]) -> list[Mistake]:
+    """Aliases that are none. One with a `-` before it is to be taken away, which `default` can't be."""
+    found = []
+    for alias in aliases:
+        if alias == "-default":
+            found.append(Mistake(path, "The alias default can't be removed, only given to another version."))
+        elif not _ALIAS.fullmatch(alias.removeprefix("-")):
+            found.append(Mistake(path, f'"{alias}" must match {_ALIAS.pattern}.'))
+    return found
+
+
+def id_mistakes(path: str, model_id: str) -> list[Mistake]:
+    if not model_id or MODEL_ID.fullmatch(model_id):
+        return []
+    text = f'"{model_id}" may have 63 of the characters [a-z0-9_-], the first of them no digit and no hyphen.'
+    return [Mistake(path, text)]

@@ -1,0 +1,64 @@
+"""What the service takes as a training pipeline (vertex-rules 5.2)."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from local.cloud.vertex.models import rules as model_rules
+from local.cloud.vertex.rules import Mistake, display_name_mistakes, label_mistakes
+from local.cloud.wire import ApiError, unimplemented
+
+Task = Literal["custom", "tuning"]
+_SCHEMAS = "gs://google-cloud-aiplatform/schema/trainingjob/definition/"
+_TASKS: Mapping[str, Task] = {
+    f"{_SCHEMAS}custom_task_1.0.0.yaml": "custom",
+    f"{_SCHEMAS}hyperparameter_tuning_task_1.0.0.yaml": "tuning",
+}
+
+
+def task_of(body: Mapping[str, Any]) -> Task:
+    """Which task a body that has passed the rules defines."""
+    return _TASKS[body["trainingTaskDefinition"]]
+
+
+def mistakes(body: Mapping[str, Any]) -> list[Mistake]:
+    """All that is wrong with a create's canonical body, but for the job in its inputs."""
+    found = display_name_mistakes("display_name", body.get("displayName", ""), required=True)
+    found += label_mistakes("labels", body.get("labels", {}))
+    definition = body.get("trainingTaskDefinition", "")
+    if not definition.startswith(_SCHEMAS):
+        text = f'"{definition}" is not a training task definition; those are under {_SCHEMAS}.'
+        found.append(Mistake("training_task_definition", text))
+    inputs = body.get("trainingTaskInputs")
+    if not isinstance(inputs, Mapping):
+        found.append(Mistake("training_task_inputs", "The inputs of the training task are required, as an object."))
+    found += model_rules.id_mistakes("model_id", body.get("modelId", ""))
+    if "modelToUpload" in body:
+        found += _model(body["modelToUpload"])
+    return found
+
+
+def not_here(body: Mapping[str, Any]) -> ApiError | None:
+    """The 501 of a pipeline that the service would take and this cloud does not, or None."""
+    if body["trainingTaskDefinition"] not in _TASKS:
+        name = body["trainingTaskDefinition"].removeprefix(_SCHEMAS)
+        return unimplemented(f"The training task {name} is not in the local cloud; custom and tuning tasks are.")
+    if "inputDataConfig" in body:
+        return unimplemented("input_data_config: managed datasets are not in the local cloud.")
+    return None
+
+
+def output_mistakes(body: Mapping[str, Any], job_spec: Mapping[str, Any]) -> list[Mistake]:
+    """A model that would have no files: neither an artifact URI nor an output directory of the job."""
+    model = body.get("modelToUpload", {})
+    if not model or model.get("artifactUri") or job_spec.get("baseOutputDirectory"):
+        return []
+    text = "One of artifact_uri and the training task's base_output_directory is required to upload a model."
+    return [Mistake("model_to_upload.artifact_uri", text)]
+
+
+def _model(model: Mapping[str, Any]) -> list[Mistake]:
+    found = model_rules.mistakes(model, "model_to_upload")
+    if "containerSpec" not in model:
+        text = "The container that serves the model is required."
+        found.append(Mistake("model_to_upload.container_spec", text))
+    return found

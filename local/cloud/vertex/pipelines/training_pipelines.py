@@ -1,0 +1,112 @@
+"""The methods of training pipelines."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from local.cloud.vertex.clusters.work import apply_due
+from local.cloud.vertex.jobs import submission
+from local.cloud.vertex.messages import MESSAGES
+from local.cloud.vertex.models.records import MODELS
+from local.cloud.vertex.names import id_of
+from local.cloud.vertex.pipelines import records, rules
+from local.cloud.vertex.pipelines import work as following
+from local.cloud.vertex.pipelines.records import PIPELINES, SUFFIXES
+from local.cloud.vertex.pipelines.rules import Task
+from local.cloud.vertex.resources import Entries
+from local.cloud.vertex.rules import refuse
+from local.cloud.vertex.tables import Entry
+from local.cloud.vertex.tuning import hyperparameter_tuning_jobs
+from local.cloud.vertex.tuning.records import child_name
+from local.cloud.wire import Call, Reply, Route, not_found
+from local.cloud.world import World
+
+_INPUTS = "training_task_inputs"
+_OUTPUT_ONLY = (
+    "name",
+    "trainingTaskMetadata",
+    "state",
+    "error",
+    "createTime",
+    "startTime",
+    "endTime",
+    "updateTime",
+)
+
+
+class TrainingPipelines(Entries):
+    def __init__(self, world: World) -> None:
+        super().__init__(world, PIPELINES)
+
+    def routes(self) -> list[Route]:
+        return [*super().routes(), Route("POST", self.kind.each + ":cancel", self.cancel)]
+
+    def create(self, call: Call) -> Reply:
+        """Make the pipeline and, with it, the job behind it."""
+        location, version = self.enter(call, "create", "submit"), call.params["version"]
+        body = {key: value for key, value in self.sent(call).items() if key not in _OUTPUT_ONLY}
+        refuse(rules.mistakes(body))
+        missing = rules.not_here(body)
+        if missing:
+            raise missing
+        task = rules.task_of(body)
+        job = _job(body, task, version, location)
+        spec = job["jobSpec"] if task == "custom" else job["trialJobSpec"]
+        refuse(rules.output_mistakes(body, spec))
+        apply_due(self.world)
+        with self.world.store.transaction():
+            self._check_parent(location, body.get("parentModel", ""))
+            name, state = self._submitted(call, location, task, job)
+            work = {"task": task, "job": name, "output": spec.get("baseOutputDirectory", {}).get("outputUriPrefix", "")}
+            entry = self._made(location, body, work, state.replace("JOB_STATE", "PIPELINE_STATE"))
+        self.world.changed.set()
+        return self.shown(call, entry.body)
+
+    def cancel(self, call: Call) -> Reply:
+        self.enter(call, "cancel")
+        with self.world.store.transaction():
+            following.cancel(self.world, self.alive(call))
+        self.world.changed.set()
+        return Reply(body={})
+
+    def _submitted(self, call: Call, location: str, task: Task, job: Mapping[str, Any]) -> tuple[str, str]:
+        """The name and the state of the new job behind a pipeline."""
+        if task == "tuning":
+            root = f"{_INPUTS}.trial_job_spec"
+            entry = hyperparameter_tuning_jobs.submit(self.world, call.principal, location, job, root)
+            return entry.name, entry.body["state"]
+        email = submission.admit(self.world, call.principal, location, job, _INPUTS)
+        made = submission.submit(self.world, location, job, email)
+        return made.body["name"], made.body["state"]
+
+    def _made(self, location: str, body: Mapping[str, Any], work: Mapping[str, Any], state: str) -> Entry:
+        number, name = PIPELINES.new_name(self.world.store, location)
+        now = self.world.now()
+        shown = {
+            **body,
+            "name": name,
+            "state": state,
+            "trainingTaskMetadata": records.metadata(work["task"], work["job"]),
+            "createTime": now,
+            "updateTime": now,
+        }
+        entry = Entry(number, shown, work)
+        PIPELINES.put(self.world.store, entry)
+        return entry
+
+    def _check_parent(self, location: str, parent: str) -> None:
+        if parent:
+            name = MODELS.full_name(location, id_of(parent).partition("@")[0])
+            if MODELS.get(self.world.store, name) is None:
+                raise not_found(f"The Model {name} does not exist.")
+
+
+def _job(body: Mapping[str, Any], task: Task, version: str, location: str) -> dict[str, Any]:
+    """The body of the job behind a pipeline, from inputs in camelCase or snake_case. Raises 400, 501."""
+    named: dict[str, Any] = {"displayName": child_name(body["displayName"], SUFFIXES[task])}
+    if "encryptionSpec" in body:
+        named["encryptionSpec"] = body["encryptionSpec"]
+    if task == "custom":
+        spec = MESSAGES.parse(version, "CustomJobSpec", body["trainingTaskInputs"])
+        return submission.checked({**named, "jobSpec": spec}, location, _INPUTS)
+    inputs = MESSAGES.parse(version, "HyperparameterTuningJob", body["trainingTaskInputs"])
+    return hyperparameter_tuning_jobs.checked({**inputs, **named}, location, f"{_INPUTS}.")

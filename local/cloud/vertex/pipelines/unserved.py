@@ -1,0 +1,26 @@
+"""Pipeline jobs and schedules, which the local cloud does not have: what would start one says so."""
+
+from local.cloud.vertex.collection import Collection, Kind
+from local.cloud.wire import Call, Reply, Route, unimplemented
+from local.cloud.world import World
+
+
+class Unserved(Collection):
+    """A collection that is always empty. `title` is what a refusal calls its resources."""
+
+    def __init__(self, world: World, kind: Kind, title: str) -> None:
+        super().__init__(world, kind)
+        self._title = title
+
+    def create(self, call: Call) -> Reply:
+        raise unimplemented(f"{self._title} are not yet in the local cloud.")
+
+    def list(self, call: Call) -> Reply:
+        self.enter(call, "list")
+        return Reply(body={})
+
+
+def routes(world: World) -> list[Route]:
+    pipeline_job = Kind("PipelineJob", "/pipelineJobs", "resource", "pipelineJobs", trains=True)
+    schedule = Kind("Schedule", "/schedules", "resource", "schedules", trains=True)
+    return [*Unserved(world, pipeline_job, "Pipeline jobs").routes(), *Unserved(world, schedule, "Schedules").routes()]

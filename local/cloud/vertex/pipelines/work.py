@@ -1,0 +1,89 @@
+"""The work behind training pipelines: follows their jobs, and uploads the models that these leave."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from local.cloud.vertex.jobs import submission
+from local.cloud.vertex.jobs import table as jobs
+from local.cloud.vertex.models import registration
+from local.cloud.vertex.models.registration import UnusableError
+from local.cloud.vertex.pipelines import records
+from local.cloud.vertex.pipelines.records import PIPELINES
+from local.cloud.vertex.tables import Entry
+from local.cloud.vertex.tuning import work as tuning_work
+from local.cloud.vertex.tuning.records import TUNING_JOBS, tuning_of
+from local.cloud.wire import ApiError
+from local.cloud.world import World
+
+_INVALID_ARGUMENT, _NOT_FOUND, _ALREADY_EXISTS = 3, 5, 6
+_CODES = {"NOT_FOUND": _NOT_FOUND, "ALREADY_EXISTS": _ALREADY_EXISTS}
+
+
+def step(world: World) -> bool:
+    """Every pipeline once. Whether any is under way."""
+    alive = PIPELINES.alive(world.store)
+    for entry in alive:
+        _advance(world, entry)
+    return bool(alive)
+
+
+def cancel(world: World, entry: Entry) -> None:
+    """End a pipeline that is not over, with its job. Within a transaction."""
+    work = entry.work or {}
+    if work["task"] == "custom":
+        submission.cancel(world, work["job"], "The training pipeline was cancelled.")
+    else:
+        job = TUNING_JOBS.get(world.store, work["job"])
+        if job is not None and job.work is not None:
+            tuning_work.cancel(world, job)
+    body = {**entry.body, "state": "PIPELINE_STATE_CANCELLING", "updateTime": world.now()}
+    PIPELINES.put(world.store, Entry(entry.number, body, entry.work))
+
+
+def _advance(world: World, entry: Entry) -> None:
+    """One step, in one transaction, so that a model is uploaded once and its pipeline knows of it."""
+    now = world.now()
+    job, best_trial = _look(world, entry.work or {})
+    best_job = best_trial[1] if best_trial else None
+    seen = records.followed(entry, job, best_job, now)
+    over = job is not None and job["state"] == "JOB_STATE_SUCCEEDED"
+    if seen is entry and not over:
+        return
+    with world.store.transaction():
+        if PIPELINES.get(world.store, entry.name) != entry:
+            return
+        if over:
+            seen = _finished(world, seen, best_trial[0] if best_trial else None, now)
+        PIPELINES.put(world.store, seen)
+
+
+def _finished(world: World, entry: Entry, best: str | None, now: str) -> Entry:
+    """A pipeline whose job succeeded, with its model uploaded; `best` is a tuning job's best trial."""
+    declared = entry.body.get("modelToUpload")
+    if not declared:
+        return records.succeeded(entry, None, now)
+    model = registration.declared(declared)
+    if not model.get("artifactUri"):
+        directory = (entry.work or {})["output"].rstrip("/")
+        model["artifactUri"] = f"{directory}/{best}/model" if best else f"{directory}/model"
+    ids = {"model_id": entry.body.get("modelId", ""), "parent": entry.body.get("parentModel", "")}
+    try:
+        made = registration.upload(world, entry.region, model, pipeline=entry.name, **ids)
+    except UnusableError as error:
+        return records.failed(entry, _INVALID_ARGUMENT, f"The model could not be uploaded. {error}", now)
+    except ApiError as error:
+        code = _CODES.get(error.status, _INVALID_ARGUMENT)
+        return records.failed(entry, code, f"The model could not be uploaded. {error.message}", now)
+    return records.succeeded(entry, made, now)
+
+
+def _look(world: World, work: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, tuple[str, str] | None]:
+    """The body of a pipeline's job, and a tuning job's best trial: its id and its custom job."""
+    if work["task"] == "custom":
+        job = jobs.get(world.store, work["job"])
+        return (job.body if job else None), None
+    found = TUNING_JOBS.get(world.store, work["job"])
+    if found is None:
+        return None, None
+    best = tuning_of(found).best()
+    return found.body, (best.id, best.job) if best else None

@@ -1,0 +1,116 @@
+"""The methods of resources that are kept in a table: how they are found, listed and deleted."""
+
+from collections.abc import Mapping
+from typing import Any, Generic, Protocol, TypeVar
+
+from local.cloud.vertex import conditions, tables
+from local.cloud.vertex.collection import Collection, Kind
+from local.cloud.vertex.conditions import Field
+from local.cloud.vertex.rules import Mistake, field_errors
+from local.cloud.vertex.tables import Entry, ResourceTable
+from local.cloud.wire import Call, Reply, failed_precondition, invalid_argument, not_found
+from local.cloud.world import World
+
+
+class Kept(Protocol):
+    """A resource as it is kept: `over` says that nothing goes on with it."""
+
+    @property
+    def body(self) -> Mapping[str, Any]: ...
+
+    @property
+    def over(self) -> bool: ...
+
+
+K = TypeVar("K", bound=Kept)
+
+
+class Resources(Collection, Generic[K]):
+    """The methods of resources in the table with the name `table`; their ids are numbers.
+
+    `fields` are those that lists can be filtered by. Subclasses add create and cancel.
+    """
+
+    def __init__(self, world: World, kind: Kind, table: str, fields: Mapping[str, Field]) -> None:
+        super().__init__(world, kind)
+        self._table, self._fields = table, fields
+
+    def look(self, name: str) -> K | None:
+        """The resource with this full name."""
+        raise NotImplementedError
+
+    def remove(self, name: str) -> None:
+        """Forget a resource that is over. Within a transaction."""
+        raise NotImplementedError
+
+    def get(self, call: Call) -> Reply:
+        self.enter(call, "get")
+        return self.shown(call, self.find(call).body)
+
+    def list(self, call: Call) -> Reply:
+        location = self.enter(call, "list")
+        condition = conditions.condition(call.query.get("filter", ""), self._fields)
+        since = self.hidden_since(call)
+        condition = condition.older_than(since) if since else condition
+        order, descending = _order(call.query.get("orderBy", ""))
+        return self.listed(
+            call,
+            lambda after, size: tables.page(
+                self.world.store, self._table, location, condition, order, descending, after, size
+            ),
+        )
+
+    def delete(self, call: Call) -> Reply:
+        """Delete one that is over: an operation that is done at once."""
+        self.enter(call, "delete", "submit")
+        with self.world.store.transaction():
+            found = self.find(call)
+            if not found.over:
+                raise failed_precondition(f"{self._state(found)}; only one that has ended can be deleted.")
+            self.remove(found.body["name"])
+            return self.done(call, found.body["name"])
+
+    def find(self, call: Call) -> K:
+        """The resource of a path. Raises 400 for an id that none can have, and 404."""
+        if not call.params[self.kind.one].isdigit():
+            raise field_errors([Mistake("name", f"Invalid {self.kind.message} resource name.")])
+        found = self.look(self.named(call))
+        if found is None:
+            raise not_found(f"The {self.kind.message} does not exist.")
+        return found
+
+    def alive(self, call: Call) -> K:
+        """The resource of a path, which is to be cancelled. Raises 400 for one that is over, and 404."""
+        found = self.find(call)
+        if found.over:
+            raise failed_precondition(f"{self._state(found)} and cannot be cancelled.")
+        return found
+
+    def _state(self, found: Kept) -> str:
+        return f"The {self.kind.message} {found.body['name']} is in state {found.body['state']}"
+
+
+class Entries(Resources[Entry]):
+    """The methods of resources that a `ResourceTable` keeps."""
+
+    def __init__(self, world: World, table: ResourceTable) -> None:
+        super().__init__(world, table.kind, table.table, table.fields)
+        self.entries = table
+        table.open_table(world.store)
+
+    def look(self, name: str) -> Entry | None:
+        return self.entries.get(self.world.store, name)
+
+    def remove(self, name: str) -> None:
+        self.entries.remove(self.world.store, name)
+
+
+def _order(text: str) -> tuple[str, bool]:
+    """The column and whether it descends; the newest first when nothing is asked."""
+    if not text.strip():
+        return "create_time", True
+    name, _, direction = text.strip().partition(" ")
+    column = {"createTime": "create_time", "displayName": "display_name"}.get(name, name)
+    if column not in tables.ORDERS or direction.strip().lower() not in ("", "asc", "desc"):
+        raise invalid_argument(f"Invalid order by: {text}; known are {', '.join(tables.ORDERS)}.")
+    return column, direction.strip().lower() == "desc"

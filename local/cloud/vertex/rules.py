@@ -1,0 +1,60 @@
+"""What all rules share: field errors in the service's wording, labels and display names."""
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from local.cloud.wire import ApiError, invalid_argument
+
+LABEL_LENGTH = 64
+DISPLAY_NAME_LENGTH = 128
+_CHARACTERS = 'lowercase letters, digits, "_" and "-"'
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A field's path, as in `persistent_resource.resource_pools[0].id`, and what is wrong with it."""
+
+    field: str
+    message: str
+
+
+def field_errors(mistakes: Sequence[Mistake]) -> ApiError:
+    """400 INVALID_ARGUMENT: `List of found errors: 1.Field: …; Message: …`, with a BadRequest detail."""
+    listed = "\t".join(f"{n}.Field: {item.field}; Message: {item.message}" for n, item in enumerate(mistakes, 1))
+    violations = [{"field": item.field, "description": item.message} for item in mistakes]
+    detail = {"@type": "type.googleapis.com/google.rpc.BadRequest", "fieldViolations": violations}
+    return invalid_argument(f"List of found errors:\t{listed}\t", [detail])
+
+
+def refuse(mistakes: Sequence[Mistake]) -> None:
+    """Raises the 400 of all mistakes, if there are any."""
+    if mistakes:
+        raise field_errors(mistakes)
+
+
+def display_name_mistakes(field: str, name: str, *, required: bool = False) -> list[Mistake]:
+    if required and not name:
+        return [Mistake(field, "Display name is required.")]
+    if len(name) > DISPLAY_NAME_LENGTH:
+        return [Mistake(field, f"Display name is longer than {DISPLAY_NAME_LENGTH} characters.")]
+    return []
+
+
+def label_mistakes(field: str, labels: Mapping[str, str]) -> list[Mistake]:
+    """Keys and values: at most 64 characters, lowercase letters (of any script), digits, `_` and `-`."""
+    found = []
+    for key, value in labels.items():
+        if not key or not _plain(key):
+            found.append(Mistake(field, f'Label key "{key}" must be 1 to 64 lowercase letters, digits, "_" and "-".'))
+        if not _plain(value):
+            found.append(Mistake(f"{field}.{key}", f'Label value "{value}" may have 64 characters: {_CHARACTERS}.'))
+    return found
+
+
+def _plain(text: str) -> bool:
+    # International characters are allowed: letters without an upper case are neither Ll nor Lu but Lo or Lm.
+    return len(text) <= LABEL_LENGTH and all(
+        character in "_-" or unicodedata.category(character) in ("Ll", "Lo", "Lm", "Mn", "Mc", "Nd")
+        for character in text
+    )

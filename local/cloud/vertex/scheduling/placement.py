@@ -1,0 +1,79 @@
+"""Which pool of a persistent resource each replica of a job gets (vertex-rules 2: match and size)."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from local.cloud.vertex.clusters.records import Cluster, Pool
+from local.cloud.vertex.jobs.records import Demand
+from local.cloud.vertex.rules import Mistake
+
+_SPECS = "job_spec.worker_pool_specs"
+
+
+def mistakes(demands: Sequence[Demand], cluster: Cluster) -> list[Mistake]:
+    """Why a job can never run on a cluster: a worker pool that matches no resource pool, or more than it can hold."""
+    found = [_mismatch(demand, cluster) for demand in demands if not _matching(demand, cluster.pools)]
+    if found:
+        return found
+    needs: Counter[tuple[str, ...]] = Counter()
+    for demand in demands:
+        pools = tuple(pool.id for pool in _matching(demand, cluster.pools))
+        needs[pools] += demand.count
+        ceiling = sum(pool.ceiling for pool in cluster.pools if pool.id in pools)
+        if needs[pools] > ceiling:
+            text = (
+                f"{needs[pools]} replicas are more than the {ceiling} that {_listed(pools)} of {cluster.id} can have."
+            )
+            found.append(Mistake(f"{_SPECS}[{demand.index}].replica_count", text))
+    return found
+
+
+def place(demands: Iterable[Demand], pools: Sequence[Pool], used: Mapping[str, int]) -> list[tuple[int, str]] | None:
+    """A (worker pool index, resource pool id) for each replica, or None when not all find a free one."""
+    free = {pool.id: pool.replicas - used.get(pool.id, 0) for pool in pools}
+    placed: list[tuple[int, str]] = []
+    for demand in demands:
+        left = demand.count
+        for pool in _matching(demand, pools):
+            taken = min(left, max(free[pool.id], 0))
+            free[pool.id] -= taken
+            left -= taken
+            placed += [(demand.index, pool.id)] * taken
+        if left:
+            return None
+    return placed
+
+
+def wished(demands: Iterable[Demand], pools: Sequence[Pool], needed: Mapping[str, int]) -> Counter[str]:
+    """Replicas by pool that a waiting job would take if pools were as large as they may get, beside `needed`."""
+    room = {pool.id: pool.ceiling - needed.get(pool.id, 0) for pool in pools}
+    wish: Counter[str] = Counter()
+    for demand in demands:
+        left = demand.count
+        for pool in _matching(demand, pools):
+            taken = min(left, max(room[pool.id], 0))
+            room[pool.id] -= taken
+            left -= taken
+            wish[pool.id] += taken
+        if left:
+            # It does not fit beside those before it, so growing for it now would serve nobody.
+            return Counter()
+    return wish
+
+
+def _matching(demand: Demand, pools: Iterable[Pool]) -> list[Pool]:
+    return [pool for pool in pools if pool.shape == demand.shape]
+
+
+def _mismatch(demand: Demand, cluster: Cluster) -> Mistake:
+    nearest = min(cluster.pools, key=lambda pool: len(demand.shape.differences(pool.shape)))
+    differences = "; ".join(demand.shape.differences(nearest.shape))
+    return Mistake(
+        f"{_SPECS}[{demand.index}]",
+        f"The machine spec and disk spec must match a resource pool of persistent resource {cluster.id}. "
+        f"Nearest is pool {nearest.id}: {differences}.",
+    )
+
+
+def _listed(pools: Sequence[str]) -> str:
+    return ("pool " if len(pools) == 1 else "pools ") + ", ".join(pools)

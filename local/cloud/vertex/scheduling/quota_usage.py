@@ -1,0 +1,71 @@
+"""What of each quota is in use: counted from live clusters and jobs each time, so that it can't drift."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from local.cloud.quotas import limits
+from local.cloud.quotas.metrics import SERVICE, drawn, over
+from local.cloud.store import Store
+from local.cloud.supply.scenario import Lane
+from local.cloud.training_settings import TrainingSettings
+from local.cloud.vertex.clusters import records as clusters
+from local.cloud.vertex.jobs import strategies
+from local.cloud.vertex.jobs import table as jobs
+from local.cloud.vertex.jobs.records import Demand, Run, demands_of
+from local.cloud.vertex.scheduling import reservations
+from local.cloud.wire import ApiError, resource_exhausted
+from local.cloud.world import World
+
+
+def in_use(world: World, region: str) -> Counter[str]:
+    """Metric to amount: machines of clusters, and of jobs beside them that have machines."""
+    used: Counter[str] = Counter()
+    for cluster in clusters.every(world.store, region):
+        used += drawn(cluster.machines())
+    for job in jobs.started(world.store, region):
+        if job.run and job.run.cluster is None:
+            used += draw(job.run, world.settings)
+    return used
+
+
+def draw(run: Run, rules: TrainingSettings) -> Counter[str]:
+    """What a job beside clusters draws while it has machines: preemptible metrics for Spot and flex-start."""
+    return _draw(run.demands, run.lane, rules)
+
+
+def draw_of_spec(spec: Mapping[str, Any], rules: TrainingSettings) -> Counter[str]:
+    """The same for a canonical job spec."""
+    return _draw(demands_of(spec), strategies.lane(spec), rules)
+
+
+def _draw(demands: Iterable[Demand], lane: Lane, rules: TrainingSettings) -> Counter[str]:
+    own = rules.reservation_quota == "none"
+    counted = [
+        (item.shape, item.count)
+        for item in demands
+        if not (own and reservations.affinity(item.shape).kind == "specific")
+    ]
+    return drawn(counted, preemptible=lane != "standard")
+
+
+def beyond(world: World, region: str, needs: Mapping[str, int], used: Mapping[str, int]) -> list[str]:
+    """The metrics whose limit in the region is below use and need together."""
+    return over(needs, used, limits.limits(world, needs, region))
+
+
+def refusal(metrics: list[str]) -> ApiError:
+    """429 in the service's words, all metrics named."""
+    listed = ",".join(f"{SERVICE}/{metric}" for metric in metrics)
+    return resource_exhausted(f"The following quota metrics exceed quota limits: {listed}")
+
+
+def pool_use(store: Store, region: str, cluster_id: str) -> Counter[str]:
+    """Replicas in use by resource pool id."""
+    return Counter(
+        replica.pool
+        for job in jobs.started(store, region, cluster_id)
+        if job.run
+        for replica in job.run.replicas
+        if replica.pool is not None
+    )

@@ -1,0 +1,62 @@
+"""Jobs and reservations: what a job's machines are to the supply, and which reservations it can't have."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from local.cloud.supply.allotment import Affinity, Kind, Want, unfit
+from local.cloud.supply.parsing import normal_path
+from local.cloud.supply.scenario import Reservation
+from local.cloud.supply.shape import Shape
+from local.cloud.vertex.jobs.records import Demand, demands_of
+from local.cloud.vertex.jobs.strategies import affinity_of, lane
+from local.cloud.vertex.rules import Mistake
+
+_KINDS: Mapping[str, Kind] = {"ANY_RESERVATION": "any", "SPECIFIC_RESERVATION": "specific"}
+_ROOT = "job_spec.worker_pool_specs"
+
+
+def affinity(shape: Shape) -> Affinity:
+    """Which reservations machines of a shape may come from."""
+    given = json.loads(shape.rest)
+    paths = given.get("reservationAffinity", {}).get("values", [])
+    return Affinity(_KINDS.get(affinity_of(given), "none"), tuple(map(normal_path, paths)))
+
+
+def wants(demands: Iterable[Demand]) -> list[Want]:
+    """What a job asks of the supply."""
+    return [
+        Want(
+            item.index,
+            item.shape.machine_type,
+            item.shape.accelerator_type,
+            item.shape.accelerator_count,
+            item.count,
+            affinity(item.shape),
+        )
+        for item in demands
+    ]
+
+
+def mistakes(
+    spec: Mapping[str, Any], region: str, reservations: Mapping[str, Reservation], *, spot_refused: bool
+) -> list[Mistake]:
+    """Reservations of a canonical job spec that it can never use, as they stand."""
+    found = []
+    for want in wants(demands_of(spec)):
+        where = f"{_ROOT}[{want.index}].machine_spec.reservation_affinity"
+        if want.affinity.kind != "none" and lane(spec) == "spot" and spot_refused:
+            found.append(Mistake(where, "Reservations are not supported with strategy SPOT."))
+        for at, path in enumerate(want.affinity.paths):
+            why = _unusable(reservations.get(path), want, region)
+            if why:
+                found.append(Mistake(f"{where}.values[{at}]", f"The reservation {path} can't be used: {why}."))
+    return found
+
+
+def _unusable(reservation: Reservation | None, want: Want, region: str) -> str:
+    if reservation is None:
+        return "it does not exist"
+    if reservation.region != region:
+        return f"it is in zone {reservation.zone}, not in region {region}"
+    return unfit(reservation, want)

@@ -1,0 +1,124 @@
+"""The methods that experiments, runs and time series of a tensorboard have in common."""
+
+import re
+from collections.abc import Mapping
+
+from local.cloud.documents import Body
+from local.cloud.vertex.collection import Documents, Kind, canonical
+from local.cloud.vertex.messages import MESSAGES
+from local.cloud.vertex.rules import Mistake, display_name_mistakes, label_mistakes, refuse
+from local.cloud.vertex.tensorboard import log_uploads, points
+from local.cloud.vertex.tensorboard.kinds import EXPERIMENT
+from local.cloud.wire import Call, Reply, already_exists, invalid_argument
+from local.cloud.world import World
+
+_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,127}")
+_IMMUTABLE = ("valueType", "pluginName", "source")
+_MOST_CREATED_AT_ONCE = 1000
+
+
+class Contents(Documents):
+    """One level of a tensorboard. `above` is the kind they belong to, `content` the kinds that go with them."""
+
+    def __init__(self, world: World, kind: Kind, above: Kind, content: tuple[Kind, ...] = ()) -> None:
+        super().__init__(world, kind)
+        self._above = Documents(world, above)
+        self._content = tuple(Documents(world, item) for item in content)
+        self._id = kind.message[0].lower() + kind.message[1:] + "Id"
+
+    def create(self, call: Call) -> Reply:
+        self.enter(call, "create")
+        with self.world.store.transaction():
+            made = self.made(self.parent(call), call.query.get(self._id, ""), self.parsed(call))
+        return self.shown(call, made)
+
+    def made(self, parent: str, resource_id: str, body: Mapping[str, object]) -> Body:
+        """A new one below a resource that there is. Raises 400, 404, 409. Within a transaction."""
+        self._above.find(parent)
+        resource_id = self.id_of(resource_id)
+        self._check(body)
+        name = self.name(parent, resource_id)
+        title = body.get("displayName")
+        if self.look(name):
+            raise already_exists(f"The {self.kind.message} {name} already exists.")
+        if self.kind is not EXPERIMENT and any(other.get("displayName") == title for other in self.below(parent)):
+            raise already_exists(f'A {self.kind.message} with the display name "{title}" already exists in {parent}.')
+        return self.add(name, body)
+
+    def id_of(self, sent: str) -> str:
+        """The id of a new resource. Raises 400 for one that none can have."""
+        if not _ID.fullmatch(sent):
+            raise invalid_argument(
+                f'Invalid {self._id} "{sent}": 1 to 128 lowercase letters, digits and hyphens are needed.'
+            )
+        return sent
+
+    def get(self, call: Call) -> Reply:
+        self.enter(call, "get")
+        log_uploads.catch_up(self.world)
+        return self.shown(call, self.measured(self.find(self.named(call))))
+
+    def measured(self, body: Body) -> Body:
+        """The resource with what is counted of it."""
+        return body
+
+    def list(self, call: Call) -> Reply:
+        self.enter(call, "list")
+        log_uploads.catch_up(self.world)
+        parent = self.parent(call)
+        self._above.find(parent)
+        return self.listed_below(call, parent)
+
+    def patch(self, call: Call) -> Reply:
+        self.enter(call, "update")
+        with self.world.store.transaction():
+            found = self.find(self.named(call))
+            changed = self.patched(call, found) | {key: found[key] for key in _IMMUTABLE if key in found}
+            self._check(changed)
+            changed = self.change(changed)
+        return self.shown(call, changed)
+
+    def delete(self, call: Call) -> Reply:
+        """Removes all that is in it as well."""
+        self.enter(call, "delete", "submit")
+        with self.world.store.transaction():
+            name = str(self.find(self.named(call))["name"])
+            remove_below(self.world, name, self._content)
+            self.remove(name)
+            return self.done(call, name)
+
+    def created_at_once(self, call: Call, message: str) -> Reply:
+        """Makes all that a `batchCreate` in an experiment asks for, or none."""
+        self.enter(call, "batchCreate")
+        field = self._id.removesuffix("Id")
+        requests = MESSAGES.parse(call.params["version"], message, call.object()).get("requests", [])
+        if len(requests) > _MOST_CREATED_AT_ONCE:
+            raise invalid_argument(f"At most {_MOST_CREATED_AT_ONCE} can be created at once.")
+        experiment = Documents(self.world, EXPERIMENT).named(call)
+        made = []
+        with self.world.store.transaction():
+            for request in requests:
+                parent = canonical(request.get("parent", "")) or experiment
+                if parent != experiment and not parent.startswith(f"{experiment}/runs/"):
+                    raise invalid_argument(f'The parent "{parent}" is not in {experiment}.')
+                made.append(self.made(parent, request.get(self._id, ""), request.get(field, {})))
+        shown = [self.shown(call, body).body for body in made]
+        return Reply(body={self.kind.noun: shown} if shown else {})
+
+    def _check(self, body: Mapping[str, object]) -> None:
+        at = re.sub(r"(?<!^)([A-Z])", r"_\1", self.kind.message).lower()
+        named = self.kind is not EXPERIMENT
+        found = display_name_mistakes(f"{at}.display_name", str(body.get("displayName", "")), required=named)
+        labels = body.get("labels", {})
+        found += label_mistakes(f"{at}.labels", labels if isinstance(labels, Mapping) else {})
+        if "valueType" in self.kind.writable and "valueType" not in body:
+            found.append(Mistake(f"{at}.value_type", "The value type is required: SCALAR, TENSOR or BLOB_SEQUENCE."))
+        refuse(found)
+
+
+def remove_below(world: World, name: str, content: tuple[Documents, ...]) -> None:
+    """Remove what is in a resource, data included. Within a transaction."""
+    for collection in content:
+        for body in collection.below(name):
+            collection.remove(body["name"])
+    points.remove(world.store, name)

@@ -1,0 +1,34 @@
+"""The kinds of resources of TensorBoard, and what of each a client may set."""
+
+from local.cloud.vertex.collection import Kind
+
+_WRITABLE = ("displayName", "description", "labels")
+# What jobs log to has limits of its own in the service, far above those of other resources.
+_UNLIMITED = ""
+TENSORBOARD = Kind(
+    "Tensorboard", "/tensorboards", "tensorboard", "tensorboards", (*_WRITABLE, "encryptionSpec", "isDefault")
+)
+EXPERIMENT = Kind(
+    "TensorboardExperiment",
+    "/tensorboards/{tensorboard}/experiments",
+    "experiment",
+    "tensorboardExperiments",
+    (*_WRITABLE, "source"),
+    _UNLIMITED,
+)
+RUN = Kind(
+    "TensorboardRun",
+    "/tensorboards/{tensorboard}/experiments/{experiment}/runs",
+    "run",
+    "tensorboardRuns",
+    _WRITABLE,
+    _UNLIMITED,
+)
+TIME_SERIES = Kind(
+    "TensorboardTimeSeries",
+    "/tensorboards/{tensorboard}/experiments/{experiment}/runs/{run}/timeSeries",
+    "series",
+    "tensorboardTimeSeries",
+    ("displayName", "description", "valueType", "pluginName", "pluginData"),
+    _UNLIMITED,
+)

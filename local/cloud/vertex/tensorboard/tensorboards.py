@@ -1,0 +1,94 @@
+"""The methods of tensorboards."""
+
+from local.cloud.documents import Body
+from local.cloud.vertex.collection import Documents, canonical
+from local.cloud.vertex.names import region
+from local.cloud.vertex.rules import display_name_mistakes, label_mistakes, refuse
+from local.cloud.vertex.tensorboard import log_uploads
+from local.cloud.vertex.tensorboard.contents import remove_below
+from local.cloud.vertex.tensorboard.kinds import EXPERIMENT, RUN, TENSORBOARD, TIME_SERIES
+from local.cloud.vertex.tensorboard.time_series import USUAL_POINTS, TimeSeries
+from local.cloud.wire import Call, Reply, Route, invalid_argument
+from local.cloud.world import World
+
+_FIRST_ID = 5_000_000_000_000_000_000
+_MOST_READ_AT_ONCE = 100
+
+
+class Tensorboards(Documents):
+    def __init__(self, world: World) -> None:
+        super().__init__(world, TENSORBOARD)
+        self._runs = Documents(world, RUN)
+        self._content = (Documents(world, EXPERIMENT), self._runs, Documents(world, TIME_SERIES))
+
+    def routes(self) -> list[Route]:
+        return [*super().routes(), Route("GET", self.kind.each + ":batchRead", self.batch_read)]
+
+    def create(self, call: Call) -> Reply:
+        self.enter(call, "create", "submit")
+        region(call)
+        body = self.parsed(call)
+        _check(body)
+        with self.world.store.transaction():
+            number = _FIRST_ID + self.world.store.next_id("tensorboard")
+            name = self.name(self.parent(call), str(number))
+            self._replace_default(call, body)
+            self.add(name, body)
+            return self.done(call, name, "CreateTensorboardOperationMetadata", TENSORBOARD.message)
+
+    def get(self, call: Call) -> Reply:
+        self.enter(call, "get")
+        log_uploads.catch_up(self.world)
+        found = self.find(self.named(call))
+        count = len(self._runs.below(found["name"]))
+        return self.shown(call, {**found, "runCount": count} if count else found)
+
+    def patch(self, call: Call) -> Reply:
+        self.enter(call, "update", "submit")
+        with self.world.store.transaction():
+            changed = self.patched(call, self.find(self.named(call)))
+            _check(changed)
+            self._replace_default(call, changed)
+            name = self.change(changed)["name"]
+            return self.done(call, name, "UpdateTensorboardOperationMetadata", TENSORBOARD.message)
+
+    def delete(self, call: Call) -> Reply:
+        """Removes all that is in it as well."""
+        self.enter(call, "delete", "submit")
+        with self.world.store.transaction():
+            name = str(self.find(self.named(call))["name"])
+            remove_below(self.world, name, self._content)
+            self.remove(name)
+            return self.done(call, name)
+
+    def batch_read(self, call: Call) -> Reply:
+        """Of each of up to 100 time series up to 1,000 points, as far as is known without a limit of its own."""
+        self.enter(call, "batchRead", TIME_SERIES.rate, "tensorboardTimeSeries")
+        log_uploads.catch_up(self.world)
+        board = self.find(self.named(call))["name"]
+        names = [canonical(name) for name in call.values("timeSeries")]
+        if len(names) > _MOST_READ_AT_ONCE:
+            raise invalid_argument(f"At most {_MOST_READ_AT_ONCE} time series can be read at once.")
+        for name in names:
+            if not name.startswith(f"{board}/"):
+                raise invalid_argument(f'The time series "{name}" is not in {board}.')
+        series = TimeSeries(self.world)
+        shown = [series.data(call, name, USUAL_POINTS) for name in names]
+        return Reply(body={"timeSeriesData": shown} if shown else {})
+
+    def _replace_default(self, call: Call, body: Body) -> None:
+        """There is one default tensorboard in a region at most: a new one makes the old one ordinary."""
+        if not body.get("isDefault"):
+            return
+        for other in self.below(self.parent(call)):
+            if other.get("isDefault") and other["name"] != body.get("name"):
+                self.change({key: value for key, value in other.items() if key != "isDefault"})
+
+
+def _check(body: Body) -> None:
+    refuse(
+        [
+            *display_name_mistakes("tensorboard.display_name", body.get("displayName", ""), required=True),
+            *label_mistakes("tensorboard.labels", body.get("labels", {})),
+        ]
+    )

@@ -1,0 +1,142 @@
+"""The life of a tuning job as pure steps: what its trials did, which of them stop, when it is over."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Literal
+
+from local.cloud.vertex.tuning import reports, stopping
+from local.cloud.vertex.tuning.records import Ending, Tuning
+from local.cloud.vertex.tuning.reports import Report
+from local.cloud.vertex.tuning.study import Study
+from local.cloud.vertex.tuning.trial import Trial
+
+_CANCELLED, _ABORTED = 1, 10
+Progress = Literal["queued", "pending", "running", "succeeded", "ended"]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A trial's custom job: `queued` has no machines yet, `pending` starts, `ended` did not succeed (`message` says
+    why). `reports` are new since the last look, `read` the times up to which they were read, by replica."""
+
+    progress: Progress
+    start_time: str | None = None
+    end_time: str | None = None
+    message: str = ""
+    reports: tuple[Report, ...] = ()
+    read: Mapping[str, float] = field(default_factory=dict)
+
+
+def observed(tuning: Tuning, seen: Mapping[str, Seen], now: str) -> Tuning:
+    """The job after a look at its open trials (by id): their measurements, and those that are over."""
+    study = tuning.study
+    for trial in tuning.open_trials:
+        sight = seen[trial.id]
+        changed = replace(trial, start_time=trial.start_time or sight.start_time)
+        if sight.reports:
+            start = datetime.fromisoformat(changed.start_time or now).timestamp()
+            changed = replace(changed, measurements=reports.merged(trial.measurements, sight.reports, study, start))
+        if sight.progress in ("succeeded", "ended"):
+            changed = _closed(changed, sight, study, tuning.ending, now)
+        read = {**tuning.read, **{f"{trial.id}/{replica}": time for replica, time in sight.read.items()}}
+        tuning = replace(tuning.with_trial(changed), read=read)
+    state, start_time = _standing(tuning, seen, now)
+    # What was read matters as long as there may be more to read.
+    going_on = {trial.id for trial in tuning.open_trials}
+    read = {key: time for key, time in tuning.read.items() if key.partition("/")[0] in going_on}
+    return replace(tuning, state=state, start_time=start_time, read=read)
+
+
+def decided(tuning: Tuning, now: datetime, failed_trials: int) -> Tuning:
+    """What follows: trials that stop early, no more trials, the way it ends.
+
+    `failed_trials` is how many may fail where the job does not say.
+    """
+    if tuning.ending is not None:
+        return tuning
+    study = tuning.study
+    for trial in tuning.trials:
+        if trial.state == "ACTIVE" and stopping.hopeless(trial, tuning.trials, study):
+            tuning = tuning.with_trial(replace(trial, state="STOPPING"))
+    failed = [trial for trial in tuning.trials if trial.state == "INFEASIBLE"]
+    limit = int(tuning.declared.get("maxFailedTrialCount", 0)) or failed_trials
+    if len(failed) >= limit:
+        message = f"Too many failed trials: {len(failed)}. The last one, trial {failed[-1].id}: {failed[-1].reason}"
+        return ended_by(tuning, Ending("JOB_STATE_FAILED", _ABORTED, message))
+    if not tuning.closed:
+        tuning = _closing(tuning, study, now)
+    if tuning.closed and not tuning.open_trials:
+        return replace(tuning, ending=_outcome(tuning))
+    return tuning
+
+
+def wanted(tuning: Tuning) -> int:
+    """How many trials may begin now."""
+    if tuning.ending is not None or tuning.closed:
+        return 0
+    parallel = int(tuning.declared["parallelTrialCount"])
+    return max(0, min(parallel - len(tuning.open_trials), tuning.max_trials - len(tuning.trials)))
+
+
+def cancelled(tuning: Tuning) -> Tuning:
+    """A job that someone ended: CANCELLING until its trials have ended. One that is ending already goes on so."""
+    if tuning.ending is not None:
+        return tuning
+    stopped = ended_by(tuning, Ending("JOB_STATE_CANCELLED", _CANCELLED, "The job was cancelled."))
+    return replace(stopped, state="JOB_STATE_CANCELLING")
+
+
+def ended_by(tuning: Tuning, ending: Ending) -> Tuning:
+    """A job that is to end so: its open trials stop."""
+    return replace(_stopped(tuning), ending=ending)
+
+
+def over(tuning: Tuning) -> bool:
+    return tuning.ending is not None and not tuning.open_trials
+
+
+def _standing(tuning: Tuning, seen: Mapping[str, Seen], now: str) -> tuple[str, str | None]:
+    """State and start time from what the trials' jobs do."""
+    if tuning.state == "JOB_STATE_CANCELLING":
+        return tuning.state, tuning.start_time
+    has_run = any(sight.progress == "running" or sight.start_time for sight in seen.values())
+    if tuning.start_time or has_run:
+        return "JOB_STATE_RUNNING", tuning.start_time or now
+    waits = all(sight.progress == "queued" for sight in seen.values())
+    return "JOB_STATE_QUEUED" if waits else "JOB_STATE_PENDING", None
+
+
+def _closed(trial: Trial, sight: Seen, study: Study, ending: Ending | None, now: str) -> Trial:
+    """A trial whose job is over. One that was stopped early counts with what it had measured."""
+    trial = replace(trial, end_time=sight.end_time or now)
+    early = trial.state == "STOPPING" and ending is None
+    if sight.progress == "ended" and not early:
+        return replace(trial, state="INFEASIBLE", reason=ending.message if ending else sight.message)
+    final = reports.final(trial.measurements, study)
+    if final is None:
+        names = ", ".join(f"'{name}'" for name in reports.missing(trial.measurements, study))
+        return replace(trial, state="INFEASIBLE", reason=f"The trial did not report the metric {names}.")
+    return replace(trial, state="SUCCEEDED", final=final)
+
+
+def _closing(tuning: Tuning, study: Study, now: datetime) -> Tuning:
+    if len(tuning.trials) >= tuning.max_trials:
+        return replace(tuning, closed="all trials were made")
+    why = stopping.over(study, tuning.trials, tuning.declared["createTime"], now)
+    if why and study.stopping.get("shouldStopAsap"):
+        tuning = _stopped(tuning)
+    return replace(tuning, closed=why)
+
+
+def _stopped(tuning: Tuning) -> Tuning:
+    for trial in tuning.open_trials:
+        tuning = tuning.with_trial(replace(trial, state="STOPPING"))
+    return tuning
+
+
+def _outcome(tuning: Tuning) -> Ending:
+    if any(trial.state == "SUCCEEDED" for trial in tuning.trials):
+        return Ending("JOB_STATE_SUCCEEDED")
+    last = f" The last one: {tuning.trials[-1].reason}" if tuning.trials else ""
+    return Ending("JOB_STATE_FAILED", _ABORTED, f"No trial succeeded.{last}")

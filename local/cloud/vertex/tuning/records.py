@@ -1,0 +1,141 @@
+"""A hyperparameter tuning job: what was declared, and where its life stands."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal
+
+from local.cloud.vertex import conditions
+from local.cloud.vertex.collection import Kind
+from local.cloud.vertex.conditions import Field
+from local.cloud.vertex.rules import DISPLAY_NAME_LENGTH
+from local.cloud.vertex.tables import Entry, ResourceTable
+from local.cloud.vertex.tuning import trial as trials
+from local.cloud.vertex.tuning.study import Study, study_of
+from local.cloud.vertex.tuning.trial import Trial
+
+_CLUSTER = Field("cluster", ("=", "!="))
+TUNING_JOBS = ResourceTable(
+    kind=Kind(
+        "HyperparameterTuningJob", "/hyperparameterTuningJobs", "resource", "hyperparameterTuningJobs", trains=True
+    ),
+    table="tuning_jobs",
+    first=5_000_000_000_000_000_000,
+    fields={
+        **conditions.FIELDS,
+        "trial_job_spec.persistent_resource_id": _CLUSTER,
+        "trialjobspec.persistentresourceid": _CLUSTER,
+    },
+)
+EndState = Literal["JOB_STATE_SUCCEEDED", "JOB_STATE_FAILED", "JOB_STATE_CANCELLED"]
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How the job ends once its trials have."""
+
+    state: EndState
+    code: int = 0
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """`declared` is the canonical body as it was made; `state` and times are those of the job.
+
+    `closed` says why no more trials begin; `read` is, by `trial/replica`, the time of the last report that was taken.
+    """
+
+    number: int
+    declared: Mapping[str, Any]
+    email: str
+    state: str
+    trials: tuple[Trial, ...] = ()
+    start_time: str | None = None
+    closed: str = ""
+    ending: Ending | None = None
+    read: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return str(self.declared["name"])
+
+    @property
+    def max_trials(self) -> int:
+        return int(self.declared["maxTrialCount"])
+
+    @property
+    def study(self) -> Study:
+        return study_of(self.declared["studySpec"], self.max_trials)
+
+    @property
+    def open_trials(self) -> list[Trial]:
+        return [trial for trial in self.trials if trial.open]
+
+    def with_trial(self, trial: Trial) -> "Tuning":
+        """The job with one trial, found by id, put in place of its predecessor."""
+        return replace(self, trials=tuple(trial if trial.id == item.id else item for item in self.trials))
+
+    def best(self) -> Trial | None:
+        """The trial that succeeded with the best final value of the first metric; the earliest of several."""
+        metric, found = self.study.metrics[0], None
+        for trial in self.trials:
+            value = trial.final.value(metric.id) if trial.final and trial.state == "SUCCEEDED" else None
+            if value is not None and (found is None or metric.better(value, found[0])):
+                found = (value, trial)
+        return found[1] if found else None
+
+
+def tuning_of(entry: Entry) -> Tuning:
+    """The job of an entry that is not over, or (with nothing left to work from) of one that is."""
+    work = entry.work or {"email": "", "closed": "", "ending": None, "read": {}}
+    return Tuning(
+        number=entry.number,
+        declared={key: value for key, value in entry.body.items() if key not in ("trials", "startTime")},
+        email=work["email"],
+        state=entry.body["state"],
+        trials=tuple(trials.trial_of(item) for item in entry.body.get("trials", [])),
+        start_time=entry.body.get("startTime"),
+        closed=work["closed"],
+        ending=Ending(**work["ending"]) if work["ending"] else None,
+        read=work["read"],
+    )
+
+
+def entry_of(tuning: Tuning, now: str, *, over: bool = False) -> Entry:
+    """The entry of a job; `over` when it has ended as `ending` says."""
+    body: dict[str, Any] = {**tuning.declared, "state": tuning.state, "updateTime": now}
+    if tuning.trials:
+        body["trials"] = [trials.body(item) for item in tuning.trials]
+    if tuning.start_time:
+        body["startTime"] = tuning.start_time
+    if not over:
+        ending = asdict(tuning.ending) if tuning.ending else None
+        work = {"email": tuning.email, "closed": tuning.closed, "ending": ending, "read": dict(tuning.read)}
+        return Entry(tuning.number, body, work)
+    assert tuning.ending is not None
+    body |= {"state": tuning.ending.state, "endTime": now}
+    if tuning.ending.state != "JOB_STATE_SUCCEEDED":
+        body["error"] = {"code": tuning.ending.code, "message": tuning.ending.message}
+    return Entry(tuning.number, body, None)
+
+
+def child_name(display_name: str, suffix: str) -> str:
+    """The display name of a job that another one makes, never longer than the service takes."""
+    return display_name[: DISPLAY_NAME_LENGTH - len(suffix)] + suffix
+
+
+def trial_job(tuning: Tuning, trial: Trial, arguments: list[str]) -> dict[str, Any]:
+    """The custom job of a trial: arguments on every worker pool, and an output directory of its own."""
+    spec: Mapping[str, Any] = tuning.declared["trialJobSpec"]
+    pools = []
+    for pool in spec["workerPoolSpecs"]:
+        key = next((key for key in ("containerSpec", "pythonPackageSpec") if key in pool), None)
+        if key:
+            pool = {**pool, key: {**pool[key], "args": [*pool[key].get("args", []), *arguments]}}
+        pools.append(pool)
+    made = {**spec, "workerPoolSpecs": pools}
+    prefix = spec.get("baseOutputDirectory", {}).get("outputUriPrefix", "").rstrip("/")
+    if prefix:
+        made["baseOutputDirectory"] = {"outputUriPrefix": f"{prefix}/{trial.id}"}
+    kept = {"encryptionSpec": tuning.declared["encryptionSpec"]} if "encryptionSpec" in tuning.declared else {}
+    return {"displayName": child_name(tuning.declared["displayName"], f"-trial-{trial.id}"), "jobSpec": made, **kept}

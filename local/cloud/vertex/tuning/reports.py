@@ -1,0 +1,99 @@
+"""What trials report: the file that the PyPI package cloudml-hypertune writes, and measurements made of it."""
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from local.cloud.vertex.tuning.study import Metric, Study
+from local.cloud.vertex.tuning.trial import Measurement
+
+MOST = 1000
+"""As many measurements of a trial are kept, the oldest go first."""
+_UNNAMED = "training/hptuning/metric"
+_OTHER_KEYS = ("timestamp", "trial", "global_step", "checkpoint_path")
+
+
+@dataclass(frozen=True)
+class Report:
+    """One reported value; `time` is in seconds since the epoch."""
+
+    time: float
+    step: int
+    metric: str
+    value: float
+
+
+def reports(text: str) -> list[Report]:
+    """The reports of a metrics file: a JSON object a line. A line that is not whole yet is none, nor is one without a
+    finite number."""
+    return [report for line in text.splitlines() for report in _reports(line)]
+
+
+def merged(known: Sequence[Measurement], new: Sequence[Report], study: Study, start: float) -> tuple[Measurement, ...]:
+    """The measurements with what was reported since; `start` is when the trial started, since the epoch.
+
+    Metrics that the study does not name are left out; those of one step that come one after the other stand together.
+    """
+    ids = [metric.id for metric in study.metrics]
+    found = list(known)
+    for report in new:
+        metric = ids[0] if report.metric == _UNNAMED else report.metric
+        if metric not in ids:
+            continue
+        elapsed = max(report.time - start, 0.0)
+        last = found[-1] if found else None
+        if last is not None and last.step == report.step and last.value(metric) is None:
+            found[-1] = replace(last, metrics=(*last.metrics, (metric, report.value)))
+        else:
+            found.append(Measurement(report.step, elapsed, ((metric, report.value),)))
+    found.sort(key=lambda item: (item.step, item.elapsed_s))
+    return tuple(found[-MOST:])
+
+
+def final(measurements: Sequence[Measurement], study: Study) -> Measurement | None:
+    """The measurement a trial is judged by: its last, or its best by the first metric; None when a metric was never
+    reported."""
+    whole = [item for item in measurements if all(item.value(metric.id) is not None for metric in study.metrics)]
+    if not whole:
+        return _together(measurements, study.metrics)
+    if not study.best:
+        return whole[-1]
+    first = study.metrics[0]
+    chosen = whole[0]
+    for item in whole[1:]:
+        if first.better(_value(item, first), _value(chosen, first)):
+            chosen = item
+    return chosen
+
+
+def missing(measurements: Sequence[Measurement], study: Study) -> list[str]:
+    """The metrics that were never reported."""
+    return [
+        metric.id for metric in study.metrics if not any(item.value(metric.id) is not None for item in measurements)
+    ]
+
+
+def _together(measurements: Sequence[Measurement], metrics: Sequence[Metric]) -> Measurement | None:
+    """The last value of each metric, for code that never reports all at one step."""
+    last = {metric: value for item in measurements for metric, value in item.metrics}
+    if any(metric.id not in last for metric in metrics):
+        return None
+    return replace(measurements[-1], metrics=tuple((metric.id, last[metric.id]) for metric in metrics))
+
+
+def _value(item: Measurement, metric: Metric) -> float:
+    value = item.value(metric.id)
+    assert value is not None
+    return value
+
+
+def _reports(line: str) -> Iterator[Report]:
+    try:
+        fields = json.loads(line)
+        time, step = float(fields["timestamp"]), int(fields.get("global_step", 0))
+        for key, value in fields.items():
+            if key not in _OTHER_KEYS and math.isfinite(float(value)):
+                yield Report(time, step, key, float(value))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return

@@ -1,0 +1,159 @@
+"""What the service takes as a study and as a tuning job (vertex-rules 5.1)."""
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from local.cloud.vertex.rules import Mistake, display_name_mistakes, label_mistakes
+from local.cloud.vertex.tuning.space import EPSILON, condition_of, increasing, kind_of
+from local.cloud.wire import ApiError, unimplemented
+
+MAX_DISCRETE_VALUES = 1000
+_CONDITION_KINDS = {
+    "parentDiscreteValues": "discrete",
+    "parentIntValues": "integer",
+    "parentCategoricalValues": "categorical",
+}
+_LOG_SCALES = ("UNIT_LOG_SCALE", "UNIT_REVERSE_LOG_SCALE")
+
+
+def mistakes(body: Mapping[str, Any], root: str = "") -> list[Mistake]:
+    """All that is wrong with a create's canonical body, but for its trial job. `root` goes before the fields' paths."""
+    found = display_name_mistakes(f"{root}display_name", body.get("displayName", ""), required=True)
+    found += label_mistakes(f"{root}labels", body.get("labels", {}))
+    for key, field, least in (
+        ("maxTrialCount", "max_trial_count", 1),
+        ("parallelTrialCount", "parallel_trial_count", 1),
+        ("maxFailedTrialCount", "max_failed_trial_count", 0),
+    ):
+        if int(body.get(key, 0)) < least:
+            found.append(Mistake(f"{root}{field}", f"The count must be at least {least}."))
+    return [*found, *study_mistakes(body.get("studySpec", {}), f"{root}study_spec")]
+
+
+def not_here(spec: Mapping[str, Any]) -> ApiError | None:
+    """The 501 of a study that the service would take and this cloud does not, or None."""
+    for key in ("convexAutomatedStoppingSpec", "convexStopConfig"):
+        if key in spec:
+            return unimplemented(f"study_spec: {key} is not in the local cloud; median and decay curve stopping are.")
+    if any("safetyConfig" in metric for metric in spec.get("metrics", [])):
+        return unimplemented("study_spec: safety metrics are not in the local cloud.")
+    return None
+
+
+def study_mistakes(spec: Mapping[str, Any], path: str) -> Iterator[Mistake]:
+    """What is wrong with a canonical StudySpec at a path."""
+    metrics = spec.get("metrics", [])
+    if not metrics:
+        yield Mistake(f"{path}.metrics", "At least one metric is required.")
+    yield from _ids([metric.get("metricId", "") for metric in metrics], f"{path}.metrics", "metric_id")
+    parameters = spec.get("parameters", [])
+    if not parameters:
+        yield Mistake(f"{path}.parameters", "At least one parameter is required.")
+    grid = spec.get("algorithm") == "GRID_SEARCH"
+    yield from _ids([item.get("parameterId", "") for item in parameters], f"{path}.parameters", "parameter_id")
+    for at, parameter in enumerate(parameters):
+        yield from _parameter(parameter, f"{path}.parameters[{at}]", grid=grid)
+    owners: dict[str, str] = {}
+    for name, parent, where in _tree(parameters, f"{path}.parameters", ""):
+        if owners.setdefault(name, parent) != parent:
+            yield Mistake(f"{where}.parameter_id", f'The ID "{name}" must be unique amongst all parameters.')
+
+
+def _ids(ids: Sequence[str], path: str, field: str) -> Iterator[Mistake]:
+    for at, name in enumerate(ids):
+        if not name or re.search(r"\s", name):
+            yield Mistake(f"{path}[{at}].{field}", f'The ID "{name}" must not be empty or contain whitespace.')
+        elif name in ids[:at]:
+            yield Mistake(f"{path}[{at}].{field}", f'The ID "{name}" must be unique.')
+
+
+def _tree(specs: Sequence[Mapping[str, Any]], path: str, parent: str) -> Iterator[tuple[str, str, str]]:
+    """The id, the parent's path and the own path of every parameter below."""
+    for at, spec in enumerate(specs):
+        where = f"{path}[{at}]" + (".parameter_spec" if parent else "")
+        yield spec.get("parameterId", ""), parent, where
+        inner = [child.get("parameterSpec", {}) for child in spec.get("conditionalParameterSpecs", [])]
+        yield from _tree(inner, f"{where}.conditional_parameter_specs", where)
+
+
+def _parameter(spec: Mapping[str, Any], path: str, *, grid: bool) -> Iterator[Mistake]:
+    kind = kind_of(spec)
+    if kind is None:
+        yield Mistake(path, "One of the double, integer, categorical and discrete value specs is required.")
+        return
+    values = spec[f"{kind}ValueSpec"]
+    where = f"{path}.{kind}_value_spec"
+    scale = spec.get("scaleType", "")
+    if kind == "double" and grid:
+        yield Mistake(where, "Grid search takes INTEGER, CATEGORICAL and DISCRETE parameters only.")
+    if kind == "categorical":
+        yield from _categories(values.get("values", []), where)
+        if scale:
+            yield Mistake(f"{path}.scale_type", "The scale type of a CATEGORICAL parameter must not be set.")
+    else:
+        numbers = values.get("values", []) if kind == "discrete" else _bounds(values)
+        yield from _discrete(numbers, where) if kind == "discrete" else _range(*_bounds(values), where)
+        if scale in _LOG_SCALES and any(number <= 0 for number in numbers):
+            yield Mistake(f"{path}.scale_type", f"{scale} needs a feasible space that is strictly positive.")
+    yield from _children(spec, path, kind, grid=grid)
+
+
+def _bounds(values: Mapping[str, Any]) -> tuple[float, float]:
+    return float(values.get("minValue", 0)), float(values.get("maxValue", 0))
+
+
+def _range(low: float, high: float, path: str) -> Iterator[Mistake]:
+    if not (math.isfinite(low) and math.isfinite(high)):
+        yield Mistake(path, "Minimum and maximum must be finite numbers.")
+    elif low > high:
+        yield Mistake(f"{path}.min_value", f"The minimum {low:g} is greater than the maximum {high:g}.")
+
+
+def _categories(values: Sequence[str], path: str) -> Iterator[Mistake]:
+    if not values:
+        yield Mistake(f"{path}.values", "At least one value is required.")
+    if len(set(values)) < len(values):
+        yield Mistake(f"{path}.values", "The values must differ.")
+
+
+def _discrete(values: Sequence[float], path: str) -> Iterator[Mistake]:
+    if not values:
+        yield Mistake(f"{path}.values", "At least one value is required.")
+    if len(values) > MAX_DISCRETE_VALUES:
+        yield Mistake(f"{path}.values", f"At most {MAX_DISCRETE_VALUES} values are supported.")
+    if not increasing(values):
+        yield Mistake(f"{path}.values", f"The values must be in increasing order and at least {EPSILON:g} apart.")
+
+
+def _children(spec: Mapping[str, Any], path: str, kind: str, *, grid: bool) -> Iterator[Mistake]:
+    seen: dict[str, list[Any]] = {}
+    for at, child in enumerate(spec.get("conditionalParameterSpecs", [])):
+        where = f"{path}.conditional_parameter_specs[{at}]"
+        key, when = condition_of(child)
+        if kind == "double" or _CONDITION_KINDS.get(key) != kind:
+            text = f"The parent value condition must be that of a {kind.upper()} parameter."
+            yield Mistake(where, text if kind != "double" else "A DOUBLE parameter has no conditional parameters.")
+            continue
+        foreign = [value for value in when if not _feasible(spec, kind, value)]
+        if not when or foreign:
+            yield Mistake(where, f"The parent's values must be feasible for it; these are not: {foreign}.")
+        inner = child.get("parameterSpec", {})
+        name = inner.get("parameterId", "")
+        yield from _ids([name], f"{where}.parameter_spec", "parameter_id")
+        if set(map(str, when)) & set(map(str, seen.get(name, []))):
+            text = f'The ID "{name}" must be unique, or its parent value conditions disjoint.'
+            yield Mistake(f"{where}.parameter_spec.parameter_id", text)
+        seen[name] = [*seen.get(name, []), *when]
+        yield from _parameter(inner, f"{where}.parameter_spec", grid=grid)
+
+
+def _feasible(spec: Mapping[str, Any], kind: str, value: Any) -> bool:
+    values = spec[f"{kind}ValueSpec"]
+    if kind == "integer":
+        low, high = _bounds(values)
+        return low <= float(value) <= high
+    if kind == "categorical":
+        return value in values.get("values", [])
+    return any(abs(float(value) - known) < EPSILON for known in values.get("values", []))

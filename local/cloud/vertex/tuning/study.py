@@ -1,0 +1,58 @@
+"""A study as it was declared: what is searched, for what, and when it stops."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from local.cloud.vertex.tuning.space import Parameter, space_of
+
+Algorithm = Literal["bayesian", "grid", "random"]
+EarlyRule = Literal["", "median", "decay-curve"]
+_ALGORITHMS: Mapping[str, Algorithm] = {"GRID_SEARCH": "grid", "RANDOM_SEARCH": "random"}
+_MOST_STARTUP, _LEAST_STARTUP = 10, 3
+
+
+@dataclass(frozen=True)
+class Metric:
+    id: str
+    maximize: bool
+
+    def better(self, one: float, other: float) -> bool:
+        """Whether one value is strictly better than another."""
+        return one > other if self.maximize else one < other
+
+
+@dataclass(frozen=True)
+class Study:
+    """`best` takes a trial's best measurement as its final one, not the last; `early` is the rule that stops trials,
+    over steps or (`by_time`) seconds; `stopping` is the canonical StudyStoppingConfig; `startup` is how many trials are
+    random before a model guides the search."""
+
+    metrics: tuple[Metric, ...]
+    space: tuple[Parameter, ...]
+    algorithm: Algorithm
+    best: bool
+    early: EarlyRule
+    by_time: bool
+    stopping: Mapping[str, Any]
+    startup: int
+
+
+def study_of(spec: Mapping[str, Any], max_trials: int) -> Study:
+    """The study of a canonical StudySpec that has passed the rules."""
+    early: EarlyRule = ""
+    rule: Mapping[str, Any] = {}
+    if "medianAutomatedStoppingSpec" in spec:
+        early, rule = "median", spec["medianAutomatedStoppingSpec"]
+    elif "decayCurveStoppingSpec" in spec:
+        early, rule = "decay-curve", spec["decayCurveStoppingSpec"]
+    return Study(
+        metrics=tuple(Metric(item["metricId"], item.get("goal") != "MINIMIZE") for item in spec["metrics"]),
+        space=space_of(spec["parameters"]),
+        algorithm=_ALGORITHMS.get(spec.get("algorithm", ""), "bayesian"),
+        best=spec.get("measurementSelectionType") == "BEST_MEASUREMENT",
+        early=early,
+        by_time=bool(rule.get("useElapsedDuration", False)),
+        stopping=spec.get("studyStoppingConfig", {}),
+        startup=min(_MOST_STARTUP, max(_LEAST_STARTUP, max_trials // 4)),
+    )

@@ -1,0 +1,85 @@
+"""A trial and its measurements, as they stand in a tuning job's body."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from local.cloud.vertex.tuning.space import Assignment
+
+State = Literal["ACTIVE", "STOPPING", "SUCCEEDED", "INFEASIBLE"]
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Values by metric id at a step, `elapsed_s` seconds after the trial's start."""
+
+    step: int
+    elapsed_s: float
+    metrics: tuple[tuple[str, float], ...]
+
+    def value(self, metric: str) -> float | None:
+        return dict(self.metrics).get(metric)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Times are RFC 3339; `reason` says why it is INFEASIBLE; `job` is its custom job's name."""
+
+    id: str
+    state: State
+    parameters: Assignment
+    job: str
+    measurements: tuple[Measurement, ...] = ()
+    final: Measurement | None = None
+    start_time: str | None = None
+    end_time: str | None = None
+    reason: str = ""
+
+    @property
+    def open(self) -> bool:
+        return self.state in ("ACTIVE", "STOPPING")
+
+
+def body(trial: Trial) -> dict[str, Any]:
+    """The canonical Trial message."""
+    found: dict[str, Any] = {
+        "id": trial.id,
+        "state": trial.state,
+        "parameters": [{"parameterId": name, "value": value} for name, value in trial.parameters],
+        "customJob": trial.job,
+    }
+    if trial.measurements:
+        found["measurements"] = [_measurement_body(item) for item in trial.measurements]
+    if trial.final:
+        found["finalMeasurement"] = _measurement_body(trial.final)
+    optional = {"startTime": trial.start_time, "endTime": trial.end_time, "infeasibleReason": trial.reason}
+    return found | {key: value for key, value in optional.items() if value}
+
+
+def trial_of(message: Mapping[str, Any]) -> Trial:
+    """The trial of a canonical message."""
+    final = message.get("finalMeasurement")
+    return Trial(
+        id=message["id"],
+        state=message["state"],
+        parameters=tuple((item["parameterId"], item["value"]) for item in message["parameters"]),
+        job=message["customJob"],
+        measurements=tuple(_measurement(item) for item in message.get("measurements", [])),
+        final=_measurement(final) if final else None,
+        start_time=message.get("startTime"),
+        end_time=message.get("endTime"),
+        reason=message.get("infeasibleReason", ""),
+    )
+
+
+def _measurement_body(item: Measurement) -> dict[str, Any]:
+    return {
+        "stepCount": str(item.step),
+        "elapsedDuration": f"{item.elapsed_s:.6f}s",
+        "metrics": [{"metricId": metric, "value": value} for metric, value in item.metrics],
+    }
+
+
+def _measurement(message: Mapping[str, Any]) -> Measurement:
+    metrics = tuple((item["metricId"], float(item["value"])) for item in message["metrics"])
+    return Measurement(int(message["stepCount"]), float(message["elapsedDuration"].removesuffix("s")), metrics)

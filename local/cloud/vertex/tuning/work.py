@@ -1,0 +1,139 @@
+"""The work behind tuning jobs: looks at trials, decides on new ones, starts and stops their custom jobs."""
+
+from dataclasses import replace
+from datetime import datetime
+
+from local.cloud.clock import timestamp
+from local.cloud.vertex.clusters import records as clusters
+from local.cloud.vertex.jobs import replicas, submission
+from local.cloud.vertex.jobs import table as jobs
+from local.cloud.vertex.names import cluster_name, id_of
+from local.cloud.vertex.tables import Entry
+from local.cloud.vertex.tuning import life, reports, search, space
+from local.cloud.vertex.tuning.life import Progress, Seen
+from local.cloud.vertex.tuning.records import TUNING_JOBS, Ending, Tuning, entry_of, trial_job, tuning_of
+from local.cloud.vertex.tuning.space import Assignment
+from local.cloud.vertex.tuning.trial import Trial
+from local.cloud.wire import ApiError
+from local.cloud.world import World
+
+_PROGRESS: dict[str, Progress] = {
+    "JOB_STATE_QUEUED": "queued",
+    "JOB_STATE_PENDING": "pending",
+    "JOB_STATE_SUCCEEDED": "succeeded",
+}
+_CODES = {"INVALID_ARGUMENT": 3, "NOT_FOUND": 5, "PERMISSION_DENIED": 7, "RESOURCE_EXHAUSTED": 8}
+_FAILED_PRECONDITION = 9
+
+
+def step(world: World) -> bool:
+    """Every tuning job once. Whether any is under way."""
+    alive = TUNING_JOBS.alive(world.store)
+    for entry in alive:
+        _advance(world, entry, world.clock.now())
+    return bool(alive)
+
+
+def cancel(world: World, entry: Entry) -> None:
+    """End a tuning job that is not over, and its trials' jobs. Within a transaction."""
+    moment = world.now()
+    before = tuning_of(entry)
+    changed = life.cancelled(before)
+    _stop_jobs(world, before, changed)
+    _keep(world, changed, moment)
+
+
+def _advance(world: World, entry: Entry, now: datetime) -> None:
+    """One step of a job. What takes long is decided before the transaction, which then starts what was decided and
+    writes it down, or does nothing when the job has changed meanwhile: so no trial is ever decided twice."""
+    before = tuning_of(entry)
+    seen = {trial.id: _look(world, before, trial) for trial in before.open_trials}
+    after = life.observed(before, seen, timestamp(now))
+    after = life.decided(after, now, world.settings.failed_trials)
+    chosen: list[Assignment] = []
+    if not _cluster_is_away(world, after):
+        after, chosen = _chosen(after)
+    if after == before and not chosen:
+        return
+    with world.store.transaction():
+        if TUNING_JOBS.get(world.store, entry.name) != entry:
+            return
+        _stop_jobs(world, before, after)
+        for assignment in chosen:
+            count = len(after.trials)
+            after = _begun(world, after, assignment)
+            if len(after.trials) == count:
+                break
+        _keep(world, after, timestamp(now))
+    world.changed.set()
+
+
+def _chosen(tuning: Tuning) -> tuple[Tuning, list[Assignment]]:
+    """The points of the trials that may begin now; the job is closed when there are no more."""
+    study, found = tuning.study, list[Assignment]()
+    known = list(tuning.trials)
+    for _ in range(life.wanted(tuning)):
+        point = search.suggested(study, tuning.name, known)
+        if point is None:
+            return replace(tuning, closed="the whole grid was searched"), found
+        found.append(point)
+        known.append(Trial(str(len(known) + 1), "ACTIVE", point, ""))
+    return tuning, found
+
+
+def _begun(world: World, tuning: Tuning, assignment: Assignment) -> Tuning:
+    """The job with one more trial, whose custom job is submitted. What can't be submitted ends the whole, but for a
+    pool that is full and takes no queue: that is tried again."""
+    trial = Trial(str(len(tuning.trials) + 1), "ACTIVE", assignment, "")
+    arguments = [f"--{name}={space.argument(value)}" for name, value in assignment]
+    body, region = trial_job(tuning, trial, arguments), tuning.name.split("/")[3]
+    try:
+        email = submission.admit(world, None, region, body, "trial_job_spec")
+    except ApiError as error:
+        if error.status == "RESOURCE_EXHAUSTED" and world.settings.full_pool == "reject":
+            return tuning
+        code = _CODES.get(error.status, _FAILED_PRECONDITION)
+        return life.ended_by(tuning, Ending("JOB_STATE_FAILED", code, f"Trial {trial.id}: {error.message}"))
+    job = submission.submit(world, region, body, email, trial=trial.id)
+    return replace(tuning, trials=(*tuning.trials, replace(trial, job=job.body["name"])))
+
+
+def _look(world: World, tuning: Tuning, trial: Trial) -> Seen:
+    """What a trial's job does, and what it has reported since the last look."""
+    job = jobs.get(world.store, trial.job)
+    new, read = [], {}
+    for path in sorted(replicas.metrics_folder(world, id_of(trial.job)).glob(f"*/{replicas.METRICS}")):
+        last = tuning.read.get(f"{trial.id}/{path.parent.name}", 0.0)
+        fresh = [item for item in reports.reports(path.read_text("utf-8", "replace")) if item.time > last]
+        if fresh:
+            new += fresh
+            read[path.parent.name] = max(item.time for item in fresh)
+    found = tuple(sorted(new, key=lambda item: item.time))
+    if job is None:
+        return Seen("ended", None, None, f"The job {trial.job} does not exist any more.", found, read)
+    body = job.body
+    progress = _PROGRESS.get(body["state"], "running" if job.run else "ended")
+    message = body.get("error", {}).get("message", "")
+    return Seen(progress, body.get("startTime"), body.get("endTime"), message, found, read)
+
+
+def _cluster_is_away(world: World, tuning: Tuning) -> bool:
+    """Whether the persistent resource is being rebooted, so that new trials wait for it."""
+    cluster_id = tuning.declared["trialJobSpec"].get("persistentResourceId")
+    if not cluster_id:
+        return False
+    cluster = clusters.get(world.store, cluster_name(tuning.name.split("/")[3], cluster_id))
+    return cluster is not None and cluster.state == "REBOOTING"
+
+
+def _stop_jobs(world: World, before: Tuning, after: Tuning) -> None:
+    """Cancel the jobs of trials that were to go on before, and are to stop now."""
+    active = {trial.id for trial in before.trials if trial.state == "ACTIVE"}
+    for trial in after.trials:
+        if trial.id in active and trial.state == "STOPPING":
+            submission.cancel(world, trial.job, "The trial was stopped.")
+
+
+def _keep(world: World, tuning: Tuning, moment: str) -> None:
+    cluster = tuning.declared["trialJobSpec"].get("persistentResourceId")
+    TUNING_JOBS.put(world.store, entry_of(tuning, moment, over=life.over(tuning)), cluster)

@@ -1,0 +1,124 @@
+"""The world that every service is handed, and what a service module offers."""
+
+import os
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from local.cloud import identities, settings
+from local.cloud.access import policies
+from local.cloud.access.permissions import Access
+from local.cloud.access.policies import Policies
+from local.cloud.clock import Clock, RealClock, timestamp
+from local.cloud.faults import Faults
+from local.cloud.log_store import Logs
+from local.cloud.rate_limits import Limits
+from local.cloud.settings import Settings
+from local.cloud.store import Store
+from local.cloud.wire import Route
+
+SETTINGS_FILE = "settings.toml"
+
+
+class Loop(Protocol):
+    """Background work of a service."""
+
+    def start(self) -> None: ...
+
+    def stop(self) -> None:
+        """Returns when the work has ended."""
+
+
+class Service(Protocol):
+    """A service module.
+
+    `API` is its name in Service Usage (a disabled one answers 403). It offers `routes(world)`; `loop(world)` where it
+    works in the background; `summary(world)`, words to numbers or texts, where it has something to say in `status`.
+    """
+
+    API: str
+
+    def routes(self, world: "World") -> list[Route]: ...
+
+
+class World:
+    """All that services share. `url` is the cloud's base without a trailing slash; `state_folder` is absolute;
+    `trouble` says what went wrong last (a full disk), "" when the last write went well. `changed` is set when
+    background work should look again at once."""
+
+    def __init__(self, state_folder: Path, url: str, clock: Clock, chosen: Settings) -> None:
+        self.state_folder = state_folder
+        self.url = url
+        self.clock = clock
+        self.store = Store(state_folder / "cloud.sqlite")
+        self.logs = Logs(state_folder / "logs.sqlite")
+        self.policies = Policies(self.store)
+        self.access = Access(self.store, self.policies, clock, lambda: self.settings)
+        self.limits = Limits(clock, lambda: self.settings)
+        self.faults = Faults()
+        self.settings = chosen
+        self.trouble = ""
+        self.changed = threading.Event()
+
+    def now(self) -> str:
+        """The time as the APIs write it."""
+        return timestamp(self.clock.now())
+
+    def advance(self, seconds: float) -> None:
+        """Move the clock ahead, and keep it there when the cloud is started again."""
+        with self.store.transaction():
+            moved = (self.store.get("clock", "ahead") or {"seconds": 0.0})["seconds"]
+            self.store.put("clock", "ahead", {"seconds": moved + seconds})
+        self.clock.advance(seconds)
+        self.changed.set()
+
+    def change_settings(self, values: Mapping[str, Any]) -> Settings:
+        """Change settings while running. Raises SettingsError, and then nothing is changed."""
+        self.settings = self.settings.changed(values)
+        return self.settings
+
+
+def disabled_apis(world: World) -> set[str]:
+    """The APIs that Service Usage has switched off (`aiplatform.googleapis.com`, …)."""
+    return {name for name, _ in world.store.list("disabledApi")}
+
+
+def open_world(
+    state_folder: Path, *, url: str = "http://127.0.0.1:0", clock: Clock | None = None, chosen: Settings | None = None
+) -> World:
+    """The world of a state folder, made with its project, service accounts and policy when it is new."""
+    state_folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if chosen is None:
+        chosen = settings.load(state_folder / SETTINGS_FILE, settings.pairs(os.environ.get("SLIPWAY_LOCAL_SET", "")))
+    world = World(state_folder.resolve(), url, clock or RealClock(), chosen)
+    if clock is None:
+        world.clock.advance((world.store.get("clock", "ahead") or {"seconds": 0.0})["seconds"])
+    with world.store.transaction():
+        if world.store.get("project", identities.PROJECT_ID) is None:
+            _bootstrap(world)
+    return world
+
+
+def _bootstrap(world: World) -> None:
+    now = world.now()
+    project = {"projectId": identities.PROJECT_ID, "projectNumber": identities.PROJECT_NUMBER, "createTime": now}
+    world.store.put("project", identities.PROJECT_ID, project)
+    for at, (account, description) in enumerate(identities.SERVICE_ACCOUNTS.items(), 1):
+        email = f"{account}@{identities.PROJECT_ID}.iam.gserviceaccount.com"
+        unique = f"1{at:020d}"
+        world.store.put(
+            "serviceAccount",
+            email,
+            {
+                "name": f"projects/{identities.PROJECT_ID}/serviceAccounts/{email}",
+                "projectId": identities.PROJECT_ID,
+                "uniqueId": unique,
+                "email": email,
+                "displayName": account,
+                "description": description,
+                "etag": "MDEwMjE5MjA=",
+                "oauth2ClientId": unique,
+            },
+        )
+    world.policies.seed(policies.project_name(), identities.BINDINGS)

@@ -1,0 +1,48 @@
+"""The Vertex AI SDK inside a job finds the local cloud without being told (W8)."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from local.cloud.nodes.preparation import install_endpoint
+
+CLOUD = {"GOOGLE_VERTEX_AI_CUSTOM_ENDPOINT": "http://127.0.0.1:8470/v1beta1/", "GOOGLE_CLOUD_PROJECT": "slipway-local"}
+SHOW = "c = aiplatform.initializer.global_config; print(c.api_endpoint, c._api_transport, c.project, c.location)"
+
+
+@pytest.fixture
+def packages(tmp_path: Path) -> Path:
+    """The site-packages of an environment that a job runs in."""
+    folder = tmp_path / "lib" / "python3.11" / "site-packages"
+    folder.mkdir(parents=True)
+    install_endpoint(tmp_path)
+    return folder
+
+
+def said(packages: Path, code: str, **variables: str) -> str:
+    """What code prints in a Python that starts with these site-packages."""
+    start = f"import site; site.addsitedir({str(packages)!r})\n"
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("GOOGLE_", "CLOUD_ML_"))}
+    command = [sys.executable, "-W", "ignore", "-c", start + code]
+    done = subprocess.run(command, env={**kept, **variables}, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_the_sdk_has_the_cloud_for_its_default(packages: Path) -> None:
+    code = "from google.cloud import aiplatform\naiplatform.init(location='europe-west4')\n" + SHOW
+    assert said(packages, code, **CLOUD) == "http://127.0.0.1:8470 rest slipway-local europe-west4"
+
+
+def test_what_user_code_says_wins(packages: Path) -> None:
+    code = "from google.cloud import aiplatform\naiplatform.init(project='mine', api_endpoint='localhost:1')\n" + SHOW
+    assert said(packages, code, **CLOUD) == "localhost:1 rest mine us-central1"
+
+
+def test_outside_a_job_nothing_changes(packages: Path) -> None:
+    code = "import sys; print([type(finder).__name__ for finder in sys.meta_path].count('_Finder'))"
+    assert said(packages, code) == "0"
+    assert said(packages, code, **CLOUD) == "1"

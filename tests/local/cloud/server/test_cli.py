@@ -1,0 +1,91 @@
+"""`python -m local env`, as a shell and the engine use it. (N4)"""
+
+import os
+import shlex
+import stat
+import subprocess
+
+import pytest
+
+from tests.local.conftest import ROOT, LocalCloud
+
+
+def exports(text: str) -> dict[str, str]:
+    found = {}
+    for line in text.splitlines():
+        word, assignment = shlex.split(line)
+        assert word == "export"
+        name, _, value = assignment.partition("=")
+        found[name] = value
+    return found
+
+
+@pytest.mark.journey
+def test_env_prints_what_a_shell_needs(cloud: LocalCloud) -> None:
+    cut_off = cloud.state / "pulumi-state" / ".pulumi" / "stacks" / "slipway" / "local.json.attrs"
+    cut_off.parent.mkdir(parents=True)
+    cut_off.touch()
+    done = cloud.local("env", "--as", "previewer")
+    assert done.returncode == 0, done.stderr
+    assert not cut_off.exists(), "an engine of before, killed while it wrote, leaves this; it blocks every command"
+    assert "mended" in done.stderr
+    found = exports(done.stdout)
+    assert found["GOOGLE_OAUTH_ACCESS_TOKEN"] == cloud.token("previewer")
+    assert found["PULUMI_BACKEND_URL"] == f"file://{cloud.state}/pulumi-state?metadata=skip"
+    assert (cloud.state / "pulumi-state").is_dir()
+    plugin = cloud.state / "pulumi-home" / "plugins" / "resource-gcp-v10.2.0" / "pulumi-resource-gcp"
+    assert plugin.stat().st_mode & stat.S_IXUSR
+    said = subprocess.run(
+        ["sh", "-c", "pulumi version && command -v python"],
+        cwd=ROOT,
+        env={**os.environ, **found},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    version, python = said.stdout.split()
+    assert version.startswith("v3.") and python.startswith(found["PATH"].split(":")[0])
+
+
+def test_env_without_a_role_is_the_deployers(cloud: LocalCloud) -> None:
+    helped = cloud.local("env", "--help").stdout
+    assert "owner|deployer|previewer|submitter" in helped and "default: deployer" in helped
+    assert cloud.local("env", "--as", "nobody").returncode == 2
+
+
+def test_clearing_the_images_of_a_cluster_says_what_it_did(cloud: LocalCloud) -> None:
+    done = cloud.local("images", "clear", "no-such-cluster")
+    assert done.returncode == 0, done.stderr
+    assert "no-such-cluster" in done.stdout
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[1]", '{"url": 1, "port": "x"}', "\0"])
+def test_a_broken_record_is_named_by_every_command(own_cloud: LocalCloud, content: str) -> None:
+    own_cloud.state.mkdir()
+    (own_cloud.state / "cloud.json").write_text(content)
+    for command in ("up", "status", "env", "down"):
+        done = own_cloud.local(command)
+        assert done.returncode == 1 and "cloud.json is no record of a local cloud" in done.stderr, command
+        assert "Traceback" not in done.stderr and "delete it, then python -m local up" in done.stderr
+    (own_cloud.state / "cloud.json").unlink()
+
+
+@pytest.mark.parametrize("port", ["65536", "99999999999999999999", "-1", "eight", "8 0", "\u0663"])
+def test_a_port_that_is_none_is_refused(own_cloud: LocalCloud, port: str) -> None:
+    done = own_cloud.local("up", SLIPWAY_LOCAL_PORT=port)
+    assert done.returncode == 1 and f"SLIPWAY_LOCAL_PORT is '{port}'" in done.stderr
+
+
+def test_a_state_folder_that_is_none_is_said(own_cloud: LocalCloud) -> None:
+    own_cloud.state.write_text("in the way")
+    for command in ("up", "status", "env"):
+        done = own_cloud.local(command)
+        assert done.returncode == 1 and "can't be used" in done.stderr and "Traceback" not in done.stderr, command
+
+
+def test_settings_that_are_no_text_are_said(own_cloud: LocalCloud) -> None:
+    own_cloud.state.mkdir()
+    (own_cloud.state / "settings.toml").write_bytes(b"\xff\xfe")
+    done = own_cloud.local("up")
+    assert done.returncode == 2 and "settings.toml is not TOML" in done.stderr

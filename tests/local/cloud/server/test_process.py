@@ -1,0 +1,236 @@
+"""The local cloud as a process: started once, found again, killed, taken over, stopped. (N4)"""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+
+import google.cloud.storage as storage
+import psutil
+import pytest
+import requests
+
+from local.cloud.server.cloud_file import process_of
+from tests.local.cloud.storage.conftest import client
+from tests.local.conftest import ROOT, LocalCloud
+
+
+def kill(cloud: LocalCloud) -> None:
+    """kill -9, and wait until the process is gone."""
+    record = cloud.record
+    os.kill(record.pid, signal.SIGKILL)
+    while process_of(record):
+        time.sleep(0.01)
+
+
+def test_up_again_is_no_new_start(own_cloud: LocalCloud) -> None:
+    first = own_cloud.local("up")
+    assert first.returncode == 0 and first.stdout.startswith("local cloud started: http://127.0.0.1:")
+    before = own_cloud.record
+    again = own_cloud.local("up")
+    assert again.stdout.startswith("local cloud running: ") and own_cloud.record == before
+    assert len(first.stdout.splitlines()) == 1
+
+
+def test_two_ups_at_once_start_one_cloud(own_cloud: LocalCloud) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        done = list(pool.map(lambda _: own_cloud.local("up"), range(2)))
+    words = sorted(one.stdout.split(":")[0] for one in done)
+    assert words == ["local cloud running", "local cloud started"], [one.stderr for one in done]
+
+
+def test_the_record_is_for_its_owner_only(own_cloud: LocalCloud) -> None:
+    own_cloud.up()
+    assert oct(own_cloud.state.stat().st_mode & 0o777) == "0o700"
+    for name in ("cloud.json", "cloud.sqlite", "logs.sqlite", "cloud.log"):
+        assert oct((own_cloud.state / name).stat().st_mode & 0o777) == "0o600", name
+    found = json.loads((own_cloud.state / "cloud.json").read_text())
+    assert set(found) == {"url", "port", "pid", "pidStarted", "tokens"}
+    assert set(found["tokens"]) == {"owner", "deployer", "previewer", "submitter"}
+
+
+def test_killed_and_started_again_nothing_is_lost(own_cloud: LocalCloud) -> None:
+    own_cloud.up()
+    before = own_cloud.record
+    bucket = client(own_cloud).create_bucket("survivor")
+    bucket.blob("x").upload_from_string("still here")
+    own_cloud.rest("POST", "/v1/projects/slipway-local/serviceAccounts", {"accountId": "trainer-one"})
+    kill(own_cloud)
+    assert own_cloud.local("status").returncode == 1
+    own_cloud.up()
+    after = own_cloud.record
+    assert (after.url, after.tokens) == (before.url, before.tokens) and after.pid != before.pid
+    assert client(own_cloud).bucket("survivor").blob("x").download_as_text() == "still here"
+    accounts = own_cloud.rest("GET", "/v1/projects/slipway-local/serviceAccounts")["accounts"]
+    emails = [found["email"] for found in accounts]
+    assert "trainer-one@slipway-local.iam.gserviceaccount.com" in emails
+
+
+def test_a_kill_in_the_middle_of_writes_leaves_whole_objects_only(own_cloud: LocalCloud) -> None:
+    own_cloud.up()
+    bucket = client(own_cloud).create_bucket("torn")
+    answered: list[int] = []
+
+    def write(worker: int) -> None:
+        with suppress(Exception):
+            for number in range(worker, 10_000, 4):
+                content = number.to_bytes(4, "big") * 50_000
+                bucket.blob(f"{number}").upload_from_string(content, retry=None)
+                answered.append(number)
+
+    writers = [threading.Thread(target=write, args=(worker,)) for worker in range(4)]
+    for writer in writers:
+        writer.start()
+    while len(answered) < 20:
+        time.sleep(0.01)
+    kill(own_cloud)
+    for writer in writers:
+        writer.join()
+    own_cloud.up()
+    found = {blob.name: blob.download_as_bytes() for blob in client(own_cloud).list_blobs("torn")}
+    assert {str(number) for number in answered} <= set(found)
+    for name, content in found.items():
+        assert content == int(name).to_bytes(4, "big") * 50_000
+    named = len(found)
+    deadline = time.monotonic() + 10
+    while len(list((own_cloud.state / "objects").glob("??/*"))) > named and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert len(list((own_cloud.state / "objects").glob("??/*"))) == named
+
+
+def test_a_pid_that_belongs_to_another_program_is_not_taken_for_the_cloud(own_cloud: LocalCloud) -> None:
+    own_cloud.up()
+    kill(own_cloud)
+    path = own_cloud.state / "cloud.json"
+    found = json.loads(path.read_text())
+    path.write_text(json.dumps({**found, "pid": os.getpid()}))
+    assert own_cloud.local("status").returncode == 1
+    own_cloud.up()
+    assert own_cloud.healthy() and psutil.pid_exists(os.getpid())
+
+
+def test_no_two_clouds_serve_one_state(own_cloud: LocalCloud) -> None:
+    own_cloud.up()
+    path = own_cloud.state / "cloud.json"
+    record = path.read_text()
+    path.write_text(json.dumps({**json.loads(record), "pid": os.getpid()}))
+    refused = own_cloud.local("up")
+    assert refused.returncode == 1 and "another local cloud serves" in refused.stderr
+    path.write_text(record)
+    assert own_cloud.healthy()
+
+
+def test_a_state_folder_that_is_a_file_is_said_in_words(own_cloud: LocalCloud) -> None:
+    own_cloud.state.write_text("")
+    refused = own_cloud.local("up")
+    assert refused.returncode == 1 and refused.stderr.startswith("error: ") and "SLIPWAY_LOCAL_STATE" in refused.stderr
+    assert "Traceback" not in refused.stderr
+    own_cloud.state.unlink()
+
+
+def test_a_taken_port_is_an_error_in_words(own_cloud: LocalCloud) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = str(other.getsockname()[1])
+        done = own_cloud.local("up", SLIPWAY_LOCAL_PORT=port)
+    assert done.returncode == 1 and done.stdout == ""
+    assert f"error: port {port} is taken" in done.stderr and "SLIPWAY_LOCAL_PORT=0" in done.stderr
+    assert not (own_cloud.state / "cloud.json").exists()
+
+
+def test_a_port_that_was_taken_meanwhile_is_kept_for_or_said(own_cloud: LocalCloud) -> None:
+    own_cloud.up()
+    port = own_cloud.record.port
+    own_cloud.local("down")
+    with socket.socket() as other:
+        other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        other.bind(("127.0.0.1", port))
+        other.listen()
+        kept = own_cloud.local("up", SLIPWAY_LOCAL_PORT=str(port))
+        assert kept.returncode == 1 and "is taken" in kept.stderr
+        free = own_cloud.local("up")
+    assert free.returncode == 0 and "shells need" in free.stderr and own_cloud.record.port != port
+
+
+def test_down_stops_the_cloud_and_the_processes_of_jobs(own_cloud: LocalCloud) -> None:
+    own_cloud.up()
+    folder = own_cloud.state / "jobs" / "1" / "work"
+    folder.mkdir(parents=True)
+    orphan = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], cwd=folder)
+    elsewhere = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], cwd=ROOT)
+    try:
+        done = own_cloud.local("down")
+        assert done.stdout == "local cloud stopped, 1 job process ended\n"
+        assert orphan.wait(10) != 0 and elsewhere.poll() is None and not own_cloud.healthy()
+        assert own_cloud.local("down").stdout == "local cloud is not running\n"
+    finally:
+        elsewhere.kill()
+        elsewhere.wait()
+
+
+def test_status_says_where_and_since_when(own_cloud: LocalCloud) -> None:
+    stopped = own_cloud.local("status")
+    assert stopped.returncode == 1 and "fix: python -m local up" in stopped.stderr
+    own_cloud.up()
+    said = json.loads(own_cloud.local("status", "--output", "json").stdout)
+    assert (said["url"], said["pid"]) == (own_cloud.url, own_cloud.record.pid) and said["since"]
+
+
+def test_settings_outlive_a_restart_and_unknown_ones_are_refused(own_cloud: LocalCloud) -> None:
+    own_cloud.up("--set", "submissions_per_minute=7", "--set", "quota.custom_model_training_cpus.us-central1=96")
+    own_cloud.local("down")
+    own_cloud.up()
+    found = own_cloud.rest("GET", "/slipway/settings")
+    assert found["submissions_per_minute"] == 7
+    assert found["quota"] == {"custom_model_training_cpus.us-central1": 96}
+    wrong = own_cloud.local("up", "--set", "submission_per_minute=7")
+    assert wrong.returncode == 2 and "did you mean 'submissions_per_minute'?" in wrong.stderr
+
+
+def test_env_needs_a_running_cloud(own_cloud: LocalCloud) -> None:
+    done = own_cloud.local("env")
+    assert done.returncode == 1 and done.stdout == "" and "fix: python -m local up" in done.stderr
+
+
+def test_the_log_never_holds_a_token(own_cloud: LocalCloud) -> None:
+    own_cloud.up()
+    token = own_cloud.token()
+    requests.get(f"{own_cloud.url}/t/{token}/storage/v1/b?project=slipway-local", timeout=10)
+    requests.get(f"{own_cloud.url}/t/{token}/nowhere", timeout=10)
+    requests.get(f"{own_cloud.url}/t/mistyped-secret/nowhere", timeout=10)
+    storage.Client(
+        project="slipway-local", credentials=own_cloud.credentials(), client_options={"api_endpoint": own_cloud.url}
+    )
+    log = (own_cloud.state / "cloud.log").read_text()
+    assert "/storage/v1/b" in log and token not in log and "mistyped-secret" not in log
+    assert token.encode() not in (own_cloud.state / "cloud.sqlite").read_bytes()
+    assert token.encode() not in Path(own_cloud.state / "cloud.sqlite-wal").read_bytes()
+
+
+@pytest.mark.parametrize("role", ["owner", "deployer", "previewer", "submitter"])
+def test_the_variables_of_each_role(cloud: LocalCloud, role: str) -> None:
+    env = cloud.env(role)
+    assert env["GOOGLE_OAUTH_ACCESS_TOKEN"] == cloud.token(role)
+    assert env["STORAGE_EMULATOR_HOST"] == f"{cloud.url}/t/{cloud.token(role)}"
+    assert env["GOOGLE_VERTEX_AI_CUSTOM_ENDPOINT"] == f"{cloud.url}/v1beta1/"
+    assert env["GOOGLE_RESOURCE_MANAGER_V3_CUSTOM_ENDPOINT"] == f"{cloud.url}/v3/"
+    assert env["GOOGLE_CLOUD_PROJECT"] == "slipway-local"
+
+
+def test_a_folder_with_other_things_in_it_is_not_taken_for_a_state_folder(own_cloud: LocalCloud) -> None:
+    """SLIPWAY_LOCAL_STATE=$HOME would close the home to others at `up`, and empty it at `make demo-down`."""
+    own_cloud.state.mkdir(mode=0o755)
+    (own_cloud.state / "thesis.tex").write_text("years of work")
+    done = own_cloud.local("up")
+    assert done.returncode == 1 and "is no state folder of a local cloud" in done.stderr and "thesis.tex" in done.stderr
+    assert own_cloud.state.stat().st_mode & 0o777 == 0o755
+    assert own_cloud.local("down").stdout.startswith("local cloud is not running")
+    assert [path.name for path in own_cloud.state.iterdir()] == ["thesis.tex"]

@@ -1,0 +1,93 @@
+"""It starts programs, so nobody else may talk to it. (N4)"""
+
+import socket
+
+import pytest
+import requests
+
+from tests.local.conftest import LocalCloud
+
+PATH = "/storage/v1/b?project=slipway-local"
+
+
+def get(cloud: LocalCloud, path: str = PATH, **headers: str) -> requests.Response:
+    return requests.get(cloud.url + path, headers=headers, timeout=10)
+
+
+def test_it_listens_on_loopback_only(cloud: LocalCloud) -> None:
+    port = cloud.record.port
+    for address in {found[4][0] for found in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)}:
+        if not str(address).startswith("127."):
+            with pytest.raises(OSError):
+                socket.create_connection((str(address), port), timeout=2).close()
+    with socket.create_connection(("127.0.0.1", port), timeout=2):
+        pass
+
+
+@pytest.mark.parametrize("header", ["", "Bearer wrong", "Basic b3duZXI6", "Bearer "])
+def test_without_a_good_token_there_is_only_health(cloud: LocalCloud, header: str) -> None:
+    answer = get(cloud, Authorization=header)
+    assert answer.status_code == 401 and answer.json()["error"]["status"] == "UNAUTHENTICATED"
+    assert get(cloud, "/healthz").json()["slipway"] == "local cloud"
+
+
+def test_the_token_is_taken_from_the_header_or_the_path(cloud: LocalCloud) -> None:
+    assert get(cloud, Authorization=f"Bearer {cloud.token()}").status_code == 200
+    assert get(cloud, f"/t/{cloud.token()}{PATH}").status_code == 200
+
+
+def test_browsers_and_foreign_names_are_refused(cloud: LocalCloud) -> None:
+    good = {"Authorization": f"Bearer {cloud.token()}"}
+    assert get(cloud, **good, Origin="http://evil.example").status_code == 403
+    assert get(cloud, **good, Host="evil.example").status_code == 403
+    assert get(cloud, "/healthz", Host="rebound.example:80").status_code == 403
+    assert get(cloud, **good, Host=f"localhost:{cloud.record.port}").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1:80@evil.example", "127.0.0.1.evil.example", "2130706433", "0.0.0.0", "localhost:80:90", "[::1"]
+)
+def test_a_name_that_only_looks_like_loopback_is_foreign(cloud: LocalCloud, host: str) -> None:
+    assert get(cloud, Authorization=f"Bearer {cloud.token()}", Host=host).status_code == 403
+
+
+@pytest.mark.parametrize(
+    "path", ["//t/{}/v1/x", "/T/{}/v1/x", "/%74/{}/v1/x", "/v1/{}", "/v1/%79{}", "/t/{other}/t/{}/v1/x"]
+)
+def test_a_token_in_an_odd_place_of_a_path_is_not_logged(cloud: LocalCloud, path: str) -> None:
+    token = cloud.token("previewer")
+    shown = token[1:] if "%79" in path else token
+    url = cloud.url + path.format(shown, other=cloud.token("submitter"))
+    assert requests.get(url, timeout=10).status_code in (401, 404)
+    log = (cloud.state / "cloud.log").read_text()
+    assert "(a path with a token in it)" in log and token not in log and token[1:] not in log
+
+
+def test_only_the_owner_controls_the_cloud(cloud: LocalCloud) -> None:
+    for path in ("/slipway/status", "/slipway/settings", "/slipway/faults"):
+        assert get(cloud, path, Authorization=f"Bearer {cloud.token('deployer')}").status_code == 403
+
+
+def test_unknown_is_404_and_known_but_missing_is_501(cloud: LocalCloud) -> None:
+    good = {"Authorization": f"Bearer {cloud.token()}"}
+    unknown = get(cloud, "/v1/nothing/here", **good)
+    assert (unknown.status_code, unknown.json()["error"]["status"]) == (404, "NOT_FOUND")
+    known = get(cloud, "/v1/projects/slipway-local/roles", **good)
+    assert known.status_code == 501 and "iam.projects.roles.list" in known.json()["error"]["message"]
+
+
+def test_a_body_that_is_no_json_is_refused(cloud: LocalCloud) -> None:
+    good = {"Authorization": f"Bearer {cloud.token()}"}
+    for text in ("{", "[1]", '"x"'):
+        answer = requests.post(f"{cloud.url}/v2/entries:list", data=text, headers=good, timeout=10)
+        assert answer.status_code == 400 and "Invalid JSON payload" in answer.json()["error"]["message"]
+
+
+def test_json_that_is_nested_too_deeply_is_refused(cloud: LocalCloud) -> None:
+    good = {"Authorization": f"Bearer {cloud.token()}"}
+    for path in ("/v2/entries:list", "/storage/v1/b?project=slipway-local", "/v1/projects/slipway-local:setIamPolicy"):
+        answer = requests.post(cloud.url + path, data="[" * 100_000, headers=good, timeout=10)
+        assert answer.status_code == 400 and "nested too deeply" in answer.json()["error"]["message"]
+    deep = "(" * 3000
+    jobs = get(cloud, f"/v1/projects/slipway-local/locations/us-central1/customJobs?filter={deep}", **good)
+    assert jobs.status_code == 400

@@ -1,0 +1,79 @@
+"""Who may do what in Storage, and the official client without credentials. (P5)"""
+
+import os
+import subprocess
+import sys
+
+import google.cloud.storage as storage
+import pytest
+from google.api_core import exceptions
+
+from tests.local.cloud.storage.conftest import client
+from tests.local.conftest import LocalCloud
+
+_USE = """
+import google.cloud.storage as storage
+bucket = storage.Client().bucket({name!r})
+bucket.blob("x").upload_from_string("said {word}")
+print(bucket.get_blob("x").download_as_text())
+"""
+
+
+def use(name: str, word: str, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    code = _USE.format(name=name, word=word)
+    return subprocess.run(
+        [sys.executable, "-c", code], env=env, capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def test_the_unmodified_client_works_with_the_emulator_variable_alone(
+    cloud: LocalCloud, bucket: storage.Bucket
+) -> None:
+    done = use(bucket.name, "by prefix", cloud.env("deployer"))
+    assert done.stdout == "said by prefix\n", done.stderr
+
+
+def test_a_wrong_token_in_the_prefix_is_refused(cloud: LocalCloud, bucket: storage.Bucket) -> None:
+    env = {**cloud.env(), "STORAGE_EMULATOR_HOST": f"{cloud.url}/t/wrong"}
+    done = use(bucket.name, "nothing", env)
+    assert done.returncode != 0 and "cannot be refreshed" in done.stderr  # how the client words a 401
+
+
+def test_a_role_on_a_bucket_reaches_that_bucket_only(cloud: LocalCloud, bucket: storage.Bucket) -> None:
+    ada = client(cloud, "submitter")
+    with pytest.raises(exceptions.Forbidden, match=r"ada@slipway\.example does not have storage\.objects\.get access"):
+        ada.bucket(bucket.name).blob("x").download_as_bytes()
+    policy = bucket.get_iam_policy(requested_policy_version=3)
+    policy.bindings.append({"role": "roles/storage.objectViewer", "members": {"group:ml-engineers@slipway.example"}})
+    bucket.set_iam_policy(policy)
+    bucket.blob("x").upload_from_string("shared")
+    assert ada.bucket(bucket.name).blob("x").download_as_text() == "shared"
+    with pytest.raises(exceptions.Forbidden, match=r"storage\.objects\.create"):
+        ada.bucket(bucket.name).blob("y").upload_from_string("no")
+    with pytest.raises(exceptions.Forbidden, match=r"storage\.objects\.delete"):
+        ada.bucket(bucket.name).blob("x").delete()
+    with pytest.raises(exceptions.Forbidden, match=r"storage\.buckets\.list"):
+        list(ada.list_buckets())
+
+
+def test_a_creator_may_add_but_not_overwrite(cloud: LocalCloud, bucket: storage.Bucket) -> None:
+    policy = bucket.get_iam_policy(requested_policy_version=3)
+    policy.bindings.append({"role": "roles/storage.objectCreator", "members": {"user:ada@slipway.example"}})
+    bucket.set_iam_policy(policy)
+    ada = client(cloud, "submitter").bucket(bucket.name)
+    ada.blob("x").upload_from_string("1")
+    with pytest.raises(exceptions.Forbidden, match=r"storage\.objects\.delete"):
+        ada.blob("x").upload_from_string("2")
+
+
+def test_the_previewer_sees_buckets_and_changes_none(cloud: LocalCloud, bucket: storage.Bucket) -> None:
+    previewer = client(cloud, "previewer")
+    assert previewer.get_bucket(bucket.name).location == "US-CENTRAL1"
+    with pytest.raises(exceptions.Forbidden):
+        previewer.bucket(bucket.name).blob("x").upload_from_string("no")
+    with pytest.raises(exceptions.Forbidden):
+        previewer.create_bucket("previewers-bucket")
+
+
+def test_the_environment_of_the_tests_holds_no_cloud_of_its_own() -> None:
+    assert "STORAGE_EMULATOR_HOST" not in os.environ

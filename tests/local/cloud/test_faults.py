@@ -1,0 +1,63 @@
+"""Faults and limits that tests switch on. (N7)"""
+
+from collections.abc import Iterator
+
+import google.cloud.storage as storage
+import pytest
+import requests
+from google.api_core import exceptions
+
+from tests.local.cloud.storage.conftest import bucket as bucket
+from tests.local.cloud.storage.conftest import client
+from tests.local.conftest import LocalCloud
+
+
+@pytest.fixture(autouse=True)
+def no_faults_left(cloud: LocalCloud) -> Iterator[None]:
+    yield
+    cloud.rest("DELETE", "/slipway/faults")
+
+
+def switch_on(cloud: LocalCloud, **fault: object) -> None:
+    cloud.rest("POST", "/slipway/faults", {"faults": [fault]})
+
+
+def test_an_answer_is_lost_after_the_work_is_done(cloud: LocalCloud, bucket: storage.Bucket) -> None:
+    switch_on(cloud, kind="lost-answer", match=f"POST /upload/storage/v1/b/{bucket.name}/", times=1)
+    with pytest.raises((requests.ConnectionError, exceptions.RetryError, exceptions.ServiceUnavailable)):
+        bucket.blob("x").upload_from_string("done", retry=None)
+    assert bucket.blob("x").download_as_text() == "done"
+
+
+def test_the_official_client_gets_over_a_lost_answer_with_a_precondition(
+    cloud: LocalCloud, bucket: storage.Bucket
+) -> None:
+    """The retry meets its own work: 412, as in the cloud."""
+    switch_on(cloud, kind="lost-answer", match=f"POST /upload/storage/v1/b/{bucket.name}/", times=1)
+    with pytest.raises(exceptions.PreconditionFailed):
+        bucket.blob("claim").upload_from_string("mine", if_generation_match=0)
+    assert bucket.blob("claim").download_as_text() == "mine"
+
+
+def test_unavailable_comes_before_any_work_and_ends(cloud: LocalCloud, bucket: storage.Bucket) -> None:
+    switch_on(cloud, kind="unavailable", match=f"POST /upload/storage/v1/b/{bucket.name}/", times=2)
+    with pytest.raises(exceptions.ServiceUnavailable):
+        bucket.blob("x").upload_from_string("no", retry=None)
+    assert bucket.get_blob("x") is None
+    bucket.blob("x").upload_from_string("at the third try", if_generation_match=0)
+    assert bucket.blob("x").download_as_text() == "at the third try"
+
+
+def test_a_list_lags_behind_what_was_made(cloud: LocalCloud, bucket: storage.Bucket) -> None:
+    bucket.blob("new").upload_from_string("x")
+    switch_on(cloud, kind="lagging-list", match="GET /storage/v1/b/", seconds=3600)
+    assert [found.name for found in client(cloud).list_blobs(bucket.name)] == []
+    assert bucket.get_blob("new") is not None
+    cloud.rest("DELETE", "/slipway/faults")
+    assert [found.name for found in client(cloud).list_blobs(bucket.name)] == ["new"]
+
+
+@pytest.mark.parametrize("wrong", [{"kind": "fire", "match": "x"}, {"kind": "delay"}, {"kind": "delay", "match": "("}])
+def test_a_fault_that_is_none_is_refused(cloud: LocalCloud, wrong: dict[str, str]) -> None:
+    with pytest.raises(requests.HTTPError, match="400"):
+        cloud.rest("POST", "/slipway/faults", {"faults": [wrong]})

@@ -1,0 +1,84 @@
+"""docs/local-cloud.md says per method what is faithful and what is simplified: neither more nor less than is served."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from local.cloud import discovery
+from local.cloud.router import Router
+from local.cloud.server.main import load_services
+from local.cloud.settings import Settings
+from local.cloud.world import open_world
+from tests.local.conftest import ROOT, LocalCloud
+
+GUIDE = (ROOT / "docs" / "local-cloud.md").read_text()
+ROWS = dict(re.findall(r"^\| ((?:\w+\.)+\w+) \| (faithful|simplified) \|", GUIDE, re.M))
+APIS = (
+    "storage.v1",
+    "iam.v1",
+    "iamcredentials.v1",
+    "cloudresourcemanager.v1",
+    "cloudresourcemanager.v3",
+    "logging.v2",
+    "serviceusage.v1",
+    "secretmanager.v1",
+    "monitoring.v3",
+)
+
+
+@pytest.fixture(scope="module")
+def router(tmp_path_factory: pytest.TempPathFactory) -> Router:
+    world = open_world(tmp_path_factory.mktemp("world"))
+    return Router([route for service in load_services() for route in service.routes(world)])
+
+
+def served(router: Router, api: str) -> set[str]:
+    return {
+        name
+        for name, method, path in discovery.examples(api)
+        if router.find(method, path.replace("/x/x/services", "/projects/x/services"))
+    }
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_every_method_that_is_served_has_a_row(router: Router, api: str) -> None:
+    found = served(router, api)
+    assert found and found <= set(ROWS), found - set(ROWS)
+
+
+def test_every_row_is_of_a_method_that_is_served(router: Router) -> None:
+    ours = {name for api in APIS for name in served(router, api)}
+    heads = {name.partition(".")[0] for name in ours}
+    assert {name for name in ROWS if name.partition(".")[0] in heads} == ours
+
+
+def test_every_setting_of_the_base_has_a_row() -> None:
+    table = set(re.findall(r"^\| `([\w.]+)[^|]*` \|", GUIDE, re.M))
+    assert {name.partition(".")[0] for name in table} >= set(Settings.__annotations__)
+
+
+def test_the_commands_of_the_guide_exist() -> None:
+    from local.cli import cli
+
+    named = set(re.findall(r"^\| `(up|down|env|status|images|scenario|kill|secret)\b", GUIDE, re.M))
+    assert named == set(cli.commands) and Path(ROOT / "local" / "cloud" / "access" / "roles.toml").exists()
+
+
+@pytest.mark.journey
+def test_the_blocks_of_the_guide_run(own_cloud: LocalCloud) -> None:
+    blocks = re.findall(r"^```sh\n(.*?)^```$", GUIDE, re.M | re.S)
+    path = f"{Path(sys.executable).parent}:{own_cloud.base_env()['PATH']}"
+    done = subprocess.run(
+        ["bash", "-c", "set -eu\n" + "".join(blocks)],
+        cwd=ROOT,
+        env={**own_cloud.base_env(), "PATH": path},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "local cloud started" in done.stdout and "local cloud stopped" in done.stdout

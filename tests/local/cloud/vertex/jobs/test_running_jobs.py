@@ -1,0 +1,255 @@
+"""Jobs that run, on a cloud that is killed, stopped and started again (B4, N4, N15)."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+import requests
+
+from local.cloud import world as services
+from local.cloud.clock import ManualClock
+from local.cloud.nodes import mounts
+from local.cloud.router import Router
+from local.cloud.settings import Settings
+from local.cloud.vertex import conditions, tables
+from local.cloud.vertex.jobs import table as jobs
+from local.cloud.vertex.routes import routes
+from local.cloud.vertex.scheduling.scheduler import Scheduler
+from tests.local.cloud.vertex.conftest import (
+    CLUSTERS,
+    JOBS,
+    REGION,
+    START,
+    Service,
+    autoscaled,
+    cluster_body,
+    job_body,
+    worker,
+)
+from tests.local.conftest import FAST, ROOT, LocalCloud
+
+ENDED = ("JOB_STATE_SUCCEEDED", "JOB_STATE_FAILED", "JOB_STATE_CANCELLED")
+WAIT_S = 60.0
+
+
+def submit(cloud: LocalCloud, *workers: dict[str, Any], **changes: Any) -> str:
+    return str(cloud.rest("POST", JOBS, job_body(*workers, **changes))["name"])
+
+
+def task(code: str, replicas: int = 1, **changes: Any) -> dict[str, Any]:
+    spec = {"imageUri": "python:3.10", "command": ["python", "-c", code]} | changes
+    return worker(replicas=replicas, containerSpec=spec)
+
+
+def until(cloud: LocalCloud, name: str, *states: str) -> dict[str, Any]:
+    end = time.monotonic() + WAIT_S
+    while True:
+        job: dict[str, Any] = cloud.rest("GET", f"/v1/{name}")
+        if job["state"] in states or job["state"] in ENDED:
+            assert job["state"] in states, job
+            return job
+        assert time.monotonic() < end, job
+        time.sleep(0.1)
+
+
+def lines(cloud: LocalCloud, name: str, task_name: str = "workerpool0-0") -> list[str]:
+    job_id = name.rpartition("/")[2]
+    wanted = f'resource.labels.job_id="{job_id}" AND resource.labels.task_name="{task_name}"'
+    body = {"resourceNames": ["projects/slipway-local"], "filter": wanted, "orderBy": "timestamp asc"}
+    return [entry.get("textPayload", "") for entry in cloud.rest("POST", "/v2/entries:list", body).get("entries", [])]
+
+
+@pytest.fixture(scope="module")
+def pool(cloud: LocalCloud) -> str:
+    cloud.rest("POST", f"{CLUSTERS}?persistentResourceId=running", cluster_body(autoscaled(1, 4)))
+    return "running"
+
+
+def test_the_chief_s_success_ends_the_others_and_the_job(cloud: LocalCloud, pool: str) -> None:
+    chief = """
+import json, os, socket
+spec = json.loads(os.environ["CLUSTER_SPEC"])
+own, _, port = spec["cluster"]["workerpool0"][0].partition(":")
+server = socket.create_server((own, int(port)))
+for _ in spec["cluster"]["workerpool1"]:
+    print("greeted by", server.accept()[0].recv(100).decode())
+"""
+    other = """
+import json, os, socket, time
+address, _, port = json.loads(os.environ["CLUSTER_SPEC"])["cluster"]["workerpool0"][0].partition(":")
+while True:
+    try:
+        socket.create_connection((address, int(port))).sendall(os.environ["RANK"].encode())
+        break
+    except OSError:
+        time.sleep(0.1)
+time.sleep(600)
+"""
+    name = submit(cloud, task(chief), task(other, 2), cluster=pool)
+    job = until(cloud, name, "JOB_STATE_SUCCEEDED")
+    assert job["startTime"] < job["endTime"]
+    assert sorted(lines(cloud, name)) == ["greeted by 1", "greeted by 2"]
+    used = cloud.rest("GET", f"{CLUSTERS}/{pool}")["resourcePools"][0].get("usedReplicaCount")
+    assert used is None, "its machines are free again"
+
+
+def test_a_failure_is_told_with_replica_and_status(cloud: LocalCloud, pool: str) -> None:
+    name = submit(cloud, task("import time; time.sleep(600)"), task("raise SystemExit(7)"), cluster=pool)
+    job = until(cloud, name, "JOB_STATE_FAILED")
+    assert job["error"]["message"] == (
+        "The replica workerpool1-0 exited with a non-zero status of 7. Termination reason: Error."
+    )
+
+
+def test_a_timeout_is_kept(cloud: LocalCloud, pool: str) -> None:
+    name = submit(cloud, task("import time; time.sleep(600)"), cluster=pool, spec={"scheduling": {"timeout": "1s"}})
+    assert "timeout of 1 s" in until(cloud, name, "JOB_STATE_CANCELLED")["error"]["message"]
+
+
+def test_the_job_s_token_may_what_its_account_may_and_ends_with_it(cloud: LocalCloud, pool: str) -> None:
+    name = submit(cloud, task("import os; print(os.environ['GOOGLE_OAUTH_ACCESS_TOKEN'])"), cluster=pool)
+    until(cloud, name, "JOB_STATE_SUCCEEDED")
+    token = lines(cloud, name)[0]
+    answer = requests.get(f"{cloud.url}{JOBS}", headers={"Authorization": f"Bearer {token}"}, timeout=30)
+    assert answer.status_code == 401
+
+
+def test_the_first_run_pulls_the_image_and_the_next_finds_it(cloud: LocalCloud) -> None:
+    cloud.rest("POST", f"{CLUSTERS}?persistentResourceId=images", cluster_body())
+    said = []
+    for _ in range(2):
+        name = submit(cloud, task("pass"), cluster="images")
+        until(cloud, name, "JOB_STATE_SUCCEEDED")
+        said.append(" ".join(lines(cloud, name, "service")))
+    assert ["Pulling image python:3.10" in text for text in said] == [True, False]
+    assert "Emptied the image cache of images: 1 image." in cloud.local("images", "clear", "images").stdout
+    name = submit(cloud, task("pass"), cluster="images")
+    until(cloud, name, "JOB_STATE_SUCCEEDED")
+    assert "Pulling image python:3.10" in lines(cloud, name, "service")[0]
+
+
+@pytest.mark.skipif(not mounts.possible(), reason="this machine has no user namespaces")
+def test_jobs_that_mount_the_same_path_of_a_server_share_its_files(cloud: LocalCloud, pool: str) -> None:
+    mount = {"server": "10.0.0.2", "path": "/share", "mountPoint": "data"}
+    for code in ("open('/mnt/nfs/data/greeting', 'w').write('hello')", "print(open('/mnt/nfs/data/greeting').read())"):
+        name = submit(cloud, task(code) | {"nfsMounts": [mount]}, cluster=pool)
+        until(cloud, name, "JOB_STATE_SUCCEEDED")
+    assert lines(cloud, name) == ["hello"]
+
+
+def test_a_job_leaves_its_logs_and_nothing_else(cloud: LocalCloud) -> None:
+    name = submit(cloud, task("open('scratch', 'w').write('x')"))
+    until(cloud, name, "JOB_STATE_SUCCEEDED")
+    folder = cloud.state / "jobs" / name.rpartition("/")[2]
+    end = time.monotonic() + WAIT_S
+    while {"environment", "spec.json"} & {name for *_, folders, files in os.walk(folder) for name in folders + files}:
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    assert not any(folder.rglob("scratch"))
+    assert any(folder.rglob("log.jsonl"))
+
+
+def test_a_cloud_that_is_killed_takes_up_its_jobs_again(own_cloud: LocalCloud, tmp_path: Path) -> None:
+    own_cloud.up(*[word for setting in FAST for word in ("--set", setting)])
+    go = tmp_path / "go"
+    code = f"""
+import os, sys, time
+print("attempt", flush=True)
+while not os.path.exists({str(go)!r}):
+    time.sleep(0.05)
+print("went on")
+"""
+    name = submit(own_cloud, task(code), task("import time; time.sleep(600)"))
+    until(own_cloud, name, "JOB_STATE_RUNNING")
+    os.kill(own_cloud.record.pid, signal.SIGKILL)
+    psutil.wait_procs([psutil.Process(own_cloud.record.pid)] if psutil.pid_exists(own_cloud.record.pid) else [], 10)
+    go.touch()
+    own_cloud.up()
+    until(own_cloud, name, "JOB_STATE_SUCCEEDED")
+    assert lines(own_cloud, name) == ["attempt", "went on"], "each line once, one attempt"
+
+
+def test_a_cloud_that_is_stopped_gives_its_jobs_another_attempt(own_cloud: LocalCloud) -> None:
+    own_cloud.up(*[word for setting in FAST for word in ("--set", setting)])
+    code = "import os, time; print(os.environ['CLOUD_ML_JOB_ID'], flush=True); time.sleep(600)"
+    name = submit(own_cloud, task(code))
+    once = submit(own_cloud, task(code), spec={"scheduling": {"disableRetries": True}})
+    for job in (name, once):
+        until(own_cloud, job, "JOB_STATE_RUNNING")
+    assert "job process" in own_cloud.local("down").stdout
+    own_cloud.up()
+    assert "Internal error" in until(own_cloud, once, "JOB_STATE_FAILED")["error"]["message"]
+    end = time.monotonic() + WAIT_S
+    while len(lines(own_cloud, name)) < 2:
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    own_cloud.rest("POST", f"/v1/{name}:cancel", {})
+    until(own_cloud, name, "JOB_STATE_CANCELLED")
+
+
+def test_the_scheduler_can_be_killed_between_deciding_and_starting(tmp_path: Path) -> None:
+    """A placement that was committed is acted on by the next cloud, under a clock that stands still."""
+    settings = Settings().changed({"submissions_per_minute": 0})
+    first = services.open_world(tmp_path / "state", clock=ManualClock(START), chosen=settings)
+    service = Service(first, ManualClock(START), Router(routes(first)))
+    made = service.call("POST", JOBS, job_body(task("print('ran')")))
+    assert made["state"] == "JOB_STATE_PENDING"
+    first.store.close()
+    second = services.open_world(tmp_path / "state", clock=ManualClock(START), chosen=settings)
+    scheduler = Scheduler(second)
+    end = time.monotonic() + WAIT_S
+    while scheduler.step():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    found = jobs.get(second.store, made["name"])
+    assert found and found.body["state"] == "JOB_STATE_SUCCEEDED"
+    second.store.close()
+
+
+def test_ten_thousand_jobs_are_listed_page_by_page_at_the_same_cost(tmp_path: Path) -> None:
+    """Counted in steps of SQLite's machine, not in time."""
+    world = services.open_world(tmp_path / "state", clock=ManualClock(START), chosen=Settings())
+    jobs.open_table(world.store)
+    body = {"displayName": "d", "state": "JOB_STATE_SUCCEEDED", "createTime": "t", "jobSpec": {}, "labels": {}}
+    with world.store.transaction():
+        for number in range(1, 10_001):
+            jobs.put(world.store, number, REGION, {**body, "name": f"n{number}"}, None)
+    counted = [0]
+    world.store.execute("SELECT 1").connection.set_progress_handler(lambda: counted.append(counted.pop() + 1), 100)
+    costs, seen, after = [], 0, ""
+    while seen == 0 or after:
+        counted[0] = 0
+        found, after = tables.page(
+            world.store, jobs.NAME, REGION, conditions.condition(""), "create_time", True, after, 1000
+        )
+        costs.append(counted[0])
+        seen += len(found)
+    assert (seen, len(costs)) == (10_000, 10)
+    assert max(costs) <= 1.5 * min(costs)
+    world.store.close()
+
+
+def test_the_server_does_not_load_whole_client_libraries() -> None:
+    """They take seconds, and the cloud is to answer within one. Loaded later they are the real ones."""
+    code = """
+import sys
+from local.cloud.server.main import load_services
+assert {module.__name__ for module in load_services()} >= {"local.cloud.vertex.routes", "local.cloud.quotas.routes"}
+from local.cloud.vertex.messages import MESSAGES
+MESSAGES.parse("v1", "CustomJob", {"displayName": "x"})
+MESSAGES.parse("v1beta1", "PersistentResource", {"displayName": "x"})
+loaded = [name for name in sys.modules if name.startswith("google.cloud.aiplatform") and ".services" in name]
+assert not loaded, loaded
+light = sys.modules["google.cloud.aiplatform_v1.types.custom_job"]
+from google.cloud import aiplatform_v1
+assert aiplatform_v1.CustomJob is light.CustomJob
+assert aiplatform_v1.JobServiceClient
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

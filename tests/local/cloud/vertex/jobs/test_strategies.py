@@ -1,0 +1,126 @@
+"""What each way to get machines may be combined with: every rule refused in Google's shape, and its like accepted
+(W2, W3, W4, W6, X1, X6, Z6; vertex-rules 4.1, 4.2)."""
+
+from typing import Any
+
+import pytest
+
+from local.cloud.supply import machines
+from local.cloud.supply import records as scenarios
+from tests.local.cloud.supply.test_scenario import HELD
+from tests.local.cloud.vertex.conftest import JOBS, Service, autoscaled, job_body, worker
+from tests.local.cloud.vertex.scheduling.conftest import A100, H100, QUOTAS, gpu
+
+FLEX = {"strategy": "FLEX_START"}
+T4 = {"machineType": "n1-standard-8", "acceleratorType": "NVIDIA_TESLA_T4", "acceleratorCount": 1}
+KEY = "compute.googleapis.com/reservation-name"
+SPECIFIC = {"reservationAffinityType": "SPECIFIC_RESERVATION", "key": KEY, "values": [HELD]}
+ANY = {"reservationAffinityType": "ANY_RESERVATION"}
+NONE = {"reservationAffinityType": "NO_RESERVATION"}
+
+
+@pytest.fixture(autouse=True)
+def quota(service: Service) -> None:
+    names = (*QUOTAS, "preemptible_nvidia_t4_gpus")
+    service.set(**{f"quota.custom_model_training_{name}": 1000 for name in names})
+    held = {"machine": "a3-highgpu-8g", "count": 2}
+    far = HELD.replace("us-central1-a", "us-east4-a")
+    scenarios.load(service.world, {"reservations": {HELD: held, f"{HELD}-alone": held | {"share": "LOCAL"}, far: held}})
+
+
+def spec(*workers: Any, scheduling: Any = None, **changes: Any) -> dict[str, Any]:
+    return job_body(*workers, spec={"scheduling": scheduling or {}, **changes})
+
+
+def reserved(affinity: dict[str, Any], machine: dict[str, Any] | None = None, replicas: int = 1) -> dict[str, Any]:
+    return gpu({**(machine or H100), "reservationAffinity": affinity}, replicas)
+
+
+@pytest.mark.parametrize(
+    ("body", "field", "words"),
+    [
+        # FLEX_START: an accelerator, one of the list
+        (spec(worker(), scheduling=FLEX), "[0].machine_spec.accelerator_type", "this is none"),
+        (spec(gpu(T4), scheduling=FLEX), "[0].machine_spec.accelerator_type", "this is NVIDIA_TESLA_T4"),
+        # all worker pools alike
+        (spec(gpu(), gpu(A100), scheduling=FLEX), "[1].machine_spec", "the same machine configuration"),
+        (spec(gpu(), worker(), scheduling=FLEX), "[1].machine_spec", "the same machine configuration"),
+        # seven days, no negative wait
+        (spec(gpu(), scheduling=FLEX | {"timeout": "604801s"}), "scheduling.timeout", "at most 604800s"),
+        (spec(gpu(), scheduling=FLEX | {"maxWaitDuration": "-1s"}), "max_wait_duration", "not be negative"),
+        # no cluster, no reservation
+        (
+            spec(gpu(), scheduling=FLEX, persistentResourceId="cpu"),
+            "scheduling.strategy",
+            "FLEX_START is not supported",
+        ),
+        (spec(reserved(ANY), scheduling=FLEX), "[0].machine_spec.reservation_affinity", "with strategy FLEX_START"),
+        # SPOT
+        (
+            spec(gpu({"machineType": "ct5lp-hightpu-4t", "tpuTopology": "4x4"}), scheduling={"strategy": "SPOT"}),
+            "[0].machine_spec",
+            "TPU Pods are not supported with strategy SPOT",
+        ),
+        (spec(worker(), scheduling={"strategy": "SPOT"}, persistentResourceId="cpu"), "strategy", "SPOT is not supp"),
+        (spec(reserved(SPECIFIC), scheduling={"strategy": "SPOT"}), "reservation_affinity", "with strategy SPOT"),
+        # reservations: form
+        (spec(reserved({"reservationAffinityType": "SPECIFIC_RESERVATION"})), "affinity.key", KEY),
+        (spec(reserved(SPECIFIC | {"values": []})), "affinity.values", "At least one"),
+        (spec(reserved(SPECIFIC | {"values": ["held"]})), "affinity.values[0]", "projects/PROJECT/zones"),
+        (spec(reserved(ANY | {"values": [HELD]})), "reservation_affinity", "SPECIFIC_RESERVATION only"),
+        # and what they are for
+        (spec(reserved(ANY), persistentResourceId="cpu"), "reservation_affinity", "not supported on a persistent"),
+        (spec(reserved(SPECIFIC | {"values": [f"{HELD}-none"]})), "affinity.values[0]", "does not exist"),
+        (spec(reserved(SPECIFIC | {"values": [f"{HELD}-alone"]})), "values[0]", "service share type is LOCAL"),
+        (spec(reserved(SPECIFIC, A100)), "affinity.values[0]", "machine type a2-highgpu-1g != a3-highgpu-8g"),
+        (
+            spec(reserved(SPECIFIC | {"values": [HELD.replace("us-central1-a", "us-east4-a")]})),
+            "affinity.values[0]",
+            "in zone us-east4-a, not in region us-central1",
+        ),
+    ],
+)
+def test_what_does_not_go_together_is_refused(service: Service, body: Any, field: str, words: str) -> None:
+    service.cluster("cpu", resourcePools=[autoscaled(1, 3)])
+    error = service.refused("POST", JOBS, body)
+    assert (error.code, error.status) == (400, "INVALID_ARGUMENT")
+    assert error.message.startswith("List of found errors:\t1.Field: job_spec.")
+    assert field in error.message
+    assert words in error.message
+    assert error.details[0]["@type"] == "type.googleapis.com/google.rpc.BadRequest"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        spec(gpu(), gpu(replicas=2), scheduling=FLEX),
+        spec(gpu(), scheduling={"strategy": 6, "timeout": "604800s", "maxWaitDuration": "0s"}),
+        spec(gpu(H100 | {"reservationAffinity": NONE}), gpu(), scheduling=FLEX),
+        spec(worker(), scheduling={"strategy": "SPOT"}),
+        spec(gpu(T4), scheduling={"strategy": "SPOT"}),
+        spec(worker(), scheduling={"strategy": "STANDARD", "maxWaitDuration": "60s"}),
+        spec(reserved(SPECIFIC)),
+        spec(reserved(SPECIFIC | {"values": [HELD.replace("slipway-local", "100000000001")]})),
+        spec(reserved(SPECIFIC | {"values": [f"{HELD}/reservationBlocks/one"]})),
+        spec(reserved(ANY), reserved(NONE, A100)),
+    ],
+)
+def test_what_goes_together_is_taken(service: Service, body: Any) -> None:
+    assert service.call("POST", JOBS, body)["state"] == "JOB_STATE_PENDING"
+
+
+@pytest.mark.parametrize(
+    "accelerator",
+    ["NVIDIA_L4", "NVIDIA_TESLA_A100", "NVIDIA_A100_80GB", "NVIDIA_H100_80GB", "NVIDIA_H200_141GB", "NVIDIA_B200"],
+)
+def test_flex_start_has_these_accelerators(service: Service, accelerator: str) -> None:
+    machine = next(item for item in machines.table().types.values() if item.accelerator == accelerator)
+    (count,) = machine.attachable[accelerator]
+    given = {"machineType": machine.name, "acceleratorType": accelerator, "acceleratorCount": count}
+    error = service.refused("POST", JOBS, spec(gpu(given, 1000), scheduling=FLEX))
+    assert "replica_count" in error.message and "accelerator_type" not in error.message
+
+
+def test_a_reservation_on_a_spot_job_may_be_ignored(service: Service) -> None:
+    service.set(spot_reservation="ignore")
+    assert service.call("POST", JOBS, spec(reserved(ANY), scheduling={"strategy": "SPOT"}))["state"].endswith("PENDING")

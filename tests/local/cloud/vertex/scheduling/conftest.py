@@ -1,0 +1,165 @@
+"""A cloud of a test's own whose machines are no processes: what becomes of a replica is the test's to say.
+
+The deciding, the store and the clock are the cloud's own; only what runs in a replica's folder is stood in for.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from local.cloud.log_store import Window
+from local.cloud.nodes.spec import ReplicaSpec, Status
+from local.cloud.supply import records as scenarios
+from local.cloud.vertex.jobs import replicas
+from local.cloud.vertex.jobs import table as jobs
+from local.cloud.vertex.jobs.records import Run
+from local.cloud.vertex.scheduling import availability, quota_usage
+from local.cloud.vertex.scheduling.scheduler import Scheduler
+from tests.local.cloud.vertex.conftest import JOBS, REGION, Service, job_body, service, worker
+from tests.local.conftest import FAST, LocalCloud
+
+__all__ = ["service"]
+
+H100 = {"machineType": "a3-highgpu-8g", "acceleratorType": "NVIDIA_H100_80GB", "acceleratorCount": 8}
+A100 = {"machineType": "a2-highgpu-1g", "acceleratorType": "NVIDIA_TESLA_A100", "acceleratorCount": 1}
+
+
+class Machines:
+    """Where replicas run: each does at once when it is started, until the test or the cloud ends it."""
+
+    def __init__(self) -> None:
+        self.seen: dict[Path, Status] = {}
+        self.written: dict[Path, ReplicaSpec] = {}
+        self.graces: list[float | None] = []
+
+    def ready(self, folder: Path) -> bool:
+        return folder in self.written
+
+    def write(self, folder: Path, spec: ReplicaSpec) -> None:
+        assert folder not in self.written, "a replica is specified once"
+        self.written[folder] = spec
+
+    def start(self, folder: Path) -> None:
+        assert folder in self.written
+        self.seen.setdefault(folder, Status("running"))
+
+    def status(self, folder: Path) -> Status:
+        return self.seen.get(folder, Status("starting"))
+
+    def stop(self, folder: Path, grace_s: float | None = None) -> None:
+        self._end(folder, "stopped", grace_s)
+
+    def kill(self, folder: Path) -> None:
+        self._end(folder, "killed", 0.0)
+
+    def _end(self, folder: Path, phase: Any, grace_s: float | None) -> None:
+        if not self.status(folder).ended:
+            self.graces.append(grace_s)
+            self.seen[folder] = Status(phase)
+
+
+class Stage:
+    """The methods of the service, and its background work one step at a time under a clock that stands still."""
+
+    def __init__(self, service: Service) -> None:
+        self.service, self.world = service, service.world
+        self.machines = Machines()
+        self.scheduler = Scheduler(service.world, self.machines)
+        service.set(**{f"quota.custom_model_training_{name}": 1000 for name in QUOTAS})
+
+    def scenario(self, **document: Any) -> None:
+        scenarios.load(self.world, document)
+
+    def supply(self, *entries: tuple[float, str, str, int], **more: Any) -> None:
+        """(at, machine, strategy, machines) in the region of the tests."""
+        keys = ("at", "machine", "strategy", "machines")
+        listed = [{"region": REGION, **dict(zip(keys, entry, strict=True))} for entry in entries]
+        self.scenario(supply=listed, **more)
+
+    def set(self, **values: Any) -> None:
+        self.service.set(**values)
+
+    def submit(self, *workers: Any, strategy: str = "", name: str = "train", **scheduling: Any) -> str:
+        """A job's full name."""
+        wanted = {"strategy": strategy} | scheduling if strategy else scheduling
+        body = job_body(*workers, displayName=name, spec={"scheduling": wanted} if wanted else {})
+        return str(self.service.call("POST", JOBS, body)["name"])
+
+    def step(self, seconds: float = 0.0) -> None:
+        """Let time pass and the cloud do all there is to do now."""
+        self.service.clock.advance(seconds)
+        for _ in range(4):
+            self.scheduler.step()
+
+    def body(self, name: str) -> dict[str, Any]:
+        return self.service.call("GET", f"/v1/{name}")
+
+    def state(self, name: str) -> str:
+        return str(self.body(name)["state"]).removeprefix("JOB_STATE_")
+
+    def error(self, name: str) -> str:
+        return str(self.body(name)["error"]["message"])
+
+    def run(self, name: str) -> Run:
+        found = jobs.get(self.world.store, name)
+        assert found and found.run, f"{name} has ended"
+        return found.run
+
+    def folder(self, name: str, replica: str) -> Path:
+        run = self.run(name)
+        found = next(item for item in run.replicas if item.name == replica)
+        return replicas.folder(self.world, run, found)
+
+    def ends(self, name: str, replica: str = "workerpool0-0", code: int = 0) -> None:
+        """A replica's user code exits."""
+        self.machines.seen[self.folder(name, replica)] = Status("exited", code)
+        self.step()
+
+    def dies(self, name: str, replica: str = "workerpool0-0") -> None:
+        """A replica's machine goes away."""
+        self.machines.seen[self.folder(name, replica)] = Status("killed")
+        self.step()
+
+    def said(self, name: str) -> list[str]:
+        """The lines of the service in the job's log."""
+        found = self.world.logs.read(Window(job=name.rpartition("/")[2]), None, False)
+        return [entry["textPayload"] for _, entry in found]
+
+    def used(self) -> dict[str, int]:
+        """Quota in use, without what is 0."""
+        return dict(+quota_usage.in_use(self.world, REGION))
+
+    def machines_used(self) -> dict[tuple[str, str], int]:
+        supply = availability.supply(self.world, REGION, self.world.clock.now())
+        return {kind: count for kind, count in supply.used.items() if count}
+
+
+QUOTAS = (
+    "preemptible_cpus",
+    "nvidia_h100_gpus",
+    "preemptible_nvidia_h100_gpus",
+    "nvidia_a100_gpus",
+    "preemptible_nvidia_a100_gpus",
+)
+
+
+@pytest.fixture
+def stage(service: Service) -> Stage:
+    return Stage(service)
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCloud]:
+    """A real cloud with real processes for the tests of a module, fast in its own delays, with quota for everything."""
+    mine = LocalCloud(tmp_path_factory.mktemp("supply") / "state")
+    settings = [*FAST, "spot_restart_seconds=0.2", "stockout_retry_seconds=0.3", "kill_grace_seconds=2"]
+    settings += [f"quota.custom_model_training_{name}=1000" for name in QUOTAS]
+    mine.up(*[word for setting in settings for word in ("--set", setting)])
+    yield mine
+    mine.local("down")
+
+
+def gpu(machine: dict[str, Any] = H100, replicas: int = 1, **changes: Any) -> dict[str, Any]:
+    return worker(replicas=replicas, machineSpec=machine) | changes

@@ -1,0 +1,193 @@
+"""Preempted, killed and waiting jobs as real processes, driven as people drive them (X2, X3, X4, X5, W1)."""
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+
+from tests.local.cloud.vertex.conftest import JOBS, job_body
+from tests.local.cloud.vertex.jobs.test_running_jobs import WAIT_S, lines, task, until
+from tests.local.cloud.vertex.scheduling.conftest import H100
+from tests.local.conftest import LocalCloud
+
+# Counts its starts in a file that outlives the machine, says so, and runs until it is told to end.
+COUNTING = """
+import os, pathlib, signal, sys, time
+signal.signal(signal.SIGTERM, lambda *_: (print("asked to end", flush=True), time.sleep(0.2), os._exit(0)))
+kept = pathlib.Path({kept!r}) / (os.environ["CLOUD_ML_JOB_ID"] + "-" + os.environ.get("RANK", "0"))
+start = len(kept.read_text().split()) + 1 if kept.exists() else 1
+with kept.open("a") as file:
+    file.write("x ")
+print("start", start, flush=True)
+while start <= {ends} and not pathlib.Path({kept!r}, "go").exists():
+    time.sleep(0.05)
+print("done", flush=True)
+"""
+
+
+@pytest.fixture(autouse=True)
+def no_scenario(running: LocalCloud) -> Iterator[None]:
+    yield
+    running.rest("DELETE", "/slipway/scenario")
+
+
+def submit(cloud: LocalCloud, *workers: Any, name: str = "train", **scheduling: Any) -> str:
+    spec = {"scheduling": scheduling} if scheduling else {}
+    return str(cloud.rest("POST", JOBS, job_body(*workers, displayName=name, spec=spec))["name"])
+
+
+def said(cloud: LocalCloud, name: str, text: str, count: int = 1, replica: str = "workerpool0-0") -> None:
+    """Wait until a replica (or the service) has said something so often."""
+    end = time.monotonic() + WAIT_S
+    while sum(text in line for line in lines(cloud, name, replica)) < count:
+        assert time.monotonic() < end, lines(cloud, name, replica)
+        time.sleep(0.1)
+
+
+def preempt(cloud: LocalCloud, name: str, times: int = 1, **spot: Any) -> None:
+    """Let the job lose its machines now, for the `times`th time, after it has begun to work."""
+    said(cloud, name, f"start {times}")
+    cloud.rest("POST", "/slipway/scenario", {"spot": {"preempt": [{"job": "spot", "times": times}], **spot}})
+
+
+def test_a_spot_job_that_is_preempted_twice_without_notice_goes_on_where_it_was(
+    running: LocalCloud, tmp_path: Path
+) -> None:
+    code = COUNTING.format(kept=str(tmp_path), ends=2)
+    name = submit(running, task(code), task(code), name="spot-twice", strategy="SPOT")
+    preempt(running, name)
+    preempt(running, name, 2)
+    job = until(running, name, "JOB_STATE_SUCCEEDED")
+    assert [line for line in lines(running, name) if line] == ["start 1", "start 2", "start 3", "done"]
+    assert not [line for line in lines(running, name, "workerpool1-0") if "asked" in line], "nobody got SIGTERM"
+    service = "\n".join(lines(running, name, "service"))
+    assert service.count("STOCKOUT: the job has no machines any more.") == 2
+    assert "(restart 2 of 6)" in service
+    assert job["startTime"] < job["endTime"]
+
+
+def test_a_notice_lets_the_clean_up_run_and_is_no_success(running: LocalCloud, tmp_path: Path) -> None:
+    name = submit(running, task(COUNTING.format(kept=str(tmp_path), ends=1)), name="spot-notice", strategy="SPOT")
+    preempt(running, name, notice=30)
+    until(running, name, "JOB_STATE_SUCCEEDED")
+    assert lines(running, name) == ["start 1", "asked to end", "start 2", "done"]
+
+
+def test_after_the_notice_replicas_are_killed_whatever_they_do(running: LocalCloud, tmp_path: Path) -> None:
+    code = COUNTING.format(kept=str(tmp_path), ends=1).replace("os._exit(0)", "None")
+    name = submit(running, task(code), name="spot-stubborn", strategy="SPOT")
+    preempt(running, name, notice=2)
+    until(running, name, "JOB_STATE_SUCCEEDED")
+    assert lines(running, name) == ["start 1", "asked to end", "start 2", "done"]
+
+
+def test_a_killed_replica_comes_back_in_its_place_while_the_others_go_on(running: LocalCloud, tmp_path: Path) -> None:
+    """Elastic training: what the chief sees is a worker that leaves and one that comes, at the same address."""
+    code = COUNTING.format(kept=str(tmp_path), ends=9)
+    address = "import json, os; print(json.loads(os.environ['CLUSTER_SPEC'])['cluster']['workerpool1'][0])\n"
+    name = submit(running, task(address + code), task(address + code, 2), name="elastic")
+    until(running, name, "JOB_STATE_RUNNING")
+    for replica in ("workerpool0-0", "workerpool1-0", "workerpool1-1"):
+        said(running, name, "start 1", replica=replica)
+    done = running.local("kill", "elastic", "workerpool1-0")
+    assert (done.returncode, done.stdout) == (0, "killed workerpool1-0 of elastic\n")
+    said(running, name, "start 2", replica="workerpool1-0")
+    (tmp_path / "go").touch()
+    until(running, name, "JOB_STATE_SUCCEEDED")
+    assert sum("start" in line for line in lines(running, name)) == 1, "the chief went on"
+    assert sum("start" in line for line in lines(running, name, "workerpool1-1")) == 1
+    places = [line for line in lines(running, name, "workerpool1-0") if line.startswith("127.")]
+    assert len(places) == 2 and len(set(places)) == 1
+    assert "restarting it (restart 1 of 5)" in "".join(lines(running, name, "service"))
+
+
+def test_a_worker_that_is_ended_by_a_signal_comes_back(running: LocalCloud, tmp_path: Path) -> None:
+    begun, back = tmp_path / "begun", tmp_path / "back"
+    chief = f"import pathlib, time\nwhile not pathlib.Path({str(back)!r}).exists(): time.sleep(0.05)"
+    worker = f"""
+import os, pathlib, signal, time
+if not pathlib.Path({str(begun)!r}).exists():
+    pathlib.Path({str(begun)!r}).touch()
+    os.kill(os.getpid(), signal.SIGTERM)
+pathlib.Path({str(back)!r}).touch()
+time.sleep(600)
+"""
+    name = submit(running, task(chief), task(worker), name="signalled")
+    until(running, name, "JOB_STATE_SUCCEEDED")
+    assert "The replica workerpool1-0 ended before its work was done" in "".join(lines(running, name, "service"))
+
+
+def test_a_job_that_asks_for_it_restarts_whole(running: LocalCloud, tmp_path: Path) -> None:
+    code = COUNTING.format(kept=str(tmp_path), ends=1)
+    name = submit(running, task(code), task(code), name="whole", restartJobOnWorkerRestart=True)
+    for replica in ("workerpool0-0", "workerpool1-0"):
+        said(running, name, "start 1", replica=replica)
+    running.rest("POST", "/slipway/kill", {"job": name.rpartition("/")[2], "replica": "workerpool1-0"})
+    until(running, name, "JOB_STATE_SUCCEEDED")
+    assert [line for line in lines(running, name) if "start" in line] == ["start 1", "start 2"]
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "words"),
+    [
+        ({"job": "nobody", "replica": "workerpool0-0"}, 404, "No job on machines has the name"),
+        ({"job": "to-kill", "replica": "workerpool1-0"}, 404, "it has workerpool0-0"),
+        ({"job": "to-kill"}, 400, "'replica' is missing"),
+    ],
+)
+def test_what_can_not_be_killed_is_said(running: LocalCloud, body: Any, status: int, words: str) -> None:
+    name = submit(running, task("import time; time.sleep(600)"), name="to-kill")
+    with pytest.raises(requests.HTTPError) as caught:
+        running.rest("POST", "/slipway/kill", body)
+    assert caught.value.response.status_code == status
+    assert words in caught.value.response.json()["error"]["message"]
+    running.rest("POST", f"/v1/{name}:cancel", {})
+    until(running, name, "JOB_STATE_CANCELLED")
+
+
+def test_only_the_owner_changes_what_there_is(running: LocalCloud) -> None:
+    for method, path in (("POST", "scenario"), ("GET", "scenario"), ("POST", "kill"), ("POST", "clock")):
+        with pytest.raises(requests.HTTPError) as caught:
+            running.rest(method, f"/slipway/{path}", {}, role="deployer")
+        assert caught.value.response.status_code == 403
+
+
+def test_a_flex_start_job_starts_when_its_machines_come_and_the_clock_can_be_moved(running: LocalCloud) -> None:
+    entry = {"region": "us-central1", "machine": "a3-highgpu-8g", "strategy": "flex-start"}
+    later = [entry | {"machines": 0}, entry | {"at": 7200, "machines": 2}]
+    running.rest("POST", "/slipway/scenario", {"supply": later})
+    workers = [task("print('trained')") | {"machineSpec": H100}, task("pass") | {"machineSpec": H100}]
+    name = submit(running, *workers, strategy="FLEX_START", maxWaitDuration="86400s")
+    gone = submit(running, workers[0], strategy="FLEX_START", maxWaitDuration="3600s")
+    assert {running.rest("GET", f"/v1/{job}")["state"] for job in (name, gone)} == {"JOB_STATE_PENDING"}
+    before = running.rest("GET", "/slipway/clock")["now"]
+    assert running.rest("POST", "/slipway/clock", {"advance": 3601})["now"] > before
+    assert "max wait duration of 3600 s" in until(running, gone, "JOB_STATE_FAILED")["error"]["message"]
+    running.rest("POST", "/slipway/clock", {"advance": 3600})
+    job = until(running, name, "JOB_STATE_SUCCEEDED")
+    assert (job["createTime"], job["startTime"]) < (before, job["endTime"])
+    assert lines(running, name) == ["trained"]
+    said(running, name, "All 2 a3-highgpu-8g of the job are there.", replica="service")
+
+
+def test_a_scenario_is_a_file_that_people_write(running: LocalCloud, tmp_path: Path) -> None:
+    file = tmp_path / "busy.toml"
+    file.write_text('[[supply]]\nregion = "us-central1"\nmachine = "e2-standard-4"\nmachines = 0\n')
+    assert "no scenario" in running.local("scenario", "show").stdout
+    assert "scenario in force since 20" in running.local("scenario", str(file)).stdout
+    shown = json.loads(running.local("scenario", "show").stdout)
+    assert shown["scenario"]["supply"][0]["machine"] == "e2-standard-4"
+    file.write_text("[[supply]]\nregion = 'us-central1'\nmachines = 0\n")
+    failed = running.local("scenario", str(file))
+    assert (failed.returncode, failed.stderr.splitlines()[0]) == (1, "error: supply[0].machine is missing: text")
+    file.write_text("supply = ")
+    assert (running.local("scenario", str(file)).returncode, running.local("scenario", "nofile").returncode) == (2, 2)
+    file.write_text("supply = []", "utf-16")
+    for unreadable in (file, tmp_path):
+        failed = running.local("scenario", str(unreadable))
+        assert failed.returncode == 2 and "a scenario is a TOML file" in failed.stderr
+    assert "machines are unlimited" in running.local("scenario", "clear").stdout

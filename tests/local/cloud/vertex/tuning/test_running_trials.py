@@ -1,0 +1,212 @@
+"""Trials as real processes that report with the real cloudml-hypertune, on a cloud that is killed (N15)."""
+
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from google.cloud import aiplatform, aiplatform_v1
+from google.cloud.aiplatform import hyperparameter_tuning, jobs
+
+from tests.local.cloud.calling import PARENT
+from tests.local.cloud.vertex.tuning.conftest import LR, TUNING, study, tuning_body
+from tests.local.conftest import FAST, LocalCloud
+
+WAIT_S = 90.0
+DEPLOYER = "deployer@slipway-local.iam.gserviceaccount.com"
+MACHINE = {"machine_type": "n1-standard-4"}
+pytestmark = pytest.mark.journey
+
+# The tests' own interpreter has the package; which image a job runs in does not matter to how it reports.
+TRAIN = """
+import argparse, os, time
+import hypertune
+parser = argparse.ArgumentParser()
+parser.add_argument("--lr", type=float)
+parser.add_argument("--until", default="")
+options = parser.parse_args()
+print("attempt", os.environ["CLOUD_ML_TRIAL_ID"], flush=True)
+reporter = hypertune.HyperTune()
+for step in (1, 2, 3):
+    reporter.report_hyperparameter_tuning_metric("acc", 1 - (options.lr - 0.3) ** 2 - 0.1 / step, global_step=step)
+while options.until and not os.path.exists(options.until):
+    time.sleep(0.05)
+"""
+
+
+PRINT = """
+import sys
+import hypertune
+print(*sys.argv[1:])
+hypertune.HyperTune().report_hyperparameter_tuning_metric("loss", 1)
+"""
+
+
+def task(*arguments: str) -> dict[str, Any]:
+    return {
+        "machineSpec": {"machineType": "n1-standard-4"},
+        "replicaCount": "1",
+        "containerSpec": {"imageUri": "python:3.10", "command": [sys.executable, "-c", TRAIN], "args": arguments},
+    }
+
+
+def until(cloud: LocalCloud, name: str, holds: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    end = time.monotonic() + WAIT_S
+    while True:
+        found: dict[str, Any] = cloud.rest("GET", f"/v1/{name}")
+        if holds(found):
+            return found
+        assert time.monotonic() < end, found
+        time.sleep(0.1)
+
+
+def said(cloud: LocalCloud, trial: dict[str, Any]) -> list[str]:
+    """What a trial's own code printed."""
+    wanted = (
+        f'resource.labels.job_id="{trial["customJob"].rpartition("/")[2]}" AND '
+        f'labels."ml.googleapis.com/trial_id"="{trial["id"]}" AND resource.labels.task_name!="service"'
+    )
+    body = {"resourceNames": ["projects/slipway-local"], "filter": wanted}
+    return [entry["textPayload"] for entry in cloud.rest("POST", "/v2/entries:list", body).get("entries", [])]
+
+
+def test_a_killed_cloud_goes_on_with_the_trials_it_had_decided(own_cloud: LocalCloud, tmp_path: Path) -> None:
+    own_cloud.up(*[word for setting in FAST for word in ("--set", setting)])
+    go = tmp_path / "go"
+    pool = {"machineSpec": {"machineType": "n1-standard-4"}, "replicaCount": "2"}
+    clusters = f"/v1/{PARENT}/persistentResources?persistentResourceId=cpu"
+    own_cloud.rest("POST", clusters, {"resourcePools": [pool]})
+    spec = {"workerPoolSpecs": [task(f"--until={go}")], "persistentResourceId": "cpu"}
+    body = tuning_body(trials=4, parallel=2, trialJobSpec=spec)
+    name = own_cloud.rest("POST", TUNING, body)["name"]
+
+    def measured(job: dict[str, Any]) -> bool:
+        return [len(trial.get("measurements", [])) for trial in job.get("trials", [])] == [3, 3]
+
+    before = until(own_cloud, name, measured)
+    os.kill(own_cloud.record.pid, signal.SIGKILL)
+    psutil.wait_procs([psutil.Process(own_cloud.record.pid)] if psutil.pid_exists(own_cloud.record.pid) else [], 10)
+    go.touch()
+    own_cloud.up()
+    done = until(own_cloud, name, lambda job: job["state"].endswith("ED") and job["state"] != "JOB_STATE_QUEUED")
+    assert done["state"] == "JOB_STATE_SUCCEEDED"
+    assert [trial["customJob"] for trial in done["trials"][:2]] == [trial["customJob"] for trial in before["trials"]]
+    assert len(own_cloud.rest("GET", f"/v1/{PARENT}/customJobs")["customJobs"]) == len(done["trials"]) == 4
+    for trial in done["trials"]:
+        assert [item["stepCount"] for item in trial["measurements"]] == ["1", "2", "3"], "each once"
+        assert said(own_cloud, trial) == [f"attempt {trial['id']}"]
+
+
+@pytest.fixture
+def quick_sdk(vertex_sdk: LocalCloud, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalCloud]:
+    """The SDK, looking more often than every five seconds."""
+    monkeypatch.setattr(jobs, "_JOB_WAIT_TIME", 0.2)
+    yield vertex_sdk
+
+
+def test_the_sdk_tunes_on_a_persistent_resource(quick_sdk: LocalCloud) -> None:
+    pool = {"machineSpec": {"machineType": "n1-standard-4"}, "replicaCount": "2"}
+    account = {"serviceAccountSpec": {"enableCustomServiceAccount": True}}
+    body = {"resourcePools": [pool], "resourceRuntimeSpec": account}
+    quick_sdk.rest("POST", f"/v1/{PARENT}/persistentResources?persistentResourceId=tuning", body)
+    container = {"image_uri": "python:3.10", "command": [sys.executable, "-c", TRAIN]}
+    worker = {"machine_spec": MACHINE, "replica_count": 1, "container_spec": container}
+    custom = aiplatform.CustomJob(display_name="trial", worker_pool_specs=[worker], persistent_resource_id="tuning")
+    double = hyperparameter_tuning.DoubleParameterSpec
+    job = aiplatform.HyperparameterTuningJob(
+        display_name="sdk-tuning",
+        custom_job=custom,
+        metric_spec={"acc": "maximize"},
+        parameter_spec={"lr": double(min=0.001, max=1, scale="log")},
+        max_trial_count=4,
+        parallel_trial_count=2,
+        labels={"made": "by-sdk"},
+    )
+    job.run(service_account=DEPLOYER, timeout=8000, disable_retries=True)
+    assert job.state.name == "JOB_STATE_SUCCEEDED"
+    assert [trial.state.name for trial in job.trials] == ["SUCCEEDED"] * 4
+    best = max(job.trials, key=lambda trial: trial.final_measurement.metrics[0].value)
+    assert best.final_measurement.step_count in (2, 3), "the best measurement is the SDK's choice"
+    spec = aiplatform.CustomJob.get(best.custom_job).gca_resource.job_spec
+    assert spec.persistent_resource_id == "tuning"
+    assert spec.base_output_directory.output_uri_prefix.endswith(f"/{best.id}")
+    found = aiplatform.HyperparameterTuningJob.list(filter='labels.made="by-sdk"')
+    assert [item.resource_name for item in found] == [job.resource_name]
+    again = aiplatform.HyperparameterTuningJob.get(job.resource_name)
+    again.delete()
+
+
+def test_the_sdk_s_kinds_of_parameters_reach_the_code(quick_sdk: LocalCloud) -> None:
+    container = {"image_uri": "python:3.10", "command": [sys.executable, "-c", PRINT]}
+    custom = aiplatform.CustomJob(
+        display_name="trial",
+        worker_pool_specs=[{"machine_spec": MACHINE, "replica_count": 1, "container_spec": container}],
+    )
+    kinds = hyperparameter_tuning
+    depth = kinds.IntegerParameterSpec(min=4, max=4, scale="linear", parent_values=["tree"])
+    model = kinds.CategoricalParameterSpec(values=["tree"], conditional_parameter_spec={"depth": depth})
+    job = aiplatform.HyperparameterTuningJob(
+        display_name="sdk-grid",
+        custom_job=custom,
+        metric_spec={"loss": "minimize"},
+        parameter_spec={"model": model, "units": kinds.DiscreteParameterSpec(values=[16, 32], scale="linear")},
+        max_trial_count=9,
+        parallel_trial_count=2,
+        search_algorithm="grid",
+        measurement_selection="last",
+    )
+    job.run()
+    assert job.state.name == "JOB_STATE_SUCCEEDED"
+    trials = quick_sdk.rest("GET", f"/v1/{job.resource_name}")["trials"]
+    assert sorted(said(quick_sdk, trial)[0] for trial in trials) == [
+        "--model=tree --depth=4 --units=16",
+        "--model=tree --depth=4 --units=32",
+    ]
+
+
+def test_the_sdk_cancels_a_tuning_job(quick_sdk: LocalCloud, tmp_path: Path) -> None:
+    container = {"image_uri": "python:3.10", "command": ["sleep", "600"]}
+    custom = aiplatform.CustomJob(
+        display_name="trial",
+        worker_pool_specs=[{"machine_spec": MACHINE, "replica_count": 1, "container_spec": container}],
+    )
+    job = aiplatform.HyperparameterTuningJob(
+        display_name="sdk-cancelled",
+        custom_job=custom,
+        metric_spec={"acc": "maximize"},
+        parameter_spec={"lr": hyperparameter_tuning.DoubleParameterSpec(min=0, max=1, scale="linear")},
+        max_trial_count=2,
+        parallel_trial_count=2,
+    )
+    job.run(sync=False)
+    job.wait_for_resource_creation()
+    job.cancel()
+    until(quick_sdk, job.resource_name, lambda found: found["state"] == "JOB_STATE_CANCELLED")
+
+
+@pytest.mark.parametrize("version", ["v1", "v1beta1"])
+def test_generated_clients_speak_rest(cloud: LocalCloud, version: str) -> None:
+    library: Any = aiplatform_v1
+    if version == "v1beta1":
+        from google.cloud import aiplatform_v1beta1 as library
+    client = library.JobServiceClient(
+        transport="rest", client_options={"api_endpoint": cloud.url}, credentials=cloud.credentials("deployer")
+    )
+    body = tuning_body(trials=1, displayName=f"gapic-{version}", studySpec=study(LR, measurementSelectionType=2))
+    body["trialJobSpec"] = {"workerPoolSpecs": [task()]}
+    job = library.HyperparameterTuningJob.from_json(json.dumps(body))
+    made = client.create_hyperparameter_tuning_job(parent=PARENT, hyperparameter_tuning_job=job)
+    assert made.study_spec.parameters[0].scale_type.name == "UNIT_LOG_SCALE"
+    done = until(cloud, made.name, lambda found: found["state"] == "JOB_STATE_SUCCEEDED")
+    read = client.get_hyperparameter_tuning_job(name=made.name)
+    assert read.trials[0].final_measurement.metrics[0].metric_id == "acc"
+    assert read.trials[0].parameters[0].value == done["trials"][0]["parameters"][0]["value"]
+    listed = client.list_hyperparameter_tuning_jobs({"parent": PARENT, "filter": f'display_name="gapic-{version}"'})
+    assert [item.name for item in listed] == [made.name]
+    client.delete_hyperparameter_tuning_job(name=made.name).result(timeout=30)
