@@ -20,10 +20,10 @@ class Part:
 
 def boundary(content_type: str) -> bytes:
     """The boundary of a Content-Type header. Raises 400 when it has none."""
-    match = re.search(r'boundary=(?:"([^"]+)"|([^;\s]+))', content_type)
+    match = re.search(r"""boundary=(?:"([^"]+)"|'([^']+)'|([^;\s]+))""", content_type)
     if not match:
         raise errors.invalid("The Content-Type of a multipart body names no boundary.")
-    return (match[1] or match[2]).encode()
+    return (match[1] or match[2] or match[3]).encode()
 
 
 def parts(body: bytes, mark: bytes) -> list[Part]:
