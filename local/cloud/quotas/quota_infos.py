@@ -4,8 +4,8 @@ from typing import Any
 
 from local.cloud import documents, identities
 from local.cloud.quotas import limits
-from local.cloud.quotas.messages import MESSAGES
 from local.cloud.quotas.metrics import SERVICE, Quota, table
+from local.cloud.quotas.records import MESSAGES
 from local.cloud.supply import machines
 from local.cloud.wire import Call, Reply, Route, not_found
 from local.cloud.world import World

@@ -12,9 +12,8 @@ from local.cloud import document_filters, documents, identities
 from local.cloud.clock import timestamp
 from local.cloud.documents import Body
 from local.cloud.quotas import limits, records
-from local.cloud.quotas.messages import MESSAGES
 from local.cloud.quotas.metrics import SERVICE, UNLIMITED, Quota, table
-from local.cloud.quotas.records import Preference
+from local.cloud.quotas.records import MESSAGES, Preference
 from local.cloud.vertex.scheduling import quota_usage
 from local.cloud.wire import (
     Call,

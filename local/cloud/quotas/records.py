@@ -6,9 +6,14 @@ from datetime import datetime
 from typing import Any
 
 from local.cloud.clock import timestamp
+from local.cloud.messages import Messages
 from local.cloud.store import Store
 
 _KIND = "quotaPreference"
+MESSAGES = Messages(
+    packages={"v1": "cloudquotas_v1", "v1beta": "cloudquotas_v1beta"},
+    modules={"QuotaInfo": "resources", "QuotaPreference": "resources"},
+)
 
 
 @dataclass(frozen=True)

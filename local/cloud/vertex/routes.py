@@ -10,14 +10,22 @@ from local.cloud.vertex.clusters.work import apply_due
 from local.cloud.vertex.follower import Follower, Loops
 from local.cloud.vertex.jobs import table as jobs
 from local.cloud.vertex.jobs.custom_jobs import CustomJobs
-from local.cloud.vertex.metadata import routes as metadata
+from local.cloud.vertex.metadata.artifacts import Artifacts
+from local.cloud.vertex.metadata.contexts import Contexts
+from local.cloud.vertex.metadata.executions import Executions
+from local.cloud.vertex.metadata.metadata_schemas import MetadataSchemas
+from local.cloud.vertex.metadata.metadata_stores import MetadataStores
 from local.cloud.vertex.models.models import Models
 from local.cloud.vertex.operations import Operations
 from local.cloud.vertex.pipelines import unserved
 from local.cloud.vertex.pipelines import work as pipelines
 from local.cloud.vertex.pipelines.training_pipelines import TrainingPipelines
 from local.cloud.vertex.scheduling.scheduler import Scheduler
-from local.cloud.vertex.tensorboard import routes as tensorboard
+from local.cloud.vertex.tensorboard import points
+from local.cloud.vertex.tensorboard.experiments import Experiments
+from local.cloud.vertex.tensorboard.runs import Runs
+from local.cloud.vertex.tensorboard.tensorboards import Tensorboards
+from local.cloud.vertex.tensorboard.time_series import TimeSeries
 from local.cloud.vertex.tuning import work as tuning_work
 from local.cloud.vertex.tuning.hyperparameter_tuning_jobs import TuningJobs
 from local.cloud.wire import Route
@@ -26,20 +34,30 @@ from local.cloud.world import Loop, World
 API = "aiplatform.googleapis.com"
 
 
+_COLLECTIONS = (
+    PersistentResources,
+    CustomJobs,
+    TuningJobs,
+    TrainingPipelines,
+    Models,
+    Tensorboards,
+    Experiments,
+    Runs,
+    TimeSeries,
+    MetadataStores,
+    MetadataSchemas,
+    Contexts,
+    Executions,
+    Artifacts,
+)
+
+
 def routes(world: World) -> list[Route]:
     jobs.open_table(world.store)
+    points.open_table(world.store)
+    methods = [route for collection in _COLLECTIONS for route in collection(world).routes()]
     operations = Operations(world, lambda: apply_due(world))
-    return [
-        *PersistentResources(world).routes(),
-        *CustomJobs(world).routes(),
-        *TuningJobs(world).routes(),
-        *TrainingPipelines(world).routes(),
-        *Models(world).routes(),
-        *operations.routes(),
-        *unserved.routes(world),
-        *tensorboard.routes(world),
-        *metadata.routes(world),
-    ]
+    return [*methods, *operations.routes(), *unserved.routes(world)]
 
 
 def loop(world: World) -> Loop:

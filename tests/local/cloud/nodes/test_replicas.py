@@ -114,7 +114,7 @@ def test_user_code_runs_in_its_image_with_its_environment(run: Replica) -> None:
 def test_an_image_that_is_built_once_for_the_machine_is_linked_into_each_cache(run: Replica, tmp_path: Path) -> None:
     run.spec = replace(run.spec, image_folder=str(tmp_path / "cluster"), shares_images=True)
     run.start(*python("print('well')"))
-    assert run.ended() == Sighting("exited", 0)
+    assert run.ended() == Status("exited", 0)
     assert run.said() == ["well"]
     (link,) = (path for path in (tmp_path / "cluster").iterdir() if path.suffix != ".lock")
     assert link.readlink().parent == cache.common(os.environ)
