@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal
 
-from local.cloud.supply.scenario import SHARED, Lane, Reservation
+from local.cloud.supply.scenario import SHARED, Reservation, Strategy
 
 Kind = Literal["none", "any", "specific"]
 _NOTHING: Mapping[str, int] = MappingProxyType({})
-_UNUSED: Mapping[tuple[str, Lane], int] = MappingProxyType({})
+_UNUSED: Mapping[tuple[str, Strategy], int] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -44,20 +44,20 @@ class Allotment:
 
 @dataclass(frozen=True)
 class Supply:
-    """`limits` by (machine, strategy), missing is unlimited; `used` by (machine, lane), without reserved machines;
-    `reserved` is what of each of the region's `reservations` is taken."""
+    """`limits` by (machine, strategy or `any`), missing is unlimited; `used` by (machine, strategy), without reserved
+    machines; `reserved` is what of each of the region's `reservations` is taken."""
 
     limits: Mapping[tuple[str, str], int] = field(default_factory=lambda: MappingProxyType({}))
-    used: Mapping[tuple[str, Lane], int] = field(default_factory=lambda: _UNUSED)
+    used: Mapping[tuple[str, Strategy], int] = field(default_factory=lambda: _UNUSED)
     reservations: Mapping[str, Reservation] = field(default_factory=lambda: MappingProxyType({}))
     reserved: Mapping[str, int] = field(default_factory=lambda: _NOTHING)
 
-    def free(self, machine: str, lane: Lane) -> int | None:
-        """Machines left for a lane, None when there is no bound."""
+    def free(self, machine: str, strategy: Strategy) -> int | None:
+        """Machines left for a strategy, None when there is no bound."""
         bounds = [
-            max(self.limits[machine, strategy] - used, 0)
-            for strategy, used in ((lane, self._taken(machine, lane)), ("any", self._taken(machine)))
-            if (machine, strategy) in self.limits
+            max(self.limits[machine, bound] - used, 0)
+            for bound, used in ((strategy, self._taken(machine, strategy)), ("any", self._taken(machine)))
+            if (machine, bound) in self.limits
         ]
         return min(bounds, default=None)
 
@@ -66,15 +66,15 @@ class Supply:
         spot = self._taken(machine, "spot")
         beyond = max(
             (
-                used - self.limits[machine, strategy]
-                for strategy, used in (("spot", spot), ("any", self._taken(machine)))
-                if (machine, strategy) in self.limits
+                used - self.limits[machine, bound]
+                for bound, used in (("spot", spot), ("any", self._taken(machine)))
+                if (machine, bound) in self.limits
             ),
             default=0,
         )
         return min(max(beyond, 0), spot)
 
-    def allotted(self, wants: Iterable[Want], lane: Lane) -> tuple[Allotment, ...] | None:
+    def allotted(self, wants: Iterable[Want], strategy: Strategy) -> tuple[Allotment, ...] | None:
         """A machine for each replica, all at once, or None. A pool bound to reservations gets no others."""
         left, found = self, list[Allotment]()
         for want in wants:
@@ -82,20 +82,20 @@ class Supply:
             rest = want.count - len(reserved)
             if rest and want.affinity.kind == "specific":
                 return None
-            free = left.free(want.machine, lane)
+            free = left.free(want.machine, strategy)
             if free is not None and free < rest:
                 return None
             given = (*reserved, *[Allotment(want.index, want.machine)] * rest)
-            left = left.without(given, lane)
+            left = left.without(given, strategy)
             found += given
         return tuple(found)
 
-    def without(self, given: Iterable[Allotment], lane: Lane) -> "Supply":
+    def without(self, given: Iterable[Allotment], strategy: Strategy) -> "Supply":
         """The supply after these machines were given."""
         used, reserved = Counter(self.used), Counter(self.reserved)
         for item in given:
             if item.reservation is None:
-                used[item.machine, lane] += 1
+                used[item.machine, strategy] += 1
             else:
                 reserved[item.reservation] += 1
         return replace(self, used=used, reserved=reserved)
@@ -111,8 +111,8 @@ class Supply:
                 found += [Allotment(want.index, want.machine, path)] * min(free, want.count - len(found))
         return found
 
-    def _taken(self, machine: str, lane: Lane | None = None) -> int:
-        return sum(count for (name, way), count in self.used.items() if name == machine and lane in (None, way))
+    def _taken(self, machine: str, strategy: Strategy | None = None) -> int:
+        return sum(count for (name, by), count in self.used.items() if name == machine and strategy in (None, by))
 
 
 def unfit(reservation: Reservation, want: Want) -> str:

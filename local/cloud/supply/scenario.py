@@ -5,10 +5,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal, get_args
 
-Lane = Literal["standard", "spot", "flex-start"]
+Strategy = Literal["standard", "spot", "flex-start"]
 """How machines are got: persistent resources and jobs without a strategy are `standard`."""
-Strategy = Literal["any", "standard", "spot", "flex-start"]
-STRATEGIES: tuple[str, ...] = get_args(Strategy)
+STRATEGIES = ("any", *get_args(Strategy))
 SHARED = "ALLOW_ALL"
 
 

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from local.cloud.clock import timestamp
-from local.cloud.supply.scenario import Lane
+from local.cloud.supply.scenario import Strategy
 from local.cloud.supply.shape import Shape, shape_of
 from local.cloud.vertex.names import id_of, location_of
 
@@ -129,7 +129,7 @@ class Run:
         return location_of(self.name)
 
     @property
-    def lane(self) -> Lane:
+    def strategy(self) -> Strategy:
         return "spot" if self.spot else "flex-start" if self.flex else "standard"
 
     @property
@@ -148,7 +148,7 @@ class Run:
             f"{item.shape.machine_type}/{item.shape.accelerator_type or ''}/{item.shape.disk_type}"
             for item in self.demands
         }
-        return f"{self.lane} {' '.join(sorted(kinds))}"
+        return f"{self.strategy} {' '.join(sorted(kinds))}"
 
     def machines(self) -> list[tuple[Shape, int]]:
         return [(demand.shape, demand.count) for demand in self.demands]

@@ -1,10 +1,10 @@
-"""What may be combined with each way to get machines (vertex-rules 4.1 and 4.2)."""
+"""What may be combined with each strategy of getting machines (vertex-rules 4.1 and 4.2)."""
 
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from local.cloud.supply.scenario import Lane
+from local.cloud.supply.scenario import Strategy
 from local.cloud.vertex.rules import Mistake
 
 FLEX_ACCELERATORS = (
@@ -20,7 +20,7 @@ MAX_FLEX_TIMEOUT_S = 7 * 24 * 3600
 DEFAULT_MAX_WAIT_S = 24 * 3600
 AFFINITIES = ("NO_RESERVATION", "ANY_RESERVATION", "SPECIFIC_RESERVATION")
 RESERVATION_KEY = "compute.googleapis.com/reservation-name"
-_LANES: Mapping[str, Lane] = {"SPOT": "spot", "LOW_COST": "spot", "FLEX_START": "flex-start"}
+_STRATEGIES: Mapping[str, Strategy] = {"SPOT": "spot", "LOW_COST": "spot", "FLEX_START": "flex-start"}
 _POOLS = "job_spec.worker_pool_specs"
 _STRATEGY = "job_spec.scheduling.strategy"
 _RESERVATION = re.compile(
@@ -28,14 +28,14 @@ _RESERVATION = re.compile(
 )
 
 
-def lane(spec: Mapping[str, Any]) -> Lane:
+def strategy_of(spec: Mapping[str, Any]) -> Strategy:
     """How a canonical job spec gets its machines."""
-    return _LANES.get(spec.get("scheduling", {}).get("strategy", ""), "standard")
+    return _STRATEGIES.get(spec.get("scheduling", {}).get("strategy", ""), "standard")
 
 
 def max_wait_s(spec: Mapping[str, Any]) -> float | None:
     """How long a flex-start job may wait for machines, None for ever; None too for other jobs."""
-    if lane(spec) != "flex-start":
+    if strategy_of(spec) != "flex-start":
         return None
     text = spec.get("scheduling", {}).get("maxWaitDuration", f"{DEFAULT_MAX_WAIT_S}s")
     return _seconds(text) or None
@@ -49,9 +49,9 @@ def mistakes(spec: Mapping[str, Any]) -> Iterator[Mistake]:
     yield from _affinities(spec)
     if spec.get("persistentResourceId"):
         yield from _on_cluster(spec, strategy)
-    if lane(spec) == "flex-start":
+    if strategy_of(spec) == "flex-start":
         yield from _flex(spec)
-    if lane(spec) == "spot":
+    if strategy_of(spec) == "spot":
         yield from _spot(spec)
 
 
@@ -68,7 +68,7 @@ def machine_specs(spec: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]
 
 
 def _on_cluster(spec: Mapping[str, Any], strategy: str) -> Iterator[Mistake]:
-    if lane(spec) != "standard":
+    if strategy_of(spec) != "standard":
         yield Mistake(_STRATEGY, f"Strategy {strategy} is not supported on a persistent resource.")
     for path, machine in machine_specs(spec):
         if affinity_of(machine) != "NO_RESERVATION":

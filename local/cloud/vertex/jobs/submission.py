@@ -1,4 +1,4 @@
-"""How a custom job gets in: what is asked of it beside its own body, and its first entry in the books."""
+"""How a custom job gets in: what is checked besides its own body, and how it is first kept."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -48,7 +48,7 @@ def admit(
     if cluster_id:
         email = _admit_to_pool(world, location, cluster_id, declared, root)
     else:
-        _admit_beside(world, location, spec, root)
+        _admit_on_own_machines(world, location, spec, root)
         email = spec.get("serviceAccount") or identities.CUSTOM_CODE_AGENT
     if spec.get("serviceAccount"):
         _check_account(world, principal, spec["serviceAccount"])
@@ -66,14 +66,14 @@ def submit(world: World, location: str, declared: Mapping[str, Any], email: str,
     number = store.next_id("customJob")
     name = job_name(location, str(_FIRST_ID + number))
     cluster_id = spec.get("persistentResourceId")
-    scheduling, lane = spec.get("scheduling", {}), strategies.lane(spec)
+    scheduling, strategy = spec.get("scheduling", {}), strategies.strategy_of(spec)
     run = Run(
         number=number,
         name=name,
         state="JOB_STATE_QUEUED",
         cluster=cluster_id,
-        spot=lane == "spot",
-        flex=lane == "flex-start",
+        spot=strategy == "spot",
+        flex=strategy == "flex-start",
         demands=demands_of(spec),
         timeout_s=rules.timeout_s(spec, DEFAULT_TIMEOUT_S),
         max_wait_s=strategies.max_wait_s(spec),
@@ -132,7 +132,7 @@ def _check_account(world: World, principal: str | None, email: str) -> None:
         raise failed_precondition(f"Service account {email} does not exist.")
 
 
-def _admit_beside(world: World, location: str, spec: Mapping[str, Any], root: str) -> None:
+def _admit_on_own_machines(world: World, location: str, spec: Mapping[str, Any], root: str) -> None:
     """Refuse what no amount of waiting would let run: reservations that don't fit, more than the limit itself.
 
     Raises 400, 429.

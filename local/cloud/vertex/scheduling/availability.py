@@ -6,7 +6,7 @@ from datetime import datetime
 from local.cloud.supply import records as scenarios
 from local.cloud.supply.allotment import Supply
 from local.cloud.supply.preemption import Target
-from local.cloud.supply.scenario import Lane
+from local.cloud.supply.scenario import Strategy
 from local.cloud.vertex.clusters import records as clusters
 from local.cloud.vertex.clusters.records import Cluster
 from local.cloud.vertex.jobs import table as jobs
@@ -21,7 +21,7 @@ def supply(world: World, region: str, now: datetime, *, leaving: bool = True) ->
     reservations = {path: item for path, item in loaded.scenario.reservations.items() if item.region == region}
     if not limits and not reservations:
         return Supply()
-    used: Counter[tuple[str, Lane]] = Counter()
+    used: Counter[tuple[str, Strategy]] = Counter()
     reserved: Counter[str] = Counter()
     for cluster in clusters.every(world.store, region):
         used += machines(cluster)
@@ -32,14 +32,14 @@ def supply(world: World, region: str, now: datetime, *, leaving: bool = True) ->
         types = {item.index: item.shape.machine_type for item in run.demands}
         for replica in run.replicas:
             if replica.reservation is None:
-                used[types[replica.index], run.lane] += 1
+                used[types[replica.index], run.strategy] += 1
             else:
                 reserved[replica.reservation] += 1
     return Supply(limits, used, reservations, reserved)
 
 
-def machines(cluster: Cluster) -> Counter[tuple[str, Lane]]:
-    used: Counter[tuple[str, Lane]] = Counter()
+def machines(cluster: Cluster) -> Counter[tuple[str, Strategy]]:
+    used: Counter[tuple[str, Strategy]] = Counter()
     for shape, count in cluster.machines():
         used[shape.machine_type, "standard"] += count
     return used
@@ -49,7 +49,7 @@ def suffices(world: World, cluster: Cluster, now: datetime) -> bool:
     """Whether there are machines for a cluster that is to be made."""
     left = supply(world, cluster.region, now)
     wanted = machines(cluster)
-    frees = ((left.free(machine, lane), count) for (machine, lane), count in wanted.items())
+    frees = ((left.free(machine, strategy), count) for (machine, strategy), count in wanted.items())
     return all(free is None or count <= free for free, count in frees)
 
 

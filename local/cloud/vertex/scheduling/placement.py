@@ -44,7 +44,7 @@ def place(demands: Iterable[Demand], pools: Sequence[Pool], used: Mapping[str, i
     return placed
 
 
-def wished(demands: Iterable[Demand], pools: Sequence[Pool], needed: Mapping[str, int]) -> Counter[str]:
+def wanted(demands: Iterable[Demand], pools: Sequence[Pool], needed: Mapping[str, int]) -> Counter[str]:
     """Replicas by pool that a waiting job would take if pools were as large as they may get, beside `needed`."""
     room = {pool.id: pool.ceiling - needed.get(pool.id, 0) for pool in pools}
     wish: Counter[str] = Counter()

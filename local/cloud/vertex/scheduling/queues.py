@@ -88,13 +88,13 @@ def serve_region(world: World, region: str, now: datetime) -> None:
             without_quota |= needs.keys()
             _keep(world, run, job, waiting_life.without_quota(job, run, now))
             continue
-        given = None if run.flex and types & awaited else left.allotted(reservations.wants(run.demands), run.lane)
+        given = None if run.flex and types & awaited else left.allotted(reservations.wants(run.demands), run.strategy)
         if given is None:
             awaited |= types if run.flex else set()
             _keep(world, run, job, waiting_life.without_machines(job, run, now, world.settings))
             continue
         used += needs
-        left = left.without(given, run.lane)
+        left = left.without(given, run.strategy)
         _start(world, job, run, [(item.index, None, item.reservation) for item in given], now)
 
 
@@ -102,7 +102,7 @@ def _needed(world: World, cluster: Cluster, waiting: list[Job], used: Mapping[st
     """Replicas wanted by pool: those in use and, as far as quota and machines let pools grow, those waited for."""
     needed = Counter(used)
     for job in waiting:
-        needed += placement.wished(_run(job).demands, cluster.pools, needed)
+        needed += placement.wanted(_run(job).demands, cluster.pools, needed)
     grows = {pool.id: min(needed[pool.id], pool.ceiling) - _has(pool) for pool in cluster.pools}
     if not any(extra > 0 for extra in grows.values()):
         return needed

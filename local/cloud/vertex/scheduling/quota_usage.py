@@ -7,7 +7,7 @@ from typing import Any
 from local.cloud.quotas import limits
 from local.cloud.quotas.metrics import SERVICE, drawn, over
 from local.cloud.store import Store
-from local.cloud.supply.scenario import Lane
+from local.cloud.supply.scenario import Strategy
 from local.cloud.training_settings import TrainingSettings
 from local.cloud.vertex.clusters import records as clusters
 from local.cloud.vertex.jobs import strategies
@@ -19,7 +19,7 @@ from local.cloud.world import World
 
 
 def in_use(world: World, region: str) -> Counter[str]:
-    """Metric to amount: machines of clusters, and of jobs beside them that have machines."""
+    """Metric to amount: machines of clusters, and of jobs that have machines of their own."""
     used: Counter[str] = Counter()
     for cluster in clusters.every(world.store, region):
         used += drawn(cluster.machines())
@@ -30,23 +30,23 @@ def in_use(world: World, region: str) -> Counter[str]:
 
 
 def draw(run: Run, rules: TrainingSettings) -> Counter[str]:
-    """What a job beside clusters draws while it has machines: preemptible metrics for Spot and flex-start."""
-    return _draw(run.demands, run.lane, rules)
+    """What a job without a cluster draws while it has machines: preemptible metrics for Spot and flex-start."""
+    return _draw(run.demands, run.strategy, rules)
 
 
 def draw_of_spec(spec: Mapping[str, Any], rules: TrainingSettings) -> Counter[str]:
     """The same for a canonical job spec."""
-    return _draw(demands_of(spec), strategies.lane(spec), rules)
+    return _draw(demands_of(spec), strategies.strategy_of(spec), rules)
 
 
-def _draw(demands: Iterable[Demand], lane: Lane, rules: TrainingSettings) -> Counter[str]:
+def _draw(demands: Iterable[Demand], strategy: Strategy, rules: TrainingSettings) -> Counter[str]:
     own = rules.reservation_quota == "none"
     counted = [
         (item.shape, item.count)
         for item in demands
         if not (own and reservations.affinity(item.shape).kind == "specific")
     ]
-    return drawn(counted, preemptible=lane != "standard")
+    return drawn(counted, preemptible=strategy != "standard")
 
 
 def beyond(world: World, region: str, needs: Mapping[str, int], used: Mapping[str, int]) -> list[str]:

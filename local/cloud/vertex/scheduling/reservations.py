@@ -9,7 +9,7 @@ from local.cloud.supply.parsing import normal_path
 from local.cloud.supply.scenario import Reservation
 from local.cloud.supply.shape import Shape
 from local.cloud.vertex.jobs.records import Demand, demands_of
-from local.cloud.vertex.jobs.strategies import affinity_of, lane
+from local.cloud.vertex.jobs.strategies import affinity_of, strategy_of
 from local.cloud.vertex.rules import Mistake
 
 _KINDS: Mapping[str, Kind] = {"ANY_RESERVATION": "any", "SPECIFIC_RESERVATION": "specific"}
@@ -45,7 +45,7 @@ def mistakes(
     found = []
     for want in wants(demands_of(spec)):
         where = f"{_ROOT}[{want.index}].machine_spec.reservation_affinity"
-        if want.affinity.kind != "none" and lane(spec) == "spot" and spot_refused:
+        if want.affinity.kind != "none" and strategy_of(spec) == "spot" and spot_refused:
             found.append(Mistake(where, "Reservations are not supported with strategy SPOT."))
         for at, path in enumerate(want.affinity.paths):
             why = _unusable(reservations.get(path), want, region)

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from local.cloud.supply.allotment import Affinity, Allotment, Supply, Want, unfit
-from local.cloud.supply.scenario import Lane, Reservation
+from local.cloud.supply.scenario import Reservation, Strategy
 
 HELD, OTHER = (f"projects/p/zones/us-central1-a/reservations/{name}" for name in ("held", "other"))
-LANES: list[Lane] = ["standard", "spot", "flex-start"]
+EACH: list[Strategy] = ["standard", "spot", "flex-start"]
 
 
 def want(count: int, kind: str = "m", index: int = 0, affinity: Affinity | None = None) -> Want:
@@ -96,24 +96,24 @@ WANTS = st.lists(
 
 
 @given(
-    asked=st.lists(st.tuples(WANTS, st.sampled_from(LANES)), max_size=6),
-    limits=st.dictionaries(st.tuples(KINDS, st.sampled_from(["any", *LANES])), st.integers(0, 6)),
+    asked=st.lists(st.tuples(WANTS, st.sampled_from(EACH)), max_size=6),
+    limits=st.dictionaries(st.tuples(KINDS, st.sampled_from(["any", *EACH])), st.integers(0, 6)),
     held=st.integers(0, 4),
 )
 def test_no_order_of_requests_gives_more_than_there_is(
-    asked: list[tuple[list[Want], Lane]], limits: dict[tuple[str, str], int], held: int
+    asked: list[tuple[list[Want], Strategy]], limits: dict[tuple[str, str], int], held: int
 ) -> None:
     left = Supply(limits, reservations={HELD: reservation(kind="a", count=held)})
-    for wants, lane in asked:
-        given = left.allotted(wants, lane)
+    for wants, strategy in asked:
+        given = left.allotted(wants, strategy)
         if given is None:
             continue
         needed = Counter[str]()
         for item in wants:
             needed[item.machine] += item.count
         assert Counter(item.machine for item in given) == needed
-        left = left.without(given, lane)
-    for (kind, strategy), bound in limits.items():
-        taken = sum(n for (name, way), n in left.used.items() if name == kind and strategy in ("any", way))
+        left = left.without(given, strategy)
+    for (kind, bounded), bound in limits.items():
+        taken = sum(n for (name, by), n in left.used.items() if name == kind and bounded in ("any", by))
         assert taken <= bound
     assert left.reserved.get(HELD, 0) <= held

@@ -92,8 +92,8 @@ def test_each_replica_gets_a_free_machine_of_its_shape_or_none_gets_any(
 
 def test_a_job_that_does_not_fit_beside_others_makes_no_pool_grow() -> None:
     pools = [Pool("p", SMALL, 1, 1, 4)]
-    assert placement.wished([Demand(0, SMALL, 2)], pools, Counter(p=1)) == Counter(p=2)
-    assert placement.wished([Demand(0, SMALL, 4)], pools, Counter(p=1)) == Counter()
+    assert placement.wanted([Demand(0, SMALL, 2)], pools, Counter(p=1)) == Counter(p=2)
+    assert placement.wanted([Demand(0, SMALL, 4)], pools, Counter(p=1)) == Counter()
 
 
 # --- the life of a job

@@ -154,8 +154,8 @@ class Histories(RuleBasedStateMachine):
         assert all(0 <= amount <= bounds[metric] or bounds[metric] == -1 for metric, amount in used.items()), used
         supply = availability.supply(world, REGION, world.clock.now())
         taken: Counter[tuple[str, str]] = Counter()
-        for (kind, lane), count in supply.used.items():
-            taken[kind, lane] += count
+        for (kind, strategy), count in supply.used.items():
+            taken[kind, strategy] += count
             taken[kind, "any"] += count
         for key, limit in supply.limits.items():
             assert taken[key] <= max(limit, self.taken[key]), (key, taken[key], limit)
