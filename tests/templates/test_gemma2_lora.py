@@ -68,7 +68,7 @@ def listed(stack: Stack, uri: str) -> list[str]:
 
 def test_gemma2_lora_of_27b_waits_for_a_machine_with_eight_h100(stack: Stack) -> None:  # Z1
     none = {"region": "us-central1", "machine": "a3-highgpu-8g", "strategy": "any", "machines": 0}
-    stack.scenario(capacity=[none])
+    stack.scenario(supply=[none])
     job = stack.submit("gemma2-lora", model="27b")
     assert job.document["way"] == "flex-start"
     job.said("a3-highgpu-8g to be available at the same time (FLEX_START)")

@@ -165,7 +165,7 @@ def test_a_job_without_machines_says_what_the_service_says(stack: Stack, scenari
     done = stack.run("submit", "hello", "--way", "spot", "-p", f"code={SLEEP}", "--output", "json")
     name = done.json["job"]["displayName"]
     stack.until(lambda: "startTime" in stack.jobs()[0])
-    scenario(capacity=[none])
+    scenario(supply=[none])
     said: list[str] = []
 
     def waits() -> bool:
@@ -188,7 +188,7 @@ def test_a_flex_start_job_says_how_long_it_may_wait_yet(stack: Stack, scenario: 
     way |= {"way": "flex-start"}
     stack.publish()
     none = {"at": 0, "region": REGION, "machine": "g2-standard-4", "strategy": "any", "machines": 0}
-    scenario(capacity=[none])
+    scenario(supply=[none])
     with stack.settings(quota={**QUOTA, "custom_model_training_preemptible_nvidia_l4_gpus": 8}):
         done = stack.run("submit", "hello", "--way", "flex-start", "--output", "json")
         assert done.code == 0, done.err
