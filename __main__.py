@@ -53,9 +53,9 @@ def main() -> None:
     from slipway.template.proof import prove_all
 
     templates = {template.name: template for template in load(stack.templates, CHECKOUT / "templates")}
-    offers = prove_all(templates.values(), stack.clusters, region=region, reservations=stack.reservations)
-    ways = tuple(way for key, template in templates.items() for way in draws(template, offers[key]))
-    metrics = drawn(stack.clusters, ways)
+    placements = prove_all(templates.values(), stack.clusters, region=region, reservations=stack.reservations)
+    offers = tuple(draw for key, template in templates.items() for draw in draws(template, placements[key]))
+    metrics = drawn(stack.clusters, offers)
     with ThreadPoolExecutor(1) as background:  # the cloud answers while Python imports
         log = pulumi.log
         deciding = background.submit(
@@ -89,13 +89,13 @@ def main() -> None:
         plan.current,
         live,
         region=region,
-        ways=ways,
+        offers=offers,
         mode=quota.mode,
         strict=quota.strict,
         preview=preview,
         old=plan.old,
     )
-    pulumi.log.info(summary(name, commit, plan, offers, report, region, now, stack.workspace.catalog_bucket))
+    pulumi.log.info(summary(name, commit, plan, placements, report, region, now, stack.workspace.catalog_bucket))
     if preview and report.lines:
         pulumi.log.info(table(report))
     late = (overdue(item) for item in plan.retiring if item.overdue)
@@ -119,7 +119,11 @@ def main() -> None:
     )
     entries = {
         key: template_entry(
-            template, offers[key], report.ways[key], setting, {code: one.path for code, one in packages[key].items()}
+            template,
+            placements[key],
+            report.offers[key],
+            setting,
+            {code: one.path for code, one in packages[key].items()},
         )
         for key, template in templates.items()
     }

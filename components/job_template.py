@@ -42,23 +42,24 @@ class JobTemplate(pulumi.ComponentResource):
 
 
 def _facts(entry: Mapping[str, Any]) -> dict[str, Any]:
-    ways: dict[str, str] = {}
-    for way in entry["ways"]:
-        ways[_label(way, entry["kind"])] = "available" if way["available"] else f"unavailable: {way['why']}"
+    offers: dict[str, str] = {}
+    for offer in entry["offers"]:
+        available = "available" if offer["available"] else f"unavailable: {offer['why']}"
+        offers[_label(offer, entry["kind"])] = available
     facts = {
         "summary": entry["summary"],
         "package": entry["package"],
         "parameters": [parameter["name"] for parameter in entry["parameters"]],
-        "ways": ways,
+        "offers": offers,
     }
     return facts if entry["package"] else {**facts, "package": "", "image": entry["image"]}
 
 
-def _label(way: Mapping[str, Any], kind: str) -> str:
+def _label(offer: Mapping[str, Any], kind: str) -> str:
     """`pool cpu`, `flex-start (accelerator=L4)`, `spot as training-pipeline`"""
-    words = [way["way"], *([way["cluster"]] if "cluster" in way else [])]
-    if when := way["when"]:
+    words = [offer["capacityType"], *([offer["cluster"]] if "cluster" in offer else [])]
+    if when := offer["when"]:
         words.append("(" + ", ".join(f"{name}={' or '.join(map(str, values))}" for name, values in when.items()) + ")")
-    if way["kind"] != kind:
-        words.append(f"as {way['kind']}")
+    if offer["kind"] != kind:
+        words.append(f"as {offer['kind']}")
     return " ".join(words)

@@ -9,7 +9,8 @@ from components.creation import Creation
 from slipway.cluster import PoolSpec
 from slipway.deployment.summary import pool_in_words
 from slipway.generations import Current, Retiring
-from slipway.live import HASH_LABEL, NAME_LABEL, STACK_LABEL, LivePool
+from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
+from slipway.live import LivePool
 from slipway.prices import price_in_words, total
 
 TYPE = "slipway:components:PersistentResource"

@@ -12,7 +12,7 @@ from slipway.cloud.failures import Call, NotFound
 from slipway.cloud.resources import CustomJob
 from slipway.cloud.storage import Location
 from slipway.errors import Timeout
-from slipway.live import STACK_LABEL
+from slipway.labels import STACK_LABEL
 
 Say = Callable[[str], None]
 

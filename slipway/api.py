@@ -20,6 +20,7 @@ from slipway.cli.submit import Typed
 from slipway.cloud.resources import CustomJob
 from slipway.cloud.trials import Trial, best
 from slipway.errors import ConfigError
+from slipway.labels import revision_of
 from slipway.submit import naming
 from slipway.submit.choosing import Choice
 from slipway.submit.journal import Journal
@@ -32,13 +33,13 @@ if TYPE_CHECKING:
     from slipway.jobs.following import Event
 
 _log = logging.getLogger("slipway")
-_OWN = frozenset({"template", "way", "kind", "wait_for", "then", "request_id", "catalog", "code"})
+_OWN = frozenset({"template", "capacity", "kind", "wait_for", "then", "request_id", "catalog", "code"})
 
 
 def submit(
     template: str,
     *,
-    way: str | None = None,
+    capacity: str | None = None,
     kind: str | None = None,
     wait_for: Mapping[str, str | float] | None = None,
     then: str | Sequence[str] = (),
@@ -49,14 +50,14 @@ def submit(
 ) -> Job:
     """Submits one job from a template of the catalog and gives a handle to it.
 
-    ``way`` and ``kind`` are the command's ``--way`` and ``--as``; None takes the template's first that can run.
-    ``wait_for`` is how long to wait for a way before the next is taken, as ``{"pool": "30m"}`` or in seconds, in that
-    order (0 for flex-start waits for ever); ``then`` are the ways after those.
-    ``request_id`` names the submission: given again with the same parameters it finds the job, and runs nothing twice.
-    ``catalog`` is ``gs://BUCKET[/NAME]``, else what the command would use. ``code`` is a folder, as ``--code``.
-    ``params`` are the template's parameters; one whose name is taken above is written with an underscore behind it
-    (``code_=…``). With ``wait_for``, and where the template has waits of its own, this returns when the job has started
-    or is on its last way. Interrupted meanwhile it is gone on with by the same call with the same ``request_id``.
+    ``capacity`` and ``kind`` are the command's ``--capacity`` and ``--as``; None takes the template's first that can
+    run. ``wait_for`` is how long to wait for a capacity type before the next is taken, as ``{"pool": "30m"}`` or in
+    seconds, in that order (0 for flex-start waits for ever); ``then`` are the types after those. ``request_id`` names
+    the submission: given again with the same parameters it finds the job, and runs nothing twice. ``catalog`` is
+    ``gs://BUCKET[/NAME]``, else what the command would use. ``code`` is a folder, as ``--code``. ``params`` are the
+    template's parameters; one whose name is taken above is written with an underscore behind it (``code_=…``). With
+    ``wait_for``, and where the template has waits of its own, this returns when the job has started or is on its last
+    capacity type. Interrupted meanwhile it is gone on with by the same call with the same ``request_id``.
 
     Raises ConfigError, AuthError, ResourceError, PolicyError and AnswerUnknown of ``slipway.errors``, as the command
     exits with 2, 3, 4, 5 and 75, and Cancelled for a job that began while it was being given up.
@@ -67,7 +68,7 @@ def submit(
         f"{name}={time if isinstance(time, str) else f'{time:.15g}'}" for name, time in (wait_for or {}).items()
     )
     later = (then,) if isinstance(then, str) else tuple(then)
-    typed = Typed(template, _typed(params), way, kind, waits, later, folder, catalog=catalog)
+    typed = Typed(template, _typed(params), capacity, kind, waits, later, folder, catalog=catalog)
     context = Context(catalog)
     wish = typed.wish()
     if folder is not None:
@@ -128,12 +129,12 @@ class Job:
     @property
     def commit(self) -> str:
         """The reviewed commit that defined its template: ``3f9c2e1``."""
-        return naming.revision_of(self._job.labels).commit
+        return revision_of(self._job.labels).commit
 
     @property
     def dirty(self) -> bool | None:
         """Whether the template was deployed with changes that this commit lacks; None where the job does not tell."""
-        return naming.revision_of(self._job.labels).dirty
+        return revision_of(self._job.labels).dirty
 
     @property
     def state(self) -> str:
@@ -225,7 +226,7 @@ class _Quiet:
         _log.info(text)
 
     def chosen(self, prepared: Prepared, choice: Choice) -> None:
-        _log.info("%s by %s: %s", prepared.template.name, choice.taken.option.label, choice.taken.verdict.text)
+        _log.info("%s by %s: %s", prepared.template.name, choice.taken.candidate.label, choice.taken.verdict.text)
 
     def sent(self, submitted: Submitted) -> None:
         job = submitted.sent.job
@@ -234,7 +235,7 @@ class _Quiet:
             _log.warning("copies of this request exist and end by themselves: %s", ", ".join(submitted.sent.copies))
 
     def moving(self, waiting: Waiting) -> None:
-        _log.info("%s did not start by %s and is given up", waiting.job.display_name, waiting.option.label)
+        _log.info("%s did not start by %s and is given up", waiting.job.display_name, waiting.candidate.label)
 
     @contextmanager
     def watching(self, waiting: Waiting) -> Iterator[Callable[[Event], None]]:

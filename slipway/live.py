@@ -11,10 +11,6 @@ from datetime import datetime, timedelta
 
 from slipway.cluster import Disk
 
-STACK_LABEL = "slipway-stack"
-NAME_LABEL = "slipway-name"
-HASH_LABEL = "slipway-hash"
-
 ENDED_STATES = frozenset(
     f"{kind}_STATE_{state}"
     for kind in ("JOB", "PIPELINE")

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 SHORT = 7
-_WORDS: Mapping[str, bool] = {"true": True, "false": False}
 
 
 @dataclass(frozen=True)
@@ -25,13 +23,3 @@ class Revision:
     def short(self) -> str:
         """``3f9c2e1+``, where there is little room."""
         return f"{self.commit[:SHORT]}+" if self.dirty else self.commit[:SHORT]
-
-
-def mark(dirty: bool) -> str:
-    """As a label's value."""
-    return "true" if dirty else "false"
-
-
-def labelled(labels: Mapping[str, str], commit: str, dirty: str) -> Revision:
-    """What the labels of those names tell."""
-    return Revision(labels.get(commit, ""), _WORDS.get(labels.get(dirty, "")))

@@ -32,7 +32,7 @@ TEMPLATE = JobTemplate(
         Parameter("folds", int, default=3, min=2, max=10, help="folds of the cross-validation"),
         Parameter("seed", int, default=0, min=0, max=2**31 - 1, help="the same seed, the same search"),
     ),
-    ways=("pool", "spot"),
+    capacity_types=("pool", "spot"),
     code_flag=True,  # where the stack allows it: dev and local
     timeout_s=3600,
     max_replicas=17,

@@ -31,7 +31,7 @@ TEMPLATE = JobTemplate(
         Parameter("pause", float, default=0.0, min=0.0, max=60.0, help="seconds that a step takes longer"),
         Parameter("seed", int, default=0, min=0, max=2**31 - 1, help="the same seed, the same model"),
     ),
-    ways=("pool", "spot"),
+    capacity_types=("pool", "spot"),
     timeout_s=3600,
     max_replicas=17,
     # One process alone can't rejoin the others here: all begin again, from the last checkpoint.

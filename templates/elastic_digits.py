@@ -37,7 +37,7 @@ TEMPLATE = JobTemplate(
         Parameter("pause", float, default=0.0, min=0.0, max=60.0, help="seconds that a step takes longer"),
         Parameter("seed", int, default=0, min=0, max=2**31 - 1, help="the same seed, the same model"),
     ),
-    ways=("pool", "on-demand"),
+    capacity_types=("pool", "on-demand"),
     timeout_s=3600,
     max_replicas=17,
     outputs=("metrics.json", "model/model.pt"),

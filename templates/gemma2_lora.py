@@ -42,7 +42,7 @@ TEMPLATE = JobTemplate(
         Parameter("learning_rate", float, default=0.0, min=0.0, max=1.0, help="0: what suits the model"),
         Parameter("seed", int, default=0, min=0, max=2**31 - 1, help="the same seed, the same start"),
     ),
-    ways=("spot", "flex-start", "on-demand"),
+    capacity_types=("spot", "flex-start", "on-demand"),
     # Those that share a machine are named together: each line is one case, which `slipway templates show` lists.
     variants=(
         Variant({"model": LARGE, "accelerator": "A100_80GB"}, tuner("a2-ultragpu-1g")),

@@ -30,7 +30,7 @@ TEMPLATE = JobTemplate(
         Parameter("pause", float, default=0.0, min=0.0, max=60.0, help="seconds that a step takes longer"),
         Parameter("seed", int, default=0, min=0, max=2**31 - 1, help="the same seed, the same model"),
     ),
-    ways=("spot", "pool"),
+    capacity_types=("spot", "pool"),
     timeout_s=3600,
     outputs=("metrics.json", "model/model.joblib"),
 )

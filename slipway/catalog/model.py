@@ -12,6 +12,9 @@ from slipway.revision import Revision
 Scalar = int | float | str | bool
 ParameterType = Literal["int", "float", "str", "bool"]
 
+SCHEMA = 2
+"""Of the document that is published: what it holds may be added to without a change, and changed only with one."""
+
 
 @dataclass(frozen=True)
 class Pool:
@@ -53,16 +56,18 @@ class Parameter:
 
 
 @dataclass(frozen=True)
-class Way:
-    """One way to get machines. ``cluster`` and ``pools`` (of each worker pool, in order) are set for the pool way.
+class Offer:
+    """A template compiled for one capacity type and one case of its parameters.
 
-    ``request`` is the service's own JSON of a job of ``kind``, with ``${…}`` placeholders; ``why`` says why the way is
-    not available, and for one that ``lacks_quota`` that was so at the last deployment. It stands where each parameter
-    of ``when`` has one of its values. ``wait``: the seconds after which a submission moves on to the next way, None for
-    never. ``roles`` of the worker pools in order. ``note``: where an older page says something else about the way.
+    ``cluster`` and ``pools`` (of each worker pool, in order) are set for the capacity type ``pool``.
+
+    ``request`` is the service's own JSON of a job of ``kind``, with ``${…}`` placeholders; ``why`` says why it is not
+    available, and for one that ``lacks_quota`` that was so at the last deployment. It stands where each parameter of
+    ``when`` has one of its values. ``wait``: the seconds after which a submission falls back to the next offer, None
+    for never. ``roles`` of the worker pools in order. ``note``: where an older page says something else about the type.
     """
 
-    way: str
+    capacity_type: str
     available: bool
     why: str
     cluster: str
@@ -77,9 +82,9 @@ class Way:
     lacks_quota: bool = False
 
     def label(self, usual_kind: str) -> str:
-        """The way, told from the template's others: `spot (model=2b or 9b) as training-pipeline`."""
+        """The capacity type, told from the template's other offers: `spot (model=2b or 9b) as training-pipeline`."""
         when = ", ".join(f"{name}={' or '.join(map(str, values))}" for name, values in self.when.items())
-        words = [self.way, f"({when})" if when else "", f"as {self.kind}" if self.kind != usual_kind else ""]
+        words = [self.capacity_type, f"({when})" if when else "", f"as {self.kind}" if self.kind != usual_kind else ""]
         return " ".join(word for word in words if word)
 
 
@@ -106,7 +111,7 @@ class Template:
     kind: str
     roles: tuple[str, ...]
     parameters: tuple[Parameter, ...]
-    ways: tuple[Way, ...]
+    offers: tuple[Offer, ...]
     kinds: tuple[str, ...] = ()
     package: str = ""
     code_flag: bool = False

@@ -9,14 +9,22 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from slipway.catalog.model import Catalog, Cluster, Parameter, ParameterType, Pool, Scalar, Study, Template, Way
+from slipway.catalog.model import (
+    SCHEMA,
+    Catalog,
+    Cluster,
+    Offer,
+    Parameter,
+    ParameterType,
+    Pool,
+    Scalar,
+    Study,
+    Template,
+)
 from slipway.cloud.kinds import CUSTOM_JOB, KINDS
 from slipway.cloud.resources import WorkerPool
 from slipway.errors import ConfigError
 from slipway.money import UNKNOWN, Price
-
-SCHEMA = 1
-"""The newest schema this version reads."""
 
 _NAME = re.compile(r"[a-z]([a-z0-9-]*[a-z0-9])?")
 _PROJECT = re.compile(r"([a-z0-9.-]+:)?[a-z][a-z0-9-]*[a-z0-9]")
@@ -34,14 +42,20 @@ def read(content: bytes | str, source: str) -> Catalog:
     if not isinstance(body, dict):
         raise _unreadable(source, "it is no JSON object")
     schema = body.get("schema")
-    if isinstance(schema, int) and not isinstance(schema, bool) and schema > SCHEMA:
+    if not isinstance(schema, int) or isinstance(schema, bool) or schema < 1:
+        raise _unreadable(source, f"schema is {schema!r}, where {SCHEMA} is expected")
+    if schema > SCHEMA:
         raise ConfigError(
             f"the catalog {source} has schema {schema}, newer than this slipway reads (schema {SCHEMA})",
             why="it was published by a newer version",
             fix="update slipway to the version of the checkout that deployed it: pip install --upgrade …",
         )
-    if schema != SCHEMA:
-        raise _unreadable(source, f"schema is {schema!r}, where {SCHEMA} is expected")
+    if schema < SCHEMA:
+        raise ConfigError(
+            f"the catalog {source} has schema {schema}, older than this slipway reads (schema {SCHEMA})",
+            why="it was published by an older version",
+            fix="publish it again with pulumi up, or choose another: slipway use gs://BUCKET",
+        )
     return _catalog(_Place(body, source, ""), source)
 
 
@@ -202,7 +216,7 @@ def _template(name: str, place: _Place, clusters: Collection[str]) -> Template:
         kind=kind,
         roles=place.texts("roles"),
         parameters=tuple(_parameter(one) for one in place.each("parameters")),
-        ways=tuple(_way(one, clusters) for one in place.each("ways")),
+        offers=tuple(_offer(one, clusters) for one in place.each("offers")),
         kinds=place.texts("kinds") or (kind,),
         package=place.text("package", "") if place.body.get("package") is not None else "",
         code_flag=place.flag("codeFlag", False),
@@ -237,7 +251,7 @@ def _parameter(place: _Place) -> Parameter:
     )
 
 
-def _way(place: _Place, clusters: Collection[str]) -> Way:
+def _offer(place: _Place, clusters: Collection[str]) -> Offer:
     if place.text("cluster", "") and place.text("cluster") not in clusters:
         raise place.wrong("cluster", "a cluster of this catalog")
     kind = KINDS.get(place.text("kind", CUSTOM_JOB.name))
@@ -245,8 +259,8 @@ def _way(place: _Place, clusters: Collection[str]) -> Way:
     if kind is None:
         raise place.wrong("kind", f"one of {', '.join(KINDS)}")
     _check_machines(request.object(kind.spec))
-    return Way(
-        way=place.text("way"),
+    return Offer(
+        capacity_type=place.text("capacityType"),
         available=place.flag("available"),
         why=place.text("why", ""),
         cluster=place.text("cluster", ""),

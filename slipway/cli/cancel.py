@@ -15,6 +15,7 @@ from slipway.cloud.failures import Conflict, NotFound, Refused
 from slipway.cloud.resources import CustomJob
 from slipway.errors import ConfigError, ResourceError
 from slipway.jobs.ending import end
+from slipway.labels import STACK_LABEL, SWEEP_LABEL
 from slipway.submit import naming
 
 _WIDTH = 8
@@ -44,7 +45,7 @@ def cancel(job: str | None, sweep: str | None, catalog: str | None, output: str)
 
 def sweep_filter(stack: str, sweep: str) -> str:
     """The API's filter for the jobs of a stack's sweep. Raises ConfigError for what can be no sweep's id."""
-    return f'labels.{naming.STACK_LABEL}="{stack}" AND labels.{naming.SWEEP_LABEL}="{naming.checked_request_id(sweep)}"'
+    return f'labels.{STACK_LABEL}="{stack}" AND labels.{SWEEP_LABEL}="{naming.checked_request_id(sweep)}"'
 
 
 def _cancel_sweep(context: Context, sweep: str, *, json: bool) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from slipway.catalog.lookup import find_template
 from slipway.cli import screen
 from slipway.cli.context import Context
 from slipway.cloud.failures import CloudError
@@ -13,7 +14,6 @@ from slipway.cloud.storage import Location
 from slipway.code.packing import modules, pack
 from slipway.code.tree import read
 from slipway.submit.options import Wish
-from slipway.submit.ways import find_template
 
 
 def with_code(

@@ -10,8 +10,17 @@ from slipway.cloud.resources import CustomJob
 from slipway.cloud.trials import best
 from slipway.jobs.account import account
 from slipway.jobs.tail import who_of
+from slipway.labels import (
+    CODE_LABEL,
+    REQUEST_LABEL,
+    ROLES_LABEL,
+    TEMPLATE_LABEL,
+    USER_LABEL,
+    code_revision_of,
+    revision_of,
+    roles_of,
+)
 from slipway.money import Price
-from slipway.submit import naming
 
 if TYPE_CHECKING:
     from slipway.jobs.events import Events
@@ -28,14 +37,14 @@ def job_document(job: CustomJob, context: Context) -> dict[str, Any]:
         "state": job.state,
         "ended": job.ended,
         "error": job.error or None,
-        "template": job.labels.get(naming.TEMPLATE_LABEL),
-        "requestId": job.labels.get(naming.REQUEST_LABEL),
-        "user": job.labels.get(naming.USER_LABEL),
-        "commit": naming.revision_of(job.labels).commit or None,
-        "dirty": naming.revision_of(job.labels).dirty,
+        "template": job.labels.get(TEMPLATE_LABEL),
+        "requestId": job.labels.get(REQUEST_LABEL),
+        "user": job.labels.get(USER_LABEL),
+        "commit": revision_of(job.labels).commit or None,
+        "dirty": revision_of(job.labels).dirty,
         "code": _code(job),
         "labels": dict(job.labels),
-        "way": money.way,
+        "capacityType": money.capacity_type,
         "cluster": context.cluster_name(job.persistent_resource_id) if job.persistent_resource_id else None,
         "clusterId": job.persistent_resource_id or None,
         "output": job.output or None,
@@ -81,10 +90,10 @@ def job_document(job: CustomJob, context: Context) -> dict[str, Any]:
 
 def _code(job: CustomJob) -> dict[str, Any] | None:
     """What --code packed; None for a job of the reviewed code."""
-    if naming.CODE_LABEL not in job.labels:
+    if CODE_LABEL not in job.labels:
         return None
-    revision = naming.code_revision_of(job.labels)
-    return {"hash": job.labels[naming.CODE_LABEL], "commit": revision.commit or None, "dirty": revision.dirty}
+    revision = code_revision_of(job.labels)
+    return {"hash": job.labels[CODE_LABEL], "commit": revision.commit or None, "dirty": revision.dirty}
 
 
 def events_document(events: Events, job: CustomJob) -> dict[str, Any]:
@@ -132,7 +141,7 @@ def usage_document(usage: Usage) -> dict[str, Any]:
 
 def roles(job: CustomJob) -> tuple[str, ...]:
     """The roles of a job's worker pools, from its label."""
-    return naming.roles_of(job.labels.get(naming.ROLES_LABEL, ""))
+    return roles_of(job.labels.get(ROLES_LABEL, ""))
 
 
 def role_at(job: CustomJob, index: int) -> str:

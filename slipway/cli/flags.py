@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from slipway.capacity import CAPACITY_TYPES, FLEX_START
 from slipway.errors import ConfigError
-from slipway.submit.options import WAITS_BY_ITSELF
-from slipway.submit.ways import WAYS
 from slipway.words import seconds
 
 _RUN = re.compile(r"[a-z0-9][a-z0-9-]{0,127}")
@@ -34,20 +33,21 @@ class Ending:
 
 
 def waits(typed: Iterable[str]) -> dict[str, float]:
-    """``pool=30m`` as seconds by way, in the order typed; ``flex-start=0`` is for ever. Raises ConfigError."""
+    """``pool=30m`` as seconds by capacity type, in the order typed; ``flex-start=0`` is for ever. Raises
+    ConfigError."""
     found: dict[str, float] = {}
     for one in typed:
-        way, equals, time = one.partition("=")
-        if not equals or way not in WAYS:
+        name, equals, time = one.partition("=")
+        if not equals or name not in CAPACITY_TYPES:
             raise ConfigError(
                 f"--wait-for {one} is no wait",
-                why=f"it is a way and a time; the ways are {', '.join(WAYS)}",
+                why=f"it is a capacity type and a time; the types are {', '.join(CAPACITY_TYPES)}",
                 fix="--wait-for pool=30m",
             )
-        if way in found:
-            raise ConfigError(f"--wait-for {way} is given twice", fix="one time for each way")
-        endless = way == WAITS_BY_ITSELF and time.strip() in ("0", "0s")
-        found[way] = 0.0 if endless else seconds(time)
+        if name in found:
+            raise ConfigError(f"--wait-for {name} is given twice", fix="one time for each type")
+        endless = name == FLEX_START and time.strip() in ("0", "0s")
+        found[name] = 0.0 if endless else seconds(time)
     return found
 
 

@@ -8,26 +8,27 @@ from slipway.cli import screen
 from slipway.cli.context import Context
 from slipway.cloud.failures import CloudError
 from slipway.submit.choosing import choose, passed_over
-from slipway.submit.options import Option, Prepared
+from slipway.submit.options import Candidate, Prepared
 from slipway.submit.survey import Survey
 
 
-def forecast(context: Context, prepared: Prepared, request_id: str) -> Option | None:
-    """On stderr, so that stdout holds the request alone. The option that would be taken, None where that is not known.
+def forecast(context: Context, prepared: Prepared, request_id: str) -> Candidate | None:
+    """On stderr, so that stdout holds the request alone. The candidate that would be taken, None where that is not
+    known.
 
     Raises what sending would raise before it sends.
     """
     with ThreadPoolExecutor(8, thread_name_prefix="survey") as threads:
         survey = Survey(
-            context.hurried, context.catalog, prepared.options, context.now, threads, prepared.template.name
+            context.hurried, context.catalog, prepared.candidates, context.now, threads, prepared.template.name
         )
         try:
             choice = choose(prepared.template.name, survey.judge(prepared, request_id))
         except CloudError as problem:
             screen.note(f"not sent; whether it would start is not known: {problem.message}")
             return None
-    label, text = choice.taken.option.label, choice.taken.verdict.text
+    label, text = choice.taken.candidate.label, choice.taken.verdict.text
     screen.note(f"not sent; {text if text.startswith(f'{label}:') else f'{label}: {text}'}")
     for one in choice.passed:
         screen.note(f"  {passed_over(one)}")
-    return choice.taken.option
+    return choice.taken.candidate

@@ -24,7 +24,7 @@ from slipway.cloud.resources import CustomJob
 from slipway.jobs.account import account
 from slipway.jobs.tail import Tail, job_filter, newest
 from slipway.jobs.waiting import state_word
-from slipway.submit import naming
+from slipway.labels import RUN_LABEL, STACK_LABEL, TEMPLATE_LABEL, USER_LABEL, label_value
 from slipway.sweep.runs import in_order
 from slipway.words import seconds, span
 
@@ -66,9 +66,9 @@ def list_jobs(
     """The newest jobs of this catalog's stack; those of a sweep in the order of its runs."""
     context = Context(catalog)
     labels = {
-        naming.STACK_LABEL: None if everything else context.catalog.stack,
-        naming.TEMPLATE_LABEL: naming.label_value(template) if template else None,
-        naming.USER_LABEL: naming.label_value(user) if user else None,
+        STACK_LABEL: None if everything else context.catalog.stack,
+        TEMPLATE_LABEL: label_value(template) if template else None,
+        USER_LABEL: label_value(user) if user else None,
     }
     parts = [f'labels.{key}="{value}"' for key, value in labels.items() if value]
     if sweep:
@@ -91,7 +91,7 @@ def list_jobs(
     rows = [_row(job, context) for job in found]
     columns: tuple[str, ...] = ("JOB", "STATE", "USER", "ON", "CREATED", "WAIT", "RUN")
     if sweep:
-        numbers = [job.labels.get(naming.RUN_LABEL, "–") for job in found]
+        numbers = [job.labels.get(RUN_LABEL, "–") for job in found]
         columns, rows = ("#", *columns), [(number, *row) for number, row in zip(numbers, rows, strict=True)]
     if values is not None:
         columns = (*columns, "PARAMETERS")
@@ -107,8 +107,8 @@ def _row(job: CustomJob, context: Context) -> tuple[str, ...]:
     return (
         job.display_name or job.id,
         state_word(job.state),
-        job.labels.get(naming.USER_LABEL, "–"),
-        context.cluster_name(job.persistent_resource_id) if job.persistent_resource_id else money.way,
+        job.labels.get(USER_LABEL, "–"),
+        context.cluster_name(job.persistent_resource_id) if job.persistent_resource_id else money.capacity_type,
         created,
         "–" if money.wait is None else span(money.wait),
         "–" if money.run is None else span(money.run),

@@ -16,7 +16,7 @@ from slipway.cli.context import Context, catalog_option, output_option
 from slipway.cli.documents import dollars_text, iso
 from slipway.cloud.resources import CustomJob, PersistentResource, ResourcePool
 from slipway.cluster import Disk
-from slipway.live import STACK_LABEL
+from slipway.labels import STACK_LABEL
 from slipway.money import Price
 from slipway.prices import hourly
 from slipway.submit.demand import Demand, by_pool

@@ -7,17 +7,18 @@ from typing import Any
 
 import click
 
-from slipway.catalog.model import Catalog, Template, Way
+from slipway.capacity import CAPACITY_TYPES
+from slipway.catalog.model import Catalog, Offer, Template
 from slipway.cli import screen
 from slipway.cli.context import Context, catalog_option, output_option
 from slipway.cloud.kinds import KINDS
 from slipway.cluster import ClusterSpec, Disk, PoolSpec
 from slipway.errors import SlipwayError
 from slipway.generations.plan import Current
-from slipway.live import INCREASABLE, STACK_LABEL, JobReplicas, Live, Unknown
+from slipway.labels import STACK_LABEL
+from slipway.live import INCREASABLE, JobReplicas, Live, Unknown
 from slipway.live_reader import Wanted, read
-from slipway.quota import Line, QuotaReport, WayDraw, drawn, quota_id, table, verdict
-from slipway.rules import WAYS
+from slipway.quota import Line, OfferDraw, QuotaReport, drawn, quota_id, table, verdict
 from slipway.submit.demand import Demand
 from slipway.submit.filling import fill
 
@@ -28,9 +29,9 @@ from slipway.submit.filling import fill
 def quota(catalog: str | None, output: str) -> None:
     """Each metric the stack draws: now, at most, the limit, and whether that suffices."""
     context = Context(catalog)
-    ways = _draws(context.catalog)
-    live = _live(context, ways)
-    report = judge(context.catalog, live, ways)
+    draws = _draws(context.catalog)
+    live = _live(context, draws)
+    report = judge(context.catalog, live, draws)
     if output == "json":
         screen.out_json("quota", document(context.catalog, live, report))
         return
@@ -59,7 +60,7 @@ def requests(catalog: Catalog, lines: Iterable[Line]) -> list[str]:
     ]
 
 
-def _live(context: Context, ways: tuple[WayDraw, ...]) -> Live:
+def _live(context: Context, draws: tuple[OfferDraw, ...]) -> Live:
     catalog = context.catalog
     wanted = Wanted(
         project=catalog.project,
@@ -68,7 +69,7 @@ def _live(context: Context, ways: tuple[WayDraw, ...]) -> Live:
         work_bucket=catalog.work_bucket,
         service_account=catalog.trainer,
         catalog=context.choice.location.name,
-        metrics=drawn((_spec(catalog, name) for name in catalog.clusters), ways),
+        metrics=drawn((_spec(catalog, name) for name in catalog.clusters), draws),
     )
     live, warnings = read(context.connection, wanted, off_is_empty=True)
     for warning in warnings:
@@ -76,7 +77,7 @@ def _live(context: Context, ways: tuple[WayDraw, ...]) -> Live:
     return live
 
 
-def judge(catalog: Catalog, live: Live, ways: tuple[WayDraw, ...]) -> QuotaReport:
+def judge(catalog: Catalog, live: Live, draws: tuple[OfferDraw, ...]) -> QuotaReport:
     """The report for what the catalog has deployed and offers. Pure."""
     states = {} if isinstance(live.clusters, Unknown) else {cluster.id: cluster.state for cluster in live.clusters}
     current = tuple(
@@ -89,7 +90,7 @@ def judge(catalog: Catalog, live: Live, ways: tuple[WayDraw, ...]) -> QuotaRepor
         for cluster in (() if isinstance(live.clusters, Unknown) else live.clusters)
         if cluster.id not in known and cluster.labels.get(STACK_LABEL) == catalog.stack
     )
-    return verdict(current, live, region=catalog.region, ways=ways, mode="warn", preview=True, old=old)
+    return verdict(current, live, region=catalog.region, offers=draws, mode="warn", preview=True, old=old)
 
 
 def _spec(catalog: Catalog, name: str) -> ClusterSpec:
@@ -110,22 +111,22 @@ def _spec(catalog: Catalog, name: str) -> ClusterSpec:
     return ClusterSpec(name=name, pools=pools)
 
 
-def _draws(catalog: Catalog) -> tuple[WayDraw, ...]:
-    found = (_draw(catalog, template, way) for template in catalog.templates.values() for way in template.ways)
+def _draws(catalog: Catalog) -> tuple[OfferDraw, ...]:
+    found = (_draw(catalog, template, offer) for template in catalog.templates.values() for offer in template.offers)
     return tuple(draw for draw in found if draw)
 
 
-def _draw(catalog: Catalog, template: Template, way: Way) -> WayDraw | None:
-    """What a way draws with the defaults, or the values that choose it; None where a required parameter decides."""
-    row, label = WAYS[way.way], way.label(template.kind)
-    if row.draws == "nothing" or (not way.available and not way.why.startswith("quota")):
-        # Whatever else speaks against a way is no matter of quota.
-        return WayDraw(template.name, label, refusal="" if way.available else way.why, intended=True)
+def _draw(catalog: Catalog, template: Template, offer: Offer) -> OfferDraw | None:
+    """What an offer draws with the defaults, or the values that choose it; None where a required parameter decides."""
+    row, label = CAPACITY_TYPES[offer.capacity_type], offer.label(template.kind)
+    if row.draws == "nothing" or (not offer.available and not offer.why.startswith("quota")):
+        # Whatever else speaks against it is no matter of quota.
+        return OfferDraw(template.name, label, refusal="" if offer.available else offer.why, intended=True)
     values = {one.name: one.default for one in template.parameters if one.default is not None}
-    values |= {name: allowed[0] for name, allowed in way.when.items() if values.get(name) not in allowed}
+    values |= {name: allowed[0] for name, allowed in offer.when.items() if values.get(name) not in allowed}
     try:
-        body = fill(catalog, template, way, values, request_id="none", user="")
-        demand = Demand.read(body, way.roles or template.roles, kind=KINDS[way.kind])
+        body = fill(catalog, template, offer, values, request_id="none", user="")
+        demand = Demand.read(body, offer.roles or template.roles, kind=KINDS[offer.kind])
     except SlipwayError:
         return None
     replicas = tuple(
@@ -138,7 +139,7 @@ def _draw(catalog: Catalog, template: Template, way: Way) -> WayDraw | None:
         )
         for part in demand.parts
     )
-    return WayDraw(template.name, label, replicas, preemptible=row.preemptible, doubtful=row.draws == "unknown")
+    return OfferDraw(template.name, label, replicas, preemptible=row.preemptible, doubtful=row.draws == "unknown")
 
 
 def document(catalog: Catalog, live: Live, report: QuotaReport) -> dict[str, Any]:

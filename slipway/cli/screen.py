@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TextIO
 
-SCHEMA = 1
+SCHEMA = 2
 """Version of the JSON that `--output json` prints: fields are added without a change, changed only with one."""
 
 

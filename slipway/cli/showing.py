@@ -19,13 +19,21 @@ from slipway.cli.found import found as named
 from slipway.cli.trials import show_trials
 from slipway.cloud.failures import CloudError
 from slipway.cloud.resources import CustomJob
-from slipway.jobs.account import Account, account, way_of
+from slipway.jobs.account import Account, account, capacity_type_of
 from slipway.jobs.advice import Cause, Step, cause_of, steps
 from slipway.jobs.events import Events, last_word, read_events
 from slipway.jobs.tail import who_of
 from slipway.jobs.usage import Usage, read_usage
 from slipway.jobs.waiting import reason, state_word, waits, with_word
-from slipway.submit import naming
+from slipway.labels import (
+    CODE_LABEL,
+    REQUEST_LABEL,
+    STACK_LABEL,
+    TEMPLATE_LABEL,
+    USER_LABEL,
+    code_revision_of,
+    revision_of,
+)
 from slipway.submit.moving import sending_id
 from slipway.submit.parameters import render
 from slipway.submit.retyping import Retyped
@@ -90,10 +98,10 @@ def _picture(context: Context, job: CustomJob) -> Picture:
 
 def _moved_on(context: Context, job: CustomJob) -> CustomJob | None:
     """The job that went out after a submission's first one was given up. Later ones do not tell which they are."""
-    request = job.labels.get(naming.REQUEST_LABEL, "")
+    request = job.labels.get(REQUEST_LABEL, "")
     if not job.ended or job.start_time is not None or not request:
         return None
-    labels = {naming.STACK_LABEL: context.catalog.stack, naming.REQUEST_LABEL: sending_id(request, 1)}
+    labels = {STACK_LABEL: context.catalog.stack, REQUEST_LABEL: sending_id(request, 1)}
     wanted = " AND ".join(f'labels.{key}="{value}"' for key, value in labels.items())
     try:
         return next(context.vertex.jobs(job.kind, wanted), None)
@@ -143,18 +151,18 @@ def _facts(context: Context, picture: Picture) -> list[tuple[str, str]]:
         ("name", job.name),
         ("state", f"{state_word(job.state)}{f': {why}' if why else ''}"),
         ("error", job.error),
-        ("moved on", f"to {picture.next.display_name} ({way_of(picture.next)})" if picture.next else ""),
-        ("template", job.labels.get(naming.TEMPLATE_LABEL, "")),
+        ("moved on", f"to {picture.next.display_name} ({capacity_type_of(picture.next)})" if picture.next else ""),
+        ("template", job.labels.get(TEMPLATE_LABEL, "")),
         ("parameters", _parameters(picture.typed)),
-        ("commit", str(naming.revision_of(job.labels))),
+        ("commit", str(revision_of(job.labels))),
         (
             "code",
             join(dict.fromkeys(uri for pool in job.worker_pools for uri in pool.packages or (pool.image,) if uri))
             + _packed(job),
         ),
-        ("user", job.labels.get(naming.USER_LABEL, "")),
-        ("request", job.labels.get(naming.REQUEST_LABEL, "")),
-        ("on", _on(place, job.persistent_resource_id) or money.way),
+        ("user", job.labels.get(USER_LABEL, "")),
+        ("request", job.labels.get(REQUEST_LABEL, "")),
+        ("on", _on(place, job.persistent_resource_id) or money.capacity_type),
         ("machines", f"{join(pools)}{f', for each of {job.trials} trials at once' if job.trials > 1 else ''}"),
         ("created", job.create_time.isoformat(timespec="seconds") if job.create_time else ""),
         ("waited", exact(money.wait) if money.wait is not None else ""),
@@ -170,9 +178,9 @@ def _facts(context: Context, picture: Picture) -> list[tuple[str, str]]:
 
 def _packed(job: CustomJob) -> str:
     """``  @ 3f9c2e1 with local changes`` of what --code packed."""
-    if naming.CODE_LABEL not in job.labels:
+    if CODE_LABEL not in job.labels:
         return ""
-    revision = naming.code_revision_of(job.labels)
+    revision = code_revision_of(job.labels)
     return f"  @ {revision}" if revision.commit else ", never committed"
 
 

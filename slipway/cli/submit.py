@@ -46,7 +46,7 @@ class Typed:
 
     template: str
     params: tuple[str, ...] = ()
-    way: str | None = None
+    capacity_type: str | None = None
     kind: str | None = None
     wait_for: tuple[str, ...] = ()
     then: tuple[str, ...] = ()
@@ -64,7 +64,7 @@ class Typed:
         words += [word for one in self.wait_for for word in ("--wait-for", one)]
         words += ["--then", ",".join(self.then)] if self.then else []
         for flag, value in (
-            ("--way", self.way),
+            ("--capacity", self.capacity_type),
             ("--as", self.kind),
             ("--code", self.code),
             ("--sweep", self.sweep),
@@ -88,7 +88,7 @@ class Typed:
             experiment_run=run_name("--experiment-run", self.experiment_run),
         )
         given = parameters.assignments(self.params)
-        return Wish(self.template, given, self.way, self.kind, waits(self.wait_for), self.then, extras)
+        return Wish(self.template, given, self.capacity_type, self.kind, waits(self.wait_for), self.then, extras)
 
 
 def _then(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str, ...]:
@@ -98,15 +98,17 @@ def _then(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str
 @click.command("submit", short_help="Submit a job from a template.")
 @click.argument("template", shell_complete=suggest.templates)
 @click.option("-p", "--param", "params", multiple=True, metavar="NAME=VALUE", help="A parameter; may be repeated.")
-@click.option("--way", metavar="WAY", help="How to get machines. Default: the template's first way that can run.")
+@click.option(
+    "--capacity", metavar="TYPE", help="Where the machines come from. Default: the template's first type that can run."
+)
 @click.option("--as", "kind", type=click.Choice(list(KINDS)), help="The kind of job. Default: the template's first.")
 @click.option(
     "--wait-for",
     multiple=True,
-    metavar="WAY=TIME",
-    help="How long to wait for a way before the next is taken, as in pool=30m; flex-start=0 waits for ever.",
+    metavar="TYPE=TIME",
+    help="How long to wait for a capacity type before the next is taken, as in pool=30m; flex-start=0 waits for ever.",
 )
-@click.option("--then", callback=_then, metavar="WAY,…", help="The ways after those, in order.")
+@click.option("--then", callback=_then, metavar="TYPE,…", help="The capacity types after those, in order.")
 @click.option("--code", metavar="DIR", help="Run this folder's code, as git sees it, instead of the reviewed one.")
 @click.option("--sweep", metavar="FILE", help="One run for each point of a grid or list (YAML, JSON) or CSV.")
 @click.option("--retry-failed", is_flag=True, help="With --sweep: send its failed runs once more.")
@@ -124,7 +126,7 @@ def _then(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str
 def submit(
     template: str,
     params: tuple[str, ...],
-    way: str | None,
+    capacity: str | None,
     kind: str | None,
     wait_for: tuple[str, ...],
     then: tuple[str, ...],
@@ -153,7 +155,7 @@ def submit(
     from slipway.cli.flags import Ending
 
     ending = Ending.of(wait=wait, follow=follow, timeout=timeout, dry_run=dry_run)
-    typed = Typed(template, params, way, kind, wait_for, then, code, sweep, experiment, experiment_run, catalog)
+    typed = Typed(template, params, capacity, kind, wait_for, then, code, sweep, experiment, experiment_run, catalog)
     id_ = naming.checked_request_id(request_id) if request_id is not None else None
     context = Context(catalog)
     if sweep is not None:

@@ -37,13 +37,13 @@ class Terminal:
 
     def chosen(self, prepared: Prepared, choice: Choice) -> None:
         catalog, taken = self._context.catalog, choice.taken
-        self._tell(f"{prepared.template.name}{commit_words(catalog)}  →  {summary(taken.option)}")
+        self._tell(f"{prepared.template.name}{commit_words(catalog)}  →  {summary(taken.candidate)}")
         self._tell(f"{taken.verdict.text}{_money(catalog, taken)}")
         for one in choice.passed:
             self._tell(f"  {passed_over(one)}")
-        later = prepared.options[prepared.options.index(taken.option) + 1 :]
-        if taken.option.wait is not None and later:
-            self._tell(f"  waits here {_wait(taken.option.wait)}, then moves on to {_ways(later)}")
+        later = prepared.candidates[prepared.candidates.index(taken.candidate) + 1 :]
+        if taken.candidate.wait is not None and later:
+            self._tell(f"  waits here {_wait(taken.candidate.wait)}, then moves on to {_labels(later)}")
             screen.note(screen.faint(f"  after an interruption: {self._again}", sys.stderr))
 
     def sent(self, submitted: Submitted) -> None:
@@ -64,8 +64,8 @@ class Terminal:
     def moving(self, waiting: Waiting) -> None:
         sure = " and can never run" if waiting.launcher else " unless it has just begun"
         self._tell(
-            f"{waiting.job.display_name} did not start by {waiting.option.label}: it is given up{sure}, "
-            f"next is {_ways(waiting.later)}"
+            f"{waiting.job.display_name} did not start by {waiting.candidate.label}: it is given up{sure}, "
+            f"next is {_labels(waiting.later)}"
         )
 
     @contextmanager
@@ -78,7 +78,7 @@ class Terminal:
         def left() -> str:
             if waiting.seconds == FOR_EVER or waiting.job.start_time is not None:
                 return ""
-            if waiting.option.waits_by_itself:  # The service ends its wait; we go on a while for its word of it.
+            if waiting.candidate.waits_by_itself:  # The service ends its wait; we go on a while for its word of it.
                 return f"  (then {waiting.later[0].label})"
             rest = waiting.seconds - (self._context.clock.monotonic() - begin)
             return f"  (then {waiting.later[0].label} in {clock(rest)})" if rest > 0 else ""
@@ -115,7 +115,7 @@ def document(context: Context, submitted: Submitted, job: Any, submission_id: st
     from slipway.cli.documents import job_document
 
     choice, request = submitted.choice, submitted.request
-    each = UNKNOWN if choice is None else price(context.catalog, choice.taken.option)
+    each = UNKNOWN if choice is None else price(context.catalog, choice.taken.candidate)
     verdict = (
         {"outcome": Outcome.UNKNOWN.value, "text": "submitted before"}
         if choice is None
@@ -136,8 +136,8 @@ def document(context: Context, submitted: Submitted, job: Any, submission_id: st
 
 def _passed(one: Judged) -> dict[str, Any]:
     return {
-        "way": one.option.way.way,
-        "cluster": one.option.way.cluster or None,
+        "capacityType": one.candidate.offer.capacity_type,
+        "cluster": one.candidate.offer.cluster or None,
         "outcome": one.verdict.outcome.value,
         "why": list(one.reasons),
     }
@@ -145,15 +145,15 @@ def _passed(one: Judged) -> dict[str, Any]:
 
 def _money(catalog: Catalog, taken: Judged) -> str:
     """The price, where it belongs to the verdict's line."""
-    each, outcome = price(catalog, taken.option), taken.verdict.outcome
+    each, outcome = price(catalog, taken.candidate), taken.verdict.outcome
     if each.unknown:
         return f", {UNKNOWN_PRICE}"
-    if not taken.option.way.cluster:
+    if not taken.candidate.offer.cluster:
         return f" ({dollars(each)} while it runs, waiting is not billed)"
     if outcome is Outcome.STARTS:
         return f", no extra charge (pool machines: {dollars(each)} for these, paid anyway)"
     if outcome is Outcome.SCALES:
-        return f" (adds {dollars(added(catalog, taken.option, taken.verdict))} while the pool is that large)"
+        return f" (adds {dollars(added(catalog, taken.candidate, taken.verdict))} while the pool is that large)"
     return f" (pool machines: {dollars(each)} for these, paid anyway)"
 
 
@@ -161,5 +161,5 @@ def _wait(seconds: float) -> str:
     return f"up to {span(seconds)}" if seconds else "for ever"
 
 
-def _ways(options: tuple[Any, ...]) -> str:
-    return ", ".join(dict.fromkeys(option.label for option in options))
+def _labels(candidates: tuple[Any, ...]) -> str:
+    return ", ".join(dict.fromkeys(candidate.label for candidate in candidates))

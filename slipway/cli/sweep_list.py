@@ -12,7 +12,7 @@ from slipway.cli.context import Context
 from slipway.cli.ending import typed
 from slipway.cloud.resources import CustomJob
 from slipway.jobs.waiting import state_word
-from slipway.submit.naming import RUN_LABEL
+from slipway.labels import RUN_LABEL
 from slipway.submit.parameters import render
 
 MOST = 100

@@ -50,8 +50,8 @@ class Sweeping:
         if typed.wait_for or typed.then:
             raise ConfigError(
                 "--wait-for and --then are for one job",
-                why="all runs of a sweep that need the same machines go the same way",
-                fix="choose it: --way WAY",
+                why="all runs of a sweep that need the same machines get them from the same place",
+                fix="choose it: --capacity TYPE",
             )
         if typed.experiment_run is not None:
             raise ConfigError(
@@ -82,7 +82,7 @@ class Sweeping:
         screen.out_json("sweep-plan", {**document, "requests": requests})
 
     def run(self, *, retry: bool) -> tuple[Sweep, Delivery, Todo]:
-        """Sends what is left of it. Raises PolicyError when some run can't go any way, and SlipwayError."""
+        """Sends what is left of it. Raises PolicyError when some run can go nowhere, and SlipwayError."""
         catalog, found = self._context.catalog, self.plan
         with ThreadPoolExecutor(WIDTH, thread_name_prefix="sweep") as threads, self._journal() as journal:
             self._context.connection.session.widen(WIDTH)
@@ -113,8 +113,8 @@ class Sweeping:
 
         def request(run: Run) -> Request:
             if run not in made:
-                option = choices[self.plan.of_group[run.index]].taken.option
-                made[run] = self.plan.request(run, option, self._again)
+                candidate = choices[self.plan.of_group[run.index]].taken.candidate
+                made[run] = self.plan.request(run, candidate, self._again)
             return made[run]
 
         progress = Progress(total=left.done + len(left.send) + len(left.look), before=left.done)
@@ -137,9 +137,10 @@ class Sweeping:
         return Head(found.id, template, found.digest, found.count, commit, when)
 
     def _choices(self, threads: ThreadPoolExecutor) -> list[Choice]:
-        """A way for each group of runs. Raises PolicyError when one has none, or a run breaks a rule of the service."""
-        options = [option for group in self.plan.groups for option in group.prepared.options]
-        survey = Survey(self._context.hurried, self._context.catalog, options, self._context.now, threads)
+        """A candidate for each group of runs. Raises PolicyError when one has none, or a run breaks a rule of the
+        service."""
+        candidates = [candidate for group in self.plan.groups for candidate in group.prepared.candidates]
+        survey = Survey(self._context.hurried, self._context.catalog, candidates, self._context.now, threads)
         found = []
         for group in self.plan.groups:
             judging = survey.judge(group.prepared, self.plan.id)
@@ -160,13 +161,13 @@ class Sweeping:
 
     def _offline(self, index: int, choice: Choice) -> Any:
         run = Run(index)
-        return offline(self.plan.prepared(run), choice.taken.option, run.request_id(self.plan.id))
+        return offline(self.plan.prepared(run), choice.taken.candidate, run.request_id(self.plan.id))
 
     def _said(self, choices: list[Choice], left: Todo, *, retry: bool) -> None:
         catalog, found = self._context.catalog, self.plan
         template = found.groups[0].prepared.template.name
         for group, choice in list(zip(found.groups, choices, strict=True))[:5]:
-            self._tell(f"{template}{commit_words(catalog)}  →  {group.runs:,} × {summary(choice.taken.option)}")
+            self._tell(f"{template}{commit_words(catalog)}  →  {group.runs:,} × {summary(choice.taken.candidate)}")
             self._tell(f"  the first: {choice.taken.verdict.text}")
             for one in choice.passed:
                 self._tell(f"  {passed_over(one)}")

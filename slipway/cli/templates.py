@@ -7,15 +7,15 @@ from typing import Any
 
 import click
 
-from slipway.catalog.model import Parameter, Study, Template, Way
+from slipway.capacity import CAPACITY_TYPES
+from slipway.catalog.lookup import find_template, reason
+from slipway.catalog.model import Offer, Parameter, Study, Template
 from slipway.cli import screen, suggest
 from slipway.cli.context import Context, catalog_option, output_option
 from slipway.cli.submitting import commit_words
 from slipway.cloud.kinds import KINDS, TUNING_JOB
 from slipway.prices import dollars
-from slipway.rules import WAYS
 from slipway.submit.parameters import describe, render
-from slipway.submit.ways import find_template, reason
 from slipway.words import counted, span
 
 
@@ -36,7 +36,7 @@ def templates(ctx: click.Context, catalog: str | None, output: str) -> None:
         screen.note(f"catalog {context.catalog.stack} has no templates")
         return
     screen.table(
-        ("TEMPLATE", "WAYS", "PARAMETERS", "SUMMARY"),
+        ("TEMPLATE", "CAPACITY TYPES", "PARAMETERS", "SUMMARY"),
         [
             (
                 one.name,
@@ -48,8 +48,8 @@ def templates(ctx: click.Context, catalog: str | None, output: str) -> None:
             for one in found
         ],
     )
-    if any(not way.available for one in found for way in one.ways):
-        screen.note("(way) is not available now; slipway templates show TEMPLATE says why")
+    if any(not offer.available for one in found for offer in one.offers):
+        screen.note("(type) is not available now; slipway templates show TEMPLATE says why")
     if any(parameter.required for one in found for parameter in one.parameters):
         screen.note("* must be given")
 
@@ -59,7 +59,7 @@ def templates(ctx: click.Context, catalog: str | None, output: str) -> None:
 @catalog_option
 @output_option
 def show(template: str, catalog: str | None, output: str) -> None:
-    """One template: parameters, ways, and what each way costs with the defaults."""
+    """One template: parameters, capacity types, and what each costs with the defaults."""
     context = Context(catalog)
     found = find_template(context.catalog, template)
     if output == "json":
@@ -76,14 +76,14 @@ def show(template: str, catalog: str | None, output: str) -> None:
         screen.out("")
         if len(found.kinds) > 1:
             screen.out(kind if kind == found.kind else f"{kind}   (--as {kind})")
-        ways = [way for way in found.ways if way.kind == kind]
+        offers = [offer for offer in found.offers if offer.kind == kind]
         if kind == TUNING_JOB.name and found.study is not None:
             screen.out(_study(found, found.study))
-        _ways(found, ways)
+        _offers(found, offers)
     screen.out("")
-    for name in dict.fromkeys(way.way for way in found.ways):
-        screen.out(f"{name}: {WAYS[name].billing}" if name in WAYS else name)
-    for note in dict.fromkeys(f"{way.way}: {way.note}" for way in found.ways if way.note):
+    for name in dict.fromkeys(offer.capacity_type for offer in found.offers):
+        screen.out(f"{name}: {CAPACITY_TYPES[name].billing}" if name in CAPACITY_TYPES else name)
+    for note in dict.fromkeys(f"{offer.capacity_type}: {offer.note}" for offer in found.offers if offer.note):
         screen.note(f"note: {note}")
     needed = [f"-p {one.name}=…" for one in found.parameters if one.required]
     screen.note(f"\nslipway submit {' '.join([found.name, *needed])}")
@@ -96,44 +96,56 @@ def _default(parameter: Parameter) -> str:
 
 
 def _names(template: Template) -> list[str]:
-    """Each way of the usual kind once, in brackets where it is available in no case."""
+    """Each capacity type of the usual kind once, in brackets where it is available in no case."""
     found: dict[str, bool] = {}
-    for way in template.ways:
-        if way.kind == template.kind:
-            found[way.way] = found.get(way.way, False) or way.available
+    for offer in template.offers:
+        if offer.kind == template.kind:
+            found[offer.capacity_type] = found.get(offer.capacity_type, False) or offer.available
     return [name if available else f"({name})" for name, available in found.items()]
 
 
-def _ways(template: Template, ways: list[Way]) -> None:
-    """A row for each way; the parameters' values that choose it only where there is such a choice, the defaults' first.
-    Values that have none, for one and the same reason, are a single row.
+def _offers(template: Template, offers: list[Offer]) -> None:
+    """A row for each offer; the parameters' values that choose it only where there is such a choice, the defaults'
+    first. Values that have none, for one and the same reason, are a single row.
     """
-    choice = any(way.when for way in ways)
+    choice = any(offer.when for offer in offers)
     usual = {one.name: one.default for one in template.parameters}
-    cases: dict[str, list[Way]] = {}
-    for way in sorted(ways, key=lambda way: any(usual.get(name) not in values for name, values in way.when.items())):
-        cases.setdefault(_when(way), []).append(way)
+    cases: dict[str, list[Offer]] = {}
+    for offer in sorted(
+        offers, key=lambda offer: any(usual.get(name) not in values for name, values in offer.when.items())
+    ):
+        cases.setdefault(_when(offer), []).append(offer)
     rows: list[tuple[str, ...]] = []
     for when, those in cases.items():
-        if len(those) > 1 and not any(way.available for way in those) and len({reason(way) for way in those}) == 1:
+        if (
+            len(those) > 1
+            and not any(offer.available for offer in those)
+            and len({reason(offer) for offer in those}) == 1
+        ):
             found: list[tuple[str, ...]] = [("none", "–", "–", "–", reason(those[0]))]
         else:
-            found = [_way_row(template, way) for way in those]
+            found = [_offer_row(template, offer) for offer in those]
         rows += [(row[0], *((when,) if choice else ()), *row[1:]) for row in found]
-    screen.table(("WAY", *(("WHEN",) if choice else ()), "ON", "MACHINES", "$/h", ""), rows, right=("$/h",))
+    screen.table(("CAPACITY TYPE", *(("WHEN",) if choice else ()), "ON", "MACHINES", "$/h", ""), rows, right=("$/h",))
 
 
-def _way_row(template: Template, way: Way) -> tuple[str, ...]:
-    place = f"pool {way.cluster}" if way.cluster else "machines of its own" if way.way != "pool" else "no pool"
-    price = "unknown" if way.price_per_hour.unknown else dollars(way.price_per_hour, per="")
-    remarks = ([way.why] if way.why else []) if way.available else [reason(way)]
-    if way.wait is not None:
-        remarks.append(f"moves on after {span(way.wait)}")
-    return (way.way, place, machines_words(template, way), price, "; ".join(remarks))
+def _offer_row(template: Template, offer: Offer) -> tuple[str, ...]:
+    place = (
+        f"pool {offer.cluster}"
+        if offer.cluster
+        else "machines of its own"
+        if offer.capacity_type != "pool"
+        else "no pool"
+    )
+    price = "unknown" if offer.price_per_hour.unknown else dollars(offer.price_per_hour, per="")
+    remarks = ([offer.why] if offer.why else []) if offer.available else [reason(offer)]
+    if offer.wait is not None:
+        remarks.append(f"moves on after {span(offer.wait)}")
+    return (offer.capacity_type, place, machines_words(template, offer), price, "; ".join(remarks))
 
 
-def _when(way: Way) -> str:
-    return ", ".join(f"{name}={' or '.join(map(render, values))}" for name, values in way.when.items()) or "always"
+def _when(offer: Offer) -> str:
+    return ", ".join(f"{name}={' or '.join(map(render, values))}" for name, values in offer.when.items()) or "always"
 
 
 def _study(template: Template, study: Study) -> str:
@@ -146,11 +158,11 @@ def _study(template: Template, study: Study) -> str:
     )
 
 
-def machines_words(template: Template, way: Way) -> str:
+def machines_words(template: Template, offer: Offer) -> str:
     """As many as usual: ``1 scheduler n1-standard-4, 2 workers n1-standard-8 (parameter workers)``."""
     words = []
-    roles = way.roles or template.roles
-    for index, spec in enumerate(KINDS[way.kind].spec_of(way.request).get("workerPoolSpecs", ())):
+    roles = offer.roles or template.roles
+    for index, spec in enumerate(KINDS[offer.kind].spec_of(offer.request).get("workerPoolSpecs", ())):
         if not spec:
             continue
         role = roles[index] if index < len(roles) else f"workerpool{index}"
@@ -204,20 +216,20 @@ def _document(template: Template) -> dict[str, Any]:
             }
             for one in template.parameters
         ],
-        "ways": [
+        "offers": [
             {
-                "way": way.way,
-                "kind": way.kind,
-                "when": {name: list(values) for name, values in way.when.items()},
-                "wait": way.wait,
-                "note": way.note or None,
-                "available": way.available,
-                "why": (way.why or None) if way.available else reason(way),
-                "cluster": way.cluster or None,
-                "pools": list(way.pools),
-                "pricePerHour": None if way.price_per_hour.unknown else str(way.price_per_hour.known),
-                "priceComplete": way.price_per_hour.complete,
+                "capacityType": offer.capacity_type,
+                "kind": offer.kind,
+                "when": {name: list(values) for name, values in offer.when.items()},
+                "wait": offer.wait,
+                "note": offer.note or None,
+                "available": offer.available,
+                "why": (offer.why or None) if offer.available else reason(offer),
+                "cluster": offer.cluster or None,
+                "pools": list(offer.pools),
+                "pricePerHour": None if offer.price_per_hour.unknown else str(offer.price_per_hour.known),
+                "priceComplete": offer.price_per_hour.complete,
             }
-            for way in template.ways
+            for offer in template.offers
         ],
     }

@@ -12,9 +12,9 @@ from slipway.cloud.kinds import KINDS
 from slipway.cloud.storage import Location
 from slipway.code.tree import Tree
 from slipway.errors import ConfigError, PolicyError
+from slipway.labels import CODE_COMMIT_LABEL, CODE_DIRTY_LABEL, CODE_LABEL, truth_value
 from slipway.package import SourcePackage, assemble, requirement_lines
-from slipway.revision import Revision, mark
-from slipway.submit.naming import CODE_COMMIT_LABEL, CODE_DIRTY_LABEL, CODE_LABEL
+from slipway.revision import Revision
 
 PLACEHOLDER = "${slipway.package}"
 _SETUP = frozenset({"setup.py", "conftest.py"})
@@ -40,7 +40,7 @@ class Code:
         return {
             CODE_LABEL: self.package.sha256[:40],
             CODE_COMMIT_LABEL: self.commit[:40],
-            CODE_DIRTY_LABEL: mark(self.dirty),
+            CODE_DIRTY_LABEL: truth_value(self.dirty),
         }
 
 
@@ -49,7 +49,9 @@ def modules(template: Template) -> tuple[str, ...]:
 
     Raises PolicyError when template or stack do not allow that.
     """
-    found = dict.fromkeys(module for way in template.ways for module in _run(KINDS[way.kind].spec_of(way.request)))
+    found = dict.fromkeys(
+        module for offer in template.offers for module in _run(KINDS[offer.kind].spec_of(offer.request))
+    )
     if not template.code_flag or not found:
         raise PolicyError(
             f"{template.name} runs the code that was reviewed with it, and no other",

@@ -7,7 +7,7 @@ from typing import Any
 
 from slipway.cluster import ClusterSpec, PoolSpec, PscInterface
 from slipway.generations import Current
-from slipway.live import HASH_LABEL, NAME_LABEL, STACK_LABEL
+from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 
 
 def labels(current: Current, stack: str) -> dict[str, str]:

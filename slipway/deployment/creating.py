@@ -12,7 +12,8 @@ from slipway.deployment.making import make
 from slipway.deployment.new_cluster import Cloud, NewCluster, Patience
 from slipway.errors import ConfigError, ResourceError, SlipwayError
 from slipway.generations import Current, Plan
-from slipway.live import HASH_LABEL, NAME_LABEL, STACK_LABEL, Unknown, Use
+from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
+from slipway.live import Unknown, Use
 from slipway.words import join, seconds
 
 PATIENCE = "SLIPWAY_CREATE_PATIENCE"

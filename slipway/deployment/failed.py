@@ -8,7 +8,8 @@ from slipway.cloud.failures import CloudError, NotFound
 from slipway.cloud.resources import PersistentResource
 from slipway.deployment.new_cluster import Cloud
 from slipway.errors import ResourceError
-from slipway.live import HASH_LABEL, Unknown
+from slipway.labels import HASH_LABEL
+from slipway.live import Unknown
 from slipway.words import span
 
 

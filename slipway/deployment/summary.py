@@ -9,11 +9,12 @@ from slipway.cluster import PoolSpec
 from slipway.deployment.revision import Revision
 from slipway.generations import Current, Plan, Retiring, RetiringThing
 from slipway.generations.things import CATALOG, WORK
-from slipway.live import STACK_LABEL, Live, LiveCluster, LiveJob, Unknown
+from slipway.labels import STACK_LABEL, USER_LABEL
+from slipway.live import Live, LiveCluster, LiveJob, Unknown
 from slipway.prices import price_in_words, total
 from slipway.quota import QuotaReport
 from slipway.state import State
-from slipway.template.proof import Offer
+from slipway.template.proof import Placement
 from slipway.words import join, span
 
 
@@ -21,7 +22,7 @@ def summary(
     stack: str,
     revision: Revision,
     plan: Plan,
-    offers: Mapping[str, tuple[Offer, ...]],
+    placements: Mapping[str, tuple[Placement, ...]],
     report: QuotaReport,
     region: str,
     now: datetime,
@@ -44,7 +45,7 @@ def summary(
         lines += [_retiring_thing(thing, now), *_moved(thing, catalog)]
     for thing in plan.things.released:
         lines += [*_released(thing), *_moved(thing, catalog)]
-    for name, some in offers.items():
+    for name, some in placements.items():
         lines += _template(name, report, some)
     return "\n".join(lines)
 
@@ -137,25 +138,25 @@ def _moved(thing: RetiringThing, catalog: str) -> Iterator[str]:
 def _job(job: LiveJob, now: datetime) -> str:
     since = job.start_time or job.create_time
     state = job.state.split("_STATE_")[-1].lower()
-    user = job.labels.get("slipway-user")
+    user = job.labels.get(USER_LABEL)
     words = [f"by {user}"] if user else []
     words.append(f"{state} {span((now - since).total_seconds())}" if since else state)
     return f"{job.display_name} ({', '.join(words)})"
 
 
-def _template(name: str, report: QuotaReport, offers: tuple[Offer, ...]) -> Iterator[str]:
+def _template(name: str, report: QuotaReport, placements: tuple[Placement, ...]) -> Iterator[str]:
     """A line for each kind, the usual one first, and under it one for each case of the parameters. What the template
     itself refuses is left out."""
     by_kind: dict[str, dict[str, list[str]]] = {}
-    for offer in offers:
-        verdict = report.ways[name][offer.label]
-        cases = by_kind.setdefault(offer.kind, {})
+    for placement in placements:
+        verdict = report.offers[name][placement.label]
+        cases = by_kind.setdefault(placement.kind, {})
         if not verdict.intended:
-            words = [offer.way, *([offer.cluster.name] if offer.cluster else [])]
+            words = [placement.capacity_type, *([placement.cluster.name] if placement.cluster else [])]
             words += [] if verdict.available else ["unavailable"]
-            cases.setdefault(str(offer.case) if offer.case.when else "", []).append(" ".join(words))
+            cases.setdefault(str(placement.case) if placement.case.when else "", []).append(" ".join(words))
     for number, (kind, cases) in enumerate(by_kind.items()):
         head = f"  as {kind}" if number else f"template {name}"
         always = cases.pop("", [])
         yield f"{head}: {' · '.join(always)}" if always else f"{head}:"
-        yield from (f"{'  ' * (1 + bool(number))}{case}: {' · '.join(ways)}" for case, ways in cases.items())
+        yield from (f"{'  ' * (1 + bool(number))}{case}: {' · '.join(some)}" for case, some in cases.items())

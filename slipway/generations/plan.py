@@ -13,7 +13,8 @@ from datetime import datetime
 from slipway.cluster import ClusterSpec
 from slipway.generations.fingerprint import LONGEST_ID, cluster_id, fingerprint
 from slipway.generations.things import Things, things
-from slipway.live import HASH_LABEL, NAME_LABEL, STACK_LABEL, Live, LiveCluster, LiveJob, PublishedCatalog, Unknown
+from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
+from slipway.live import Live, LiveCluster, LiveJob, PublishedCatalog, Unknown
 from slipway.state import State
 
 SPENT_STATES = frozenset({"ERROR", "STOPPING"})

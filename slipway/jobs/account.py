@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
+from slipway.capacity import CAPACITY_TYPES, ON_DEMAND, POOL
 from slipway.cloud.resources import CustomJob
 from slipway.cluster import Disk
 from slipway.errors import Cancelled, ResourceError, SlipwayError
 from slipway.money import Price
 from slipway.prices import hourly
 
-POOL, ON_DEMAND = "pool", "on-demand"
-_WAYS = {"SPOT": "spot", "FLEX_START": "flex-start"}
+_BY_STRATEGY = {row.strategy: row.name for row in CAPACITY_TYPES.values() if row.strategy}
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Account:
     that run at once, and its cost that of each trial's own time.
     """
 
-    way: str
+    capacity_type: str
     wait: float | None
     run: float | None
     per_hour: Price
@@ -32,7 +32,7 @@ class Account:
 
     @property
     def paid_anyway(self) -> bool:
-        return self.way == POOL
+        return self.capacity_type == POOL
 
 
 def account(job: CustomJob, region: str, now: datetime) -> Account:
@@ -41,7 +41,7 @@ def account(job: CustomJob, region: str, now: datetime) -> Account:
     run = _seconds(job.start_time, end)
     each = machines_per_hour(job, region)
     cost = None if run is None else each * (Decimal(str(_with_trials(job, run, end))) / 3600)
-    return Account(way_of(job), wait, run, each * job.trials, cost)
+    return Account(capacity_type_of(job), wait, run, each * job.trials, cost)
 
 
 def _with_trials(job: CustomJob, run: float, end: datetime) -> float:
@@ -51,10 +51,10 @@ def _with_trials(job: CustomJob, run: float, end: datetime) -> float:
     return run * job.trials if None in times or not times else sum(time or 0.0 for time in times)
 
 
-def way_of(job: CustomJob) -> str:
+def capacity_type_of(job: CustomJob) -> str:
     if job.persistent_resource_id:
         return POOL
-    return _WAYS.get(job.strategy, ON_DEMAND)
+    return _BY_STRATEGY.get(job.strategy, ON_DEMAND)
 
 
 def machines_per_hour(job: CustomJob, region: str) -> Price:
@@ -64,7 +64,7 @@ def machines_per_hour(job: CustomJob, region: str) -> Price:
         if pool.replicas:
             shape = pool.shape
             disk = Disk(shape.disk_type, shape.disk_gb)
-            each = hourly(shape.machine, region, disk, way_of(job), accelerator=shape.accelerator)
+            each = hourly(shape.machine, region, disk, capacity_type_of(job), accelerator=shape.accelerator)
             total += each * pool.replicas
     return total
 

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from slipway.catalog.model import Scalar, Way
+from slipway.capacity import FLEX_START, POOL, SPOT
+from slipway.catalog.lookup import standing
+from slipway.catalog.model import Offer, Scalar
 from slipway.cloud.resources import CustomJob
 from slipway.errors import ConfigError
-from slipway.jobs.account import POOL, way_of
-from slipway.submit.naming import CODE_LABEL
+from slipway.jobs.account import capacity_type_of
+from slipway.labels import CODE_LABEL
 from slipway.submit.retyping import Retyped
-from slipway.submit.ways import standing
 
 _OTHERS = {
     "flex-start": "waits in the queue until all its machines are there at once",
@@ -22,7 +23,7 @@ _OTHERS = {
     "on-demand": "machines of its own, which nobody takes away",
     "reservation": "on reserved machines",
 }
-"""The ways in the order in which they are offered, and what each is."""
+"""Capacity types in the order in which they are proposed, and what each is."""
 
 
 class Cause(Enum):
@@ -43,20 +44,20 @@ class Step:
 
 def cause_of(job: CustomJob) -> Cause | None:
     """From the state and the service's words, of which only what is sure to be meant is taken. None for other ends."""
-    way, error = way_of(job), job.error.lower()
-    if way == POOL or job.state not in ("JOB_STATE_FAILED", "JOB_STATE_EXPIRED"):
+    capacity_type, error = capacity_type_of(job), job.error.lower()
+    if capacity_type == POOL or job.state not in ("JOB_STATE_FAILED", "JOB_STATE_EXPIRED"):
         return None
     insufficient = "resources are insufficient" in error or "stockout" in error
-    if way == "flex-start":
+    if capacity_type == FLEX_START:
         late = job.state == "JOB_STATE_EXPIRED" or "max wait duration" in error
         return Cause.EXPIRED if job.start_time is None and (late or insufficient) else None
-    if way == "spot" and ("preempted" in error or (insufficient and job.start_time is not None)):
+    if capacity_type == SPOT and ("preempted" in error or (insufficient and job.start_time is not None)):
         return Cause.PREEMPTED
     return Cause.STOCK_OUT if insufficient else None
 
 
 def steps(job: CustomJob, cause: Cause, again: Retyped, region: str, catalog: str | None = None) -> tuple[Step, ...]:
-    """Other ways that the template has, fewer machines, a longer wait, another region.
+    """Other capacity types that the template has, fewer machines, a longer wait, another region.
 
     ``catalog`` as it was typed, None where it was not.
     """
@@ -64,13 +65,13 @@ def steps(job: CustomJob, cause: Cause, again: Retyped, region: str, catalog: st
 
 
 def _steps(job: CustomJob, cause: Cause, again: Retyped, region: str, catalog: str | None) -> Iterator[Step]:
-    own = ("--way", again.way.way)
+    own = ("--capacity", again.offer.capacity_type)
     if cause is Cause.EXPIRED:
-        longer = [*own, "--wait-for", f"{again.way.way}=0"]
+        longer = [*own, "--wait-for", f"{again.offer.capacity_type}=0"]
         yield Step("waits for as long as it takes", _command(job, again, catalog, *longer))
-    for way in _others(again):
-        what = _OTHERS[way.way].format(way.cluster)
-        yield Step(what, _command(job, again, catalog, "--way", way.way))
+    for offer in _others(again):
+        what = _OTHERS[offer.capacity_type].format(offer.cluster)
+        yield Step(what, _command(job, again, catalog, "--capacity", offer.capacity_type))
     for name, fewer, machines in _fewer(again):
         what = f"fewer machines: {again.values[name]} → {fewer} {machines}"
         yield Step(what, _command(job, again, catalog, *own, **{name: fewer}))
@@ -78,21 +79,23 @@ def _steps(job: CustomJob, cause: Cause, again: Retyped, region: str, catalog: s
     yield Step(elsewhere, _command(job, again, "gs://BUCKET", *own))
 
 
-def _others(again: Retyped) -> list[Way]:
-    """One of each other way that stands for the same parameters and is available."""
+def _others(again: Retyped) -> list[Offer]:
+    """An offer of each other capacity type that stands for the same parameters and is available."""
     try:
-        ways = standing(again.template, again.kind, again.values)
+        offers = standing(again.template, again.kind, again.values)
     except ConfigError:
         return []
-    first = {way.way: way for way in reversed(ways) if way.available and way.way in _OTHERS}
-    return [first[name] for name in _OTHERS if name in first and name != again.way.way]
+    first = {
+        offer.capacity_type: offer for offer in reversed(offers) if offer.available and offer.capacity_type in _OTHERS
+    }
+    return [first[name] for name in _OTHERS if name in first and name != again.offer.capacity_type]
 
 
 def _fewer(again: Retyped) -> Iterator[tuple[str, int, str]]:
     """(parameter, half of its value, role) for those that count the replicas of a worker pool and may be smaller."""
-    roles = again.way.roles or again.template.roles
+    roles = again.offer.roles or again.template.roles
     bounds = {one.name: one.min for one in again.template.parameters}
-    for index, spec in enumerate(again.kind.spec_of(again.way.request).get("workerPoolSpecs", ())):
+    for index, spec in enumerate(again.kind.spec_of(again.offer.request).get("workerPoolSpecs", ())):
         name = str(spec.get("replicaCount", "")).removeprefix("${").removesuffix("}")
         value = again.values.get(name)
         if isinstance(value, int) and not isinstance(value, bool):

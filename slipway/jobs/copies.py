@@ -7,7 +7,7 @@ from slipway.cloud.kinds import CUSTOM_JOB, TUNING_JOB
 from slipway.cloud.resources import CustomJob
 from slipway.cloud.storage import Location, Storage
 from slipway.cloud.vertex import Vertex
-from slipway.submit.naming import REQUEST_LABEL
+from slipway.labels import REQUEST_LABEL
 
 
 def original(vertex: Vertex, storage: Storage, job: CustomJob) -> CustomJob | None:

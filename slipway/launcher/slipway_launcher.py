@@ -194,7 +194,9 @@ def main(argv: list[str], environ: Mapping[str, str]) -> int:
                 "give the job's service account roles/secretmanager.secretAccessor on that secret, then submit again",
             )
         os.execve(sys.executable, [sys.executable, "-m", module, *rest], known)
-    why = "given up for another way" if owner == MOVED else f"a copy of job {owner}, which runs this submission"
+    why = (
+        "given up for another capacity type" if owner == MOVED else f"a copy of job {owner}, which runs this submission"
+    )
     print(f"slipway: {why}: nothing to do here", flush=True)
     return 0
 

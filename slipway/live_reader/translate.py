@@ -7,15 +7,15 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from slipway.capacity import CAPACITY_TYPES
 from slipway.cloud.moments import moment
 from slipway.cloud.quotas import SERVICE, QuotaInfo
 from slipway.cloud.resources import CustomJob, PersistentResource, Shape, WorkerPool
 from slipway.cluster import Disk
 from slipway.live import INCREASABLE, JobReplicas, LiveCluster, LiveJob, LivePool, QuotaLimit
-from slipway.rules import WAYS
 
 _BUCKET = re.compile(r"(?:gs://|/gcs/)([a-z0-9][a-z0-9_.-]*[a-z0-9])")
-_PREEMPTIBLE = tuple(way.strategy for way in WAYS.values() if way.preemptible)
+_PREEMPTIBLE = tuple(row.strategy for row in CAPACITY_TYPES.values() if row.preemptible)
 _INELIGIBLE = {
     "NOT_ENOUGH_USAGE_HISTORY": "no increase: too little usage history",
     "NO_VALID_BILLING_ACCOUNT": "no increase: no valid billing account",

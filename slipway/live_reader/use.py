@@ -6,7 +6,8 @@ from collections.abc import Callable, Collection, Set
 from concurrent.futures import ThreadPoolExecutor
 
 from slipway.cloud.connection import Connection
-from slipway.live import STACK_LABEL, LiveCluster, LiveJob, Unknown, Use
+from slipway.labels import STACK_LABEL
+from slipway.live import LiveCluster, LiveJob, Unknown, Use
 from slipway.live_reader.reading import Reader, Wanted, jobs
 
 _AT_ONCE = 8

@@ -13,9 +13,9 @@ from decimal import Decimal
 from functools import cache
 from importlib.resources import files
 
+from slipway.capacity import CAPACITY_TYPES, POOL
 from slipway.cluster import ClusterSpec, Disk, PoolSpec
 from slipway.money import UNKNOWN, Price
-from slipway.rules import WAYS
 from slipway.words import MORE, dollars
 
 FEE = Decimal("0.15")
@@ -38,16 +38,18 @@ class Bounds:
         return Bounds(self.floor + other.floor, self.ceiling + other.ceiling)
 
 
-def hourly(machine_type: str, region: str, disk: Disk, way: str = "pool", *, accelerator: str | None = None) -> Price:
-    """USD per hour of one machine with its boot disk, got by `way`, while it runs: waiting is not billed.
+def hourly(
+    machine_type: str, region: str, disk: Disk, capacity_type: str = POOL, *, accelerator: str | None = None
+) -> Price:
+    """USD per hour of one machine with its boot disk, of a capacity type, while it runs: waiting is not billed.
 
     Unknown where the book has no price of the machine, and always for a reservation, whose price is between you and
     Compute Engine; incomplete where its disk's is missing. `accelerator` is one attached to the machine (N1), of which
     the book has no prices, not one built in.
     """
-    if way not in WAYS:
-        raise ValueError(f"unknown way {way!r}; one of {', '.join(WAYS)}")
-    machine = _machine(machine_type, region, WAYS[way].price)
+    if capacity_type not in CAPACITY_TYPES:
+        raise ValueError(f"unknown capacity type {capacity_type!r}; one of {', '.join(CAPACITY_TYPES)}")
+    machine = _machine(machine_type, region, CAPACITY_TYPES[capacity_type].price)
     if machine is None:
         return UNKNOWN
     per_gb = _cell("disks", disk.type, region)

@@ -2,7 +2,7 @@
 
 from slipway.quota.facts import drawn
 from slipway.quota.metrics import label, namespace, needs, needs_of, quota_id
-from slipway.quota.model import Line, Need, QuotaReport, WayDraw, WayVerdict
+from slipway.quota.model import Line, Need, OfferDraw, OfferVerdict, QuotaReport
 from slipway.quota.table import table
 from slipway.quota.usage import Usage, usage
 from slipway.quota.verdict import verdict
@@ -10,10 +10,10 @@ from slipway.quota.verdict import verdict
 __all__ = [
     "Line",
     "Need",
+    "OfferDraw",
+    "OfferVerdict",
     "QuotaReport",
     "Usage",
-    "WayDraw",
-    "WayVerdict",
     "drawn",
     "label",
     "namespace",

@@ -9,7 +9,7 @@ from slipway.cluster import ClusterSpec, PoolSpec
 from slipway.generations.plan import Current
 from slipway.live import JobReplicas, Live, QuotaLimit, Unknown
 from slipway.quota.metrics import needs_of, rank
-from slipway.quota.model import Need, WayDraw
+from slipway.quota.model import Need, OfferDraw
 from slipway.quota.usage import Usage, usage
 
 UNLIMITED = -1
@@ -33,24 +33,24 @@ class Share:
         return self.each * self.pool.max
 
 
-def drawn(clusters: Iterable[ClusterSpec], ways: Iterable[WayDraw]) -> frozenset[str]:
-    """The metrics that clusters' pools and templates' ways draw: those whose limits a verdict asks for."""
+def drawn(clusters: Iterable[ClusterSpec], offers: Iterable[OfferDraw]) -> frozenset[str]:
+    """The metrics that clusters' pools and templates' offers draw: those whose limits a verdict asks for."""
     of_pools = (need for cluster in clusters for pool in cluster.pools for need in _needs_of_one(pool))
-    of_ways = (need for way in ways for need in needs_of(way.replicas, preemptible=way.preemptible))
-    return frozenset(need.metric for need in (*of_pools, *of_ways))
+    of_offers = (need for draw in offers for need in needs_of(draw.replicas, preemptible=draw.preemptible))
+    return frozenset(need.metric for need in (*of_pools, *of_offers))
 
 
 class Facts:
     """Gathered once for one verdict, and only read afterwards."""
 
     def __init__(
-        self, current: tuple[Current, ...], live: Live, region: str, ways: tuple[WayDraw, ...], old: frozenset[str]
+        self, current: tuple[Current, ...], live: Live, region: str, offers: tuple[OfferDraw, ...], old: frozenset[str]
     ) -> None:
         self.current = current
         self.live = live
         self.region = region
         self.old = old
-        self.draws = tuple((way, needs_of(way.replicas, preemptible=way.preemptible)) for way in ways)
+        self.draws = tuple((draw, needs_of(draw.replicas, preemptible=draw.preemptible)) for draw in offers)
         self.usage: Usage | None = None
         if not (live.skipped or isinstance(live.clusters, Unknown) or isinstance(live.jobs, Unknown)):
             self.usage = usage(live.clusters, live.jobs, frozenset(item.id for item in current if item.import_), old)

@@ -24,17 +24,17 @@ class Need:
 
 
 @dataclass(frozen=True)
-class WayDraw:
-    """What a template draws by one of its ways with its default parameters, beside the pools.
+class OfferDraw:
+    """What an offer of a template draws with the default parameters, beside the pools.
 
-    The way `pool` draws nothing (`replicas` empty): the pool holds the machines already. `way` is the name of the way
-    and what tells it from others of its name. `refusal`: why it can't be taken, whatever the quota; `intended` where
-    the template itself says so. `doubtful`: no page says whether it draws them (reservations), so lacking quota is told
-    and no hindrance.
+    One by `pool` draws nothing (`replicas` empty): the pool holds the machines already. `label` is the capacity type
+    and what tells the offer from others of that type. `refusal`: why it can't be taken, whatever the quota; `intended`
+    where the template itself says so. `doubtful`: no page says whether it draws them (reservations), so lacking quota
+    is told and no hindrance.
     """
 
     template: str
-    way: str
+    label: str
     replicas: tuple[JobReplicas, ...] = ()
     preemptible: bool = False
     refusal: str = ""
@@ -43,8 +43,8 @@ class WayDraw:
 
 
 @dataclass(frozen=True)
-class WayVerdict:
-    """`why` says in words why the way is not available; of one that is, what could not be told. `intended`: the
+class OfferVerdict:
+    """`why` says in words why the offer is not available; of one that is, what could not be told. `intended`: the
     template means it so, which is nobody's news. `lacks_quota`: it is not available for lack of quota alone, which may
     be granted any day.
     """
@@ -60,7 +60,7 @@ class Line:
     """A row of the table: one metric in one region.
 
     `now`: what this stack's clusters hold or will hold after this `up` at their initial sizes; `ceiling`: at their
-    maximum; for ways, what the largest draws. `limit` None is unknown, -1 unlimited. `retiring`: what old
+    maximum; for offers, what the largest draws. `limit` None is unknown, -1 unlimited. `retiring`: what old
     generations of this stack draw until they are gone. `others`: all else that draws in the region, clusters of other
     stacks and jobs beside the pools. `enough`: the limit that would do. `label` names the resource for people.
     """
@@ -82,9 +82,9 @@ class Line:
 
 @dataclass(frozen=True)
 class QuotaReport:
-    """`errors` stop the deployment. `ways` by template, then way."""
+    """`errors` stop the deployment. `offers` by template, then label."""
 
     lines: tuple[Line, ...] = ()
     errors: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-    ways: Mapping[str, Mapping[str, WayVerdict]] = field(default_factory=dict)
+    offers: Mapping[str, Mapping[str, OfferVerdict]] = field(default_factory=dict)

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 
 from slipway.cluster import PoolSpec
 from slipway.generations.plan import RUNNING_STATES, Current
-from slipway.live import NAME_LABEL, Live, PublishedCatalog, QuotaLimit, Unknown
+from slipway.labels import NAME_LABEL
+from slipway.live import Live, PublishedCatalog, QuotaLimit, Unknown
 from slipway.quota.facts import UNLIMITED, Facts, Share
 from slipway.quota.metrics import label, namespace, quota_id
-from slipway.quota.model import Line, QuotaReport, WayDraw, WayVerdict
-from slipway.quota.unavailable import unavailable
+from slipway.quota.model import Line, OfferDraw, OfferVerdict, QuotaReport
+from slipway.quota.offers import offer_lines, offer_verdicts, unavailable
 from slipway.quota.usage import usage
-from slipway.quota.ways import way_lines, way_verdicts
 from slipway.words import join
 
 
@@ -21,22 +21,22 @@ def verdict(
     live: Live,
     *,
     region: str,
-    ways: tuple[WayDraw, ...] = (),
+    offers: tuple[OfferDraw, ...] = (),
     mode: str = "enforce",
     strict: bool = False,
     preview: bool,
     old: frozenset[str] = frozenset(),
 ) -> QuotaReport:
-    """Judge a plan's current clusters and the templates' ways against the region's limits.
+    """Judge a plan's current clusters and the templates' offers against the region's limits.
 
     What this `up` creates must fit at its initial sizes into the limit less everything that lives, with no credit for
     what it deletes. Ceilings are for later, when this stack's old generations (`old`, their ids) are gone: others alone
-    are in their way. Ceilings and ways are reported, and must fit with `strict`. A way is judged against the limit
+    are in their way. Ceilings and offers are reported, and must fit with `strict`. An offer is judged against the limit
     alone: the catalog outlives what runs now. What can't be told stops an `up` that creates something, and warns
     otherwise. Mode `warn` turns every error into a warning.
     """
-    facts = Facts(current, live, region, ways, old)
-    by_template = way_verdicts(facts)
+    facts = Facts(current, live, region, offers, old)
+    by_template = offer_verdicts(facts)
     errors = [*_short(facts), *_no_way_left(by_template)]
     warnings = list(_notes(facts))
     (errors if strict else warnings).extend([*_beyond(facts), *unavailable(facts, by_template)])
@@ -44,7 +44,7 @@ def verdict(
     (errors if creates and not preview else warnings).extend(dict.fromkeys(_unsure(facts)))
     if mode == "warn":
         warnings, errors = [*errors, *warnings], []
-    lines = [*(_line(facts, metric) for metric in facts.metrics), *way_lines(facts)]
+    lines = [*(_line(facts, metric) for metric in facts.metrics), *offer_lines(facts)]
     return QuotaReport(tuple(lines), tuple(errors), tuple(warnings), by_template)
 
 
@@ -169,11 +169,11 @@ def _notes(facts: Facts) -> Iterator[str]:
     yield from () if facts.usage is None else facts.usage.uncounted
 
 
-def _no_way_left(ways: Mapping[str, Mapping[str, WayVerdict]]) -> Iterator[str]:
-    for template, by_way in ways.items():
-        if not any(item.available for item in by_way.values()):
+def _no_way_left(offers: Mapping[str, Mapping[str, OfferVerdict]]) -> Iterator[str]:
+    for template, by_label in offers.items():
+        if not any(item.available for item in by_label.values()):
             yield f"template {template} has no way left to run: " + "; ".join(
-                f"{way}: {item.why}" for way, item in by_way.items()
+                f"{label}: {item.why}" for label, item in by_label.items()
             )
 
 

@@ -93,7 +93,7 @@ def _fits(subject: Subject) -> Iterator[str]:
 
 def _with_pool(subject: Subject) -> Iterator[str]:
     if subject.cluster and any(worker.reserves for worker in subject.workers):
-        yield "a reservation can't be combined with a persistent resource; take the way `reservation` or `pool`"
+        yield "a reservation can't be combined with a persistent resource; take `reservation` or `pool` alone"
 
 
 def _with_flex(subject: Subject) -> Iterator[str]:
@@ -104,7 +104,7 @@ def _with_flex(subject: Subject) -> Iterator[str]:
 def _gb200(subject: Subject) -> Iterator[str]:
     for worker in subject.workers:
         if worker.accelerator in RESERVED_ONLY and not worker.reserves:
-            yield f"{worker.name} ({worker.type}): such machines are given to reservations only; take that way"
+            yield f"{worker.name} ({worker.type}): such machines are given to reservations only; take `reservation`"
 
 
 RULES = (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from slipway.capacity import CAPACITY_TYPES, POOL, RESERVATION, WEEK
 from slipway.rules.rule import Rule
 from slipway.rules.subject import Subject, seconds
-from slipway.rules.ways import WAYS, WEEK
 
 FLEX_ACCELERATORS = (
     "NVIDIA_L4",
@@ -25,16 +25,16 @@ def _known(subject: Subject) -> Iterator[str]:
         yield f"scheduling.strategy {subject.strategy}: use {', '.join(STRATEGIES)}"
 
 
-def _as_its_way(subject: Subject) -> Iterator[str]:
-    if subject.way not in WAYS:
+def _as_its_type(subject: Subject) -> Iterator[str]:
+    if subject.capacity_type not in CAPACITY_TYPES:
         return
-    wanted = WAYS[subject.way].strategy or "STANDARD"
+    wanted = CAPACITY_TYPES[subject.capacity_type].strategy or "STANDARD"
     if subject.strategy != wanted:
-        yield f"way {subject.way} has strategy {wanted}, the request says {subject.strategy}"
-    if subject.way == "pool" and not subject.cluster:
-        yield "way pool needs a persistentResourceId"
-    if subject.way == "reservation" and not any(worker.reserves for worker in subject.workers):
-        yield "way reservation: no worker pool names a reservation; give WorkerPool(reservation=…)"
+        yield f"capacity type {subject.capacity_type} has strategy {wanted}, the request says {subject.strategy}"
+    if subject.capacity_type == POOL and not subject.cluster:
+        yield "capacity type pool needs a persistentResourceId"
+    if subject.capacity_type == RESERVATION and not any(worker.reserves for worker in subject.workers):
+        yield "capacity type reservation: no worker pool names a reservation; give WorkerPool(reservation=…)"
 
 
 def _on_a_pool(subject: Subject) -> Iterator[str]:
@@ -53,7 +53,7 @@ def _flex_accelerators(subject: Subject) -> Iterator[str]:
             what = worker.accelerator or "no accelerator"
             yield (
                 f"{worker.name} ({worker.type}, {what}): flex-start gives L4, A100, H100, H200 and B200 machines only "
-                "(an older page still shows one without GPUs); take another way, or a machine with one of these"
+                "(an older page still shows one without GPUs); take another capacity type, or another machine"
             )
 
 
@@ -129,7 +129,7 @@ def _spot_pods(subject: Subject) -> Iterator[str]:
 
 RULES = (
     Rule("strategy-known", "The strategy is STANDARD, SPOT or FLEX_START.", "4.1", _known),
-    Rule("strategy-of-its-way", "A request says what its way says.", "4.1", _as_its_way),
+    Rule("strategy-of-its-type", "A request has the strategy of its capacity type.", "4.1", _as_its_type),
     Rule("pool-and-strategy", "A job on a persistent resource is neither Spot nor flex-start.", "2, 4.1", _on_a_pool),
     Rule(
         "flex-accelerator",

@@ -100,15 +100,15 @@ class Worker:
 class Subject:
     """A request of one kind, to be posted in `region`.
 
-    `way` is how it is meant to get machines, empty when nobody says. `room`, of a job on a persistent resource: by
-    worker pool, the resource pool it is meant for and the machines that has at most. `reserved`: what is known of
-    reservations, by full path.
+    `capacity_type`: where its machines are to come from, empty when nobody says. `room`, of a job on a persistent
+    resource: by worker pool, the resource pool it is meant for and the machines that has at most. `reserved`: what is
+    known of reservations, by full path.
     """
 
     kind: str
     body: Mapping[str, Any]
     region: str = ""
-    way: str = ""
+    capacity_type: str = ""
     room: Mapping[int, tuple[str, int]] = field(default_factory=dict)
     reserved: Mapping[str, Reservation] = field(default_factory=dict)
 

@@ -23,7 +23,7 @@ TABLE: tuple[Rule, ...] = (
 
 def check(
     kind: str,
-    way: str,
+    capacity_type: str,
     body: Mapping[str, Any],
     *,
     region: str = "",
@@ -32,8 +32,9 @@ def check(
 ) -> tuple[Breach, ...]:
     """Every rule that a request breaks, in the table's order; empty when it may be sent.
 
-    `body` is the JSON that is posted, in camelCase, with every placeholder filled. `way` may be empty. `room`: by the
-    worker pool's index, the resource pool it runs on and the machines that has at most. `reserved` by path.
+    `body` is the JSON that is posted, in camelCase, with every placeholder filled. `capacity_type` may be empty.
+    `room`: by the worker pool's index, the resource pool it runs on and the machines that has at most. `reserved` by
+    path.
     """
-    subject = Subject(kind, body, region, way, room or {}, reserved or {})
+    subject = Subject(kind, body, region, capacity_type, room or {}, reserved or {})
     return tuple(Breach(rule, text) for rule in TABLE for text in rule.check(subject))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from slipway.generations.fingerprint import LONGEST_NAME
-from slipway.live import HASH_LABEL, NAME_LABEL, STACK_LABEL
+from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.stack.part import Part
 from slipway.stack.pool_rules import check_pool
 from slipway.stack.secrets import shown

@@ -173,7 +173,7 @@ class QuotaEntry(Entry):
         json_schema_extra={"pattern": MAIL},
     )
     strict: bool = Field(
-        default=False, description="Pools at their maximum and every way must fit too.", examples=["true"]
+        default=False, description="Pools at their maximum and every offer must fit too.", examples=["true"]
     )
 
 
@@ -248,7 +248,7 @@ class ConfigEntry(BaseModel):
     reservations: dict[Name, ReservationEntry] = Field(
         default={},
         alias="slipway:reservations",
-        description="Reserved machines by the name that templates use for the way `reservation`.",
+        description="Reserved machines by the name that templates use for the capacity type `reservation`.",
     )
     workspace: WorkspaceEntry = Field(default=WorkspaceEntry(), alias="slipway:workspace")
 

@@ -11,7 +11,7 @@ from slipway.reservation import Reservation
 
 @dataclass(frozen=True)
 class QuotaSettings:
-    """`mode`: enforce (what is drawn now must fit) or warn. `strict`: ceilings and ways must fit as well."""
+    """`mode`: enforce (what is drawn now must fit) or warn. `strict`: ceilings and offers must fit as well."""
 
     mode: str = "enforce"
     contact_email: str = ""

@@ -14,7 +14,7 @@ def check_pool(pool: Part, region: str | None) -> None:
     if shape is not None and shape.accelerator in RESERVED_ONLY:
         pool["machine"].wrong(
             f"{shape.type} machines are given to reservations only, which no persistent resource takes",
-            "another machine; a template gets these by the way `reservation`",
+            "another machine; a template gets these by the capacity type `reservation`",
         )
     if shape is not None and shape.accelerator is not None and region is not None:
         _region(pool, shape, region)

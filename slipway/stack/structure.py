@@ -33,20 +33,23 @@ _NOT_THERE_YET: Mapping[str, tuple[str, str]] = {
     ),
     "strategy": (
         "a persistent resource has no strategy: it holds ordinary on-demand machines",
-        "leave it out; spot and other ways belong to job templates",
+        "leave it out; spot and other capacity types belong to job templates",
     ),
-    "spot": ("machines of a persistent resource can't be Spot", "leave it out; spot is a way of job templates"),
+    "spot": (
+        "machines of a persistent resource can't be Spot",
+        "leave it out; spot is a capacity type of job templates",
+    ),
     "flexStart": (
         "machines of a persistent resource can't be flex-start",
-        "leave it out; flex-start is a way of job templates",
+        "leave it out; flex-start is a capacity type of job templates",
     ),
     "reservation": (
         "reservations can't be combined with a persistent resource",
-        "leave it out; reservation is a way of job templates, named under `slipway:reservations`",
+        "leave it out; reservation is a capacity type of job templates, named under `slipway:reservations`",
     ),
     "reservationAffinity": (
         "reservations can't be combined with a persistent resource",
-        "leave it out; reservation is a way of job templates, named under `slipway:reservations`",
+        "leave it out; reservation is a capacity type of job templates, named under `slipway:reservations`",
     ),
     "raySpec": ("the provider can't make Ray clusters", "leave it out; run Ray inside a job"),
     "deletionPolicy": (

@@ -1,4 +1,4 @@
-"""Submitting: parameters, way, verdict, and sending exactly one job. Deciding is pure; `sending` alone talks."""
+"""Submitting: parameters, offer, verdict, and sending exactly one job. Deciding is pure; `sending` alone talks."""
 
 import sys
 from types import ModuleType

@@ -1,12 +1,13 @@
-"""Which way a submission takes: the first that can run, with a reason for each that was passed over. Pure."""
+"""Which candidate a submission takes: the first that can run, with a reason for each that was passed over. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from slipway.capacity import FLEX_START
 from slipway.errors import PolicyError, ResourceError, SlipwayError
-from slipway.submit.options import WAITS_BY_ITSELF, Option
+from slipway.submit.options import Candidate
 from slipway.submit.verdict import Outcome, Verdict
 
 _CAN = frozenset({Outcome.STARTS, Outcome.SCALES, Outcome.BESIDE, Outcome.UNKNOWN})
@@ -15,9 +16,9 @@ _WAITS = frozenset({Outcome.FULL, Outcome.WAITS})
 
 @dataclass(frozen=True)
 class Judged:
-    """An option and what is to be expected of it now. ``problem``: what is broken there, of an option that is."""
+    """An candidate and what is to be expected of it now. ``problem``: what is broken there, of an candidate that is."""
 
-    option: Option
+    candidate: Candidate
     verdict: Verdict
     problem: SlipwayError | None = None
 
@@ -39,26 +40,26 @@ class Judged:
 
 @dataclass(frozen=True)
 class Choice:
-    """``passed``: the options before the one taken, in order."""
+    """``passed``: the candidates before the one taken, in order."""
 
     taken: Judged
     passed: tuple[Judged, ...] = ()
 
 
 def choose(template: str, judging: Iterable[Judged], *, settle: bool = False) -> Choice:
-    """The first option that can run; judges no more than it needs.
+    """The first candidate that can run; judges no more than it needs.
 
-    One that waits is taken when a wait was planned for it, or when it is the only way that can ever run: then its queue
-    is the place to be. Where several ways would wait, which one is a person's choice, unless they ``settle`` for the
-    first. Raises PolicyError, or what is broken with the way that is preferred.
+    One that waits is taken when a wait was planned for it, or when its capacity type is the only one that can ever run:
+    then its queue is the place to be. Where several would wait, which one is a person's choice, unless they ``settle``
+    for the first. Raises PolicyError, or what is broken with the one that is preferred.
     """
     seen: list[Judged] = []
     for one in judging:
-        if one.can or (one.waits and one.option.wait is not None and not one.option.waits_by_itself):
+        if one.can or (one.waits and one.candidate.wait is not None and not one.candidate.waits_by_itself):
             return Choice(one, tuple(seen))
         seen.append(one)
     waiting = [one for one in seen if one.waits]
-    if len({one.option.way.way for one in waiting}) == 1 or (waiting and settle):
+    if len({one.candidate.offer.capacity_type for one in waiting}) == 1 or (waiting and settle):
         return Choice(waiting[0], tuple(seen[: seen.index(waiting[0])]))
     raise refusal(template, seen, waiting)
 
@@ -72,7 +73,7 @@ def refusal(template: str, seen: list[Judged], waiting: list[Judged]) -> Slipway
     if len(seen) == 1:
         return _alone(template, seen[0])
     return PolicyError(
-        f"{template} can't run by any of its ways",
+        f"{template} can't run now by any of its capacity types",
         why="\n".join(_rows(seen)),
         fix=_way_out(template, seen, waiting),
     )
@@ -80,22 +81,22 @@ def refusal(template: str, seen: list[Judged], waiting: list[Judged]) -> Slipway
 
 def passed_over(one: Judged) -> str:
     """``pool cpu passed over: full …``"""
-    return f"{one.option.label} passed over: {'; '.join(one.reasons)}"
+    return f"{one.candidate.label} passed over: {'; '.join(one.reasons)}"
 
 
 def _row(one: Judged, label: str = "") -> str:
     first, *rest = one.reasons
-    return "\n".join([f"{label or one.option.label:<14} {first}", *(f"{'':<14} {line}" for line in rest)])
+    return "\n".join([f"{label or one.candidate.label:<14} {first}", *(f"{'':<14} {line}" for line in rest)])
 
 
 def _rows(seen: list[Judged]) -> list[str]:
-    """One for each reason; it stands alone where it is that of all ways."""
+    """One for each reason; it stands alone where it is that of all."""
     alike: dict[tuple[str, ...], list[Judged]] = {}
     for one in seen:
         alike.setdefault(one.reasons, []).append(one)
     if len(alike) == 1:
         return list(seen[0].reasons)
-    return [_row(those[0], ", ".join(one.option.label for one in those)) for those in alike.values()]
+    return [_row(those[0], ", ".join(one.candidate.label for one in those)) for those in alike.values()]
 
 
 def _alone(template: str, one: Judged) -> SlipwayError:
@@ -109,25 +110,29 @@ def _other(template: str, seen: list[Judged]) -> str:
     fix = f"ask for less, or for something else: slipway templates show {template}"
     if any(reason.startswith("quota") for one in seen for reason in one.reasons):
         fix += "\nor for more quota: slipway quota"
-    return f"{fix}\nor have the pool changed in the stack file" if any(one.option.way.cluster for one in seen) else fix
+    return (
+        f"{fix}\nor have the pool changed in the stack file"
+        if any(one.candidate.offer.cluster for one in seen)
+        else fix
+    )
 
 
 def _way_out(template: str, seen: list[Judged], waiting: list[Judged]) -> str:
     if not waiting:
         return _other(template, seen)
-    names = list(dict.fromkeys(one.option.way.way for one in waiting))
+    names = list(dict.fromkeys(one.candidate.offer.capacity_type for one in waiting))
     lines = []
     holder = next((one.verdict.holder for one in waiting if one.verdict.holder), "")
     if holder:
         lines.append(f"wait for {holder} (slipway jobs wait {holder}), or ask for more: slipway quota")
     else:
         lines.append("ask for more: slipway quota")
-    lines.append(f"to queue for one of them: slipway submit {template} --way {names[0]}")
-    if names[0] != WAITS_BY_ITSELF:
+    lines.append(f"to queue for one of them: slipway submit {template} --capacity {names[0]}")
+    if names[0] != FLEX_START:
         lines.append(f"to wait and move on: --wait-for {names[0]}=30m --then {','.join(names[1:])}")
     return "\n".join(lines)
 
 
-def broken(option: Option, problem: ResourceError) -> Judged:
-    """An option whose cluster can't take jobs."""
-    return Judged(option, Verdict(Outcome.NEVER, problem.what, (f"{problem.what} ({problem.why})",)), problem)
+def broken(candidate: Candidate, problem: ResourceError) -> Judged:
+    """An candidate whose cluster can't take jobs."""
+    return Judged(candidate, Verdict(Outcome.NEVER, problem.what, (f"{problem.what} ({problem.why})",)), problem)

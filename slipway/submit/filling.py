@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from slipway.catalog.model import Catalog, Scalar, Template, Way
+from slipway.catalog.model import Catalog, Offer, Scalar, Template
 from slipway.cloud.kinds import KINDS
 from slipway.errors import ConfigError
+from slipway.labels import ROLES_LABEL, SWEEP_LABEL, USER_LABEL, label_value, roles_value
 from slipway.submit import naming
 from slipway.submit.parameters import render
 
@@ -40,7 +41,7 @@ class Extras:
 def fill(
     catalog: Catalog,
     template: Template,
-    way: Way,
+    offer: Offer,
     values: Mapping[str, Scalar],
     *,
     request_id: str,
@@ -55,22 +56,22 @@ def fill(
     job = naming.job_name(template.name, request_id)
     texts = {name: _EXPANDED_BY_SERVICE.sub("$$", render(value)) for name, value in values.items()}
     texts["slipway.job"] = job
-    texts["slipway.request"] = request_id
+    texts["slipoffer.request"] = request_id
     texts["slipway.output"] = f"gs://{catalog.work_bucket}/jobs/{job}"
     texts["slipway.package"] = extras.package or template.package
     texts["slipway.sweep"] = extras.sweep
     texts["slipway.experimentRun"] = extras.experiment_run or job
-    body: dict[str, Any] = {key: _filled(value, key, texts, template.name) for key, value in way.request.items()}
-    spec = KINDS[way.kind].spec_of(body)
+    body: dict[str, Any] = {key: _filled(value, key, texts, template.name) for key, value in offer.request.items()}
+    spec = KINDS[offer.kind].spec_of(body)
     if extras.max_wait is not None:
         spec["scheduling"] = {**spec.get("scheduling", {}), "maxWaitDuration": f"{extras.max_wait:.0f}s"}
     if extras.experiment:
         _belong(spec, extras.experiment)
     labels = {
         **body.get("labels", {}),
-        naming.USER_LABEL: naming.label_value(user),
-        naming.ROLES_LABEL: naming.roles_value(way.roles or template.roles),
-        naming.SWEEP_LABEL: extras.sweep,
+        USER_LABEL: label_value(user),
+        ROLES_LABEL: roles_value(offer.roles or template.roles),
+        SWEEP_LABEL: extras.sweep,
         **extras.labels,
     }
     body["labels"] = {key: value for key, value in labels.items() if value}

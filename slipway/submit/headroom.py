@@ -1,18 +1,18 @@
-"""Whether quota has room for a job beside the pools, by the metrics that its way draws. Pure."""
+"""Whether quota has room for a job beside the pools, by the metrics that its capacity type draws. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from slipway.capacity import CAPACITY_TYPES
 from slipway.cloud.resources import CustomJob, PersistentResource
 from slipway.live_reader import translate
 from slipway.machines import MachineError
 from slipway.quota import Need, label, usage
 from slipway.quota.metrics import needs_of
-from slipway.rules import WAYS
 from slipway.submit.demand import Part
-from slipway.submit.options import Option, Prepared
+from slipway.submit.options import Candidate, Prepared
 from slipway.submit.verdict import Outcome, Verdict
 from slipway.words import join, machines, span
 
@@ -29,12 +29,12 @@ class NotChecked:
 Limits = Mapping[str, int | NotChecked]
 
 
-def on_demand(option: Option) -> bool:
+def on_demand(candidate: Candidate) -> bool:
     """Whether it draws the quota that clusters draw as well."""
-    return WAYS[option.way.way].draws == "on-demand"
+    return CAPACITY_TYPES[candidate.offer.capacity_type].draws == "on-demand"
 
 
-def draws(option: Option) -> tuple[Need, ...]:
+def draws(candidate: Candidate) -> tuple[Need, ...]:
     """What the job draws of each metric. Empty for machines whose shape is not known, and where no rule is known."""
     from slipway.cluster import Disk
     from slipway.live import JobReplicas
@@ -44,17 +44,17 @@ def draws(option: Option) -> tuple[Need, ...]:
         disk = Disk(shape.disk_type, shape.disk_gb)
         return JobReplicas(shape.machine, shape.accelerator, shape.accelerator_count, part.machines, disk)
 
-    if WAYS[option.way.way].draws not in ("on-demand", "preemptible"):
+    if CAPACITY_TYPES[candidate.offer.capacity_type].draws not in ("on-demand", "preemptible"):
         return ()
     try:
-        groups = [replicas(part) for part in option.demand.parts]
-        return needs_of(groups, preemptible=WAYS[option.way.way].preemptible)
+        groups = [replicas(part) for part in candidate.demand.parts]
+        return needs_of(groups, preemptible=CAPACITY_TYPES[candidate.offer.capacity_type].preemptible)
     except MachineError:
         return ()
 
 
 def beside(
-    option: Option,
+    candidate: Candidate,
     region: str,
     limits: Limits,
     active: Iterable[CustomJob] | None,
@@ -65,14 +65,14 @@ def beside(
 
     ``active`` and ``clusters`` are None when they could not be read; the limit alone is held against then.
     """
-    way = option.way.way
+    name = candidate.offer.capacity_type
     used = None
     if active is not None and clusters is not None:
         live = tuple(translate.cluster(one) for one in clusters)
         used = usage(live, tuple(translate.custom_job(job) for job in active))
     never, waits, unread = [], [], []
     checked = unsure = False
-    needs = draws(option)
+    needs = draws(candidate)
     for need in needs:
         limit = limits.get(need.metric)
         if isinstance(limit, NotChecked):
@@ -88,10 +88,10 @@ def beside(
         else:
             checked, unsure = True, unsure or used is None
     if never:
-        return Verdict(Outcome.NEVER, f"can never run by way {way}", tuple(never))
-    place = _place(option, prepared)
+        return Verdict(Outcome.NEVER, f"can never run by {name}", tuple(never))
+    place = _place(candidate, prepared)
     if waits:
-        kind = "preemptible" if WAYS[way].preemptible else "on-demand"
+        kind = "preemptible" if CAPACITY_TYPES[name].preemptible else "on-demand"
         busy = join(
             f"{label(need.metric)} needs {need.amount:,}, {have:,} of {limit:,} used" for need, limit, have in waits
         )
@@ -109,15 +109,15 @@ def beside(
     if unsure:
         text = "cannot tell whether quota suffices: the limits do, what is in use could not be read"
         return Verdict(Outcome.BESIDE, f"{place}; {text}")
-    promised = "" if option.waits_by_itself else ", machines are not promised"
+    promised = "" if candidate.waits_by_itself else ", machines are not promised"
     return Verdict(Outcome.BESIDE, f"{place}; quota suffices{promised}")
 
 
-def _place(option: Option, prepared: Prepared) -> str:
-    count = machines(option.demand.machines)
-    if not option.waits_by_itself:
-        return f"{option.way.way}: runs beside the pools on {count} of its own"
-    scheduling = option.kind.spec_of(prepared.body(option, "request")).get("scheduling", {})
+def _place(candidate: Candidate, prepared: Prepared) -> str:
+    count = machines(candidate.demand.machines)
+    if not candidate.waits_by_itself:
+        return f"{candidate.offer.capacity_type}: runs beside the pools on {count} of its own"
+    scheduling = candidate.kind.spec_of(prepared.body(candidate, "request")).get("scheduling", {})
     longest = float(str(scheduling.get("maxWaitDuration", "86400s")).removesuffix("s"))
     until = f"up to {span(longest)}" if longest else "for ever"
-    return f"{option.way.way}: waits {until} for {count} of its own, all at once"
+    return f"{candidate.offer.capacity_type}: waits {until} for {count} of its own, all at once"

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from slipway.capacity import FLEX_START, SPOT
 from slipway.cloud.resources import CustomJob
-from slipway.submit.naming import STACK_LABEL, TEMPLATE_LABEL, WAY_LABEL, label_value
+from slipway.labels import STACK_LABEL, TEMPLATE_LABEL, capacity_type_label, label_value
 from slipway.submit.verdict import Outcome, Verdict
 from slipway.words import span
 
@@ -16,7 +17,7 @@ PAGE = 100
 
 _SINCE = timedelta(days=30)
 _FEWEST = 3
-_MACHINES_COME = frozenset({"spot", "flex-start"})
+_MACHINES_COME = frozenset({SPOT, FLEX_START})
 _POOL = frozenset({Outcome.SCALES, Outcome.FULL})
 _BESIDE = frozenset({Outcome.BESIDE, Outcome.WAITS})
 
@@ -47,15 +48,15 @@ def earlier_filter(stack: str, template: str) -> str:
     return f'labels.{STACK_LABEL}="{stack}" AND labels.{TEMPLATE_LABEL}="{label_value(template)}"'
 
 
-def waits(jobs: Iterable[CustomJob], way: str, cluster_id: str, now: datetime) -> Waits | None:
-    """Of the jobs that went the same way (on the cluster of that id, empty beside the pools) and started.
+def waits(jobs: Iterable[CustomJob], capacity_type: str, cluster_id: str, now: datetime) -> Waits | None:
+    """Of the jobs of the same capacity type (on the cluster of that id, empty beside the pools) and started.
 
     From createTime to startTime. None when there are fewer than three in 30 days.
     """
     found = [
         max(0.0, (job.start_time - job.create_time).total_seconds())
         for job in jobs
-        if job.labels.get(WAY_LABEL) == way
+        if capacity_type_label(job.labels) == capacity_type
         and job.persistent_resource_id == cluster_id
         and job.create_time is not None
         and job.start_time is not None
@@ -64,9 +65,9 @@ def waits(jobs: Iterable[CustomJob], way: str, cluster_id: str, now: datetime) -
     return Waits(min(found), max(found), len(found)) if len(found) >= _FEWEST else None
 
 
-def with_waits(verdict: Verdict, way: str, found: Waits | None) -> Verdict:
+def with_waits(verdict: Verdict, capacity_type: str, found: Waits | None) -> Verdict:
     """The verdict with the range, where the job would have to wait for machines."""
-    awaited = verdict.outcome in _POOL if way not in _MACHINES_COME else verdict.outcome in _BESIDE
+    awaited = verdict.outcome in _POOL if capacity_type not in _MACHINES_COME else verdict.outcome in _BESIDE
     if found is None or not awaited:
         return verdict
     return replace(verdict, text=f"{verdict.text} ({found})")

@@ -1,9 +1,10 @@
-"""Moving a waiting submission on to its next way: what to do next, from what is known. Pure, and without a memory.
+"""Falling back: giving a waiting attempt up for the next offer: what to do next, from what is known. Pure, and without
+a memory.
 
-A submission is sent by one way after the other; each *sending* has a request id and a claim of its own. A job may be
+A submission is sent by one offer after the other; each *attempt* has a request id and a claim of its own. A job may be
 given up only while it can't have begun, and the claim decides that: whoever creates the object first has it. When the
 launcher of a replica was first, the job has just started, and is kept. When ``moved`` was first, every replica of that
-job ends before any user code, now and later, so it is cancelled and the next way is taken. Each step can be seen from
+job ends before any user code, now and later, so it is cancelled and the next offer is taken. Each step can be seen from
 outside afterwards, in the service or in the claim, so whoever is killed between two of them goes on by looking again.
 
 Without a launcher nobody races for the claim, and the object is only a mark that the job was given up. The service
@@ -17,7 +18,7 @@ from enum import Enum, auto
 
 from slipway.cloud.resources import CustomJob
 from slipway.submit.naming import derived_request_id
-from slipway.submit.options import Option
+from slipway.submit.options import Candidate
 
 MOVED = "moved"
 """What a claim holds of a sending that was given up; any other content is a job's."""
@@ -40,7 +41,7 @@ class Step(Enum):
     WAIT = "look again later"
     TAKE = "create the claim with `moved`"
     CANCEL = "cancel the job, which was given up"
-    NEXT = "send by the next way"
+    NEXT = "send by the next offer"
     LOST = "the job began while it was being cancelled, so nothing more is sent"
 
 
@@ -48,7 +49,7 @@ class Step(Enum):
 class Sight:
     """What is known of a sending whose job exists.
 
-    ``launcher``: its replicas take the claim. ``overdue``: its wait has run out. ``next``: a later way could run now.
+    ``launcher``: its replicas take the claim. ``overdue``: its wait has run out. ``next``: a later offer could run now.
     """
 
     launcher: bool
@@ -61,14 +62,16 @@ class Sight:
     next: bool
 
     @classmethod
-    def of(cls, job: CustomJob, option: Option, *, launcher: bool, claim: Claim, overdue: bool, next: bool) -> Sight:
+    def of(
+        cls, job: CustomJob, candidate: Candidate, *, launcher: bool, claim: Claim, overdue: bool, next: bool
+    ) -> Sight:
         return cls(
             launcher=launcher,
             claim=claim,
             started=job.start_time is not None,
             ended=job.ended,
             stopped=job.state in _STOPPED,
-            without_machines=got_no_machines(job, option),
+            without_machines=got_no_machines(job, candidate),
             overdue=overdue,
             next=next,
         )
@@ -103,15 +106,15 @@ def _marked(sight: Sight) -> Step:
     return Step.KEEP if sight.started else Step.CANCEL
 
 
-def got_no_machines(job: CustomJob, option: Option) -> bool:
+def got_no_machines(job: CustomJob, candidate: Candidate) -> bool:
     """It ended because its machines never came: stock-out, or the wait that the service itself was asked for."""
     if job.start_time is not None or job.state not in ("JOB_STATE_FAILED", "JOB_STATE_EXPIRED"):
         return False
     if job.state == "JOB_STATE_EXPIRED" or _NO_MACHINES in job.error:
         return True
-    if not option.waits_by_itself or not option.wait or job.create_time is None or job.end_time is None:
+    if not candidate.waits_by_itself or not candidate.wait or job.create_time is None or job.end_time is None:
         return False
-    return (job.end_time - job.create_time).total_seconds() >= option.wait - _CLOCK_SLACK
+    return (job.end_time - job.create_time).total_seconds() >= candidate.wait - _CLOCK_SLACK
 
 
 def sending_id(request_id: str, number: int) -> str:

@@ -5,28 +5,28 @@ from __future__ import annotations
 from slipway.catalog.model import Catalog
 from slipway.money import UNKNOWN, Price, total
 from slipway.submit.demand import Part
-from slipway.submit.options import Option
+from slipway.submit.options import Candidate
 from slipway.submit.verdict import Verdict
 from slipway.words import counted, join, shape
 
 
-def price(catalog: Catalog, option: Option) -> Price:
+def price(catalog: Catalog, candidate: Candidate) -> Price:
     """USD an hour for all machines: as published for a pool, from the price book for others."""
-    return total(_each(catalog, option, part) * part.machines for part in option.demand.parts)
+    return total(_each(catalog, candidate, part) * part.machines for part in candidate.demand.parts)
 
 
-def added(catalog: Catalog, option: Option, verdict: Verdict) -> Price:
+def added(catalog: Catalog, candidate: Candidate, verdict: Verdict) -> Price:
     """USD an hour for the machines that pools would grow by."""
-    pools = catalog.clusters[option.way.cluster].pools
+    pools = catalog.clusters[candidate.offer.cluster].pools
     return total((pools[name].price_per_hour if name in pools else UNKNOWN) * count for name, count in verdict.grows)
 
 
-def summary(option: Option) -> str:
+def summary(candidate: Candidate) -> str:
     """``pool cpu/workers  n1-standard-8 × 3 (1 scheduler, 2 workers)``"""
-    demand, way = option.demand, option.way
-    place = way.way
-    if way.cluster:
-        place = f"pool {join(f'{way.cluster}/{pool}' for pool in dict.fromkeys(part.pool for part in demand.parts))}"
+    demand, offer = candidate.demand, candidate.offer
+    place = offer.capacity_type
+    if offer.cluster:
+        place = f"pool {join(f'{offer.cluster}/{pool}' for pool in dict.fromkeys(part.pool for part in demand.parts))}"
     shapes: dict[str, int] = {}
     for part in demand.parts:
         words = shape(part.shape.machine, part.shape.accelerator, part.shape.accelerator_count)
@@ -35,12 +35,14 @@ def summary(option: Option) -> str:
     return f"{place}  {', '.join(f'{words} × {count}' for words, count in shapes.items())} ({roles})"
 
 
-def _each(catalog: Catalog, option: Option, part: Part) -> Price:
-    if option.way.cluster:
-        pool = catalog.clusters[option.way.cluster].pools.get(part.pool)
+def _each(catalog: Catalog, candidate: Candidate, part: Part) -> Price:
+    if candidate.offer.cluster:
+        pool = catalog.clusters[candidate.offer.cluster].pools.get(part.pool)
         return pool.price_per_hour if pool else UNKNOWN
     from slipway.cluster import Disk
     from slipway.prices import hourly
 
     disk = Disk(part.shape.disk_type, part.shape.disk_gb)
-    return hourly(part.shape.machine, catalog.region, disk, option.way.way, accelerator=part.shape.accelerator)
+    return hourly(
+        part.shape.machine, catalog.region, disk, candidate.offer.capacity_type, accelerator=part.shape.accelerator
+    )

@@ -9,7 +9,7 @@ from typing import Any
 from slipway.cloud.kinds import CUSTOM_JOB, Kind
 from slipway.cloud.resources import CustomJob, WorkerPool
 from slipway.errors import ConfigError
-from slipway.submit.naming import CODE_LABEL, TEMPLATE_LABEL
+from slipway.labels import CODE_LABEL, TEMPLATE_LABEL
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from slipway.catalog.model import Catalog, Parameter, Scalar, Template, Way
+from slipway.catalog.model import Catalog, Offer, Parameter, Scalar, Template
 from slipway.cloud.kinds import Kind
 from slipway.errors import ConfigError
-from slipway.submit.naming import REQUEST_LABEL, TEMPLATE_LABEL, WAY_LABEL
+from slipway.labels import REQUEST_LABEL, TEMPLATE_LABEL, capacity_type_label
 from slipway.submit.parameters import render, resolve
 
 _PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
@@ -20,11 +20,11 @@ _ESCAPED = re.compile(r"\$\$(?=\([A-Za-z_][A-Za-z0-9_]*\))")
 @dataclass(frozen=True)
 class Retyped:
     """``values`` of the parameters that could be read back, defaults too; ``unknown`` are the others, which the request
-    does not tell. ``way`` is the template's that the job was sent by."""
+    does not tell. ``offer`` is the template's that the job was sent by."""
 
     template: Template
     kind: Kind
-    way: Way
+    offer: Offer
     values: Mapping[str, Scalar]
     unknown: tuple[str, ...]
 
@@ -41,35 +41,42 @@ class Retyped:
 
 
 def retyped(catalog: Catalog, kind: Kind, body: Mapping[str, Any]) -> Retyped | None:
-    """None for a job of no template of this catalog, or sent by a way or on machines that the template has no more."""
+    """None for a job of no template of this catalog, or sent by an offer or on machines that the template has no
+    more."""
     labels = body.get("labels", {})
     template = catalog.templates.get(labels.get(TEMPLATE_LABEL, ""))
-    ways = () if template is None else template.ways
-    for way in ways:
-        if way.way != labels.get(WAY_LABEL, "") or way.kind != kind.name or not _same_machines(way, kind, body):
+    offers = () if template is None else template.offers
+    for offer in offers:
+        if (
+            offer.capacity_type != capacity_type_label(labels)
+            or offer.kind != kind.name
+            or not _same_machines(offer, kind, body)
+        ):
             continue
         texts: dict[str, set[str]] = {}
-        for name, text in _found(way.request, body, _built_in(kind, body)):
+        for name, text in _found(offer.request, body, _built_in(kind, body)):
             texts.setdefault(name, set()).add(text)
-        if template is not None and _stands(way, texts):
-            values = {one.name: _value(one, texts.get(one.name, set()), template, way) for one in template.parameters}
+        if template is not None and _stands(offer, texts):
+            values = {one.name: _value(one, texts.get(one.name, set()), template, offer) for one in template.parameters}
             known = {name: value for name, value in values.items() if value is not None}
-            return Retyped(template, kind, way, known, tuple(name for name in values if name not in known))
+            return Retyped(template, kind, offer, known, tuple(name for name in values if name not in known))
     return None
 
 
-def _stands(way: Way, texts: Mapping[str, set[str]]) -> bool:
-    """Whether the values that were read are those of the way's variant."""
-    return all(texts[name] <= {render(value) for value in wanted} for name, wanted in way.when.items() if name in texts)
+def _stands(offer: Offer, texts: Mapping[str, set[str]]) -> bool:
+    """Whether the values that were read are those of the offer's case."""
+    return all(
+        texts[name] <= {render(value) for value in wanted} for name, wanted in offer.when.items() if name in texts
+    )
 
 
-def _value(parameter: Parameter, texts: set[str], template: Template, way: Way) -> Scalar | None:
+def _value(parameter: Parameter, texts: set[str], template: Template, offer: Offer) -> Scalar | None:
     """None where it can't be told: nowhere in the request alone in its text, or read as two different ones."""
     if not texts:
-        chosen = way.when.get(parameter.name)
+        chosen = offer.when.get(parameter.name)
         if chosen is not None:  # All of them make the same request.
             return parameter.default if parameter.default in chosen else chosen[0]
-        return None if f"${{{parameter.name}}}" in str(way.request) else parameter.default
+        return None if f"${{{parameter.name}}}" in str(offer.request) else parameter.default
     if len(texts) > 1:
         return None
     try:
@@ -78,8 +85,8 @@ def _value(parameter: Parameter, texts: set[str], template: Template, way: Way) 
         return None
 
 
-def _same_machines(way: Way, kind: Kind, body: Mapping[str, Any]) -> bool:
-    return _machines(kind, way.request) == _machines(kind, body)
+def _same_machines(offer: Offer, kind: Kind, body: Mapping[str, Any]) -> bool:
+    return _machines(kind, offer.request) == _machines(kind, body)
 
 
 def _machines(kind: Kind, body: Mapping[str, Any]) -> list[tuple[str, str, str]]:

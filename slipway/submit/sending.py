@@ -17,8 +17,8 @@ from slipway.cloud.resources import CustomJob
 from slipway.cloud.storage import Location, Storage
 from slipway.cloud.vertex import Vertex
 from slipway.errors import AnswerUnknown, ResourceError
+from slipway.labels import REQUEST_LABEL, STACK_LABEL
 from slipway.submit.journal import Entry, Journal, State
-from slipway.submit.naming import REQUEST_LABEL, STACK_LABEL
 from slipway.submit.request import Request, same
 from slipway.timing import Clock
 
@@ -32,8 +32,8 @@ _NOTED_WITHIN = 2.0
 class Manners:
     """Waits in seconds. ``look_for`` bounds the search after a lost answer, ``resend_for`` the sending again.
 
-    ``judge_every``: how often a submission whose wait ran out looks whether another way can run. ``service_late``: what
-    the service may take to end a job whose wait it keeps itself.
+    ``judge_every``: how often a submission whose wait ran out looks whether another offer can run. ``service_late``:
+    what the service may take to end a job whose wait it keeps itself.
     """
 
     look_for: float = 60.0

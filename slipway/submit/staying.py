@@ -1,4 +1,4 @@
-"""Staying with a job that waits, until it starts or is given up for the next way. Decisions are `moving`'s."""
+"""Staying with a job that waits, until it starts or is given up for the next offer. Decisions are `moving`'s."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from slipway.errors import Cancelled, Timeout
 from slipway.submit import moving
 from slipway.submit.claims import Claims
 from slipway.submit.moving import Claim, Sight, Step
-from slipway.submit.options import Option, Prepared
+from slipway.submit.options import Candidate, Prepared
 from slipway.submit.request import Request
 from slipway.submit.sending import Manners, Sent
 from slipway.submit.survey import Survey
@@ -29,12 +29,12 @@ FOR_EVER = float("inf")
 
 @dataclass(frozen=True)
 class Waiting:
-    """A job that waits on its way, for ``seconds`` more, and the ways after it. ``launcher``: the claim can stop it."""
+    """A job that waits for ``seconds`` more, and the candidates after it. ``launcher``: the claim can stop it."""
 
     job: CustomJob
-    option: Option
+    candidate: Candidate
     seconds: float
-    later: tuple[Option, ...]
+    later: tuple[Candidate, ...]
     launcher: bool = True
 
 
@@ -57,15 +57,15 @@ class Stay:
         hurried: Connection,
         prepared: Prepared,
         request: Request,
-        option: Option,
-        later: tuple[Option, ...],
+        candidate: Candidate,
+        later: tuple[Candidate, ...],
         watch: Watch,
         manners: Manners,
         clock: Clock,
     ) -> None:
         catalog = prepared.catalog
         self._hurried, self._prepared, self._request = hurried, prepared, request
-        self._option, self._later, self._show = option, later, watch
+        self._candidate, self._later, self._show = candidate, later, watch
         self._manners, self._clock = manners, clock
         self._vertex = connection.vertex(catalog.project, catalog.region)
         self._claims = Claims(connection.storage, catalog.work_bucket)
@@ -81,13 +81,15 @@ class Stay:
             now, job = self._clock.monotonic(), sent.job
             overdue = now >= until
             next_ = False
-            if claim is Claim.FREE and (overdue or moving.got_no_machines(job, self._option)) and now >= judge_at:
+            if claim is Claim.FREE and (overdue or moving.got_no_machines(job, self._candidate)) and now >= judge_at:
                 next_ = job.start_time is None and self._could()
                 judge_at = now + self._manners.judge_every
                 if not next_ and job.start_time is None:
-                    self._show.note(f"no way after {self._option.label} can run now: {job.display_name} stays there")
+                    self._show.note(
+                        f"no capacity type after {self._candidate.label} can run now: {job.display_name} stays there"
+                    )
             sight = Sight.of(
-                job, self._option, launcher=bool(self._request.claim), claim=claim, overdue=overdue, next=next_
+                job, self._candidate, launcher=bool(self._request.claim), claim=claim, overdue=overdue, next=next_
             )
             match moving.step(sight):
                 case Step.KEEP:
@@ -100,7 +102,7 @@ class Stay:
                     claim = self._claims.take(self._request)
                     if claim is Claim.MOVED:
                         self._show.moving(
-                            Waiting(job, self._option, 0.0, self._later, launcher=bool(self._request.claim))
+                            Waiting(job, self._candidate, 0.0, self._later, launcher=bool(self._request.claim))
                         )
                 case Step.CANCEL:
                     self._cancel(sent)
@@ -113,8 +115,8 @@ class Stay:
 
     def _left(self, sent: Sent) -> float:
         """Seconds of the wait that are left. Where the service ends it, ours steps in only when it fails to."""
-        wait = self._option.wait or 0.0
-        if self._option.waits_by_itself:
+        wait = self._candidate.wait or 0.0
+        if self._candidate.waits_by_itself:
             wait = wait + self._manners.service_late if wait else FOR_EVER
         age = 0.0
         if not sent.fresh and sent.job.create_time:
@@ -122,24 +124,24 @@ class Stay:
         return max(0.0, wait - age)
 
     def _could(self) -> bool:
-        """Whether any of the ways after this one can run now."""
-        prepared = replace(self._prepared, options=self._later)
+        """Whether any of the candidates after this one can run now."""
+        prepared = replace(self._prepared, candidates=self._later)
         with ThreadPoolExecutor(8, thread_name_prefix="survey") as threads:
             survey = Survey(self._hurried, prepared.catalog, self._later, self._clock.now(), threads)
             try:
                 return any(one.can for one in survey.judge(prepared, self._request.id))
             except CloudError as problem:
-                self._show.note(f"could not look at the other ways: {problem.why}")
+                self._show.note(f"could not look at the other offers: {problem.why}")
                 return False
 
     def _watched(self, job: CustomJob, seconds: float) -> CustomJob:
         """The job after so long, or as soon as it starts or ends."""
         from slipway.jobs.following import Follower, Progress
 
-        follower = Follower(self._vertex, job, cluster_name=self._option.way.cluster, clock=self._clock)
+        follower = Follower(self._vertex, job, cluster_name=self._candidate.offer.cluster, clock=self._clock)
         begun = job.start_time is not None
         try:
-            with self._show.watching(Waiting(job, self._option, seconds, self._later)) as tell:
+            with self._show.watching(Waiting(job, self._candidate, seconds, self._later)) as tell:
                 for event in follower.events(None if seconds == FOR_EVER else seconds):
                     tell(event)
                     if isinstance(event, Progress) and event.job.start_time is not None and not begun:

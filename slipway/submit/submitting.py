@@ -1,4 +1,5 @@
-"""One submission from its wish to its job: reading, choosing a way, sending, and moving on while it waits."""
+"""One submission from its request to its job: preflight, choosing a candidate, sending, and falling back while it
+waits."""
 
 from __future__ import annotations
 
@@ -9,12 +10,12 @@ from typing import Protocol
 from slipway.cloud.connection import Connection
 from slipway.cloud.failures import CloudError
 from slipway.cloud.resources import CustomJob
+from slipway.labels import capacity_type_label
 from slipway.submit.choosing import Choice, choose
 from slipway.submit.claims import Claims
 from slipway.submit.journal import Journal
 from slipway.submit.moving import Claim, sending_id
-from slipway.submit.naming import WAY_LABEL
-from slipway.submit.options import Option, Prepared
+from slipway.submit.options import Candidate, Prepared
 from slipway.submit.request import Request
 from slipway.submit.sending import Manners, Sender, Sent
 from slipway.submit.staying import Stay, Watch
@@ -24,14 +25,13 @@ from slipway.timing import Clock
 
 @dataclass(frozen=True)
 class Submitted:
-    """``option`` is the way of the job, None for one that the catalog does not list any more. ``request`` is the
-
-    sending's. ``choice`` is None for a job that an earlier attempt made: nothing was chosen this time.
+    """``candidate`` is what the job was sent by, None where the catalog does not list that any more. ``request`` is the
+    attempt's. ``choice`` is None for a job that an earlier attempt made: nothing was chosen this time.
     """
 
     request: Request
     sent: Sent
-    option: Option | None
+    candidate: Candidate | None
     choice: Choice | None
 
 
@@ -62,9 +62,9 @@ class Submitter:
     def submit(self, prepared: Prepared, request_id: str, again: str, *, repeated: bool) -> Submitted:
         """Exactly one job. ``repeated``: the id may have been used before. ``again`` is the command that goes on.
 
-        With a wait planned for its way it stays until the job starts, or moves it on. Raises ConfigError for an id that
-        was used for something else, PolicyError when no way can run, AnswerUnknown, Cancelled for a job that began
-        while it was being given up, and CloudError.
+        With a wait planned for its candidate it stays until the job starts, or moves it on. Raises ConfigError for an
+        id that was used for something else, PolicyError when no candidate can run, AnswerUnknown, Cancelled for a job
+        that began while it was being given up, and CloudError.
         """
         with self._journal.held(request_id):
             number, first = 0, 0
@@ -77,38 +77,40 @@ class Submitter:
                     if not moved:
                         return settled
                     self._end_run(prepared, settled.sent.job)
-                    first = min(place + 1, len(prepared.options) - 1)
+                    first = min(place + 1, len(prepared.candidates) - 1)
                 number += 1
 
     def _send(
         self, prepared: Prepared, id_: str, first: int, again: str, repeated: bool
     ) -> tuple[Submitted, Claim] | None:
-        """The job of this sending by one of the options from ``first`` on, or the one that was made before.
+        """The job of this sending by one of the candidates from ``first`` on, or the one that was made before.
 
         None when it was given up before, and no list shows its job: one that showed up now would not run.
         """
-        catalog, options = prepared.catalog, prepared.options[first:]
+        catalog, candidates = prepared.catalog, prepared.candidates[first:]
         vertex = self._connection.vertex(catalog.project, catalog.region)
         sender = Sender(vertex, self._connection.storage, self._journal, self._show.note, self._manners, self._clock)
-        likely = next((option for option in options if option.way.available), options[0])
+        likely = next((candidate for candidate in candidates if candidate.offer.available), candidates[0])
         request = self._request(prepared, likely, id_, again)
         with ThreadPoolExecutor(8, thread_name_prefix="survey") as threads:
             claimed = threads.submit(self._claim, prepared, request, repeated)
             beginning = threads.submit(sender.begin, request, repeated=repeated)
             try:
-                survey = Survey(self._hurried, catalog, options, self._clock.now(), threads, prepared.template.name)
+                survey = Survey(self._hurried, catalog, candidates, self._clock.now(), threads, prepared.template.name)
                 earlier, claim = beginning.result(), claimed.result()
                 if earlier:
-                    return self._shown(Submitted(request, earlier, _option(prepared, earlier.job), None)), claim
+                    return self._shown(Submitted(request, earlier, _candidate(prepared, earlier.job), None)), claim
                 if claim is Claim.MOVED:
                     sender.withdraw(request)
                     return None
                 choice = choose(
-                    prepared.template.name, survey.judge(replace(prepared, options=options), id_), settle=first > 0
+                    prepared.template.name,
+                    survey.judge(replace(prepared, candidates=candidates), id_),
+                    settle=first > 0,
                 )
-                option = choice.taken.option
-                if option is not likely:
-                    request = self._request(prepared, option, id_, again)
+                candidate = choice.taken.candidate
+                if candidate is not likely:
+                    request = self._request(prepared, candidate, id_, again)
                     sender.begin(request, repeated=False)
                 self._show.chosen(prepared, choice)
             except BaseException:
@@ -119,7 +121,7 @@ class Submitter:
         except BaseException:
             sender.withdraw(request)
             raise
-        return self._shown(Submitted(request, sender.send(request), option, choice)), claim
+        return self._shown(Submitted(request, sender.send(request), candidate, choice)), claim
 
     def _join(self, prepared: Prepared, request: Request) -> None:
         """Makes the run of an experiment that the job is to belong to. Raises CloudError."""
@@ -141,8 +143,8 @@ class Submitter:
         self._show.sent(submitted)
         return submitted
 
-    def _request(self, prepared: Prepared, option: Option, id_: str, again: str) -> Request:
-        body = prepared.body(option, id_)
+    def _request(self, prepared: Prepared, candidate: Candidate, id_: str, again: str) -> Request:
+        body = prepared.body(candidate, id_)
         return Request(id_, prepared.catalog.stack, prepared.template.name, body, again, prepared.kind)
 
     def _claim(self, prepared: Prepared, request: Request, repeated: bool) -> Claim:
@@ -161,15 +163,15 @@ class Submitter:
 
     def _stayed(self, prepared: Prepared, submitted: Submitted, claim: Claim, place: int) -> tuple[Submitted, bool]:
         """Stays with the job where it may be moved on, or was being moved; the second says that it was given up."""
-        later, option = prepared.options[place + 1 :], submitted.option
-        if option is None or not later or (option.wait is None and claim is not Claim.MOVED):
+        later, candidate = prepared.candidates[place + 1 :], submitted.candidate
+        if candidate is None or not later or (candidate.wait is None and claim is not Claim.MOVED):
             return submitted, False
         stay = Stay(
             self._connection,
             self._hurried,
             prepared,
             submitted.request,
-            option,
+            candidate,
             later,
             self._show,
             self._manners,
@@ -179,17 +181,17 @@ class Submitter:
         return replace(submitted, sent=sent), moved
 
 
-def _option(prepared: Prepared, job: CustomJob) -> Option | None:
-    """The way that an earlier job was sent by."""
-    for option in prepared.options:
-        cluster = prepared.catalog.clusters[option.way.cluster].id if option.way.cluster else ""
-        if job.labels.get(WAY_LABEL, "") == option.way.way and cluster == job.persistent_resource_id:
-            return option
+def _candidate(prepared: Prepared, job: CustomJob) -> Candidate | None:
+    """The candidate that an earlier job was sent by."""
+    for candidate in prepared.candidates:
+        cluster = prepared.catalog.clusters[candidate.offer.cluster].id if candidate.offer.cluster else ""
+        if capacity_type_label(job.labels) == candidate.offer.capacity_type and cluster == job.persistent_resource_id:
+            return candidate
     return None
 
 
 def _place(prepared: Prepared, submitted: Submitted) -> int:
-    """Where its way stands in the order; the last place for a way that is not there."""
-    if submitted.option is None:
-        return len(prepared.options) - 1
-    return prepared.options.index(submitted.option)
+    """Where its candidate stands in the order; the last place for one that is not there."""
+    if submitted.candidate is None:
+        return len(prepared.candidates) - 1
+    return prepared.candidates.index(submitted.candidate)

@@ -8,6 +8,7 @@ from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
+from slipway.catalog.lookup import reason
 from slipway.catalog.model import Catalog
 from slipway.cloud.connection import Connection
 from slipway.cloud.failures import CloudError, Denied, NotFound, Unauthenticated, Unreachable
@@ -16,9 +17,8 @@ from slipway.cloud.resources import CustomJob, PersistentResource
 from slipway.errors import ResourceError
 from slipway.submit.choosing import Judged, broken
 from slipway.submit.history import PAGE, earlier_filter, waits, with_waits
-from slipway.submit.options import Option, Prepared
+from slipway.submit.options import Candidate, Prepared
 from slipway.submit.verdict import Outcome, Verdict, on_cluster
-from slipway.submit.ways import reason
 
 if TYPE_CHECKING:
     from slipway.cloud.quotas import Quotas
@@ -30,8 +30,8 @@ Read = TypeVar("Read")
 
 
 class Survey:
-    """One look at the region. Clusters and jobs are read at once; limits too when the first way draws quota, else only
-    when a way that draws some is judged. With a ``template``, its earlier jobs too, for how long they waited.
+    """One look at the region. Clusters and jobs are read at once; limits too when the first candidate draws quota, else
+    only when one that draws some is judged. With a ``template``, its earlier jobs too, for how long they waited.
     ``threads`` stay their owner's.
     """
 
@@ -39,56 +39,62 @@ class Survey:
         self,
         connection: Connection,
         catalog: Catalog,
-        options: Iterable[Option],
+        candidates: Iterable[Candidate],
         now: datetime,
         threads: ThreadPoolExecutor,
         template: str = "",
     ) -> None:
         self._connection, self._catalog, self._now, self._threads = connection, catalog, now, threads
         self._vertex = connection.vertex(catalog.project, catalog.region)
-        self._options = options = [option for option in options if option.way.available or option.way.lacks_quota]
+        self._options = candidates = [
+            candidate for candidate in candidates if candidate.offer.available or candidate.offer.lacks_quota
+        ]
         self._jobs = threads.submit(lambda: tuple(islice(self._vertex.active_custom_jobs(), _FIRST_PAGE)))
         self._clusters = {
             name: threads.submit(self._vertex.persistent_resource, self._catalog.clusters[name].id)
-            for name in dict.fromkeys(option.way.cluster for option in options if option.way.cluster)
+            for name in dict.fromkeys(candidate.offer.cluster for candidate in candidates if candidate.offer.cluster)
         }
-        self._earlier = self._read_earlier(options[0].kind, template) if template and options else None
+        self._earlier = self._read_earlier(candidates[0].kind, template) if template and candidates else None
         self._limits: dict[str, Future[int | NotChecked | None]] = {}
         self._others: Future[tuple[PersistentResource, ...]] | None = None
-        if options and not options[0].way.cluster:
-            self._read_quota(options)
+        if candidates and not candidates[0].offer.cluster:
+            self._read_quota(candidates)
 
     def judge(self, prepared: Prepared, request_id: str) -> Iterator[Judged]:
-        """The submission's options in order, as they are asked for; they are among those of the survey.
+        """The submission's candidates in order, as they are asked for; they are among those of the survey.
 
         Raises Unreachable and Unauthenticated: with them nothing can be sent either.
         """
-        for option in prepared.options:
-            yield self._judged(prepared, option, request_id)
+        for candidate in prepared.candidates:
+            yield self._judged(prepared, candidate, request_id)
 
-    def _judged(self, prepared: Prepared, option: Option, request_id: str) -> Judged:
-        impossible = offline(prepared, option, request_id, limits_follow=True)
+    def _judged(self, prepared: Prepared, candidate: Candidate, request_id: str) -> Judged:
+        impossible = offline(prepared, candidate, request_id, limits_follow=True)
         if impossible:
             return impossible
-        if option.way.cluster:
+        if candidate.offer.cluster:
             try:
-                return Judged(option, self._with_waits(option, self._on_pool(option)))
+                return Judged(candidate, self._with_waits(candidate, self._on_pool(candidate)))
             except ResourceError as problem:
-                return broken(option, problem)
-        return Judged(option, self._with_waits(option, self._beside(prepared, option)))
+                return broken(candidate, problem)
+        return Judged(candidate, self._with_waits(candidate, self._beside(prepared, candidate)))
 
     def _read_earlier(self, kind: Kind, template: str) -> Future[tuple[CustomJob, ...]]:
         """A page of its own, read beside the others: in one page, those that have ended crowd out those that go on."""
         listed = self._vertex.jobs(kind, earlier_filter(self._catalog.stack, template), page_size=PAGE)
         return self._threads.submit(lambda: tuple(islice(listed, PAGE)))
 
-    def _with_waits(self, option: Option, verdict: Verdict) -> Verdict:
+    def _with_waits(self, candidate: Candidate, verdict: Verdict) -> Verdict:
         earlier = None if self._earlier is None else _or_none(self._earlier)
-        cluster = self._catalog.clusters[option.way.cluster].id if option.way.cluster else ""
-        return with_waits(verdict, option.way.way, waits(earlier or (), option.way.way, cluster, self._now))
+        cluster = self._catalog.clusters[candidate.offer.cluster].id if candidate.offer.cluster else ""
+        return with_waits(
+            verdict,
+            candidate.offer.capacity_type,
+            waits(earlier or (), candidate.offer.capacity_type, cluster, self._now),
+        )
 
-    def _on_pool(self, option: Option) -> Verdict:
-        name, catalog = option.way.cluster, self._catalog
+    def _on_pool(self, candidate: Candidate) -> Verdict:
+        name, catalog = candidate.offer.cluster, self._catalog
         id_ = catalog.clusters[name].id
         try:
             cluster = self._clusters[name].result()
@@ -108,51 +114,53 @@ class Survey:
                 why=f"{id_}: {cluster.error or 'the service gives no reason'}",
                 fix=f"pulumi up --stack {catalog.stack}   (makes a new one)",
             )
-        return on_cluster(name, option.demand, cluster, _or_none(self._jobs), self._now)
+        return on_cluster(name, candidate.demand, cluster, _or_none(self._jobs), self._now)
 
-    def _beside(self, prepared: Prepared, option: Option) -> Verdict:
+    def _beside(self, prepared: Prepared, candidate: Candidate) -> Verdict:
         from slipway.submit.headroom import NotChecked, beside, draws
 
         self._read_quota(self._options)
         found = {metric: reading.result() for metric, reading in self._limits.items()}
         limits: Limits = {metric: limit for metric, limit in found.items() if limit is not None}
         clusters = () if self._others is None else _or_none(self._others)
-        if option.way.lacks_quota and any(isinstance(limits.get(need.metric), NotChecked) for need in draws(option)):
-            return _never(option, f"{reason(option.way)} (at the last deployment; the limit can't be read now)")
-        return beside(option, self._catalog.region, limits, _or_none(self._jobs), clusters, prepared)
+        if candidate.offer.lacks_quota and any(
+            isinstance(limits.get(need.metric), NotChecked) for need in draws(candidate)
+        ):
+            return _never(candidate, f"{reason(candidate.offer)} (at the last deployment; the limit can't be read now)")
+        return beside(candidate, self._catalog.region, limits, _or_none(self._jobs), clusters, prepared)
 
-    def _read_quota(self, options: list[Option]) -> None:
-        """Begins to read the limits of all metrics that any of the ways draws, once."""
+    def _read_quota(self, candidates: list[Candidate]) -> None:
+        """Begins to read the limits of all metrics that any of the candidates draws, once."""
         from slipway.quota import quota_id
         from slipway.submit.headroom import draws, on_demand
 
         quotas = self._connection.quotas(self._catalog.project)
-        beside = [option for option in options if not option.way.cluster]
-        for option in beside:
-            for need in draws(option):
+        beside = [candidate for candidate in candidates if not candidate.offer.cluster]
+        for candidate in beside:
+            for need in draws(candidate):
                 id_ = quota_id(need.metric)
                 if id_ is not None and need.metric not in self._limits:
                     self._limits[need.metric] = self._threads.submit(_limit, quotas, id_, self._catalog.region)
-        if self._others is None and any(on_demand(option) for option in beside):
+        if self._others is None and any(on_demand(candidate) for candidate in beside):
             self._others = self._threads.submit(self._vertex.persistent_resources)
 
 
-def offline(prepared: Prepared, option: Option, request_id: str, *, limits_follow: bool = False) -> Judged | None:
+def offline(prepared: Prepared, candidate: Candidate, request_id: str, *, limits_follow: bool = False) -> Judged | None:
     """What can be told without asking anybody: the catalog's word, and the service's rules for these parameters.
 
     ``limits_follow``: quota will be read, so what the catalog says of it does not count.
     """
-    if not option.way.available and not (limits_follow and option.way.lacks_quota):
-        return Judged(option, _never(option, reason(option.way)))
+    if not candidate.offer.available and not (limits_follow and candidate.offer.lacks_quota):
+        return Judged(candidate, _never(candidate, reason(candidate.offer)))
     from slipway.rules import check
 
-    body = prepared.body(option, request_id)
-    breaches = check(option.kind.name, option.way.way, body, region=prepared.catalog.region)
-    return Judged(option, _never(option, *(str(one) for one in breaches))) if breaches else None
+    body = prepared.body(candidate, request_id)
+    breaches = check(candidate.kind.name, candidate.offer.capacity_type, body, region=prepared.catalog.region)
+    return Judged(candidate, _never(candidate, *(str(one) for one in breaches))) if breaches else None
 
 
-def _never(option: Option, *why: str) -> Verdict:
-    place = f"on {option.way.cluster}" if option.way.cluster else f"by way {option.way.way}"
+def _never(candidate: Candidate, *why: str) -> Verdict:
+    place = f"on {candidate.offer.cluster}" if candidate.offer.cluster else f"by {candidate.offer.capacity_type}"
     return Verdict(Outcome.NEVER, f"can never run {place}", why)
 
 

@@ -11,8 +11,8 @@ from datetime import datetime
 from enum import StrEnum
 
 from slipway.cloud.resources import CustomJob, PersistentResource, ResourcePool, Shape
+from slipway.labels import USER_LABEL
 from slipway.submit.demand import Demand, Part, by_pool, find_pool
-from slipway.submit.naming import USER_LABEL
 from slipway.words import join, machines, span
 
 _QUEUED = "JOB_STATE_QUEUED"

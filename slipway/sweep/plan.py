@@ -9,14 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from slipway.catalog.lookup import find_template
 from slipway.catalog.model import Catalog, Scalar, Template
 from slipway.errors import ConfigError
+from slipway.labels import RUN_LABEL, label_value
 from slipway.submit.filling import NUMERIC
-from slipway.submit.naming import RUN_LABEL, label_value
-from slipway.submit.options import Option, Prepared, Wish, prepare
+from slipway.submit.options import Candidate, Prepared, Wish, prepare
 from slipway.submit.parameters import resolve
 from slipway.submit.request import Request
-from slipway.submit.ways import find_template
 from slipway.sweep.points import Point
 from slipway.sweep.runs import Run
 
@@ -26,7 +26,7 @@ _WHOLE = re.compile(r"\$\{([^}]*)\}")
 
 @dataclass(frozen=True)
 class Group:
-    """Runs that ask for the same machines and have the same ways; ``prepared`` is its first run's."""
+    """Runs that ask for the same machines and have the same candidates; ``prepared`` is its first run's."""
 
     prepared: Prepared
     runs: int
@@ -51,10 +51,10 @@ class Plan:
         extras = replace(group.extras, labels={**group.extras.labels, RUN_LABEL: run.label})
         return replace(group, values=self.values[run.index], extras=extras)
 
-    def request(self, run: Run, option: Option, again: str) -> Request:
-        """What is sent for a run by the way of its group."""
+    def request(self, run: Run, candidate: Candidate, again: str) -> Request:
+        """What is sent for a run by the candidate of its group."""
         prepared, id_ = self.prepared(run), run.request_id(self.id)
-        body = prepared.body(option, id_)
+        body = prepared.body(candidate, id_)
         return Request(id_, prepared.catalog.stack, prepared.template.name, body, again, prepared.kind)
 
 
@@ -107,7 +107,7 @@ def _digest(wish: Wish, points: Sequence[Point]) -> str:
     what: Any = {
         "template": wish.template,
         "params": dict(wish.params),
-        "way": wish.way,
+        "capacityType": wish.capacity_type,
         "kind": wish.kind,
         "package": wish.extras.package,
         "experiment": wish.extras.experiment,
@@ -117,10 +117,10 @@ def _digest(wish: Wish, points: Sequence[Point]) -> str:
 
 
 def _shaping(template: Template) -> Iterator[str]:
-    """The parameters that decide about machines and ways."""
-    for way in template.ways:
-        yield from way.when
-        yield from _counts(way.request, "")
+    """The parameters that decide about machines and offers."""
+    for offer in template.offers:
+        yield from offer.when
+        yield from _counts(offer.request, "")
 
 
 def _counts(value: Any, key: str) -> Iterator[str]:

@@ -8,8 +8,8 @@ from slipway.cloud.kinds import Kind
 from slipway.cloud.metadata import Metadata
 from slipway.cloud.resources import CustomJob
 from slipway.cloud.vertex import Vertex
+from slipway.labels import REQUEST_LABEL, STACK_LABEL, SWEEP_LABEL
 from slipway.submit.belonging import join
-from slipway.submit.naming import REQUEST_LABEL, STACK_LABEL, SWEEP_LABEL
 from slipway.submit.request import Request
 
 _ONE_BY_ONE = 8

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from slipway.cloud.resources import CustomJob
-from slipway.submit.naming import REQUEST_LABEL, RUN_LABEL, derived_request_id
+from slipway.labels import REQUEST_LABEL, RUN_LABEL
+from slipway.submit.naming import derived_request_id
 
 FAILED = frozenset({"JOB_STATE_FAILED", "JOB_STATE_EXPIRED"})
 """The states that `--retry-failed` sends once more. What somebody cancelled is left alone."""

@@ -18,7 +18,8 @@ Box = dict[str, tuple[Value, ...]]
 
 @dataclass(frozen=True)
 class Case:
-    """`variant` (None: the template's own machines and ways) when each parameter of `when` has one of its values.
+    """`variant` (None: the template's own machines and capacity types) when each parameter of `when` has one of its
+    values.
 
     An empty `when` always stands. No values of the parameters fit two cases of a template.
     """
@@ -29,8 +30,8 @@ class Case:
     def worker_pools(self, template: JobTemplate) -> tuple[WorkerPool, ...]:
         return (self.variant and self.variant.worker_pools) or template.worker_pools
 
-    def ways(self, template: JobTemplate) -> tuple[str, ...]:
-        return (self.variant and self.variant.ways) or template.ways
+    def capacity_types(self, template: JobTemplate) -> tuple[str, ...]:
+        return (self.variant and self.variant.capacity_types) or template.capacity_types
 
     def __str__(self) -> str:
         """`accelerator=L4, model=2b or 9b`, empty when it always stands."""
@@ -38,7 +39,8 @@ class Case:
 
 
 def cases(template: JobTemplate) -> tuple[Case, ...]:
-    """Every case of a template: its variants, the first that fits before the others, then its own machines and ways."""
+    """Every case of a template: its variants, the first that fits before the others, then its own machines and capacity
+    types."""
     chosen_by = dict.fromkeys(name for variant in template.variants for name in variant.when)
     everything: Box = {}
     for name in chosen_by:

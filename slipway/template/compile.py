@@ -12,8 +12,16 @@ from typing import Any
 
 from slipway.cluster import ClusterSpec
 from slipway.errors import ConfigError
+from slipway.labels import (
+    CAPACITY_TYPE_LABEL,
+    COMMIT_LABEL,
+    DIRTY_LABEL,
+    REQUEST_LABEL,
+    STACK_LABEL,
+    TEMPLATE_LABEL,
+    truth_value,
+)
 from slipway.reservation import Reservation
-from slipway.revision import mark
 from slipway.rules import check as check_rules
 from slipway.template.case import Case
 from slipway.template.code import Package
@@ -51,7 +59,7 @@ class Setting:
 
 def request(
     template: JobTemplate,
-    way: str,
+    capacity_type: str,
     setting: Setting,
     packages: Mapping[Package, str],
     cluster: str | None = None,
@@ -69,23 +77,23 @@ def request(
     Raises ConfigError when the official type rejects it, or a rule of the service would.
     """
     kind, case = kind or template.kind, case or Case()
-    spec = job_spec(template, kind, way, case, setting, packages, on)
+    spec = job_spec(template, kind, capacity_type, case, setting, packages, on)
     if cluster is not None:
         spec["persistentResourceId"] = setting.clusters[cluster]
     body: dict[str, Any] = {"displayName": f"${{{JOB}}}", **_of_kind(template, kind, spec)}
     body["labels"] = {
-        "slipway-template": template.name,
-        "slipway-stack": setting.stack,
-        "slipway-commit": setting.commit,
-        "slipway-commit-dirty": mark(setting.dirty),
-        "slipway-way": way,
-        "slipway-request": f"${{{REQUEST}}}",
+        TEMPLATE_LABEL: template.name,
+        STACK_LABEL: setting.stack,
+        COMMIT_LABEL: setting.commit,
+        DIRTY_LABEL: truth_value(setting.dirty),
+        CAPACITY_TYPE_LABEL: capacity_type,
+        REQUEST_LABEL: f"${{{REQUEST}}}",
     }
     if on is not None and on.kms_key:
         body["encryptionSpec"] = {"kmsKeyName": on.kms_key}
     check(template, body, kind=kind, case=case)
     if not refused:
-        _obey(template, body, kind, way, case, setting)
+        _obey(template, body, kind, capacity_type, case, setting)
     return body
 
 
@@ -158,15 +166,18 @@ def check(template: JobTemplate, body: Mapping[str, Any], *, kind: str | None = 
         ) from error
 
 
-def _obey(template: JobTemplate, body: Mapping[str, Any], kind: str, way: str, case: Case, setting: Setting) -> None:
+def _obey(
+    template: JobTemplate, body: Mapping[str, Any], kind: str, capacity_type: str, case: Case, setting: Setting
+) -> None:
     """Raises ConfigError with every rule that the request breaks wherever it runs."""
     filled = fill(body, usual_values(template, case))
-    found = check_rules(kind, way, filled, region=setting.region)
+    found = check_rules(kind, capacity_type, filled, region=setting.region)
     broken = [breach for breach in found if not breach.rule.of_place]
     if broken:
         where = f" ({case})" if case.when else ""
         raise ConfigError(
-            f"template {template.name}: way {way}{where} breaks {len(broken)} of Vertex AI's rules",
+            f"template {template.name}: capacity type {capacity_type}{where} breaks {len(broken)} of Vertex AI's rules",
             why="\n".join(map(str, broken)),
-            fix=f"mend templates/{template.name.replace('-', '_')}.py, or take {way} out of its ways",
+            fix=f"mend templates/{template.name.replace('-', '_')}.py, "
+            f"or take {capacity_type} out of its capacity_types",
         )

@@ -1,4 +1,5 @@
-"""The catalog: what a stack publishes for everybody who submits. One JSON document, schema 1.
+"""The catalog: what a stack publishes for everybody who submits. One JSON document, of the schema that
+`slipway.catalog.model.SCHEMA` says.
 
 Readers ignore keys they do not know, so adding a key keeps the schema; renaming or removing one raises it.
 
@@ -6,16 +7,16 @@ A template's entry (`slipway.template.entry`):
 - `kind` is what it is submitted as unless `--as` says another of `kinds`: custom-job, hyperparameter-tuning-job,
   training-pipeline. `package` is a gs:// URI, empty for an `image`. `codeFlag`: it may be submitted with --code here,
   else `codeWhy` says who forbids it.
-- `parameters`: without `default` one is required. `waits`: by way, the seconds before the next way is taken.
+- `parameters`: without `default` one is required. `waits`: by capacity type, the seconds before the next one is taken.
 - `study`, null without one: `maxTrials`, `parallelTrials` (numbers, or `${name}`), `algorithm`, `metrics`,
   `parameters`.
-- `ways`, in order of preference: `way`, `kind`, and `when`: by parameter, the values with which it stands; for any
-  values, the entries of a kind that stand are those of one variant. `cluster` and `pools` for the way pool;
-  `available` and `why`, with `lacksQuota` where that was lack of quota when the stack was deployed; `wait`; `note`,
-  where an older page says something else; `pricePerHour` of all machines at the usual replicas, null where nothing of
-  it is known, and `priceComplete`, false where a part has no known price; `request`, the body to post for that kind.
-  `roles`, `pools` and `replicas` have one value for each of the request's workerPoolSpecs, empty where a worker pool is
-  skipped.
+- `offers`, in order of preference: `capacityType`, `kind`, and `when`: by parameter, the values with which it stands;
+  for any values, the entries of a kind that stand are those of one variant. `cluster` and `pools` for the capacity type
+  pool; `available` and `why`, with `lacksQuota` where that was lack of quota when the stack was deployed; `wait`;
+  `note`, where an older page says something else; `pricePerHour` of all machines at the usual replicas, null where
+  nothing of it is known, and `priceComplete`, false where a part has no known price; `request`, the body to post for
+  that kind. `roles`, `pools` and `replicas` have one value for each of the request's workerPoolSpecs, empty where a
+  worker pool is skipped.
 
 Placeholders in requests: `${parameter}`, and `${slipway.job}`, `${slipway.request}`, `${slipway.output}`,
 `${slipway.package}` (only with `codeFlag` templates), `${slipway.sweep}`, `${slipway.experimentRun}`. One that is the
@@ -27,6 +28,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from slipway.catalog.model import SCHEMA
 from slipway.cluster import PoolSpec
 from slipway.deployment.revision import Revision
 from slipway.generations import Current, Plan
@@ -35,7 +37,6 @@ from slipway.prices import hourly
 from slipway.stack import Stack
 from slipway.template.compile import Setting
 
-SCHEMA = 1
 NAME = "catalog.json"
 
 

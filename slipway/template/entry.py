@@ -1,37 +1,37 @@
-"""A template's part of the catalog, and what its ways draw."""
+"""A template's part of the catalog, and what its placements draw."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from slipway.capacity import CAPACITY_TYPES
 from slipway.live import JobReplicas
 from slipway.money import Price, price_text, total
 from slipway.prices import hourly
-from slipway.quota import WayDraw, WayVerdict
-from slipway.rules import WAYS
+from slipway.quota import OfferDraw, OfferVerdict
 from slipway.template.code import Image, Package
 from slipway.template.compile import Setting, request
 from slipway.template.model import JobTemplate
 from slipway.template.parameter import Parameter
-from slipway.template.proof import Offer
+from slipway.template.proof import Placement
 from slipway.template.worker_pool import POSITIONS, WorkerPool, places
 
 
-def draws(template: JobTemplate, offers: tuple[Offer, ...]) -> tuple[WayDraw, ...]:
-    """What each way draws beside the pools at the usual replicas, for the quota verdict; by the offers' labels."""
-    once: dict[str, Offer] = {}
-    for offer in offers:
-        once.setdefault(offer.label, offer)
-    return tuple(_draw(template, offer) for offer in once.values())
+def draws(template: JobTemplate, placements: tuple[Placement, ...]) -> tuple[OfferDraw, ...]:
+    """What each draws beside the pools at the usual replicas, for the quota verdict; by the placements' labels."""
+    once: dict[str, Placement] = {}
+    for placement in placements:
+        once.setdefault(placement.label, placement)
+    return tuple(_draw(template, placement) for placement in once.values())
 
 
-def _draw(template: JobTemplate, offer: Offer) -> WayDraw:
-    way = WAYS[offer.way]
-    if offer.refusal or way.draws == "nothing":
-        intended = offer.case.variant is not None and bool(offer.case.variant.refusal)
-        return WayDraw(template.name, offer.label, refusal=offer.refusal, intended=intended)
-    times = template.trials_at_once(offer.kind)
+def _draw(template: JobTemplate, placement: Placement) -> OfferDraw:
+    row = CAPACITY_TYPES[placement.capacity_type]
+    if placement.refusal or row.draws == "nothing":
+        intended = placement.case.variant is not None and bool(placement.case.variant.refusal)
+        return OfferDraw(template.name, placement.label, refusal=placement.refusal, intended=intended)
+    times = template.trials_at_once(placement.kind)
     groups = tuple(
         JobReplicas(
             worker.machine,
@@ -40,19 +40,22 @@ def _draw(template: JobTemplate, offer: Offer) -> WayDraw:
             template.replicas(worker)[1] * times * worker.shape.vms,
             worker.disk,
         )
-        for worker in offer.case.worker_pools(template)
+        for worker in placement.case.worker_pools(template)
     )
-    return WayDraw(template.name, offer.label, groups, preemptible=way.preemptible, doubtful=way.draws == "unknown")
+    return OfferDraw(
+        template.name, placement.label, groups, preemptible=row.preemptible, doubtful=row.draws == "unknown"
+    )
 
 
 def template_entry(
     template: JobTemplate,
-    offers: tuple[Offer, ...],
-    verdicts: Mapping[str, WayVerdict],
+    placements: tuple[Placement, ...],
+    verdicts: Mapping[str, OfferVerdict],
     setting: Setting,
     packages: Mapping[Package, str],
 ) -> dict[str, Any]:
-    """A template's part of the catalog. `verdicts` by the offers' labels, `packages` are names in the catalog bucket.
+    """A template's part of the catalog. `verdicts` by the placements' labels, `packages` are names in the catalog
+    bucket.
 
     Raises ConfigError when the official message type, or a rule of the service, rejects the template.
     """
@@ -71,7 +74,7 @@ def template_entry(
         "parameters": [_parameter(parameter) for parameter in template.parameters],
         "waits": dict(template.waits),
         "study": _study(template),
-        "ways": [_way(template, offer, verdicts[offer.label], setting, uris) for offer in offers],
+        "offers": [_offer(template, placement, verdicts[placement.label], setting, uris) for placement in placements],
         "maxReplicas": template.max_replicas,
         "timeoutSeconds": template.timeout_s,
         "outputs": list(template.outputs),
@@ -110,39 +113,39 @@ def _study(template: JobTemplate) -> dict[str, Any] | None:
     }
 
 
-def _way(
+def _offer(
     template: JobTemplate,
-    offer: Offer,
-    verdict: WayVerdict,
+    placement: Placement,
+    verdict: OfferVerdict,
     setting: Setting,
     uris: Mapping[Package, str],
 ) -> dict[str, Any]:
-    cluster, workers = offer.cluster, offer.case.worker_pools(template)
-    price = _usual_price(template, offer, setting.region)
-    entry: dict[str, Any] = {"way": offer.way, "kind": offer.kind}
+    cluster, workers = placement.cluster, placement.case.worker_pools(template)
+    price = _usual_price(template, placement, setting.region)
+    entry: dict[str, Any] = {"capacityType": placement.capacity_type, "kind": placement.kind}
     if cluster is not None:
-        entry |= {"cluster": cluster.name, "pools": _aligned(workers, [pool.name for pool in offer.pools], "")}
+        entry |= {"cluster": cluster.name, "pools": _aligned(workers, [pool.name for pool in placement.pools], "")}
     return entry | {
-        "when": {name: list(values) for name, values in offer.case.when.items()},
-        "wait": template.waits.get(offer.way),
+        "when": {name: list(values) for name, values in placement.case.when.items()},
+        "wait": template.waits.get(placement.capacity_type),
         "available": verdict.available,
         "why": verdict.why,
         "lacksQuota": verdict.lacks_quota,
-        "note": WAYS[offer.way].differs,
+        "note": CAPACITY_TYPES[placement.capacity_type].differs,
         "roles": _aligned(workers, [worker.role for worker in workers], ""),
         "replicas": _aligned(workers, [worker.replicas for worker in workers], 0),
         "pricePerHour": price_text(price),
         "priceComplete": price.complete,
         "request": request(
             template,
-            offer.way,
+            placement.capacity_type,
             setting,
             uris,
             cluster.name if cluster else None,
-            kind=offer.kind,
-            case=offer.case,
+            kind=placement.kind,
+            case=placement.case,
             on=cluster,
-            refused=bool(offer.refusal),
+            refused=bool(placement.refusal),
         ),
     }
 
@@ -153,10 +156,10 @@ def _aligned(workers: tuple[WorkerPool, ...], values: list[Any], gap: Any) -> li
     return [at.get(place, gap) for place in range(max(at) + 1)]
 
 
-def _usual_price(template: JobTemplate, offer: Offer, region: str) -> Price:
+def _usual_price(template: JobTemplate, placement: Placement, region: str) -> Price:
     """USD per hour of all machines at the usual replicas."""
     return total(
-        hourly(worker.machine, region, worker.disk, offer.way, accelerator=worker.accelerator)
-        * (template.replicas(worker)[1] * template.trials_at_once(offer.kind))
-        for worker in offer.case.worker_pools(template)
+        hourly(worker.machine, region, worker.disk, placement.capacity_type, accelerator=worker.accelerator)
+        * (template.replicas(worker)[1] * template.trials_at_once(placement.kind))
+        for worker in placement.case.worker_pools(template)
     )

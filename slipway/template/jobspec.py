@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from slipway.capacity import CAPACITY_TYPES, DAY, RESERVATION
 from slipway.cluster import ClusterSpec
 from slipway.machines import Machine
-from slipway.rules import WAYS
 from slipway.rules.reservations import NAME_KEY
-from slipway.rules.ways import DAY
 from slipway.template.case import Case
 from slipway.template.code import Code, Image, Package
 from slipway.template.model import TUNING_JOB, JobTemplate
@@ -25,7 +24,7 @@ LAUNCHER = "slipway_launcher"
 def job_spec(
     template: JobTemplate,
     kind: str,
-    way: str,
+    capacity_type: str,
     case: Case,
     setting: Setting,
     packages: Mapping[Package, str],
@@ -35,10 +34,10 @@ def job_spec(
     workers = case.worker_pools(template)
     pools: list[dict[str, Any]] = [{} for _ in range(places(workers)[-1] + 1)]
     for place, worker in zip(places(workers), workers, strict=True):
-        pools[place] = _worker_pool(template, worker, kind, way, setting, packages)
+        pools[place] = _worker_pool(template, worker, kind, capacity_type, setting, packages)
     spec: dict[str, Any] = {
         "workerPoolSpecs": pools,
-        "scheduling": _scheduling(template, way),
+        "scheduling": _scheduling(template, capacity_type),
         "serviceAccount": template.service_account or setting.trainer,
         "baseOutputDirectory": {"outputUriPrefix": f"${{{OUTPUT}}}"},
     }
@@ -63,8 +62,8 @@ def job_spec(
     return spec
 
 
-def _scheduling(template: JobTemplate, way: str) -> dict[str, Any]:
-    asked, row = template.scheduling, WAYS[way]
+def _scheduling(template: JobTemplate, capacity_type: str) -> dict[str, Any]:
+    asked, row = template.scheduling, CAPACITY_TYPES[capacity_type]
     found: dict[str, Any] = {"timeout": f"{template.timeout_s}s"}
     if asked.restart_job_on_worker_restart:
         found["restartJobOnWorkerRestart"] = True
@@ -74,7 +73,7 @@ def _scheduling(template: JobTemplate, way: str) -> dict[str, Any]:
         found["disableRetries"] = True
     if row.waits_by_itself:
         # Written out always: left out, clients and pages differ about the default; and 0 is a value, for ever.
-        wait = asked.max_wait_s if asked.max_wait_s is not None else template.waits.get(way, DAY)
+        wait = asked.max_wait_s if asked.max_wait_s is not None else template.waits.get(capacity_type, DAY)
         found["maxWaitDuration"] = f"{wait}s"
     return found
 
@@ -94,12 +93,12 @@ def _worker_pool(
     template: JobTemplate,
     worker: WorkerPool,
     kind: str,
-    way: str,
+    capacity_type: str,
     setting: Setting,
     packages: Mapping[Package, str],
 ) -> dict[str, Any]:
     found: dict[str, Any] = {
-        "machineSpec": _machine(worker, worker.shape, way, setting),
+        "machineSpec": _machine(worker, worker.shape, capacity_type, setting),
         "replicaCount": str(worker.replicas),
         "diskSpec": {"bootDiskType": worker.disk.type, "bootDiskSizeGb": worker.disk.size_gb},
     }
@@ -111,13 +110,13 @@ def _worker_pool(
     return found | _code(template, worker.code or template.code, _arguments(template, worker, kind), setting, packages)
 
 
-def _machine(worker: WorkerPool, shape: Machine, way: str, setting: Setting) -> dict[str, Any]:
+def _machine(worker: WorkerPool, shape: Machine, capacity_type: str, setting: Setting) -> dict[str, Any]:
     found: dict[str, Any] = {"machineType": shape.type}
     if shape.accelerator:
         found |= {"acceleratorType": shape.accelerator, "acceleratorCount": shape.accelerator_count}
     if shape.tpu_topology:
         found["tpuTopology"] = shape.tpu_topology
-    if way == "reservation" and worker.reservation:
+    if capacity_type == RESERVATION and worker.reservation:
         found["reservationAffinity"] = _affinity(worker.reservation, setting)
     return found
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from slipway.capacity import POOL
 from slipway.errors import ConfigError
 from slipway.template.code import Code, Package
 from slipway.template.parameter import Parameter
@@ -32,13 +33,14 @@ class JobTemplate:
     - `kinds`: as what it may be submitted; the first one unless `--as` says another. "hyperparameter-tuning-job" needs
       a `study`; "training-pipeline" uploads `model`, if there is one. Arguments `--NAME=…` that the study searches are
       left to the service in a tuning job.
-    - `ways`: in order of preference. `waits`: by way, the seconds after which a submission moves on to the next one.
-    - `variants`: other machines and ways for some values of parameters.
+    - `capacity_types`: in order of preference. `waits`: by capacity type, the seconds after which a submission falls
+      back to the next one.
+    - `variants`: other machines and capacity types for some values of parameters.
     - `timeout_s`, in seconds, ends the job; `max_replicas` bounds the machines of one job; `outputs` are paths under
       its output directory.
-    - `secrets`: by environment variable, a secret of Secret Manager: its name, or projects/…/secrets/…/versions/….
-      The job gets the reference as `NAME__SECRET` and reads the value with its own identity; the launcher of a package
-      does that for it and sets NAME.
+    - `secrets`: by environment variable, a secret of Secret Manager: its name, or projects/…/secrets/…/versions/…. The
+      job gets the reference as `NAME__SECRET` and reads the value with its own identity; the launcher of a package does
+      that for it and sets NAME.
     - `network` projects/NUMBER/global/networks/NAME; `service_account` the trainer's when None; `tensorboard` an id or
       its full name, not together with `experiment`, the name of a Vertex AI experiment.
     - `code_flag`: it may be submitted with `--code`, on stacks that allow it.
@@ -50,7 +52,7 @@ class JobTemplate:
     worker_pools: tuple[WorkerPool, ...]
     kinds: tuple[str, ...] = (CUSTOM_JOB,)
     parameters: tuple[Parameter, ...] = ()
-    ways: tuple[str, ...] = ("pool",)
+    capacity_types: tuple[str, ...] = (POOL,)
     timeout_s: int = 24 * 3600
     max_replicas: int | None = None
     env: Mapping[str, str] = field(default_factory=dict)

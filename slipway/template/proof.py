@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from slipway.capacity import POOL, RESERVATION
 from slipway.cluster import ClusterSpec, PoolSpec
 from slipway.errors import ConfigError
 from slipway.reservation import Reservation
@@ -22,14 +23,14 @@ from slipway.template.worker_pool import ANY_RESERVATION
 
 
 @dataclass(frozen=True)
-class Offer:
-    """One way a template can run, as one kind, in one case of its parameters.
+class Placement:
+    """Where a template can run: by one capacity type, as one kind, in one case of its parameters.
 
-    On a cluster, `pools` are the resource pools of its worker pools, in their order. `refusal` says why the way can't
-    be taken in this stack, whatever the quota; empty when it can. `label` tells it from the template's other ways.
+    On a cluster, `pools` are the resource pools of its worker pools, in their order. `refusal` says why it can't
+    run there in this stack, whatever the quota; empty when it can. `label` tells it from the template's others.
     """
 
-    way: str
+    capacity_type: str
     cluster: ClusterSpec | None = None
     pools: tuple[PoolSpec, ...] = ()
     kind: str = CUSTOM_JOB
@@ -39,11 +40,11 @@ class Offer:
 
     @property
     def label(self) -> str:
-        return f"{self.way} {self.qualifier}".rstrip()
+        return f"{self.capacity_type} {self.qualifier}".rstrip()
 
 
 @dataclass(frozen=True)
-class Place:
+class StackResources:
     """Where a stack runs jobs: its clusters, region, and reservations by the names that templates use."""
 
     clusters: tuple[ClusterSpec, ...]
@@ -57,20 +58,20 @@ def prove_all(
     *,
     region: str = "",
     reservations: Mapping[str, Reservation] | None = None,
-) -> Mapping[str, tuple[Offer, ...]]:
-    """The offers of each template by its name. Raises ConfigError with the reasons of all that fit nowhere."""
-    offers: dict[str, tuple[Offer, ...]] = {}
+) -> Mapping[str, tuple[Placement, ...]]:
+    """The placements of each template by its name. Raises ConfigError with the reasons of all that fit nowhere."""
+    placements: dict[str, tuple[Placement, ...]] = {}
     errors: list[ConfigError] = []
     for template in templates:
         try:
-            offers[template.name] = prove(template, clusters, region=region, reservations=reservations)
+            placements[template.name] = prove(template, clusters, region=region, reservations=reservations)
         except ConfigError as error:
             errors.append(error)
     if len(errors) > 1:
         raise ConfigError(f"{len(errors)} templates fit no pool of this stack", why="\n".join(map(str, errors)))
     if errors:
         raise errors[0]
-    return offers
+    return placements
 
 
 def prove(
@@ -79,57 +80,59 @@ def prove(
     *,
     region: str = "",
     reservations: Mapping[str, Reservation] | None = None,
-) -> tuple[Offer, ...]:
-    """The ways the template can run, in its order of preference; on every cluster that fits, in the stack's order.
+) -> tuple[Placement, ...]:
+    """Where the template can run, in its order of preference; on every cluster that fits, in the stack's order.
 
     As every kind and in every case of its parameters, the first kind first.
 
     Raises ConfigError with the fields side by side when it asks for a pool and fits none in any case.
     """
-    here = Place(clusters, region, reservations or {})
-    found: list[Offer] = []
+    here = StackResources(clusters, region, reservations or {})
+    found: list[Placement] = []
     refused: list[tuple[Misfit, ...]] = []
     for kind in template.kinds:
         for case in cases(template):
-            for way in case.ways(template):
-                offers, misfits = _offers(template, kind, case, way, here)
-                found += offers
+            for capacity_type in case.capacity_types(template):
+                placements, misfits = _placements(template, kind, case, capacity_type, here)
+                found += placements
                 refused += misfits
-    on_pools = [offer for offer in found if offer.way == "pool"]
-    if on_pools and all(offer.refusal for offer in on_pools):
+    on_pools = [placement for placement in found if placement.capacity_type == POOL]
+    if on_pools and all(placement.refusal for placement in on_pools):
         raise _no_pool(template, refused)
     return tuple(found)
 
 
-def _offers(
-    template: JobTemplate, kind: str, case: Case, way: str, here: Place
-) -> tuple[list[Offer], list[tuple[Misfit, ...]]]:
+def _placements(
+    template: JobTemplate, kind: str, case: Case, capacity_type: str, here: StackResources
+) -> tuple[list[Placement], list[tuple[Misfit, ...]]]:
     qualifier = " ".join(
         words for words in (f"({case})" if case.when else "", f"as {kind}" if kind != template.kind else "") if words
     )
-    plain = Offer(way, kind=kind, case=case, qualifier=qualifier)
+    plain = Placement(capacity_type, kind=kind, case=case, qualifier=qualifier)
     if case.variant is not None and case.variant.refusal:
         return [_refused(plain, case.variant.refusal)], []
-    if way != "pool":
-        why = next(_refusals(template, case, way, here), "")
+    if capacity_type != POOL:
+        why = next(_refusals(template, case, capacity_type, here), "")
         return [_refused(plain, why) if why else plain], []
     asked = _asked(template, kind, case)
-    offers: list[Offer] = []
+    placements: list[Placement] = []
     refused: list[tuple[Misfit, ...]] = []
     for cluster in here.clusters:
         pools, misfits = place(asked, template.network, cluster)
         if misfits:
             refused.append(misfits)
         else:
-            offers.append(Offer(way, cluster, pools, kind, case, qualifier=qualifier))
-    if offers:
-        return offers, refused
+            placements.append(Placement(capacity_type, cluster, pools, kind, case, qualifier=qualifier))
+    if placements:
+        return placements, refused
     why = "; ".join(map(str, _nearest(refused))) if refused else "the stack has no cluster"
     return [_refused(plain, f"fits no pool of this stack: {why}")], refused
 
 
-def _refused(offer: Offer, why: str) -> Offer:
-    return Offer(offer.way, kind=offer.kind, case=offer.case, refusal=why, qualifier=offer.qualifier)
+def _refused(placement: Placement, why: str) -> Placement:
+    return Placement(
+        placement.capacity_type, kind=placement.kind, case=placement.case, refusal=why, qualifier=placement.qualifier
+    )
 
 
 def _asked(template: JobTemplate, kind: str, case: Case) -> tuple[Asked, ...]:
@@ -138,13 +141,13 @@ def _asked(template: JobTemplate, kind: str, case: Case) -> tuple[Asked, ...]:
     return tuple(Asked(worker, template.replicas(worker)[1] * times) for worker in case.worker_pools(template))
 
 
-def _refusals(template: JobTemplate, case: Case, way: str, here: Place) -> Iterator[str]:
+def _refusals(template: JobTemplate, case: Case, capacity_type: str, here: StackResources) -> Iterator[str]:
     """Why machines of their own can't be had in this place."""
     for worker in case.worker_pools(template):
         shape = worker.shape
         if shape.accelerator and (lacking := lacks(here.region, shape.accelerator)):
             yield lacking
-        if way == "reservation" and worker.reservation and worker.reservation != ANY_RESERVATION:
+        if capacity_type == RESERVATION and worker.reservation and worker.reservation != ANY_RESERVATION:
             known = here.reservations.get(worker.reservation)
             if known is None and zone(worker.reservation) is None:
                 yield f"the stack declares no reservation {worker.reservation!r} under slipway:reservations"
@@ -170,8 +173,8 @@ def _no_pool(template: JobTemplate, refused: list[tuple[Misfit, ...]]) -> Config
     if not refused:
         return ConfigError(
             f"template {template.name} fits no pool: the stack has no cluster",
-            why="it may run by way 'pool', which needs one",
-            fix=f"declare one under slipway:persistentResources, or take 'pool' out of ways in {file}",
+            why="its capacity type 'pool' needs one",
+            fix=f"declare one under slipway:persistentResources, or take 'pool' out of capacity_types in {file}",
         )
     return ConfigError(
         f"template {template.name} fits no pool of this stack",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Scheduling:
-    """`max_wait_s`: how long a flex-start job waits for its machines, 0 for ever, None for the wait of its way.
+    """`max_wait_s`: how long a flex-start job waits for its machines, 0 for ever, None for the wait of flex-start.
 
     `restart_job_on_worker_restart` starts all replicas again with one; `disable_retries` overrides it.
     """

@@ -1,4 +1,4 @@
-"""Other machines and ways for some values of a template's parameters."""
+"""Other machines and capacity types for some values of a template's parameters."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from slipway.template.worker_pool import WorkerPool
 class Variant:
     """Stands when each parameter of `when` has its value, or one of its values; of several, the first one does.
 
-    The parameters have choices, or are bool. Empty `worker_pools` or `ways` are the template's own. `refusal` says why
-    these values do not go together: then no way can be taken, which a submission hears before anything is sent.
+    The parameters have choices, or are bool. Empty `worker_pools` or `capacity_types` are the template's own.
+    `refusal` says why these values do not go together: then nothing can run, which a submission hears before anything
+    is sent.
     """
 
     when: Mapping[str, Value | tuple[Value, ...]]
     worker_pools: tuple[WorkerPool, ...] = ()
-    ways: tuple[str, ...] = ()
+    capacity_types: tuple[str, ...] = ()
     refusal: str = ""
 
     @property

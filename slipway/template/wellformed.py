@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 
+from slipway.capacity import CAPACITY_TYPES
 from slipway.machines import MachineError
 from slipway.stack.members import SERVICE_ACCOUNT
 from slipway.template.code import Code, Image, Package
@@ -15,7 +16,6 @@ from slipway.template.study import Search
 from slipway.template.variant import Variant
 from slipway.template.worker_pool import POSITIONS, WorkerPool, places
 
-WAYS = ("pool", "flex-start", "spot", "on-demand", "reservation")
 MAX_TIMEOUT_S = 7 * 24 * 3600
 MAX_WORKER_POOLS = len(POSITIONS)
 NAME = re.compile(r"[a-z]([a-z0-9-]{0,48}[a-z0-9])?")
@@ -29,7 +29,7 @@ def problems(template: JobTemplate) -> Iterator[str]:
     if not NAME.fullmatch(template.name):
         yield "name: at most 50 lowercase letters, digits and hyphens, beginning with a letter"
     yield from _kinds(template)
-    yield from _ways("ways", template.ways)
+    yield from _capacity_types("capacity_types", template.capacity_types)
     yield from _waits(template)
     if not 0 < template.timeout_s <= MAX_TIMEOUT_S:
         yield f"timeout_s: {template.timeout_s} is not between 1 and {MAX_TIMEOUT_S} (7 days)"
@@ -67,26 +67,26 @@ def _kinds(template: JobTemplate) -> Iterator[str]:
         yield f"model: only a {PIPELINE} uploads one"
 
 
-def _ways(where: str, ways: tuple[str, ...]) -> Iterator[str]:
-    for way in ways:
-        if way not in WAYS:
-            yield f"{where}: unknown {way!r}; known: {', '.join(WAYS)}"
-    if not ways or len(set(ways)) < len(ways):
-        yield f"{where}: name each of {', '.join(WAYS)} at most once, and at least one"
+def _capacity_types(where: str, named: tuple[str, ...]) -> Iterator[str]:
+    for one in named:
+        if one not in CAPACITY_TYPES:
+            yield f"{where}: unknown {one!r}; known: {', '.join(CAPACITY_TYPES)}"
+    if not named or len(set(named)) < len(named):
+        yield f"{where}: name each of {', '.join(CAPACITY_TYPES)} at most once, and at least one"
 
 
 def _waits(template: JobTemplate) -> Iterator[str]:
-    ways = {*template.ways, *(way for variant in template.variants for way in variant.ways)}
-    for way, seconds in template.waits.items():
-        if way not in ways:
-            yield f"waits: {way!r} is none of the ways {', '.join(sorted(ways))}"
+    known = {*template.capacity_types, *(one for variant in template.variants for one in variant.capacity_types)}
+    for name, seconds in template.waits.items():
+        if name not in known:
+            yield f"waits: {name!r} is none of the capacity types {', '.join(sorted(known))}"
         elif seconds <= 0:
-            yield f"waits: {way}: {seconds} is no time; leave it out to wait for ever"
+            yield f"waits: {name}: {seconds} is no time; leave it out to wait for ever"
 
 
 def _variant(template: JobTemplate, variant: Variant) -> Iterator[str]:
     if not variant.values:
-        yield "`when` is empty: what always stands are the template's own worker_pools and ways"
+        yield "`when` is empty: what always stands are the template's own worker_pools and capacity_types"
     for name, values in variant.values.items():
         parameter = template.parameter(name)
         if parameter is None:
@@ -99,12 +99,12 @@ def _variant(template: JobTemplate, variant: Variant) -> Iterator[str]:
                 for value in values
                 if value not in parameter.finite
             )
-    if not variant.worker_pools and not variant.ways and not variant.refusal:
-        yield "neither worker_pools nor ways nor a refusal: it changes nothing"
+    if not variant.worker_pools and not variant.capacity_types and not variant.refusal:
+        yield "neither worker_pools nor capacity_types nor a refusal: it changes nothing"
     if variant.worker_pools:
         yield from _pools(template, variant.worker_pools)
-    if variant.ways:
-        yield from _ways("ways", variant.ways)
+    if variant.capacity_types:
+        yield from _capacity_types("capacity_types", variant.capacity_types)
 
 
 def _pools(template: JobTemplate, pools: tuple[WorkerPool, ...]) -> Iterator[str]:

@@ -19,8 +19,8 @@ class WorkerPool:
 
     `machine` and `disk` must equal a pool's exactly. `replicas` is a number or a placeholder of an int parameter.
     `position` is one of POSITIONS; without it the pool takes the place after the one before it. `code` overrides the
-    template's. `reservation`, for the way of that name: a name that the stack file has under `slipway:reservations`, a
-    full path, or ANY_RESERVATION.
+    template's. `reservation`, for the capacity type of that name: a name that the stack file has under
+    `slipway:reservations`, a full path, or ANY_RESERVATION.
     """
 
     role: str

@@ -33,7 +33,7 @@ TEMPLATE = JobTemplate(
         Parameter("seconds", float, default=0.0, min=0, max=600, help="how long it sleeps"),
         Parameter("end", str, default="well", choices=("well", "badly"), help="how it ends"),
     ),
-    ways=("pool", "spot"),
+    capacity_types=("pool", "spot"),
     code_flag=True,
 )
 '''

@@ -19,13 +19,13 @@ ENTRY = {
     "kind": "custom-job",
     "package": "gs://acme-catalog/packages/nap-0123456789ab.tar.gz",
     "parameters": [{"name": "say"}],
-    "ways": [
-        {"way": "pool", "kind": "custom-job", "when": {}, "cluster": "cpu", "available": True, "why": ""},
-        {"way": "spot", "kind": "custom-job", "when": {}, "available": False, "why": "short by 7"},
+    "offers": [
+        {"capacityType": "pool", "kind": "custom-job", "when": {}, "cluster": "cpu", "available": True, "why": ""},
+        {"capacityType": "spot", "kind": "custom-job", "when": {}, "available": False, "why": "short by 7"},
     ],
 }
 DOCUMENT: dict[str, Any] = {
-    "schema": 1,
+    "schema": 2,
     "commit": "3f9c2e1",
     "dirty": True,
     "clusters": {"cpu": {"id": "cpu-1a2b3c4"}},
@@ -61,23 +61,23 @@ def test_a_template_publishes_its_facts(archive: Path) -> None:
         "summary": "sleeps",
         "package": "gs://acme-catalog/packages/nap-0123456789ab.tar.gz",
         "parameters": ["say"],
-        "ways": {"pool cpu": "available", "spot": "unavailable: short by 7"},
+        "offers": {"pool cpu": "available", "spot": "unavailable: short by 7"},
     }
 
 
 def test_kinds_and_cases_are_told_apart_and_an_image_needs_no_package() -> None:
-    ways = [
-        {"way": "spot", "kind": "custom-job", "when": {"model": ["2b", "9b"]}, "available": True, "why": ""},
-        {"way": "spot", "kind": "training-pipeline", "when": {}, "available": True, "why": ""},
+    offers = [
+        {"capacityType": "spot", "kind": "custom-job", "when": {"model": ["2b", "9b"]}, "available": True, "why": ""},
+        {"capacityType": "spot", "kind": "training-pipeline", "when": {}, "available": True, "why": ""},
     ]
-    entry = {**ENTRY, "package": "", "image": "p/i@sha256:0", "ways": ways}
+    entry = {**ENTRY, "package": "", "image": "p/i@sha256:0", "offers": offers}
     asked = declared(lambda: JobTemplate("nap", entry=entry, packages={}, bucket="acme-catalog"))
     assert only(asked, "slipway:components:JobTemplate").inputs == {
         "summary": "sleeps",
         "package": "",
         "image": "p/i@sha256:0",
         "parameters": ["say"],
-        "ways": {"spot (model=2b or 9b)": "available", "spot as training-pipeline": "available"},
+        "offers": {"spot (model=2b or 9b)": "available", "spot as training-pipeline": "available"},
     }
     assert every(asked, OBJECT) == {}
 

@@ -46,7 +46,7 @@ def test_the_scenarios_told_are_scenarios_for_templates_that_can_be_preempted() 
     told = [one.job for block in blocks for one in parsing.parse(tomllib.loads(block)).preemptions]
     assert told
     for template in load(tuple(told), ROOT / "templates"):
-        assert "spot" in template.ways
+        assert "spot" in template.capacity_types
 
 
 def test_the_template_told_can_be_written_as_it_stands_and_fits_the_laptops_pool(tmp_path: Path) -> None:  # D3
@@ -54,7 +54,7 @@ def test_the_template_told_can_be_written_as_it_stands_and_fits_the_laptops_pool
     (tmp_path / "count_words.py").write_text(declared)
     (template,) = load(("count-words",), tmp_path)
     stack = parse(load_stack(ROOT / "stacks" / "Pulumi.local.yaml"))
-    assert [(offer.way, offer.refusal) for offer in prove(template, stack.clusters, region=stack.region)] == [
+    assert [(one.capacity_type, one.refusal) for one in prove(template, stack.clusters, region=stack.region)] == [
         ("pool", ""),
         ("on-demand", ""),
     ]

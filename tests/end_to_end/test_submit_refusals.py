@@ -74,9 +74,13 @@ def test_a_catalog_that_is_not_there_is_named_with_who_chose_it(deployed: Checko
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ('{"schema": 1, "stack": "shared"', ("can't be read", "it is no JSON")),
-        ('{"schema": 1, "stack": "shared"}', ("can't be read", "is missing, where")),
-        ('{"schema": 7}', ("has schema 7, newer than this slipway reads (schema 1)", "update slipway")),
+        ('{"schema": 2, "stack": "shared"', ("can't be read", "it is no JSON")),
+        ('{"schema": 2, "stack": "shared"}', ("can't be read", "is missing, where")),
+        (
+            '{"schema": 1}',
+            ("has schema 1, older than this slipway reads (schema 2)", "publish it again with pulumi up"),
+        ),
+        ('{"schema": 7}', ("has schema 7, newer than this slipway reads (schema 2)", "update slipway")),
     ],
     ids=["cut-off", "key-missing", "newer"],
 )

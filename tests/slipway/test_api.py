@@ -89,19 +89,19 @@ def test_the_same_request_id_runs_once_from_python_and_from_the_command(stack: S
         slipway.submit("hello", request_id="nightly", code_="print(2)")
 
 
-def test_way_and_parameters_are_checked_as_the_commands(stack: Stack) -> None:  # P3, N12
+def test_capacity_type_and_parameters_are_checked_as_the_commands(stack: Stack) -> None:  # P3, N12
     with pytest.raises(ConfigError, match="wokers is no parameter"):
         slipway.submit("crew", wokers=2)
     with pytest.raises(ConfigError, match="workers is given a list"):
         slipway.submit("crew", workers=[2])  # type: ignore[arg-type]
     with pytest.raises(PolicyError, match="can never run on cpu"):
-        slipway.submit("crew", way="pool", workers=40)
+        slipway.submit("crew", capacity="pool", workers=40)
     assert stack.jobs() == []
 
 
-def test_a_full_pool_is_waited_for_when_it_is_the_way(stack: Stack) -> None:
+def test_a_full_pool_is_waited_for_when_its_capacity_type_is_asked_for(stack: Stack) -> None:
     holder = held(stack)
-    job = slipway.submit("hello", way="pool")
+    job = slipway.submit("hello", capacity="pool")
     assert job.refresh().state == "JOB_STATE_QUEUED"
     assert stack.run("jobs", "cancel", holder).code == 0
     assert job.wait(timeout=120).state == "JOB_STATE_SUCCEEDED"
@@ -112,8 +112,8 @@ def test_a_submission_moves_on_when_its_wait_runs_out(stack: Stack) -> None:  # 
     with stack.settings(quota={"custom_model_training_preemptible_cpus": 64}):
         job = slipway.submit("hello", wait_for={"pool": 1}, then="spot", code_="print(1)")
     second, first = stack.jobs()[:2]
-    assert job.resource_name == second["name"] and second["labels"]["slipway-way"] == "spot"
-    assert first["labels"]["slipway-way"] == "pool" and first["state"].startswith("JOB_STATE_CANCEL")
+    assert job.resource_name == second["name"] and second["labels"]["slipway-capacity-type"] == "spot"
+    assert first["labels"]["slipway-capacity-type"] == "pool" and first["state"].startswith("JOB_STATE_CANCEL")
     assert job.wait(timeout=60).state == "JOB_STATE_SUCCEEDED"
 
 

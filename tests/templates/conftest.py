@@ -1,4 +1,4 @@
-"""One deployed stack with every template that ships, on a local cloud with room for all of their ways."""
+"""One deployed stack with every template that ships, on a local cloud with room for all of their capacity types."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def _token(deployed: Stack) -> None:
 
 
 def test_gemma2_lora_preempted_goes_on_from_its_checkpoint_and_the_loss_falls(stack: Stack) -> None:  # X3 Z3
-    job = stack.submit("gemma2-lora", "--way", "spot", model="tiny", steps=STEPS, every=EVERY, length=64)
+    job = stack.submit("gemma2-lora", "--capacity", "spot", model="tiny", steps=STEPS, every=EVERY, length=64)
     job.said("checkpoint of step 4 written")
     stack.scenario(spot={"preempt": [{"job": job.display_name, "times": 1}]})
     job = job.finished()
@@ -70,7 +70,7 @@ def test_gemma2_lora_of_27b_waits_for_a_machine_with_eight_h100(stack: Stack) ->
     none = {"region": "us-central1", "machine": "a3-highgpu-8g", "strategy": "any", "machines": 0}
     stack.scenario(supply=[none])
     job = stack.submit("gemma2-lora", model="27b")
-    assert job.document["way"] == "flex-start"
+    assert job.document["capacityType"] == "flex-start"
     job.said("a3-highgpu-8g to be available at the same time (FLEX_START)")
     assert job.state == "PENDING"
     spec = stack.cloud.rest("GET", f"/v1/{job.name}")["jobSpec"]

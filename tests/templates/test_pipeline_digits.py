@@ -25,7 +25,7 @@ print(json.dumps({"found": found.tolist(), "true": digits[:100].tolist()}))
 
 def test_pipeline_digits_uploads_a_model_that_the_sdk_gives_back(stack: Stack, tmp_path: Path) -> None:  # W5
     job = stack.run("pipeline-digits", trees=20)
-    assert (job.document["kind"], job.document["way"]) == ("training-pipeline", "pool")
+    assert (job.document["kind"], job.document["capacityType"]) == ("training-pipeline", "pool")
     assert job.metrics["accuracy"] > 0.9
     assert job.unshown("show") == []
     name, _, version = job.document["model"].partition("@")

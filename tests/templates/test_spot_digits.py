@@ -20,9 +20,9 @@ def preempt(stack: Stack, job: Job, times: int, notice: float | bool = False) ->
 
 
 def test_spot_digits_preempted_twice_without_notice_does_every_step_once(stack: Stack) -> None:  # X3
-    unbroken = stack.submit("spot-digits", "--way", "pool", steps=STEPS, every=5)
+    unbroken = stack.submit("spot-digits", "--capacity", "pool", steps=STEPS, every=5)
     job = stack.submit("spot-digits", steps=STEPS, every=5, pause=0.15)
-    assert job.document["way"] == "spot"
+    assert job.document["capacityType"] == "spot"
     job.said("step 10/40")
     preempt(stack, job, 1)
     job.said("attempt 2: goes on from the checkpoint")

@@ -17,7 +17,7 @@ POOL = {
     "pricePerHour": "0.4370",
 }
 WAY = {
-    "way": "pool",
+    "capacityType": "pool",
     "cluster": "cpu",
     "available": True,
     "why": "",
@@ -27,7 +27,7 @@ WAY = {
     "request": {"displayName": "${slipway.job}", "jobSpec": {"workerPoolSpecs": [{**SHAPE, "replicaCount": 1}]}},
 }
 CATALOG: dict[str, Any] = {
-    "schema": 1,
+    "schema": 2,
     "stack": "local",
     "project": "slipway-local",
     "region": "us-central1",
@@ -44,7 +44,7 @@ CATALOG: dict[str, Any] = {
             "roles": ["main"],
             "package": "gs://c/packages/digits.tar.gz",
             "parameters": [{"name": "trees", "type": "int", "default": 200, "min": 1, "max": 5000, "choices": []}],
-            "ways": [WAY],
+            "offers": [WAY],
         }
     },
 }

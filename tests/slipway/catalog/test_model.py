@@ -27,7 +27,7 @@ def test_a_catalog_is_read_into_values(body: dict[str, Any]) -> None:
     assert catalog.clusters["cpu"].pools["workers"].price_per_hour == Price(Decimal("0.4370"))
     template = catalog.templates["digits"]
     assert template.parameters[0].default == 200 and not template.parameters[0].required
-    assert template.ways[0].request["displayName"] == "${slipway.job}"
+    assert template.offers[0].request["displayName"] == "${slipway.job}"
     named = catalog.cluster_named("cpu-1a2b3c4")
     assert named is not None and named.name == "cpu"
     assert catalog.cluster_named("cpu-0000000") is None
@@ -51,7 +51,7 @@ def test_a_price_that_lacks_a_part_says_so(body: dict[str, Any]) -> None:
 
 def test_a_newer_schema_says_to_update(body: dict[str, Any]) -> None:
     with pytest.raises(ConfigError) as error:
-        read(json.dumps({**body, "schema": 2}), SOURCE)
+        read(json.dumps({**body, "schema": 3}), SOURCE)
     assert "newer" in error.value.what and SOURCE in error.value.what
     assert "update slipway" in error.value.fix
     assert error.value.exit_code == 2
@@ -72,8 +72,8 @@ def test_what_is_no_catalog_is_named_with_its_address(content: str) -> None:
         (("clusters", "cpu", "pools", "workers", "max"), "4", "clusters.cpu.pools.workers.max is '4'"),
         (("clusters", "cpu", "pools", "workers", "pricePerHour"), "cheap", "pricePerHour is 'cheap'"),
         (("templates", "digits", "parameters", 0, "type"), "date", "parameters[0].type is 'date'"),
-        (("templates", "digits", "ways", 0, "available"), "yes", "ways[0].available is 'yes'"),
-        (("templates", "digits", "ways"), {}, "templates.digits.ways is {}"),
+        (("templates", "digits", "offers", 0, "available"), "yes", "offers[0].available is 'yes'"),
+        (("templates", "digits", "offers"), {}, "templates.digits.offers is {}"),
     ],
 )
 def test_the_place_of_a_wrong_value_is_named(
@@ -120,9 +120,9 @@ def test_what_is_read_can_be_filled_and_counted(path: tuple[Any, ...], value: An
     try:
         catalog = read(json.dumps(body), SOURCE)
         for template in catalog.templates.values():
-            for way in template.ways:
-                filled = fill(catalog, template, way, resolve(template, {}), request_id="r", user="ada")
-                Demand.read(filled, template.roles, way.pools)
+            for offer in template.offers:
+                filled = fill(catalog, template, offer, resolve(template, {}), request_id="r", user="ada")
+                Demand.read(filled, template.roles, offer.pools)
     except SlipwayError as error:
         assert str(error)
 
@@ -158,8 +158,8 @@ def test_a_catalog_nested_beyond_reading_is_no_catalog() -> None:
         read("[" * 100_000 + "]" * 100_000, SOURCE)
 
 
-def test_a_way_to_a_cluster_that_is_not_there_is_named(body: dict[str, Any]) -> None:
-    body["templates"]["digits"]["ways"][0]["cluster"] = "gpu"
+def test_an_offer_to_a_cluster_that_is_not_there_is_named(body: dict[str, Any]) -> None:
+    body["templates"]["digits"]["offers"][0]["cluster"] = "gpu"
     with pytest.raises(ConfigError) as error:
         read(json.dumps(body), SOURCE)
-    assert "ways[0].cluster is 'gpu'" in error.value.why
+    assert "offers[0].cluster is 'gpu'" in error.value.why

@@ -85,9 +85,9 @@ class Stack:
         """Publish the catalog as a deployment from there does."""
         self.catalog.update(commit=commit, dirty=dirty)
         for template in self.catalog["templates"].values():
-            for way in template["ways"]:
+            for offer in template["offers"]:
                 mark = "true" if dirty else "false"
-                way["request"]["labels"].update({"slipway-commit": commit, "slipway-commit-dirty": mark})
+                offer["request"]["labels"].update({"slipway-commit": commit, "slipway-commit-dirty": mark})
         self.publish()
 
     def make_cluster(self, replicas: int = 1, most: int = 3, cluster: str = "", of: str = "") -> None:
@@ -160,7 +160,7 @@ class Stack:
         answer = self.cloud.session().post(url, data=data, headers={"Content-Type": "application/json"}, timeout=30)
         answer.raise_for_status()
 
-    def _request(self, way: str, roles: int) -> dict[str, Any]:
+    def _request(self, capacity_type: str, roles: int) -> dict[str, Any]:
         specs = [
             {
                 **SHAPE,
@@ -169,7 +169,9 @@ class Stack:
             }
             for index in range(roles)
         ]
-        place = {"persistentResourceId": self.cluster} if way == "pool" else {"scheduling": {"strategy": "SPOT"}}
+        place = (
+            {"persistentResourceId": self.cluster} if capacity_type == "pool" else {"scheduling": {"strategy": "SPOT"}}
+        )
         return {
             "displayName": "${slipway.job}",
             "labels": {
@@ -177,7 +179,7 @@ class Stack:
                 "slipway-request": "${slipway.request}",
                 "slipway-stack": self.name,
                 "slipway-commit": "3f9c2e1",
-                "slipway-way": way,
+                "slipway-capacity-type": capacity_type,
             },
             "jobSpec": {
                 "workerPoolSpecs": specs,
@@ -189,7 +191,7 @@ class Stack:
 
     def _template(self, roles: tuple[str, ...]) -> dict[str, Any]:
         pool = {
-            "way": "pool",
+            "capacityType": "pool",
             "cluster": "cpu",
             "available": True,
             "why": "",
@@ -199,7 +201,7 @@ class Stack:
             "request": self._request("pool", len(roles)),
         }
         spot = {
-            "way": "spot",
+            "capacityType": "spot",
             "available": True,
             "why": "",
             "pricePerHour": None,
@@ -221,7 +223,7 @@ class Stack:
             "roles": list(roles),
             "package": "",
             "parameters": [code, workers][: len(roles)],
-            "ways": [pool, spot],
+            "offers": [pool, spot],
         }
 
     def _catalog(self) -> dict[str, Any]:
@@ -236,7 +238,7 @@ class Stack:
             "pricePerHour": "0.2453",
         }
         return {
-            "schema": 1,
+            "schema": 2,
             "stack": self.name,
             "project": PROJECT,
             "region": REGION,

@@ -19,8 +19,8 @@ def open_to_code(stack: Stack) -> Stack:
     """`hello` as a package that --code may replace."""
     template = stack.catalog["templates"]["hello"]
     template |= {"codeFlag": True, "package": f"gs://c-{stack.name}/packages/reviewed.tar.gz"}
-    for way in template["ways"]:
-        spec = way["request"]["jobSpec"]["workerPoolSpecs"][0]
+    for offer in template["offers"]:
+        spec = offer["request"]["jobSpec"]["workerPoolSpecs"][0]
         del spec["containerSpec"]
         claim = f"gs://w-{stack.name}/claims/${{slipway.request}}"
         spec["pythonPackageSpec"] = {

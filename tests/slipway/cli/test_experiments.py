@@ -17,8 +17,8 @@ def digits(stack: Stack) -> Stack:
     """`hello` in an experiment of its own."""
     experiment = f"{STORE}/contexts/digits-{stack.name}"
     run = {"experiment": experiment, "experimentRun": f"{experiment}-${{slipway.experimentRun}}"}
-    for way in stack.catalog["templates"]["hello"]["ways"]:
-        way["request"]["jobSpec"] |= run
+    for offer in stack.catalog["templates"]["hello"]["offers"]:
+        offer["request"]["jobSpec"] |= run
     stack.publish()
     return stack
 
@@ -32,7 +32,7 @@ def state(stack: Stack, run: str) -> str:
 
 
 def test_experiment_and_run_are_made_before_the_job_and_the_run_ends_with_it(digits: Stack) -> None:
-    done = digits.run("submit", "hello", "--way", "pool", "--output", "json")
+    done = digits.run("submit", "hello", "--capacity", "pool", "--output", "json")
     assert done.code == 0, done.err
     name = done.json["job"]["displayName"]
     run, experiment = context(digits, name), context(digits)
@@ -75,8 +75,8 @@ def test_the_runs_of_a_tensorboards_logs_end_with_the_job(stack: Stack) -> None:
     home = f"projects/{PROJECT}/locations/{REGION}"
     made = stack.cloud.rest("POST", f"/v1/{home}/tensorboards", {"displayName": "board"})
     board = made["response"]["name"] if "response" in made else made["name"].partition("/operations/")[0]
-    for way in stack.catalog["templates"]["hello"]["ways"]:
-        way["request"]["jobSpec"]["tensorboard"] = board
+    for offer in stack.catalog["templates"]["hello"]["offers"]:
+        offer["request"]["jobSpec"]["tensorboard"] = board
     stack.publish()
     job = stack.run("submit", "hello", "-p", f"code={SLEEP}", "--output", "json").json["job"]
     events = (8).to_bytes(8, "little")

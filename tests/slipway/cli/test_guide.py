@@ -3,11 +3,11 @@
 import re
 from pathlib import Path
 
+from slipway.capacity import CAPACITY_TYPES
 from slipway.cli import following, submit
 from slipway.cli.main import INTERRUPTED, slipway
 from slipway.cloud.endpoints import OVERRIDES
 from slipway.errors import SlipwayError
-from slipway.submit.ways import WAYS
 
 GUIDE = (Path(__file__).resolve().parents[3] / "docs" / "cli.md").read_text(encoding="utf-8")
 
@@ -33,12 +33,12 @@ def test_what_is_not_there_yet_is_named() -> None:
         assert f"`--{name}`" in GUIDE
 
 
-def test_every_flag_and_way_of_a_submission_stands_in_it() -> None:
+def test_every_flag_and_capacity_type_of_a_submission_stands_in_it() -> None:
     flags = {flag for option in submit.submit.params for flag in option.opts if flag.startswith("--")}
     for flag in flags - {"--param", *(f"--{name}" for name in submit._PLANNED)}:
         assert flag in GUIDE, flag
-    for way in WAYS:
-        assert f"`{way}`" in GUIDE
+    for name in CAPACITY_TYPES:
+        assert f"`{name}`" in GUIDE
 
 
 def test_its_variables_are_the_real_ones() -> None:

@@ -40,7 +40,7 @@ def test_a_list_can_be_narrowed(stack: Stack) -> None:
 def test_no_jobs_yet_is_no_error(stack: Stack) -> None:
     done = stack.run("jobs", "list")
     assert done.code == 0 and done.out == "" and f"no jobs of stack {stack.name} yet" in done.err
-    assert stack.run("jobs", "list", "--output", "json").json == {"schema": 1, "kind": "jobs", "jobs": []}
+    assert stack.run("jobs", "list", "--output", "json").json == {"schema": 2, "kind": "jobs", "jobs": []}
 
 
 def test_a_job_is_shown_by_name_number_and_full_name(stack: Stack) -> None:
@@ -143,7 +143,7 @@ def test_logs_are_shown_by_role(stack: Stack) -> None:
     assert {"role": "scheduler", "text": "line of 0"}.items() <= next(
         one for one in documents if one["role"] == "scheduler"
     ).items()
-    assert all(one["schema"] == 1 for one in documents)
+    assert all(one["schema"] == 2 for one in documents)
     nothing = stack.run("jobs", "logs", name, "--role", "nobody")
     assert nothing.code == 0 and nothing.out == "" and "no lines of nobody yet" in nothing.err
 

@@ -1,4 +1,4 @@
-"""One template submitted as each of its kinds, by ways that draw quota, and in an experiment."""
+"""One template submitted as each of its kinds, by offers that draw quota, and in an experiment."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FLEX = {"strategy": "FLEX_START", "maxWaitDuration": "86400s", "timeout": "3600s
 def kinds(stack: Stack) -> Stack:
     """`hello` as all three kinds, on the pool."""
     template = stack.catalog["templates"]["hello"]
-    pool = template["ways"][0]
+    pool = template["offers"][0]
     tuning, pipeline = deepcopy(pool), deepcopy(pool)
     spec = tuning["request"].pop("jobSpec")
     tuning |= {"kind": "hyperparameter-tuning-job"}
@@ -33,7 +33,7 @@ def kinds(stack: Stack) -> Stack:
     pipeline |= {"kind": "training-pipeline"}
     pipeline["request"] |= {"trainingTaskDefinition": TASK, "trainingTaskInputs": pipeline["request"].pop("jobSpec")}
     template |= {"kinds": ["custom-job", "hyperparameter-tuning-job", "training-pipeline"]}
-    template["ways"] = [pool, tuning, pipeline]
+    template["offers"] = [pool, tuning, pipeline]
     stack.publish()
     return stack
 
@@ -58,14 +58,14 @@ def test_it_is_submitted_once_as_what_was_asked_for(kinds: Stack, kind: str, col
 def flexible(stack: Stack) -> None:
     """`hello` by flex-start on an L4 machine, and beside it on demand."""
     template = stack.catalog["templates"]["hello"]
-    flex = deepcopy(template["ways"][1]) | {"way": "flex-start"}
-    flex["request"]["labels"]["slipway-way"] = "flex-start"
+    flex = deepcopy(template["offers"][1]) | {"capacityType": "flex-start"}
+    flex["request"]["labels"]["slipway-capacity-type"] = "flex-start"
     flex["request"]["jobSpec"]["scheduling"] = FLEX
     flex["request"]["jobSpec"]["workerPoolSpecs"][0]["machineSpec"] = L4
-    demand = deepcopy(template["ways"][1]) | {"way": "on-demand"}
-    demand["request"]["labels"]["slipway-way"] = "on-demand"
+    demand = deepcopy(template["offers"][1]) | {"capacityType": "on-demand"}
+    demand["request"]["labels"]["slipway-capacity-type"] = "on-demand"
     demand["request"]["jobSpec"]["scheduling"] = {"strategy": "STANDARD"}
-    template["ways"] = [flex, demand]
+    template["offers"] = [flex, demand]
     stack.publish()
 
 
@@ -73,7 +73,7 @@ QUOTA = {"custom_model_training_preemptible_cpus": 64, "custom_model_training_pr
 NO_L4 = {"supply": [{"at": 0, "region": REGION, "machine": "g2-standard-4", "strategy": "any", "machines": 0}]}
 
 
-def test_flex_start_waits_by_itself_and_then_the_next_way_is_taken(stack: Stack) -> None:  # W1, W2, N3
+def test_flex_start_waits_by_itself_and_then_the_next_offer_is_taken(stack: Stack) -> None:  # W1, W2, N3
     flexible(stack)
     stack.cloud.rest("POST", "/slipway/scenario", NO_L4)
     try:
@@ -85,7 +85,7 @@ def test_flex_start_waits_by_itself_and_then_the_next_way_is_taken(stack: Stack)
     second, first = stack.jobs()
     assert first["jobSpec"]["scheduling"]["maxWaitDuration"] == "2s" and "startTime" not in first
     assert first["state"] in ("JOB_STATE_FAILED", "JOB_STATE_EXPIRED")
-    assert second["labels"]["slipway-way"] == "on-demand"
+    assert second["labels"]["slipway-capacity-type"] == "on-demand"
 
 
 def test_flex_start_without_quota_is_passed_over_with_its_metric(stack: Stack) -> None:  # W6, N3
@@ -93,29 +93,32 @@ def test_flex_start_without_quota_is_passed_over_with_its_metric(stack: Stack) -
     done = stack.run("submit", "hello")
     assert done.code == 0, done.err
     assert "flex-start passed over: quota custom_model_training_preemptible_nvidia_l4_gpus" in done.out
-    assert stack.jobs()[0]["labels"]["slipway-way"] == "on-demand"
+    assert stack.jobs()[0]["labels"]["slipway-capacity-type"] == "on-demand"
 
 
 @pytest.mark.parametrize(("wait", "sent"), [("0", "0s"), ("2h", "7200s")])
 def test_how_long_the_service_waits_is_what_was_typed_and_zero_is_for_ever(stack: Stack, wait: str, sent: str) -> None:
     flexible(stack)  # W2
-    done = stack.run("submit", "hello", "--way", "flex-start", "--wait-for", f"flex-start={wait}", "--dry-run")
+    done = stack.run("submit", "hello", "--capacity", "flex-start", "--wait-for", f"flex-start={wait}", "--dry-run")
     assert done.json["jobSpec"]["scheduling"]["maxWaitDuration"] == sent
 
 
 def test_a_rule_of_the_service_is_checked_for_what_would_be_sent(stack: Stack) -> None:  # W3
     flexible(stack)
-    stack.catalog["templates"]["hello"]["ways"][0]["request"]["jobSpec"]["scheduling"] = {**FLEX, "timeout": "604801s"}
+    stack.catalog["templates"]["hello"]["offers"][0]["request"]["jobSpec"]["scheduling"] = {
+        **FLEX,
+        "timeout": "604801s",
+    }
     stack.publish()
-    done = stack.run("submit", "hello", "--way", "flex-start")
+    done = stack.run("submit", "hello", "--capacity", "flex-start")
     assert done.code == 5 and "a flex-start job runs at most 7 days" in done.err and stack.jobs() == []
 
 
 def test_a_job_belongs_to_its_experiment_and_run(stack: Stack) -> None:  # W8
     context = f"projects/{PROJECT}/locations/{REGION}/metadataStores/default/contexts/digits"
-    for way in stack.catalog["templates"]["hello"]["ways"]:
+    for offer in stack.catalog["templates"]["hello"]["offers"]:
         run = {"experiment": context, "experimentRun": f"{context}-${{slipway.experimentRun}}"}
-        way["request"]["jobSpec"] |= run
+        offer["request"]["jobSpec"] |= run
     stack.publish()
     usual = stack.run("submit", "hello", "--dry-run").json
     assert usual["jobSpec"]["experimentRun"] == f"{context}-{usual['displayName']}"

@@ -26,17 +26,17 @@ CODE = "print('it is $(HOME)')"
 
 @pytest.fixture
 def scarce(stack: Stack) -> Iterator[Stack]:
-    """`crew` on L4 machines by three ways, where there are none for it, and a service that tries quickly."""
+    """`crew` on L4 machines by three offers, where there are none for it, and a service that tries quickly."""
     template = stack.catalog["templates"]["crew"]
-    ways = []
+    offers = []
     for name, scheduling in SCHEDULING.items():
-        way = deepcopy(template["ways"][1]) | {"way": name}
-        way["request"]["labels"]["slipway-way"] = name
-        way["request"]["jobSpec"]["scheduling"] = scheduling
-        for spec in way["request"]["jobSpec"]["workerPoolSpecs"]:
+        offer = deepcopy(template["offers"][1]) | {"capacityType": name}
+        offer["request"]["labels"]["slipway-capacity-type"] = name
+        offer["request"]["jobSpec"]["scheduling"] = scheduling
+        for spec in offer["request"]["jobSpec"]["workerPoolSpecs"]:
             spec["machineSpec"] = L4
-        ways.append(way)
-    template["ways"] = ways
+        offers.append(offer)
+    template["offers"] = offers
     stack.publish()
     no = {"at": 0, "region": REGION, "machine": "g2-standard-4", "strategy": "any", "machines": 0}
     stack.cloud.rest("POST", "/slipway/scenario", {"supply": [no]})
@@ -45,8 +45,8 @@ def scarce(stack: Stack) -> Iterator[Stack]:
     stack.cloud.rest("DELETE", "/slipway/scenario")
 
 
-def submitted(stack: Stack, way: str, *words: str, **more: str) -> Any:
-    return stack.run("submit", "crew", "-p", f"code={CODE}", "-p", "workers=4", "--way", way, *words, **more)
+def submitted(stack: Stack, offer: str, *words: str, **more: str) -> Any:
+    return stack.run("submit", "crew", "-p", f"code={CODE}", "-p", "workers=4", "--capacity", offer, *words, **more)
 
 
 def commands(text: str) -> list[str]:
@@ -62,10 +62,10 @@ def test_a_stock_out_says_what_can_be_tried_with_the_jobs_parameters(scarce: Sta
     assert "why: Resources are insufficient in region: us-central1." in done.err
     assert "fix: there were no machines for it, and the service has stopped trying. What to try now:\n" in done.err
     assert commands(done.err) == [
-        f"{QUOTED} -p workers=4 --way flex-start",
-        f"{QUOTED} -p workers=4 --way spot",
-        f"{QUOTED} -p workers=2 --way on-demand",
-        f"{QUOTED} -p workers=4 --way on-demand --catalog gs://BUCKET",
+        f"{QUOTED} -p workers=4 --capacity flex-start",
+        f"{QUOTED} -p workers=4 --capacity spot",
+        f"{QUOTED} -p workers=2 --capacity on-demand",
+        f"{QUOTED} -p workers=4 --capacity on-demand --catalog gs://BUCKET",
     ]
     name = scarce.jobs()[0]["displayName"]
     for again in (scarce.run("jobs", "wait", name), scarce.run("jobs", "logs", name, "--follow")):
@@ -95,19 +95,19 @@ def test_a_flex_start_wait_that_is_over_offers_a_longer_one(scarce: Stack) -> No
     done = submitted(scarce, "flex-start", "--wait-for", "flex-start=1s", "--wait")
     assert done.code == 4 and "its machines did not come in the time that it was to wait" in done.err
     assert commands(done.err)[:3] == [
-        f"{QUOTED} -p workers=4 --way flex-start --wait-for flex-start=0",
-        f"{QUOTED} -p workers=4 --way spot",
-        f"{QUOTED} -p workers=4 --way on-demand",
+        f"{QUOTED} -p workers=4 --capacity flex-start --wait-for flex-start=0",
+        f"{QUOTED} -p workers=4 --capacity spot",
+        f"{QUOTED} -p workers=4 --capacity on-demand",
     ]
 
 
 def test_a_spot_job_that_was_preempted_too_often_offers_machines_that_stay(scarce: Stack) -> None:  # X1, X2
     scarce.cloud.rest("POST", "/slipway/scenario", {"spot": {"preempt": [{"job": "crew", "after": 0, "times": -1}]}})
     with scarce.settings(spot_restarts=1):
-        done = scarce.run("submit", "crew", "-p", f"code={SLEEP}", "-p", "workers=2", "--way", "spot", "--wait")
+        done = scarce.run("submit", "crew", "-p", f"code={SLEEP}", "-p", "workers=2", "--capacity", "spot", "--wait")
     assert done.code == 4 and "STOCKOUT: Spot VMs were preempted; the job was restarted 1 times." in done.err
     assert "the service restarts it no more" in done.err
-    assert [one.partition("--way ")[2] for one in commands(done.err)] == [
+    assert [one.partition("--capacity ")[2] for one in commands(done.err)] == [
         "flex-start",
         "on-demand",
         "spot",

@@ -1,4 +1,4 @@
-"""A job that waits is moved on to the next way: never two runs, none lost, none ended just after its start."""
+"""A job that waits is moved on to the next offer: never two runs, none lost, none ended just after its start."""
 
 import signal
 from collections.abc import Iterator
@@ -26,8 +26,8 @@ def full(stack: Stack) -> Iterator[Stack]:
 
 def packaged(stack: Stack) -> None:
     """`hello` as a package with a launcher. It is not installed anywhere before the job starts."""
-    for way in stack.catalog["templates"]["hello"]["ways"]:
-        spec = way["request"]["jobSpec"]["workerPoolSpecs"][0]
+    for offer in stack.catalog["templates"]["hello"]["offers"]:
+        spec = offer["request"]["jobSpec"]["workerPoolSpecs"][0]
         del spec["containerSpec"]
         spec["pythonPackageSpec"] = {
             "executorImageUri": "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-6:latest",
@@ -56,7 +56,7 @@ def test_a_wait_that_runs_out_moves_the_job_on(full: Stack, launcher: bool) -> N
     done = full.run("submit", "hello", *MOVE, "--request-id", "r1", "--output", "json")
     assert done.code == 0, done.err
     first, second = sent(full, "r1")
-    assert gone(first) and second["labels"]["slipway-way"] == "spot"
+    assert gone(first) and second["labels"]["slipway-capacity-type"] == "spot"
     assert full.read("claims/r1") == b"moved"
     assert done.json["requestId"] == "r1" and done.json["sendingId"] == sending_id("r1", 1)
     assert done.json["job"]["name"] == second["name"]
@@ -86,24 +86,24 @@ def test_a_job_that_has_just_started_is_kept(full: Stack) -> None:  # N3
     assert full.read("claims/r1") == b"4711"
 
 
-def test_it_stays_while_no_other_way_can_run(stack: Stack) -> None:  # N3
+def test_it_stays_while_no_other_offer_can_run(stack: Stack) -> None:  # N3
     holder = held(stack)
     with stack.started("submit", "hello", *MOVE, "--request-id", "r1") as waiting:
         assert waiting.stderr is not None
         while "can run now" not in (line := waiting.stderr.readline()):
             assert line
-        assert "no way after pool cpu can run now" in line
+        assert "no capacity type after pool cpu can run now" in line
         stack.run("jobs", "cancel", holder)
         assert waiting.wait(30) == 0
     assert len(sent(stack, "r1")) == 1 and "startTime" in sent(stack, "r1")[0]
 
 
 def test_a_templates_own_wait_moves_it_on(full: Stack) -> None:  # N3
-    full.catalog["templates"]["hello"]["ways"][0]["wait"] = 1
+    full.catalog["templates"]["hello"]["offers"][0]["wait"] = 1
     full.publish()
     assert full.run("submit", "hello", "--request-id", "r1").code == 0
     assert len(sent(full, "r1")) == 2
-    assert full.run("submit", "hello", "--request-id", "r2", "--way", "pool").code == 0
+    assert full.run("submit", "hello", "--request-id", "r2", "--capacity", "pool").code == 0
     assert len(sent(full, "r2")) == 1
 
 
@@ -134,7 +134,7 @@ def test_killed_between_the_steps_the_same_command_goes_on(
     assert again.code == 0, again.err
     assert "goes on with the same submission of " in again.err
     first, second = sent(full, request_id)
-    assert gone(first) and second["labels"]["slipway-way"] == "spot" and len(full.jobs()) == 3
+    assert gone(first) and second["labels"]["slipway-capacity-type"] == "spot" and len(full.jobs()) == 3
 
 
 def test_killed_while_the_next_is_sent_the_same_command_goes_on(full: Stack) -> None:  # N3, N7
@@ -151,7 +151,7 @@ def test_killed_while_the_next_is_sent_the_same_command_goes_on(full: Stack) -> 
     again = full.run(*words)
     assert again.code == 0, again.err
     first, second = sent(full, "r1")
-    assert gone(first) and len(full.jobs()) == 3 and second["labels"]["slipway-way"] == "spot"
+    assert gone(first) and len(full.jobs()) == 3 and second["labels"]["slipway-capacity-type"] == "spot"
 
 
 def test_ctrl_c_leaves_it_in_the_queue_and_the_same_command_goes_on(full: Stack) -> None:  # N3
@@ -174,7 +174,9 @@ def test_ctrl_c_leaves_it_in_the_queue_and_the_same_command_goes_on(full: Stack)
 
 def test_an_image_that_began_while_it_was_given_up_is_said_and_nothing_more_is_sent(full: Stack) -> None:  # N3
     """As left behind by a process that was killed after its cancel had arrived: the job shows a start time."""
-    done = full.run("submit", "hello", "-p", f"code={SLEEP}", "--way", "spot", "--request-id", "r1", "--output", "json")
+    done = full.run(
+        "submit", "hello", "-p", f"code={SLEEP}", "--capacity", "spot", "--request-id", "r1", "--output", "json"
+    )
     name = done.json["job"]["name"]
     full.until(lambda: full.cloud.rest("GET", f"/v1/{name}")["state"] == "JOB_STATE_RUNNING")
     full.write("claims/r1", b"moved")

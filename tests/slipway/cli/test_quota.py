@@ -7,7 +7,8 @@ from decimal import Decimal
 
 from slipway.catalog.model import Catalog, Cluster, Pool
 from slipway.cli.quota import document, judge, requests
-from slipway.live import INCREASABLE, STACK_LABEL, Live, LiveCluster
+from slipway.labels import STACK_LABEL
+from slipway.live import INCREASABLE, Live, LiveCluster
 from slipway.money import Price
 from tests.slipway.quota.region import DENIED, H100, cluster, h100, region
 

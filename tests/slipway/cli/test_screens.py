@@ -28,7 +28,7 @@ def test_pools_say_what_is_busy_and_what_it_costs(stack: Stack) -> None:  # B1, 
 
 def test_a_price_that_lacks_a_part_is_told_as_far_as_it_is_known(stack: Stack) -> None:  # Z8
     stack.catalog["clusters"]["cpu"]["pools"]["workers"]["priceComplete"] = False
-    stack.catalog["templates"]["hello"]["ways"][0]["priceComplete"] = False
+    stack.catalog["templates"]["hello"]["offers"][0]["priceComplete"] = False
     stack.publish()
     assert " ".join(stack.run("pools").out.splitlines()[1].split()).endswith("0.25+ 0.25–0.74 and more")
     row = stack.run("pools", "--output", "json").json["pools"][0]
@@ -73,7 +73,7 @@ def test_quota_is_a_table_of_metrics(stack: Stack) -> None:  # D2, N6
     done = stack.run("quota")
     assert done.code == 0
     assert "N1/E2 vCPUs" in done.out and "pool cpu/workers, 1–3 machines" in done.out and "2,200" in done.out
-    short = "! quota custom_model_training_preemptible_cpus in us-central1, limit 1, makes ways unavailable: "
+    short = "! quota custom_model_training_preemptible_cpus in us-central1, limit 1, makes offers unavailable: "
     assert f"{short}hello needs 4 by spot; crew needs 8 by spot" in done.err
     assert (
         f"  fix: gcloud beta quotas preferences create --project={PROJECT} --service=aiplatform.googleapis.com "
@@ -97,7 +97,7 @@ def test_without_its_role_quota_is_not_checked(stack: Stack) -> None:  # P5
 
 
 def test_templates_are_listed_and_shown(stack: Stack) -> None:  # D3
-    stack.catalog["templates"]["hello"]["ways"][1].update(available=False, why="quota: short by 3")
+    stack.catalog["templates"]["hello"]["offers"][1].update(available=False, why="quota: short by 3")
     stack.publish()
     listed = stack.run("templates")
     assert "hello     pool, (spot)  code" in listed.out and "says why" in listed.err
@@ -109,8 +109,8 @@ def test_templates_are_listed_and_shown(stack: Stack) -> None:  # D3
     assert [one["name"] for one in document["templates"]] == ["crew", "hello"]
     assert document["catalog"]["commit"] == "3f9c2e1"
     one = stack.run("templates", "show", "hello", "--output", "json").json["template"]
-    assert one["ways"][1] == {
-        "way": "spot",
+    assert one["offers"][1] == {
+        "capacityType": "spot",
         "kind": "custom-job",
         "when": {},
         "wait": None,

@@ -161,8 +161,8 @@ def test_two_at_once_with_one_id_are_one_job(stack: Stack) -> None:
 
 def test_of_two_jobs_of_one_request_the_one_that_has_the_claim_counts(stack: Stack) -> None:
     """Two machines at once can both send; the launchers' claim decides, and so does whoever comes later."""
-    for way in stack.catalog["templates"]["hello"]["ways"]:
-        spec = way["request"]["jobSpec"]["workerPoolSpecs"][0]
+    for offer in stack.catalog["templates"]["hello"]["offers"]:
+        spec = offer["request"]["jobSpec"]["workerPoolSpecs"][0]
         del spec["containerSpec"]
         spec["pythonPackageSpec"] = {
             "executorImageUri": "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-6:latest",
@@ -191,8 +191,8 @@ def claimed(stack: Stack, request_id: str) -> Any:
     """A run that fails and has the claim of a request: a job of that request is a copy, which ends well at once."""
     code = "import sys, time; time.sleep(1); sys.exit(3)"
     runs = stack.run("submit", "hello", "-p", f"code={code}", "--output", "json").json["job"]
-    for way in stack.catalog["templates"]["hello"]["ways"]:
-        spec = way["request"]["jobSpec"]["workerPoolSpecs"][0]["containerSpec"]
+    for offer in stack.catalog["templates"]["hello"]["offers"]:
+        spec = offer["request"]["jobSpec"]["workerPoolSpecs"][0]["containerSpec"]
         spec["args"] += ["--claim", f"gs://w-{stack.name}/claims/${{slipway.request}}"]
     stack.publish()
     url = f"{stack.cloud.url}/upload/storage/v1/b/w-{stack.name}/o?uploadType=media&name=claims/{request_id}"

@@ -58,13 +58,13 @@ def on_a_terminal(stack: Stack, *words: str, until: str) -> str:
 
 
 def test_gpu_and_cpu_use_are_charted_and_given_as_numbers(stack: Stack) -> None:  # Z5
-    request = stack.catalog["templates"]["hello"]["ways"][1]["request"]["jobSpec"]
+    request = stack.catalog["templates"]["hello"]["offers"][1]["request"]["jobSpec"]
     request["scheduling"] = {"strategy": "STANDARD"}
     request["workerPoolSpecs"][0]["machineSpec"] = T4
-    stack.catalog["templates"]["hello"]["ways"][1] |= {"way": "on-demand"}
+    stack.catalog["templates"]["hello"]["offers"][1] |= {"capacityType": "on-demand"}
     stack.publish()
     with stack.settings(quota=QUOTA, monitoring_seconds=0.2):
-        done = stack.run("submit", "hello", "--way", "on-demand", "-p", f"code={SLEEP}", "--output", "json")
+        done = stack.run("submit", "hello", "--capacity", "on-demand", "-p", f"code={SLEEP}", "--output", "json")
         name = done.json["job"]["displayName"]
 
         def usage() -> Any:
@@ -117,7 +117,7 @@ def test_monitoring_that_is_away_hinders_nothing(stack: Stack) -> None:
 def test_preemptions_and_restarts_are_shown(stack: Stack, scenario: Any) -> None:  # X1, X2
     scenario(spot={"preempt": [{"job": "hello", "after": 0, "times": 2}]})
     code = "code=import time; time.sleep(0.5)"
-    done = stack.run("submit", "hello", "--way", "spot", "-p", code, "--wait", "--output", "json")
+    done = stack.run("submit", "hello", "--capacity", "spot", "-p", code, "--wait", "--output", "json")
     name = done.json["job"]["displayName"]
     assert done.code == 0, done.err
     text = stack.run("jobs", "show", name).out
@@ -162,7 +162,7 @@ def test_restarts_are_not_guessed_where_the_log_may_not_be_read(stack: Stack) ->
 def test_a_job_without_machines_says_what_the_service_says(stack: Stack, scenario: Any) -> None:  # N9
     none = {"at": 0, "region": REGION, "machine": "n1-standard-4", "strategy": "spot", "machines": 0}
     scenario(spot={"preempt": [{"job": "hello", "after": 0, "times": 1}]})
-    done = stack.run("submit", "hello", "--way", "spot", "-p", f"code={SLEEP}", "--output", "json")
+    done = stack.run("submit", "hello", "--capacity", "spot", "-p", f"code={SLEEP}", "--output", "json")
     name = done.json["job"]["displayName"]
     stack.until(lambda: "startTime" in stack.jobs()[0])
     scenario(supply=[none])
@@ -177,20 +177,20 @@ def test_a_job_without_machines_says_what_the_service_says(stack: Stack, scenari
 
 
 def test_a_flex_start_job_says_how_long_it_may_wait_yet(stack: Stack, scenario: Any) -> None:  # W2, N9
-    way = stack.catalog["templates"]["hello"]["ways"][1]
-    spec = way["request"]["jobSpec"]
+    offer = stack.catalog["templates"]["hello"]["offers"][1]
+    spec = offer["request"]["jobSpec"]
     spec["scheduling"] = {"strategy": "FLEX_START", "maxWaitDuration": "7200s", "timeout": "3600s"}
     spec["workerPoolSpecs"][0]["machineSpec"] = {
         "machineType": "g2-standard-4",
         "acceleratorType": "NVIDIA_L4",
         "acceleratorCount": 1,
     }
-    way |= {"way": "flex-start"}
+    offer |= {"capacityType": "flex-start"}
     stack.publish()
     none = {"at": 0, "region": REGION, "machine": "g2-standard-4", "strategy": "any", "machines": 0}
     scenario(supply=[none])
     with stack.settings(quota={**QUOTA, "custom_model_training_preemptible_nvidia_l4_gpus": 8}):
-        done = stack.run("submit", "hello", "--way", "flex-start", "--output", "json")
+        done = stack.run("submit", "hello", "--capacity", "flex-start", "--output", "json")
         assert done.code == 0, done.err
         name = done.json["job"]["displayName"]
         stack.until(lambda: stack.jobs()[0]["state"] == "JOB_STATE_PENDING")

@@ -33,7 +33,7 @@ def test_each_role_of_a_distributed_job_is_told_apart(stack: Stack) -> None:  # 
 
 def test_json_stands_alone_on_stdout(stack: Stack) -> None:
     done = stack.run("submit", "hello", "--output", "json")
-    assert done.json["schema"] == 1 and done.json["kind"] == "submission"
+    assert done.json["schema"] == 2 and done.json["kind"] == "submission"
     assert done.json["fresh"] is True and done.json["verdict"]["outcome"] == "starts-now"
     job = done.json["job"]
     assert job["requestId"] == done.json["requestId"] and job["user"] == "ada" and job["commit"] == "3f9c2e1"
@@ -73,7 +73,7 @@ def test_a_full_pool_says_who_has_it_and_the_job_waits_with_a_reason(stack: Stac
 
 
 def test_what_can_never_run_is_not_sent(stack: Stack) -> None:  # P3
-    done = stack.run("submit", "crew", "-p", "workers=9", "--way", "pool")
+    done = stack.run("submit", "crew", "-p", "workers=9", "--capacity", "pool")
     assert done.code == 5 and stack.jobs() == []
     assert done.err.splitlines()[:2] == [
         "error: crew can never run on cpu",
@@ -81,18 +81,18 @@ def test_what_can_never_run_is_not_sent(stack: Stack) -> None:  # P3
     ]
 
 
-def test_what_no_way_can_run_says_why_of_each(stack: Stack) -> None:  # N3, P3
+def test_what_no_offer_can_run_says_why_of_each(stack: Stack) -> None:  # N3, P3
     done = stack.run("submit", "crew", "-p", "workers=9")
     assert done.code == 5 and stack.jobs() == []
     assert done.err.splitlines()[:3] == [
-        "error: crew can't run by any of its ways",
+        "error: crew can't run now by any of its capacity types",
         "  why: pool cpu       cpu/workers: needs 10 machines, the pool's maximum is 3",
         "       spot           quota custom_model_training_preemptible_cpus us-central1: needs 40, limit 1",
     ]
 
 
 def test_a_shape_that_no_pool_has_is_shown_field_by_field(stack: Stack) -> None:  # P2
-    request = stack.catalog["templates"]["hello"]["ways"][0]["request"]
+    request = stack.catalog["templates"]["hello"]["offers"][0]["request"]
     request["jobSpec"]["workerPoolSpecs"][0]["diskSpec"] = {"bootDiskType": "pd-standard", "bootDiskSizeGb": 100}
     stack.publish()
     done = stack.run("submit", "hello")
@@ -135,22 +135,22 @@ def test_ctrl_c_detaches_and_never_cancels(stack: Stack) -> None:
         (("submit", "crew", "-p", "workers=many"), "workers=many is not a whole number, 1 to 50"),
         (("submit", "crew", "-p", "workers=51"), "workers=51 is out of bounds: 1 to 50"),
         (("submit", "crew", "-p", "workers"), "'workers' is not name=value"),
-        (("submit", "hello", "--way", "flex-start"), "hello has no way 'flex-start'"),
+        (("submit", "hello", "--capacity", "flex-start"), "hello has no capacity type 'flex-start'"),
         (("submit", "hello", "--as", "training-pipeline"), "hello can't be submitted as a training-pipeline"),
         (("submit", "hello", "--as", "ray-job"), "Invalid value for '--as'"),
         (("submit", "hello", "--wait-for", "pool"), "--wait-for pool is no wait"),
         (("submit", "hello", "--wait-for", "pool=soon"), "no duration"),
         (("submit", "hello", "--wait-for", "pool=0"), "no duration"),
         (("submit", "hello", "--wait-for", "pool=5m", "--wait-for", "spot=5m"), "there is nothing to move on to"),
-        (("submit", "hello", "--wait-for", "pool=5m", "--then", "on-demand"), "hello has no way 'on-demand'"),
+        (("submit", "hello", "--wait-for", "pool=5m", "--then", "on-demand"), "hello has no capacity type 'on-demand'"),
         (("submit", "hello", "--wait-for", "pool=5m", "--then", "pool"), "comes twice"),
-        (("submit", "hello", "--way", "pool", "--then", "spot"), "--way pool takes that way alone"),
+        (("submit", "hello", "--capacity", "pool", "--then", "spot"), "--capacity pool takes that type alone"),
         (("submit", "hello", "--rate", "5"), "--rate is for sweeps"),
         (("submit", "hello", "--retry-failed"), "--retry-failed is for sweeps"),
         (("submit", "hello", "--experiment", "digits"), "hello belongs to no experiment"),
         (("submit", "hello", "--experiment-run", "A b"), "is no name for it"),
         (("submit", "hello", "--format", "gcloud"), "--format is not supported by this version"),
-        (("submit", "hello", "--way", "pol"), "it runs by pool or spot"),
+        (("submit", "hello", "--capacity", "pol"), "it runs by pool or spot"),
         (("submit", "hello", "--sweep", "a=1,2"), "no suffix is not .yaml, .json or .csv"),
         (("submit", "hello", "--sweep", "gone.yaml"), "can't read gone.yaml"),
         (("submit", "hello", "--timeout", "5m"), "add --wait or --follow"),
@@ -192,7 +192,7 @@ def test_an_unreadable_catalog_is_named(stack: Stack, content: bytes) -> None:
 
 
 def test_a_newer_catalog_says_to_update(stack: Stack) -> None:
-    stack.publish(json.dumps({**stack.catalog, "schema": 2}).encode())
+    stack.publish(json.dumps({**stack.catalog, "schema": 3}).encode())
     done = stack.run("submit", "hello")
     assert done.code == 2 and "update slipway" in done.err
 
@@ -272,7 +272,7 @@ def test_a_spot_job_runs_beside_the_pool_when_quota_allows(stack: Stack) -> None
     before = stack.cloud.rest("GET", "/slipway/settings")["quota"]
     stack.cloud.rest("POST", "/slipway/settings", quota)
     try:
-        done = stack.run("submit", "hello", "--way", "spot", "--wait")
+        done = stack.run("submit", "hello", "--capacity", "spot", "--wait")
     finally:
         stack.cloud.rest("POST", "/slipway/settings", {"quota": before})
     assert done.code == 0, done.err
@@ -281,7 +281,7 @@ def test_a_spot_job_runs_beside_the_pool_when_quota_allows(stack: Stack) -> None
 
 
 def test_a_spot_job_beyond_its_quota_is_refused_with_the_metric(stack: Stack) -> None:  # D2, P3
-    done = stack.run("submit", "hello", "--way", "spot")
+    done = stack.run("submit", "hello", "--capacity", "spot")
     assert done.code == 5
     assert "quota custom_model_training_preemptible_cpus us-central1: needs 4, limit 1" in done.err
 
@@ -289,7 +289,7 @@ def test_a_spot_job_beyond_its_quota_is_refused_with_the_metric(stack: Stack) ->
 def test_without_the_role_for_quota_it_is_not_checked_and_never_refused(stack: Stack) -> None:  # P5
     stack.grant("roles/cloudquotas.viewer", False)
     try:
-        done = stack.run("submit", "hello", "--way", "spot")
+        done = stack.run("submit", "hello", "--capacity", "spot")
     finally:
         stack.grant("roles/cloudquotas.viewer")
     assert "quota not checked: " in done.out and "roles/cloudquotas.viewer" in done.out
@@ -297,22 +297,22 @@ def test_without_the_role_for_quota_it_is_not_checked_and_never_refused(stack: S
     assert done.code == 5 and "custom_model_training_preemptible_cpus" in done.err
 
 
-def test_an_unavailable_way_says_why(stack: Stack) -> None:
-    stack.catalog["templates"]["hello"]["ways"][1].update(available=False, why="quota: short by 3")
+def test_an_unavailable_offer_says_why(stack: Stack) -> None:
+    stack.catalog["templates"]["hello"]["offers"][1].update(available=False, why="quota: short by 3")
     stack.publish()
-    done = stack.run("submit", "hello", "--way", "spot")
+    done = stack.run("submit", "hello", "--capacity", "spot")
     assert done.code == 5 and "quota: short by 3" in done.err
 
 
 def test_quota_that_was_granted_since_the_deployment_counts(stack: Stack) -> None:  # P5
-    spot = stack.catalog["templates"]["hello"]["ways"][1]
+    spot = stack.catalog["templates"]["hello"]["offers"][1]
     spot.update(available=False, why="quota: short by 3", lacksQuota=True)
     stack.publish()
     before = stack.cloud.rest("GET", "/slipway/settings")["quota"]
     stack.cloud.rest("POST", "/slipway/settings", {"quota.custom_model_training_preemptible_cpus": 64})
     try:
-        planned = stack.run("submit", "hello", "--way", "spot", "--dry-run")
-        done = stack.run("submit", "hello", "--way", "spot", "--wait")
+        planned = stack.run("submit", "hello", "--capacity", "spot", "--dry-run")
+        done = stack.run("submit", "hello", "--capacity", "spot", "--wait")
     finally:
         stack.cloud.rest("POST", "/slipway/settings", {"quota": before})
     assert planned.json["jobSpec"]["scheduling"]["strategy"] == "SPOT"
@@ -320,13 +320,13 @@ def test_quota_that_was_granted_since_the_deployment_counts(stack: Stack) -> Non
     assert "quota suffices" in done.out
 
 
-def test_a_way_that_lacked_quota_stays_closed_when_the_limit_can_not_be_read(stack: Stack) -> None:
-    spot = stack.catalog["templates"]["hello"]["ways"][1]
+def test_an_offer_that_lacked_quota_stays_closed_when_the_limit_can_not_be_read(stack: Stack) -> None:
+    spot = stack.catalog["templates"]["hello"]["offers"][1]
     spot.update(available=False, why="quota: short by 3", lacksQuota=True)
     stack.publish()
     stack.grant("roles/cloudquotas.viewer", False)
     try:
-        done = stack.run("submit", "hello", "--way", "spot")
+        done = stack.run("submit", "hello", "--capacity", "spot")
     finally:
         stack.grant("roles/cloudquotas.viewer")
     assert done.code == 5

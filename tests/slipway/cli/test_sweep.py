@@ -104,10 +104,10 @@ def test_everything_wrong_is_said_by_its_place_before_anything_is_sent(stack: St
     assert both.code == 2 and "s.csv:2: code is given by -p as well" in both.err
 
 
-def test_a_shape_that_no_way_takes_stops_the_sweep(stack: Stack) -> None:  # P3
+def test_a_shape_that_no_offer_takes_stops_the_sweep(stack: Stack) -> None:  # P3
     (stack.folder / "g.yaml").write_text("grid: {workers: [1, 2, 40]}")
     done = stack.run("submit", "crew", "--sweep", "g.yaml")
-    assert done.code == 5 and "crew can't run by any of its ways" in done.err and every_job(stack) == []
+    assert done.code == 5 and "crew can't run now by any of its capacity types" in done.err and every_job(stack) == []
 
 
 @pytest.mark.parametrize("flags", [("--follow",), ("--wait-for", "pool=5m"), ("--experiment-run", "a")])

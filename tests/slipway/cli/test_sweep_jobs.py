@@ -10,7 +10,7 @@ def swept(stack: Stack, *codes: str) -> str:
     """The id of a sweep with a run for each code."""
     rows = "\n".join('"' + code.replace('"', '""') + '"' for code in codes)
     (stack.folder / "sweep.csv").write_text(f"code\n{rows}\n")
-    done = stack.run("submit", "hello", "--way", "pool", "--sweep", "sweep.csv", "--output", "json")
+    done = stack.run("submit", "hello", "--capacity", "pool", "--sweep", "sweep.csv", "--output", "json")
     assert done.code == 0, done.err
     return str(done.json["sweep"])
 

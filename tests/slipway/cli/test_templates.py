@@ -1,4 +1,4 @@
-"""`slipway templates show` of a template with several kinds, variants and ways, as preview compiles it.
+"""`slipway templates show` of a template with several kinds, variants and offers, as preview compiles it.
 
 # D3 N3 Z1 Z8 W7
 """
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from slipway.cluster import ClusterSpec, Disk, PoolSpec
-from slipway.quota import WayVerdict
+from slipway.quota import OfferVerdict
 from slipway.template import JobTemplate, Metric, Package, Parameter, Search, Study, Variant, WorkerPool
 from slipway.template.compile import Setting
 from slipway.template.entry import draws, template_entry
@@ -29,7 +29,7 @@ LORA = JobTemplate(
     ),
     kinds=("custom-job", "hyperparameter-tuning-job"),
     study=Study((Metric("loss", "minimize"),), (Search("rate", "double", 0.1, 1.0),), "${trials}", 2),
-    ways=("pool", "spot"),
+    capacity_types=("pool", "spot"),
     variants=(Variant({"model": "27b"}, (WorkerPool("tuner", "a3-highgpu-8g"),), ("flex-start", "on-demand")),),
     waits={"pool": 1800},
 )
@@ -39,8 +39,8 @@ LORA = JobTemplate(
 def lora(stack: Stack) -> Stack:
     """The stack with the template in its catalog."""
     offers = prove(LORA, (CPU,), region="us-central1")
-    short, fine = WayVerdict(False, "quota: short by 7"), WayVerdict(True)
-    verdicts = {draw.way: short if "spot" in draw.way else fine for draw in draws(LORA, offers)}
+    short, fine = OfferVerdict(False, "quota: short by 7"), OfferVerdict(True)
+    verdicts = {draw.label: short if "spot" in draw.label else fine for draw in draws(LORA, offers)}
     entry = template_entry(LORA, offers, verdicts, SETTING, {LORA.packages[0]: "packages/lora.tar.gz"})
     stack.catalog["templates"] = {"lora": entry}
     stack.publish()
@@ -52,7 +52,7 @@ def row(text: str, *words: str) -> str:
     return " ".join(line.split())
 
 
-def test_kinds_ways_and_what_chooses_them(lora: Stack) -> None:
+def test_kinds_offers_and_what_chooses_them(lora: Stack) -> None:
     text = lora.run("templates", "show", "lora").out
     custom, tuning = text.split("hyperparameter-tuning-job   (--as hyperparameter-tuning-job)\n")
     assert row(custom, "pool cpu") == "pool model=2b pool cpu 1 tuner n1-standard-8 $0.46 moves on after 30 min"
@@ -63,17 +63,17 @@ def test_kinds_ways_and_what_chooses_them(lora: Stack) -> None:
     assert row(tuning, "on-demand", "model=27b").endswith("202.07")
 
 
-def test_values_that_no_way_takes_for_one_reason_are_a_single_row_after_the_usual_ones(lora: Stack) -> None:
-    for way in lora.catalog["templates"]["lora"]["ways"]:
-        if way["when"] == {"model": ["27b"]}:
-            way.update(available=False, why="27b is too large")
+def test_values_that_no_offer_takes_for_one_reason_are_a_single_row_after_the_usual_ones(lora: Stack) -> None:
+    for offer in lora.catalog["templates"]["lora"]["offers"]:
+        if offer["when"] == {"model": ["27b"]}:
+            offer.update(available=False, why="27b is too large")
     lora.publish()
     custom = lora.run("templates", "show", "lora").out.split("hyperparameter-tuning-job")[0]
     assert row(custom, "model=27b") == "none model=27b – – – 27b is too large"
     assert custom.index("pool cpu") < custom.index("model=27b")
 
 
-def test_each_way_says_what_is_billed(lora: Stack) -> None:  # W7
+def test_each_offer_says_what_is_billed(lora: Stack) -> None:  # W7
     text = lora.run("templates", "show", "lora").out
     assert "waiting is not billed" in row(text, "flex-start:")
     assert "queued or preempted is free" in row(text, "spot:")
@@ -84,7 +84,7 @@ def test_the_same_as_json(lora: Stack) -> None:
     assert template["kinds"] == ["custom-job", "hyperparameter-tuning-job"]
     assert template["study"]["parallel_trials"] == 2
     assert template["codeFlag"] is False and "code_flag=True" in template["codeWhy"]
-    assert [(way["way"], way["when"], way["wait"]) for way in template["ways"][:3]] == [
+    assert [(offer["capacityType"], offer["when"], offer["wait"]) for offer in template["offers"][:3]] == [
         ("flex-start", {"model": ["27b"]}, None),
         ("on-demand", {"model": ["27b"]}, None),
         ("pool", {"model": ["2b"]}, 1800),

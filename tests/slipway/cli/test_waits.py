@@ -7,13 +7,13 @@ from .stack import Stack, held
 
 def test_a_full_pool_is_told_with_how_long_it_took_before(stack: Stack) -> None:  # Z3, N9
     for _ in range(2):
-        assert stack.run("submit", "hello", "--way", "pool", "--wait").code == 0
+        assert stack.run("submit", "hello", "--capacity", "pool", "--wait").code == 0
     holder = held(stack)
-    few = stack.run("submit", "hello", "--way", "pool", "--dry-run")
+    few = stack.run("submit", "hello", "--capacity", "pool", "--dry-run")
     assert "pool full" in few.err and "here:" not in few.err
     assert stack.run("jobs", "cancel", holder).code == 0
-    assert stack.run("submit", "hello", "--way", "pool", "--wait").code == 0
+    assert stack.run("submit", "hello", "--capacity", "pool", "--wait").code == 0
     held(stack)
-    done = stack.run("submit", "hello", "--way", "pool", "--output", "json")
+    done = stack.run("submit", "hello", "--capacity", "pool", "--output", "json")
     text = done.json["verdict"]["text"]
     assert text.startswith("pool full") and re.search(r" \(here: \d+(–\d+)? s, 3 times in 30 days\)$", text)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from slipway.catalog.model import Catalog, Template, Way
+from slipway.catalog.model import Catalog, Offer, Template
 from slipway.code.packing import PLACEHOLDER, modules, pack
 from slipway.code.tree import Tree
 from slipway.errors import ConfigError, PolicyError
@@ -22,8 +22,8 @@ def template(*, allowed: bool = True, uri: str = PLACEHOLDER, module: str = "dig
     args = ["--claim", "gs://work/claims/${slipway.request}", "--module", module, "--", "--trees=5"]
     package = {"packageUris": [uri], "pythonModule": "slipway_launcher", "args": args}
     request: dict[str, Any] = {"jobSpec": {"workerPoolSpecs": [{"pythonPackageSpec": package}, {}]}}
-    way = Way("pool", True, "", "cpu", (), UNKNOWN, request)
-    return Template("digits", "", "custom-job", (), (), (way,), package="gs://catalog/p.tar.gz", code_flag=allowed)
+    offer = Offer("pool", True, "", "cpu", (), UNKNOWN, request)
+    return Template("digits", "", "custom-job", (), (), (offer,), package="gs://catalog/p.tar.gz", code_flag=allowed)
 
 
 def tree() -> Tree:

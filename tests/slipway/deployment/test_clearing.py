@@ -13,7 +13,7 @@ import pytest
 
 from slipway.deployment.clearing import Clearing
 from slipway.errors import PolicyError, ResourceError, SlipwayError, Timeout
-from slipway.live import HASH_LABEL, NAME_LABEL, STACK_LABEL
+from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.state import State
 
 PARENT = "projects/acme/locations/us-central1"

@@ -15,7 +15,8 @@ from slipway.deployment.orphans import (
     unwilling,
 )
 from slipway.errors import ConfigError, PolicyError, ResourceError
-from slipway.live import HASH_LABEL, NAME_LABEL, STACK_LABEL, LiveCluster, LiveJob, Unknown, Use
+from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
+from slipway.live import LiveCluster, LiveJob, Unknown, Use
 from slipway.state import State, StateCluster
 
 PROJECT, REGION = "acme", "us-central1"

@@ -7,12 +7,13 @@ from slipway.cluster import ClusterSpec, Disk, PoolSpec
 from slipway.deployment.revision import Revision
 from slipway.deployment.summary import neighbours, outliving, overdue, pool_in_words, summary
 from slipway.generations import Current, Plan, Retiring, RetiringThing, Things
-from slipway.live import STACK_LABEL, Live, LiveCluster, LiveJob, Unknown
+from slipway.labels import STACK_LABEL
+from slipway.live import Live, LiveCluster, LiveJob, Unknown
 from slipway.prices import price_in_words, total
-from slipway.quota import QuotaReport, WayVerdict
+from slipway.quota import OfferVerdict, QuotaReport
 from slipway.state import State, StateBucket
 from slipway.template.case import Case
-from slipway.template.proof import Offer
+from slipway.template.proof import Placement
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 WORKERS = PoolSpec("workers", "n1-standard-8", None, 0, Disk(), min=1, max=4, autoscaled=True, replicas=1)
@@ -27,9 +28,9 @@ def job(name: str, state: str, minutes: int | None, **labels: str) -> LiveJob:
     return LiveJob(name, name, state, OLD.id, labels, created, start, None, (), False, "custom job")
 
 
-def told(plan: Plan, offers: tuple[Offer, ...] = (), **ways: WayVerdict) -> list[str]:
-    report = QuotaReport(ways={"dask-digits": ways})
-    given = {"dask-digits": offers} if offers else {}
+def told(plan: Plan, placements: tuple[Placement, ...] = (), **verdicts: OfferVerdict) -> list[str]:
+    report = QuotaReport(offers={"dask-digits": verdicts})
+    given = {"dask-digits": placements} if placements else {}
     return summary(
         "dev", Revision("3f9c2e1", False), plan, given, report, "us-central1", NOW, catalog="acme-dev-catalog"
     ).splitlines()
@@ -116,21 +117,27 @@ def test_what_was_not_read_comes_first() -> None:
     assert told(Plan(notes=("live clusters were not read",)))[0] == "live clusters were not read"
 
 
-def test_a_templates_ways_with_what_lacks_quota() -> None:
+def test_a_templates_offers_with_what_lacks_quota() -> None:
     lines = told(
-        Plan(), (Offer("pool", CPU, (WORKERS,)), Offer("spot")), pool=WayVerdict(True), spot=WayVerdict(False, "quota")
+        Plan(),
+        (Placement("pool", CPU, (WORKERS,)), Placement("spot")),
+        pool=OfferVerdict(True),
+        spot=OfferVerdict(False, "quota"),
     )
     assert lines[1] == "template dask-digits: pool cpu · spot unavailable"
 
 
-def test_kinds_and_cases_have_their_ways() -> None:  # N3 W5 Z1
+def test_kinds_and_cases_have_their_offers() -> None:  # N3 W5 Z1
     case = Case(when={"model": ("2b", "9b")})
     offers = (
-        Offer("pool", CPU, (WORKERS,), case=case, qualifier="(model=2b or 9b)"),
-        Offer("spot", case=case, qualifier="(model=2b or 9b)"),
-        Offer("spot", kind="training-pipeline", qualifier="as training-pipeline"),
+        Placement("pool", CPU, (WORKERS,), case=case, qualifier="(model=2b or 9b)"),
+        Placement("spot", case=case, qualifier="(model=2b or 9b)"),
+        Placement("spot", kind="training-pipeline", qualifier="as training-pipeline"),
     )
-    verdicts = {offer.label: WayVerdict(offer.way == "pool" or offer.kind == "training-pipeline") for offer in offers}
+    verdicts = {
+        offer.label: OfferVerdict(offer.capacity_type == "pool" or offer.kind == "training-pipeline")
+        for offer in offers
+    }
     assert told(Plan(), offers, **verdicts)[1:] == [
         "template dask-digits:",
         "  model=2b or 9b: pool cpu · spot unavailable",
@@ -140,8 +147,8 @@ def test_kinds_and_cases_have_their_ways() -> None:  # N3 W5 Z1
 
 def test_what_a_template_refuses_by_itself_is_no_news() -> None:
     refused = Case(when={"model": ("27b",)})
-    offers = (Offer("spot", case=refused, qualifier="(model=27b)"), Offer("pool", CPU, (WORKERS,)))
-    verdicts = {offers[0].label: WayVerdict(False, "27b needs an A100", intended=True), "pool": WayVerdict(True)}
+    offers = (Placement("spot", case=refused, qualifier="(model=27b)"), Placement("pool", CPU, (WORKERS,)))
+    verdicts = {offers[0].label: OfferVerdict(False, "27b needs an A100", intended=True), "pool": OfferVerdict(True)}
     assert told(Plan(), offers, **verdicts)[1:] == ["template dask-digits: pool cpu"]
 
 

@@ -6,17 +6,8 @@ from dataclasses import dataclass, field, replace
 
 from slipway.cluster import ClusterSpec, Disk, PoolSpec
 from slipway.generations import Plan, plan
-from slipway.live import (
-    HASH_LABEL,
-    NAME_LABEL,
-    STACK_LABEL,
-    Live,
-    LiveCluster,
-    LiveJob,
-    LivePool,
-    PublishedCatalog,
-    Unknown,
-)
+from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
+from slipway.live import Live, LiveCluster, LiveJob, LivePool, PublishedCatalog, Unknown
 
 STACK, PROJECT, REGION = "prod", "acme-ml-prod", "us-central1"
 

@@ -40,7 +40,7 @@ def test_wait_and_run_are_the_services_own_times() -> None:  # B4
 def test_an_hour_of_two_machines_costs_their_price() -> None:
     found = account(JOB, "us-central1", BEGIN)
     assert found.per_hour.complete and found.cost == found.per_hour and found.per_hour.known > 0
-    assert found.paid_anyway and found.way == "pool"
+    assert found.paid_anyway and found.capacity_type == "pool"
 
 
 def test_what_still_lasts_is_counted_until_now() -> None:
@@ -58,7 +58,7 @@ def test_spot_costs_less_than_a_pools_machines_and_is_not_paid_anyway() -> None:
     gpu = replace(JOB, worker_pools=(replace(JOB.worker_pools[0], shape=A2),))
     spot = account(replace(gpu, persistent_resource_id="", strategy="SPOT"), "us-central1", BEGIN)
     pool = account(gpu, "us-central1", BEGIN)
-    assert spot.way == "spot" and not spot.paid_anyway
+    assert spot.capacity_type == "spot" and not spot.paid_anyway
     assert spot.cost is not None and pool.cost is not None and spot.cost.known < pool.cost.known
 
 

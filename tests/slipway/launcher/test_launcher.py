@@ -166,7 +166,10 @@ def test_a_submission_that_was_given_up_never_runs(replica: Replica, cloud: Loca
     assert give_up(cloud, replica, "moved") == 200
     for trial in ("", "1"):
         done = replica.start("moved", "11", trial=trial)
-        assert (done.returncode, done.stdout) == (0, "slipway: given up for another way: nothing to do here\n")
+        assert (done.returncode, done.stdout) == (
+            0,
+            "slipway: given up for another capacity type: nothing to do here\n",
+        )
 
 
 def test_a_submission_that_runs_can_not_be_given_up(replica: Replica, cloud: LocalCloud) -> None:  # N3

@@ -16,7 +16,7 @@ IN_NO_LIST = {"a3-ultragpu-8g", "a4-highgpu-8g", "a4x-highgpu-4g"}
 
 
 @pytest.mark.parametrize(
-    ("machine", "region", "way", "published"),
+    ("machine", "region", "capacity_type", "published"),
     [
         ("n1-standard-4", "us-central1", "pool", "0.21849885"),
         ("n1-standard-4", "us-central1", "on-demand", "0.21849885"),
@@ -28,8 +28,8 @@ IN_NO_LIST = {"a3-ultragpu-8g", "a4-highgpu-8g", "a4x-highgpu-4g"}
         ("a3-highgpu-1g", "us-central1", "flex-start", "6.4369"),
     ],
 )
-def test_published_prices_are_reproduced(machine: str, region: str, way: str, published: str) -> None:  # Z8
-    found = hourly(machine, region, NO_DISK, way)
+def test_published_prices_are_reproduced(machine: str, region: str, capacity_type: str, published: str) -> None:  # Z8
+    found = hourly(machine, region, NO_DISK, capacity_type)
     assert found.complete and abs(found.known - Decimal(published)) < Decimal("0.0001")
 
 
@@ -71,7 +71,7 @@ def test_every_machine_has_a_price_wherever_it_can_be_had_except_those_in_no_lis
 
 
 @pytest.mark.parametrize(
-    ("machine", "region", "way"),
+    ("machine", "region", "capacity_type"),
     [
         ("n1-standard-4", "europe-nowhere1", "pool"),
         ("n1-standard-4", "us-central1", "flex-start"),
@@ -82,9 +82,9 @@ def test_every_machine_has_a_price_wherever_it_can_be_had_except_those_in_no_lis
     ],
 )
 def test_a_machine_that_the_book_does_not_hold_is_unknown_however_well_its_disk_is_known(
-    machine: str, region: str, way: str
+    machine: str, region: str, capacity_type: str
 ) -> None:
-    assert hourly(machine, region, Disk("pd-ssd", 100), way) == UNKNOWN
+    assert hourly(machine, region, Disk("pd-ssd", 100), capacity_type) == UNKNOWN
 
 
 def test_an_unknown_part_does_not_hide_the_machine() -> None:
@@ -94,7 +94,7 @@ def test_an_unknown_part_does_not_hide_the_machine() -> None:
     assert hourly("n4-standard-4", "us-central1", Disk("hyperdisk-balanced", 100)) == Price(machine, complete=False)
 
 
-def test_a_way_nobody_knows_is_a_mistake_of_the_caller() -> None:
+def test_a_capacity_type_nobody_knows_is_a_mistake_of_the_caller() -> None:
     with pytest.raises(ValueError, match="flex-start"):
         hourly("n1-standard-4", "us-central1", Disk(), "teleport")
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from slipway.cluster import ClusterSpec, Disk, PoolSpec
 from slipway.generations import Current
-from slipway.live import NAME_LABEL, JobReplicas, Live, LiveCluster, LiveJob, LivePool, QuotaLimit, Unknown
+from slipway.labels import NAME_LABEL
+from slipway.live import JobReplicas, Live, LiveCluster, LiveJob, LivePool, QuotaLimit, Unknown
 
 REGION = "us-central1"
 M = "custom_model_training_"

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from textwrap import dedent
 
-from slipway.quota import QuotaReport, WayDraw, table, verdict
+from slipway.quota import OfferDraw, QuotaReport, table, verdict
 
 from .region import REGION, cluster, cpu, h100, machines, region, wanted
 
@@ -26,8 +26,8 @@ def test_the_table() -> None:  # N6
         cluster("lab", replace(cpu(), autoscaled=False), replicas=5),
         increase="increase can be requested",
     )
-    ways = (WayDraw("lora", "pool"), WayDraw("lora", "spot", (machines(h100(), 1),), preemptible=True))
-    report = verdict((wanted("h100", h100(), lives=True),), live, region=REGION, ways=ways, preview=True)
+    offers = (OfferDraw("lora", "pool"), OfferDraw("lora", "spot", (machines(h100(), 1),), preemptible=True))
+    report = verdict((wanted("h100", h100(), lives=True),), live, region=REGION, offers=offers, preview=True)
     assert table(report) == dedent(EXPECTED).strip("\n")
 
 
@@ -49,11 +49,11 @@ def test_what_retires_has_a_column_of_its_own_while_there_is_any() -> None:  # N
 
 
 def test_cases_of_parameters_are_not_told_apart_in_a_line() -> None:
-    ways = [
-        f"{way} (model={model}, gpu=A100 or L4) as custom-job" for way in ("spot", "flex") for model in ("2b", "9b")
+    offers = [
+        f"{name} (model={model}, gpu=A100 or L4) as custom-job" for name in ("spot", "flex") for model in ("2b", "9b")
     ]
-    draws = tuple(WayDraw("lora", way, (machines(h100(), 1),), preemptible=True) for way in ways)
-    shown = table(verdict((), region(), region=REGION, ways=draws, preview=True))
+    draws = tuple(OfferDraw("lora", label, (machines(h100(), 1),), preemptible=True) for label in offers)
+    shown = table(verdict((), region(), region=REGION, offers=draws, preview=True))
     assert "model" not in shown and "as custom-job" not in shown
     assert " lora spot and 2 more  " in shown
     assert "flex and 2 more unavailable: short by 207" in shown

@@ -1,4 +1,4 @@
-"""What a deployment draws must fit; what pools and ways would draw is told."""
+"""What a deployment draws must fit; what pools and offers would draw is told."""
 
 from dataclasses import replace
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from slipway.cluster import Disk, PoolSpec
 from slipway.generations import Current
 from slipway.live import Live, PublishedCatalog, Unknown
-from slipway.quota import QuotaReport, WayDraw, drawn, verdict
+from slipway.quota import OfferDraw, QuotaReport, drawn, verdict
 
 from .region import (
     A3,
@@ -34,13 +34,13 @@ from .region import (
 def judge(
     *current: Current,
     live: Live,
-    ways: tuple[WayDraw, ...] = (),
+    offers: tuple[OfferDraw, ...] = (),
     mode: str = "enforce",
     strict: bool = False,
     preview: bool = False,
     old: frozenset[str] = frozenset(),
 ) -> QuotaReport:
-    return verdict(current, live, region=REGION, ways=ways, mode=mode, strict=strict, preview=preview, old=old)
+    return verdict(current, live, region=REGION, offers=offers, mode=mode, strict=strict, preview=preview, old=old)
 
 
 def row(report: QuotaReport, metric: str) -> tuple[int | None, int, int | None, int | None, str]:
@@ -66,7 +66,7 @@ def test_the_limits_of_what_is_drawn_are_all_that_a_verdict_asks_for() -> None: 
     assert not isinstance(live.limits, Unknown)
     read = {metric: limit for metric, limit in live.limits.items() if metric in metrics}
     assert len(read) < len(live.limits)
-    assert judge(current, live=live, ways=(SPOT,)) == judge(current, live=replace(live, limits=read), ways=(SPOT,))
+    assert judge(current, live=live, offers=(SPOT,)) == judge(current, live=replace(live, limits=read), offers=(SPOT,))
 
 
 @pytest.mark.parametrize("preview", [True, False])
@@ -214,16 +214,16 @@ def test_what_cannot_be_read_is_not_called_enough() -> None:
 
 # Ways.
 
-SPOT = WayDraw("train", "spot", (machines(h100(), 1),), preemptible=True)
-POOL = WayDraw("train", "pool")
+SPOT = OfferDraw("train", "spot", (machines(h100(), 1),), preemptible=True)
+POOL = OfferDraw("train", "pool")
 
 
-def test_a_way_without_quota_is_unavailable_in_words_and_the_deployment_goes_on() -> None:  # D2, W6, N3
+def test_an_offer_without_quota_is_unavailable_in_words_and_the_deployment_goes_on() -> None:  # D2, W6, N3
     live = region(increase="no increase: too little usage history")
-    report = judge(live=live, ways=(POOL, SPOT))
+    report = judge(live=live, offers=(POOL, SPOT))
     assert report.errors == ()
-    assert report.ways["train"]["pool"].available
-    spot = report.ways["train"]["spot"]
+    assert report.offers["train"]["pool"].available
+    spot = report.offers["train"]["spot"]
     assert not spot.available
     assert spot.lacks_quota
     assert spot.why == (
@@ -231,52 +231,52 @@ def test_a_way_without_quota_is_unavailable_in_words_and_the_deployment_goes_on(
     )
     (warning,) = report.warnings
     assert warning == (
-        f"quota {SPOT_CPUS} in {REGION}, limit 1, makes ways unavailable: train needs 208 by spot"
+        f"quota {SPOT_CPUS} in {REGION}, limit 1, makes offers unavailable: train needs 208 by spot"
         " · no increase: too little usage history"
     )
     assert row(report, SPOT_CPUS) == (None, 208, 1, 0, "spot unavailable: short by 207")
     assert row(report, SPOT_H100) == (None, 8, 8, 0, "ok")
-    assert judge(live=live, ways=(POOL, SPOT), strict=True).errors
+    assert judge(live=live, offers=(POOL, SPOT), strict=True).errors
 
 
 def test_a_metric_that_is_too_small_is_one_line_whatever_draws_it() -> None:  # N3, N6
     machine = machines(h100(), 1)
-    cases = [f"{way} (model={model})" for way in ("spot", "flex-start") for model in ("2b", "9b")]
-    large = tuple(WayDraw("tune", case, (machine,), preemptible=True) for case in cases)
-    small = WayDraw("train", "spot (model=2b)", (machines(cpu(), 1),), preemptible=True)
-    report = judge(live=region(preemptible_nvidia_h100_gpus=0), ways=(POOL, WayDraw("tune", "pool"), *large, small))
+    cases = [f"{name} (model={model})" for name in ("spot", "flex-start") for model in ("2b", "9b")]
+    large = tuple(OfferDraw("tune", case, (machine,), preemptible=True) for case in cases)
+    small = OfferDraw("train", "spot (model=2b)", (machines(cpu(), 1),), preemptible=True)
+    report = judge(live=region(preemptible_nvidia_h100_gpus=0), offers=(POOL, OfferDraw("tune", "pool"), *large, small))
     gpus, cpus = report.warnings
     assert gpus == (
-        f"quota {SPOT_H100} in {REGION}, limit 0, makes ways unavailable: "
+        f"quota {SPOT_H100} in {REGION}, limit 0, makes offers unavailable: "
         "tune needs 8 by spot (2 cases) and flex-start (2 cases)"
     )
     assert cpus == (
-        f"quota {SPOT_CPUS} in {REGION}, limit 1, makes ways unavailable: "
+        f"quota {SPOT_CPUS} in {REGION}, limit 1, makes offers unavailable: "
         "tune needs 208 by spot (2 cases) and flex-start (2 cases); train needs 8 by spot (model=2b)"
     )
 
 
 def test_any_other_reason_is_one_line_as_well() -> None:  # N3
     why = "the stack declares no reservation 'h100'"
-    ruled_out = tuple(WayDraw(name, "reservation", refusal=why) for name in ("train", "tune"))
-    report = judge(live=region(), ways=(POOL, WayDraw("tune", "pool"), *ruled_out))
+    ruled_out = tuple(OfferDraw(name, "reservation", refusal=why) for name in ("train", "tune"))
+    report = judge(live=region(), offers=(POOL, OfferDraw("tune", "pool"), *ruled_out))
     assert report.warnings == (f"train by reservation and tune by reservation are unavailable: {why}",)
 
 
 def test_what_a_template_refuses_by_itself_is_no_warning() -> None:
-    refused = WayDraw("train", "spot (model=27b)", refusal="27b needs an A100", intended=True)
-    report = judge(live=region(), ways=(POOL, refused))
-    assert report.warnings == () and not report.ways["train"]["spot (model=27b)"].available
+    refused = OfferDraw("train", "spot (model=27b)", refusal="27b needs an A100", intended=True)
+    report = judge(live=region(), offers=(POOL, refused))
+    assert report.warnings == () and not report.offers["train"]["spot (model=27b)"].available
 
 
 def test_preemptible_gpus_cpus_and_disks_are_all_checked() -> None:  # D2, W6
     live = region(preemptible_nvidia_h100_gpus=0, pd_ssd=100)
-    why = judge(live=live, ways=(POOL, SPOT)).ways["train"]["spot"].why
+    why = judge(live=live, offers=(POOL, SPOT)).offers["train"]["spot"].why
     assert SPOT_H100 in why and SPOT_CPUS in why and SSD in why
 
 
 def test_a_template_with_no_way_left_is_an_error() -> None:  # D2, N3
-    (error,) = judge(live=region(), ways=(SPOT,)).errors
+    (error,) = judge(live=region(), offers=(SPOT,)).errors
     assert error.startswith("template train has no way left to run: spot: quota:")
 
 
@@ -290,53 +290,55 @@ def test_the_trials_of_a_tuning_job_are_counted_once() -> None:  # W5
     assert row(report, H100)[3] == 16
 
 
-def test_what_runs_now_makes_no_way_unavailable() -> None:
+def test_what_runs_now_makes_no_offer_unavailable() -> None:
     live = region(jobs=(job(h100(), 1, spot=True),), preemptible_cpus=500)
-    report = judge(live=live, ways=(SPOT,))
-    assert report.ways["train"]["spot"].available
+    report = judge(live=live, offers=(SPOT,))
+    assert report.offers["train"]["spot"].available
     assert row(report, SPOT_H100) == (None, 8, 8, 8, "ok")
 
 
-def test_many_ways_make_one_row() -> None:
-    ways = tuple(WayDraw(f"t{n}", "spot", (machines(cpu(), n),), preemptible=True) for n in range(1, 5))
-    (line,) = (line for line in judge(live=region(preemptible_cpus=500), ways=ways).lines if line.metric == SPOT_CPUS)
+def test_many_offers_make_one_row() -> None:
+    offers = tuple(OfferDraw(f"t{n}", "spot", (machines(cpu(), n),), preemptible=True) for n in range(1, 5))
+    (line,) = (
+        line for line in judge(live=region(preemptible_cpus=500), offers=offers).lines if line.metric == SPOT_CPUS
+    )
     assert (line.who, line.ceiling) == ("t4 spot, t3 spot and 2 more", 32)
 
 
-def test_a_way_that_the_stack_rules_out_says_why_and_draws_nothing() -> None:  # N3
-    refused = WayDraw("train", "reservation", refusal="the stack declares no reservation 'h100'")
-    report = judge(live=region(), ways=(POOL, refused))
-    assert report.ways["train"]["reservation"].why == "the stack declares no reservation 'h100'"
-    assert not report.ways["train"]["reservation"].available
+def test_an_offer_that_the_stack_rules_out_says_why_and_draws_nothing() -> None:  # N3
+    refused = OfferDraw("train", "reservation", refusal="the stack declares no reservation 'h100'")
+    report = judge(live=region(), offers=(POOL, refused))
+    assert report.offers["train"]["reservation"].why == "the stack declares no reservation 'h100'"
+    assert not report.offers["train"]["reservation"].available
     assert report.lines == ()
-    (error,) = judge(live=region(), ways=(refused,)).errors
+    (error,) = judge(live=region(), offers=(refused,)).errors
     assert error.startswith("template train has no way left to run: reservation: the stack declares no reservation")
 
 
-def test_a_way_is_short_by_what_it_lacks_itself_not_by_what_a_reservation_may_draw() -> None:
-    reserved = WayDraw("train", "reservation", (machines(h100(), 5),), doubtful=True)
-    own = WayDraw("train", "on-demand", (machines(h100(), 2),))
-    report = judge(live=region(nvidia_h100_gpus=8), ways=(POOL, reserved, own))
+def test_an_offer_is_short_by_what_it_lacks_itself_not_by_what_a_reservation_may_draw() -> None:
+    reserved = OfferDraw("train", "reservation", (machines(h100(), 5),), doubtful=True)
+    own = OfferDraw("train", "on-demand", (machines(h100(), 2),))
+    report = judge(live=region(nvidia_h100_gpus=8), offers=(POOL, reserved, own))
     (line,) = (line for line in report.lines if line.metric == H100)
     assert line.verdict == "on-demand unavailable: short by 8"
     assert (line.ceiling, line.enough) == (40, 16)
 
 
 def test_lacking_quota_of_a_reservation_is_told_and_no_hindrance() -> None:  # Z6: no page says whether it draws any
-    reserved = WayDraw("train", "reservation", (machines(h100(), 5),), doubtful=True)
-    report = judge(live=region(), ways=(reserved,))
+    reserved = OfferDraw("train", "reservation", (machines(h100(), 5),), doubtful=True)
+    report = judge(live=region(), offers=(reserved,))
     assert report.errors == ()
-    found = report.ways["train"]["reservation"]
+    found = report.offers["train"]["reservation"]
     assert found.available
     assert found.why.startswith("it may not start, no page says whether it draws quota: quota: ")
     assert "needs 40, limit 32" in found.why
     assert row(report, H100) == (None, 40, 32, 0, "ok")
 
 
-def test_the_stacks_own_pools_are_no_others_of_its_ways() -> None:  # D2
-    own, way = h100(), WayDraw("train", "on-demand", (machines(h100(), 1),))
+def test_the_stacks_own_pools_are_no_others_of_its_offers() -> None:  # D2
+    own, name = h100(), OfferDraw("train", "on-demand", (machines(h100(), 1),))
     alive = region(cluster("h100-1a2b3c4", own, replicas=2), cluster("theirs", own, replicas=1))
-    report = judge(wanted("h100", own, lives=True), live=alive, ways=(way,))
+    report = judge(wanted("h100", own, lives=True), live=alive, offers=(name,))
     assert [line.others for line in report.lines if line.metric == H100] == [8, 8]
 
 
@@ -367,9 +369,9 @@ def test_cannot_tell_names_api_and_role_once() -> None:  # P5
     assert "cloudquotas.googleapis.com" in warning and "roles/cloudquotas.viewer" in warning
 
 
-def test_a_way_that_cannot_be_judged_stays_and_says_so() -> None:  # P5: never a refusal
-    way = judge(live=Live((), (), DENIED, None), ways=(SPOT,), preview=True).ways["train"]["spot"]
-    assert way.available and way.why.startswith("quota not checked: ")
+def test_an_offer_that_cannot_be_judged_stays_and_says_so() -> None:  # P5: never a refusal
+    name = judge(live=Live((), (), DENIED, None), offers=(SPOT,), preview=True).offers["train"]["spot"]
+    assert name.available and name.why.startswith("quota not checked: ")
 
 
 def test_an_inferred_metric_that_is_not_listed_is_not_held_against_anybody() -> None:
@@ -397,7 +399,7 @@ def test_nothing_read_on_purpose_is_one_warning() -> None:
 
 def test_warn_says_everything_and_stops_nothing() -> None:  # D2
     live = region(nvidia_h100_gpus=0)
-    report = judge(wanted("h100", h100()), live=live, ways=(SPOT,), mode="warn", strict=True)
+    report = judge(wanted("h100", h100()), live=live, offers=(SPOT,), mode="warn", strict=True)
     assert report.errors == ()
     assert any("short by 8" in warning for warning in report.warnings)
     assert any("no way left" in warning for warning in report.warnings)

@@ -109,11 +109,11 @@ def pipeline(model: Mapping[str, Any] | None = None, **changes: Any) -> dict[str
     }
 
 
-def broken(body: Mapping[str, Any], way: str = "", **place: Any) -> tuple[Breach, ...]:
+def broken(body: Mapping[str, Any], capacity_type: str = "", **place: Any) -> tuple[Breach, ...]:
     """What a request breaks; its kind is read off its keys."""
     kinds = {"jobSpec": "custom-job", "trialJobSpec": "hyperparameter-tuning-job"}
     kind = next((kind for key, kind in kinds.items() if key in body), "training-pipeline")
-    return check(kind, way, deepcopy(dict(body)), **{"region": "us-central1", **place})
+    return check(kind, capacity_type, deepcopy(dict(body)), **{"region": "us-central1", **place})
 
 
 V5E = {"machineType": "ct5lp-hightpu-4t", "tpuTopology": "2x2"}
@@ -156,7 +156,7 @@ class Example:
     bad: dict[str, Any]
     words: str
     good: tuple[dict[str, Any], ...]
-    way: str = ""
+    capacity_type: str = ""
     place: dict[str, Any] = field(default_factory=dict)
 
 

@@ -19,11 +19,11 @@ EXAMPLES = tuple(
 
 @pytest.mark.parametrize(("rule", "example"), EXAMPLES, ids=[f"{rule}-{n}" for n, (rule, _) in enumerate(EXAMPLES)])
 def test_a_rule_finds_what_breaks_it_and_nothing_else(rule: str, example: Example) -> None:
-    found = broken(example.bad, example.way, **example.place)
+    found = broken(example.bad, example.capacity_type, **example.place)
     assert {breach.rule.id for breach in found} == {rule}, [str(breach) for breach in found]
     assert example.words in "\n".join(map(str, found))
     for good in example.good:
-        assert [str(breach) for breach in broken(good, example.way, **example.place)] == []
+        assert [str(breach) for breach in broken(good, example.capacity_type, **example.place)] == []
 
 
 def test_every_rule_has_its_examples() -> None:

@@ -21,7 +21,7 @@ TEMPLATE = """
         summary="Trains",
         code=Package(folder="jobs/train", module="train.task", image="us-docker.pkg.dev/vertex-ai/training/sk:latest"),
         worker_pools=(WorkerPool(role="workers", machine="n1-standard-8", disk=Disk("pd-ssd", 100), replicas=1),),
-        ways=("pool",),
+        capacity_types=("pool",),
     )
 """
 GOOD = with_pool("machine: n1-standard-8\nreplicas: {min: 1, max: 4}") + "  slipway:templates: [train]\n"
@@ -135,7 +135,7 @@ def test_json_stands_alone_on_stdout(checkout: Path) -> None:
     (checkout / "stacks" / "Pulumi.dev.yaml").write_text(with_config("slipway:quota: {mode: request}"))
     result = run("--output", "json")
     found = json.loads(result.stdout)
-    assert result.exit_code == 2 and (found["schema"], found["kind"]) == (1, "check") and not found["ok"]
+    assert result.exit_code == 2 and (found["schema"], found["kind"]) == (2, "check") and not found["ok"]
     assert found["stacks"][1] == {
         "stack": "prod",
         "file": "stacks/Pulumi.prod.yaml",

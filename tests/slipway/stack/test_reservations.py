@@ -1,4 +1,4 @@
-"""Reservations by name, for the way of that name; and who may run code of their own. # Z6 N11"""
+"""Reservations by name, for the capacity type of that name; and who may run code of their own. # Z6 N11"""
 
 import pytest
 
@@ -67,6 +67,6 @@ def test_a_stack_says_whether_code_may_be_replaced(word: str) -> None:  # N11
 
 
 @pytest.mark.parametrize("key", ["spot", "flexStart", "reservation"])
-def test_a_pool_has_no_way_of_its_own(key: str) -> None:
+def test_a_pool_has_no_capacity_type_of_its_own(key: str) -> None:
     finding = only(with_pool(f"machine: n1-standard-8\nreplicas: 1\n{key}: true"))
-    assert "way of job templates" in finding.fix
+    assert "capacity type of job templates" in finding.fix

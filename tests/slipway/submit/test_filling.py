@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slipway.catalog.model import Catalog, Scalar, Template, Way
+from slipway.catalog.model import Catalog, Offer, Scalar, Template
 from slipway.errors import ConfigError
 from slipway.money import UNKNOWN
 from slipway.submit.filling import fill
@@ -34,8 +34,8 @@ REQUEST: dict[str, Any] = {
 
 
 def filled(values: dict[str, Scalar], user: str = "Ada") -> dict[str, Any]:
-    way = Way("pool", True, "", "cpu", (), UNKNOWN, REQUEST)
-    return fill(CATALOG, TEMPLATE, way, values, request_id="r1", user=user)
+    offer = Offer("pool", True, "", "cpu", (), UNKNOWN, REQUEST)
+    return fill(CATALOG, TEMPLATE, offer, values, request_id="r1", user=user)
 
 
 def test_names_labels_and_places_are_filled() -> None:

@@ -1,12 +1,12 @@
-"""Whether quota has room for a job beside the pools, by the metrics that its way draws."""
+"""Whether quota has room for a job beside the pools, by the metrics that its offer draws."""
 
-from slipway.catalog.model import Catalog, Template, Way
+from slipway.catalog.model import Catalog, Offer, Template
 from slipway.cloud.kinds import CUSTOM_JOB
 from slipway.cloud.resources import CustomJob, PersistentResource
 from slipway.money import UNKNOWN
 from slipway.submit.filling import Extras
 from slipway.submit.headroom import Limits, NotChecked, beside
-from slipway.submit.options import Option, Prepared
+from slipway.submit.options import Candidate, Prepared
 from slipway.submit.verdict import Outcome, Verdict
 
 from .conftest import N1, cluster, demand, job, pool
@@ -24,18 +24,18 @@ def verdict(
     beside_clusters: tuple[PersistentResource, ...] = (),
     wait: float | None = None,
 ) -> Verdict:
-    way = Way(by, True, "", "", (), UNKNOWN, {"jobSpec": {"scheduling": {"maxWaitDuration": "86400s"}}})
+    offer = Offer(by, True, "", "", (), UNKNOWN, {"jobSpec": {"scheduling": {"maxWaitDuration": "86400s"}}})
     prepared = Prepared(CATALOG, TEMPLATE, CUSTOM_JOB, {}, (), "", Extras())
-    option = Option(way, CUSTOM_JOB, THREE, wait)
-    return beside(option, "us-central1", limits, active, beside_clusters, prepared)
+    candidate = Candidate(offer, CUSTOM_JOB, THREE, wait)
+    return beside(candidate, "us-central1", limits, active, beside_clusters, prepared)
 
 
 def judged(
     limits: Limits, active: tuple[CustomJob, ...] | None, clusters: tuple[PersistentResource, ...] | None
 ) -> Verdict:
-    way = Way("spot", True, "", "", (), UNKNOWN, {})
+    offer = Offer("spot", True, "", "", (), UNKNOWN, {})
     prepared = Prepared(CATALOG, TEMPLATE, CUSTOM_JOB, {}, (), "", Extras())
-    return beside(Option(way, CUSTOM_JOB, THREE, None), "us-central1", limits, active, clusters, prepared)
+    return beside(Candidate(offer, CUSTOM_JOB, THREE, None), "us-central1", limits, active, clusters, prepared)
 
 
 def test_quota_suffices() -> None:
@@ -93,7 +93,7 @@ def test_without_the_role_it_is_not_checked_and_never_refused() -> None:  # P5
 
 
 def test_a_limit_without_what_is_in_use_is_not_called_enough() -> None:
-    """Nor is a way of which no limit is known at all."""
+    """Nor is an offer of which no limit is known at all."""
     unread = "cannot tell whether quota suffices: the limits do, what is in use could not be read"
     for active, clusters in ((None, ()), ((), None)):
         found = judged({CPUS: 24}, active, clusters)

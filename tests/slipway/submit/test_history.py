@@ -14,11 +14,11 @@ from slipway.submit.verdict import Outcome, Verdict
 from .conftest import NOW, job
 
 
-def earlier(seconds: float | None, *, way: str = "pool", on: str = "cpu-1", days: float = 1) -> CustomJob:
+def earlier(seconds: float | None, *, capacity_type: str = "pool", on: str = "cpu-1", days: float = 1) -> CustomJob:
     """A job made so many days ago that started after ``seconds``, or never."""
     made = NOW - timedelta(days=days)
     start = None if seconds is None else made + timedelta(seconds=seconds)
-    return replace(job(on=on), create_time=made, start_time=start, labels={"slipway-way": way})
+    return replace(job(on=on), create_time=made, start_time=start, labels={"slipway-capacity-type": capacity_type})
 
 
 def test_the_range_is_from_the_shortest_to_the_longest_wait() -> None:  # Z3, N9
@@ -43,14 +43,14 @@ def test_fewer_than_three_say_nothing() -> None:  # N9
 @pytest.mark.parametrize(
     "other",
     [
-        earlier(9999, way="spot"),
+        earlier(9999, capacity_type="spot"),
         earlier(9999, on="cpu-2"),
         earlier(9999, days=31),
         earlier(None),
         replace(earlier(9999), create_time=None),
         replace(earlier(9999), labels={}),
     ],
-    ids=["another way", "another cluster", "too old", "never started", "no creation", "not ours"],
+    ids=["another capacity_type", "another cluster", "too old", "never started", "no creation", "not ours"],
 )
 def test_what_is_not_comparable_is_left_out(other: CustomJob) -> None:
     assert waits([earlier(1), other, earlier(2), earlier(3)], "pool", "cpu-1", NOW) == Waits(1, 3, 3)
@@ -58,7 +58,7 @@ def test_what_is_not_comparable_is_left_out(other: CustomJob) -> None:
 
 @given(st.lists(st.floats(0, 86400), max_size=20))
 def test_nothing_is_said_that_was_not_seen(seconds: list[float]) -> None:
-    found = waits([earlier(one, way="spot", on="") for one in seconds], "spot", "", NOW)
+    found = waits([earlier(one, capacity_type="spot", on="") for one in seconds], "spot", "", NOW)
     if found is None:
         assert len(seconds) < 3
     else:
@@ -68,7 +68,7 @@ def test_nothing_is_said_that_was_not_seen(seconds: list[float]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("way", "outcome", "told"),
+    ("capacity_type", "outcome", "told"),
     [
         ("pool", Outcome.SCALES, True),
         ("pool", Outcome.FULL, True),
@@ -82,11 +82,11 @@ def test_nothing_is_said_that_was_not_seen(seconds: list[float]) -> None:
         ("on-demand", Outcome.BESIDE, False),
     ],
 )
-def test_the_range_stands_where_machines_are_waited_for(way: str, outcome: Outcome, told: bool) -> None:
+def test_the_range_stands_where_machines_are_waited_for(capacity_type: str, outcome: Outcome, told: bool) -> None:
     verdict = Verdict(outcome, "the verdict", ("why",), holder="somebody")
     said = "the verdict (here: 4–9 min, 11 times in 30 days)" if told else "the verdict"
-    assert with_waits(verdict, way, Waits(240, 540, 11)) == replace(verdict, text=said)
-    assert with_waits(verdict, way, None) == verdict
+    assert with_waits(verdict, capacity_type, Waits(240, 540, 11)) == replace(verdict, text=said)
+    assert with_waits(verdict, capacity_type, None) == verdict
 
 
 def test_only_the_stacks_jobs_of_the_template_are_asked_for() -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slipway.catalog.model import Catalog, Cluster, Template, Way
+from slipway.catalog.model import Catalog, Cluster, Offer, Template
 from slipway.cloud.failures import CloudError
 from slipway.errors import AnswerUnknown, Cancelled
 from slipway.money import UNKNOWN
@@ -95,22 +95,22 @@ def catalog(*, launcher: bool) -> Catalog:
     code = {"pythonPackageSpec": package} if launcher else {"containerSpec": {"imageUri": "digits@sha256:1"}}
     machine = {"machineSpec": {"machineType": "n1-standard-4"}, "replicaCount": 1, **code}
 
-    def way(name: str, cluster: str, wait: float | None, **scheduling: str) -> Way:
+    def offer(name: str, cluster: str, wait: float | None, **scheduling: str) -> Offer:
         place = {"persistentResourceId": "cpu-1"} if cluster else {"scheduling": scheduling}
         labels = {"slipway-request": "${slipway.request}", "slipway-stack": "local", "slipway-template": "digits"}
         request = {
             "displayName": "${slipway.job}",
-            "labels": {**labels, "slipway-way": name},
+            "labels": {**labels, "slipway-capacity-type": name},
             "jobSpec": {"workerPoolSpecs": [machine], **place},
         }
-        return Way(name, True, "", cluster, ("workers",) if cluster else (), UNKNOWN, request, wait=wait)
+        return Offer(name, True, "", cluster, ("workers",) if cluster else (), UNKNOWN, request, wait=wait)
 
-    ways = (
-        way("pool", "cpu", 60.0),
-        way("spot", "", 30.0, strategy="SPOT"),
-        way("on-demand", "", None, strategy="STANDARD"),
+    offers = (
+        offer("pool", "cpu", 60.0),
+        offer("spot", "", 30.0, strategy="SPOT"),
+        offer("on-demand", "", None, strategy="STANDARD"),
     )
-    template = Template("digits", "", "custom-job", ("main",), (), ways)
+    template = Template("digits", "", "custom-job", ("main",), (), offers)
     return Catalog(
         "local",
         "p",

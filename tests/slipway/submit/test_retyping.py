@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slipway.catalog.model import Catalog, Parameter, Template, Way
+from slipway.catalog.model import Catalog, Offer, Parameter, Template
 from slipway.cloud.kinds import CUSTOM_JOB
 from slipway.money import Price
 from slipway.submit.filling import fill
@@ -21,20 +21,20 @@ MACHINE = {"machineType": "n1-standard-4"}
 def catalog(
     *parameters: Parameter, args: list[str], replicas: str = "1", when: Mapping[str, Any] | None = None
 ) -> Catalog:
-    labels = {"slipway-template": "digits", "slipway-way": "spot", "slipway-request": "${slipway.request}"}
+    labels = {"slipway-template": "digits", "slipway-capacity-type": "spot", "slipway-request": "${slipway.request}"}
     spec = {"machineSpec": MACHINE, "replicaCount": replicas, "containerSpec": {"args": args}}
     output = {"outputUriPrefix": "${slipway.output}"}
     job_spec = {"workerPoolSpecs": [spec], "baseOutputDirectory": output}
     request = {"displayName": "${slipway.job}", "labels": labels, "jobSpec": job_spec}
-    way = Way("spot", True, "", "", (), Price(Decimal(1)), request, when=when or {})
-    template = Template("digits", "", "custom-job", ("main",), parameters, (way,))
+    offer = Offer("spot", True, "", "", (), Price(Decimal(1)), request, when=when or {})
+    template = Template("digits", "", "custom-job", ("main",), parameters, (offer,))
     return Catalog("dev", "p", "r", "", False, "w", "t", {}, (), {"digits": template})
 
 
 def sent(of: Catalog, **values: Any) -> Retyped:
     """Read back out of the JSON of the job that these values make; whole numbers come back as texts."""
     template = of.templates["digits"]
-    body = fill(of, template, template.ways[0], values, request_id="r1", user="ada")
+    body = fill(of, template, template.offers[0], values, request_id="r1", user="ada")
     read = json.loads(json.dumps(body), parse_int=str)
     found = retyped(of, CUSTOM_JOB, read)
     assert found
@@ -78,9 +78,9 @@ def test_variants_with_the_same_machines_are_told_apart_by_what_else_the_request
     size = Parameter("size", "str", False, "2b", choices=("2b", "27b"))
     fast = Parameter("fast", "bool", False, False)
     one = catalog(size, fast, args=["--size=${size}"], when={"size": ("27b",), "fast": (False,)})
-    template, way = one.templates["digits"], one.templates["digits"].ways[0]
-    other = replace(way, when={"size": ("2b",), "fast": (True,)})
-    both = replace(one, templates={"digits": replace(template, ways=(way, other))})
+    template, offer = one.templates["digits"], one.templates["digits"].offers[0]
+    other = replace(offer, when={"size": ("2b",), "fast": (True,)})
+    both = replace(one, templates={"digits": replace(template, offers=(offer, other))})
     body = fill(both, template, other, {"size": "2b", "fast": True}, request_id="r", user="")
     found = retyped(both, CUSTOM_JOB, body)
     assert found and found.words() == ["-p", "fast=true"]
@@ -88,14 +88,14 @@ def test_variants_with_the_same_machines_are_told_apart_by_what_else_the_request
 
 def test_a_value_that_the_template_takes_no_more_is_unknown() -> None:
     old = catalog(TREES, args=["${trees}"])
-    body = fill(old, old.templates["digits"], old.templates["digits"].ways[0], {"trees": 9}, request_id="r", user="")
+    body = fill(old, old.templates["digits"], old.templates["digits"].offers[0], {"trees": 9}, request_id="r", user="")
     body["jobSpec"]["workerPoolSpecs"][0]["containerSpec"]["args"] = ["many"]
     found = retyped(old, CUSTOM_JOB, body)
     assert found and found.unknown == ("trees",)
 
 
-def test_a_job_of_no_template_or_by_a_way_that_is_gone() -> None:
+def test_a_job_of_no_template_or_by_an_offer_that_is_gone() -> None:
     now = catalog(TREES, args=[])
-    assert retyped(now, CUSTOM_JOB, {"labels": {"slipway-template": "other", "slipway-way": "spot"}}) is None
-    assert retyped(now, CUSTOM_JOB, {"labels": {"slipway-template": "digits", "slipway-way": "pool"}}) is None
+    assert retyped(now, CUSTOM_JOB, {"labels": {"slipway-template": "other", "slipway-capacity-type": "spot"}}) is None
+    assert retyped(now, CUSTOM_JOB, {"labels": {"slipway-template": "digits", "slipway-capacity-type": "pool"}}) is None
     assert retyped(now, CUSTOM_JOB, {}) is None

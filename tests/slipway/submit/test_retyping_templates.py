@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from slipway.catalog.model import Catalog, Parameter, Scalar, Template, Way
+from slipway.catalog.model import Catalog, Offer, Parameter, Scalar, Template
 from slipway.catalog.reading import read
 from slipway.cloud.kinds import KINDS
 from slipway.cluster import ClusterSpec, Disk, PoolSpec
-from slipway.quota import WayVerdict
+from slipway.quota import OfferVerdict
 from slipway.submit.filling import fill
 from slipway.submit.retyping import retyped
 from slipway.template.compile import Setting
@@ -28,7 +28,7 @@ def catalog_of(name: str) -> Catalog:
     """As preview would publish it, with quota for all."""
     (template,) = load((name,), FOLDER)
     offers = prove(template, (CPU,), region="us-central1")
-    verdicts = {draw.way: WayVerdict(True) for draw in draws(template, offers)}
+    verdicts = {draw.label: OfferVerdict(True) for draw in draws(template, offers)}
     packages = dict.fromkeys(template.packages, "packages/code.tar.gz")
     pools: dict[str, Any] = {
         pool.name: {
@@ -44,7 +44,7 @@ def catalog_of(name: str) -> Catalog:
         for pool in CPU.pools
     }
     document = {
-        "schema": 1,
+        "schema": 2,
         "stack": "dev",
         "project": "acme",
         "region": "us-central1",
@@ -59,10 +59,10 @@ def catalog_of(name: str) -> Catalog:
     return read(json.dumps(document), "test")
 
 
-def unusual(parameter: Parameter, way: Way) -> Scalar:
-    """A value that the way stands for, another than the default where there is one."""
-    if parameter.name in way.when:
-        return way.when[parameter.name][-1]
+def unusual(parameter: Parameter, offer: Offer) -> Scalar:
+    """A value that the offer stands for, another than the default where there is one."""
+    if parameter.name in offer.when:
+        return offer.when[parameter.name][-1]
     if parameter.choices:
         return parameter.choices[-1]
     if parameter.type == "bool":
@@ -73,11 +73,12 @@ def unusual(parameter: Parameter, way: Way) -> Scalar:
     return int(most) if parameter.type == "int" else most
 
 
-def stands(template: Template, way: Way, values: Any) -> Way:
+def stands(template: Template, offer: Offer, values: Any) -> Offer:
     return next(
         one
-        for one in template.ways
-        if (one.way, one.kind) == (way.way, way.kind) and all(values[name] in all_ for name, all_ in one.when.items())
+        for one in template.offers
+        if (one.capacity_type, one.kind) == (offer.capacity_type, offer.kind)
+        and all(values[name] in all_ for name, all_ in one.when.items())
     )
 
 
@@ -85,11 +86,11 @@ def stands(template: Template, way: Way, values: Any) -> Way:
 def test_what_is_typed_again_makes_the_same_request(name: str) -> None:
     catalog = catalog_of(name)
     template = catalog.templates[name]
-    for way in template.ways:
-        values = {one.name: unusual(one, way) for one in template.parameters}
-        body = fill(catalog, template, way, values, request_id="r1", user="ada")
+    for offer in template.offers:
+        values = {one.name: unusual(one, offer) for one in template.parameters}
+        body = fill(catalog, template, offer, values, request_id="r1", user="ada")
         # The service gives whole numbers back as texts.
-        found = retyped(catalog, KINDS[way.kind], json.loads(json.dumps(body), parse_int=str))
-        assert found and not found.unknown, (name, way.way, way.when)
-        again = stands(template, way, found.values)
+        found = retyped(catalog, KINDS[offer.kind], json.loads(json.dumps(body), parse_int=str))
+        assert found and not found.unknown, (name, offer.capacity_type, offer.when)
+        again = stands(template, offer, found.values)
         assert fill(catalog, template, again, found.values, request_id="r1", user="ada") == body

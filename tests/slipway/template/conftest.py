@@ -42,6 +42,6 @@ def template(**changes: Any) -> JobTemplate:
             Parameter("workers", int, default=2, min=1, max=16),
             Parameter("trees", int, default=200, min=1),
         ),
-        "ways": ("pool", "spot"),
+        "offers": ("pool", "spot"),
     }
     return JobTemplate(**{**parts, **changes})

@@ -1,4 +1,4 @@
-"""What preview publishes is what the service takes: every kind by every way, posted to the local cloud.
+"""What preview publishes is what the service takes: every kind by every capacity type, posted to the local cloud.
 
 # D3 N3 W1 W2 W5 X1 Z1 Z6
 The local cloud has the service's rules from their source, and knows nothing of `slipway.rules`.
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from slipway.quota import WayVerdict
+from slipway.quota import OfferVerdict
 from slipway.reservation import Reservation
 from slipway.template import (
     Condition,
@@ -54,7 +54,7 @@ H100 = (
 )
 TEMPLATE = JobTemplate(
     name="everything",
-    summary="each kind by each way",
+    summary="each kind by each capacity type",
     code=Package("jobs/nap", "nap.task", "us-docker.pkg.dev/vertex-ai/training/no-such-cpu.1-0:latest"),
     worker_pools=(
         WorkerPool("chief", "n1-standard-4", args=("--size=${size}", "--output=${slipway.output}", "--rate=0.1")),
@@ -66,7 +66,7 @@ TEMPLATE = JobTemplate(
         Parameter("judges", int, default=2, min=1, max=4),
         Parameter("trials", int, default=4, min=1, max=9),
     ),
-    ways=("pool", "spot", "on-demand"),
+    capacity_types=("pool", "spot", "on-demand"),
     variants=(Variant({"size": "large"}, H100, ("flex-start", "spot", "on-demand", "reservation")),),
     scheduling=Scheduling(max_wait_s=0, restart_job_on_worker_restart=True),
     study=Study(
@@ -139,27 +139,31 @@ def setting(roomy: LocalCloud) -> Setting:
     )
 
 
-def ways() -> list[tuple[str, str, str]]:
+def capacity_types() -> list[tuple[str, str, str]]:
     offers = prove(TEMPLATE, (CPU,), region=REGION, reservations={"h100": Reservation(PATH)})
-    return [(offer.kind, offer.way, "large" if "size=large" in offer.label else "small") for offer in offers]
+    return [(offer.kind, offer.capacity_type, "large" if "size=large" in offer.label else "small") for offer in offers]
 
 
 def published(setting: Setting) -> list[dict[str, Any]]:
     offers = prove(TEMPLATE, (CPU,), region=REGION, reservations=setting.reservations)
-    verdicts = {draw.way: WayVerdict(not draw.refusal, draw.refusal) for draw in draws(TEMPLATE, offers)}
+    verdicts = {draw.label: OfferVerdict(not draw.refusal, draw.refusal) for draw in draws(TEMPLATE, offers)}
     found: list[dict[str, Any]] = template_entry(
         TEMPLATE, offers, verdicts, setting, {TEMPLATE.packages[0]: "p.tar.gz"}
-    )["ways"]
-    assert all(way["available"] for way in found)
+    )["offers"]
+    assert all(offer["available"] for offer in found)
     return found
 
 
-@pytest.mark.parametrize(("kind", "way", "size"), ways())
-def test_the_service_takes_the_request(cloud: LocalCloud, setting: Setting, kind: str, way: str, size: str) -> None:
+@pytest.mark.parametrize(("kind", "capacity_type", "size"), capacity_types())
+def test_the_service_takes_the_request(
+    cloud: LocalCloud, setting: Setting, kind: str, capacity_type: str, size: str
+) -> None:
     (entry,) = (
-        one for one in published(setting) if (one["kind"], one["way"]) == (kind, way) and size in one["when"]["size"]
+        one
+        for one in published(setting)
+        if (one["kind"], one["capacityType"]) == (kind, capacity_type) and size in one["when"]["size"]
     )
-    name = f"everything-{kind}-{way}-{size}"
+    name = f"everything-{kind}-{capacity_type}-{size}"
     values = {
         **usual_values(TEMPLATE),
         "size": size,
@@ -169,8 +173,8 @@ def test_the_service_takes_the_request(cloud: LocalCloud, setting: Setting, kind
     made = cloud.rest("POST", f"{HOME}/{COLLECTIONS[kind]}", fill(entry["request"], values))
     spec = made["jobSpec"] if kind == "custom-job" else made.get("trialJobSpec", made.get("trainingTaskInputs"))
     assert made["displayName"] == name
-    assert made["labels"]["slipway-way"] == way
-    if way == "flex-start":
+    assert made["labels"]["slipway-capacity-type"] == capacity_type
+    if capacity_type == "flex-start":
         assert spec["scheduling"]["maxWaitDuration"] == "0s"
     collection = COLLECTIONS[kind]
     cloud.rest("POST", f"{HOME}/{collection}/{made['name'].rsplit('/', 1)[-1]}:cancel", {})

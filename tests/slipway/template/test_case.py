@@ -1,4 +1,5 @@
-"""Parameters choose machine and way: for any values exactly one case stands, the first variant that fits. # Z1"""
+"""Parameters choose machine and capacity type: for any values exactly one case stands, the first variant that fits. #
+Z1"""
 
 from itertools import product
 from typing import Any
@@ -35,14 +36,20 @@ def test_without_variants_the_templates_own_machines_always_stand() -> None:
     asked = template()
     (only,) = cases(asked)
     assert (only, str(only)) == (Case(), "")
-    assert (only.worker_pools(asked), only.ways(asked)) == (asked.worker_pools, asked.ways)
+    assert (only.worker_pools(asked), only.capacity_types(asked)) == (asked.worker_pools, asked.capacity_types)
 
 
-def test_a_variant_brings_its_machines_and_ways_and_leaves_the_rest_to_the_template() -> None:
-    asked = varied(Variant({"size": "27b"}, LARGE, ("flex-start",)), Variant({"gpu": "H100"}, ways=("on-demand",)))
+def test_a_variant_brings_its_machines_and_capacity_types_and_leaves_the_rest_to_the_template() -> None:
+    asked = varied(
+        Variant({"size": "27b"}, LARGE, ("flex-start",)), Variant({"gpu": "H100"}, capacity_types=("on-demand",))
+    )
     largest, gpu, own = cases(asked)
-    assert (str(largest), largest.worker_pools(asked), largest.ways(asked)) == ("size=27b", LARGE, ("flex-start",))
-    assert (str(gpu), gpu.worker_pools(asked), gpu.ways(asked)) == (
+    assert (str(largest), largest.worker_pools(asked), largest.capacity_types(asked)) == (
+        "size=27b",
+        LARGE,
+        ("flex-start",),
+    )
+    assert (str(gpu), gpu.worker_pools(asked), gpu.capacity_types(asked)) == (
         "size=2b or 9b, gpu=H100",
         (CHIEF,),
         ("on-demand",),
@@ -51,7 +58,7 @@ def test_a_variant_brings_its_machines_and_ways_and_leaves_the_rest_to_the_templ
 
 
 def test_the_templates_own_machines_stand_in_no_case_when_the_variants_leave_none() -> None:
-    asked = varied(Variant({"quick": True}, LARGE), Variant({"quick": False}, ways=("on-demand",)))
+    asked = varied(Variant({"quick": True}, LARGE), Variant({"quick": False}, capacity_types=("on-demand",)))
     assert [str(case) for case in cases(asked)] == ["quick=True", "quick=False"]
 
 
@@ -65,7 +72,7 @@ WHEN = st.fixed_dictionaries(
 
 @given(st.lists(WHEN, max_size=4))
 def test_for_any_values_exactly_one_case_stands_and_it_is_the_first_that_fits(whens: list[dict[str, Any]]) -> None:
-    variants = tuple(Variant(when, ways=("on-demand",)) for when in whens)
+    variants = tuple(Variant(when, capacity_types=("on-demand",)) for when in whens)
     found = cases(varied(*variants))
     for combination in product(*CHOICES.values()):
         values = dict(zip(CHOICES, combination, strict=True))
@@ -83,7 +90,7 @@ def test_for_any_values_exactly_one_case_stands_and_it_is_the_first_that_fits(wh
         (Variant({"size": "70b"}, LARGE), "size '70b' is none of 2b, 9b, 27b"),
         (Variant({"size": "2b"}), "it changes nothing"),
         (Variant({"size": "2b"}, (WorkerPool("chief", "n1-standard-9"),)), "variant 1: worker pool 'chief': unknown"),
-        (Variant({"size": "2b"}, ways=("flex",)), "variant 1: ways: unknown 'flex'"),
+        (Variant({"size": "2b"}, capacity_types=("flex",)), "variant 1: capacity_types: unknown 'flex'"),
     ],
 )
 def test_a_variant_that_makes_no_sense_is_told(variant: Variant, words: str) -> None:

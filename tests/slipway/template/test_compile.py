@@ -25,7 +25,7 @@ def test_the_request_on_a_pool() -> None:  # P1
         "slipway-stack": "dev",
         "slipway-commit": "3f9c2e1",
         "slipway-commit-dirty": "false",
-        "slipway-way": "pool",
+        "slipway-capacity-type": "pool",
         "slipway-request": "${slipway.request}",
     }
     changed = request(template(), "pool", replace(SETTING, dirty=True), {CODE: URI}, "cpu")
@@ -61,13 +61,13 @@ def test_spot_names_its_strategy_and_no_cluster() -> None:
     assert "persistentResourceId" not in spec
 
 
-@pytest.mark.parametrize("way", ["pool", "spot"])
-def test_the_request_is_canonical_json_of_the_official_type(way: str) -> None:  # D9
+@pytest.mark.parametrize("capacity_type", ["pool", "spot"])
+def test_the_request_is_canonical_json_of_the_official_type(capacity_type: str) -> None:  # D9
     """Through the message and back it is the same, so no field is misspelt, renamed or dropped."""
     gpu = WorkerPool("chief", "n1-standard-8", Disk("pd-ssd", 200), "NVIDIA_TESLA_T4", 2, args=("${rate}", "${name}"))
     parameters = (Parameter("rate", float, min=0.5), Parameter("name", str, choices=("a",)))
     for asked in (template(), template(worker_pools=(gpu,), parameters=parameters)):
-        body = request(asked, way, SETTING, {CODE: URI}, "cpu" if way == "pool" else None)
+        body = request(asked, capacity_type, SETTING, {CODE: URI}, "cpu" if capacity_type == "pool" else None)
         assert MessageToDict(check(asked, body)) == fill(body, usual_values(asked))
 
 

@@ -1,4 +1,4 @@
-"""Every kind of job by every way, as the official messages have it. # D3 D9 W1 W2 W5 W8 Z4 Z6 X1 P4"""
+"""Every kind of job by every capacity type, as the official messages have it. # D3 D9 W1 W2 W5 W8 Z4 Z6 X1 P4"""
 
 from dataclasses import replace
 from typing import Any
@@ -65,22 +65,24 @@ def digits(**changes: Any) -> JobTemplate:
         "worker_pools": (CHIEF,),
         "parameters": (Parameter("trials", int, default=8, min=1, max=20),),
         "kinds": ("custom-job", "hyperparameter-tuning-job", "training-pipeline"),
-        "ways": ("flex-start", "spot", "on-demand", "reservation"),
+        "offers": ("flex-start", "spot", "on-demand", "reservation"),
         "study": STUDY,
         "model": ModelUpload("digits", "us-docker.pkg.dev/vertex-ai/prediction/sklearn-cpu.1-5:latest"),
     }
     return template(**{**parts, **changes})
 
 
-def body(asked: JobTemplate, way: str = "on-demand", kind: str = "custom-job", **more: Any) -> dict[str, Any]:
-    return request(asked, way, HERE, dict.fromkeys(asked.packages, URI), kind=kind, **more)
+def body(asked: JobTemplate, capacity_type: str = "on-demand", kind: str = "custom-job", **more: Any) -> dict[str, Any]:
+    return request(asked, capacity_type, HERE, dict.fromkeys(asked.packages, URI), kind=kind, **more)
 
 
 @pytest.mark.parametrize("kind", ["custom-job", "hyperparameter-tuning-job", "training-pipeline"])
-@pytest.mark.parametrize("way", ["flex-start", "spot", "on-demand", "reservation"])
-def test_every_kind_by_every_way_is_canonical_json_of_the_official_type(kind: str, way: str) -> None:  # D9 W5
+@pytest.mark.parametrize("capacity_type", ["flex-start", "spot", "on-demand", "reservation"])
+def test_every_kind_by_every_capacity_type_is_canonical_json_of_the_official_type(
+    kind: str, capacity_type: str
+) -> None:  # D9 W5
     asked = digits(tensorboard="7", nfs_mounts=(NfsMount("10.0.0.2", "/share", "data"),), network=NETWORK)
-    found = body(asked, way, kind)
+    found = body(asked, capacity_type, kind)
     filled = fill(found, usual_values(asked))
     if kind == "hyperparameter-tuning-job":
         filled["maxTrialCount"] = int(filled["maxTrialCount"])
@@ -88,7 +90,7 @@ def test_every_kind_by_every_way_is_canonical_json_of_the_official_type(kind: st
 
 
 @pytest.mark.parametrize(
-    ("way", "scheduling"),
+    ("capacity_type", "scheduling"),
     [
         ("flex-start", {"timeout": "86400s", "strategy": "FLEX_START", "maxWaitDuration": "86400s"}),
         ("spot", {"timeout": "86400s", "strategy": "SPOT"}),
@@ -96,8 +98,8 @@ def test_every_kind_by_every_way_is_canonical_json_of_the_official_type(kind: st
         ("reservation", {"timeout": "86400s"}),
     ],
 )
-def test_the_strategy_of_each_way(way: str, scheduling: dict[str, str]) -> None:  # W1 X1
-    assert body(digits(), way)["jobSpec"]["scheduling"] == scheduling
+def test_the_strategy_of_each_capacity_type(capacity_type: str, scheduling: dict[str, str]) -> None:  # W1 X1
+    assert body(digits(), capacity_type)["jobSpec"]["scheduling"] == scheduling
 
 
 @pytest.mark.parametrize(
@@ -119,10 +121,12 @@ def test_a_rule_that_a_template_breaks_is_an_error_with_all_of_its_breaches() ->
     asked = digits(worker_pools=(replace(CHIEF, reservation=None), small))
     with pytest.raises(ConfigError) as error:
         body(asked, "flex-start")
-    assert error.value.what == "template dask-digits: way flex-start breaks 3 of Vertex AI's rules".replace("dask-", "")
+    assert error.value.what == "template dask-digits: capacity type flex-start breaks 3 of Vertex AI's rules".replace(
+        "dask-", ""
+    )
     assert "[flex-accelerator]" in error.value.why
     assert "[flex-equal]" in error.value.why
-    assert "take flex-start out of its ways" in error.value.fix
+    assert "take flex-start out of its capacity_types" in error.value.fix
 
 
 def test_a_reservation_is_named_by_its_path() -> None:  # Z6

@@ -8,7 +8,7 @@ from slipway.deployment.revision import Revision
 from slipway.generations import Current, Plan, Retiring
 from slipway.live import LiveCluster
 from slipway.money import Price
-from slipway.quota import WayVerdict
+from slipway.quota import OfferVerdict
 from slipway.stack import Stack, WorkspaceSettings
 from slipway.template import Parameter
 from slipway.template.document import document
@@ -25,7 +25,7 @@ PLAN = Plan(
     current=(Current(CPU, "cpu-1a2b3c4", "1a2b3c4", import_=False),),
     retiring=(Retiring(LiveCluster("cpu-0000000", "RUNNING", {}, ()), "cpu", (), "jobs on it"),),
 )
-VERDICTS = {"pool": WayVerdict(True), "spot": WayVerdict(False, "quota: short by 19", lacks_quota=True)}
+VERDICTS = {"pool": OfferVerdict(True), "spot": OfferVerdict(False, "quota: short by 19", lacks_quota=True)}
 
 
 def published() -> str:
@@ -57,9 +57,9 @@ def test_the_cli_reads_what_is_published() -> None:
         ("workers", "int", 2, False),
         ("trees", "int", 200, False),
     ]
-    pool, spot = found.ways
+    pool, spot = found.offers
     assert (pool.lacks_quota, spot.lacks_quota) == (False, True)
-    assert (pool.way, pool.cluster, pool.pools, pool.available) == ("pool", "cpu", ("head", "workers"), True)
+    assert (pool.capacity_type, pool.cluster, pool.pools, pool.available) == ("pool", "cpu", ("head", "workers"), True)
     assert pool.price_per_hour == Price(Decimal("1.1728"))  # one n1-standard-4, two n1-standard-8, with their disks
     assert pool.request["jobSpec"]["persistentResourceId"] == "cpu-1a2b3c4"
     assert (spot.available, spot.why, spot.cluster) == (False, "quota: short by 19", "")
@@ -72,11 +72,11 @@ def test_a_parameter_without_default_is_required() -> None:
     assert all("default" not in parameter for parameter in entry["parameters"])
 
 
-def test_ways_beside_the_pool_draw_what_the_worker_pools_are() -> None:  # D2
+def test_offers_beside_the_pool_draw_what_the_worker_pools_are() -> None:  # D2
     asked = template()
     on_pool, spot = draws(asked, prove(asked, (CPU, cluster(name="big"))))
-    assert (on_pool.way, on_pool.replicas) == ("pool", ())
-    assert (spot.way, spot.preemptible) == ("spot", True)
+    assert (on_pool.label, on_pool.replicas) == ("pool", ())
+    assert (spot.label, spot.preemptible) == ("spot", True)
     assert [(group.machine_type, group.replicas) for group in spot.replicas] == [
         ("n1-standard-4", 1),
         ("n1-standard-8", 2),

@@ -1,4 +1,4 @@
-"""gemma2-lora on the production stack: model and accelerator choose machine and way, whatever they are. # Z1 Z3"""
+"""gemma2-lora on the production stack: model and accelerator choose machine and offer, whatever they are. # Z1 Z3"""
 
 import re
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from slipway.quota import WayVerdict
+from slipway.quota import OfferVerdict
 from slipway.stack import load as stack_file
 from slipway.stack import parse
 from slipway.template.compile import Setting
@@ -31,7 +31,7 @@ TOO_SMALL = (("9b", "L4"), ("27b", "L4"), ("27b", "A100"))
 
 @pytest.fixture(scope="module")
 def entry() -> dict[str, Any]:
-    """The template's part of the catalog that stacks/Pulumi.prod.yaml publishes: every way compiled and checked."""
+    """The template's part of the catalog that stacks/Pulumi.prod.yaml publishes: every offer compiled and checked."""
     stack = parse(stack_file(ROOT / "stacks" / "Pulumi.prod.yaml"))
     assert "gemma2-lora" in stack.templates
     (template,) = load(("gemma2-lora",), ROOT / "templates")
@@ -46,22 +46,24 @@ def entry() -> dict[str, Any]:
         clusters={cluster.name: f"{cluster.name}-1a2b3c4" for cluster in stack.clusters},
         project=stack.project,
     )
-    verdicts = {draw.way: WayVerdict(not draw.refusal, draw.refusal) for draw in draws(template, offers)}
+    verdicts = {draw.label: OfferVerdict(not draw.refusal, draw.refusal) for draw in draws(template, offers)}
     return template_entry(template, offers, verdicts, setting, dict.fromkeys(template.packages, "packages/p.tar.gz"))
 
 
 def standing(entry: Mapping[str, Any], model: str, accelerator: str) -> list[dict[str, Any]]:
     chosen = {"model": model, "accelerator": accelerator}
-    return [way for way in entry["ways"] if all(chosen[name] in allowed for name, allowed in way["when"].items())]
+    return [
+        offer for offer in entry["offers"] if all(chosen[name] in allowed for name, allowed in offer["when"].items())
+    ]
 
 
-def body(way: Mapping[str, Any]) -> dict[str, Any]:
-    spec: dict[str, Any] = way["request"]["jobSpec"]
+def body(offer: Mapping[str, Any]) -> dict[str, Any]:
+    spec: dict[str, Any] = offer["request"]["jobSpec"]
     return spec
 
 
-def machine(way: Mapping[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = body(way)["workerPoolSpecs"][0]["machineSpec"]
+def machine(offer: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = body(offer)["workerPoolSpecs"][0]["machineSpec"]
     return found
 
 
@@ -69,22 +71,24 @@ def machine(way: Mapping[str, Any]) -> dict[str, Any]:
 def test_gemma2_lora_gives_every_choice_a_machine_whose_gpus_hold_the_model_or_says_why_not(
     entry: Mapping[str, Any], model: str, accelerator: str
 ) -> None:
-    ways = standing(entry, model, accelerator)
-    assert ways
+    offers = standing(entry, model, accelerator)
+    assert offers
     if (model, accelerator) in TOO_SMALL or (model == "tiny" and accelerator != "auto"):
-        assert not any(way["available"] for way in ways)
-        assert all(re.search(r"GB of weights.*: take A100|for CPUs: take accelerator=auto", way["why"]) for way in ways)
+        assert not any(offer["available"] for offer in offers)
+        assert all(
+            re.search(r"GB of weights.*: take A100|for CPUs: take accelerator=auto", offer["why"]) for offer in offers
+        )
         return
-    assert all(way["available"] for way in ways)
-    for way in ways:
-        spec = machine(way)
+    assert all(offer["available"] for offer in offers)
+    for offer in offers:
+        spec = machine(offer)
         kind, count = MACHINES[spec["machineType"]]
         assert (spec.get("acceleratorType"), spec.get("acceleratorCount")) == (kind, count)
         assert accelerator == "auto" or (kind is not None and accelerator in kind)
 
 
 def test_gemma2_lora_has_few_cases_to_read(entry: Mapping[str, Any]) -> None:
-    assert len({str(way["when"]) for way in entry["ways"]}) == 10
+    assert len({str(offer["when"]) for offer in entry["offers"]}) == 10
 
 
 @pytest.mark.parametrize(
@@ -92,12 +96,12 @@ def test_gemma2_lora_has_few_cases_to_read(entry: Mapping[str, Any]) -> None:
     [("2b", "g2-standard-12"), ("9b", "a2-highgpu-1g"), ("27b", "a3-highgpu-8g"), ("tiny", "n1-standard-8")],
 )
 def test_gemma2_lora_takes_the_machine_that_suits_the_model(entry: Mapping[str, Any], model: str, type_: str) -> None:
-    assert {machine(way)["machineType"] for way in standing(entry, model, "auto")} == {type_}
+    assert {machine(offer)["machineType"] for offer in standing(entry, model, "auto")} == {type_}
 
 
 def test_gemma2_lora_of_27b_waits_by_flex_start_for_eight_h100_on_one_machine(entry: Mapping[str, Any]) -> None:
     flex, pool, spot = standing(entry, "27b", "auto")
-    assert (flex["way"], pool["way"], spot["way"]) == ("flex-start", "pool", "spot")
+    assert (flex["capacityType"], pool["capacityType"], spot["capacityType"]) == ("flex-start", "pool", "spot")
     (worker,) = body(flex)["workerPoolSpecs"]
     assert worker["machineSpec"] == {
         "machineType": "a3-highgpu-8g",
@@ -112,13 +116,13 @@ def test_gemma2_lora_of_27b_waits_by_flex_start_for_eight_h100_on_one_machine(en
 
 def test_gemma2_lora_tries_on_the_cpu_pool_before_it_pays_for_gpus(entry: Mapping[str, Any]) -> None:
     pool, spot = standing(entry, "tiny", "auto")
-    assert (pool["way"], pool["cluster"], pool["pools"]) == ("pool", "cpu", ["workers"])
-    assert spot["way"] == "spot"
+    assert (pool["capacityType"], pool["cluster"], pool["pools"]) == ("pool", "cpu", ["workers"])
+    assert spot["capacityType"] == "spot"
 
 
 def test_gemma2_lora_names_its_token_and_never_has_it(entry: Mapping[str, Any]) -> None:
-    for way in entry["ways"]:
-        (worker,) = body(way)["workerPoolSpecs"]
+    for offer in entry["offers"]:
+        (worker,) = body(offer)["workerPoolSpecs"]
         assert worker["pythonPackageSpec"]["env"] == [
             {"name": "HF_TOKEN__SECRET", "value": "projects/acme-ml-prod/secrets/hf-token/versions/latest"}
         ]

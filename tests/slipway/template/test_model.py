@@ -45,8 +45,8 @@ def workers(**changes: Any) -> tuple[WorkerPool, ...]:
         ({"kinds": ("hyperparameter-tuning-job",)}, "hyperparameter-tuning-job needs a study"),
         ({"study": STUDY}, "only a hyperparameter-tuning-job has one"),
         ({"model": ModelUpload("digits", "image")}, "only a training-pipeline uploads one"),
-        ({"ways": ("pool", "flex")}, "unknown 'flex'; known: pool, flex-start, spot, on-demand, reservation"),
-        ({"waits": {"flex-start": 60}}, "'flex-start' is none of the ways pool, spot"),
+        ({"offers": ("pool", "flex")}, "unknown 'flex'; known: pool, flex-start, spot, on-demand, reservation"),
+        ({"waits": {"flex-start": 60}}, "'flex-start' is none of the capacity types pool, spot"),
         ({"waits": {"pool": 0}}, "pool: 0 is no time"),
         (tuned(algorithm="annealing"), "unknown algorithm 'annealing'; known: bayesian, grid, random"),
         (tuned(measurement="mean"), "unknown measurement 'mean'"),
@@ -78,8 +78,8 @@ def workers(**changes: Any) -> tuple[WorkerPool, ...]:
         ({"code": Image(f"a/b@sha256:{'0' * 64}"), "code_flag": True}, "this template runs an image"),
         ({"secrets": {"HF_TOKEN": "hf_abc=1"}}, "never its value"),
         ({"secrets": {"A": "a"}, "env": {"A": "1"}}, "it is in env as well"),
-        ({"ways": ()}, "at least one"),
-        ({"ways": ("spot", "spot")}, "at most once"),
+        ({"offers": ()}, "at least one"),
+        ({"offers": ("spot", "spot")}, "at most once"),
         ({"timeout_s": 8 * 24 * 3600}, "timeout_s: 691200 is not between 1 and 604800 (7 days)"),
         (
             {"code": Package("jobs/dask_digits", "other.task", "image")},
@@ -135,7 +135,7 @@ def test_a_whole_number_serves_for_a_float() -> None:
 
 def test_all_problems_come_at_once() -> None:
     with pytest.raises(ConfigError) as error:
-        template(name="X", ways=(), timeout_s=0)
+        template(name="X", capacity_types=(), timeout_s=0)
     assert len(error.value.why.splitlines()) == 3
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from slipway.cluster import Disk
 from slipway.errors import ConfigError
 from slipway.template import Parameter, WorkerPool
-from slipway.template.proof import Offer, prove, prove_all
+from slipway.template.proof import Placement, prove, prove_all
 
 from .conftest import cluster, pool, template
 
@@ -23,7 +23,7 @@ def refused(*clusters: Any, **changes: Any) -> ConfigError:
 def test_each_worker_pool_finds_its_pool() -> None:  # P2 P4
     cpu = cluster()
     offers = prove(template(), (cpu,))
-    assert offers == (Offer("pool", cpu, (cpu.pool("head"), cpu.pool("workers"))), Offer("spot"))  # type: ignore[arg-type]
+    assert offers == (Placement("pool", cpu, (cpu.pool("head"), cpu.pool("workers"))), Placement("spot"))  # type: ignore[arg-type]
 
 
 def test_every_cluster_that_fits_is_offered_in_order() -> None:
@@ -33,8 +33,8 @@ def test_every_cluster_that_fits_is_offered_in_order() -> None:
     assert [offer.cluster.name for offer in offers if offer.cluster] == ["a", "b"]
 
 
-def test_a_template_without_the_way_pool_needs_none() -> None:
-    assert prove(template(ways=("spot",)), ()) == (Offer("spot"),)
+def test_a_template_without_the_capacity_type_pool_needs_none() -> None:
+    assert prove(template(capacity_types=("spot",)), ()) == (Placement("spot"),)
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,9 @@ def test_two_pools_of_one_shape_are_used_together() -> None:  # P3
 def test_an_offer_never_asks_a_pool_for_more_than_its_maximum(wanted: list[int], sizes: list[int]) -> None:  # P3
     chief = WorkerPool("chief", "n1-standard-8", args=("${trees}",))
     roles = tuple(WorkerPool(f"r{i}", "n1-standard-8", replicas=count) for i, count in enumerate(wanted))
-    asked = template(worker_pools=(chief, *roles), parameters=(Parameter("trees", int, default=1),), ways=("pool",))
+    asked = template(
+        worker_pools=(chief, *roles), parameters=(Parameter("trees", int, default=1),), capacity_types=("pool",)
+    )
     home = cluster(*(pool(f"p{i}", max=size, min=1) for i, size in enumerate(sizes)))
     counts = [1, *wanted]
     fits = any(

@@ -4,12 +4,21 @@ from ..bodies import H100, L4, N1, POD, POOL, T4, V5E, Example, custom, flex, gp
 
 EXAMPLES: tuple[tuple[str, Example], ...] = (
     ("strategy-known", Example(custom(scheduling={"strategy": "LOW_COST"}), "LOW_COST", (custom(), spot(), flex()))),
-    ("strategy-of-its-way", Example(spot(), "way on-demand has strategy STANDARD", (custom(),), way="on-demand")),
-    ("strategy-of-its-way", Example(custom(), "way spot has strategy SPOT", (spot(),), way="spot")),
-    ("strategy-of-its-way", Example(custom(), "needs a persistentResourceId", (custom(**POOL),), way="pool")),
     (
-        "strategy-of-its-way",
-        Example(custom(worker(H100)), "no worker pool names a reservation", (reserved(),), way="reservation"),
+        "strategy-of-its-type",
+        Example(spot(), "capacity type on-demand has strategy STANDARD", (custom(),), capacity_type="on-demand"),
+    ),
+    (
+        "strategy-of-its-type",
+        Example(custom(), "capacity type spot has strategy SPOT", (spot(),), capacity_type="spot"),
+    ),
+    (
+        "strategy-of-its-type",
+        Example(custom(), "needs a persistentResourceId", (custom(**POOL),), capacity_type="pool"),
+    ),
+    (
+        "strategy-of-its-type",
+        Example(custom(worker(H100)), "no worker pool names a reservation", (reserved(),), capacity_type="reservation"),
     ),
     (
         "pool-and-strategy",

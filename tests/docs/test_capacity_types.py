@@ -1,4 +1,5 @@
-"""The page about ways: its table, prices and rules are those of the code, its blocks run. # W6 W7 X7 Z6 Z8 N3"""
+"""The page about capacity types: its table, prices and rules are those of the code, its blocks run. # W6 W7 X7 Z6 Z8
+N3"""
 
 from __future__ import annotations
 
@@ -8,10 +9,11 @@ from textwrap import dedent
 
 import pytest
 
+from slipway.capacity import CAPACITY_TYPES
 from slipway.cluster import Disk
 from slipway.prices import dollars, hourly
-from slipway.quota import WayVerdict
-from slipway.rules import TABLE, WAYS
+from slipway.quota import OfferVerdict
+from slipway.rules import TABLE
 from slipway.stack import Stack, parse
 from slipway.stack.document import from_text
 from slipway.template import JobTemplate
@@ -19,7 +21,7 @@ from slipway.template.compile import Setting
 from slipway.template.entry import draws, template_entry
 from slipway.template.proof import prove
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "ways.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "capacity-types.md"
 TEXT = PAGE.read_text("utf-8")
 
 
@@ -57,28 +59,28 @@ def template() -> JobTemplate:
 
 def test_the_table_is_the_tables() -> None:
     words = {"nothing": "none", "preemptible": "preemptible GPUs", "on-demand": "on-demand GPUs", "unknown": "not doc"}
-    for name, when, quota, waits in rows("# Ways to get machines"):
-        way = WAYS[name.strip("`")]
-        assert when == way.when
-        assert quota.startswith(words[way.draws])
-        assert waits.startswith("by itself") == way.waits_by_itself
+    for name, when, quota, waits in rows("# Capacity types: where machines come from"):
+        row = CAPACITY_TYPES[name.strip("`")]
+        assert when == row.when
+        assert quota.startswith(words[row.draws])
+        assert waits.startswith("by itself") == row.waits_by_itself
     sections = re.findall(r"^## ([a-z-]+)$", TEXT, re.MULTILINE)
-    assert sections == list(WAYS)
+    assert sections == list(CAPACITY_TYPES)
 
 
 def test_the_template_of_the_page_compiles_on_the_stack_of_the_page(template: JobTemplate, stack: Stack) -> None:
     offers = prove(template, (), region=stack.region, reservations=stack.reservations)
     setting = Setting("prod", stack.region, "3f9c2e1", "c", "w", "t", {}, stack.project, stack.reservations)
-    verdicts = {draw.way: WayVerdict(not draw.refusal, draw.refusal) for draw in draws(template, offers)}
+    verdicts = {draw.label: OfferVerdict(not draw.refusal, draw.refusal) for draw in draws(template, offers)}
     entry = template_entry(template, offers, verdicts, setting, {template.packages[0]: "packages/p.tar.gz"})
-    assert [(way["way"], way["when"]["model"], way["available"]) for way in entry["ways"]] == [
+    assert [(offer["capacityType"], offer["when"]["model"], offer["available"]) for offer in entry["offers"]] == [
         ("reservation", ["27b"], True),
         ("flex-start", ["27b"], True),
         ("spot", ["2b"], True),
         ("flex-start", ["2b"], True),
         ("on-demand", ["2b"], True),
     ]
-    assert entry["ways"][1]["request"]["jobSpec"]["scheduling"]["maxWaitDuration"] == "7200s"
+    assert entry["offers"][1]["request"]["jobSpec"]["scheduling"]["maxWaitDuration"] == "7200s"
 
 
 def test_the_stack_file_of_the_page_is_right(stack: Stack) -> None:
@@ -90,7 +92,7 @@ def test_prices_are_those_of_the_book() -> None:
     for machine, *told in rows("## What a machine costs an hour"):
         type_, kind, size = re.fullmatch(r"`(\S+)`, (\S+) (\d+) GB", machine).groups()  # type: ignore[union-attr]
         disk = Disk(kind, int(size))
-        found = [hourly(type_, "us-central1", disk, way) for way in ("pool", "on-demand", "flex-start", "spot")]
+        found = [hourly(type_, "us-central1", disk, name) for name in ("pool", "on-demand", "flex-start", "spot")]
         assert told == ["unknown" if price.unknown else dollars(price, per="") for price in found]
 
 

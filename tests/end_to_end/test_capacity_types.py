@@ -1,4 +1,4 @@
-"""Kinds, ways and cases with the real engine: preview proves each, `up` publishes them. # N3 W4 W5 Z1 Z6"""
+"""Kinds, offers and cases with the real engine: preview proves each, `up` publishes them. # N3 W4 W5 Z1 Z6"""
 
 import pytest
 
@@ -8,7 +8,7 @@ pytestmark = pytest.mark.journey
 
 MANY = """
     kinds=("custom-job", "training-pipeline"),
-    ways=("pool", "on-demand"),
+    capacity_types=("pool", "on-demand"),
     variants=(
         Variant(
             {"end": "badly"},
@@ -40,24 +40,24 @@ def test_a_template_that_breaks_a_rule_is_stopped_and_every_kind_and_case_is_pro
     checkout: Checkout,
 ) -> None:
     template = checkout.folder / "templates" / "nap.py"
-    two_ways = template.read_text()
+    two_types = template.read_text()
     a_rule_that_a_template_breaks_stops_it_with_the_rule(checkout)
-    template.write_text(two_ways)
+    template.write_text(two_types)
     every_kind_and_case_is_proven_published_and_shown(checkout)
 
 
 def a_rule_that_a_template_breaks_stops_it_with_the_rule(checkout: Checkout) -> None:  # W4
-    rewrite(checkout, 'ways=("pool", "spot"),', 'ways=("pool", "flex-start"),')
+    rewrite(checkout, 'capacity_types=("pool", "spot"),', 'capacity_types=("pool", "flex-start"),')
     done = checkout.pulumi("up")
     assert done.code != 0
-    assert "template nap: way flex-start breaks 1 of Vertex AI's rules" in done.said
+    assert "template nap: capacity type flex-start breaks 1 of Vertex AI's rules" in done.said
     assert "flex-start gives L4, A100, H100, H200 and B200 machines only" in done.said
-    assert "take flex-start out of its ways" in done.said
+    assert "take flex-start out of its capacity_types" in done.said
     assert checkout.nothing_made()
 
 
 def every_kind_and_case_is_proven_published_and_shown(checkout: Checkout) -> None:  # Z1
-    rewrite(checkout, 'ways=("pool", "spot"),', MANY)
+    rewrite(checkout, 'capacity_types=("pool", "spot"),', MANY)
     preview = checkout.pulumi("preview")
     assert preview.code == 0, preview.said
     assert "  end=badly: flex-start unavailable · reservation unavailable\n" in preview.said
@@ -65,7 +65,7 @@ def every_kind_and_case_is_proven_published_and_shown(checkout: Checkout) -> Non
     assert "  as training-pipeline:\n" in preview.said
     assert "the stack declares no reservation 'h100' under slipway:reservations" in preview.said
     lacking = (
-        "quota custom_model_training_preemptible_nvidia_h100_gpus in us-central1, limit 0, makes ways unavailable: "
+        "quota custom_model_training_preemptible_nvidia_h100_gpus in us-central1, limit 0, makes offers unavailable: "
     )
     assert f"{lacking}nap needs 8 by flex-start" in " ".join(preview.said.split())  # W6
     checkout.write(reservations=RESERVED)
@@ -73,7 +73,7 @@ def every_kind_and_case_is_proven_published_and_shown(checkout: Checkout) -> Non
     shown = checkout.slipway("templates", "show", "nap")
     assert "training-pipeline   (--as training-pipeline)" in shown.out
     assert "end=badly" in shown.out
-    ways = checkout.slipway("templates", "show", "nap", "--output", "json").json["template"]["ways"]
-    reserved = next(way for way in ways if way["way"] == "reservation")
+    offers = checkout.slipway("templates", "show", "nap", "--output", "json").json["template"]["offers"]
+    reserved = next(offer for offer in offers if offer["capacityType"] == "reservation")
     assert reserved["available"]
     assert "no page says whether it draws quota" in (reserved["why"] or "")

@@ -1,4 +1,4 @@
-"""The ways to get machines: what each is, what it draws, what it costs, and how it behaves. One row each."""
+"""Capacity types: where machines come from. What each is, draws and costs, and how it behaves; one row each."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ WEEK = 7 * DAY
 
 
 @dataclass(frozen=True)
-class Way:
-    """One way.
+class CapacityType:
+    """One row: where the machines of a job come from.
 
     - `strategy`: of the job's scheduling, None where it is left out.
     - `draws`: "nothing" (a pool holds the machines), "on-demand", "preemptible" (in name only for flex-start), or
@@ -40,9 +40,11 @@ class Way:
         return self.draws == "preemptible"
 
 
+POOL, FLEX_START, SPOT, ON_DEMAND, RESERVATION = "pool", "flex-start", "spot", "on-demand", "reservation"
+
 _ROWS = (
-    Way(
-        "pool",
+    CapacityType(
+        POOL,
         "machines of a persistent resource",
         strategy=None,
         draws="nothing",
@@ -52,8 +54,8 @@ _ROWS = (
         when="short jobs, many of them, and machines that must be there",
         billing="the pool is billed for all its time, a job on it costs nothing more",
     ),
-    Way(
-        "flex-start",
+    CapacityType(
+        FLEX_START,
         "all machines at once, when they are there (Dynamic Workload Scheduler)",
         strategy="FLEX_START",
         draws="preemptible",
@@ -67,8 +69,8 @@ _ROWS = (
             "and the on-demand price"
         ),
     ),
-    Way(
-        "spot",
+    CapacityType(
+        SPOT,
         "spare machines that may be taken back at any moment",
         strategy="SPOT",
         draws="preemptible",
@@ -79,8 +81,8 @@ _ROWS = (
         billing="Compute Engine's Spot price and Vertex AI's management fee while it runs; queued or preempted is free",
         differs="every machine that Compute Engine has as Spot, TPU pods excepted; an older page named A2 and A3 alone",
     ),
-    Way(
-        "on-demand",
+    CapacityType(
+        ON_DEMAND,
         "machines of its own, made when the job starts",
         strategy="STANDARD",
         draws="on-demand",
@@ -90,8 +92,8 @@ _ROWS = (
         when="machines that are easy to get, and jobs too rare for a pool",
         billing="Vertex AI's price while it runs",
     ),
-    Way(
-        "reservation",
+    CapacityType(
+        RESERVATION,
         "machines that your project has reserved in Compute Engine",
         strategy=None,
         draws="unknown",
@@ -103,5 +105,5 @@ _ROWS = (
     ),
 )
 
-WAYS: Mapping[str, Way] = MappingProxyType({way.name: way for way in _ROWS})
+CAPACITY_TYPES: Mapping[str, CapacityType] = MappingProxyType({row.name: row for row in _ROWS})
 """By name, in no order of preference: that is a template's."""

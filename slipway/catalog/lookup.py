@@ -1,16 +1,13 @@
-"""What a submission may choose from: the template, its kinds, and the ways that stand for its parameters."""
+"""What a submission may choose from: the template, its kinds, and the offers that stand for its parameters."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
 
-from slipway.catalog.model import Catalog, Scalar, Template, Way
+from slipway.catalog.model import Catalog, Offer, Scalar, Template
 from slipway.cloud.kinds import KINDS, Kind
 from slipway.errors import ConfigError
-
-WAYS = ("pool", "flex-start", "spot", "on-demand", "reservation")
-"""Every way there is, by name."""
 
 
 def find_template(catalog: Catalog, name: str) -> Template:
@@ -44,40 +41,40 @@ def find_kind(template: Template, wanted: str | None) -> Kind:
     )
 
 
-def standing(template: Template, kind: Kind, values: Mapping[str, Scalar]) -> tuple[Way, ...]:
-    """The ways of the variant that these values choose, in the template's order. Raises ConfigError for none."""
+def standing(template: Template, kind: Kind, values: Mapping[str, Scalar]) -> tuple[Offer, ...]:
+    """The offers of the case that these values choose, in the template's order. Raises ConfigError for none."""
     found = tuple(
-        way
-        for way in template.ways
-        if way.kind == kind.name and all(values.get(name) in wanted for name, wanted in way.when.items())
+        offer
+        for offer in template.offers
+        if offer.kind == kind.name and all(values.get(name) in wanted for name, wanted in offer.when.items())
     )
     if not found:
         chosen = ", ".join(f"{name}={values[name]}" for name in _choosing(template) if name in values)
         raise ConfigError(
             f"{template.name} has no way to run as a {kind.words}{f' with {chosen}' if chosen else ''}",
-            why="no cluster of the stack fits it, and it lists no other way",
+            why="no cluster of the stack fits it, and it lists no other capacity type",
             fix=f"slipway templates show {template.name}",
         )
     return found
 
 
-def named(template: Template, ways: tuple[Way, ...], wanted: str, fix: str = "") -> tuple[Way, ...]:
-    """Those of one name: the pool way stands once for each cluster that fits. Raises ConfigError."""
-    found = tuple(way for way in ways if way.way == wanted)
+def named(template: Template, offers: tuple[Offer, ...], wanted: str, fix: str = "") -> tuple[Offer, ...]:
+    """Those of one capacity type: `pool` stands once for each cluster that fits. Raises ConfigError."""
+    found = tuple(offer for offer in offers if offer.capacity_type == wanted)
     if not found:
-        names = list(dict.fromkeys(way.way for way in ways))
+        names = list(dict.fromkeys(offer.capacity_type for offer in offers))
         raise ConfigError(
-            f"{template.name} has no way {wanted!r}",
+            f"{template.name} has no capacity type {wanted!r}",
             why=f"it runs by {' or '.join(names)}",
-            fix=fix or f"slipway submit {template.name} --way {names[0]}",
+            fix=fix or f"slipway submit {template.name} --capacity {names[0]}",
         )
     return found
 
 
-def reason(way: Way) -> str:
-    """Why the catalog says that a way is not available."""
-    return way.why or "not available; the catalog does not say why"
+def reason(offer: Offer) -> str:
+    """Why the catalog says that an offer is not available."""
+    return offer.why or "not available; the catalog does not say why"
 
 
 def _choosing(template: Template) -> list[str]:
-    return list(dict.fromkeys(name for way in template.ways for name in way.when))
+    return list(dict.fromkeys(name for offer in template.offers for name in offer.when))

@@ -1,4 +1,4 @@
-"""Every kind, way and case is proven in preview: what can't be taken here says why. # Z1 Z6 N3 P3 W5"""
+"""Every kind, capacity type and case is proven in preview: what can't be taken here says why. # Z1 Z6 N3 P3 W5"""
 
 from dataclasses import replace
 from typing import Any
@@ -9,7 +9,7 @@ from slipway.cluster import Disk
 from slipway.errors import ConfigError
 from slipway.reservation import Reservation
 from slipway.template import JobTemplate, Metric, Parameter, Search, Study, Variant, WorkerPool
-from slipway.template.proof import Offer, prove
+from slipway.template.proof import Placement, prove
 
 from .conftest import cluster, pool, template
 
@@ -25,16 +25,16 @@ def lora(**changes: Any) -> JobTemplate:
         "worker_pools": (SMALL,),
         "parameters": (Parameter("model", str, default="tiny", choices=("tiny", "27b")),),
         "variants": (Variant({"model": "27b"}, (H100,), ("pool", "flex-start", "reservation")),),
-        "ways": ("pool", "spot"),
+        "offers": ("pool", "spot"),
     }
     return template(**{**parts, **changes})
 
 
-def labels(offers: tuple[Offer, ...]) -> list[str]:
+def labels(offers: tuple[Placement, ...]) -> list[str]:
     return [offer.label for offer in offers]
 
 
-def test_each_case_has_its_ways_in_its_order() -> None:  # Z1 N3
+def test_each_case_has_its_offers_in_its_order() -> None:  # Z1 N3
     big = cluster(pool("h100", "a3-highgpu-8g", accelerator_type="NVIDIA_H100_80GB", accelerator_count=8), name="big")
     offers = prove(lora(), (cluster(), big), region="us-central1", reservations={"h100": Reservation(PATH)})
     assert labels(offers) == [
@@ -48,7 +48,7 @@ def test_each_case_has_its_ways_in_its_order() -> None:  # Z1 N3
     assert not any(offer.refusal for offer in offers)
 
 
-def test_a_case_that_fits_no_pool_leaves_that_way_and_keeps_the_others() -> None:  # Z1
+def test_a_case_that_fits_no_pool_leaves_that_capacity_type_and_keeps_the_others() -> None:  # Z1
     """The same template serves a stack with H100 machines and one without."""
     largest, *others = prove(lora(), (cluster(),), region="us-central1", reservations={"h100": Reservation(PATH)})
     assert largest.cluster is None
@@ -73,23 +73,25 @@ def test_a_template_that_fits_no_pool_in_any_case_is_an_error() -> None:
         ({"h100": Reservation(PATH.replace("central1", "east4"))}, "is in us-east4-a, the job in us-central1"),
     ],
 )
-def test_a_reservation_that_does_not_serve_leaves_that_way(
+def test_a_reservation_that_does_not_serve_leaves_that_capacity_type(
     reservations: dict[str, Reservation], words: str
 ) -> None:  # Z6
-    asked = lora(ways=("spot",), variants=(Variant({"model": "27b"}, (H100,), ("flex-start", "reservation")),))
+    asked = lora(
+        capacity_types=("spot",), variants=(Variant({"model": "27b"}, (H100,), ("flex-start", "reservation")),)
+    )
     flex, reserved, _ = prove(asked, (), region="us-central1", reservations=reservations)
     assert words in reserved.refusal
     assert flex.refusal == ""
 
 
-def test_a_region_without_the_accelerator_leaves_the_ways_that_need_it() -> None:
+def test_a_region_without_the_accelerator_leaves_the_offers_that_need_it() -> None:
     offers = prove(lora(), (cluster(),), region="europe-west1", reservations={"h100": Reservation(PATH)})
     assert "europe-west1 has no NVIDIA_H100_80GB" in offers[1].refusal
     assert offers[-1].refusal == ""
 
 
 def test_a_tuning_job_needs_a_pool_for_all_trials_that_run_at_once() -> None:  # P3 W5
-    asked = template(kinds=("custom-job", "hyperparameter-tuning-job"), study=STUDY, ways=("pool",))
+    asked = template(kinds=("custom-job", "hyperparameter-tuning-job"), study=STUDY, capacity_types=("pool",))
     narrow = cluster(pool("head", "n1-standard-4", max=2), pool(max=3))
     custom, tuning = prove(asked, (narrow,))
     assert (custom.cluster, custom.label) == (narrow, "pool")
@@ -101,7 +103,7 @@ def test_a_tuning_job_needs_a_pool_for_all_trials_that_run_at_once() -> None:  #
 
 def test_a_network_of_the_templates_own_must_be_the_clusters() -> None:  # P2
     network = "projects/1/global/networks/training"
-    asked = template(network=network, ways=("pool",))
+    asked = template(network=network, capacity_types=("pool",))
     with pytest.raises(ConfigError) as error:
         prove(asked, (cluster(),))
     assert f"network          {network}  none   ← differs" in error.value.why
@@ -109,7 +111,7 @@ def test_a_network_of_the_templates_own_must_be_the_clusters() -> None:  # P2
     assert prove(replace(asked, network=None), (cluster(network=network),))[0].cluster
 
 
-def test_values_that_do_not_go_together_are_refused_by_every_way_with_the_templates_reason() -> None:  # Z1 N3
+def test_values_that_do_not_go_together_are_refused_by_every_offer_with_the_templates_reason() -> None:  # Z1 N3
     unfit = Variant({"model": "27b"}, refusal="27b is too large for it")
     pool, spot, *others = prove(lora(variants=(unfit,)), (cluster(),), region="us-central1")
     assert [(offer.label, offer.refusal) for offer in (pool, spot)] == [

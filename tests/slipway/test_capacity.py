@@ -1,21 +1,21 @@
-"""The table of ways: what each draws and costs, and the name of its strategy. # W6 W7 X7 Z6 N3"""
+"""The table of capacity types: what each draws and costs, and the name of its strategy. # W6 W7 X7 Z6 N3"""
 
 import subprocess
 import sys
 
 import pytest
 
-from slipway.rules import WAYS
+from slipway.capacity import CAPACITY_TYPES
 from slipway.rules.strategies import STRATEGIES
 
 
-def test_the_ways_are_the_five() -> None:
-    assert tuple(WAYS) == ("pool", "flex-start", "spot", "on-demand", "reservation")
-    assert all(name == way.name for name, way in WAYS.items())
+def test_the_capacity_types_are_the_five() -> None:
+    assert tuple(CAPACITY_TYPES) == ("pool", "flex-start", "spot", "on-demand", "reservation")
+    assert all(name == row.name for name, row in CAPACITY_TYPES.items())
 
 
 @pytest.mark.parametrize(
-    ("way", "draws", "strategy"),
+    ("capacity_type", "draws", "strategy"),
     [
         ("pool", "nothing", None),
         ("flex-start", "preemptible", "FLEX_START"),  # W6: never the on-demand metric
@@ -24,24 +24,24 @@ def test_the_ways_are_the_five() -> None:
         ("reservation", "unknown", None),
     ],
 )
-def test_each_draws_its_quota(way: str, draws: str, strategy: str | None) -> None:
-    assert (WAYS[way].draws, WAYS[way].strategy) == (draws, strategy)
+def test_each_draws_its_quota(capacity_type: str, draws: str, strategy: str | None) -> None:
+    assert (CAPACITY_TYPES[capacity_type].draws, CAPACITY_TYPES[capacity_type].strategy) == (draws, strategy)
     assert strategy is None or strategy in STRATEGIES
 
 
 def test_only_flex_start_waits_by_itself() -> None:
-    assert [way.name for way in WAYS.values() if way.waits_by_itself] == ["flex-start"]
+    assert [row.name for row in CAPACITY_TYPES.values() if row.waits_by_itself] == ["flex-start"]
 
 
 def test_waiting_is_not_billed() -> None:  # W7 X7
-    assert "waiting is not billed" in WAYS["flex-start"].billing
-    assert "queued or preempted is free" in WAYS["spot"].billing
+    assert "waiting is not billed" in CAPACITY_TYPES["flex-start"].billing
+    assert "queued or preempted is free" in CAPACITY_TYPES["spot"].billing
 
 
 def test_where_todays_rule_and_an_older_page_differ_both_are_told() -> None:
-    assert [way.name for way in WAYS.values() if way.differs] == ["flex-start", "spot"]
-    assert "A2 and A3 alone" in WAYS["spot"].differs
-    assert "without GPUs and the on-demand price" in WAYS["flex-start"].differs
+    assert [row.name for row in CAPACITY_TYPES.values() if row.differs] == ["flex-start", "spot"]
+    assert "A2 and A3 alone" in CAPACITY_TYPES["spot"].differs
+    assert "without GPUs and the on-demand price" in CAPACITY_TYPES["flex-start"].differs
 
 
 def test_the_command_line_can_import_the_rules_alone() -> None:

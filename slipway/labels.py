@@ -1,0 +1,70 @@
+"""Every label that Slipway puts on clusters and jobs, and what the labels tell. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from slipway.revision import Revision
+
+STACK_LABEL = "slipway-stack"
+NAME_LABEL = "slipway-name"
+HASH_LABEL = "slipway-hash"
+"""These three are a cluster's, set once when it is made, and say whose it is. Frozen: living clusters have them."""
+
+REQUEST_LABEL = "slipway-request"
+TEMPLATE_LABEL = "slipway-template"
+USER_LABEL = "slipway-user"
+CAPACITY_TYPE_LABEL = "slipway-capacity-type"
+COMMIT_LABEL = "slipway-commit"
+DIRTY_LABEL = "slipway-commit-dirty"
+ROLES_LABEL = "slipway-roles"
+SWEEP_LABEL = "slipway-sweep"
+RUN_LABEL = "slipway-run"
+CODE_LABEL = "slipway-code"
+CODE_COMMIT_LABEL = "slipway-code-commit"
+CODE_DIRTY_LABEL = "slipway-dirty"
+
+_EARLIER_CAPACITY_TYPE_LABEL = "slipway-way"
+_TRUTH: Mapping[str, bool] = {"true": True, "false": False}
+_NOT_IN_LABELS = re.compile(r"[^a-z0-9_-]+")
+
+
+def label_value(text: str) -> str:
+    """``text`` made fit for a label's value; empty stays empty."""
+    return _NOT_IN_LABELS.sub("-", text.lower()).strip("-_")[:63].strip("-_")
+
+
+def truth_value(value: bool) -> str:
+    """As a label's value."""
+    return "true" if value else "false"
+
+
+def roles_value(roles: tuple[str, ...]) -> str:
+    """The roles of the worker pools in order, joined by ``_``, or empty when they don't fit a label."""
+    value = "_".join(label_value(role).replace("_", "-") for role in roles)
+    return value if len(value) <= 63 else ""
+
+
+def roles_of(value: str) -> tuple[str, ...]:
+    """What :func:`roles_value` wrote."""
+    return tuple(value.split("_")) if value else ()
+
+
+def capacity_type_label(labels: Mapping[str, str]) -> str:
+    """The capacity type that a job was sent by, empty where its labels do not tell; older jobs have another label."""
+    return labels.get(CAPACITY_TYPE_LABEL) or labels.get(_EARLIER_CAPACITY_TYPE_LABEL, "")
+
+
+def revision_of(labels: Mapping[str, str]) -> Revision:
+    """The reviewed commit that defined a job's template; older jobs do not tell whether there was more."""
+    return _revision(labels, COMMIT_LABEL, DIRTY_LABEL)
+
+
+def code_revision_of(labels: Mapping[str, str]) -> Revision:
+    """What --code packed: no commit for a tree that was never committed, and for a job of the reviewed code."""
+    return _revision(labels, CODE_COMMIT_LABEL, CODE_DIRTY_LABEL)
+
+
+def _revision(labels: Mapping[str, str], commit: str, dirty: str) -> Revision:
+    return Revision(labels.get(commit, ""), _TRUTH.get(labels.get(dirty, "")))

@@ -1,0 +1,146 @@
+"""Quota of offers: what a job would draw beside the pools, held against the limit alone; and which are unavailable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from slipway.live import QuotaLimit
+from slipway.quota.facts import UNLIMITED, Facts
+from slipway.quota.metrics import label, namespace, rank
+from slipway.quota.model import Line, Need, OfferDraw, OfferVerdict
+from slipway.words import join
+
+_ByTemplate = dict[str, list[tuple[str, int]]]
+"""Labels of offers, each with how much it needs."""
+
+
+def offer_verdicts(facts: Facts) -> dict[str, dict[str, OfferVerdict]]:
+    """By template, then label. What can't be told leaves an offer available, and says so."""
+    found: dict[str, dict[str, OfferVerdict]] = {}
+    for draw, needs in facts.draws:
+        found.setdefault(draw.template, {})[draw.label] = _verdict(facts, draw, needs)
+    return found
+
+
+def offer_lines(facts: Facts) -> list[Line]:
+    """One row per metric that offers draw: the largest draw."""
+    drawn: dict[str, list[tuple[OfferDraw, int]]] = {}
+    for draw, needs in facts.draws:
+        for need in needs:
+            drawn.setdefault(need.metric, []).append((draw, need.amount))
+    return [_line(facts, metric, drawn[metric]) for metric in sorted(drawn, key=rank)]
+
+
+def _verdict(facts: Facts, draw: OfferDraw, needs: Iterable[Need]) -> OfferVerdict:
+    if draw.refusal:
+        return OfferVerdict(False, draw.refusal, draw.intended)
+    lacking, unsure = [], []
+    for need in needs:
+        limit = facts.limit(need.metric)
+        if facts.unchecked(need.metric):
+            continue
+        if isinstance(limit, str):
+            unsure.append(limit)
+        elif lacks(limit, need.amount):
+            text = (
+                f"quota: {need.metric} {facts.region}: needs {need.amount:,}, limit {limit.limit:,}, "
+                f"short by {need.amount - limit.limit:,}"
+            )
+            lacking.append(f"{text} · {limit.increase}" if limit.increase else text)
+    if lacking and draw.doubtful:
+        return OfferVerdict(True, f"it may not start, no page says whether it draws quota: {'; '.join(lacking)}")
+    if lacking:
+        return OfferVerdict(False, "; ".join(lacking), lacks_quota=True)
+    return OfferVerdict(True, f"quota not checked: {unsure[0]}" if unsure else "")
+
+
+def _line(facts: Facts, metric: str, draws: list[tuple[OfferDraw, int]]) -> Line:
+    limit = facts.limit(metric)
+    ordered = sorted(draws, key=lambda one: -one[1])
+    largest = ordered[0][1]
+    surely = next((amount for draw, amount in ordered if not draw.doubtful), 0)
+    names = [f"{draw.template} {draw.label}" for draw, _ in ordered]
+    if facts.unchecked(metric):
+        text = "not checked: the service lists no such quota"
+    elif isinstance(limit, str):
+        text = "cannot tell"
+    elif lacking := [draw for draw, amount in ordered if lacks(limit, amount) and not draw.doubtful]:
+        text = f"{_few(sorted({draw.label for draw in lacking}))} unavailable: short by {surely - limit.limit:,}"
+    else:
+        text = "ok"
+    return Line(
+        metric=metric,
+        region=facts.region,
+        namespace=namespace(metric),
+        label=label(metric),
+        who=_few(names),
+        now=None,
+        ceiling=largest,
+        limit=limit.limit if isinstance(limit, QuotaLimit) else None,
+        others=facts.others(metric),
+        verdict=text,
+        increase=limit.increase if isinstance(limit, QuotaLimit) else "",
+        retiring=facts.retiring(metric),
+        enough=surely,
+    )
+
+
+def _few(names: list[str]) -> str:
+    return ", ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")
+
+
+def lacks(limit: QuotaLimit, amount: int) -> bool:
+    """Whether a limit is too small for what one job needs."""
+    return limit.limit != UNLIMITED and amount > limit.limit
+
+
+def unavailable(facts: Facts, verdicts: Mapping[str, Mapping[str, OfferVerdict]]) -> Iterator[str]:
+    """Names every template and offer; the cases of one capacity type are counted. What a template means so is left
+    out."""
+    short: dict[str, _ByTemplate] = {}
+    for draw, needs in facts.draws:
+        if not verdicts[draw.template][draw.label].lacks_quota:
+            continue
+        for need in needs:
+            limit = facts.limit(need.metric)
+            if isinstance(limit, QuotaLimit) and lacks(limit, need.amount) and not facts.unchecked(need.metric):
+                drawn = short.setdefault(need.metric, {}).setdefault(draw.template, [])
+                drawn.append((draw.label, need.amount))
+    for metric in sorted(short, key=rank):
+        limit = facts.limit(metric)
+        assert isinstance(limit, QuotaLimit)
+        who = "; ".join(
+            f"{template} needs {_amounts(drawn)} by {_labels(drawn)}" for template, drawn in short[metric].items()
+        )
+        line = f"quota {metric} in {facts.region}, limit {limit.limit:,}, makes offers unavailable: {who}"
+        yield f"{line} · {limit.increase}" if limit.increase else line
+    yield from _ruled_out(verdicts)
+
+
+def _ruled_out(verdicts: Mapping[str, Mapping[str, OfferVerdict]]) -> Iterator[str]:
+    """What something else than quota speaks against."""
+    by_reason: dict[str, _ByTemplate] = {}
+    for template, by_label in verdicts.items():
+        for name, item in by_label.items():
+            if not (item.available or item.intended or item.lacks_quota):
+                by_reason.setdefault(item.why, {}).setdefault(template, []).append((name, 0))
+    for why, templates in by_reason.items():
+        who = join(f"{template} by {_labels(labels)}" for template, labels in templates.items())
+        several = len(templates) > 1 or any(len(labels) > 1 for labels in templates.values())
+        yield f"{who} {'are' if several else 'is'} unavailable: {why}"
+
+
+def _amounts(drawn: Iterable[tuple[str, int]]) -> str:
+    """``8``, or from the least to the most: ``12–208``."""
+    amounts = [amount for _, amount in drawn]
+    least, most = min(amounts), max(amounts)
+    return f"{least:,}" if least == most else f"{least:,}–{most:,}"
+
+
+def _labels(drawn: Iterable[tuple[str, int]]) -> str:
+    """``spot (model=27b) and flex-start (3 cases)``: an offer by its label, several of one capacity type by their
+    number."""
+    labels: dict[str, list[str]] = {}
+    for name, _ in drawn:
+        labels.setdefault(name.partition(" ")[0], []).append(name)
+    return join(same[0] if len(same) == 1 else f"{first} ({len(same)} cases)" for first, same in labels.items())

@@ -1,0 +1,91 @@
+"""Which template, as which kind, and the offers that stand for its parameters."""
+
+import pytest
+
+from slipway.capacity import CAPACITY_TYPES
+from slipway.capacity import CAPACITY_TYPES as TABLE
+from slipway.catalog.lookup import find_kind, find_template, named, standing
+from slipway.catalog.model import Catalog, Offer, Scalar, Template
+from slipway.cloud.kinds import CUSTOM_JOB, KINDS, PIPELINE, TUNING_JOB
+from slipway.errors import ConfigError
+from slipway.money import UNKNOWN
+
+
+def offer(name: str, kind: str = "custom-job", **when: tuple[Scalar, ...]) -> Offer:
+    return Offer(name, True, "", "cpu" if name == "pool" else "", (), UNKNOWN, {}, kind, when)
+
+
+def template(*offers: Offer, kinds: tuple[str, ...] = ("custom-job",)) -> Template:
+    return Template("digits", "", kinds[0], (), (), offers, kinds)
+
+
+def test_a_kind_is_the_templates_first_unless_another_is_asked_for() -> None:  # W5
+    both = template(kinds=("custom-job", "hyperparameter-tuning-job"))
+    assert find_kind(both, None) is CUSTOM_JOB
+    assert find_kind(both, "hyperparameter-tuning-job") is TUNING_JOB
+    assert find_kind(template(kinds=("training-pipeline",)), None) is PIPELINE
+
+
+def test_a_kind_that_a_template_is_not_names_its_own() -> None:
+    with pytest.raises(ConfigError) as error:
+        find_kind(template(), "training-pipeline")
+    assert error.value.why == "its kinds are custom-job" and "--as custom-job" in error.value.fix
+
+
+def test_a_kind_of_a_newer_version_says_to_update() -> None:
+    with pytest.raises(ConfigError, match="which this version does not know"):
+        find_kind(template(kinds=("ray-job",)), None)
+
+
+def test_the_offers_of_a_variant_stand_for_its_values() -> None:  # Z1
+    small, large = offer("pool", size=("2b", "9b")), offer("flex-start", size=("27b",))
+    found = template(small, large, offer("spot"))
+    assert [one.capacity_type for one in standing(found, CUSTOM_JOB, {"size": "9b"})] == ["pool", "spot"]
+    assert [one.capacity_type for one in standing(found, CUSTOM_JOB, {"size": "27b"})] == ["flex-start", "spot"]
+
+
+def test_every_condition_of_a_variant_holds() -> None:  # Z1
+    found = template(offer("pool", size=("2b",), fast=(True,)), offer("spot"))
+    assert [one.capacity_type for one in standing(found, CUSTOM_JOB, {"size": "2b", "fast": True})] == ["pool", "spot"]
+    assert [one.capacity_type for one in standing(found, CUSTOM_JOB, {"size": "2b", "fast": False})] == ["spot"]
+
+
+def test_offers_are_those_of_the_kind() -> None:
+    found = template(offer("pool"), offer("spot", "training-pipeline"))
+    assert [one.capacity_type for one in standing(found, PIPELINE, {})] == ["spot"]
+
+
+def test_values_that_leave_no_offer_are_named() -> None:
+    with pytest.raises(ConfigError, match=r"digits has no way to run as a custom job with size=27b"):
+        standing(template(offer("pool", size=("2b",))), CUSTOM_JOB, {"size": "27b", "trees": 3})
+
+
+def test_the_offer_that_was_asked_for_is_taken_on_every_cluster() -> None:
+    found = (offer("pool"), offer("spot"), offer("pool"))
+    assert [one.capacity_type for one in named(template(), found, "pool")] == ["pool", "pool"]
+
+
+def test_an_unknown_offer_names_those_there_are() -> None:
+    with pytest.raises(ConfigError) as error:
+        named(template(), (offer("pool"), offer("spot"), offer("pool")), "sport")
+    assert error.value.why == "it runs by pool or spot" and "--capacity pool" in error.value.fix
+
+
+def test_an_unknown_template_gets_a_suggestion() -> None:
+    catalog = Catalog(
+        "prod", "p", "r", "3f9c2e1", False, "w", "t", {}, (), {"dask-digits": template(), "ddp-digits": template()}
+    )
+    with pytest.raises(ConfigError) as error:
+        find_template(catalog, "dask-digit")
+    assert error.value.what == "template 'dask-digit' not found in catalog prod @ 3f9c2e1"
+    assert error.value.why == "the catalog has dask-digits, ddp-digits"
+    assert error.value.fix == "slipway submit dask-digits …"
+    assert error.value.exit_code == 2
+
+
+def test_names_are_those_of_the_table_of_rules() -> None:
+    assert set(CAPACITY_TYPES) == set(TABLE) and set(KINDS) == {
+        "custom-job",
+        "hyperparameter-tuning-job",
+        "training-pipeline",
+    }
