@@ -12,9 +12,10 @@ import pulumi
 from components.guard import foretold, guard
 from components.settings import configured, place
 from components.state import known
-from slipway.deployment.decide import decide, guarded_use
-from slipway.deployment.grace import Grace
-from slipway.deployment.places import stay
+from slipway.deployment.decide import decide
+from slipway.deployment.grace_period import GracePeriod
+from slipway.deployment.stack_location import refuse_move
+from slipway.deployment.use import guarded_use
 from slipway.errors import SlipwayError
 from slipway.live import Unknown
 from slipway.state import State
@@ -30,14 +31,14 @@ def main() -> None:
         take_down()
         return
     name, (project, region) = pulumi.get_stack(), place()
-    grace, state = Grace.of(os.environ), known()
+    grace, state = GracePeriod.of(os.environ), known()
     use = guarded_use(os.environ, ((project, region),), name, state)
 
     def ends() -> None:
-        from slipway.deployment.clearing import Clearing
+        from slipway.deployment.orphan_cleanup import OrphanCleanup
 
         log = pulumi.log
-        Clearing(
+        OrphanCleanup(
             os.environ, state, stack=name, project=project, region=region, file=stack, say=log.info, warn=log.warn
         ).must_leave_none()
 
@@ -46,9 +47,9 @@ def main() -> None:
     if isinstance(state, Unknown):
         pulumi.log.warn(f"can't tell what the stack has already, from {state.api}: {state.why}")
     else:
-        stay(state, stack=name, project=project, region=region)
-    from slipway.quota import drawn, table, verdict
-    from slipway.template.entry import draws, template_entry
+        refuse_move(state, stack=name, project=project, region=region)
+    from slipway.catalog.template_entry import draws, template_entry
+    from slipway.quota import assess, drawn, table
     from slipway.template.load import load
     from slipway.template.proof import prove_all
 
@@ -67,25 +68,25 @@ def main() -> None:
         from components.persistent_resource import PersistentResource, RetiringResource
         from components.quota_check import QuotaCheck
         from components.workspace import Workspace
-        from slipway.deployment.creating import creator
-        from slipway.deployment.revision import revision
+        from slipway.catalog.document import document
+        from slipway.deployment.checkout import checkout_revision
+        from slipway.deployment.cluster_creation import creator
         from slipway.deployment.summary import neighbours, overdue, summary
-        from slipway.deployment.trainer import email, project_roles
-        from slipway.package import build
+        from slipway.deployment.workspace_plan import trainer_email, trainer_roles
+        from slipway.packages import build
         from slipway.stack import open_to
-        from slipway.template.compile import Setting
-        from slipway.template.document import document
+        from slipway.template.compile import CompileContext
 
-        commit = revision(CHECKOUT, os.environ)
+        commit = checkout_revision(CHECKOUT, os.environ)
         packages = {
             key: {code: build(key, CHECKOUT / code.folder) for code in template.packages}
             for key, template in templates.items()
         }
         live, plan = deciding.result()
-        grace.began_with(live.catalog, stack.workspace.catalog_bucket, email(stack.workspace.trainer, project))
+        grace.began_with(live.catalog, stack.workspace.catalog_bucket, trainer_email(stack.workspace.trainer, project))
 
     quota = stack.quota
-    report = verdict(
+    report = assess(
         plan.current,
         live,
         region=region,
@@ -104,14 +105,14 @@ def main() -> None:
 
     creates = [item.id for item in plan.current if not item.import_]
     create = creator(plan, os.environ, (name, project, region), use, pulumi.log.info, pulumi.log.warn)
-    setting = Setting(
+    context = CompileContext(
         stack=name,
         region=region,
         commit=commit.commit,
         dirty=bool(commit.dirty),
         catalog_bucket=stack.workspace.catalog_bucket,
         work_bucket=stack.workspace.work_bucket,
-        trainer=email(stack.workspace.trainer, project),
+        trainer=trainer_email(stack.workspace.trainer, project),
         clusters={item.spec.name: item.id for item in plan.current},
         project=project,
         reservations=stack.reservations,
@@ -122,7 +123,7 @@ def main() -> None:
             template,
             placements[key],
             report.offers[key],
-            setting,
+            context,
             {code: one.path for code, one in packages[key].items()},
         )
         for key, template in templates.items()
@@ -135,8 +136,8 @@ def main() -> None:
         region=region,
         settings=stack.workspace,
         live=live,
-        trainer_roles=project_roles(templates.values()),
-        things=plan.things,
+        trainer_roles=trainer_roles(templates.values()),
+        plan=plan.workspace,
         hooks=hooks,
     )
     creation = None
@@ -165,7 +166,7 @@ def main() -> None:
     ]
     catalog = Catalog(
         "catalog",
-        document=document(setting, stack, plan, commit, entries),
+        document=document(context, stack, plan.current, (one.cluster.id for one in plan.retiring), commit, entries),
         bucket=workspace.catalog.name,
         after=[workspace, *clusters.values(), *retiring, *published, *([creation.object] if creation else [])],
         hooks=hooks,
@@ -180,7 +181,7 @@ def main() -> None:
 def take_down() -> None:
     """The engine deletes all that it knows, as nothing is declared. What it does not know is deleted here, before."""
     pulumi.log.warn("SLIPWAY_PURPOSE=destroy: nothing is declared, so `pulumi up` would delete the stack too")
-    from slipway.deployment.clearing import Clearing
+    from slipway.deployment.orphan_cleanup import OrphanCleanup
     from slipway.deployment.summary import outliving
 
     name, (project, region) = pulumi.get_stack(), place()
@@ -189,7 +190,7 @@ def take_down() -> None:
     except SlipwayError:
         file = None  # A mistake in the stack file stands in nobody's way here.
     state = known()
-    clearing = Clearing(
+    clearing = OrphanCleanup(
         os.environ,
         state,
         stack=name,
@@ -201,7 +202,7 @@ def take_down() -> None:
     )
     preview = pulumi.runtime.is_dry_run()
     spared = clearing.run(preview=preview)
-    grace, use = Grace.of(os.environ), guarded_use(os.environ, clearing.where, name, state, spared)
+    grace, use = GracePeriod.of(os.environ), guarded_use(os.environ, clearing.where, name, state, spared)
     guard(use, grace.left, grace.moved)
     if preview and (refusal := foretold(use)):
         pulumi.log.warn(refusal)

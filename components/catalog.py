@@ -9,8 +9,8 @@ from typing import Any
 import pulumi
 from pulumi_gcp import storage
 
+from slipway.catalog.document import NAME
 from slipway.revision import Revision
-from slipway.template.document import NAME
 
 
 class Catalog(pulumi.ComponentResource):

@@ -18,9 +18,9 @@ from typing import Any
 
 import pulumi
 
-from slipway.generations import WHY_IN_USE
+from slipway.deployment.plan import WHY_IN_USE
+from slipway.formatting import join, span
 from slipway.live import Unknown, Use
-from slipway.words import join, span
 
 NAME = "slipway-guard-v1"
 _CLUSTER = "gcp:vertex/aiPersistentResource:AiPersistentResource"

@@ -6,9 +6,9 @@ import pulumi
 from pulumi_gcp import vertex
 
 from components.creation import Creation
-from slipway.cluster import PoolSpec
+from slipway.cluster import CurrentCluster, PoolSpec
+from slipway.deployment.plan import RetiringCluster
 from slipway.deployment.summary import pool_in_words
-from slipway.generations import Current, Retiring
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.live import LivePool
 from slipway.prices import price_in_words, total
@@ -30,7 +30,7 @@ class PersistentResource(pulumi.ComponentResource):
 
     def __init__(
         self,
-        current: Current,
+        current: CurrentCluster,
         *,
         project: str,
         region: str,
@@ -103,7 +103,7 @@ class RetiringResource(pulumi.ComponentResource):
 
     def __init__(
         self,
-        retiring: Retiring,
+        retiring: RetiringCluster,
         *,
         project: str,
         region: str,

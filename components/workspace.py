@@ -8,8 +8,15 @@ from typing import Any
 import pulumi
 from pulumi_gcp import projects, serviceaccount, storage
 
-from slipway.deployment.trainer import display_name, email
-from slipway.generations.things import CATALOG, TRAINER, WORK, RetiringThing, Things
+from slipway.deployment.workspace_plan import (
+    CATALOG,
+    TRAINER,
+    WORK,
+    RetiringWorkspaceResource,
+    WorkspacePlan,
+    trainer_display_name,
+    trainer_email,
+)
 from slipway.live import Live, Unknown
 from slipway.stack import WorkspaceSettings
 
@@ -48,7 +55,7 @@ class Workspace(pulumi.ComponentResource):
         settings: WorkspaceSettings,
         live: Live,
         trainer_roles: Collection[str] = (),
-        things: Things | None = None,
+        plan: WorkspacePlan | None = None,
         hooks: pulumi.ResourceHookBinding | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
@@ -57,23 +64,24 @@ class Workspace(pulumi.ComponentResource):
         `trainer_roles` are those on the project that some template's jobs need. `hooks` guard the deletion of what
         jobs need.
         """
-        things = things or Things()
-        self.trainer_email = email(settings.trainer, project)
+        plan = plan or WorkspacePlan()
+        self.trainer_email = trainer_email(settings.trainer, project)
         facts: dict[str, Any] = {
             "catalog": f"gs://{settings.catalog_bucket}",
             "work": f"gs://{settings.work_bucket}",
             "trainer": self.trainer_email,
             "submitters": list(settings.submitters),
         }
-        if things.retiring:
+        if plan.retiring:
             facts["retiring"] = {
-                thing.words: [job.display_name for job in thing.jobs] or thing.why for thing in things.retiring
+                resource.words: [job.display_name for job in resource.jobs] or resource.why
+                for resource in plan.retiring
             }
         super().__init__("slipway:components:Workspace", name, facts, opts)
         self._project, self._region = project, region
         self._existing, self._hooks = _known(live.buckets), hooks
         self.catalog = self._bucket(
-            things.logical.get(CATALOG, CATALOG),
+            plan.logical.get(CATALOG, CATALOG),
             settings.catalog_bucket,
             keep=False,
             versioned=True,
@@ -83,19 +91,19 @@ class Workspace(pulumi.ComponentResource):
             ],
         )
         self.work = self._bucket(
-            things.logical.get(WORK, WORK),
+            plan.logical.get(WORK, WORK),
             settings.work_bucket,
             keep=True,
             versioned=False,
             rules=[_delete(age=_CLAIM_AGE_DAYS, matches_prefixes=["claims/"])],
         )
         adopted = self.trainer_email in _known(live.service_accounts)
-        trainer = things.logical.get(TRAINER, TRAINER)
+        trainer = plan.logical.get(TRAINER, TRAINER)
         self.trainer = serviceaccount.Account(
             trainer,
             account_id=settings.trainer,
             project=project,
-            display_name=display_name(pulumi.get_stack()),
+            display_name=trainer_display_name(pulumi.get_stack()),
             opts=pulumi.ResourceOptions(
                 parent=self,
                 import_=f"projects/{project}/serviceAccounts/{self.trainer_email}" if adopted else None,
@@ -103,21 +111,21 @@ class Workspace(pulumi.ComponentResource):
                 hooks=hooks,
             ),
         )
-        catalogs = {things.logical.get(CATALOG, CATALOG): self.catalog}
-        works = {things.logical.get(WORK, WORK): self.work}
+        catalogs = {plan.logical.get(CATALOG, CATALOG): self.catalog}
+        works = {plan.logical.get(WORK, WORK): self.work}
         accounts = {trainer: self.trainer}
         asked = {f"{trainer}-{role.removeprefix('roles/')}": role for role in trainer_roles}
-        self._roles = {trainer: {**things.grants, **asked}}
-        for thing in things.retiring:
-            if thing.role == TRAINER:
-                accounts[thing.logical] = self._old_account(thing)
-                self._roles[thing.logical] = dict(thing.grants)
+        self._roles = {trainer: {**plan.grants, **asked}}
+        for resource in plan.retiring:
+            if resource.role == TRAINER:
+                accounts[resource.logical] = self._old_account(resource)
+                self._roles[resource.logical] = dict(resource.grants)
             else:
-                (catalogs if thing.role == CATALOG else works)[thing.logical] = self._old_bucket(thing)
+                (catalogs if resource.role == CATALOG else works)[resource.logical] = self._old_bucket(resource)
         for logical, account in accounts.items():
             self._grant_trainer(logical, account, catalogs, works)
         for member in settings.submitters:
-            self._grant_submitter(member, trainer, things.logical.get(CATALOG, CATALOG), works)
+            self._grant_submitter(member, trainer, plan.logical.get(CATALOG, CATALOG), works)
         self.register_outputs({"catalog": self.catalog.name, "work": self.work.name, "trainer": self.trainer.email})
 
     def _bucket(
@@ -147,11 +155,11 @@ class Workspace(pulumi.ComponentResource):
             ),
         )
 
-    def _old_bucket(self, thing: RetiringThing) -> storage.Bucket:
-        keep = thing.role == WORK
+    def _old_bucket(self, resource: RetiringWorkspaceResource) -> storage.Bucket:
+        keep = resource.role == WORK
         return storage.Bucket(
-            thing.logical,
-            name=thing.name,
+            resource.logical,
+            name=resource.name,
             project=self._project,
             location=self._region.upper(),
             opts=pulumi.ResourceOptions(
@@ -159,10 +167,10 @@ class Workspace(pulumi.ComponentResource):
             ),
         )
 
-    def _old_account(self, thing: RetiringThing) -> serviceaccount.Account:
+    def _old_account(self, resource: RetiringWorkspaceResource) -> serviceaccount.Account:
         return serviceaccount.Account(
-            thing.logical,
-            account_id=thing.name.partition("@")[0],
+            resource.logical,
+            account_id=resource.name.partition("@")[0],
             project=self._project,
             opts=pulumi.ResourceOptions(parent=self, ignore_changes=["*"], hooks=self._hooks),
         )

@@ -14,7 +14,7 @@ from slipway.cloud.resources import CustomJob
 from slipway.cloud.storage import Location
 from slipway.cluster import Disk
 from slipway.errors import ResourceError
-from slipway.jobs.account import Account, account
+from slipway.jobs.cost import JobCost, job_cost
 from slipway.prices import Price, hourly
 from slipway.stack import Stack
 
@@ -27,7 +27,7 @@ class Run:
 
     label: str
     job: CustomJob
-    account: Account
+    account: JobCost
     metrics: dict[str, float]
 
 
@@ -66,7 +66,7 @@ class Play:
         job = next(vertex.custom_jobs(f'labels.{REQUEST_LABEL}="{request}"'), None)
         if job is None:
             raise ResourceError(f"no job carries the request id {request}", why="the service's list does not show it")
-        return Run(label, job, account(job, self.stack.region, self.now()), self._metrics(job))
+        return Run(label, job, job_cost(job, self.stack.region, self.now()), self._metrics(job))
 
     def machines(self) -> Machines:
         """The live machines of all clusters of the stack's region, as the deployer sees them."""

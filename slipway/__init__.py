@@ -14,8 +14,6 @@ def __getattr__(name: str) -> Any:
     """What stands behind the names is imported when it is asked for, so that importing slipway costs nothing."""
     import importlib
 
-    if name == "submit":
-        return importlib.import_module("slipway.submit")
-    if name == "Job":
-        return importlib.import_module("slipway.api").Job
+    if name in __all__:
+        return getattr(importlib.import_module("slipway.api"), name)
     raise AttributeError(f"module 'slipway' has no attribute {name!r}")

@@ -15,22 +15,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.cli.context import Context
-from slipway.cli.sending import deliver
-from slipway.cli.submit import Typed
+from slipway.cli.submission_run import deliver
+from slipway.cli.submit_arguments import SubmitArguments
 from slipway.cloud.resources import CustomJob
 from slipway.cloud.trials import Trial, best
 from slipway.errors import ConfigError
 from slipway.labels import revision_of
-from slipway.submit import naming
-from slipway.submit.choosing import Choice
-from slipway.submit.journal import Journal
-from slipway.submit.options import Prepared, prepare
-from slipway.submit.parameters import render
-from slipway.submit.staying import Waiting
-from slipway.submit.submitting import Submitted
+from slipway.submission.candidates import PreparedSubmission, prepare
+from slipway.submission.choice import Choice
+from slipway.submission.fallback_loop import WaitingAttempt
+from slipway.submission.journal import SubmissionJournal
+from slipway.submission.parameters import render
+from slipway.submission.request_id import checked_request_id, new_request_id
+from slipway.submission.submitter import SubmissionResult
 
 if TYPE_CHECKING:
-    from slipway.jobs.following import Event
+    from slipway.jobs.follower import Event
 
 _log = logging.getLogger("slipway")
 _OWN = frozenset({"template", "capacity", "kind", "wait_for", "then", "request_id", "catalog", "code"})
@@ -62,27 +62,27 @@ def submit(
     Raises ConfigError, AuthError, ResourceError, PolicyError and AnswerUnknown of ``slipway.errors``, as the command
     exits with 2, 3, 4, 5 and 75, and Cancelled for a job that began while it was being given up.
     """
-    id_ = naming.checked_request_id(request_id) if request_id is not None else naming.new_request_id()
+    id_ = checked_request_id(request_id) if request_id is not None else new_request_id()
     folder = os.fspath(code) if code is not None else None
     waits = tuple(
         f"{name}={time if isinstance(time, str) else f'{time:.15g}'}" for name, time in (wait_for or {}).items()
     )
     later = (then,) if isinstance(then, str) else tuple(then)
-    typed = Typed(template, _typed(params), capacity, kind, waits, later, folder, catalog=catalog)
+    typed = SubmitArguments(template, _typed(params), capacity, kind, waits, later, folder, catalog=catalog)
     context = Context(catalog)
-    wish = typed.wish()
+    asked = typed.asked()
     if folder is not None:
-        from slipway.cli.coding import with_code
+        from slipway.cli.code_flag import with_code
 
-        wish = with_code(context, wish, Path(folder), upload=True, tell=_log.info)
-    prepared = prepare(context.catalog, wish, context.user)
-    journal = Journal.find(context.folder, context.environ, context.catalog.project, context.catalog.stack)
+        asked = with_code(context, asked, Path(folder), upload=True, tell=_log.info)
+    prepared = prepare(context.catalog, asked, context.user)
+    journal = SubmissionJournal.find(context.folder, context.environ, context.catalog.project, context.catalog.stack)
     try:
         submitted = deliver(context, _Quiet(), typed, prepared, journal, id_, repeated=request_id is not None)
     except KeyboardInterrupt as stopped:
         stopped.add_note(f"what was sent stays; the same call with request_id={id_!r} goes on with it")
         raise
-    return Job._of(context, submitted.sent.job, id_)
+    return Job._of(context, submitted.attempt.job, id_)
 
 
 def _typed(params: dict[str, str | float]) -> tuple[str, ...]:
@@ -166,8 +166,8 @@ class Job:
         expired, Cancelled, Timeout (the job goes on), and CloudError when there has been no contact for five minutes.
         """
         from slipway.cli.ending import end_run_of, ending_of
-        from slipway.cli.following import follower_of
-        from slipway.jobs.copies import original
+        from slipway.cli.watching import follower_of
+        from slipway.jobs.finding import original
 
         begun = self._context.clock.monotonic()
         follower = follower_of(self._context, self._job, logs=False, timeout=timeout)
@@ -189,13 +189,13 @@ class Job:
 
         With ``follow`` they go on until the job has ended, however it ended. Raises CloudError.
         """
-        from slipway.cli.following import follower_of, line
-        from slipway.jobs.following import Line
+        from slipway.cli.watching import follower_of, line
+        from slipway.jobs.follower import LogLine
         from slipway.jobs.tail import Tail
 
         if follow:
             for event in follower_of(self._context, self._job, logs=True).events():
-                if isinstance(event, Line):
+                if isinstance(event, LogLine):
                     yield from line(event.entry, self._job).split("\n")
                 else:
                     _tell(event)
@@ -207,13 +207,13 @@ class Job:
 
     def cancel(self) -> None:
         """Asks for its end; `wait` then raises Cancelled. Raises ResourceError for a job that has ended already."""
-        from slipway.jobs.ending import end
+        from slipway.cli.cancel import cancel_job
 
-        end(self._context.vertex, self.refresh()._job, self._context.now)
+        cancel_job(self._context.vertex, self.refresh()._job, self._context.now)
 
 
 def _tell(event: Event) -> None:
-    from slipway.jobs.following import Trouble
+    from slipway.jobs.follower import Trouble
 
     if isinstance(event, Trouble):
         _log.info(event.text)
@@ -225,18 +225,18 @@ class _Quiet:
     def note(self, text: str) -> None:
         _log.info(text)
 
-    def chosen(self, prepared: Prepared, choice: Choice) -> None:
+    def chosen(self, prepared: PreparedSubmission, choice: Choice) -> None:
         _log.info("%s by %s: %s", prepared.template.name, choice.taken.candidate.label, choice.taken.verdict.text)
 
-    def sent(self, submitted: Submitted) -> None:
-        job = submitted.sent.job
-        _log.info("job %s %s%s", job.display_name, job.name, "" if submitted.sent.fresh else ", submitted before")
-        if submitted.sent.copies:
-            _log.warning("copies of this request exist and end by themselves: %s", ", ".join(submitted.sent.copies))
+    def sent(self, submitted: SubmissionResult) -> None:
+        job = submitted.attempt.job
+        _log.info("job %s %s%s", job.display_name, job.name, "" if submitted.attempt.fresh else ", submitted before")
+        if submitted.attempt.copies:
+            _log.warning("copies of this request exist and end by themselves: %s", ", ".join(submitted.attempt.copies))
 
-    def moving(self, waiting: Waiting) -> None:
+    def falling_back(self, waiting: WaitingAttempt) -> None:
         _log.info("%s did not start by %s and is given up", waiting.job.display_name, waiting.candidate.label)
 
     @contextmanager
-    def watching(self, waiting: Waiting) -> Iterator[Callable[[Event], None]]:
+    def watching(self, waiting: WaitingAttempt) -> Iterator[Callable[[Event], None]]:
         yield _tell

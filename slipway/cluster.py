@@ -1,4 +1,5 @@
-"""What a stack declares: clusters (persistent resources) and their pools, independent of Pulumi and of YAML.
+"""What a stack declares: clusters (persistent resources) with their pools, and reservations, independent of Pulumi and
+of YAML.
 
 Field meanings: Vertex AI `persistentResources` (v1) and `gcp.vertex.AiPersistentResource`.
 """
@@ -61,7 +62,7 @@ class PscInterface:
 class ClusterSpec:
     """A persistent resource as asked for, every provider field resolved.
 
-    `name` is what people type; the id is derived (see slipway.generations). `pools` are kept in the order of their
+    `name` is what people type; the id is derived (see slipway.fingerprint). `pools` are kept in the order of their
     names: the provider compares them by position, and the order of keys in a file must never replace a cluster.
     `labels` are the stack's own, without those Slipway adds. `generation` is raised by hand to get a fresh cluster.
     """
@@ -86,3 +87,28 @@ class ClusterSpec:
 
     def pool(self, name: str) -> PoolSpec | None:
         return next((pool for pool in self.pools if pool.name == name), None)
+
+
+@dataclass(frozen=True)
+class Reservation:
+    """`path` is projects/PROJECT/zones/ZONE/reservations/NAME. `machines` is how many it holds, 0 when nobody says.
+
+    Its machines equal a job's exactly: `machine`, and on N1 `accelerator` with its count, are empty when nobody says.
+    """
+
+    path: str
+    machine: str = ""
+    accelerator: str | None = None
+    accelerator_count: int = 0
+    machines: int = 0
+
+
+@dataclass(frozen=True)
+class CurrentCluster:
+    """The cluster a name stands for from now on. `state` is the live one's, empty when it is to be created."""
+
+    spec: ClusterSpec
+    id: str
+    hash: str
+    import_: bool
+    state: str = ""

@@ -11,6 +11,9 @@ from datetime import datetime, timedelta
 
 from slipway.cluster import Disk
 
+RUNNING_STATES = frozenset({"RUNNING", "UPDATING"})
+"""Of clusters that take jobs."""
+
 ENDED_STATES = frozenset(
     f"{kind}_STATE_{state}"
     for kind in ("JOB", "PIPELINE")

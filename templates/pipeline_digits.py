@@ -1,7 +1,7 @@
 """pipeline-digits: a training pipeline whose model is uploaded to the registry when its job has ended."""
 
 from slipway.template import Disk, JobTemplate, Package, Parameter, WorkerPool
-from slipway.template.upload import ModelUpload
+from slipway.template.job_template import ModelUpload
 
 TEMPLATE = JobTemplate(
     name="pipeline-digits",

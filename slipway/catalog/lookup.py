@@ -6,8 +6,8 @@ import difflib
 from collections.abc import Mapping
 
 from slipway.catalog.model import Catalog, Offer, Scalar, Template
-from slipway.cloud.kinds import KINDS, Kind
 from slipway.errors import ConfigError
+from slipway.kinds import KINDS, Kind
 
 
 def find_template(catalog: Catalog, name: str) -> Template:

@@ -21,9 +21,9 @@ from slipway.catalog.model import (
     Study,
     Template,
 )
-from slipway.cloud.kinds import CUSTOM_JOB, KINDS
 from slipway.cloud.resources import WorkerPool
 from slipway.errors import ConfigError
+from slipway.kinds import CUSTOM_JOB, KINDS
 from slipway.money import UNKNOWN, Price
 
 _NAME = re.compile(r"[a-z]([a-z0-9-]*[a-z0-9])?")

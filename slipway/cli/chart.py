@@ -11,15 +11,15 @@ from statistics import median
 
 from slipway.cli import screen
 from slipway.cloud.monitoring import Point
-from slipway.jobs.usage import Usage
-from slipway.words import span
+from slipway.formatting import span
+from slipway.jobs.utilization import Utilization
 
 _BLOCKS, _ASCII = "▁▂▃▄▅▆▇█", ".:-=+*#@"
 _WIDEST, _NARROWEST = 60, 8
 _MOST_ROWS = 24
 
 
-def show_usage(usage: Usage) -> None:
+def show_usage(usage: Utilization) -> None:
     """The chart, as wide as the terminal has room, or why there is none."""
     if not usage.rows:
         screen.out(f"usage      {usage.why}")

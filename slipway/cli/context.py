@@ -13,19 +13,20 @@ from typing import Any
 
 import click
 
-from slipway.catalog.choice import Choice, choose
-from slipway.catalog.fetch import fetch
 from slipway.catalog.model import Catalog
+from slipway.catalog.selection import SelectedCatalog, fetch, select_catalog
+from slipway.cli import screen
 from slipway.cloud.connection import Connection, connect
-from slipway.cloud.session import Patience
+from slipway.cloud.resources import CustomJob
+from slipway.cloud.session import HttpPolicy
 from slipway.cloud.vertex import Vertex
+from slipway.formatting import seconds
 from slipway.timing import Clock
-from slipway.words import seconds
 
-HURRIED = Patience(connect=5.0, read=15.0, attempts=2, longest_wait=2.0)
+HURRIED = HttpPolicy(connect=5.0, read=15.0, attempts=2, longest_wait=2.0)
 """For reading what a verdict would like to know: a submission must not hang on it."""
 
-BRIEF = Patience(connect=5.0, read=5.0, attempts=2, longest_wait=1.0)
+BRIEF = HttpPolicy(connect=5.0, read=5.0, attempts=2, longest_wait=1.0)
 """For what is shown beside the rest, which must not wait for it."""
 
 Command = Callable[..., Any]
@@ -56,19 +57,19 @@ class Context:
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ), repr=False)
     folder: Path = field(default_factory=Path.cwd)
     clock: Clock = field(default_factory=Clock)
-    patience: Patience | None = None
+    policy: HttpPolicy | None = None
 
     def __reduce__(self) -> tuple[Callable[..., Context], tuple[str | None]]:
         """Credentials are not stored: whoever reads it back has an environment of their own."""
         return partial(Context, folder=self.folder), (self.flag,)
 
     @cached_property
-    def choice(self) -> Choice:
-        return choose(self.flag, self.environ, self.folder)
+    def choice(self) -> SelectedCatalog:
+        return select_catalog(self.flag, self.environ, self.folder)
 
     @cached_property
     def connection(self) -> Connection:
-        return connect(self.environ, self.patience)
+        return connect(self.environ, self.policy)
 
     @cached_property
     def catalog(self) -> Catalog:
@@ -80,11 +81,11 @@ class Context:
 
     @property
     def hurried(self) -> Connection:
-        return self.connection.with_patience(HURRIED)
+        return self.connection.with_policy(HURRIED)
 
     @property
     def brief(self) -> Connection:
-        return self.connection.with_patience(BRIEF)
+        return self.connection.with_policy(BRIEF)
 
     @property
     def now(self) -> datetime:
@@ -117,3 +118,18 @@ class Context:
         """What people call a cluster; a retiring generation has its id."""
         cluster = self.catalog.cluster_named(cluster_id)
         return cluster.name if cluster else cluster_id
+
+    def find_job(self, text: str) -> CustomJob:
+        """The job that a person named by name, number or full resource name. Raises ResourceError.
+
+        Of several of one name it is the newest, or the one that this is a copy of, which is said.
+        """
+        from slipway.jobs.finding import find_job, original
+
+        hit = find_job(self.vertex, text)
+        if not hit.namesakes:
+            return hit.job
+        ran = original(self.vertex, self.connection.storage, hit.job)
+        which = f"{ran.id}, which runs the submission" if ran else f"the newest, {hit.job.id}"
+        screen.note(f"note: {hit.namesakes + 1} jobs are called {text}; this is {which}")
+        return ran or hit.job

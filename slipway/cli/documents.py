@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from slipway.cli.context import Context
 from slipway.cloud.resources import CustomJob
 from slipway.cloud.trials import best
-from slipway.jobs.account import account
+from slipway.jobs.cost import job_cost
 from slipway.jobs.tail import who_of
 from slipway.labels import (
     CODE_LABEL,
@@ -24,11 +24,11 @@ from slipway.money import Price
 
 if TYPE_CHECKING:
     from slipway.jobs.events import Events
-    from slipway.jobs.usage import Usage
+    from slipway.jobs.utilization import Utilization
 
 
 def job_document(job: CustomJob, context: Context) -> dict[str, Any]:
-    money = account(job, context.catalog.region, context.now)
+    money = job_cost(job, context.catalog.region, context.now)
     return {
         "name": job.name,
         "id": job.id,
@@ -117,7 +117,7 @@ def events_document(events: Events, job: CustomJob) -> dict[str, Any]:
     }
 
 
-def usage_document(usage: Usage) -> dict[str, Any]:
+def usage_document(usage: Utilization) -> dict[str, Any]:
     """Shares from 0 to 1. ``periodSeconds``: each point is the mean of so long; 0 where it is what was measured."""
     return {
         "why": usage.why or None,

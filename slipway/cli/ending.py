@@ -6,9 +6,9 @@ from slipway.cli.context import Context
 from slipway.cloud.failures import CloudError
 from slipway.cloud.resources import CustomJob
 from slipway.errors import SlipwayError
-from slipway.jobs.account import problem_of
-from slipway.jobs.advice import Cause, Step, cause_of, steps
-from slipway.submit.retyping import Retyped, retyped
+from slipway.jobs.advice import Cause, Suggestion, cause_of, suggestions
+from slipway.jobs.cost import problem_of
+from slipway.submission.recovery import RecoveredSubmission, recover
 
 
 def ending_of(context: Context, job: CustomJob) -> SlipwayError | None:
@@ -24,27 +24,27 @@ def end_run_of(context: Context, job: CustomJob) -> str:
     """Ends the run of the experiment that an ended job belongs to; in words why that could not be done, else empty."""
     if not job.experiment_run and not job.tensorboard:
         return ""
-    from slipway.jobs.experiment import end_run
+    from slipway.submission.experiment_run import end_run
 
     return end_run(context.connection.metadata(context.catalog.region), job)
 
 
-def next_steps(context: Context, job: CustomJob, cause: Cause) -> tuple[Step, ...]:
+def next_steps(context: Context, job: CustomJob, cause: Cause) -> tuple[Suggestion, ...]:
     """None where the job's request can't be read, or comes from no template of the catalog."""
     again = typed(context, job)
-    return () if again is None else steps(job, cause, again, context.catalog.region, context.flag)
+    return () if again is None else suggestions(job, cause, again, context.catalog.region, context.flag)
 
 
-def typed(context: Context, job: CustomJob) -> Retyped | None:
+def typed(context: Context, job: CustomJob) -> RecoveredSubmission | None:
     """What was typed for a job; None where its request can't be read, or comes from no template of the catalog."""
     try:
         body = context.vertex.job_document(job.name)
     except CloudError:
         return None
-    return retyped(context.catalog, job.kind, body)
+    return recover(context.catalog, job.kind, body)
 
 
-def advice_lines(cause: Cause, found: tuple[Step, ...]) -> list[str]:
+def advice_lines(cause: Cause, found: tuple[Suggestion, ...]) -> list[str]:
     """A sentence, then a command a line with what it does."""
     width = max((len(step.command) for step in found), default=0)
     head = f"{cause.value}{'. What to try now:' if found else ''}"

@@ -10,23 +10,22 @@ from itertools import islice
 
 import click
 
-from slipway.cli import screen, suggest
+from slipway.cli import completion, screen
 from slipway.cli.cancel import cancel, sweep_filter
 from slipway.cli.context import Context, catalog_option, output_option
 from slipway.cli.documents import job_document, roles
 from slipway.cli.ending import ending_of
-from slipway.cli.found import found as named
-from slipway.cli.opening import open_job
-from slipway.cli.showing import show
+from slipway.cli.open import open_job
+from slipway.cli.show import show
 from slipway.cli.sweep_list import apart, tally, values_of
 from slipway.cloud.logging import LogEntry
 from slipway.cloud.resources import CustomJob
-from slipway.jobs.account import account
+from slipway.formatting import seconds, span
+from slipway.jobs.cost import job_cost
 from slipway.jobs.tail import Tail, job_filter, newest
 from slipway.jobs.waiting import state_word
 from slipway.labels import RUN_LABEL, STACK_LABEL, TEMPLATE_LABEL, USER_LABEL, label_value
 from slipway.sweep.runs import in_order
-from slipway.words import seconds, span
 
 _STATES = ("queued", "pending", "running", "succeeded", "failed", "cancelling", "cancelled", "paused", "expired")
 _SEVERITIES = ("debug", "info", "notice", "warning", "error", "critical")
@@ -102,7 +101,7 @@ def list_jobs(
 
 
 def _row(job: CustomJob, context: Context) -> tuple[str, ...]:
-    money = account(job, context.catalog.region, context.now)
+    money = job_cost(job, context.catalog.region, context.now)
     created = f"{span((context.now - job.create_time).total_seconds())} ago" if job.create_time else "?"
     return (
         job.display_name or job.id,
@@ -116,7 +115,7 @@ def _row(job: CustomJob, context: Context) -> tuple[str, ...]:
 
 
 @jobs.command("logs")
-@click.argument("job", shell_complete=suggest.jobs)
+@click.argument("job", shell_complete=completion.complete_jobs)
 @click.option("-f", "--follow", is_flag=True, help="Go on until the job ends. Ctrl-C detaches.")
 @click.option(
     "--tail", "last", type=click.IntRange(1), metavar="N", help="Only the last N lines, and those that follow."
@@ -133,7 +132,7 @@ def logs(
     Lines of `service` are the service's own: what a job waits for, preemptions, restarts.
     """
     context = Context(catalog)
-    found = named(context, job)
+    found = context.find_job(job)
     wanted = (severity or "").upper()
     logging = context.connection.logging(context.catalog.project)
     tail = newest(logging, job_filter(found.log_ids, severity=wanted), last) if last and found.log_ids else None
@@ -162,7 +161,7 @@ def _follow(
     *,
     plain: bool,
 ) -> None:
-    from slipway.cli.following import watch
+    from slipway.cli.watching import watch
 
     begin = tail[0].timestamp if tail else None
     ended = watch(context, job, logs=True, severity=severity, begin=begin, text=text, plain=plain)
@@ -173,7 +172,7 @@ def _follow(
 
 def _line(entry: LogEntry, job: CustomJob, role: str | None, *, json_lines: bool) -> str:
     """A line of the log as it is printed; empty for one of another role."""
-    from slipway.cli.following import line
+    from slipway.cli.watching import line
     from slipway.jobs.events import kind_of
     from slipway.jobs.tail import of_role, prefix
 
@@ -187,17 +186,17 @@ def _line(entry: LogEntry, job: CustomJob, role: str | None, *, json_lines: bool
 
 
 @jobs.command("wait")
-@click.argument("job", shell_complete=suggest.jobs)
+@click.argument("job", shell_complete=completion.complete_jobs)
 @click.option("--timeout", metavar="TIME", help="Stop waiting after 90s, 10m or 2h (exit 9); the job goes on.")
 @catalog_option
 @output_option
 def wait(job: str, timeout: str | None, catalog: str | None, output: str) -> None:
     """Wait for a job's end. Exit code: 0 succeeded, 4 failed or expired, 8 cancelled, 9 timeout."""
-    from slipway.cli.following import watch
+    from slipway.cli.watching import watch
 
     limit = seconds(timeout) if timeout is not None else None
     context = Context(catalog)
-    ended = watch(context, named(context, job), logs=False, timeout=limit, quiet=output == "json")
+    ended = watch(context, context.find_job(job), logs=False, timeout=limit, quiet=output == "json")
     if output == "json":
         screen.out_json("job", {"job": job_document(ended, context)})
     problem = ending_of(context, ended)

@@ -16,11 +16,11 @@ from slipway.cli.context import Context, catalog_option, output_option
 from slipway.cli.documents import dollars_text, iso
 from slipway.cloud.resources import CustomJob, PersistentResource, ResourcePool
 from slipway.cluster import Disk
+from slipway.formatting import MORE, UNKNOWN_PRICE, join, shape, span
 from slipway.labels import STACK_LABEL
 from slipway.money import Price
 from slipway.prices import hourly
-from slipway.submit.demand import Demand, by_pool
-from slipway.words import MORE, UNKNOWN_PRICE, join, shape, span
+from slipway.submission.demand import Demand, by_pool
 
 _RECENT = 300
 """How many of the newest jobs are looked at for the time of a pool's last one."""

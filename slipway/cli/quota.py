@@ -11,16 +11,15 @@ from slipway.capacity import CAPACITY_TYPES
 from slipway.catalog.model import Catalog, Offer, Template
 from slipway.cli import screen
 from slipway.cli.context import Context, catalog_option, output_option
-from slipway.cloud.kinds import KINDS
-from slipway.cluster import ClusterSpec, Disk, PoolSpec
+from slipway.cluster import ClusterSpec, CurrentCluster, Disk, PoolSpec
+from slipway.deployment.live_reader import LiveScope, read
 from slipway.errors import SlipwayError
-from slipway.generations.plan import Current
+from slipway.kinds import KINDS
 from slipway.labels import STACK_LABEL
 from slipway.live import INCREASABLE, JobReplicas, Live, Unknown
-from slipway.live_reader import Wanted, read
-from slipway.quota import Line, OfferDraw, QuotaReport, drawn, quota_id, table, verdict
-from slipway.submit.demand import Demand
-from slipway.submit.filling import fill
+from slipway.quota import Line, OfferDraw, QuotaReport, assess, drawn, quota_id, table
+from slipway.submission.demand import Demand
+from slipway.submission.request import fill
 
 
 @click.command("quota", short_help="Limits and use of the quota that pools and templates draw.")
@@ -62,7 +61,7 @@ def requests(catalog: Catalog, lines: Iterable[Line]) -> list[str]:
 
 def _live(context: Context, draws: tuple[OfferDraw, ...]) -> Live:
     catalog = context.catalog
-    wanted = Wanted(
+    wanted = LiveScope(
         project=catalog.project,
         region=catalog.region,
         catalog_bucket=context.choice.location.bucket,
@@ -81,7 +80,7 @@ def judge(catalog: Catalog, live: Live, draws: tuple[OfferDraw, ...]) -> QuotaRe
     """The report for what the catalog has deployed and offers. Pure."""
     states = {} if isinstance(live.clusters, Unknown) else {cluster.id: cluster.state for cluster in live.clusters}
     current = tuple(
-        Current(_spec(catalog, name), cluster.id, "", cluster.id in states, states.get(cluster.id, ""))
+        CurrentCluster(_spec(catalog, name), cluster.id, "", cluster.id in states, states.get(cluster.id, ""))
         for name, cluster in catalog.clusters.items()
     )
     known = {item.id for item in current}
@@ -90,7 +89,7 @@ def judge(catalog: Catalog, live: Live, draws: tuple[OfferDraw, ...]) -> QuotaRe
         for cluster in (() if isinstance(live.clusters, Unknown) else live.clusters)
         if cluster.id not in known and cluster.labels.get(STACK_LABEL) == catalog.stack
     )
-    return verdict(current, live, region=catalog.region, offers=draws, mode="warn", preview=True, old=old)
+    return assess(current, live, region=catalog.region, offers=draws, mode="warn", preview=True, old=old)
 
 
 def _spec(catalog: Catalog, name: str) -> ClusterSpec:

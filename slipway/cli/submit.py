@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import shlex
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
-from slipway.cli import screen, suggest
+from slipway.cli import completion, screen
 from slipway.cli.context import Context, catalog_option, output_option
-from slipway.cloud.kinds import KINDS
+from slipway.cli.submit_arguments import SubmitArguments, WaitOptions
 from slipway.errors import ConfigError, PolicyError
-from slipway.submit import naming, parameters
-from slipway.submit.filling import Extras
-from slipway.submit.options import Wish, prepare
+from slipway.kinds import KINDS
+from slipway.submission.candidates import prepare
+from slipway.submission.request_id import checked_request_id, new_request_id
 
 _PLANNED = ("format",)
 
@@ -40,63 +38,12 @@ def _planned(command: Any) -> Any:
     return command
 
 
-@dataclass(frozen=True)
-class Typed:
-    """What was typed, beside the template's name: enough to type it again."""
-
-    template: str
-    params: tuple[str, ...] = ()
-    capacity_type: str | None = None
-    kind: str | None = None
-    wait_for: tuple[str, ...] = ()
-    then: tuple[str, ...] = ()
-    code: str | None = None
-    sweep: str | None = None
-    experiment: str | None = None
-    experiment_run: str | None = None
-    catalog: str | None = None
-
-    @property
-    def words(self) -> list[str]:
-        """The command, without what names this one submission."""
-        words = ["slipway", "submit", self.template]
-        words += [word for param in self.params for word in ("-p", param)]
-        words += [word for one in self.wait_for for word in ("--wait-for", one)]
-        words += ["--then", ",".join(self.then)] if self.then else []
-        for flag, value in (
-            ("--capacity", self.capacity_type),
-            ("--as", self.kind),
-            ("--code", self.code),
-            ("--sweep", self.sweep),
-            ("--experiment", self.experiment),
-            ("--experiment-run", self.experiment_run),
-            ("--catalog", self.catalog),
-        ):
-            words += [flag, value] if value else []
-        return words
-
-    def again(self, request_id: str) -> str:
-        """The command that goes on with this submission."""
-        return shlex.join([*self.words, "--request-id", request_id])
-
-    def wish(self) -> Wish:
-        """Raises ConfigError."""
-        from slipway.cli.flags import run_name, waits
-
-        extras = Extras(
-            experiment=run_name("--experiment", self.experiment),
-            experiment_run=run_name("--experiment-run", self.experiment_run),
-        )
-        given = parameters.assignments(self.params)
-        return Wish(self.template, given, self.capacity_type, self.kind, waits(self.wait_for), self.then, extras)
-
-
 def _then(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str, ...]:
     return tuple(name.strip() for name in (value or "").split(",") if name.strip())
 
 
 @click.command("submit", short_help="Submit a job from a template.")
-@click.argument("template", shell_complete=suggest.templates)
+@click.argument("template", shell_complete=completion.complete_templates)
 @click.option("-p", "--param", "params", multiple=True, metavar="NAME=VALUE", help="A parameter; may be repeated.")
 @click.option(
     "--capacity", metavar="TYPE", help="Where the machines come from. Default: the template's first type that can run."
@@ -152,49 +99,49 @@ def submit(
       slipway submit dask-digits --sweep grid.yaml
       slipway submit dask-digits --dry-run
     """
-    from slipway.cli.flags import Ending
-
-    ending = Ending.of(wait=wait, follow=follow, timeout=timeout, dry_run=dry_run)
-    typed = Typed(template, params, capacity, kind, wait_for, then, code, sweep, experiment, experiment_run, catalog)
-    id_ = naming.checked_request_id(request_id) if request_id is not None else None
+    ending = WaitOptions.of(wait=wait, follow=follow, timeout=timeout, dry_run=dry_run)
+    typed = SubmitArguments(
+        template, params, capacity, kind, wait_for, then, code, sweep, experiment, experiment_run, catalog
+    )
+    id_ = checked_request_id(request_id) if request_id is not None else None
     context = Context(catalog)
     if sweep is not None:
-        from slipway.cli.sweeping import sweep_runs
+        from slipway.cli.sweep import sweep_runs
 
         sweep_runs(context, typed, id_, ending, dry_run=dry_run, retry=retry_failed, rate=rate, json=output == "json")
         return
     for flag, given in (("--retry-failed", retry_failed), ("--rate", rate is not None)):
         if given:
             raise ConfigError(f"{flag} is for sweeps", fix=f"slipway submit {template} --sweep FILE {flag} …")
-    wish = typed.wish()
+    asked = typed.asked()
     if code is not None:
-        from slipway.cli.coding import with_code
+        from slipway.cli.code_flag import with_code
 
-        wish = with_code(context, wish, Path(code), upload=not dry_run)
-    prepared = prepare(context.catalog, wish, context.user)
+        asked = with_code(context, asked, Path(code), upload=not dry_run)
+    prepared = prepare(context.catalog, asked, context.user)
     if dry_run:
-        from slipway.cli.forecast import forecast
-        from slipway.submit.preview import request_of
+        from slipway.cli.submission_run import forecast
+        from slipway.submission.preflight import offline_request
 
-        planned = id_ or naming.new_request_id()
+        planned = id_ or new_request_id()
         try:
             taken = forecast(context, prepared, planned)
         except PolicyError:
-            screen.out(screen.json_text(request_of(prepared, planned), indent=2))
+            screen.out(screen.json_text(offline_request(prepared, planned), indent=2))
             raise
-        body = prepared.body(taken, planned) if taken else request_of(prepared, planned)
+        body = prepared.body(taken, planned) if taken else offline_request(prepared, planned)
         screen.out(screen.json_text(body, indent=2))
         return
-    from slipway.cli.sending import send
+    from slipway.cli.submission_run import send
 
     submitted, submission_id = send(context, typed, prepared, id_, json=output == "json")
-    job = submitted.sent.job
+    job = submitted.attempt.job
     if ending.waits:
-        from slipway.cli.following import watch
+        from slipway.cli.watching import watch
 
         job = watch(context, job, logs=follow, timeout=ending.timeout, quiet=output == "json")
     if output == "json":
-        from slipway.cli.submitting import document
+        from slipway.cli.submission_display import document
 
         screen.out_json("submission", document(context, submitted, job, submission_id))
     if ending.waits:

@@ -13,7 +13,7 @@ from slipway.cli.ending import typed
 from slipway.cloud.resources import CustomJob
 from slipway.jobs.waiting import state_word
 from slipway.labels import RUN_LABEL
-from slipway.submit.parameters import render
+from slipway.submission.parameters import render
 
 MOST = 100
 """Runs whose requests are read for their values, one call each; of a longer list none are."""

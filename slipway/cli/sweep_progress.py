@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from slipway.cli import screen
-from slipway.sweep.courier import Progress
+from slipway.sweep.sweep_sender import SendingProgress
 from slipway.timing import Clock
 
 _LINE_EVERY = 15.0
 
 
 @contextmanager
-def shown(clock: Clock, progress: Progress, *, plain: bool) -> Iterator[Callable[[Progress], None]]:
-    """Takes the progress after every change. Progress goes to stderr, results alone to stdout."""
+def shown(clock: Clock, progress: SendingProgress, *, plain: bool) -> Iterator[Callable[[SendingProgress], None]]:
+    """Takes the progress after every change. SendingProgress goes to stderr, results alone to stdout."""
     if plain or not screen.coloured(sys.stderr):
         yield _lines(clock)
         return
@@ -27,13 +27,13 @@ def shown(clock: Clock, progress: Progress, *, plain: bool) -> Iterator[Callable
     with Bar(*columns, console=Console(file=sys.stderr), transient=True, refresh_per_second=5) as bar:
         task = bar.add_task("", total=progress.total, completed=progress.done, words="")
 
-        def tell(now: Progress) -> None:
+        def tell(now: SendingProgress) -> None:
             bar.update(task, completed=now.done, words=words(now))
 
         yield tell
 
 
-def words(progress: Progress) -> str:
+def words(progress: SendingProgress) -> str:
     """What there is beside the number: ``2 looked for, 1 refused``."""
     facts = (
         (progress.missed, "looked for, as their answers were lost"),
@@ -43,10 +43,10 @@ def words(progress: Progress) -> str:
     return ", ".join(f"{count:,} {what}" for count, what in facts if count)
 
 
-def _lines(clock: Clock) -> Callable[[Progress], None]:
+def _lines(clock: Clock) -> Callable[[SendingProgress], None]:
     last = clock.monotonic()
 
-    def tell(now: Progress) -> None:
+    def tell(now: SendingProgress) -> None:
         nonlocal last
         if clock.monotonic() - last < _LINE_EVERY:
             return

@@ -10,13 +10,13 @@ import click
 from slipway.capacity import CAPACITY_TYPES
 from slipway.catalog.lookup import find_template, reason
 from slipway.catalog.model import Offer, Parameter, Study, Template
-from slipway.cli import screen, suggest
+from slipway.cli import completion, screen
 from slipway.cli.context import Context, catalog_option, output_option
-from slipway.cli.submitting import commit_words
-from slipway.cloud.kinds import KINDS, TUNING_JOB
+from slipway.cli.submission_display import commit_words
+from slipway.formatting import counted, span
+from slipway.kinds import KINDS, TUNING_JOB
 from slipway.prices import dollars
-from slipway.submit.parameters import describe, render
-from slipway.words import counted, span
+from slipway.submission.parameters import describe, render
 
 
 @click.group("templates", invoke_without_command=True, short_help="What can be submitted.")
@@ -55,7 +55,7 @@ def templates(ctx: click.Context, catalog: str | None, output: str) -> None:
 
 
 @templates.command("show")
-@click.argument("template", shell_complete=suggest.templates)
+@click.argument("template", shell_complete=completion.complete_templates)
 @catalog_option
 @output_option
 def show(template: str, catalog: str | None, output: str) -> None:

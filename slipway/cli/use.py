@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from slipway.catalog.choice import VARIABLE, address, choose, remember
+from slipway.catalog.selection import VARIABLE, address, remember, select_catalog
 from slipway.cli import screen
 from slipway.cli.context import Context
 from slipway.errors import SlipwayError
@@ -18,7 +18,7 @@ def use(catalog: str | None) -> None:
     """Remember a catalog for this checkout; without an argument, say which one is used and who chose it."""
     if catalog is None:
         context = Context()
-        choice = choose(None, context.environ, context.folder)
+        choice = select_catalog(None, context.environ, context.folder)
         screen.out(f"{choice.location}  (chosen by {choice.origin})")
         return
     location = address(catalog)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from slipway.cloud.credentials import authorised
 from slipway.cloud.endpoints import Endpoints
-from slipway.cloud.session import Patience, Session
+from slipway.cloud.session import HttpPolicy, Session
 from slipway.cloud.storage import Storage
 from slipway.cloud.vertex import Vertex
 
@@ -24,9 +24,9 @@ class Connection:
     def __init__(self, session: Session, endpoints: Endpoints) -> None:
         self.session, self.endpoints = session, endpoints
 
-    def with_patience(self, patience: Patience) -> Connection:
+    def with_policy(self, policy: HttpPolicy) -> Connection:
         """The same credentials and endpoints, with other timeouts and retries."""
-        return Connection(self.session.with_patience(patience), self.endpoints)
+        return Connection(self.session.with_policy(policy), self.endpoints)
 
     @property
     def storage(self) -> Storage:
@@ -56,6 +56,6 @@ class Connection:
         return Monitoring(self.session, self.endpoints, project)
 
 
-def connect(environ: Mapping[str, str], patience: Patience | None = None) -> Connection:
+def connect(environ: Mapping[str, str], policy: HttpPolicy | None = None) -> Connection:
     """Raises AuthError without credentials and ConfigError for a bad endpoint override. Sends nothing."""
-    return Connection(Session(authorised(environ), patience), Endpoints.from_environment(environ))
+    return Connection(Session(authorised(environ), policy), Endpoints.from_environment(environ))

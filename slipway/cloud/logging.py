@@ -9,9 +9,9 @@ from datetime import datetime
 from slipway.cloud.answers import page, shaped
 from slipway.cloud.endpoints import Endpoints
 from slipway.cloud.failures import Call
-from slipway.cloud.moments import moment
 from slipway.cloud.resources import Json
 from slipway.cloud.session import Session
+from slipway.cloud.timestamps import parse_timestamp
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class LogEntry:
         log = body.get("logName", "").rsplit("/", 1)[-1]
         text = body.get("textPayload") or payload.get("message") or payload.get("msg") or ""
         return cls(
-            timestamp=moment(body.get("timestamp")),
+            timestamp=parse_timestamp(body.get("timestamp")),
             stamp=body.get("timestamp", ""),
             severity=body.get("severity", "DEFAULT"),
             log=log,

@@ -8,9 +8,9 @@ from datetime import datetime
 from slipway.cloud.answers import shaped
 from slipway.cloud.endpoints import Endpoints
 from slipway.cloud.failures import Call
-from slipway.cloud.moments import moment
 from slipway.cloud.resources import Json
 from slipway.cloud.session import Session
+from slipway.cloud.timestamps import parse_timestamp
 
 CPU, MEMORY = "cpu/utilization", "memory/utilization"
 ACCELERATOR, ACCELERATOR_MEMORY = "accelerator/utilization", "accelerator/memory/utilization"
@@ -83,6 +83,6 @@ _TYPE = "ml.googleapis.com/training/"
 
 
 def _point(body: Json) -> Point | None:
-    value, at = body.get("value", {}), moment(body.get("interval", {}).get("endTime"))
+    value, at = body.get("value", {}), parse_timestamp(body.get("interval", {}).get("endTime"))
     number = value.get("doubleValue", value.get("int64Value"))
     return None if number is None or at is None else Point(at, float(number))

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from slipway.cloud.kinds import CUSTOM_JOB, TUNING_JOB, Kind
-from slipway.cloud.moments import moment
+from slipway.cloud.timestamps import parse_timestamp
 from slipway.cloud.trials import Trial
+from slipway.kinds import CUSTOM_JOB, TUNING_JOB, Kind
 
 Json = Mapping[str, Any]
 
@@ -102,7 +102,7 @@ class PersistentResource:
             state=body.get("state", "STATE_UNSPECIFIED"),
             labels=dict(body.get("labels", {})),
             pools=tuple(ResourcePool.read(pool) for pool in body.get("resourcePools", ())),
-            create_time=moment(body.get("createTime")),
+            create_time=parse_timestamp(body.get("createTime")),
             error=body.get("error", {}).get("message", ""),
             error_code=int(body.get("error", {}).get("code", 0)),
         )
@@ -234,10 +234,10 @@ class CustomJob:
             strategy=spec.get("scheduling", {}).get("strategy", ""),
             output=spec.get("baseOutputDirectory", {}).get("outputUriPrefix", ""),
             service_account=spec.get("serviceAccount", ""),
-            create_time=moment(body.get("createTime")),
-            start_time=moment(body.get("startTime")),
-            end_time=moment(body.get("endTime")),
-            update_time=moment(body.get("updateTime")),
+            create_time=parse_timestamp(body.get("createTime")),
+            start_time=parse_timestamp(body.get("startTime")),
+            end_time=parse_timestamp(body.get("endTime")),
+            update_time=parse_timestamp(body.get("updateTime")),
             error=body.get("error", {}).get("message", ""),
             kind=kind,
             trials=kind.trials(body),

@@ -32,7 +32,7 @@ _NEVER_SENT = (
 
 
 @dataclass(frozen=True)
-class Patience:
+class HttpPolicy:
     """How long a call may take, in seconds, and how often an idempotent one is tried."""
 
     connect: float = 10.0
@@ -51,20 +51,20 @@ class Session:
     def __init__(
         self,
         http: requests.Session,
-        patience: Patience | None = None,
+        policy: HttpPolicy | None = None,
         sleep: Callable[[float], None] = time.sleep,
         chance: Callable[[], float] = random.random,
     ) -> None:
         self._http = http
-        self._patience = patience or Patience()
+        self._policy = policy or HttpPolicy()
         self._sleep = sleep
         self._chance = chance
         # A cookie jar is the one part of a requests session that threads would race for; no API needs it.
         self._http.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
 
-    def with_patience(self, patience: Patience) -> Session:
+    def with_policy(self, policy: HttpPolicy) -> Session:
         """This session's connections with other timeouts and retries."""
-        return Session(self._http, patience, self._sleep, self._chance)
+        return Session(self._http, policy, self._sleep, self._chance)
 
     def widen(self, threads: int) -> None:
         """Keeps a connection open for each of so many threads. Before they begin."""
@@ -123,7 +123,7 @@ class Session:
     ) -> requests.Response:
         data = json.dumps(body).encode() if body is not None else content
         headers = {"Content-Type": media} if data is not None else {}
-        attempts = self._patience.attempts if again else 1
+        attempts = self._policy.attempts if again else 1
         for attempt in range(1, attempts + 1):
             try:
                 response = self._once(method, url, call, params, data, headers)
@@ -141,13 +141,13 @@ class Session:
         raise AssertionError("unreachable: the last attempt returns or raises")
 
     def _wait(self, attempt: int, asked: float | None) -> float:
-        backoff = self._patience.first_wait * 2.0 ** (attempt - 1) * (0.5 + self._chance())
-        return min(self._patience.longest_wait, backoff if asked is None else max(asked, backoff))
+        backoff = self._policy.first_wait * 2.0 ** (attempt - 1) * (0.5 + self._chance())
+        return min(self._policy.longest_wait, backoff if asked is None else max(asked, backoff))
 
     def _once(
         self, method: str, url: str, call: Call, params: Params | None, data: bytes | None, headers: Mapping[str, str]
     ) -> requests.Response:
-        timeout = (self._patience.connect, self._patience.read)
+        timeout = (self._policy.connect, self._policy.read)
         try:
             return self._http.request(
                 method,

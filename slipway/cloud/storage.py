@@ -12,8 +12,8 @@ from urllib.parse import quote
 from slipway.cloud.answers import Json, json_object, shaped
 from slipway.cloud.endpoints import Endpoints
 from slipway.cloud.failures import Call, Conflict
-from slipway.cloud.moments import moment
 from slipway.cloud.session import Session
+from slipway.cloud.timestamps import parse_timestamp
 from slipway.errors import ConfigError
 
 
@@ -65,7 +65,7 @@ class Storage:
         """How long the object has had its contents, by the service's own clock; None when the answer does not tell."""
         call = Call(f"look at {at}", "storage.objects.get", f"gs://{at.bucket}")
         answer = self._session.download(self._object(at), call)
-        made = shaped(call, lambda body: moment(body.get("timeCreated")), json_object(answer, call))
+        made = shaped(call, lambda body: parse_timestamp(body.get("timeCreated")), json_object(answer, call))
         date = answer.headers.get("Date")
         return parsedate_to_datetime(date) - made if date and made else None
 

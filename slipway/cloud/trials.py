@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from slipway.cloud.moments import moment
+from slipway.cloud.timestamps import parse_timestamp
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class Trial:
                 for one in body.get("finalMeasurement", {}).get("metrics", ())
             },
             job=body.get("customJob", ""),
-            start_time=moment(body.get("startTime")),
-            end_time=moment(body.get("endTime")),
+            start_time=parse_timestamp(body.get("startTime")),
+            end_time=parse_timestamp(body.get("endTime")),
         )
 
 

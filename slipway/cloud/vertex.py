@@ -10,9 +10,9 @@ from typing import TypeVar
 from slipway.cloud.answers import garbled, shaped
 from slipway.cloud.endpoints import Endpoints
 from slipway.cloud.failures import Call
-from slipway.cloud.kinds import CUSTOM_JOB, KINDS, PIPELINE, Kind, kind_of
 from slipway.cloud.resources import ENDED, CustomJob, Json, Operation, PersistentResource
 from slipway.cloud.session import Session
+from slipway.kinds import CUSTOM_JOB, KINDS, PIPELINE, Kind, kind_of
 
 _Named = TypeVar("_Named", CustomJob, Operation, PersistentResource)
 

@@ -1,18 +1,19 @@
-"""What lives and what to declare because of it: the shell between the live readers and the pure plan."""
+"""What lives and what to declare because of it: the shell between the live reader and the pure plan."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
 from slipway.cloud.connection import connect
-from slipway.deployment import trainer
-from slipway.deployment.quota_info import quota_info
-from slipway.errors import ConfigError, ResourceError
-from slipway.generations import Plan, plan
-from slipway.generations.things import CATALOG, TRAINER, WORK
-from slipway.live import Live, LiveJob, PublishedCatalog, Unknown, Use
-from slipway.live_reader import Wanted, read, settle, skipped, use_of_cluster, use_of_stack, use_of_things
+from slipway.deployment.live_reader import LiveScope, read, skipped
+from slipway.deployment.plan import Plan, plan
+from slipway.deployment.translate import quota_info
+from slipway.deployment.workspace_plan import CATALOG, TRAINER, WORK, trainer_email, trainer_owner
+from slipway.errors import ConfigError, ResourceError, Timeout
+from slipway.formatting import join
+from slipway.live import Live, PublishedCatalog, Unknown
 from slipway.stack import Stack
 from slipway.state import State
 
@@ -40,7 +41,7 @@ def decide(
     workspace = {
         CATALOG: stack.workspace.catalog_bucket,
         WORK: stack.workspace.work_bucket,
-        TRAINER: trainer.email(stack.workspace.trainer, stack.project),
+        TRAINER: trainer_email(stack.workspace.trainer, stack.project),
     }
 
     def live() -> Live:
@@ -73,45 +74,6 @@ def decide(
     return found, decided
 
 
-def guarded_use(
-    environ: Mapping[str, str],
-    where: tuple[tuple[str, str], ...],
-    stack: str,
-    known: State | Unknown = _NOTHING,
-    spared: frozenset[str] = frozenset(),
-) -> Callable[[str | None], Use | Unknown]:
-    """What the guard asks before a deletion: who needs a cluster (its full name), an account
-    (`serviceAccount:ADDRESS`), a bucket (`gs://NAME`), both of these with a space between, or with None anything of the
-    stack.
-
-    `where`: the projects and regions that the stack lives in. `spared`: ids of clusters that stay whatever happens.
-    """
-    before = _NOTHING if isinstance(known, Unknown) else known
-    catalogs = [one.name for one in before.buckets if one.role.startswith(CATALOG)]  # the others outlive their stack
-    things = [*(one.email for one in before.accounts), *catalogs]
-
-    def ask(subject: str | None) -> Use | Unknown:
-        connection = connect(environ)
-        if subject and subject.startswith("projects/"):
-            return use_of_cluster(connection, subject)
-        needed = [word.removeprefix("gs://").removeprefix("serviceAccount:") for word in (subject or "").split()]
-        jobs: list[LiveJob] = []
-        unlisted: list[str] = []
-        for project, region in where:
-            use = (
-                use_of_things(connection, project, region, stack, needed)
-                if needed
-                else use_of_stack(connection, project, region, stack, things)
-            )
-            if isinstance(use, Unknown):
-                return use
-            jobs += [job for job in use.jobs if job.cluster_id not in spared]
-            unlisted += [id_ for id_ in use.unlisted if id_ not in spared]
-        return Use(tuple(jobs), tuple(unlisted))
-
-    return ask
-
-
 def identity(environ: Mapping[str, str]) -> str:
     """Who asks, as far as the environment tells."""
     target = environ.get("GOOGLE_IMPERSONATE_SERVICE_ACCOUNT", "")
@@ -142,12 +104,12 @@ def _live(
             why="without knowing what lives, a deployment could delete what is in use",
             fix="unset SLIPWAY_LIVE",
         )
-    wanted = Wanted(
+    wanted = LiveScope(
         project=stack.project,
         region=stack.region,
         catalog_bucket=stack.workspace.catalog_bucket,
         work_bucket=stack.workspace.work_bucket,
-        service_account=trainer.email(stack.workspace.trainer, stack.project),
+        service_account=trainer_email(stack.workspace.trainer, stack.project),
         metrics=metrics,
         read_quota=quota_info,
         published=known.catalog.bucket if known.catalog else "",
@@ -185,7 +147,7 @@ def _lent(found: Live, stack: Stack, known: State) -> list[str]:
         f"jobs of {whose}; give {stack.name} another trainer, or call the account something else if stack {whose} is "
         f'no more: gcloud iam service-accounts update {address} --display-name="trainer"'
         for address, called in found.service_accounts.items()
-        if address not in ours and (whose := trainer.owner(called)) not in ("", stack.name)
+        if address not in ours and (whose := trainer_owner(called)) not in ("", stack.name)
     ]
 
 
@@ -193,3 +155,43 @@ def _unread(part: object) -> list[str]:
     if not isinstance(part, Unknown):
         return []
     return [f"can't tell what exists already: {part.api} as {part.identity}: {part.why}; it needs {part.role}"]
+
+
+EVERY_S = 10.0
+WITHIN_S = 2 * 3600.0
+
+
+def settle(
+    read: Callable[[], Live],
+    decide: Callable[[Live], Plan],
+    say: Callable[[str], None],
+    *,
+    wait: bool,
+    sleep: Callable[[float], None] = time.sleep,
+    every_s: float = EVERY_S,
+    within_s: float = WITHIN_S,
+) -> tuple[Live, Plan]:
+    """What lives and the plan for it; with `wait`, read again until no current cluster is provisioning.
+
+    Raises Timeout after `within_s` seconds.
+    """
+    live = read()
+    plan = decide(live)
+    said: tuple[str, ...] = ()
+    waited = 0.0
+    while wait and plan.waiting:
+        names = tuple(cluster.id for cluster in plan.waiting)
+        if names != said:
+            say(f"waiting for {join(names)}: still being made since an earlier deployment")
+            said = names
+        if waited >= within_s:
+            raise Timeout(
+                f"{join(names)} is still being made after {within_s / 3600:g} hours",
+                why="a cluster can't be used, changed or deleted while it is being made",
+                fix="run pulumi up again later; slipway pools shows its state",
+            )
+        sleep(every_s)
+        waited += every_s
+        live = read()
+        plan = decide(live)
+    return live, plan

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from slipway.deployment.plan import DELETABLE_STATES, is_ours
 from slipway.errors import ConfigError, PolicyError, ResourceError, Timeout
-from slipway.generations import DELETABLE_STATES, is_ours
+from slipway.formatting import join
 from slipway.live import LiveCluster, Unknown, Use
 from slipway.state import State
-from slipway.words import join
 
 VARIABLE, LEAVE = "SLIPWAY_ORPHANS", "leave"
 _NOT_DOWN = "the stack is not taken down"

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 
-from slipway.cluster import PoolSpec
-from slipway.deployment.revision import Revision
-from slipway.generations import Current, Plan, Retiring, RetiringThing
-from slipway.generations.things import CATALOG, WORK
+from slipway.cluster import CurrentCluster, PoolSpec
+from slipway.deployment.plan import Plan, RetiringCluster
+from slipway.deployment.workspace_plan import CATALOG, WORK, RetiringWorkspaceResource
+from slipway.formatting import join, span
 from slipway.labels import STACK_LABEL, USER_LABEL
 from slipway.live import Live, LiveCluster, LiveJob, Unknown
 from slipway.prices import price_in_words, total
 from slipway.quota import QuotaReport
+from slipway.revision import Revision
 from slipway.state import State
 from slipway.template.proof import Placement
-from slipway.words import join, span
 
 
 def summary(
@@ -41,16 +41,16 @@ def summary(
         for failed in plan.cleared
     ]
     lines += [f"cluster {id_} is idle and not asked for any more: it will be deleted" for id_ in plan.deleted]
-    for thing in plan.things.retiring:
-        lines += [_retiring_thing(thing, now), *_moved(thing, catalog)]
-    for thing in plan.things.released:
-        lines += [*_released(thing), *_moved(thing, catalog)]
+    for resource in plan.workspace.retiring:
+        lines += [_retiring_resource(resource, now), *_moved(resource, catalog)]
+    for resource in plan.workspace.released:
+        lines += [*_released(resource), *_moved(resource, catalog)]
     for name, some in placements.items():
         lines += _template(name, report, some)
     return "\n".join(lines)
 
 
-def overdue(retiring: Retiring) -> str:
+def overdue(retiring: RetiringCluster) -> str:
     """The warning for a generation that is still there after the stack's `retireWithin`."""
     jobs = join(job.display_name for job in retiring.jobs)
     late = f"cluster {retiring.cluster.id} should have retired by now"
@@ -88,14 +88,14 @@ def pool_in_words(pool: PoolSpec) -> str:
     return f"{pool.machine_type}{gpus} × {size}, {pool.disk}"
 
 
-def _current(current: Current, region: str) -> Iterator[str]:
+def _current(current: CurrentCluster, region: str) -> Iterator[str]:
     state = current.state.lower() if current.import_ else "to be created"
     yield f"cluster {current.spec.name}: {current.id}, {state} · {price_in_words(total((current.spec,), region))}"
     for pool in current.spec.pools:
         yield f"  pool {pool.name}: {pool_in_words(pool)}"
 
 
-def _retiring(retiring: Retiring, now: datetime) -> str:
+def _retiring(retiring: RetiringCluster, now: datetime) -> str:
     who = f"cluster {retiring.name}: {retiring.cluster.id} retires"
     if retiring.cluster.state == "ERROR" and not retiring.jobs:
         words = f"cluster {retiring.name}: {retiring.cluster.id} {_failure(retiring.cluster)}"
@@ -110,28 +110,30 @@ def _failure(cluster: LiveCluster) -> str:
     return f"failed ({cluster.error})" if cluster.error else "failed"
 
 
-def _retiring_thing(thing: RetiringThing, now: datetime) -> str:
-    if not thing.jobs:
-        return f"{thing.words} retires with a later deployment ({thing.why})"
-    need = "the job that needs it has" if len(thing.jobs) == 1 else f"the {len(thing.jobs)} jobs that need it have"
-    return f"{thing.words} retires when {need} ended: {join(_job(job, now) for job in thing.jobs)}"
+def _retiring_resource(resource: RetiringWorkspaceResource, now: datetime) -> str:
+    if not resource.jobs:
+        return f"{resource.words} retires with a later deployment ({resource.why})"
+    need = (
+        "the job that needs it has" if len(resource.jobs) == 1 else f"the {len(resource.jobs)} jobs that need it have"
+    )
+    return f"{resource.words} retires when {need} ended: {join(_job(job, now) for job in resource.jobs)}"
 
 
-def _released(thing: RetiringThing) -> Iterator[str]:
-    if thing.role != WORK:
-        yield f"{thing.words} is not asked for any more and no job needs it: it will be deleted"
+def _released(resource: RetiringWorkspaceResource) -> Iterator[str]:
+    if resource.role != WORK:
+        yield f"{resource.words} is not asked for any more and no job needs it: it will be deleted"
         return
-    yield f"{thing.words} is not asked for any more: it stays, with people's results, and is this stack's no longer"
-    yield _removal(thing.name)
+    yield f"{resource.words} is not asked for any more: it stays, with people's results, and is this stack's no longer"
+    yield _removal(resource.name)
 
 
 def _removal(bucket: str) -> str:
     return f"  to delete it and all in it: gcloud storage rm --recursive gs://{bucket}"
 
 
-def _moved(thing: RetiringThing, catalog: str) -> Iterator[str]:
+def _moved(resource: RetiringWorkspaceResource, catalog: str) -> Iterator[str]:
     """People remember the catalog's address, and lose the old one with this deployment."""
-    if thing.role == CATALOG:
+    if resource.role == CATALOG:
         yield f"  the catalog is in gs://{catalog}: whoever submits types slipway use gs://{catalog}"
 
 

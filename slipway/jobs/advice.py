@@ -12,9 +12,9 @@ from slipway.catalog.lookup import standing
 from slipway.catalog.model import Offer, Scalar
 from slipway.cloud.resources import CustomJob
 from slipway.errors import ConfigError
-from slipway.jobs.account import capacity_type_of
+from slipway.jobs.cost import capacity_type_of
 from slipway.labels import CODE_LABEL
-from slipway.submit.retyping import Retyped
+from slipway.submission.recovery import RecoveredSubmission
 
 _OTHERS = {
     "flex-start": "waits in the queue until all its machines are there at once",
@@ -35,7 +35,7 @@ class Cause(Enum):
 
 
 @dataclass(frozen=True)
-class Step:
+class Suggestion:
     """``command`` can be typed as it stands, but for what is written ``…`` or ``BUCKET``."""
 
     what: str
@@ -56,7 +56,9 @@ def cause_of(job: CustomJob) -> Cause | None:
     return Cause.STOCK_OUT if insufficient else None
 
 
-def steps(job: CustomJob, cause: Cause, again: Retyped, region: str, catalog: str | None = None) -> tuple[Step, ...]:
+def suggestions(
+    job: CustomJob, cause: Cause, again: RecoveredSubmission, region: str, catalog: str | None = None
+) -> tuple[Suggestion, ...]:
     """Other capacity types that the template has, fewer machines, a longer wait, another region.
 
     ``catalog`` as it was typed, None where it was not.
@@ -64,22 +66,24 @@ def steps(job: CustomJob, cause: Cause, again: Retyped, region: str, catalog: st
     return tuple(_steps(job, cause, again, region, catalog))
 
 
-def _steps(job: CustomJob, cause: Cause, again: Retyped, region: str, catalog: str | None) -> Iterator[Step]:
+def _steps(
+    job: CustomJob, cause: Cause, again: RecoveredSubmission, region: str, catalog: str | None
+) -> Iterator[Suggestion]:
     own = ("--capacity", again.offer.capacity_type)
     if cause is Cause.EXPIRED:
         longer = [*own, "--wait-for", f"{again.offer.capacity_type}=0"]
-        yield Step("waits for as long as it takes", _command(job, again, catalog, *longer))
+        yield Suggestion("waits for as long as it takes", _command(job, again, catalog, *longer))
     for offer in _others(again):
         what = _OTHERS[offer.capacity_type].format(offer.cluster)
-        yield Step(what, _command(job, again, catalog, "--capacity", offer.capacity_type))
+        yield Suggestion(what, _command(job, again, catalog, "--capacity", offer.capacity_type))
     for name, fewer, machines in _fewer(again):
         what = f"fewer machines: {again.values[name]} → {fewer} {machines}"
-        yield Step(what, _command(job, again, catalog, *own, **{name: fewer}))
+        yield Suggestion(what, _command(job, again, catalog, *own, **{name: fewer}))
     elsewhere = f"another region than {region}, by the catalog of a stack that is there"
-    yield Step(elsewhere, _command(job, again, "gs://BUCKET", *own))
+    yield Suggestion(elsewhere, _command(job, again, "gs://BUCKET", *own))
 
 
-def _others(again: Retyped) -> list[Offer]:
+def _others(again: RecoveredSubmission) -> list[Offer]:
     """An offer of each other capacity type that stands for the same parameters and is available."""
     try:
         offers = standing(again.template, again.kind, again.values)
@@ -91,7 +95,7 @@ def _others(again: Retyped) -> list[Offer]:
     return [first[name] for name in _OTHERS if name in first and name != again.offer.capacity_type]
 
 
-def _fewer(again: Retyped) -> Iterator[tuple[str, int, str]]:
+def _fewer(again: RecoveredSubmission) -> Iterator[tuple[str, int, str]]:
     """(parameter, half of its value, role) for those that count the replicas of a worker pool and may be smaller."""
     roles = again.offer.roles or again.template.roles
     bounds = {one.name: one.min for one in again.template.parameters}
@@ -104,7 +108,7 @@ def _fewer(again: Retyped) -> Iterator[tuple[str, int, str]]:
                 yield name, max(least, value // 2), roles[index] if index < len(roles) else name
 
 
-def _command(job: CustomJob, again: Retyped, catalog: str | None, *flags: str, **params: Scalar) -> str:
+def _command(job: CustomJob, again: RecoveredSubmission, catalog: str | None, *flags: str, **params: Scalar) -> str:
     words = ["slipway", "submit", again.template.name, *again.words(**params), *flags]
     if again.kind.name != again.template.kind:
         words += ["--as", again.kind.name]

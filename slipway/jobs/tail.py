@@ -16,7 +16,7 @@ TRIAL_LABEL = "ml.googleapis.com/trial_id"
 
 
 @dataclass(frozen=True)
-class Pace:
+class LogPolling:
     """Seconds between queries. A project has 60 log queries a minute, which all its followers share."""
 
     first: float = 1.5

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from slipway.cloud.resources import CustomJob, PersistentResource
-from slipway.submit.demand import Demand
-from slipway.submit.verdict import Outcome, on_cluster
-from slipway.words import span
+from slipway.formatting import span
+from slipway.submission.demand import Demand
+from slipway.submission.verdict import Outcome, on_cluster
 
 _FLEX_START_WAIT = 86400.0
 """Seconds, where the request names none."""

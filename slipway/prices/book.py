@@ -15,8 +15,8 @@ from importlib.resources import files
 
 from slipway.capacity import CAPACITY_TYPES, POOL
 from slipway.cluster import ClusterSpec, Disk, PoolSpec
+from slipway.formatting import MORE, dollars
 from slipway.money import UNKNOWN, Price
-from slipway.words import MORE, dollars
 
 FEE = Decimal("0.15")
 HOURS_OF_A_MONTH = 730

@@ -1,11 +1,11 @@
 """Does what is declared fit the quota: pure rules over limits, live machines and jobs."""
 
+from slipway.quota.assessment import assess
 from slipway.quota.facts import drawn
 from slipway.quota.metrics import label, namespace, needs, needs_of, quota_id
-from slipway.quota.model import Line, Need, OfferDraw, OfferVerdict, QuotaReport
+from slipway.quota.report import Line, Need, OfferDraw, OfferVerdict, QuotaReport
 from slipway.quota.table import table
 from slipway.quota.usage import Usage, usage
-from slipway.quota.verdict import verdict
 
 __all__ = [
     "Line",
@@ -14,6 +14,7 @@ __all__ = [
     "OfferVerdict",
     "QuotaReport",
     "Usage",
+    "assess",
     "drawn",
     "label",
     "namespace",
@@ -22,5 +23,4 @@ __all__ = [
     "quota_id",
     "table",
     "usage",
-    "verdict",
 ]

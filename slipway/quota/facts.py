@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from slipway.cluster import ClusterSpec, PoolSpec
-from slipway.generations.plan import Current
+from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
 from slipway.live import JobReplicas, Live, QuotaLimit, Unknown
 from slipway.quota.metrics import needs_of, rank
-from slipway.quota.model import Need, OfferDraw
+from slipway.quota.report import Need, OfferDraw
 from slipway.quota.usage import Usage, usage
 
 UNLIMITED = -1
@@ -19,7 +18,7 @@ UNLIMITED = -1
 class Share:
     """What one pool draws of a metric: `each` per machine, `now` after this `up`, `initial` when it is made."""
 
-    cluster: Current
+    cluster: CurrentCluster
     pool: PoolSpec
     each: int
     now: int
@@ -44,7 +43,12 @@ class Facts:
     """Gathered once for one verdict, and only read afterwards."""
 
     def __init__(
-        self, current: tuple[Current, ...], live: Live, region: str, offers: tuple[OfferDraw, ...], old: frozenset[str]
+        self,
+        current: tuple[CurrentCluster, ...],
+        live: Live,
+        region: str,
+        offers: tuple[OfferDraw, ...],
+        old: frozenset[str],
     ) -> None:
         self.current = current
         self.live = live

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from slipway.cluster import Disk
 from slipway.live import JobReplicas
 from slipway.machines import Machine, is_tpu, machine, one_tpu
-from slipway.quota.model import ON_DEMAND, PREEMPTIBLE, Need
+from slipway.quota.report import ON_DEMAND, PREEMPTIBLE, Need
 
 _PREFIX = "custom_model_training_"
 

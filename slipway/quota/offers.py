@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from slipway.formatting import join
 from slipway.live import QuotaLimit
 from slipway.quota.facts import UNLIMITED, Facts
 from slipway.quota.metrics import label, namespace, rank
-from slipway.quota.model import Line, Need, OfferDraw, OfferVerdict
-from slipway.words import join
+from slipway.quota.report import Line, Need, OfferDraw, OfferVerdict
 
 _ByTemplate = dict[str, list[tuple[str, int]]]
 """Labels of offers, each with how much it needs."""

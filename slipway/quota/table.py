@@ -6,7 +6,7 @@ import re
 from itertools import groupby
 
 from slipway.quota.facts import UNLIMITED
-from slipway.quota.model import Line, QuotaReport
+from slipway.quota.report import Line, QuotaReport
 
 _RETIRING = "RETIRING"
 _HEADS = ("NOW", _RETIRING, "CEILING", "LIMIT", "USED BY OTHERS")

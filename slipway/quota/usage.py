@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from slipway.kinds import CUSTOM_JOB, PIPELINE, TUNING_JOB
 from slipway.live import JobReplicas, LiveCluster, LiveJob
 from slipway.machines import MachineError
 from slipway.quota.metrics import needs_of
@@ -44,9 +45,7 @@ def usage(
     A training pipeline runs as a custom or tuning job, which is counted in its place. A tuning job is counted with all
     trials that may run at once, and the custom jobs of its trials are not counted again.
     """
-    tuning = tuple(
-        f"{job.display_name}-trial-" for job in jobs if job.kind == "hyperparameter tuning job" and not job.ended
-    )
+    tuning = tuple(f"{job.display_name}-trial-" for job in jobs if job.kind == TUNING_JOB.words and not job.ended)
     mine: Counter[str] = Counter()
     leaving: Counter[str] = Counter()
     others: Counter[str] = Counter()
@@ -60,8 +59,8 @@ def usage(
             job.cluster_id is None
             and not job.ended
             and job.state not in _NOT_STARTED
-            and job.kind != "training pipeline"
-            and not (job.kind == "custom job" and job.display_name.startswith(tuning))
+            and job.kind != PIPELINE.words
+            and not (job.kind == CUSTOM_JOB.words and job.display_name.startswith(tuning))
         ):
             uncounted += _count(others, job.replicas, preemptible=job.spot, who=f"job {job.display_name}")
     return Usage(mine, leaving, others, tuple(uncounted))

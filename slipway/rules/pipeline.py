@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from slipway.kinds import PIPELINE
 from slipway.rules.rule import Rule
-from slipway.rules.subject import PIPELINE, Subject, mapping
+from slipway.rules.subject import Subject, mapping
 
 CUSTOM_TASK = "gs://google-cloud-aiplatform/schema/trainingjob/definition/custom_task_1.0.0.yaml"
 MODEL_ID = re.compile(r"[a-z_][a-z0-9_-]{0,62}")
@@ -15,7 +16,7 @@ _PARENT = re.compile(r"projects/[^/]+/locations/(?P<region>[^/]+)/models/[^/@]+(
 
 def _task(subject: Subject) -> Iterator[str]:
     task = str(subject.body.get("trainingTaskDefinition", ""))
-    if subject.kind == PIPELINE and not re.fullmatch(r"gs://.+/custom_task_\S+\.yaml", task):
+    if subject.kind == PIPELINE.name and not re.fullmatch(r"gs://.+/custom_task_\S+\.yaml", task):
         yield f"trainingTaskDefinition {task!r}: a custom task is {CUSTOM_TASK}"
 
 

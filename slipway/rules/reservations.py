@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from slipway.cluster import Reservation
 from slipway.machines import Machine
-from slipway.reservation import Reservation
 from slipway.rules.rule import Rule
 from slipway.rules.subject import Subject, Worker
 
 NAME_KEY = "compute.googleapis.com/reservation-name"
-KINDS = ("SPECIFIC_RESERVATION", "ANY_RESERVATION", "NO_RESERVATION")
+AFFINITY_TYPES = ("SPECIFIC_RESERVATION", "ANY_RESERVATION", "NO_RESERVATION")
 SHARING = "the reservation must be shared: gcloud … --reservation-sharing-policy=ALLOW_ALL"
 _NAME = "[a-z]([a-z0-9-]{0,61}[a-z0-9])?"
 PATH = re.compile(
@@ -40,8 +40,8 @@ def _well_said(subject: Subject) -> Iterator[str]:
         kind = worker.affinity.get("reservationAffinityType")
         if not worker.affinity:
             continue
-        if kind not in KINDS:
-            yield f"{worker.name}: reservationAffinityType {kind}: use {', '.join(KINDS)}"
+        if kind not in AFFINITY_TYPES:
+            yield f"{worker.name}: reservationAffinityType {kind}: use {', '.join(AFFINITY_TYPES)}"
         elif kind == "SPECIFIC_RESERVATION":
             if worker.affinity.get("key") != NAME_KEY or not _values(worker):
                 yield f"{worker.name}: a specific reservation needs key {NAME_KEY} and the reservation's path in values"

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
+from slipway.kinds import TUNING_JOB
 from slipway.rules.rule import Rule
-from slipway.rules.subject import TUNING_JOB, Subject, mapping, whole
+from slipway.rules.subject import Subject, mapping, whole
 
-KINDS = {
+VALUE_SPECS = {
     "doubleValueSpec": "double",
     "integerValueSpec": "integer",
     "categoricalValueSpec": "categorical",
@@ -26,7 +27,7 @@ _ALGORITHMS = ("ALGORITHM_UNSPECIFIED", "GRID_SEARCH", "RANDOM_SEARCH")
 
 
 def _metrics(subject: Subject) -> Iterator[str]:
-    if subject.kind != TUNING_JOB:
+    if subject.kind != TUNING_JOB.name:
         return
     metrics = [mapping(metric) for metric in subject.study.get("metrics") or ()]
     if not metrics:
@@ -43,7 +44,7 @@ def _metrics(subject: Subject) -> Iterator[str]:
 
 def parameters(subject: Subject) -> Iterator[Mapping[str, Any]]:
     """Every parameter of the study, conditional ones after the one they stand under."""
-    if subject.kind == TUNING_JOB:
+    if subject.kind == TUNING_JOB.name:
         for parameter in subject.study.get("parameters") or ():
             yield from _with_conditions(mapping(parameter))
 
@@ -60,12 +61,12 @@ def _name(parameter: Mapping[str, Any]) -> str:
 
 def _kind(parameter: Mapping[str, Any]) -> str:
     """The key of its value spec; empty when it has none or several."""
-    found = [key for key in KINDS if key in parameter]
+    found = [key for key in VALUE_SPECS if key in parameter]
     return found[0] if len(found) == 1 else ""
 
 
 def _names(subject: Subject) -> Iterator[str]:
-    if subject.kind == TUNING_JOB and not subject.study.get("parameters"):
+    if subject.kind == TUNING_JOB.name and not subject.study.get("parameters"):
         yield "a study has no parameter to search"
     for parameter in parameters(subject):
         name = _name(parameter)
@@ -81,7 +82,7 @@ def _values(subject: Subject) -> Iterator[str]:
         name, kind = _name(parameter), _kind(parameter)
         spec = mapping(parameter.get(kind))
         if not kind:
-            yield f"parameter {name}: exactly one of {', '.join(KINDS.values())}"
+            yield f"parameter {name}: exactly one of {', '.join(VALUE_SPECS.values())}"
         elif kind in ("doubleValueSpec", "integerValueSpec"):
             low, high = _number(spec.get("minValue")), _number(spec.get("maxValue"))
             if low > high:
@@ -112,7 +113,7 @@ def _scales(subject: Subject) -> Iterator[str]:
 
 def _grid(subject: Subject) -> Iterator[str]:
     algorithm = subject.study.get("algorithm") or _ALGORITHMS[0]
-    if subject.kind == TUNING_JOB and algorithm not in _ALGORITHMS:
+    if subject.kind == TUNING_JOB.name and algorithm not in _ALGORITHMS:
         yield f"algorithm {algorithm}: use {', '.join(_ALGORITHMS)} (unspecified is Bayesian)"
     if algorithm == "GRID_SEARCH":
         for parameter in parameters(subject):
@@ -126,8 +127,9 @@ def _conditions(subject: Subject) -> Iterator[str]:
         for condition in map(mapping, parameter.get("conditionalParameterSpecs") or ()):
             inner = _name(mapping(condition.get("parameterSpec")))
             parents = [key for key in _PARENTS if key in condition]
-            if len(parents) != 1 or _PARENTS[parents[0]] != KINDS.get(kind):
-                yield f"parameter {inner} stands under {_name(parameter)}: its condition names {KINDS.get(kind)} values"
+            if len(parents) != 1 or _PARENTS[parents[0]] != VALUE_SPECS.get(kind):
+                wanted = VALUE_SPECS.get(kind)
+                yield f"parameter {inner} stands under {_name(parameter)}: its condition names {wanted} values"
                 continue
             values = list(mapping(condition[parents[0]]).get("values") or ())
             if not values:
@@ -145,7 +147,7 @@ def _may_be(parameter: Mapping[str, Any], kind: str, value: Any) -> bool:
 
 
 def _counts(subject: Subject) -> Iterator[str]:
-    if subject.kind != TUNING_JOB:
+    if subject.kind != TUNING_JOB.name:
         return
     most, parallel = whole(subject.body.get("maxTrialCount", 0)), subject.parallel
     failed = whole(subject.body.get("maxFailedTrialCount", 0))

@@ -11,11 +11,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from slipway.cluster import Reservation
+from slipway.kinds import KINDS, TUNING_JOB
 from slipway.machines import Machine, MachineError, is_tpu, machine, tpu
-from slipway.reservation import Reservation
-
-CUSTOM_JOB, TUNING_JOB, PIPELINE = "custom-job", "hyperparameter-tuning-job", "training-pipeline"
-_SPEC = {CUSTOM_JOB: "jobSpec", TUNING_JOB: "trialJobSpec", PIPELINE: "trainingTaskInputs"}
 
 
 @dataclass(frozen=True)
@@ -115,7 +113,7 @@ class Subject:
     @cached_property
     def spec(self) -> Mapping[str, Any]:
         """The CustomJobSpec."""
-        return mapping(self.body.get(_SPEC[self.kind]))
+        return mapping(self.body.get(KINDS[self.kind].spec))
 
     @cached_property
     def scheduling(self) -> Mapping[str, Any]:
@@ -142,7 +140,7 @@ class Subject:
     @property
     def parallel(self) -> int:
         """Trials that run at once; 1 for a job without any."""
-        return whole(self.body.get("parallelTrialCount", 0)) if self.kind == TUNING_JOB else 1
+        return whole(self.body.get("parallelTrialCount", 0)) if self.kind == TUNING_JOB.name else 1
 
     @property
     def study(self) -> Mapping[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from slipway.reservation import Reservation
+from slipway.cluster import Reservation
 from slipway.rules import code, job, pipeline, reservations, strategies, study, workers
 from slipway.rules.rule import Breach, Rule
 from slipway.rules.subject import Subject

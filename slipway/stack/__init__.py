@@ -2,10 +2,10 @@
 
 from slipway.stack.document import Document, load
 from slipway.stack.findings import Finding, StackErrors
+from slipway.stack.members import check_warnings, open_to
 from slipway.stack.model import QuotaSettings, Stack, WorkspaceSettings
 from slipway.stack.parse import from_config, parse, stack_of
 from slipway.stack.schema import schema, schema_text
-from slipway.stack.warnings import check_warnings, open_to
 
 __all__ = [
     "Document",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from slipway.generations.fingerprint import LONGEST_NAME
+from slipway.fingerprint import LONGEST_NAME
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
-from slipway.stack.part import Part
+from slipway.stack.part import DocumentPart
 from slipway.stack.pool_rules import check_pool
 from slipway.stack.secrets import shown
 
@@ -20,7 +20,7 @@ _DURATION = re.compile(r"[1-9][0-9]{0,3}[hdw]")
 _RESERVED = frozenset({STACK_LABEL, NAME_LABEL, HASH_LABEL})
 
 
-def check_cluster(name: str, cluster: Part, region: str | None) -> None:
+def check_cluster(name: str, cluster: DocumentPart, region: str | None) -> None:
     """`region` is None when it is not known to be one: then what depends on it is not judged."""
     if not NAME.fullmatch(name) or len(name) > LONGEST_NAME:
         fix = f"1–{LONGEST_NAME} lowercase letters, digits and dashes, a letter first: its id adds a hash and has 63"
@@ -39,7 +39,7 @@ def check_cluster(name: str, cluster: Part, region: str | None) -> None:
     _rest(cluster)
 
 
-def _network(cluster: Part) -> None:
+def _network(cluster: DocumentPart) -> None:
     network = cluster["network"]
     if network.of(str) is not None and not _NETWORK.fullmatch(network.value):
         fix = "projects/NUMBER/global/networks/NAME, with the project's number, not its id"
@@ -54,7 +54,7 @@ def _network(cluster: Part) -> None:
             domain.wrong(f"{domain.value!r} does not end with a dot", f"{domain.value}.")
 
 
-def _encryption(key: Part, region: str | None) -> None:
+def _encryption(key: DocumentPart, region: str | None) -> None:
     if key.of(str) is None:
         return
     match = _KEY.fullmatch(key.value)
@@ -66,7 +66,7 @@ def _encryption(key: Part, region: str | None) -> None:
         key.wrong(f"the key is in {match[1]}, the cluster in {region}", f"a key in {region}")
 
 
-def _labels(labels: Part) -> None:
+def _labels(labels: DocumentPart) -> None:
     for name, label in labels.items():
         if name in _RESERVED or name.startswith("goog-"):
             label.wrong("is a label that Slipway or Google sets", "another name")
@@ -77,7 +77,7 @@ def _labels(labels: Part) -> None:
             label.wrong(f"can't be {shown(value)}", "up to 64 lowercase letters, digits, _ and -")
 
 
-def _rest(cluster: Part) -> None:
+def _rest(cluster: DocumentPart) -> None:
     generation = cluster["generation"]
     if generation.of(int) is not None and generation.value < 1:
         generation.wrong(f"is {generation.value}", "1 or more")

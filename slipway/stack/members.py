@@ -1,10 +1,14 @@
-"""IAM members and addresses as stack files name them: what is none, and what would be right. Pure."""
+"""IAM members and addresses as stack files name them: what is wrong, what would be right, and whom a reviewer should
+see."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 
+from slipway.stack.document import Document
+from slipway.stack.findings import Finding
+from slipway.stack.part import DocumentPart
 from slipway.stack.secrets import shown
 
 EXAMPLE = "group:ml-engineers@acme.example"
@@ -43,7 +47,7 @@ MAIL = "^({})?$".format(ADDRESS.replace("a-z", "A-Za-z"))
 _EVERYBODY = ("allusers", "allauthenticatedusers")
 
 
-def misfit(member: str) -> tuple[str, str] | None:
+def invalid_member(member: str) -> tuple[str, str] | None:
     """What is wrong with a submitter, and what would be right; None for an IAM member that may stand there."""
     if member.lower() in _EVERYBODY:
         return f"{member} would let strangers run jobs", f"a group: {EXAMPLE}"
@@ -81,3 +85,22 @@ def crowd(member: str) -> str:
 def is_address(text: str) -> bool:
     """An address that mail can be sent to, in letters of either case."""
     return re.fullmatch(ADDRESS, text.lower()) is not None
+
+
+_MAY = "may submit, spend money and read all results"
+
+
+def check_warnings(document: Document) -> tuple[Finding, ...]:
+    """In the order of the lines. Of what is wrong altogether, the findings speak."""
+    root = DocumentPart(document)
+    for member in root["config"]["slipway:workspace"]["submitters"].entries():
+        name = member.of(str) or ""
+        who = "" if invalid_member(name) else crowd(name)
+        if who:
+            member.wrong(f"{who} {_MAY}", f"keep it if that is meant; else a group: {EXAMPLE}")
+    return tuple(root.findings)
+
+
+def open_to(submitters: tuple[str, ...]) -> tuple[str, ...]:
+    """The same, as preview and `up` say it."""
+    return tuple(f"{who} {_MAY}: submitter {name}" for name in submitters if (who := crowd(name)))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from slipway.cluster import ClusterSpec
-from slipway.reservation import Reservation
+from slipway.cluster import ClusterSpec, Reservation
 
 
 @dataclass(frozen=True)

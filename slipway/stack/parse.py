@@ -8,9 +8,8 @@ from datetime import timedelta
 from pathlib import PurePath
 from typing import Any
 
-from slipway.cluster import ClusterSpec, Disk, DnsPeering, PoolSpec, PscInterface
+from slipway.cluster import ClusterSpec, Disk, DnsPeering, PoolSpec, PscInterface, Reservation
 from slipway.machines import machine
-from slipway.reservation import Reservation
 from slipway.stack.document import Document
 from slipway.stack.entries import ClusterEntry, PoolEntry, ReplicaRange, ReservationEntry, StackFile
 from slipway.stack.findings import StackErrors

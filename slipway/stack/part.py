@@ -11,7 +11,7 @@ from slipway.stack.findings import Finding
 T = TypeVar("T")
 
 
-class Part:
+class DocumentPart:
     """A value at a path. Findings are collected in one list, shared by every part of a document."""
 
     def __init__(self, document: Document, path: KeyPath = (), findings: list[Finding] | None = None) -> None:
@@ -29,15 +29,15 @@ class Part:
                 return None
         return here
 
-    def __getitem__(self, key: str | int) -> Part:
-        return Part(self.document, (*self.path, key), self.findings)
+    def __getitem__(self, key: str | int) -> DocumentPart:
+        return DocumentPart(self.document, (*self.path, key), self.findings)
 
-    def items(self) -> Iterator[tuple[str, Part]]:
+    def items(self) -> Iterator[tuple[str, DocumentPart]]:
         """Children of a mapping; nothing when it is none."""
         if isinstance(self.value, dict):
             yield from ((str(key), self[key]) for key in self.value)
 
-    def entries(self) -> Iterator[Part]:
+    def entries(self) -> Iterator[DocumentPart]:
         """Items of a list; nothing when it is none."""
         if isinstance(self.value, list):
             yield from (self[index] for index in range(len(self.value)))

@@ -1,15 +1,16 @@
-"""Rules of one pool: machine, accelerator, region, disk and sizes."""
+"""Rules of one pool (machine, accelerator, region, disk and sizes) and of one reservation (path, zone, machine and
+size)."""
 
 from __future__ import annotations
 
 from slipway.machines import Machine, MachineError, machine, nearest, region_has, regions_with
-from slipway.rules.reservations import RESERVED_ONLY
+from slipway.rules.reservations import RESERVED_ONLY, SHARING, zone
 from slipway.stack.entries import DISK_TYPES, LARGEST_DISK, LARGEST_POOL, SMALLEST_DISK
-from slipway.stack.part import Part
-from slipway.stack.secrets import named
+from slipway.stack.part import DocumentPart
+from slipway.stack.secrets import named, shown
 
 
-def check_pool(pool: Part, region: str | None) -> None:
+def check_pool(pool: DocumentPart, region: str | None) -> None:
     shape = check_machine(pool)
     if shape is not None and shape.accelerator in RESERVED_ONLY:
         pool["machine"].wrong(
@@ -22,7 +23,7 @@ def check_pool(pool: Part, region: str | None) -> None:
     _replicas(pool["replicas"])
 
 
-def check_machine(pool: Part) -> Machine | None:
+def check_machine(pool: DocumentPart) -> Machine | None:
     """The machine of an entry with `machine` and `accelerator`, if it is one."""
     type_ = pool["machine"].of(str)
     if type_ is None:
@@ -42,7 +43,7 @@ def check_machine(pool: Part) -> Machine | None:
     return None
 
 
-def _region(pool: Part, shape: Machine, region: str) -> None:
+def _region(pool: DocumentPart, shape: Machine, region: str) -> None:
     accelerator = str(shape.accelerator)
     if region_has(region, accelerator):
         return
@@ -54,7 +55,7 @@ def _region(pool: Part, shape: Machine, region: str) -> None:
     )
 
 
-def _disk(disk: Part, shape: Machine | None) -> None:
+def _disk(disk: DocumentPart, shape: Machine | None) -> None:
     type_ = disk["type"].of(str)
     if type_ is not None and type_ not in DISK_TYPES:
         near = nearest(type_, DISK_TYPES)
@@ -69,7 +70,7 @@ def _disk(disk: Part, shape: Machine | None) -> None:
         disk["sizeGb"].wrong(f"a disk can't have {size:,} GB", f"{SMALLEST_DISK} to {LARGEST_DISK:,}")
 
 
-def _replicas(replicas: Part) -> None:
+def _replicas(replicas: DocumentPart) -> None:
     fixed = replicas.of(int)
     if fixed is not None and fixed < 1:
         replicas.wrong(f"a pool can't have {fixed} machines", "1 or more; to have none, remove the pool")
@@ -85,3 +86,22 @@ def _replicas(replicas: Part) -> None:
         )
     if initial is not None and low is not None and high is not None and not low <= initial <= high and high > low:
         replicas["initial"].wrong(f"{initial} is not between min {low} and max {high}", f"{low} to {high}")
+
+
+def check_reservation(reservation: DocumentPart, region: str | None) -> None:
+    path = reservation["path"].of(str)
+    if path is not None:
+        found = zone(path)
+        if found is None:
+            reservation["path"].wrong(
+                f"is no reservation's full path: {shown(path)}",
+                f"projects/PROJECT/zones/ZONE/reservations/NAME; {SHARING}",
+            )
+        elif region is not None and not found.startswith(f"{region}-"):
+            reservation["path"].wrong(
+                f"{found} is not in the stack's region {region}, so no job can use it", f"a reservation in {region}-…"
+            )
+    check_machine(reservation)
+    machines = reservation["machines"].of(int)
+    if machines is not None and machines < 1:
+        reservation["machines"].wrong(f"a reservation can't hold {machines} machines", "1 or more, or leave it out")

@@ -9,9 +9,9 @@ from slipway.machines import nearest, regions
 from slipway.stack.cluster_rules import check_cluster
 from slipway.stack.document import Document
 from slipway.stack.findings import Finding
-from slipway.stack.members import is_address, misfit
-from slipway.stack.part import Part
-from slipway.stack.reservation_rules import check_reservation
+from slipway.stack.members import invalid_member, is_address
+from slipway.stack.part import DocumentPart
+from slipway.stack.pool_rules import check_reservation
 from slipway.stack.schema import OWN_KEYS
 from slipway.stack.secrets import shown
 
@@ -32,7 +32,7 @@ _ACCOUNT = re.compile(r"[a-z][a-z0-9-]{4,28}[a-z0-9]")
 
 def check_rules(document: Document, stack: str) -> tuple[Finding, ...]:
     """Everything that is wrong among the well-formed parts of a document."""
-    root = Part(document)
+    root = DocumentPart(document)
     config = root["config"]
     _stack_name(root, stack)
     _keys(config)
@@ -63,7 +63,7 @@ def default_trainer(stack: str) -> str:
     return f"slipway-{stack}-trainer"
 
 
-def _stack_name(root: Part, stack: str) -> None:
+def _stack_name(root: DocumentPart, stack: str) -> None:
     if not _NAME.fullmatch(stack) or len(stack) > LONGEST_STACK:
         root.wrong(
             f"the stack is named {stack!r}, which can't be in a label or an id",
@@ -71,7 +71,7 @@ def _stack_name(root: Part, stack: str) -> None:
         )
 
 
-def _keys(config: Part) -> None:
+def _keys(config: DocumentPart) -> None:
     for key, part in config.items():
         if key.startswith("slipway:") and key not in OWN_KEYS:
             near = nearest(key, OWN_KEYS)
@@ -95,7 +95,7 @@ def _variable(key: str) -> str:
     return f"GOOGLE_{words.upper()}"
 
 
-def _place(config: Part) -> None:
+def _place(config: DocumentPart) -> None:
     project = config["gcp:project"]
     if project.of(str) is not None and not _PROJECT.fullmatch(project.value):
         project.wrong(
@@ -120,7 +120,7 @@ def _place(config: Part) -> None:
         )
 
 
-def _templates(templates: Part) -> None:
+def _templates(templates: DocumentPart) -> None:
     seen: set[str] = set()
     for template in templates.entries():
         name = template.of(str)
@@ -134,11 +134,11 @@ def _templates(templates: Part) -> None:
         seen.add(name)
 
 
-def _submitters(submitters: Part) -> None:
+def _submitters(submitters: DocumentPart) -> None:
     seen: set[str] = set()
     for member in submitters.entries():
         name = member.of(str)
-        wrong = None if name is None else misfit(name)
+        wrong = None if name is None else invalid_member(name)
         if wrong:
             member.wrong(*wrong)
         elif name in seen:
@@ -147,7 +147,7 @@ def _submitters(submitters: Part) -> None:
             seen.add(name)
 
 
-def _workspace(workspace: Part, project: str, stack: str) -> None:
+def _workspace(workspace: DocumentPart, project: str, stack: str) -> None:
     _submitters(workspace["submitters"])
     names = [workspace[key].of(str) for key in ("catalogBucket", "workBucket")]
     for key, given, usual in zip(("catalogBucket", "workBucket"), names, default_buckets(project, stack), strict=True):

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from slipway.cloud.resources import CustomJob
 from slipway.labels import REQUEST_LABEL, RUN_LABEL
-from slipway.submit.naming import derived_request_id
+from slipway.submission.request_id import derived_request_id
 
 FAILED = frozenset({"JOB_STATE_FAILED", "JOB_STATE_EXPIRED"})
 """The states that `--retry-failed` sends once more. What somebody cancelled is left alone."""
@@ -40,7 +40,7 @@ class Run:
         return Run(self.index, self.attempt + 1)
 
 
-class Fate(StrEnum):
+class SendState(StrEnum):
     """What became of a run's sending, as the journal has it."""
 
     SENDING = "sending"
@@ -50,7 +50,7 @@ class Fate(StrEnum):
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownRuns:
     """``jobs`` by run, and the runs whose answer nobody has seen with the wall-clock second they were sent at."""
 
     jobs: Mapping[Run, str]
@@ -58,7 +58,9 @@ class Known:
     states: Mapping[Run, str]
 
 
-def known(sweep: str, jobs: Mapping[Run, str], open_: Mapping[Run, float], listed: Iterable[CustomJob]) -> Known:
+def known_runs(
+    sweep: str, jobs: Mapping[Run, str], open_: Mapping[Run, float], listed: Iterable[CustomJob]
+) -> KnownRuns:
     """What journal and service say together. A job that the service lists settles what the journal has open."""
     found = dict(jobs)
     states: dict[Run, str] = {}
@@ -70,11 +72,11 @@ def known(sweep: str, jobs: Mapping[Run, str], open_: Mapping[Run, float], liste
             if states.get(run) not in (None, "JOB_STATE_SUCCEEDED"):
                 continue
             states[run] = job.state
-    return Known(found, {run: when for run, when in open_.items() if run not in found}, states)
+    return KnownRuns(found, {run: when for run, when in open_.items() if run not in found}, states)
 
 
 @dataclass(frozen=True)
-class Todo:
+class RemainingRuns:
     """``send`` in order; ``look`` first, as they may be on their way since a wall-clock second.
 
     ``done``: runs that were submitted before and are not sent now. Of these, ``failed`` have failed, and ``repeated``
@@ -88,7 +90,7 @@ class Todo:
     repeated: int = 0
 
 
-def todo(count: int, facts: Known, *, retry: bool) -> Todo:
+def remaining_runs(count: int, facts: KnownRuns, *, retry: bool) -> RemainingRuns:
     """What is left of a sweep of ``count`` runs: those never sent, or with ``retry`` the failed ones."""
     latest: dict[int, Run] = {}
     for run in (*facts.jobs, *facts.open):
@@ -107,7 +109,7 @@ def todo(count: int, facts: Known, *, retry: bool) -> Todo:
         else:
             done.append(last)
     failed = sum(facts.states.get(run) in FAILED for run in done)
-    return Todo(tuple(send), dict(facts.open), len(done), failed, sum(run.attempt > 0 for run in done))
+    return RemainingRuns(tuple(send), dict(facts.open), len(done), failed, sum(run.attempt > 0 for run in done))
 
 
 def in_order(jobs: Iterable[CustomJob]) -> list[CustomJob]:

@@ -2,11 +2,9 @@
 
 from slipway.cluster import Disk
 from slipway.template.code import Image, Package
-from slipway.template.model import JobTemplate
+from slipway.template.job_template import JobTemplate, ModelUpload, NfsMount, Scheduling
 from slipway.template.parameter import Parameter
-from slipway.template.scheduling import NfsMount, Scheduling
 from slipway.template.study import Condition, Metric, Search, Stopping, Study
-from slipway.template.upload import ModelUpload
 from slipway.template.variant import Variant
 from slipway.template.worker_pool import ANY_RESERVATION, WorkerPool
 

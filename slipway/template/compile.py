@@ -10,8 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from slipway.cluster import ClusterSpec
+from slipway import messages
+from slipway.cluster import ClusterSpec, Reservation
 from slipway.errors import ConfigError
+from slipway.kinds import CUSTOM_JOB, PIPELINE, TUNING_JOB
 from slipway.labels import (
     CAPACITY_TYPE_LABEL,
     COMMIT_LABEL,
@@ -21,23 +23,25 @@ from slipway.labels import (
     TEMPLATE_LABEL,
     truth_value,
 )
-from slipway.reservation import Reservation
 from slipway.rules import check as check_rules
-from slipway.template.case import Case
 from slipway.template.code import Package
+from slipway.template.job_template import JobTemplate
 from slipway.template.jobspec import job_spec
-from slipway.template.jobtypes import message
-from slipway.template.model import CUSTOM_JOB, PIPELINE, TUNING_JOB, JobTemplate
 from slipway.template.parameter import Value
 from slipway.template.placeholders import EXPERIMENT_RUN, JOB, OUTPUT, PACKAGE, REQUEST, SWEEP, fill
-from slipway.template.studyspec import study_spec
+from slipway.template.study import study_spec
+from slipway.template.variant import Case
 
 _CUSTOM_TASK = "gs://google-cloud-aiplatform/schema/trainingjob/definition/custom_task_1.0.0.yaml"
-_MESSAGES = {CUSTOM_JOB: "CustomJob", TUNING_JOB: "HyperparameterTuningJob", PIPELINE: "TrainingPipeline"}
+_MESSAGES = {
+    CUSTOM_JOB.name: "CustomJob",
+    TUNING_JOB.name: "HyperparameterTuningJob",
+    PIPELINE.name: "TrainingPipeline",
+}
 
 
 @dataclass(frozen=True)
-class Setting:
+class CompileContext:
     """What the stack gives to every template. `trainer` is a service account's address, `clusters` ids by name.
 
     `reservations` by the names that templates use; `code_allowed` where --code may replace a template's package.
@@ -60,7 +64,7 @@ class Setting:
 def request(
     template: JobTemplate,
     capacity_type: str,
-    setting: Setting,
+    context: CompileContext,
     packages: Mapping[Package, str],
     cluster: str | None = None,
     *,
@@ -77,15 +81,15 @@ def request(
     Raises ConfigError when the official type rejects it, or a rule of the service would.
     """
     kind, case = kind or template.kind, case or Case()
-    spec = job_spec(template, kind, capacity_type, case, setting, packages, on)
+    spec = job_spec(template, kind, capacity_type, case, context, packages, on)
     if cluster is not None:
-        spec["persistentResourceId"] = setting.clusters[cluster]
+        spec["persistentResourceId"] = context.clusters[cluster]
     body: dict[str, Any] = {"displayName": f"${{{JOB}}}", **_of_kind(template, kind, spec)}
     body["labels"] = {
         TEMPLATE_LABEL: template.name,
-        STACK_LABEL: setting.stack,
-        COMMIT_LABEL: setting.commit,
-        DIRTY_LABEL: truth_value(setting.dirty),
+        STACK_LABEL: context.stack,
+        COMMIT_LABEL: context.commit,
+        DIRTY_LABEL: truth_value(context.dirty),
         CAPACITY_TYPE_LABEL: capacity_type,
         REQUEST_LABEL: f"${{{REQUEST}}}",
     }
@@ -93,14 +97,14 @@ def request(
         body["encryptionSpec"] = {"kmsKeyName": on.kms_key}
     check(template, body, kind=kind, case=case)
     if not refused:
-        _obey(template, body, kind, capacity_type, case, setting)
+        _obey(template, body, kind, capacity_type, case, context)
     return body
 
 
 def _of_kind(template: JobTemplate, kind: str, spec: Mapping[str, Any]) -> dict[str, Any]:
-    if kind == CUSTOM_JOB:
+    if kind == CUSTOM_JOB.name:
         return {"jobSpec": spec}
-    if kind == TUNING_JOB:
+    if kind == TUNING_JOB.name:
         study = template.study
         assert study is not None, "checked when the template was made"
         failed = {"maxFailedTrialCount": study.max_failed_trials} if study.max_failed_trials else {}
@@ -155,9 +159,9 @@ def check(template: JobTemplate, body: Mapping[str, Any], *, kind: str | None = 
     filled = fill(body, usual_values(template, case))
     name = _MESSAGES[kind]
     try:
-        if kind == PIPELINE:  # The inputs are any JSON to the pipeline's type: the job's own knows better.
-            ParseDict({"jobSpec": filled["trainingTaskInputs"]}, message("CustomJob")())
-        return ParseDict(filled, message(name)())
+        if kind == PIPELINE.name:  # The inputs are any JSON to the pipeline's type: the job's own knows better.
+            ParseDict({"jobSpec": filled["trainingTaskInputs"]}, job_message("CustomJob")())
+        return ParseDict(filled, job_message(name)())
     except ParseError as error:
         raise ConfigError(
             f"template {template.name} is no valid {name}",
@@ -167,11 +171,11 @@ def check(template: JobTemplate, body: Mapping[str, Any], *, kind: str | None = 
 
 
 def _obey(
-    template: JobTemplate, body: Mapping[str, Any], kind: str, capacity_type: str, case: Case, setting: Setting
+    template: JobTemplate, body: Mapping[str, Any], kind: str, capacity_type: str, case: Case, context: CompileContext
 ) -> None:
     """Raises ConfigError with every rule that the request breaks wherever it runs."""
     filled = fill(body, usual_values(template, case))
-    found = check_rules(kind, capacity_type, filled, region=setting.region)
+    found = check_rules(kind, capacity_type, filled, region=context.region)
     broken = [breach for breach in found if not breach.rule.of_place]
     if broken:
         where = f" ({case})" if case.when else ""
@@ -181,3 +185,15 @@ def _obey(
             fix=f"mend templates/{template.name.replace('-', '_')}.py, "
             f"or take {capacity_type} out of its capacity_types",
         )
+
+
+_MODULES = {
+    "CustomJob": "custom_job",
+    "HyperparameterTuningJob": "hyperparameter_tuning_job",
+    "TrainingPipeline": "training_pipeline",
+}
+
+
+def job_message(name: str) -> Any:
+    """The protobuf class `google.cloud.aiplatform.v1.NAME` of a job."""
+    return messages.message("google.cloud.aiplatform_v1", _MODULES[name], name)

@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from slipway.capacity import CAPACITY_TYPES, DAY, RESERVATION
 from slipway.cluster import ClusterSpec
+from slipway.kinds import TUNING_JOB
 from slipway.machines import Machine
 from slipway.rules.reservations import NAME_KEY
-from slipway.template.case import Case
 from slipway.template.code import Code, Image, Package
-from slipway.template.model import TUNING_JOB, JobTemplate
+from slipway.template.job_template import JobTemplate
 from slipway.template.placeholders import EXPERIMENT_RUN, OUTPUT, PACKAGE, REQUEST
+from slipway.template.variant import Case
 from slipway.template.worker_pool import ANY_RESERVATION, WorkerPool, places
 
 if TYPE_CHECKING:
-    from slipway.template.compile import Setting
+    from slipway.template.compile import CompileContext
 
 LAUNCHER = "slipway_launcher"
 
@@ -26,7 +27,7 @@ def job_spec(
     kind: str,
     capacity_type: str,
     case: Case,
-    setting: Setting,
+    context: CompileContext,
     packages: Mapping[Package, str],
     on: ClusterSpec | None,
 ) -> dict[str, Any]:
@@ -34,11 +35,11 @@ def job_spec(
     workers = case.worker_pools(template)
     pools: list[dict[str, Any]] = [{} for _ in range(places(workers)[-1] + 1)]
     for place, worker in zip(places(workers), workers, strict=True):
-        pools[place] = _worker_pool(template, worker, kind, capacity_type, setting, packages)
+        pools[place] = _worker_pool(template, worker, kind, capacity_type, context, packages)
     spec: dict[str, Any] = {
         "workerPoolSpecs": pools,
         "scheduling": _scheduling(template, capacity_type),
-        "serviceAccount": template.service_account or setting.trainer,
+        "serviceAccount": template.service_account or context.trainer,
         "baseOutputDirectory": {"outputUriPrefix": f"${{{OUTPUT}}}"},
     }
     network = template.network or (on.network if on else None)
@@ -52,13 +53,13 @@ def job_spec(
         spec["enableWebAccess"] = True
     if template.enable_dashboard_access:
         spec["enableDashboardAccess"] = True
-    home = f"projects/{setting.project}/locations/{setting.region}"
+    home = f"projects/{context.project}/locations/{context.region}"
     if template.tensorboard:
         short = "/" not in template.tensorboard
         spec["tensorboard"] = f"{home}/tensorboards/{template.tensorboard}" if short else template.tensorboard
     if template.experiment:
-        context = f"{home}/metadataStores/default/contexts/{template.experiment}"
-        spec |= {"experiment": context, "experimentRun": f"{context}-${{{EXPERIMENT_RUN}}}"}
+        experiment = f"{home}/metadataStores/default/contexts/{template.experiment}"
+        spec |= {"experiment": experiment, "experimentRun": f"{experiment}-${{{EXPERIMENT_RUN}}}"}
     return spec
 
 
@@ -94,11 +95,11 @@ def _worker_pool(
     worker: WorkerPool,
     kind: str,
     capacity_type: str,
-    setting: Setting,
+    context: CompileContext,
     packages: Mapping[Package, str],
 ) -> dict[str, Any]:
     found: dict[str, Any] = {
-        "machineSpec": _machine(worker, worker.shape, capacity_type, setting),
+        "machineSpec": _machine(worker, worker.shape, capacity_type, context),
         "replicaCount": str(worker.replicas),
         "diskSpec": {"bootDiskType": worker.disk.type, "bootDiskSizeGb": worker.disk.size_gb},
     }
@@ -107,24 +108,24 @@ def _worker_pool(
             {"server": mount.server, "path": mount.path, "mountPoint": mount.mount_point}
             for mount in template.nfs_mounts
         ]
-    return found | _code(template, worker.code or template.code, _arguments(template, worker, kind), setting, packages)
+    return found | _code(template, worker.code or template.code, _arguments(template, worker, kind), context, packages)
 
 
-def _machine(worker: WorkerPool, shape: Machine, capacity_type: str, setting: Setting) -> dict[str, Any]:
+def _machine(worker: WorkerPool, shape: Machine, capacity_type: str, context: CompileContext) -> dict[str, Any]:
     found: dict[str, Any] = {"machineType": shape.type}
     if shape.accelerator:
         found |= {"acceleratorType": shape.accelerator, "acceleratorCount": shape.accelerator_count}
     if shape.tpu_topology:
         found["tpuTopology"] = shape.tpu_topology
     if capacity_type == RESERVATION and worker.reservation:
-        found["reservationAffinity"] = _affinity(worker.reservation, setting)
+        found["reservationAffinity"] = _affinity(worker.reservation, context)
     return found
 
 
-def _affinity(name: str, setting: Setting) -> dict[str, Any]:
+def _affinity(name: str, context: CompileContext) -> dict[str, Any]:
     if name == ANY_RESERVATION:
         return {"reservationAffinityType": "ANY_RESERVATION"}
-    known = setting.reservations.get(name)
+    known = context.reservations.get(name)
     return {
         "reservationAffinityType": "SPECIFIC_RESERVATION",
         "key": NAME_KEY,
@@ -134,16 +135,16 @@ def _affinity(name: str, setting: Setting) -> dict[str, Any]:
 
 def _arguments(template: JobTemplate, worker: WorkerPool, kind: str) -> list[str]:
     """The pool's arguments; in a tuning job without those that the service adds for each trial."""
-    if kind != TUNING_JOB or template.study is None:
+    if kind != TUNING_JOB.name or template.study is None:
         return list(worker.args)
     searched = tuple(f"--{name}=" for name in template.study.names())
     return [argument for argument in worker.args if not argument.startswith(searched)]
 
 
 def _code(
-    template: JobTemplate, code: Code, arguments: list[str], setting: Setting, packages: Mapping[Package, str]
+    template: JobTemplate, code: Code, arguments: list[str], context: CompileContext, packages: Mapping[Package, str]
 ) -> dict[str, Any]:
-    env = [{"name": name, "value": value} for name, value in _environment(template, setting).items()]
+    env = [{"name": name, "value": value} for name, value in _environment(template, context).items()]
     if isinstance(code, Image):
         container: dict[str, Any] = {"imageUri": code.uri}
         if code.command:
@@ -151,7 +152,7 @@ def _code(
         if arguments:
             container["args"] = arguments
         return {"containerSpec": {**container, **({"env": env} if env else {})}}
-    claim = f"gs://{setting.work_bucket}/claims/${{{REQUEST}}}"
+    claim = f"gs://{context.work_bucket}/claims/${{{REQUEST}}}"
     takes_other_code = template.code_flag and code == template.code
     package: dict[str, Any] = {
         "executorImageUri": code.image,
@@ -162,9 +163,9 @@ def _code(
     return {"pythonPackageSpec": {**package, **({"env": env} if env else {})}}
 
 
-def _environment(template: JobTemplate, setting: Setting) -> dict[str, str]:
+def _environment(template: JobTemplate, context: CompileContext) -> dict[str, str]:
     """The template's own, and for each secret where it lies; never what it is."""
-    secrets = {f"{name}__SECRET": _secret(secret, setting.project) for name, secret in template.secrets.items()}
+    secrets = {f"{name}__SECRET": _secret(secret, context.project) for name, secret in template.secrets.items()}
     return {**template.env, **secrets}
 
 

@@ -8,7 +8,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 from slipway.errors import ConfigError, SlipwayError
-from slipway.template.model import JobTemplate
+from slipway.template.job_template import JobTemplate
 
 
 def load(names: tuple[str, ...], folder: Path) -> tuple[JobTemplate, ...]:

@@ -10,15 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from slipway.capacity import POOL, RESERVATION
-from slipway.cluster import ClusterSpec, PoolSpec
+from slipway.cluster import ClusterSpec, PoolSpec, Reservation
 from slipway.errors import ConfigError
-from slipway.reservation import Reservation
+from slipway.kinds import CUSTOM_JOB
 from slipway.rules.reservations import unfit, zone
 from slipway.rules.workers import lacks
-from slipway.template.case import Case, cases
-from slipway.template.misfit import Misfit
-from slipway.template.model import CUSTOM_JOB, JobTemplate
-from slipway.template.placing import Asked, place
+from slipway.template.job_template import JobTemplate
+from slipway.template.pool_matching import PoolMismatch, WorkerPoolDemand, match_pools
+from slipway.template.variant import Case, cases
 from slipway.template.worker_pool import ANY_RESERVATION
 
 
@@ -33,7 +32,7 @@ class Placement:
     capacity_type: str
     cluster: ClusterSpec | None = None
     pools: tuple[PoolSpec, ...] = ()
-    kind: str = CUSTOM_JOB
+    kind: str = CUSTOM_JOB.name
     case: Case = field(default_factory=Case)
     refusal: str = ""
     qualifier: str = ""
@@ -89,13 +88,13 @@ def prove(
     """
     here = StackResources(clusters, region, reservations or {})
     found: list[Placement] = []
-    refused: list[tuple[Misfit, ...]] = []
+    refused: list[tuple[PoolMismatch, ...]] = []
     for kind in template.kinds:
         for case in cases(template):
             for capacity_type in case.capacity_types(template):
-                placements, misfits = _placements(template, kind, case, capacity_type, here)
+                placements, mismatches = _placements(template, kind, case, capacity_type, here)
                 found += placements
-                refused += misfits
+                refused += mismatches
     on_pools = [placement for placement in found if placement.capacity_type == POOL]
     if on_pools and all(placement.refusal for placement in on_pools):
         raise _no_pool(template, refused)
@@ -104,7 +103,7 @@ def prove(
 
 def _placements(
     template: JobTemplate, kind: str, case: Case, capacity_type: str, here: StackResources
-) -> tuple[list[Placement], list[tuple[Misfit, ...]]]:
+) -> tuple[list[Placement], list[tuple[PoolMismatch, ...]]]:
     qualifier = " ".join(
         words for words in (f"({case})" if case.when else "", f"as {kind}" if kind != template.kind else "") if words
     )
@@ -116,11 +115,11 @@ def _placements(
         return [_refused(plain, why) if why else plain], []
     asked = _asked(template, kind, case)
     placements: list[Placement] = []
-    refused: list[tuple[Misfit, ...]] = []
+    refused: list[tuple[PoolMismatch, ...]] = []
     for cluster in here.clusters:
-        pools, misfits = place(asked, template.network, cluster)
-        if misfits:
-            refused.append(misfits)
+        pools, mismatches = match_pools(asked, template.network, cluster)
+        if mismatches:
+            refused.append(mismatches)
         else:
             placements.append(Placement(capacity_type, cluster, pools, kind, case, qualifier=qualifier))
     if placements:
@@ -135,10 +134,12 @@ def _refused(placement: Placement, why: str) -> Placement:
     )
 
 
-def _asked(template: JobTemplate, kind: str, case: Case) -> tuple[Asked, ...]:
+def _asked(template: JobTemplate, kind: str, case: Case) -> tuple[WorkerPoolDemand, ...]:
     """Worker pools with the machines of all trials that run at once, at the usual numbers."""
     times = template.trials_at_once(kind)
-    return tuple(Asked(worker, template.replicas(worker)[1] * times) for worker in case.worker_pools(template))
+    return tuple(
+        WorkerPoolDemand(worker, template.replicas(worker)[1] * times) for worker in case.worker_pools(template)
+    )
 
 
 def _refusals(template: JobTemplate, case: Case, capacity_type: str, here: StackResources) -> Iterator[str]:
@@ -155,20 +156,20 @@ def _refusals(template: JobTemplate, case: Case, capacity_type: str, here: Stack
                 yield from unfit(known, here.region, shape, template.replicas(worker)[1])
 
 
-def _nearest(refused: list[tuple[Misfit, ...]]) -> tuple[Misfit, ...]:
-    """The misfits of the cluster that comes nearest. Equals go by name: a stack file keeps its order, Pulumi's
+def _nearest(refused: list[tuple[PoolMismatch, ...]]) -> tuple[PoolMismatch, ...]:
+    """The mismatches of the cluster that comes nearest. Equals go by name: a stack file keeps its order, Pulumi's
     configuration does not, and `slipway check` and preview say the same."""
     return min(
         refused,
-        key=lambda misfits: (
-            len(misfits),
-            sum(misfit.differences for misfit in misfits),
-            [misfit.nearest for misfit in misfits],
+        key=lambda mismatches: (
+            len(mismatches),
+            sum(mismatch.differences for mismatch in mismatches),
+            [mismatch.nearest for mismatch in mismatches],
         ),
     )
 
 
-def _no_pool(template: JobTemplate, refused: list[tuple[Misfit, ...]]) -> ConfigError:
+def _no_pool(template: JobTemplate, refused: list[tuple[PoolMismatch, ...]]) -> ConfigError:
     file = "templates/" + template.name.replace("-", "_") + ".py"
     if not refused:
         return ConfigError(
@@ -178,6 +179,6 @@ def _no_pool(template: JobTemplate, refused: list[tuple[Misfit, ...]]) -> Config
         )
     return ConfigError(
         f"template {template.name} fits no pool of this stack",
-        why="\n".join(line for misfit in _nearest(refused) for line in misfit.side_by_side()),
+        why="\n".join(line for mismatch in _nearest(refused) for line in mismatch.side_by_side()),
         fix=f"make them equal in {file} or in the stack file; a job runs only on a pool that matches exactly",
     )

@@ -1,8 +1,9 @@
-"""What a hyperparameter tuning job searches, and for what."""
+"""What a hyperparameter tuning job searches, and for what; and the same as the API's StudySpec."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -77,3 +78,77 @@ class Study:
 def _names(parameter: Search) -> tuple[str, ...]:
     inner = (name for condition in parameter.conditions for one in condition.parameters for name in _names(one))
     return (parameter.name, *inner)
+
+
+_ALGORITHMS = {"grid": "GRID_SEARCH", "random": "RANDOM_SEARCH"}
+_SCALES = {"linear": "UNIT_LINEAR_SCALE", "log": "UNIT_LOG_SCALE", "reverse-log": "UNIT_REVERSE_LOG_SCALE"}
+_MEASUREMENTS = {"best": "BEST_MEASUREMENT", "last": "LAST_MEASUREMENT"}
+_STOPPING = {
+    "median": "medianAutomatedStoppingSpec",
+    "decay-curve": "decayCurveStoppingSpec",
+    "convex": "convexAutomatedStoppingSpec",
+}
+_PARENTS = {
+    "categorical": "parentCategoricalValues",
+    "integer": "parentIntValues",
+    "discrete": "parentDiscreteValues",
+}
+
+
+def study_spec(study: Study) -> dict[str, Any]:
+    """Canonical JSON. The Bayesian algorithm is the API's unspecified one."""
+    spec: dict[str, Any] = {
+        "metrics": [{"metricId": metric.id, "goal": metric.goal.upper()} for metric in study.metrics],
+        "parameters": [_parameter(search) for search in study.parameters],
+        "measurementSelectionType": _MEASUREMENTS[study.measurement],
+    }
+    if study.algorithm in _ALGORITHMS:
+        spec["algorithm"] = _ALGORITHMS[study.algorithm]
+    if study.stopping is not None:
+        spec[_STOPPING[study.stopping.rule]] = _stopping(study.stopping)
+    end: dict[str, Any] = {}
+    if study.trials_without_progress is not None:
+        end["maxNumTrialsNoProgress"] = study.trials_without_progress
+    if study.seconds_without_progress is not None:
+        end["maxDurationNoProgress"] = f"{study.seconds_without_progress}s"
+    return {**spec, "studyStoppingConfig": end} if end else spec
+
+
+def _stopping(stopping: Stopping) -> dict[str, Any]:
+    return {"useElapsedDuration": True} if stopping.use_elapsed_duration else {}
+
+
+def _parameter(search: Search) -> dict[str, Any]:
+    found: dict[str, Any] = {"parameterId": search.name, **_values(search)}
+    if search.scale is not None:
+        found["scaleType"] = _SCALES[search.scale]
+    inner = [_condition(search, condition, one) for condition in search.conditions for one in condition.parameters]
+    return {**found, "conditionalParameterSpecs": inner} if inner else found
+
+
+def _values(search: Search) -> dict[str, Any]:
+    if search.kind == "double":
+        return {"doubleValueSpec": {"minValue": _float(search.min), "maxValue": _float(search.max)}}
+    if search.kind == "integer":  # int64, which JSON carries as text
+        return {"integerValueSpec": {"minValue": _whole(search.min), "maxValue": _whole(search.max)}}
+    if search.kind == "categorical":
+        return {"categoricalValueSpec": {"values": [str(value) for value in search.values]}}
+    return {"discreteValueSpec": {"values": [_float(value) for value in search.values]}}
+
+
+def _condition(parent: Search, condition: Condition, inner: Search) -> dict[str, Any]:
+    values: list[Any] = [
+        str(value) if parent.kind == "categorical" else _whole(value) if parent.kind == "integer" else _float(value)
+        for value in condition.values
+    ]
+    return {"parameterSpec": _parameter(inner), _PARENTS[parent.kind]: {"values": values}}
+
+
+def _float(value: float | str | None) -> float:
+    assert value is not None, "checked when the template was made"
+    return float(value)
+
+
+def _whole(value: float | str | None) -> str:
+    assert value is not None, "checked when the template was made"
+    return str(int(value))

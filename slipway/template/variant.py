@@ -1,9 +1,12 @@
-"""Other machines and capacity types for some values of a template's parameters."""
+"""Variants: other machines and capacity types for some values of a template's parameters, and which one stands for
+which values, without an order that readers must keep.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from slipway.template.parameter import Value
 from slipway.template.worker_pool import WorkerPool
@@ -26,3 +29,72 @@ class Variant:
     @property
     def values(self) -> Mapping[str, tuple[Value, ...]]:
         return {name: value if isinstance(value, tuple) else (value,) for name, value in self.when.items()}
+
+
+if TYPE_CHECKING:
+    from slipway.template.job_template import JobTemplate
+
+ValueSets = dict[str, tuple[Value, ...]]
+
+
+@dataclass(frozen=True)
+class Case:
+    """`variant` (None: the template's own machines and capacity types) when each parameter of `when` has one of its
+    values.
+
+    An empty `when` always stands. No values of the parameters fit two cases of a template.
+    """
+
+    variant: Variant | None = None
+    when: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
+
+    def worker_pools(self, template: JobTemplate) -> tuple[WorkerPool, ...]:
+        return (self.variant and self.variant.worker_pools) or template.worker_pools
+
+    def capacity_types(self, template: JobTemplate) -> tuple[str, ...]:
+        return (self.variant and self.variant.capacity_types) or template.capacity_types
+
+    def __str__(self) -> str:
+        """`accelerator=L4, model=2b or 9b`, empty when it always stands."""
+        return ", ".join(f"{name}={' or '.join(map(str, values))}" for name, values in self.when.items())
+
+
+def cases(template: JobTemplate) -> tuple[Case, ...]:
+    """Every case of a template: its variants, the first that fits before the others, then its own machines and capacity
+    types."""
+    chosen_by = dict.fromkeys(name for variant in template.variants for name in variant.when)
+    everything: ValueSets = {}
+    for name in chosen_by:
+        parameter = template.parameter(name)
+        assert parameter is not None, "checked when the template was made"
+        everything[name] = parameter.finite
+    left = [everything]
+    found: list[Case] = []
+    for variant in (*template.variants, None):
+        wanted = {**everything, **(variant.values if variant is not None else {})}
+        found += [Case(variant, _told(box, everything)) for one in left if (box := _common(one, wanted)) is not None]
+        left = [rest for one in left for rest in _without(one, wanted)]
+    return tuple(found)
+
+
+def _told(box: ValueSets, everything: ValueSets) -> Mapping[str, tuple[Value, ...]]:
+    """What a box says that is not so anyway."""
+    return {name: values for name, values in box.items() if values != everything[name]}
+
+
+def _common(one: ValueSets, other: ValueSets) -> ValueSets | None:
+    common = {name: tuple(value for value in values if value in other[name]) for name, values in one.items()}
+    return common if all(common.values()) else None
+
+
+def _without(one: ValueSets, other: ValueSets) -> Iterator[ValueSets]:
+    """`one` less `other`, as boxes that share nothing."""
+    if _common(one, other) is None:
+        yield one
+        return
+    inside = dict(one)
+    for name, values in one.items():
+        outside = tuple(value for value in values if value not in other[name])
+        if outside:
+            yield {**inside, name: outside}
+        inside[name] = tuple(value for value in values if value in other[name])

@@ -12,9 +12,8 @@ import pytest
 from components import creation as module
 from components.creation import Creation
 from components.persistent_resource import PersistentResource
-from slipway.cluster import ClusterSpec, Disk, DnsPeering, PscInterface
-from slipway.deployment.body import body
-from slipway.generations import Current
+from slipway.cluster import ClusterSpec, CurrentCluster, Disk, DnsPeering, PscInterface
+from slipway.deployment.new_cluster import cluster_body
 
 from .conftest import PROJECT, REGION, Asked, cluster, declared, only, pool, pulumi
 
@@ -38,7 +37,7 @@ def program(spec: ClusterSpec, *, import_: bool = False) -> list[Asked]:
         workspace = pulumi.ComponentResource("slipway:components:Workspace", "workspace")
         ids = [] if import_ else [ID]
         creation = Creation(ids, lambda _: None, bucket="acme-catalog", workspace=workspace, now=NOW)
-        current = Current(spec, ID, "1a2b3c4", import_=import_)
+        current = CurrentCluster(spec, ID, "1a2b3c4", import_=import_)
         PersistentResource(current, project=PROJECT, region=REGION, creation=creation)
 
     return declared(run)
@@ -85,4 +84,4 @@ def test_its_request_is_what_the_provider_would_send(spec: ClusterSpec) -> None:
     sent: dict[str, Any] = {
         key: value for key, value in inputs.items() if key not in ("name", "project", "location", "deletionPolicy")
     }
-    assert body(Current(spec, ID, "1a2b3c4", import_=False), "dev") == sent
+    assert cluster_body(CurrentCluster(spec, ID, "1a2b3c4", import_=False), "dev") == sent

@@ -8,7 +8,7 @@ import pytest
 from components import guard as module
 from components.guard import check, ends_stack, foretold, guard, hold
 from components.persistent_resource import PersistentResource
-from slipway.generations import Current
+from slipway.cluster import CurrentCluster
 from slipway.live import LiveJob, Unknown, Use
 
 from .conftest import PROJECT, REGION, cluster, declared, only
@@ -182,7 +182,7 @@ def test_its_name_is_frozen() -> None:
 
 def test_it_is_bound_to_the_deletion_of_a_cluster() -> None:
     def program() -> None:
-        item = Current(cluster(), "cpu-1a2b3c4", "1a2b3c4", import_=False)
+        item = CurrentCluster(cluster(), "cpu-1a2b3c4", "1a2b3c4", import_=False)
         hooks = guard(answers(Use()), lambda _: 0.0, lambda _: False)
         PersistentResource(item, project=PROJECT, region=REGION, hooks=hooks)
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from components.persistent_resource import PersistentResource, RetiringResource
-from slipway.cluster import ClusterSpec, Disk, DnsPeering, PscInterface
-from slipway.generations import Current, Retiring
+from slipway.cluster import ClusterSpec, CurrentCluster, Disk, DnsPeering, PscInterface
+from slipway.deployment.plan import RetiringCluster
 from slipway.live import LiveCluster, LiveJob, LivePool
 
 from .conftest import PROJECT, REGION, Asked, cluster, declared, only, pool
@@ -20,12 +20,12 @@ JOB = LiveJob("j/1", "tune", "JOB_STATE_RUNNING", OLD.id, {}, None, None, None, 
 
 
 def current(spec: ClusterSpec, **changes: Any) -> list[Asked]:
-    item = Current(spec, "cpu-1a2b3c4", "1a2b3c4", **{"import_": False, **changes})
+    item = CurrentCluster(spec, "cpu-1a2b3c4", "1a2b3c4", **{"import_": False, **changes})
     return declared(lambda: PersistentResource(item, project=PROJECT, region=REGION))
 
 
 def retiring(cluster: LiveCluster = OLD) -> list[Asked]:
-    item = Retiring(cluster, "cpu", (JOB,), "jobs on it")
+    item = RetiringCluster(cluster, "cpu", (JOB,), "jobs on it")
     return declared(lambda: RetiringResource(item, project=PROJECT, region=REGION))
 
 

@@ -9,7 +9,7 @@ from pulumi.runtime.rpc import unwrap_rpc_secret
 
 from components.catalog import Catalog
 from components.job_template import JobTemplate
-from slipway.package import SourcePackage
+from slipway.packages import SourcePackage
 
 from .conftest import Asked, declared, every, only, pulumi
 

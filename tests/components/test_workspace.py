@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from components.workspace import Workspace
-from slipway.generations import RetiringThing, Things
+from slipway.deployment.workspace_plan import RetiringWorkspaceResource, WorkspacePlan
 from slipway.live import Live, Unknown
 from slipway.stack import WorkspaceSettings
 
@@ -17,10 +17,10 @@ TEAM = "group:ml@acme.example"
 
 
 def workspace(
-    settings: WorkspaceSettings = SETTINGS, live: Live = NOTHING, things: Things | None = None
+    settings: WorkspaceSettings = SETTINGS, live: Live = NOTHING, plan: WorkspacePlan | None = None
 ) -> list[Asked]:
     return declared(
-        lambda: Workspace("workspace", project=PROJECT, region=REGION, settings=settings, live=live, things=things)
+        lambda: Workspace("workspace", project=PROJECT, region=REGION, settings=settings, live=live, plan=plan)
     )
 
 
@@ -125,18 +125,20 @@ def test_what_exists_is_adopted() -> None:
 
 
 OLD = "old@acme-dev.iam.gserviceaccount.com"
-RETIRING = Things(
+RETIRING = WorkspacePlan(
     logical={"catalog": "catalog-acme-catalog", "work": "work-acme-work", "trainer": "trainer-slipway-dev-trainer"},
     retiring=(
-        RetiringThing("catalog", "catalog", "acme-old"),
-        RetiringThing("work", "work", "acme-results", why="lists lag"),
-        RetiringThing("trainer", "trainer", OLD, grants={"trainer-aiplatform.user": "roles/aiplatform.user"}),
+        RetiringWorkspaceResource("catalog", "catalog", "acme-old"),
+        RetiringWorkspaceResource("work", "work", "acme-results", why="lists lag"),
+        RetiringWorkspaceResource(
+            "trainer", "trainer", OLD, grants={"trainer-aiplatform.user": "roles/aiplatform.user"}
+        ),
     ),
 )
 
 
 def test_what_retires_stays_as_it_is_under_its_name_with_what_it_may_do() -> None:  # N1
-    asked = workspace(things=RETIRING)
+    asked = workspace(plan=RETIRING)
     buckets, accounts = every(asked, BUCKET), every(asked, "gcp:serviceaccount/account:Account")
     assert {name: item.inputs["name"] for name, item in buckets.items()} == {
         "catalog": "acme-old",
@@ -183,7 +185,7 @@ def test_the_names_of_a_stack_that_never_renamed_anything_are_frozen() -> None:
 
 
 def test_an_account_keeps_the_roles_that_its_jobs_use() -> None:  # N1
-    asked = workspace(things=Things(grants={"trainer-aiplatform.user": "roles/aiplatform.user"}))
+    asked = workspace(plan=WorkspacePlan(grants={"trainer-aiplatform.user": "roles/aiplatform.user"}))
     assert every(asked, "gcp:projects/iAMMember:IAMMember")["trainer-aiplatform.user"].inputs["member"] == TRAINER
 
 

@@ -10,6 +10,7 @@ from textwrap import dedent
 import pytest
 
 from slipway.capacity import CAPACITY_TYPES
+from slipway.catalog.template_entry import draws, template_entry
 from slipway.cluster import Disk
 from slipway.prices import dollars, hourly
 from slipway.quota import OfferVerdict
@@ -17,8 +18,7 @@ from slipway.rules import TABLE
 from slipway.stack import Stack, parse
 from slipway.stack.document import from_text
 from slipway.template import JobTemplate
-from slipway.template.compile import Setting
-from slipway.template.entry import draws, template_entry
+from slipway.template.compile import CompileContext
 from slipway.template.proof import prove
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "capacity-types.md"
@@ -70,9 +70,9 @@ def test_the_table_is_the_tables() -> None:
 
 def test_the_template_of_the_page_compiles_on_the_stack_of_the_page(template: JobTemplate, stack: Stack) -> None:
     offers = prove(template, (), region=stack.region, reservations=stack.reservations)
-    setting = Setting("prod", stack.region, "3f9c2e1", "c", "w", "t", {}, stack.project, stack.reservations)
+    context = CompileContext("prod", stack.region, "3f9c2e1", "c", "w", "t", {}, stack.project, stack.reservations)
     verdicts = {draw.label: OfferVerdict(not draw.refusal, draw.refusal) for draw in draws(template, offers)}
-    entry = template_entry(template, offers, verdicts, setting, {template.packages[0]: "packages/p.tar.gz"})
+    entry = template_entry(template, offers, verdicts, context, {template.packages[0]: "packages/p.tar.gz"})
     assert [(offer["capacityType"], offer["when"]["model"], offer["available"]) for offer in entry["offers"]] == [
         ("reservation", ["27b"], True),
         ("flex-start", ["27b"], True),

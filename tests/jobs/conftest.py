@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from slipway.package import build
+from slipway.packages import build
 from slipway.template import Package
 from slipway.template.load import load
 

@@ -22,7 +22,7 @@ from jobs.gemma2_lora.folder import Folder
 from jobs.gemma2_lora.options import options
 from jobs.gemma2_lora.sonnets import TEXT
 from jobs.gemma2_lora.trouble import TroubleError
-from slipway.package import build
+from slipway.packages import build
 
 from .conftest import ROOT, environ
 

@@ -12,7 +12,7 @@ from journey.play import Machines, Run
 from journey.report import gain, pool_cost, table
 from slipway.cloud.resources import CustomJob
 from slipway.errors import PolicyError
-from slipway.jobs.account import account
+from slipway.jobs.cost import job_cost
 from slipway.prices import UNKNOWN, Bounds, Price
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -31,7 +31,7 @@ def run(label: str, wait: float | None, took: float = 8.0) -> Run:
     if wait is not None:
         body["startTime"] = (NOON + timedelta(seconds=wait)).isoformat()
     job = CustomJob.read(body)
-    return Run(label, job, account(job, "us-central1", NOON), {"accuracy": 0.9722})
+    return Run(label, job, job_cost(job, "us-central1", NOON), {"accuracy": 0.9722})
 
 
 def test_the_table_has_a_line_a_run_under_its_heading() -> None:  # B4

@@ -11,13 +11,13 @@ import pytest
 
 import slipway
 from slipway.cli.context import Context
-from slipway.cloud.kinds import TUNING_JOB
 from slipway.cloud.trials import Trial
 from slipway.errors import Cancelled, ConfigError, PolicyError, ResourceError, Timeout
+from slipway.kinds import TUNING_JOB
 from tests.slipway.cli import conftest as _fixtures
 from tests.slipway.cli.stack import SLEEP, UNSET, Stack, held
-from tests.slipway.cli.test_sending import claimed
-from tests.slipway.submit.conftest import job as a_job
+from tests.slipway.cli.test_submission_run import claimed
+from tests.slipway.submission.conftest import job as a_job
 
 _stack = _fixtures.stack
 
@@ -140,7 +140,7 @@ def test_an_interrupted_submission_says_how_to_go_on_with_it(stack: Stack, monke
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("slipway.submit.staying.Stay.settle", interrupted)
+    monkeypatch.setattr("slipway.submission.fallback_loop.FallbackLoop.run", interrupted)
     with pytest.raises(KeyboardInterrupt) as stopped:
         slipway.submit("hello", wait_for={"pool": 60}, then="spot")
     request_id = stack.jobs()[0]["labels"]["slipway-request"]
@@ -156,7 +156,7 @@ def test_the_best_trial_is_by_the_jobs_goal() -> None:  # N12
 def test_importing_is_cheap_and_both_spellings_work(tmp_path: Path) -> None:
     code = (
         "import sys, slipway; assert not any(one in sys.modules for one in ('click', 'requests', 'slipway.api'));"
-        "import slipway.submit.naming; from slipway import Job, submit; import inspect;"
+        "import slipway.submission.request_id; from slipway import Job, submit; import inspect;"
         "assert callable(slipway.submit) and submit is slipway.submit and inspect.isclass(Job)"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=_path(), capture_output=True, text=True)

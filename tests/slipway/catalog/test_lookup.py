@@ -6,8 +6,8 @@ from slipway.capacity import CAPACITY_TYPES
 from slipway.capacity import CAPACITY_TYPES as TABLE
 from slipway.catalog.lookup import find_kind, find_template, named, standing
 from slipway.catalog.model import Catalog, Offer, Scalar, Template
-from slipway.cloud.kinds import CUSTOM_JOB, KINDS, PIPELINE, TUNING_JOB
 from slipway.errors import ConfigError
+from slipway.kinds import CUSTOM_JOB, KINDS, PIPELINE, TUNING_JOB
 from slipway.money import UNKNOWN
 
 

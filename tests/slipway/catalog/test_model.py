@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from slipway.catalog.reading import read
 from slipway.errors import ConfigError, SlipwayError
 from slipway.money import UNKNOWN, Price
-from slipway.submit.demand import Demand
-from slipway.submit.filling import fill
-from slipway.submit.parameters import resolve
+from slipway.submission.demand import Demand
+from slipway.submission.parameters import resolve
+from slipway.submission.request import fill
 
 from .conftest import CATALOG
 

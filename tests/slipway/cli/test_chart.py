@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.cli.chart import show_usage, sparks
-from slipway.cli.glance import in_short
+from slipway.cli.utilization_line import in_short
 from slipway.cloud.monitoring import ACCELERATOR, CPU, Point, Series
-from slipway.jobs.usage import Row, Usage
+from slipway.jobs.utilization import Row, Utilization
 
 BEGIN = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
@@ -49,8 +49,8 @@ def test_it_is_never_wider_than_the_room(samples: list[tuple[float, float]], wid
     assert 1 <= len(text) <= width + 1
 
 
-def usage(*values: float) -> Usage:
-    return Usage((Row("main", "cpu", Series(CPU, "7", "workerpool0-0", "", every(5, *values))),))
+def usage(*values: float) -> Utilization:
+    return Utilization((Row("main", "cpu", Series(CPU, "7", "workerpool0-0", "", every(5, *values))),))
 
 
 @pytest.mark.parametrize(("columns", "shown"), [("80", True), ("20", False)])
@@ -85,5 +85,5 @@ def test_a_glance_is_the_mean_of_all_replicas() -> None:
 
 
 def test_without_rows_it_says_why(capsys: pytest.CaptureFixture[str]) -> None:
-    show_usage(Usage(why="no samples yet"))
+    show_usage(Utilization(why="no samples yet"))
     assert capsys.readouterr().out == "usage      no samples yet\n"

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from slipway.capacity import CAPACITY_TYPES
-from slipway.cli import following, submit
+from slipway.cli import submit, watching
 from slipway.cli.main import INTERRUPTED, slipway
 from slipway.cloud.endpoints import OVERRIDES
 from slipway.errors import SlipwayError
@@ -23,7 +23,7 @@ def test_every_command_stands_in_it() -> None:
 
 def test_every_exit_code_stands_in_its_table() -> None:
     written = {int(code) for code in re.findall(r"^\| (\d+) \|", GUIDE, re.MULTILINE)}
-    assert written == {0, INTERRUPTED, following.Detached.exit_code} | {
+    assert written == {0, INTERRUPTED, watching.Detached.exit_code} | {
         one.exit_code for one in subclasses(SlipwayError)
     }
 

@@ -12,7 +12,7 @@ import pytest
 import requests
 
 from slipway.cli.context import Context
-from slipway.cli.following import WATCHING, watch
+from slipway.cli.watching import WATCHING, watch
 from slipway.cloud.connection import Connection
 from slipway.cloud.failures import Unauthenticated
 from slipway.cloud.resources import CustomJob

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from slipway.words import counted
+from slipway.formatting import counted
 
 from .stack import PROJECT, REGION, Stack
 

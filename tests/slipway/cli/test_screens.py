@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from slipway.cli.context import Context
-from slipway.cli.following import display
 from slipway.cli.main import main
+from slipway.cli.watching import display
 from tests.local.conftest import ROOT
 
 from .stack import PROJECT, UNSET, Stack, held

@@ -15,7 +15,7 @@ import pytest
 from slipway.launcher import slipway_launcher as launcher
 
 from .stack import JOBS, SLEEP, Stack, held
-from .test_moving_on import packaged
+from .test_fallback import packaged
 
 CREATE = r"^POST .*/customJobs$"
 RUNS = {str(index) for index in range(1000)}

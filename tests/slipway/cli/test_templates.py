@@ -7,17 +7,19 @@ from typing import Any
 
 import pytest
 
+from slipway.catalog.template_entry import draws, template_entry
 from slipway.cluster import ClusterSpec, Disk, PoolSpec
 from slipway.quota import OfferVerdict
 from slipway.template import JobTemplate, Metric, Package, Parameter, Search, Study, Variant, WorkerPool
-from slipway.template.compile import Setting
-from slipway.template.entry import draws, template_entry
+from slipway.template.compile import CompileContext
 from slipway.template.proof import prove
 
 from .stack import Stack
 
 CPU = ClusterSpec("cpu", (PoolSpec("workers", "n1-standard-8", None, 0, Disk(), 1, 4, True, 1),))
-SETTING = Setting("dev", "us-central1", "3f9c2e1", "c-dev", "w-dev", "t@p.iam", {"cpu": "cpu-1a2b3c4"}, project="acme")
+CONTEXT = CompileContext(
+    "dev", "us-central1", "3f9c2e1", "c-dev", "w-dev", "t@p.iam", {"cpu": "cpu-1a2b3c4"}, project="acme"
+)
 LORA = JobTemplate(
     name="lora",
     summary="fine-tunes a model",
@@ -41,7 +43,7 @@ def lora(stack: Stack) -> Stack:
     offers = prove(LORA, (CPU,), region="us-central1")
     short, fine = OfferVerdict(False, "quota: short by 7"), OfferVerdict(True)
     verdicts = {draw.label: short if "spot" in draw.label else fine for draw in draws(LORA, offers)}
-    entry = template_entry(LORA, offers, verdicts, SETTING, {LORA.packages[0]: "packages/lora.tar.gz"})
+    entry = template_entry(LORA, offers, verdicts, CONTEXT, {LORA.packages[0]: "packages/lora.tar.gz"})
     stack.catalog["templates"] = {"lora": entry}
     stack.publish()
     return stack

@@ -17,14 +17,14 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from slipway.catalog.fetch import fetch
+from slipway.catalog.selection import fetch
 from slipway.cloud.connection import Connection
 from slipway.cloud.endpoints import OVERRIDES, Endpoints
 from slipway.cloud.failures import Call, CloudError, Exhausted, Garbled, NoAnswer, Unavailable, Unreachable
-from slipway.cloud.session import Patience, Session
+from slipway.cloud.session import HttpPolicy, Session
 from slipway.cloud.storage import Location
+from slipway.deployment.use import use_of_cluster
 from slipway.live import Unknown
-from slipway.live_reader import use_of_cluster
 
 CLUSTER = "projects/p/locations/us-central1/persistentResources/cpu-1234567"
 NO_JSON = [b"", b"<html>sign in</html>", b"[]", b"null", b'{"customJobs": [', b"[" * 50_000 + b"]" * 50_000]
@@ -90,7 +90,7 @@ def server() -> Iterator[Server]:
 
 
 def connection(url: str, http: requests.Session | None = None) -> Connection:
-    session = Session(http or requests.Session(), Patience(1.0, 5.0, attempts=2), sleep=lambda seconds: None)
+    session = Session(http or requests.Session(), HttpPolicy(1.0, 5.0, attempts=2), sleep=lambda seconds: None)
     return Connection(session, Endpoints(overrides=dict.fromkeys(OVERRIDES, url)))
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from slipway.cloud.kinds import PIPELINE, TUNING_JOB
 from slipway.cloud.resources import CustomJob
 from slipway.cloud.trials import Trial, best
+from slipway.kinds import PIPELINE, TUNING_JOB
 
 JOB = {
     "name": "projects/1/locations/us-central1/hyperparameterTuningJobs/5",

@@ -6,11 +6,11 @@ import pytest
 
 from slipway.cloud.connection import Connection
 from slipway.deployment.decide import decide, identity
-from slipway.deployment.quota_info import quota_info
-from slipway.deployment.trainer import email
+from slipway.deployment.live_reader import LiveScope
+from slipway.deployment.translate import quota_info
+from slipway.deployment.workspace_plan import trainer_email
 from slipway.errors import ConfigError, ResourceError, SlipwayError
 from slipway.live import Live, PublishedCatalog, Unknown
-from slipway.live_reader import Wanted
 from slipway.stack import Stack, WorkspaceSettings
 from slipway.state import State, StateAccount
 
@@ -81,9 +81,9 @@ def test_limits_are_read_of_what_is_drawn_alone_and_parsed_by_the_official_messa
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """D9"""
-    asked: list[Wanted] = []
+    asked: list[LiveScope] = []
 
-    def read(_: Connection, wanted: Wanted, **__: object) -> tuple[Live, list[str]]:
+    def read(_: Connection, wanted: LiveScope, **__: object) -> tuple[Live, list[str]]:
         asked.append(wanted)
         return Live(clusters=(), jobs=(), limits={}, catalog=None), []
 
@@ -137,7 +137,7 @@ def test_another_stacks_trainer_is_not_adopted(
     monkeypatch: pytest.MonkeyPatch, called: str, ours: bool, fails: bool
 ) -> None:
     """A destruction of the one stack would take from the other's jobs the account that they run as."""
-    address = email(STACK.workspace.trainer, STACK.project)
+    address = trainer_email(STACK.workspace.trainer, STACK.project)
     live = Live(clusters=(), jobs=(), limits={}, catalog=None, service_accounts={address: called})
     monkeypatch.setattr("slipway.deployment.decide.read", lambda *_, **__: (live, []))
     environ = {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}
@@ -178,5 +178,5 @@ def test_who_asks_is_named_as_far_as_it_is_known() -> None:
 
 
 def test_the_trainers_address_of_a_project_in_a_domain() -> None:
-    assert email("trainer", "acme-dev") == "trainer@acme-dev.iam.gserviceaccount.com"
-    assert email("trainer", "example.com:team") == "trainer@team.example.com.iam.gserviceaccount.com"
+    assert trainer_email("trainer", "acme-dev") == "trainer@acme-dev.iam.gserviceaccount.com"
+    assert trainer_email("trainer", "example.com:team") == "trainer@team.example.com.iam.gserviceaccount.com"

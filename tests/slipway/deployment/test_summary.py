@@ -3,17 +3,18 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from slipway.cluster import ClusterSpec, Disk, PoolSpec
-from slipway.deployment.revision import Revision
+from slipway.cluster import ClusterSpec, CurrentCluster, Disk, PoolSpec
+from slipway.deployment.plan import Plan, RetiringCluster
 from slipway.deployment.summary import neighbours, outliving, overdue, pool_in_words, summary
-from slipway.generations import Current, Plan, Retiring, RetiringThing, Things
+from slipway.deployment.workspace_plan import RetiringWorkspaceResource, WorkspacePlan
 from slipway.labels import STACK_LABEL
 from slipway.live import Live, LiveCluster, LiveJob, Unknown
 from slipway.prices import price_in_words, total
 from slipway.quota import OfferVerdict, QuotaReport
+from slipway.revision import Revision
 from slipway.state import State, StateBucket
-from slipway.template.case import Case
 from slipway.template.proof import Placement
+from slipway.template.variant import Case
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 WORKERS = PoolSpec("workers", "n1-standard-8", None, 0, Disk(), min=1, max=4, autoscaled=True, replicas=1)
@@ -37,7 +38,7 @@ def told(plan: Plan, placements: tuple[Placement, ...] = (), **verdicts: OfferVe
 
 
 def test_a_cluster_to_be_created_with_its_pools_and_price() -> None:
-    assert told(Plan(current=(Current(CPU, "cpu-1a2b3c4", "1a2b3c4", import_=False),))) == [
+    assert told(Plan(current=(CurrentCluster(CPU, "cpu-1a2b3c4", "1a2b3c4", import_=False),))) == [
         "dev @ 3f9c2e1",
         "cluster cpu: cpu-1a2b3c4, to be created · $0.46/h idle, $1.86/h at most",
         "  pool workers: n1-standard-8 × 1–4, pd-ssd 100 GB",
@@ -45,7 +46,7 @@ def test_a_cluster_to_be_created_with_its_pools_and_price() -> None:
 
 
 def test_a_cluster_that_is_there_says_its_state() -> None:
-    lines = told(Plan(current=(Current(CPU, "cpu-1a2b3c4", "1a2b3c4", import_=True, state="UPDATING"),)))
+    lines = told(Plan(current=(CurrentCluster(CPU, "cpu-1a2b3c4", "1a2b3c4", import_=True, state="UPDATING"),)))
     assert lines[1].startswith("cluster cpu: cpu-1a2b3c4, updating · ")
 
 
@@ -54,14 +55,14 @@ def test_a_retiring_cluster_names_its_jobs() -> None:
         job("tune-27b", "JOB_STATE_RUNNING", 14, **{"slipway-user": "ada"}),
         job("digits", "JOB_STATE_QUEUED", None),
     )
-    assert told(Plan(retiring=(Retiring(OLD, "cpu", jobs, "jobs on it"),)))[1] == (
+    assert told(Plan(retiring=(RetiringCluster(OLD, "cpu", jobs, "jobs on it"),)))[1] == (
         "cluster cpu: cpu-0000000 retires when its 2 jobs have ended: "
         "tune-27b (by ada, running 14 min) and digits (queued 2 h)"
     )
 
 
 def test_a_retiring_cluster_without_jobs_says_why() -> None:
-    assert told(Plan(retiring=(Retiring(OLD, "cpu", (), "in no catalog"),)))[1] == (
+    assert told(Plan(retiring=(RetiringCluster(OLD, "cpu", (), "in no catalog"),)))[1] == (
         "cluster cpu: cpu-0000000 retires with a later deployment (in no catalog)"
     )
 
@@ -72,7 +73,7 @@ def test_a_failed_one_says_why_and_when_it_goes() -> None:  # N2
         "cluster cpu-0000000 failed (Resources are insufficient in region: r.): it holds nothing, and goes before its "
         "successor is made"
     )
-    assert told(Plan(retiring=(Retiring(failed, "cpu", (), "in no catalog"),)))[1] == (
+    assert told(Plan(retiring=(RetiringCluster(failed, "cpu", (), "in no catalog"),)))[1] == (
         "cluster cpu: cpu-0000000 failed (Resources are insufficient in region: r.): it holds nothing; this deployment "
         "takes it up, and the next one deletes it"
     )
@@ -87,10 +88,10 @@ def test_what_is_deleted_is_said() -> None:
 def test_accounts_and_buckets_retire_in_words() -> None:
     tune = job("tune-27b", "JOB_STATE_RUNNING", 14, **{"slipway-user": "ada"})
     digits = job("digits", "JOB_STATE_QUEUED", None)
-    account = RetiringThing("trainer", "trainer", "old@acme.iam.gserviceaccount.com", (tune,))
-    bucket = RetiringThing("catalog", "catalog", "acme-catalog", (tune, digits))
-    doubtful = RetiringThing("work", "work", "acme-work", (), "lists lag")
-    lines = told(Plan(things=Things(retiring=(account, bucket, doubtful))))
+    account = RetiringWorkspaceResource("trainer", "trainer", "old@acme.iam.gserviceaccount.com", (tune,))
+    bucket = RetiringWorkspaceResource("catalog", "catalog", "acme-catalog", (tune, digits))
+    doubtful = RetiringWorkspaceResource("work", "work", "acme-work", (), "lists lag")
+    lines = told(Plan(workspace=WorkspacePlan(retiring=(account, bucket, doubtful))))
     assert lines[1].startswith(
         "account old@acme.iam.gserviceaccount.com retires when the job that needs it has ended: "
     )
@@ -104,8 +105,11 @@ def test_accounts_and_buckets_retire_in_words() -> None:
 
 
 def test_what_no_job_needs_goes_but_peoples_results_stay() -> None:
-    released = (RetiringThing("catalog", "catalog", "acme-catalog"), RetiringThing("work", "work", "acme-work"))
-    assert "\n".join(told(Plan(things=Things(released=released)))[1:]) == (
+    released = (
+        RetiringWorkspaceResource("catalog", "catalog", "acme-catalog"),
+        RetiringWorkspaceResource("work", "work", "acme-work"),
+    )
+    assert "\n".join(told(Plan(workspace=WorkspacePlan(released=released)))[1:]) == (
         "bucket gs://acme-catalog is not asked for any more and no job needs it: it will be deleted\n"
         "  the catalog is in gs://acme-dev-catalog: whoever submits types slipway use gs://acme-dev-catalog\n"
         "bucket gs://acme-work is not asked for any more: it stays, with people's results, and is this stack's no "
@@ -153,7 +157,7 @@ def test_what_a_template_refuses_by_itself_is_no_news() -> None:
 
 
 def test_a_generation_that_is_late_is_a_warning_with_a_way_on() -> None:
-    late = Retiring(OLD, "cpu", (job("tune-27b", "JOB_STATE_RUNNING", 14),), "jobs on it", overdue=True)
+    late = RetiringCluster(OLD, "cpu", (job("tune-27b", "JOB_STATE_RUNNING", 14),), "jobs on it", overdue=True)
     assert overdue(late).splitlines() == [
         "cluster cpu-0000000 should have retired by now: tune-27b still on it",
         "  fix: slipway jobs show tune-27b, or go on waiting",

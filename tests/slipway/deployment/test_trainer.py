@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from slipway.deployment.trainer import project_roles
+from slipway.deployment.workspace_plan import trainer_roles
 from slipway.template import JobTemplate, Package, WorkerPool
 
 
@@ -23,4 +23,4 @@ def template(**changes: Any) -> JobTemplate:
     ],
 )
 def test_only_those_who_write_to_vertex_ai_may(changes: dict[str, Any], roles: tuple[str, ...]) -> None:
-    assert project_roles([template(), template(**changes)]) == roles
+    assert trainer_roles([template(), template(**changes)]) == roles

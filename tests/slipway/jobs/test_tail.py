@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from slipway.cloud.failures import Answer, Call, Exhausted
 from slipway.cloud.logging import LogEntry, Logging, LogPage
-from slipway.jobs.tail import Pace, Tail, job_filter, of_role, prefix
+from slipway.jobs.tail import LogPolling, Tail, job_filter, of_role, prefix
 
 BEGIN = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
@@ -90,7 +90,7 @@ def test_a_rate_limit_gives_nothing_and_slows_down() -> None:
 
 @given(age=st.floats(0, 1e6), refusals=st.integers(0, 20))
 def test_a_follower_stays_within_the_limit_of_log_queries(age: float, refusals: int) -> None:
-    pace = Pace()
+    pace = LogPolling()
     assert 60 / pace.interval(age, refusals) <= 60
     assert pace.interval(age, refusals) <= pace.longest
     assert pace.interval(age, refusals) <= pace.interval(age, refusals + 1)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from slipway.cluster import ClusterSpec, Disk, PoolSpec
-from slipway.generations import Current
+from slipway.cluster import ClusterSpec, CurrentCluster, Disk, PoolSpec
 from slipway.labels import NAME_LABEL
 from slipway.live import JobReplicas, Live, LiveCluster, LiveJob, LivePool, QuotaLimit, Unknown
 
@@ -23,8 +22,8 @@ def cpu(low: int = 1, high: int = 4, name: str = "workers") -> PoolSpec:
     return PoolSpec(name, "n1-standard-8", None, 0, Disk("pd-ssd", 100), low, high, True, low)
 
 
-def wanted(name: str, *pools: PoolSpec, lives: bool = False) -> Current:
-    return Current(ClusterSpec(name, pools), f"{name}-1a2b3c4", "1a2b3c4", lives, "RUNNING" if lives else "")
+def wanted(name: str, *pools: PoolSpec, lives: bool = False) -> CurrentCluster:
+    return CurrentCluster(ClusterSpec(name, pools), f"{name}-1a2b3c4", "1a2b3c4", lives, "RUNNING" if lives else "")
 
 
 def cluster(id_: str, *pools: PoolSpec, replicas: int = 1, state: str = "RUNNING") -> LiveCluster:

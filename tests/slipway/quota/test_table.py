@@ -3,7 +3,7 @@
 from dataclasses import replace
 from textwrap import dedent
 
-from slipway.quota import OfferDraw, QuotaReport, table, verdict
+from slipway.quota import OfferDraw, QuotaReport, assess, table
 
 from .region import REGION, cluster, cpu, h100, machines, region, wanted
 
@@ -27,7 +27,7 @@ def test_the_table() -> None:  # N6
         increase="increase can be requested",
     )
     offers = (OfferDraw("lora", "pool"), OfferDraw("lora", "spot", (machines(h100(), 1),), preemptible=True))
-    report = verdict((wanted("h100", h100(), lives=True),), live, region=REGION, offers=offers, preview=True)
+    report = assess((wanted("h100", h100(), lives=True),), live, region=REGION, offers=offers, preview=True)
     assert table(report) == dedent(EXPECTED).strip("\n")
 
 
@@ -42,7 +42,7 @@ RETIRING = """
 def test_what_retires_has_a_column_of_its_own_while_there_is_any() -> None:  # N1, N6
     live = region(cluster("h100-1a2b3c4", h100()), cluster("h100-0000000", h100()))
     current = (wanted("h100", h100(), lives=True),)
-    report = verdict(current, live, region=REGION, preview=True, old=frozenset({"h100-0000000"}))
+    report = assess(current, live, region=REGION, preview=True, old=frozenset({"h100-0000000"}))
     assert [" ".join(line.split()) for line in table(report).splitlines()] == [
         " ".join(line.split()) for line in dedent(RETIRING).strip("\n").splitlines()
     ]
@@ -53,14 +53,14 @@ def test_cases_of_parameters_are_not_told_apart_in_a_line() -> None:
         f"{name} (model={model}, gpu=A100 or L4) as custom-job" for name in ("spot", "flex") for model in ("2b", "9b")
     ]
     draws = tuple(OfferDraw("lora", label, (machines(h100(), 1),), preemptible=True) for label in offers)
-    shown = table(verdict((), region(), region=REGION, offers=draws, preview=True))
+    shown = table(assess((), region(), region=REGION, offers=draws, preview=True))
     assert "model" not in shown and "as custom-job" not in shown
     assert " lora spot and 2 more  " in shown
     assert "flex and 2 more unavailable: short by 207" in shown
 
 
 def test_what_is_not_known_is_a_question_mark() -> None:
-    unknown = verdict((wanted("h100", h100()),), replace(region(), skipped=True), region=REGION, preview=True)
+    unknown = assess((wanted("h100", h100()),), replace(region(), skipped=True), region=REGION, preview=True)
     assert table(unknown).splitlines()[1].split()[-4:] == ["?", "?", "cannot", "tell"]
 
 

@@ -7,8 +7,8 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
+from slipway.cluster import Reservation
 from slipway.machines import machine
-from slipway.reservation import Reservation
 from slipway.rules import Breach, check
 
 IMAGE = "us-docker.pkg.dev/vertex-ai/training/pytorch-gpu.2-4.py310:latest"

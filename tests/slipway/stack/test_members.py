@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from slipway.stack.members import PATTERN, misfit
-from slipway.stack.warnings import open_to
+from slipway.stack.members import PATTERN, invalid_member, open_to
 
 from .files import HEAD, only, read, with_config, wrong
 
@@ -75,21 +74,21 @@ BAD = (
 
 @pytest.mark.parametrize("member", GOOD)
 def test_members_of_iam_may_stand_there(member: str) -> None:
-    assert misfit(member) is None
+    assert invalid_member(member) is None
     assert read(with_config(f'slipway:workspace: {{submitters: ["{member}"]}}')).workspace.submitters == (member,)
 
 
 @pytest.mark.parametrize(("member", "what", "fix"), BAD)
 def test_what_is_none_is_refused_with_what_would_be_right(member: str, what: str, fix: str) -> None:
-    found = misfit(member)
+    found = invalid_member(member)
     assert found is not None and what in found[0] and fix in found[1]
 
 
 @pytest.mark.parametrize(("member", "what"), [(member, what) for member, what, _ in BAD])
 def test_what_it_advises_is_a_member(member: str, what: str) -> None:
-    _, fix = misfit(member) or ("", "")
+    _, fix = invalid_member(member) or ("", "")
     if "case" in what or "is a service account" in what:
-        assert misfit(fix) is None
+        assert invalid_member(fix) is None
 
 
 def test_the_line_is_told() -> None:

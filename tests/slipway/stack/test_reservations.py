@@ -2,7 +2,7 @@
 
 import pytest
 
-from slipway.reservation import Reservation
+from slipway.cluster import Reservation
 
 from .files import only, read, with_config, with_pool
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.errors import ConfigError
-from slipway.sweep.file import read
 from slipway.sweep.points import MOST, Content, points
+from slipway.sweep.sweep_file import read
 
 
 def values(tmp_path: Path, name: str, text: str) -> list[dict[str, str]]:
@@ -131,7 +131,7 @@ def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
 
 @given(st.text())
 def test_no_text_breaks_the_reader(text: str) -> None:
-    from slipway.sweep.file import _csv, _json, _yaml
+    from slipway.sweep.sweep_file import _csv, _json, _yaml
 
     for reader in (_yaml, _json, _csv):
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from slipway.cloud.resources import CustomJob
-from slipway.sweep.runs import Known, Run, in_order, known, latest, todo
+from slipway.sweep.runs import KnownRuns, Run, in_order, known_runs, latest, remaining_runs
 
 
 def job(run: Run, state: str = "JOB_STATE_SUCCEEDED", number: int = 1, sweep: str = "s") -> CustomJob:
@@ -13,8 +13,8 @@ def job(run: Run, state: str = "JOB_STATE_SUCCEEDED", number: int = 1, sweep: st
     return CustomJob.read({"name": f"jobs/{run.label}/{number}", "state": state, "labels": labels})
 
 
-def facts(*listed: CustomJob, jobs: dict[Run, str] | None = None, open_: dict[Run, float] | None = None) -> Known:
-    return known("s", jobs or {}, open_ or {}, listed)
+def facts(*listed: CustomJob, jobs: dict[Run, str] | None = None, open_: dict[Run, float] | None = None) -> KnownRuns:
+    return known_runs("s", jobs or {}, open_ or {}, listed)
 
 
 @pytest.mark.parametrize("run", [Run(0), Run(17), Run(17, 3)])
@@ -33,50 +33,50 @@ def test_each_run_has_a_request_id_of_its_own() -> None:  # N7
 
 
 def test_a_new_sweep_is_sent_in_order() -> None:
-    left = todo(3, facts(), retry=False)
+    left = remaining_runs(3, facts(), retry=False)
     assert left.send == (Run(0), Run(1), Run(2)) and left.done == 0 and not left.look
 
 
 def test_what_was_accepted_is_not_sent_again_wherever_that_is_known_from() -> None:  # N7
-    left = todo(4, facts(job(Run(1)), jobs={Run(0): "jobs/0"}), retry=False)
+    left = remaining_runs(4, facts(job(Run(1)), jobs={Run(0): "jobs/0"}), retry=False)
     assert left.send == (Run(2), Run(3)) and left.done == 2
 
 
 def test_a_run_that_was_being_sent_is_looked_for_first() -> None:  # N7
-    left = todo(3, facts(open_={Run(1): 5.0}), retry=False)
+    left = remaining_runs(3, facts(open_={Run(1): 5.0}), retry=False)
     assert left.send == (Run(0), Run(2)) and left.look == {Run(1): 5.0}
-    found = todo(3, facts(job(Run(1)), open_={Run(1): 5.0}), retry=False)
+    found = remaining_runs(3, facts(job(Run(1)), open_={Run(1): 5.0}), retry=False)
     assert found.send == (Run(0), Run(2)) and not found.look and found.done == 1
 
 
 def test_a_job_under_another_request_id_is_no_run_of_it() -> None:
-    assert todo(1, facts(job(Run(0), sweep="other")), retry=False).send == (Run(0),)
+    assert remaining_runs(1, facts(job(Run(0), sweep="other")), retry=False).send == (Run(0),)
 
 
 def test_failed_and_expired_runs_are_retried_and_no_others() -> None:
     states = ["FAILED", "EXPIRED", "CANCELLED", "SUCCEEDED", "RUNNING", "QUEUED"]
     listed = [job(Run(index), f"JOB_STATE_{state}") for index, state in enumerate(states)]
-    assert todo(7, facts(*listed), retry=True).send == (Run(0, 1), Run(1, 1))
+    assert remaining_runs(7, facts(*listed), retry=True).send == (Run(0, 1), Run(1, 1))
 
 
 def test_the_last_attempt_counts() -> None:  # N7
     first, again = job(Run(0), "JOB_STATE_FAILED"), job(Run(0, 1), "JOB_STATE_RUNNING")
-    assert todo(1, facts(first, again), retry=True).send == ()
-    assert todo(1, facts(first, job(Run(0, 1), "JOB_STATE_FAILED")), retry=True).send == (Run(0, 2),)
-    assert todo(1, facts(first, open_={Run(0, 1): 5.0}), retry=True).send == ()
+    assert remaining_runs(1, facts(first, again), retry=True).send == ()
+    assert remaining_runs(1, facts(first, job(Run(0, 1), "JOB_STATE_FAILED")), retry=True).send == (Run(0, 2),)
+    assert remaining_runs(1, facts(first, open_={Run(0, 1): 5.0}), retry=True).send == ()
 
 
 def test_a_copy_that_ended_by_itself_does_not_hide_a_failed_run() -> None:
     ran, copy = job(Run(0), "JOB_STATE_FAILED"), job(Run(0), "JOB_STATE_SUCCEEDED", 2)
     for listed in ((ran, copy), (copy, ran)):
-        assert todo(1, facts(*listed), retry=True).send == (Run(0, 1),)
+        assert remaining_runs(1, facts(*listed), retry=True).send == (Run(0, 1),)
 
 
 def test_failed_runs_are_counted_apart_from_those_that_were_sent_once_more() -> None:  # N7
     listed = job(Run(0)), job(Run(1), "JOB_STATE_FAILED"), job(Run(1, 1)), job(Run(2), "JOB_STATE_EXPIRED")
-    left = todo(4, facts(*listed), retry=False)
+    left = remaining_runs(4, facts(*listed), retry=False)
     assert (left.send, left.done, left.failed, left.repeated) == ((Run(3),), 3, 1, 1)
-    retried = todo(4, facts(*listed), retry=True)
+    retried = remaining_runs(4, facts(*listed), retry=True)
     assert (retried.send, retried.done, retried.failed, retried.repeated) == ((Run(2, 1),), 2, 0, 1)
 
 

@@ -5,9 +5,9 @@ from typing import Any
 
 from slipway.cluster import ClusterSpec, Disk, PoolSpec
 from slipway.template import JobTemplate, Package, Parameter, WorkerPool
-from slipway.template.compile import Setting
+from slipway.template.compile import CompileContext
 
-SETTING = Setting(
+CONTEXT = CompileContext(
     stack="dev",
     region="us-central1",
     commit="3f9c2e1",
@@ -42,6 +42,6 @@ def template(**changes: Any) -> JobTemplate:
             Parameter("workers", int, default=2, min=1, max=16),
             Parameter("trees", int, default=200, min=1),
         ),
-        "offers": ("pool", "spot"),
+        "capacity_types": ("pool", "spot"),
     }
     return JobTemplate(**{**parts, **changes})

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from slipway.catalog.template_entry import draws, template_entry
+from slipway.cluster import Reservation
 from slipway.quota import OfferVerdict
-from slipway.reservation import Reservation
 from slipway.template import (
     Condition,
     JobTemplate,
@@ -27,8 +28,7 @@ from slipway.template import (
     Variant,
     WorkerPool,
 )
-from slipway.template.compile import Setting, usual_values
-from slipway.template.entry import draws, template_entry
+from slipway.template.compile import CompileContext, usual_values
 from slipway.template.placeholders import fill
 from slipway.template.proof import prove
 
@@ -105,7 +105,7 @@ def roomy(cloud: LocalCloud) -> Iterator[LocalCloud]:
 
 
 @pytest.fixture(scope="module")
-def setting(roomy: LocalCloud) -> Setting:
+def context(roomy: LocalCloud) -> CompileContext:
     """What a stack would have made: a bucket, the trainer and the cluster."""
     cloud = roomy
     cloud.rest("POST", f"/storage/v1/b?project={PROJECT}", {"name": "accepted"})
@@ -126,7 +126,7 @@ def setting(roomy: LocalCloud) -> Setting:
         f"{HOME}/persistentResources?persistentResourceId=cpu-1a2b3c4",
         {"resourcePools": pools, "resourceRuntimeSpec": runtime},
     )
-    return Setting(
+    return CompileContext(
         stack="trial",
         region=REGION,
         commit="3f9c2e1",
@@ -144,11 +144,11 @@ def capacity_types() -> list[tuple[str, str, str]]:
     return [(offer.kind, offer.capacity_type, "large" if "size=large" in offer.label else "small") for offer in offers]
 
 
-def published(setting: Setting) -> list[dict[str, Any]]:
-    offers = prove(TEMPLATE, (CPU,), region=REGION, reservations=setting.reservations)
+def published(context: CompileContext) -> list[dict[str, Any]]:
+    offers = prove(TEMPLATE, (CPU,), region=REGION, reservations=context.reservations)
     verdicts = {draw.label: OfferVerdict(not draw.refusal, draw.refusal) for draw in draws(TEMPLATE, offers)}
     found: list[dict[str, Any]] = template_entry(
-        TEMPLATE, offers, verdicts, setting, {TEMPLATE.packages[0]: "p.tar.gz"}
+        TEMPLATE, offers, verdicts, context, {TEMPLATE.packages[0]: "p.tar.gz"}
     )["offers"]
     assert all(offer["available"] for offer in found)
     return found
@@ -156,11 +156,11 @@ def published(setting: Setting) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize(("kind", "capacity_type", "size"), capacity_types())
 def test_the_service_takes_the_request(
-    cloud: LocalCloud, setting: Setting, kind: str, capacity_type: str, size: str
+    cloud: LocalCloud, context: CompileContext, kind: str, capacity_type: str, size: str
 ) -> None:
     (entry,) = (
         one
-        for one in published(setting)
+        for one in published(context)
         if (one["kind"], one["capacityType"]) == (kind, capacity_type) and size in one["when"]["size"]
     )
     name = f"everything-{kind}-{capacity_type}-{size}"

@@ -11,14 +11,14 @@ from slipway.template import Disk, Parameter, WorkerPool
 from slipway.template.compile import check, request, usual_values
 from slipway.template.placeholders import fill
 
-from .conftest import SETTING, template
+from .conftest import CONTEXT, template
 
 CODE = template().packages[0]
 URI = "gs://acme-dev-catalog/packages/dask-digits-0123456789ab.tar.gz"
 
 
 def test_the_request_on_a_pool() -> None:  # P1
-    body = request(template(timeout_s=60, env={"SEED": "${trees}"}), "pool", SETTING, {CODE: URI}, "cpu")
+    body = request(template(timeout_s=60, env={"SEED": "${trees}"}), "pool", CONTEXT, {CODE: URI}, "cpu")
     assert body["displayName"] == "${slipway.job}"
     assert body["labels"] == {
         "slipway-template": "dask-digits",
@@ -28,7 +28,7 @@ def test_the_request_on_a_pool() -> None:  # P1
         "slipway-capacity-type": "pool",
         "slipway-request": "${slipway.request}",
     }
-    changed = request(template(), "pool", replace(SETTING, dirty=True), {CODE: URI}, "cpu")
+    changed = request(template(), "pool", replace(CONTEXT, dirty=True), {CODE: URI}, "cpu")
     assert changed["labels"]["slipway-commit-dirty"] == "true", "the commit lacks what defined it"  # N8
     spec = body["jobSpec"]
     assert spec["persistentResourceId"] == "cpu-1a2b3c4"
@@ -56,7 +56,7 @@ def test_the_request_on_a_pool() -> None:  # P1
 
 
 def test_spot_names_its_strategy_and_no_cluster() -> None:
-    spec = request(template(), "spot", SETTING, {CODE: URI})["jobSpec"]
+    spec = request(template(), "spot", CONTEXT, {CODE: URI})["jobSpec"]
     assert spec["scheduling"]["strategy"] == "SPOT"
     assert "persistentResourceId" not in spec
 
@@ -67,13 +67,13 @@ def test_the_request_is_canonical_json_of_the_official_type(capacity_type: str) 
     gpu = WorkerPool("chief", "n1-standard-8", Disk("pd-ssd", 200), "NVIDIA_TESLA_T4", 2, args=("${rate}", "${name}"))
     parameters = (Parameter("rate", float, min=0.5), Parameter("name", str, choices=("a",)))
     for asked in (template(), template(worker_pools=(gpu,), parameters=parameters)):
-        body = request(asked, capacity_type, SETTING, {CODE: URI}, "cpu" if capacity_type == "pool" else None)
+        body = request(asked, capacity_type, CONTEXT, {CODE: URI}, "cpu" if capacity_type == "pool" else None)
         assert MessageToDict(check(asked, body)) == fill(body, usual_values(asked))
 
 
 def test_a_field_that_the_api_does_not_have_is_named() -> None:
     asked = template()
-    body: dict[str, Any] = request(asked, "spot", SETTING, {CODE: URI})
+    body: dict[str, Any] = request(asked, "spot", CONTEXT, {CODE: URI})
     body["jobSpec"]["workerPoolSpecs"][1]["machineSpec"]["machine"] = "n1"
     with pytest.raises(ConfigError) as error:
         check(asked, body)

@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 from google.protobuf.json_format import MessageToDict
 
-from slipway.cluster import PscInterface
+from slipway.cluster import PscInterface, Reservation
 from slipway.errors import ConfigError
-from slipway.reservation import Reservation
 from slipway.template import (
     ANY_RESERVATION,
     Condition,
@@ -29,13 +28,13 @@ from slipway.template import (
 from slipway.template.compile import check, request, usual_values
 from slipway.template.placeholders import fill
 
-from .conftest import SETTING, cluster, template
+from .conftest import CONTEXT, cluster, template
 
 URI = "gs://acme-dev-catalog/packages/digits.tar.gz"
 DIGEST = "sha256:" + "0" * 64
 SERVER = Image(f"us-docker.pkg.dev/vertex-ai-restricted/training/reductionserver@{DIGEST}", command=("serve",))
 PATH = "projects/acme/zones/us-central1-a/reservations/h100"
-HERE = replace(SETTING, project="acme-dev", reservations={"h100": Reservation(PATH, "a3-highgpu-8g")})
+HERE = replace(CONTEXT, project="acme-dev", reservations={"h100": Reservation(PATH, "a3-highgpu-8g")})
 NETWORK = "projects/123456789012/global/networks/training"
 STUDY = Study(
     metrics=(Metric("accuracy"), Metric("loss", "minimize")),
@@ -65,7 +64,7 @@ def digits(**changes: Any) -> JobTemplate:
         "worker_pools": (CHIEF,),
         "parameters": (Parameter("trials", int, default=8, min=1, max=20),),
         "kinds": ("custom-job", "hyperparameter-tuning-job", "training-pipeline"),
-        "offers": ("flex-start", "spot", "on-demand", "reservation"),
+        "capacity_types": ("flex-start", "spot", "on-demand", "reservation"),
         "study": STUDY,
         "model": ModelUpload("digits", "us-docker.pkg.dev/vertex-ai/prediction/sklearn-cpu.1-5:latest"),
     }

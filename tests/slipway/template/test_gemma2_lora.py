@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from slipway.catalog.template_entry import draws, template_entry
 from slipway.quota import OfferVerdict
 from slipway.stack import load as stack_file
 from slipway.stack import parse
-from slipway.template.compile import Setting
-from slipway.template.entry import draws, template_entry
+from slipway.template.compile import CompileContext
 from slipway.template.load import load
 from slipway.template.proof import prove
 
@@ -36,7 +36,7 @@ def entry() -> dict[str, Any]:
     assert "gemma2-lora" in stack.templates
     (template,) = load(("gemma2-lora",), ROOT / "templates")
     offers = prove(template, stack.clusters, region=stack.region, reservations=stack.reservations)
-    setting = Setting(
+    context = CompileContext(
         stack="prod",
         region=stack.region,
         commit="3f9c2e1",
@@ -47,7 +47,7 @@ def entry() -> dict[str, Any]:
         project=stack.project,
     )
     verdicts = {draw.label: OfferVerdict(not draw.refusal, draw.refusal) for draw in draws(template, offers)}
-    return template_entry(template, offers, verdicts, setting, dict.fromkeys(template.packages, "packages/p.tar.gz"))
+    return template_entry(template, offers, verdicts, context, dict.fromkeys(template.packages, "packages/p.tar.gz"))
 
 
 def standing(entry: Mapping[str, Any], model: str, accelerator: str) -> list[dict[str, Any]]:

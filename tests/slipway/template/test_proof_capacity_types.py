@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from slipway.cluster import Disk
+from slipway.cluster import Disk, Reservation
 from slipway.errors import ConfigError
-from slipway.reservation import Reservation
 from slipway.template import JobTemplate, Metric, Parameter, Search, Study, Variant, WorkerPool
 from slipway.template.proof import Placement, prove
 
@@ -25,7 +24,7 @@ def lora(**changes: Any) -> JobTemplate:
         "worker_pools": (SMALL,),
         "parameters": (Parameter("model", str, default="tiny", choices=("tiny", "27b")),),
         "variants": (Variant({"model": "27b"}, (H100,), ("pool", "flex-start", "reservation")),),
-        "offers": ("pool", "spot"),
+        "capacity_types": ("pool", "spot"),
     }
     return template(**{**parts, **changes})
 

@@ -1,6 +1,6 @@
 """Reservations. # Z6"""
 
-from slipway.reservation import Reservation
+from slipway.cluster import Reservation
 
 from ..bodies import GB200, H100, KNOWN, POOL, RESERVATION, SPECIFIC, T4, Example, custom, flex, gpu, reserved, worker
 

@@ -1,0 +1,83 @@
+"""`slipway jobs open`: a job's page in the console, its output there, or TensorBoard on its logs."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import webbrowser
+from dataclasses import dataclass
+from urllib.parse import quote
+
+import click
+
+from slipway.cli import completion, screen
+from slipway.cli.context import Context, catalog_option, output_option
+from slipway.cloud.resources import CustomJob
+from slipway.errors import ResourceError
+from slipway.kinds import TUNING_JOB
+
+_PAGES = ("console", "output", "tensorboard")
+_CONSOLE = "https://console.cloud.google.com"
+
+
+@dataclass(frozen=True)
+class OpenTarget:
+    """``lines`` are what there is to copy; ``link`` what a browser opens, empty where there is no page for it."""
+
+    lines: tuple[str, ...]
+    link: str = ""
+
+
+@click.command("open")
+@click.argument("job", shell_complete=completion.complete_jobs)
+@click.option("--what", type=click.Choice(_PAGES), default="console", show_default=True, help="What to open.")
+@click.option("--print", "only_print", is_flag=True, help="Print it, open no browser.")
+@catalog_option
+@output_option
+def open_job(job: str, what: str, only_print: bool, catalog: str | None, output: str) -> None:
+    """Open a job's console page or output, or show the command that starts TensorBoard on its logs.
+
+    A browser is opened on a terminal alone; elsewhere, and with --print, the link is printed.
+    """
+    context = Context(catalog)
+    one = context.find_job(job)
+    browsed = "storage" not in context.connection.endpoints.overrides
+    place = place_of(one, what, context.console_link(one.id), context.catalog.project if browsed else "")
+    if output == "json":
+        body = {"job": one.name, "what": what, "lines": list(place.lines), "link": place.link or None}
+        screen.out_json("place", body)
+        return
+    for line in place.lines:
+        screen.out(line)
+    if place.link and not only_print and sys.stdout.isatty() and not webbrowser.open(place.link):
+        screen.note("no browser could be opened; the link is above")
+
+
+def place_of(job: CustomJob, what: str, page: str, project: str) -> OpenTarget:
+    """``page`` is the job's in the console, ``project`` that of its bucket; both empty where the console has none.
+
+    Raises ResourceError for a job that has none of it.
+    """
+    name = job.display_name or job.id
+    if what == "console":
+        if not page:
+            raise ResourceError(
+                f"job {name} has no console page",
+                why="the endpoint of Vertex AI is not Google's",
+                fix=f"slipway jobs show {name}",
+            )
+        return OpenTarget((page,), page)
+    if not job.output:
+        raise ResourceError(
+            f"job {name} has no output directory", why="its request names none", fix=f"slipway jobs show {name}"
+        )
+    output = job.output.rstrip("/")
+    if what == "tensorboard":
+        # Each trial writes under its own number; TensorBoard finds them all below the job's directory.
+        logs = output if job.kind is TUNING_JOB else f"{output}/logs"
+        return OpenTarget((f"tensorboard --logdir {shlex.quote(logs)}",))
+    if not project:
+        return OpenTarget((output,))
+    path = quote(output.removeprefix("gs://"))
+    link = f"{_CONSOLE}/storage/browser/{path}?project={project}"
+    return OpenTarget((output, link), link)

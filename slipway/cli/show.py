@@ -1,0 +1,257 @@
+"""`slipway jobs show`: everything about one job, as lines for people and as one document."""
+
+from __future__ import annotations
+
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from slipway.cli import completion, screen
+from slipway.cli.chart import show_usage
+from slipway.cli.context import Context, catalog_option, output_option
+from slipway.cli.documents import events_document, job_document, role_at, roles, usage_document
+from slipway.cli.ending import advice_lines, typed
+from slipway.cli.watching import cost_words
+from slipway.cloud.failures import CloudError
+from slipway.cloud.resources import CustomJob
+from slipway.cloud.trials import best
+from slipway.formatting import exact, join, shape
+from slipway.jobs.advice import Cause, Suggestion, cause_of, suggestions
+from slipway.jobs.cost import JobCost, capacity_type_of, job_cost
+from slipway.jobs.events import Events, last_word, read_events
+from slipway.jobs.tail import who_of
+from slipway.jobs.utilization import Utilization, read_utilization
+from slipway.jobs.waiting import reason, state_word, waits, with_word
+from slipway.labels import (
+    CODE_LABEL,
+    REQUEST_LABEL,
+    STACK_LABEL,
+    TEMPLATE_LABEL,
+    USER_LABEL,
+    code_revision_of,
+    revision_of,
+)
+from slipway.submission.fallback import attempt_id
+from slipway.submission.parameters import render
+from slipway.submission.recovery import RecoveredSubmission
+
+
+@dataclass(frozen=True)
+class JobDetails:
+    """A job with all that is read about it: what was typed for it (None where that can't be told), why it waits, what
+    befell it, what it used, and what to do now. ``next``: the job that its submission moved on to."""
+
+    job: CustomJob
+    typed: RecoveredSubmission | None
+    why: str
+    events: Events
+    usage: Utilization
+    cause: Cause | None
+    steps: tuple[Suggestion, ...]
+    next: CustomJob | None = None
+
+
+@click.command("show")
+@click.argument("job", shell_complete=completion.complete_jobs)
+@catalog_option
+@output_option
+def show(job: str, catalog: str | None, output: str) -> None:
+    """Everything about one job: state and why it waits, machines and their use, restarts, times, cost, output."""
+    context = Context(catalog)
+    picture = _picture(context, context.find_job(job))
+    if output == "json":
+        screen.out_json("job", {"job": _document(context, picture)})
+        return
+    for key, value in _facts(context, picture):
+        screen.out(f"{key:<10} {value}")
+    if picture.job.tried:
+        screen.out("")
+        _show_trials(picture.job)
+    if picture.cause:
+        screen.out("")
+        for line in advice_lines(picture.cause, picture.steps):
+            screen.out(line)
+    if picture.events.all:
+        screen.out("")
+        _show_events(picture)
+    if picture.job.start_time is not None:
+        if not picture.usage.rows and (picture.job.tried or picture.cause or picture.events.all):
+            screen.out("")
+        show_usage(picture.usage)
+
+
+def _picture(context: Context, job: CustomJob) -> JobDetails:
+    project = context.catalog.project
+    with ThreadPoolExecutor(3, thread_name_prefix="show") as threads:
+        why = threads.submit(_why, context, job)
+        events = threads.submit(read_events, context.brief.logging(project), job)
+        usage = threads.submit(read_utilization, context.brief.monitoring(project), job, roles(job), context.now)
+        moved = threads.submit(_moved_on, context, job)
+        asked, cause = typed(context, job), cause_of(job) if moved.result() is None else None
+        next_ = suggestions(job, cause, asked, context.catalog.region, context.flag) if cause and asked else ()
+        return JobDetails(job, asked, why.result(), events.result(), usage.result(), cause, next_, moved.result())
+
+
+def _moved_on(context: Context, job: CustomJob) -> CustomJob | None:
+    """The job that went out after a submission's first one was given up. Later ones do not tell which they are."""
+    request = job.labels.get(REQUEST_LABEL, "")
+    if not job.ended or job.start_time is not None or not request:
+        return None
+    labels = {STACK_LABEL: context.catalog.stack, REQUEST_LABEL: attempt_id(request, 1)}
+    wanted = " AND ".join(f'labels.{key}="{value}"' for key, value in labels.items())
+    try:
+        return next(context.vertex.jobs(job.kind, wanted), None)
+    except CloudError:
+        return None
+
+
+def _why(context: Context, job: CustomJob) -> str:
+    if not waits(job):
+        return ""
+    try:
+        cluster = context.vertex.persistent_resource(job.persistent_resource_id) if job.persistent_resource_id else None
+        active = tuple(context.vertex.active_custom_jobs())
+    except CloudError as problem:
+        return f"why is not known: {problem.message}"
+    why = reason(job, cluster, context.cluster_name(job.persistent_resource_id), active, context.now)
+    if job.persistent_resource_id:
+        return why
+    return with_word(why, last_word(context.brief.logging(context.catalog.project), job))
+
+
+def _document(context: Context, picture: JobDetails) -> dict[str, Any]:
+    job = picture.job
+    return {
+        **job_document(job, context),
+        "parameters": None if picture.typed is None else dict(picture.typed.values),
+        "waitsFor": picture.why or None,
+        "movedOn": picture.next.name if picture.next else None,
+        **events_document(picture.events, job),
+        "usage": usage_document(picture.usage),
+        "next": [{"what": step.what, "command": step.command} for step in picture.steps],
+    }
+
+
+def _facts(context: Context, picture: JobDetails) -> list[tuple[str, str]]:
+    job, why = picture.job, picture.why
+    money = job_cost(job, context.catalog.region, context.now)
+    pools = [
+        f"{pool.replicas} × {shape(pool.shape.machine, pool.shape.accelerator, pool.shape.accelerator_count)} "
+        f"({role_at(job, index)})"
+        for index, pool in enumerate(job.worker_pools)
+        if pool.replicas
+    ]
+    place = context.cluster_name(job.persistent_resource_id)
+    facts = [
+        ("job", job.display_name),
+        ("name", job.name),
+        ("state", f"{state_word(job.state)}{f': {why}' if why else ''}"),
+        ("error", job.error),
+        ("moved on", f"to {picture.next.display_name} ({capacity_type_of(picture.next)})" if picture.next else ""),
+        ("template", job.labels.get(TEMPLATE_LABEL, "")),
+        ("parameters", _parameters(picture.typed)),
+        ("commit", str(revision_of(job.labels))),
+        (
+            "code",
+            join(dict.fromkeys(uri for pool in job.worker_pools for uri in pool.packages or (pool.image,) if uri))
+            + _packed(job),
+        ),
+        ("user", job.labels.get(USER_LABEL, "")),
+        ("request", job.labels.get(REQUEST_LABEL, "")),
+        ("on", _on(place, job.persistent_resource_id) or money.capacity_type),
+        ("machines", f"{join(pools)}{f', for each of {job.trials} trials at once' if job.trials > 1 else ''}"),
+        ("created", job.create_time.isoformat(timespec="seconds") if job.create_time else ""),
+        ("waited", exact(money.wait) if money.wait is not None else ""),
+        ("ran", _ran(picture, money)),
+        ("restarts", _restarts(picture)),
+        ("cost", cost_of(money, len(picture.events.of("preemption")))),
+        ("output", job.output),
+        ("model", job.model),
+        ("console", context.console_link(job.id)),
+    ]
+    return [(key, value) for key, value in facts if value]
+
+
+def _packed(job: CustomJob) -> str:
+    """``  @ 3f9c2e1 with local changes`` of what --code packed."""
+    if CODE_LABEL not in job.labels:
+        return ""
+    revision = code_revision_of(job.labels)
+    return f"  @ {revision}" if revision.commit else ", never committed"
+
+
+def _parameters(typed: RecoveredSubmission | None) -> str:
+    """``workers=2, trees=500, note=…``: all of them, defaults too; ``…`` where the request does not tell it, or a text
+    is too long for a line."""
+    if typed is None:
+        return ""
+    names = [one.name for one in typed.template.parameters if one.name in typed.values or one.name in typed.unknown]
+    values = {name: screen.short(render(value)) for name, value in typed.values.items()}
+    return ", ".join(f"{name}={values.get(name, '…')}" for name in names)
+
+
+def _ran(picture: JobDetails, money: JobCost) -> str:
+    """``2 min 59 s, with the time without machines``: the service tells when it began first, and when it ended."""
+    if money.run is None:
+        return ""
+    return f"{exact(money.run)}{', with the time without machines' if picture.events.of('preemption') else ''}"
+
+
+def _on(name: str, id_: str) -> str:
+    """``cpu (cpu-1a2b3c4)``; the id alone where it has no name any more."""
+    return id_ if name == id_ else f"{name} ({id_})"
+
+
+def cost_of(money: JobCost, preemptions: int) -> str:
+    """Of a job that was preempted it is the most that it can be: how long it was without machines is not known."""
+    if money.run is None:
+        return ""
+    words = cost_words(money.cost, money.paid_anyway)
+    if not preemptions or money.per_hour.unknown:
+        return words
+    return f"at most {words}: the time without machines is not billed"
+
+
+def _restarts(picture: JobDetails) -> str:
+    """``2, after 2 preemptions``; empty for a job that had none."""
+    events = picture.events
+    if events.why:
+        return f"not known: {events.why}"
+    restarts, preemptions = len(events.of("restart")), len(events.of("preemption"))
+    if not restarts and not preemptions:
+        return ""
+    least = "at least " if events.more else ""
+    after = f", {preemptions} preemption{'' if preemptions == 1 else 's'}" if preemptions else ""
+    return f"{least}{restarts}{after}"
+
+
+def _show_events(picture: JobDetails) -> None:
+    job = picture.job
+    replicas = tuple(pool.replicas for pool in job.worker_pools)
+    rows = []
+    for event in picture.events.all:
+        who = who_of(event.replica, roles(job), replicas) if event.replica else "–"
+        when = event.at.isoformat(timespec="seconds") if event.at else "?"
+        rows.append((when, event.kind, f"{event.trial}/{who}" if event.trial else who, event.text))
+    screen.table(("WHEN", "WHAT", "REPLICA", "THE SERVICE SAID"), rows)
+    if picture.events.more:
+        screen.note(screen.faint(f"older ones: slipway jobs logs {job.display_name or job.id}", sys.stderr))
+
+
+def _show_trials(job: CustomJob) -> None:
+    """A line a trial: its state, what it tried, what came of it. Conditional parameters stand where they are set."""
+    names = list(dict.fromkeys(name for trial in job.tried for name in trial.values))
+    chosen = best(job.tried, job.goals)
+    rows = [
+        (
+            f"{trial.id}{' ★' if trial is chosen else ''}",
+            trial.state.lower(),
+            *(trial.values.get(name, "–") for name in names),
+            *(f"{trial.metrics[goal]:.4g}" if goal in trial.metrics else "–" for goal in job.goals),
+        )
+        for trial in job.tried
+    ]
+    screen.table(("TRIAL", "STATE", *names, *job.goals), rows, right=tuple(job.goals))

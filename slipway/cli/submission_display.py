@@ -1,0 +1,165 @@
+"""One submission on the terminal: what is said while it is chosen, sent and waited for."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from slipway.catalog.model import Catalog
+from slipway.cli import screen
+from slipway.cli.context import Context
+from slipway.formatting import UNKNOWN_PRICE, clock, dollars, span
+from slipway.money import UNKNOWN
+from slipway.submission.candidates import PreparedSubmission
+from slipway.submission.choice import Choice, JudgedCandidate, passed_over
+from slipway.submission.fallback_loop import FOR_EVER, WaitingAttempt
+from slipway.submission.pricing import added, price, summary
+from slipway.submission.submitter import SubmissionResult
+from slipway.submission.verdict import Outcome
+
+if TYPE_CHECKING:
+    from slipway.jobs.follower import Event
+
+
+class TerminalDisplay:
+    """Results go to stdout, unless that is kept for JSON."""
+
+    def __init__(self, context: Context, *, json: bool, again: str) -> None:
+        self._context, self._json, self._again = context, json, again
+        self._tell = screen.note if json else screen.out
+        self.any_sent = False
+
+    def note(self, text: str) -> None:
+        screen.note(text)
+
+    def chosen(self, prepared: PreparedSubmission, choice: Choice) -> None:
+        catalog, taken = self._context.catalog, choice.taken
+        self._tell(f"{prepared.template.name}{commit_words(catalog)}  →  {summary(taken.candidate)}")
+        self._tell(f"{taken.verdict.text}{_money(catalog, taken)}")
+        for one in choice.passed:
+            self._tell(f"  {passed_over(one)}")
+        later = prepared.candidates[prepared.candidates.index(taken.candidate) + 1 :]
+        if taken.candidate.wait is not None and later:
+            self._tell(f"  waits here {_wait(taken.candidate.wait)}, then moves on to {_labels(later)}")
+            screen.note(screen.faint(f"  after an interruption: {self._again}", sys.stderr))
+
+    def sent(self, submitted: SubmissionResult) -> None:
+        job = submitted.attempt.job
+        self.any_sent = True
+        if not submitted.attempt.fresh:
+            self._tell(f"submitted before with request id {submitted.request.id}: nothing is sent again")
+        if submitted.attempt.copies:
+            copies = ", ".join(submitted.attempt.copies)
+            screen.note(f"warning: copies of this request exist and end by themselves: {copies}")
+        self._tell(f"job {screen.bold(job.display_name, sys.stdout)}  {job.name}")
+        link = self._context.console_link(job.id)
+        if link:
+            self._tell(f"  {link}")
+        name = job.display_name
+        screen.note(screen.faint(f"  slipway jobs logs {name} --follow      slipway jobs cancel {name}", sys.stderr))
+
+    def falling_back(self, waiting: WaitingAttempt) -> None:
+        sure = " and can never run" if waiting.launcher else " unless it has just begun"
+        self._tell(
+            f"{waiting.job.display_name} did not start by {waiting.candidate.label}: it is given up{sure}, "
+            f"next is {_labels(waiting.later)}"
+        )
+
+    @contextmanager
+    def watching(self, waiting: WaitingAttempt) -> Iterator[Callable[[Event], None]]:
+        from slipway.cli.watching import display
+        from slipway.jobs.follower import Progress, Trouble
+
+        begin = self._context.clock.monotonic()
+
+        def left() -> str:
+            if waiting.seconds == FOR_EVER or waiting.job.start_time is not None:
+                return ""
+            if waiting.candidate.waits_by_itself:  # The service ends its wait; we go on a while for its word of it.
+                return f"  (then {waiting.later[0].label})"
+            rest = waiting.seconds - (self._context.clock.monotonic() - begin)
+            return f"  (then {waiting.later[0].label} in {clock(rest)})" if rest > 0 else ""
+
+        def state(event: Progress) -> Callable[[datetime], str]:
+            job = event.job
+
+            def text(now: datetime) -> str:
+                if job.ended or job.start_time is not None:
+                    return f"{job.display_name}  {job.state.removeprefix('JOB_STATE_').lower()}"
+                age = clock((now - job.create_time).total_seconds()) if job.create_time else "0:00"
+                return f"{job.display_name}  waiting {age}  {event.why(now)}".rstrip() + left()
+
+            return text
+
+        with display(self._context, self._json) as show:
+
+            def tell(event: Event) -> None:
+                if isinstance(event, Progress):
+                    show.state(state(event))
+                elif isinstance(event, Trouble):
+                    show.note(event.text)
+
+            yield tell
+
+
+def commit_words(catalog: Catalog) -> str:
+    """The reviewed commit that defined the template, with a + when there was more than it."""
+    return f"  @ {catalog.revision.short}" if catalog.commit else ""
+
+
+def document(context: Context, submitted: SubmissionResult, job: Any, submission_id: str) -> dict[str, Any]:
+    """A submission as `--output json` prints it; `job` is what has become of it by now."""
+    from slipway.cli.documents import job_document
+
+    choice, request = submitted.choice, submitted.request
+    each = UNKNOWN if choice is None else price(context.catalog, choice.taken.candidate)
+    verdict = (
+        {"outcome": Outcome.UNKNOWN.value, "text": "submitted before"}
+        if choice is None
+        else {"outcome": choice.taken.verdict.outcome.value, "text": choice.taken.verdict.text}
+    )
+    return {
+        "requestId": submission_id,
+        "sendingId": request.id,
+        "fresh": submitted.attempt.fresh,
+        "copies": list(submitted.attempt.copies),
+        "verdict": verdict,
+        "passedOver": [] if choice is None else [_passed(one) for one in choice.passed],
+        "pricePerHour": None if each.unknown else str(each.known),
+        "priceComplete": each.complete,
+        "job": job_document(job, context),
+    }
+
+
+def _passed(one: JudgedCandidate) -> dict[str, Any]:
+    return {
+        "capacityType": one.candidate.offer.capacity_type,
+        "cluster": one.candidate.offer.cluster or None,
+        "outcome": one.verdict.outcome.value,
+        "why": list(one.reasons),
+    }
+
+
+def _money(catalog: Catalog, taken: JudgedCandidate) -> str:
+    """The price, where it belongs to the verdict's line."""
+    each, outcome = price(catalog, taken.candidate), taken.verdict.outcome
+    if each.unknown:
+        return f", {UNKNOWN_PRICE}"
+    if not taken.candidate.offer.cluster:
+        return f" ({dollars(each)} while it runs, waiting is not billed)"
+    if outcome is Outcome.STARTS:
+        return f", no extra charge (pool machines: {dollars(each)} for these, paid anyway)"
+    if outcome is Outcome.SCALES:
+        return f" (adds {dollars(added(catalog, taken.candidate, taken.verdict))} while the pool is that large)"
+    return f" (pool machines: {dollars(each)} for these, paid anyway)"
+
+
+def _wait(seconds: float) -> str:
+    return f"up to {span(seconds)}" if seconds else "for ever"
+
+
+def _labels(candidates: tuple[Any, ...]) -> str:
+    return ", ".join(dict.fromkeys(candidate.label for candidate in candidates))

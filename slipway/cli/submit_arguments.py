@@ -1,0 +1,119 @@
+"""Flags of `slipway submit` that are more than a text, read and checked."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from slipway.capacity import CAPACITY_TYPES, FLEX_START
+from slipway.errors import ConfigError
+from slipway.formatting import seconds
+from slipway.submission import parameters
+from slipway.submission.candidates import SubmissionRequest
+from slipway.submission.request import RequestOverrides
+
+_RUN = re.compile(r"[a-z0-9][a-z0-9-]{0,127}")
+
+
+@dataclass(frozen=True)
+class WaitOptions:
+    """Whether the command waits for the job's end, and shows its log meanwhile; ``timeout`` in seconds."""
+
+    waits: bool
+    timeout: float | None
+    follows: bool = False
+
+    @classmethod
+    def of(cls, *, wait: bool, follow: bool, timeout: str | None, dry_run: bool) -> WaitOptions:
+        """Raises ConfigError for flags that do not go together."""
+        limit = seconds(timeout) if timeout is not None else None
+        if limit is not None and not (wait or follow):
+            raise ConfigError("--timeout bounds the waiting", why="this does not wait", fix="add --wait or --follow")
+        if dry_run and (wait or follow):
+            raise ConfigError("--dry-run sends nothing that could be waited for", fix="leave out --wait and --follow")
+        return cls(wait or follow, limit, follow)
+
+
+def waits(typed: Iterable[str]) -> dict[str, float]:
+    """``pool=30m`` as seconds by capacity type, in the order typed; ``flex-start=0`` is for ever. Raises
+    ConfigError."""
+    found: dict[str, float] = {}
+    for one in typed:
+        name, equals, time = one.partition("=")
+        if not equals or name not in CAPACITY_TYPES:
+            raise ConfigError(
+                f"--wait-for {one} is no wait",
+                why=f"it is a capacity type and a time; the types are {', '.join(CAPACITY_TYPES)}",
+                fix="--wait-for pool=30m",
+            )
+        if name in found:
+            raise ConfigError(f"--wait-for {name} is given twice", fix="one time for each type")
+        endless = name == FLEX_START and time.strip() in ("0", "0s")
+        found[name] = 0.0 if endless else seconds(time)
+    return found
+
+
+def run_name(flag: str, value: str | None) -> str:
+    """The name of an experiment or of a run in one, empty when none is given. Raises ConfigError."""
+    if value is None:
+        return ""
+    if not _RUN.fullmatch(value):
+        raise ConfigError(
+            f"{flag} {value!r} is no name for it",
+            why="lower-case letters, digits and -, at most 128, beginning with a letter or digit",
+            fix=f"{flag} baseline-2, for example",
+        )
+    return value
+
+
+@dataclass(frozen=True)
+class SubmitArguments:
+    """What was typed, beside the template's name: enough to type it again."""
+
+    template: str
+    params: tuple[str, ...] = ()
+    capacity_type: str | None = None
+    kind: str | None = None
+    wait_for: tuple[str, ...] = ()
+    then: tuple[str, ...] = ()
+    code: str | None = None
+    sweep: str | None = None
+    experiment: str | None = None
+    experiment_run: str | None = None
+    catalog: str | None = None
+
+    @property
+    def words(self) -> list[str]:
+        """The command, without what names this one submission."""
+        words = ["slipway", "submit", self.template]
+        words += [word for param in self.params for word in ("-p", param)]
+        words += [word for one in self.wait_for for word in ("--wait-for", one)]
+        words += ["--then", ",".join(self.then)] if self.then else []
+        for flag, value in (
+            ("--capacity", self.capacity_type),
+            ("--as", self.kind),
+            ("--code", self.code),
+            ("--sweep", self.sweep),
+            ("--experiment", self.experiment),
+            ("--experiment-run", self.experiment_run),
+            ("--catalog", self.catalog),
+        ):
+            words += [flag, value] if value else []
+        return words
+
+    def again(self, request_id: str) -> str:
+        """The command that goes on with this submission."""
+        return shlex.join([*self.words, "--request-id", request_id])
+
+    def asked(self) -> SubmissionRequest:
+        """Raises ConfigError."""
+        overrides = RequestOverrides(
+            experiment=run_name("--experiment", self.experiment),
+            experiment_run=run_name("--experiment-run", self.experiment_run),
+        )
+        given = parameters.assignments(self.params)
+        return SubmissionRequest(
+            self.template, given, self.capacity_type, self.kind, waits(self.wait_for), self.then, overrides
+        )

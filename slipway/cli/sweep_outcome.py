@@ -1,0 +1,182 @@
+"""What came of a sweep: the lines and the document of its sending, waiting for its runs, and the exit code's error."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from slipway.cli import screen
+from slipway.cli.context import Context
+from slipway.cli.ending import end_run_of
+from slipway.cli.sweep_list import sent_once_more, tally
+from slipway.cli.watching import Detached, WatchDisplay, display
+from slipway.cloud.resources import CustomJob
+from slipway.errors import AnswerUnknown, Cancelled, ResourceError, SlipwayError, Timeout
+from slipway.formatting import clock
+from slipway.jobs.cost import problem_of
+from slipway.jobs.follower import TRANSIENT, Polling
+from slipway.jobs.waiting import state_word
+from slipway.sweep.runs import RemainingRuns, latest
+from slipway.sweep.sweep_sender import SendingResult
+
+_PAGE = 100
+_SECONDS_PER_CALL = 0.25
+_SHOWN_REASONS = 5
+_POLLING = Polling()
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """``again`` is the command that goes on with it; ``listed`` reads its jobs from the service."""
+
+    id: str
+    count: int
+    again: str
+    listed: Callable[[], Sequence[CustomJob]]
+
+
+def closing(sweep: Sweep, delivery: SendingResult, left: RemainingRuns) -> list[str]:
+    accepted = len(delivery.accepted)
+    lines = [f"sweep {sweep.id}: {accepted:,} submitted now, {left.done:,} before, of {sweep.count:,}"]
+    if repeated := left.repeated + sum(run.attempt > 0 for run in delivery.accepted):
+        lines.append(f"  of those {sent_once_more(repeated)}")
+    if left.failed:
+        has = "has" if left.failed == 1 else "have"
+        lines.append(f"  of those {left.failed:,} {has} failed; once more: {sweep.again} --retry-failed")
+    return lines
+
+
+def document(
+    sweep: Sweep, delivery: SendingResult, left: RemainingRuns, ended: Mapping[int, CustomJob] | None = None
+) -> dict[str, Any]:
+    """``ended``: each run's job, for who has waited; ``states`` is null without."""
+    return {
+        "sweep": sweep.id,
+        "count": sweep.count,
+        "before": left.done,
+        "failed": left.failed,
+        "repeated": left.repeated,
+        "accepted": [
+            {"run": run.index, "attempt": run.attempt, "requestId": run.request_id(sweep.id), "job": job}
+            for run, job in sorted(delivery.accepted.items())
+        ],
+        "refused": [{"run": run.index, "why": delivery.refused[run].message} for run in sorted(delivery.refused)],
+        "unknown": [run.index for run in delivery.unknown],
+        "states": None if ended is None else [{"run": index, "state": job.state} for index, job in ended.items()],
+    }
+
+
+def problem_of_sending(sweep: Sweep, delivery: SendingResult) -> SlipwayError | None:
+    """Why not all runs were accepted; None when they were."""
+    if delivery.interrupted:
+        return Detached(
+            f"stopped sending sweep {sweep.id}; what was accepted goes on",
+            fix=f"the same command goes on: {sweep.again}",
+        )
+    if delivery.stopped is not None:
+        screen.note(f"stopped; what was accepted goes on, and the same command sends the rest: {sweep.again}")
+        return delivery.stopped
+    if delivery.unknown:
+        return AnswerUnknown(
+            f"whether {len(delivery.unknown):,} runs of sweep {sweep.id} were accepted is unknown",
+            why="their answers were lost, and no list shows their jobs",
+            fix=f"to see:         slipway jobs list --sweep {sweep.id}\nto look again:  {sweep.again}\n"
+            f"to send them:   {sweep.again} --retry-failed   (a job that shows up late would run as well)",
+        )
+    if delivery.refused:
+        return ResourceError(
+            f"{len(delivery.refused):,} runs of sweep {sweep.id} were refused",
+            why=_reasons(problem.message for problem in delivery.refused.values()),
+            fix=f"when that is mended, the same command sends them: {sweep.again}",
+        )
+    return None
+
+
+def until_ended(
+    context: Context, sweep: Sweep, sent: Iterable[int], *, timeout: float | None, quiet: bool
+) -> dict[int, CustomJob]:
+    """Each run's job by run, once all have ended: those that are listed, and those ``sent`` that will be.
+
+    Ends the experiments' runs of those that end meanwhile. Raises Timeout after ``timeout`` seconds, Detached on
+    Ctrl-C (the runs go on in both cases), and CloudError when there has been no contact for long.
+    """
+    unseen, going = set(sent), set[int]()
+    begun = context.clock.monotonic()
+    try:
+        with display(context, quiet) as show:
+            while True:
+                jobs = _look(context, sweep, show)
+                for index in sorted((going | unseen) & jobs.keys()):
+                    if jobs[index].ended and (kept := end_run_of(context, jobs[index])):
+                        show.note(kept)
+                going = {index for index, job in jobs.items() if not job.ended}
+                unseen -= jobs.keys()
+                if not going and not unseen:
+                    break
+                age = context.clock.monotonic() - begun
+                show.state(_state(sweep, jobs, context.clock.now() - timedelta(seconds=age)))
+                if timeout is not None and age >= timeout:
+                    raise _late(sweep, len(going | unseen), timeout)
+                pause = max(_POLLING.state(age), _SECONDS_PER_CALL * (1 + len(jobs) // _PAGE))
+                context.clock.sleep(pause if timeout is None else min(pause, timeout - age))
+    except KeyboardInterrupt:
+        raise Detached(
+            f"stopped waiting; the runs of sweep {sweep.id} go on",
+            fix=f"come back with: slipway jobs list --sweep {sweep.id}",
+        ) from None
+    screen.note(tally(list(jobs.values())))
+    return dict(sorted(jobs.items()))
+
+
+def problem_of_runs(sweep: Sweep, ended: Mapping[int, CustomJob]) -> SlipwayError | None:
+    """The error that is to be told when not all runs succeeded: of those that failed, else of those cancelled."""
+    problems = [problem for job in ended.values() if (problem := problem_of(job))]
+    failed = [problem for problem in problems if not isinstance(problem, Cancelled)]
+    listing = f"slipway jobs list --sweep {sweep.id}"
+    if failed:
+        return ResourceError(
+            f"{len(failed):,} of {len(ended):,} runs of sweep {sweep.id} did not succeed",
+            why=_reasons(problem.why for problem in failed),
+            fix=f"which:      {listing}\nonce more:  {sweep.again} --retry-failed",
+        )
+    if problems:
+        return Cancelled(f"{len(problems):,} of {len(ended):,} runs of sweep {sweep.id} were cancelled", fix=listing)
+    return None
+
+
+def _look(context: Context, sweep: Sweep, show: WatchDisplay) -> dict[int, CustomJob]:
+    """The runs as they are listed now. Tries on for a while when the service is away."""
+    began, told = context.clock.monotonic(), False
+    while True:
+        try:
+            return latest(sweep.listed())
+        except TRANSIENT as problem:
+            if context.clock.monotonic() - began > _POLLING.gives_up:
+                raise
+            if not told:
+                show.note(f"{sweep.id}  no contact ({problem.message}); trying on")
+            told = True
+            context.clock.sleep(_POLLING.state_steady)
+
+
+def _state(sweep: Sweep, jobs: Mapping[int, CustomJob], begun: datetime) -> Callable[[datetime], str]:
+    counts = Counter(state_word(job.state) for job in jobs.values())
+    words = ", ".join(f"{count:,} {state}" for state, count in counts.most_common())
+    return lambda now: f"{sweep.id}  waiting {clock((now - begun).total_seconds())}  {words}".rstrip()
+
+
+def _late(sweep: Sweep, going: int, timeout: float) -> Timeout:
+    return Timeout(
+        f"{going:,} of {sweep.count:,} runs of sweep {sweep.id} have not ended after {timeout:.0f} s",
+        why="they go on",
+        fix=f"slipway jobs list --sweep {sweep.id}     or end them: slipway jobs cancel --sweep {sweep.id}",
+    )
+
+
+def _reasons(reasons: Iterable[str]) -> str:
+    """Those that were given most, each with how often."""
+    counts = Counter(reasons).most_common(_SHOWN_REASONS)
+    return "\n".join(f"{count:,} × {reason}" for reason, count in counts)

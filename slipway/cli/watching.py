@@ -1,0 +1,225 @@
+"""Showing a job until it ends: one state line that is kept up to date on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime
+from decimal import Decimal
+from typing import Protocol
+
+from slipway.cli import screen
+from slipway.cli.context import Context
+from slipway.cli.documents import roles
+from slipway.cli.ending import end_run_of
+from slipway.cloud.failures import CloudError
+from slipway.cloud.logging import LogEntry
+from slipway.cloud.resources import CustomJob
+from slipway.cloud.session import HttpPolicy
+from slipway.errors import SlipwayError
+from slipway.formatting import MORE, UNKNOWN_PRICE, clock, exact
+from slipway.jobs.cost import job_cost
+from slipway.jobs.events import last_word
+from slipway.jobs.finding import original
+from slipway.jobs.follower import Follower, LogLine, Progress, Trouble
+from slipway.jobs.tail import Tail, prefix
+from slipway.jobs.waiting import state_word, waits
+from slipway.money import Price
+from slipway.timing import Clock
+
+WATCHING = HttpPolicy(connect=5.0, read=15.0, attempts=1)
+"""For looking again and again: who has no answer by then looks again, and says so meanwhile."""
+
+
+_LEAST = Decimal("0.0001")
+"""USD; a cost below is not told in figures."""
+
+
+class Detached(SlipwayError):  # noqa: N818 - named as the outcome it reports
+    """The person stopped watching; the job goes on."""
+
+    exit_code = 130
+
+
+class WatchDisplay(Protocol):
+    """Where a follower's events go."""
+
+    def state(self, text: Callable[[datetime], str]) -> None: ...
+
+    def line(self, text: str) -> None: ...
+
+    def note(self, text: str) -> None: ...
+
+
+class PlainDisplay:
+    """A line when the state changes; log lines on stdout unless that is kept for JSON."""
+
+    def __init__(self, clock: Clock, quiet: bool) -> None:
+        self._clock, self._quiet, self._last = clock, quiet, ""
+
+    def state(self, text: Callable[[datetime], str]) -> None:
+        words = text(self._clock.now())
+        # The running clock alone is no news.
+        news = " ".join(word for word in words.split() if not word.strip("()").replace(":", "").isdigit())
+        if news != self._last:
+            self._last = news
+            screen.note(words)
+
+    def line(self, text: str) -> None:
+        (screen.note if self._quiet else screen.out)(text)
+
+    def note(self, text: str) -> None:
+        screen.note(text)
+
+
+@contextmanager
+def display(context: Context, quiet: bool, plain: bool = False) -> Iterator[WatchDisplay]:
+    """One line kept up to date on a terminal; plain lines elsewhere, and where stdout is kept for JSON."""
+    if quiet or plain or not sys.stdout.isatty() or not screen.coloured(sys.stdout):
+        yield PlainDisplay(context.clock, quiet)
+        return
+    from slipway.cli.state_line import live
+
+    with live(context.clock) as show:
+        yield show
+
+
+def follower_of(
+    context: Context,
+    job: CustomJob,
+    *,
+    logs: bool,
+    timeout: float | None = None,
+    severity: str = "",
+    begin: datetime | None = None,
+) -> Follower:
+    """What looks at ``job`` again and again, patient with a service that is away for a while."""
+    policy = WATCHING if timeout is None else replace(WATCHING, read=min(WATCHING.read, max(1.0, timeout)))
+    connection = context.connection.with_policy(policy)
+    logging = connection.logging(context.catalog.project)
+    return Follower(
+        connection.vertex(context.catalog.project, context.catalog.region),
+        job,
+        cluster_name=context.cluster_name(job.persistent_resource_id),
+        tail=Tail(logging, job.log_ids, severity=severity, begin=begin) if logs else None,
+        clock=context.clock,
+        word=lambda waiting: last_word(logging, waiting),
+    )
+
+
+def watch(
+    context: Context,
+    job: CustomJob,
+    *,
+    logs: bool,
+    timeout: float | None = None,
+    quiet: bool = False,
+    plain: bool = False,
+    severity: str = "",
+    begin: datetime | None = None,
+    text: Callable[[LogEntry, CustomJob], str] | None = None,
+) -> CustomJob:
+    """Watches ``job`` to its end and gives it as it is then, with a line of account.
+
+    With ``logs`` its lines are shown, as ``text`` has them (empty for one to leave out) and none from before ``begin``.
+    Of a copy it watches on to the end of the job that runs the submission. Raises Timeout after ``timeout`` seconds
+    and Detached on Ctrl-C; the job goes on in both cases.
+    """
+    name = job.display_name or job.id
+    begun = context.clock.monotonic()
+    follower = follower_of(context, job, logs=logs, timeout=timeout, severity=severity, begin=begin)
+    try:
+        with display(context, quiet, plain) as show, _utilization_line(context, show) as utilization:
+            for event in follower.events(timeout):
+                if isinstance(event, LogLine):
+                    if said := (text or line)(event.entry, follower.job):
+                        show.line(said)
+                elif isinstance(event, Trouble):
+                    show.note(f"{name}  {event.text}")
+                else:
+                    show.state(state_at(event, name, utilization(event.job)))
+    except CloudError:
+        if not follower.job.ended:
+            screen.note(f"{name} goes on; come back with: slipway jobs logs {name} --follow")
+        raise
+    except KeyboardInterrupt:
+        raise Detached(
+            f"stopped watching; {name} goes on", fix=f"come back with: slipway jobs logs {name} --follow"
+        ) from None
+    if runs := original(context.vertex, context.connection.storage, follower.job):
+        screen.note(f"{name} ({job.id}) was a copy of {runs.id}, which runs this submission")
+        left = None if timeout is None else max(0.0, timeout - (context.clock.monotonic() - begun))
+        return watch(
+            context, runs, logs=logs, timeout=left, quiet=quiet, plain=plain, severity=severity, begin=begin, text=text
+        )
+    if kept := end_run_of(context, follower.job):
+        screen.note(kept)
+    screen.note(closing(follower.job, context))
+    return follower.job
+
+
+def line(entry: LogEntry, job: CustomJob) -> str:
+    """``workers-1  epoch 3``"""
+    replicas = tuple(pool.replicas for pool in job.worker_pools)
+    text = entry.text.rstrip("\n")
+    who = prefix(entry, roles(job), replicas)
+    return "\n".join(f"{who}  {one}" for one in text.split("\n")) if who else text
+
+
+@contextmanager
+def _utilization_line(context: Context, show: WatchDisplay) -> Iterator[Callable[[CustomJob], str]]:
+    """What a job uses, for a line that is kept up to date; nothing where each change is a line of its own."""
+    if isinstance(show, PlainDisplay):
+        yield lambda job: ""
+        return
+    from slipway.cli.utilization_line import UtilizationLine
+
+    with UtilizationLine(context) as utilization:
+        yield utilization.words
+
+
+def state_at(event: Progress, name: str, uses: str) -> Callable[[datetime], str]:
+    """The state line by the time: what waits, and what is left of a wait, counts between two looks at the service."""
+    job, why = event.job, event.why
+
+    def text(now: datetime) -> str:
+        again = job.start_time is not None and waits(job)
+        since = job.update_time if again else job.start_time or job.create_time
+        age = clock(((job.end_time or now) - since).total_seconds()) if since else "0:00"
+        if job.ended:
+            return f"{name}  {state_word(job.state)} {age}"
+        if waits(job):
+            return f"{name}  waiting {'again ' if again else ''}{age}  {why(now)}".rstrip()
+        return f"{name}  {state_word(job.state)} {age}   {uses}".rstrip()
+
+    return text
+
+
+def closing(job: CustomJob, context: Context) -> str:
+    """``dask-digits-7k…  succeeded: started after 2.4 s, ran 41.0 s, its machines cost $0.01 (of a pool that …)``"""
+    money = job_cost(job, context.catalog.region, context.now)
+    parts = []
+    if money.wait is not None:
+        never = job.start_time is None
+        parts.append(
+            f"{'waited' if never else 'started after'} {exact(money.wait)}{' and never started' if never else ''}"
+        )
+    if money.run is not None:
+        parts.append(f"ran {exact(money.run)}")
+        cost = cost_words(money.cost, money.paid_anyway)
+        parts.append(cost if money.per_hour.unknown else f"its machines cost {cost}")
+    where = f"\n  output {job.output}" if job.output else ""
+    return f"{job.display_name or job.id}  {state_word(job.state)}: {', '.join(part for part in parts if part)}{where}"
+
+
+def cost_words(cost: Price | None, paid_anyway: bool) -> str:
+    """``$0.0074 (of a pool that is paid anyway)``: to a hundredth of a cent where it is small."""
+    if cost is None or cost.unknown:
+        return UNKNOWN_PRICE
+    amount = f"${cost.known:.4f}" if cost.known < 1 else f"${cost.known:,.2f}"
+    if 0 < cost.known < _LEAST:
+        amount = "under $0.0001"
+    more = "" if cost.complete else f" {MORE}"
+    return f"{amount}{more}{' (of a pool that is paid anyway)' if paid_anyway else ''}"

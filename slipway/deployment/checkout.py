@@ -1,0 +1,81 @@
+"""Which reviewed commit a deployment is made from, so that every job can be traced to it."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+
+from slipway.errors import ConfigError
+from slipway.packages import is_packed
+from slipway.revision import SHORT, Revision
+
+UNKNOWN = "unknown"
+_COMMIT = re.compile(r"[0-9a-f]{7,64}")
+# What a deployment publishes is what lies in these, whether git ignores it or not.
+_PUBLISHED = ("templates/*.py", "jobs/*/*")
+_ELSEWHERE = frozenset({"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"})
+
+
+def checkout_revision(checkout: Path, environ: Mapping[str, str]) -> Revision:
+    """What git says of the checkout, if it tracks it. `SLIPWAY_COMMIT` is believed only where there is no git to ask: a
+    tarball, an image.
+
+    Raises ConfigError for a `SLIPWAY_COMMIT` that is no commit, or another one than the checkout's.
+    """
+    given = _given(environ)
+    status, refusal = _git(checkout, "status", "--porcelain=v2", "--branch", "--untracked-files=normal")
+    oid = re.search(r"^# branch\.oid ([0-9a-f]+)$", status, re.MULTILINE)
+    if refusal and given:
+        raise ConfigError(
+            f"SLIPWAY_COMMIT can't be compared with the checkout: git says {refusal!r}",
+            why="jobs would be traced to a commit that nobody has looked at",
+            fix="let git read the checkout (git status says how), or deploy from a folder without .git",
+        )
+    if oid is None or not _git(checkout, "ls-files", "--", ".")[0]:
+        return Revision(given[:SHORT] or UNKNOWN, dirty=False)
+    if not oid[1].startswith(given):
+        raise ConfigError(
+            f"SLIPWAY_COMMIT is {given[:SHORT]}, and the checkout is at {oid[1][:SHORT]}",
+            why="jobs would be traced to a commit that they don't come from",
+            fix=f"git checkout {given}, or unset SLIPWAY_COMMIT: git is asked then",
+        )
+    changed = any(not line.startswith("#") for line in status.splitlines())
+    return Revision(oid[1][:SHORT], dirty=changed or _ignored(checkout))
+
+
+def _given(environ: Mapping[str, str]) -> str:
+    given = environ.get("SLIPWAY_COMMIT", "").strip().lower()
+    if given and not _COMMIT.fullmatch(given):
+        raise ConfigError(
+            f"SLIPWAY_COMMIT is no commit: {given!r}",
+            why="it labels every job, so it must be 7 or more hexadecimal digits",
+            fix="export SLIPWAY_COMMIT=$(git rev-parse HEAD), or unset it",
+        )
+    return given
+
+
+def _ignored(checkout: Path) -> bool:
+    """Whether git ignores something that is published all the same, but for what Python and tools leave there."""
+    listed, _ = _git(checkout, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--", *_PUBLISHED)
+    return any(is_packed(PurePosixPath(name)) for name in listed.split("\0") if name)
+
+
+def _git(checkout: Path, *arguments: str) -> tuple[str, str]:
+    """What git answers, and why it refuses to. Both are empty where there is no git, or no checkout of its own."""
+    command = ["git", "--no-optional-locks", "-C", str(checkout), *arguments]
+    # A git hook sets variables that would make git look at another checkout than this one.
+    plain = {name: value for name, value in os.environ.items() if name not in _ELSEWHERE}
+    environ = {**plain, "LC_ALL": "C"}
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30, env=environ)
+    except OSError:
+        return "", ""
+    except subprocess.TimeoutExpired:
+        return "", "nothing within 30 s"
+    if done.returncode == 0:
+        return done.stdout, ""
+    said = (done.stderr.strip().splitlines() or ["nothing"])[0].removeprefix("fatal: ")
+    return "", "" if said.startswith("not a git repository") else said

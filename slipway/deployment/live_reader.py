@@ -1,0 +1,231 @@
+"""Everything a deployment decides on, read at once. What can't be read is `Unknown` with a reason, never empty.
+
+Only an API that is switched off counts as empty, and only where the caller says so (in preview): nothing can live
+behind it. A new project begins like that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from slipway.catalog.published import published
+from slipway.cloud.answers import shaped
+from slipway.cloud.connection import Connection
+from slipway.cloud.failures import Call, CloudError, Denied, NotFound
+from slipway.cloud.quotas import QuotaInfo, ReadQuota
+from slipway.cloud.storage import Location
+from slipway.deployment import translate
+from slipway.live import Live, LiveCluster, LiveJob, PublishedCatalog, QuotaLimit, Unknown
+
+Found = TypeVar("Found")
+
+# No answer of one API may depend on how many others are asked.
+_AT_ONCE = 9
+_VERTEX, _QUOTAS = "roles/aiplatform.viewer", "roles/cloudquotas.viewer"
+_OBJECTS, _BUCKETS = "roles/storage.objectViewer", "roles/storage.bucketViewer"
+_ACCOUNTS = "roles/iam.serviceAccountViewer"
+_SWITCHED_OFF = ("has not been used in project", "is disabled")
+_NOT_ENDED = " AND ".join(f'state!="JOB_STATE_{state}"' for state in ("SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED"))
+_PIPELINE_NOT_ENDED = " AND ".join(f'state!="PIPELINE_STATE_{state}"' for state in ("SUCCEEDED", "FAILED", "CANCELLED"))
+
+
+@dataclass(frozen=True)
+class LiveScope:
+    """Where to look. `service_account` is an address, `catalog` the catalog object's name, `published` the bucket that
+    has it now, where that is another one than it will be in.
+
+    `metrics` are those whose limits matter, and `read_quota` turns what is listed of one into a value.
+    """
+
+    project: str
+    region: str
+    catalog_bucket: str = ""
+    work_bucket: str = ""
+    service_account: str = ""
+    catalog: str = "catalog.json"
+    metrics: frozenset[str] = frozenset()
+    read_quota: ReadQuota = QuotaInfo.read
+    published: str = ""
+
+
+def skipped() -> Live:
+    """Nothing was read, on purpose. For preview alone."""
+    unread = Unknown("SLIPWAY_LIVE=skip", "none", "none")
+    return Live(clusters=(), jobs=(), limits=unread, catalog=None, skipped=True)
+
+
+def read(
+    connection: Connection, wanted: LiveScope, *, identity: str = "", off_is_empty: bool
+) -> tuple[Live, list[str]]:
+    """What lives, and warnings. With `off_is_empty` an API that is switched off has nothing in it, with a warning.
+
+    Sends nothing but GETs. Raises nothing for an API's refusal: that becomes `Unknown`, with `identity` in it.
+    """
+    reader = Reader(connection, wanted, identity, off_is_empty=off_is_empty)
+    with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="live") as threads:
+        clusters = threads.submit(reader.clusters)
+        found = [threads.submit(kind) for kind in (reader.custom_jobs, reader.tuning_jobs, reader.pipelines)]
+        limits = threads.submit(reader.limits)
+        catalog = threads.submit(reader.catalog)
+        beside = threads.submit(reader.catalog_beside)
+        buckets = [threads.submit(reader.bucket, name) for name in (wanted.catalog_bucket, wanted.work_bucket)]
+        account = threads.submit(reader.service_account)
+        live = Live(
+            clusters=clusters.result(),
+            jobs=_together([future.result() for future in found]),
+            limits=limits.result(),
+            catalog=catalog.result(),
+            buckets=_union([future.result() for future in buckets]),
+            service_accounts=account.result(),
+            beside=beside.result(),
+        )
+    return live, reader.warnings
+
+
+def jobs(reader: Reader) -> tuple[LiveJob, ...] | Unknown:
+    """The jobs of every kind that have not ended."""
+    return _together([reader.custom_jobs(), reader.tuning_jobs(), reader.pipelines()])
+
+
+class Reader:
+    """One method per list, each of which may run in a thread of its own."""
+
+    def __init__(
+        self, connection: Connection, wanted: LiveScope, identity: str = "", *, off_is_empty: bool = False
+    ) -> None:
+        self.connection, self.wanted = connection, wanted
+        self.identity, self.off_is_empty = identity, off_is_empty
+        self.vertex = connection.vertex(wanted.project, wanted.region)
+        self.parent = f"{connection.endpoints.vertex(wanted.region)}projects/{wanted.project}/locations/{wanted.region}"
+        self.warnings: list[str] = []
+
+    def clusters(self) -> tuple[LiveCluster, ...] | Unknown:
+        return self._read(
+            "aiplatform.googleapis.com persistentResources.list",
+            _VERTEX,
+            lambda: tuple(map(translate.cluster, self.vertex.persistent_resources())),
+            (),
+        )
+
+    def cluster(self, id_: str) -> LiveCluster | Unknown | None:
+        """One cluster by its own word; None when it is not there."""
+
+        def existing() -> LiveCluster | None:
+            try:
+                return translate.cluster(self.vertex.persistent_resource(id_))
+            except NotFound:
+                return None
+
+        return self._read("aiplatform.googleapis.com persistentResources.get", _VERTEX, existing, None)
+
+    def custom_jobs(self) -> tuple[LiveJob, ...] | Unknown:
+        return self._read(
+            "aiplatform.googleapis.com customJobs.list",
+            _VERTEX,
+            lambda: tuple(map(translate.custom_job, self.vertex.custom_jobs(_NOT_ENDED))),
+            (),
+        )
+
+    def tuning_jobs(self) -> tuple[LiveJob, ...] | Unknown:
+        return self._jobs("hyperparameterTuningJobs", _NOT_ENDED, translate.tuning_job)
+
+    def pipelines(self) -> tuple[LiveJob, ...] | Unknown:
+        return self._jobs("trainingPipelines", _PIPELINE_NOT_ENDED, translate.pipeline)
+
+    def _jobs(
+        self, kind: str, filter: str, one: Callable[[Mapping[str, object]], LiveJob]
+    ) -> tuple[LiveJob, ...] | Unknown:
+        call = Call(f"list the {kind} of {self.wanted.project}", f"aiplatform.{kind}.list")
+        params: dict[str, str | int] = {"pageSize": 100, "filter": filter}
+        pages = self.connection.session.pages
+        return self._read(
+            f"aiplatform.googleapis.com {kind}.list",
+            _VERTEX,
+            lambda: tuple(shaped(call, one, body) for body in pages(f"{self.parent}/{kind}", call, kind, params)),
+            (),
+        )
+
+    def limits(self) -> Mapping[str, QuotaLimit] | Unknown:
+        quotas = self.connection.quotas(self.wanted.project)
+        return self._read(
+            "cloudquotas.googleapis.com quotaInfos.list",
+            _QUOTAS,
+            lambda: translate.limits(quotas.infos(self.wanted.metrics, self.wanted.read_quota), self.wanted.region),
+            {},
+        )
+
+    def catalog(self) -> PublishedCatalog | Unknown | None:
+        return self._catalog(self.wanted.published or self.wanted.catalog_bucket)
+
+    def catalog_beside(self) -> PublishedCatalog | Unknown | None:
+        """What is published in the bucket that is asked for, where the stack publishes in another one yet."""
+        wanted = self.wanted
+        return self._catalog(wanted.catalog_bucket) if wanted.published not in ("", wanted.catalog_bucket) else None
+
+    def _catalog(self, bucket: str) -> PublishedCatalog | Unknown | None:
+        at = Location(bucket, self.wanted.catalog)
+
+        def existing() -> PublishedCatalog | None:
+            try:
+                storage = self.connection.storage
+                return replace(published(storage.read(at), str(at)), age=storage.age(at))
+            except NotFound:
+                return None
+
+        return self._read(f"storage.googleapis.com {at}", _OBJECTS, existing, None)
+
+    def bucket(self, name: str) -> frozenset[str] | Unknown:
+        def existing() -> frozenset[str]:
+            try:
+                self.connection.storage.bucket(name)
+            except NotFound:
+                return frozenset()
+            return frozenset({name})
+
+        return self._read(f"storage.googleapis.com buckets.get {name}", _BUCKETS, existing, frozenset())
+
+    def service_account(self) -> Mapping[str, str] | Unknown:
+        """Its display name by its address; empty when it is not there."""
+        address, project = self.wanted.service_account, self.wanted.project
+        call = Call(f"look at service account {address}", "iam.serviceAccounts.get", f"project {project}")
+        url = f"{self.connection.endpoints.iam}projects/{project}/serviceAccounts/{address}"
+
+        def existing() -> Mapping[str, str]:
+            try:
+                found = self.connection.session.get(url, call)
+            except NotFound:
+                return {}
+            return {address: str(found.get("displayName", ""))}
+
+        return self._read("iam.googleapis.com serviceAccounts.get", _ACCOUNTS, existing, {})
+
+    def _read(self, api: str, role: str, get: Callable[[], Found], empty: Found) -> Found | Unknown:
+        try:
+            return get()
+        except CloudError as error:
+            denied = isinstance(error, Denied)
+            if denied and self.off_is_empty and any(words in error.message for words in _SWITCHED_OFF):
+                self.warnings.append(f"{api}: the API is switched off in {self.wanted.project}, so nothing lives there")
+                return empty
+            return Unknown(error.message or str(error), api, role if denied else "the API to answer", self.identity)
+
+
+def _together(parts: list[tuple[LiveJob, ...] | Unknown]) -> tuple[LiveJob, ...] | Unknown:
+    jobs: list[LiveJob] = []
+    for part in parts:
+        if isinstance(part, Unknown):
+            return part
+        jobs += [job for job in part if not job.ended]
+    return tuple(jobs)
+
+
+def _union(parts: list[frozenset[str] | Unknown]) -> frozenset[str] | Unknown:
+    found: frozenset[str] = frozenset()
+    for part in parts:
+        if isinstance(part, Unknown):
+            return part
+        found |= part
+    return found

@@ -1,0 +1,208 @@
+"""Deletes what a stack made and its state lacks, before the engine deletes what it has. All talking, no deciding."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping
+
+from slipway.cloud.connection import connect
+from slipway.cloud.failures import Conflict, NotFound, Refused
+from slipway.deployment.decide import identity
+from slipway.deployment.grace_period import GracePeriod
+from slipway.deployment.live_reader import LiveScope, Reader
+from slipway.deployment.orphans import (
+    Orphan,
+    announced,
+    leaving,
+    left,
+    orphans,
+    refuse,
+    unasked,
+    unready,
+    untold,
+    unwilling,
+)
+from slipway.deployment.stack_location import stack_locations
+from slipway.deployment.use import use_of_cluster, use_of_stack
+from slipway.fingerprint import cluster_id, fingerprint
+from slipway.formatting import join, span
+from slipway.live import Unknown, Use
+from slipway.stack import Stack
+from slipway.state import State
+
+WITHIN_S = 2 * 3600.0
+_FIRST_S, _LONGEST_S = 0.5, 10.0
+_TRIES = 5
+_UNREAD = Unknown("the stack file can't be read", "the published catalog", "a stack file without mistakes")
+
+Say = Callable[[str], None]
+
+
+class OrphanCleanup:
+    """The clusters of a stack wherever it lives. `file` is the stack file, where that can be read."""
+
+    def __init__(
+        self,
+        environ: Mapping[str, str],
+        known: State | Unknown,
+        *,
+        stack: str,
+        project: str,
+        region: str,
+        file: Stack | None,
+        say: Say,
+        warn: Say,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        """Raises AuthError without credentials, ConfigError for a variable that is none."""
+        self._insists, self._known, self._stack = left(environ), known, stack
+        self._grace, self._say, self._warn, self._sleep = GracePeriod.of(environ), say, warn, sleep
+        self._connection = connect(environ)
+        declared = file.clusters if file else ()
+        self._declared = [(spec.name, fingerprint(stack, project, region, spec)) for spec in declared]
+        self.where = ((project, region),) if isinstance(known, Unknown) else stack_locations(known, project, region)
+        wanted = LiveScope(*self.where[0], catalog_bucket=file.workspace.catalog_bucket if file else "")
+        self._here = Reader(self._connection, wanted, identity(environ))
+        others = {place: Reader(self._connection, LiveScope(*place), identity(environ)) for place in self.where[1:]}
+        self._readers = {self.where[0]: self._here, **others}
+
+    def run(self, *, preview: bool, within_s: float = WITHIN_S) -> frozenset[str]:
+        """Deletes the clusters that the stack made and the engine does not know; a preview names them.
+
+        Gives the ids of those that are left because a person insists.
+
+        Raises SlipwayError before anything is deleted when jobs are on a cluster of the stack, or when that or the
+        clusters can't be told; Timeout when one is still being made after `within_s` seconds.
+        """
+        found = self._orphans()
+        if found and self._insists:
+            self._warn(leaving(found))
+            return frozenset(one.id for one in found)
+        if found:
+            self._take(found, preview=preview, within_s=within_s)
+        return frozenset()
+
+    def must_leave_none(self) -> None:
+        """Raises SlipwayError when a stack that is taken down unasked would leave a cluster behind that it made."""
+        found = self._orphans()
+        if found and not self._insists:
+            raise unasked(found)
+        if found:
+            self._warn(leaving(found))
+
+    def _take(self, found: tuple[Orphan, ...], *, preview: bool, within_s: float) -> None:
+        self._warn(announced(found))
+        self._refuse(found)
+        if not preview:
+            self._delete(found, within_s)
+
+    def _orphans(self) -> tuple[Orphan, ...]:
+        if isinstance(self._known, Unknown):
+            return self._untold("which clusters the stack's state lacks", self._known)
+        found = self._clusters()
+        if isinstance(found, Unknown):
+            return self._untold("which clusters there are", found)
+        return orphans(found, self._known, self._stack)
+
+    def _untold(self, what: str, part: Unknown) -> tuple[Orphan, ...]:
+        """None, for whoever insists. Raises ResourceError."""
+        error = untold(what, part)
+        if not self._insists:
+            raise error
+        self._warn(f"can't tell {what}: {error.why}; a cluster that the state lacks is left and goes on being billed")
+        return ()
+
+    def _clusters(self) -> list[Orphan] | Unknown:
+        """All that are listed, and those which a deployment of the stack file made too short ago to be listed."""
+        found: list[Orphan] = []
+        for place, reader in self._readers.items():
+            listed = reader.clusters()
+            if isinstance(listed, Unknown):
+                return listed
+            found += [Orphan(*place, cluster) for cluster in listed]
+        ids = {one.id for one in found}
+        for name, digest in self._declared:
+            n = 1
+            while (id_ := cluster_id(name, digest, n)) in ids:
+                n += 1
+            cluster = self._here.cluster(id_)
+            if isinstance(cluster, Unknown):
+                return cluster
+            if cluster is not None:
+                found.append(Orphan(*self.where[0], cluster))
+        return found
+
+    def _refuse(self, found: tuple[Orphan, ...]) -> None:
+        refuse(found, self._uses(found))
+
+    def _uses(self, found: tuple[Orphan, ...]) -> Iterator[Use | Unknown]:
+        """Of the whole stack, and of each of these, which a list may lack."""
+        for project, region in self.where:
+            yield use_of_stack(self._connection, project, region, self._stack)
+        for one in found:
+            yield use_of_cluster(self._connection, one.name)
+
+    def _delete(self, found: tuple[Orphan, ...], within_s: float) -> None:
+        """Waits until all of them can be deleted, asks for jobs again, and deletes them; all that with policy."""
+        for attempt in range(_TRIES):
+            found = self._settled(found, within_s)
+            if not found:
+                return
+            self._refuse(found)
+            self._let_time_pass(found)
+            for one in found:
+                self._say(f"deleting cluster {one.id}")
+                self._ask_for_its_end(one)
+            self._sleep(min(_FIRST_S * 2**attempt, _LONGEST_S))
+        found = self._settled(found, within_s)
+        if found:
+            raise unwilling(found)
+
+    def _let_time_pass(self, found: tuple[Orphan, ...]) -> None:
+        """Where the catalog may have offered one, until that is long enough ago that its jobs would be known."""
+        catalog = self._here.catalog() if self._here.wanted.catalog_bucket else _UNREAD
+        if catalog is None:
+            return
+        self._grace.began_with(catalog)
+        said = False
+        while wait := max(self._grace.left(one.id) for one in found):
+            if not said:
+                self._say(
+                    f"deleting {join(one.id for one in found)} in {span(math.ceil(wait))}: a job may not be listed yet"
+                )
+                said = True
+            self._sleep(min(wait, _LONGEST_S))
+            self._refuse(found)
+
+    def _settled(self, found: tuple[Orphan, ...], within_s: float) -> tuple[Orphan, ...]:
+        """Those that are there when none is being made or deleted any more."""
+        waited, pause, said = 0.0, _FIRST_S, ""
+        while True:
+            found = tuple(now for one in found if (now := self._now(one)))
+            busy = tuple(one for one in found if not one.deletable)
+            if not busy:
+                return found
+            if waited >= within_s:
+                raise unready(busy, within_s / 3600)
+            words = f"waiting for cluster {join(map(str, busy))}"
+            if words != said:
+                self._say(words)
+                said = words
+            self._sleep(pause)
+            waited, pause = waited + pause, min(2 * pause, _LONGEST_S)
+
+    def _now(self, one: Orphan) -> Orphan | None:
+        cluster = self._readers[one.project, one.region].cluster(one.id)
+        if isinstance(cluster, Unknown):
+            raise untold(f"whether cluster {one.id} is there", cluster)
+        if cluster is None:
+            self._say(f"cluster {one.id} is deleted")
+            return None
+        return Orphan(one.project, one.region, cluster)
+
+    def _ask_for_its_end(self, one: Orphan) -> None:
+        try:
+            self._connection.vertex(one.project, one.region).delete_persistent_resource(one.id)
+        except (NotFound, Refused, Conflict):
+            return  # It is gone, or going: its state tells which, and is asked for next.

@@ -1,0 +1,251 @@
+"""`plan`: which clusters to declare, given what is asked for and what lives.
+
+No edit kills a job and no edit gives machines away: a cluster that must change is made beside the old one, and the old
+one is let go when nothing runs on it any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from slipway.cluster import ClusterSpec, CurrentCluster
+from slipway.deployment.workspace_plan import WorkspacePlan, plan_workspace
+from slipway.fingerprint import LONGEST_ID, cluster_id, fingerprint
+from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
+from slipway.live import RUNNING_STATES, Live, LiveCluster, LiveJob, PublishedCatalog, Unknown
+from slipway.state import State
+
+SPENT_STATES = frozenset({"ERROR", "STOPPING"})
+# The API deletes a cluster in these states; in the others it refuses.
+DELETABLE_STATES = RUNNING_STATES | {"ERROR"}
+# Which one is current, should there be several of one generation.
+_PREFERENCE = {"RUNNING": 0, "UPDATING": 0, "REBOOTING": 1, "PROVISIONING": 2}
+
+WHY_JOBS = "jobs on it"
+WHY_IN_USE = "machines are in use by a job that the lists do not show yet"
+WHY_UNREAD = "the jobs were not read"
+WHY_UNPUBLISHED = "in no catalog"
+WHY_DAMAGED = "the published catalog is damaged"
+WHY_BUSY_STATE = "can't be deleted in its state"
+WHY_SUCCESSOR = "its successor does not run yet"
+
+
+@dataclass(frozen=True)
+class RetiringCluster:
+    """A cluster of ours that is not asked for any more and is kept: `why` is one of the WHY_ words.
+
+    `overdue`: its successor is older than the stack's `retireWithin`.
+    """
+
+    cluster: LiveCluster
+    name: str
+    jobs: tuple[LiveJob, ...]
+    why: str
+    overdue: bool = False
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to declare. With `problems` nothing may be declared: they are to be shown, and the run stops.
+
+    `waiting`: current clusters still being made; `up` waits for their end and plans again. `deleted`: ids of ours that
+    are not declared, so that Pulumi deletes them. `cleared`: failed ones in no catalog, which `up` itself deletes
+    before it makes their successor. `workspace` are the accounts and buckets. `notes` are for the person's eyes.
+    """
+
+    current: tuple[CurrentCluster, ...] = ()
+    retiring: tuple[RetiringCluster, ...] = ()
+    waiting: tuple[LiveCluster, ...] = ()
+    deleted: tuple[str, ...] = ()
+    cleared: tuple[LiveCluster, ...] = ()
+    problems: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    workspace: WorkspacePlan = field(default_factory=WorkspacePlan)
+
+    @property
+    def creates(self) -> tuple[ClusterSpec, ...]:
+        return tuple(item.spec for item in self.current if not item.import_)
+
+    @property
+    def old(self) -> frozenset[str]:
+        """Ids of the stack's generations that live and are not asked for any more."""
+        return frozenset((*(item.cluster.id for item in self.retiring), *self.deleted))
+
+
+def plan(
+    declared: tuple[ClusterSpec, ...],
+    live: Live,
+    *,
+    stack: str,
+    project: str,
+    region: str,
+    now: datetime | None = None,
+    known: State | None = None,
+    workspace: Mapping[str, str] | None = None,
+) -> Plan:
+    """The table of the design, row by row. Pure: the same arguments give the same plan.
+
+    `known` is what the engine knows, `workspace` what is asked for by role: buckets' names and the trainer's address.
+    A cluster is ours when its labels say stack, name and hash, and its id is one that these give.
+    """
+    wanted = [(spec, fingerprint(stack, project, region, spec)) for spec in declared]
+    if live.skipped:
+        return Plan(
+            current=tuple(
+                CurrentCluster(spec, cluster_id(spec.name, digest), digest, import_=False) for spec, digest in wanted
+            ),
+            notes=("live clusters, jobs and quota were not read: what is asked for is shown as if nothing existed",),
+            workspace=plan_workspace(known or State(), workspace or {}, (), WHY_UNREAD),
+        )
+    if isinstance(live.clusters, Unknown) or isinstance(live.jobs, Unknown):
+        parts = (("the clusters", live.clusters), ("the jobs", live.jobs))
+        return Plan(problems=tuple(_unread(what, part) for what, part in parts if isinstance(part, Unknown)))
+
+    clusters = {cluster.id: cluster for cluster in live.clusters}
+    ours = {cluster.id: cluster for cluster in live.clusters if is_ours(cluster, stack)}
+    problems = _taken_ids(wanted, live.clusters, ours, live.catalog)
+    current = [_current(spec, digest, clusters, ours, live.catalog) for spec, digest in wanted]
+    problems += [
+        f"{item.id} is longer than {LONGEST_ID} characters; shorten {item.spec.name!r}, or delete spent clusters"
+        for item in current
+        if len(item.id) > LONGEST_ID
+    ]
+    jobs = {id_: tuple(job for job in live.jobs if job.cluster_id == id_ and not job.ended) for id_ in ours}
+
+    retiring: list[RetiringCluster] = []
+    deleted: list[str] = []
+    cleared: list[LiveCluster] = []
+    for cluster in sorted(ours.values(), key=lambda cluster: cluster.id):
+        if any(item.id == cluster.id for item in current):
+            continue
+        why = _why_keep(cluster, jobs[cluster.id], current, live.catalog)
+        if isinstance(why, Unknown):
+            problems.append(_unread(f"the published catalog, which decides about idle cluster {cluster.id},", why))
+        elif why == WHY_UNPUBLISHED and cluster.state == "ERROR" and _is_succeeded_now(cluster, current):
+            cleared.append(cluster)
+        elif why:
+            overdue = _overdue(cluster, current, clusters, now)
+            retiring.append(RetiringCluster(cluster, cluster.labels[NAME_LABEL], jobs[cluster.id], why, overdue))
+        else:
+            deleted.append(cluster.id)
+    if problems:
+        return Plan(problems=tuple(problems))
+    unlisted = any(cluster.in_use and not jobs[id_] for id_, cluster in ours.items())
+    return Plan(
+        current=tuple(current),
+        retiring=tuple(retiring),
+        waiting=tuple(clusters[item.id] for item in current if item.state == "PROVISIONING"),
+        deleted=tuple(deleted),
+        cleared=tuple(cleared),
+        notes=_damaged(live.catalog),
+        workspace=plan_workspace(known or State(), workspace or {}, live.jobs, WHY_IN_USE if unlisted else ""),
+    )
+
+
+def is_ours(cluster: LiveCluster, stack: str) -> bool:
+    """Whether a stack made it: its labels say so, and its id is one that they give."""
+    name, digest = cluster.labels.get(NAME_LABEL, ""), cluster.labels.get(HASH_LABEL, "")
+    return bool(
+        name and digest and cluster.labels.get(STACK_LABEL) == stack and _is_id_of(cluster.id, cluster_id(name, digest))
+    )
+
+
+def _is_id_of(id_: str, base: str) -> bool:
+    return id_ == base or (id_.startswith(f"{base}-") and id_.removeprefix(f"{base}-").isdecimal())
+
+
+def _taken_ids(
+    wanted: list[tuple[ClusterSpec, str]],
+    clusters: tuple[LiveCluster, ...],
+    ours: dict[str, LiveCluster],
+    catalog: PublishedCatalog | Unknown | None,
+) -> list[str]:
+    bases = [cluster_id(spec.name, digest) for spec, digest in wanted]
+    published = catalog if isinstance(catalog, PublishedCatalog) else PublishedCatalog()
+    return [
+        f"cluster {cluster.id} has an id of this stack but not its labels ({STACK_LABEL}, {NAME_LABEL}, {HASH_LABEL}): "
+        "somebody else made it, so it is left alone; delete it by hand, or raise `generation` to get another id"
+        for cluster in clusters
+        if cluster.id not in ours
+        and (published.lists(cluster.id) or any(_is_id_of(cluster.id, base) for base in bases))
+    ]
+
+
+def _current(
+    spec: ClusterSpec,
+    digest: str,
+    clusters: dict[str, LiveCluster],
+    ours: dict[str, LiveCluster],
+    catalog: PublishedCatalog | Unknown | None,
+) -> CurrentCluster:
+    base = cluster_id(spec.name, digest)
+    published = catalog.clusters.get(spec.name) if isinstance(catalog, PublishedCatalog) else None
+    usable = [item for item in ours.values() if _is_id_of(item.id, base) and item.state not in SPENT_STATES]
+    if usable:
+        best = min(
+            usable,
+            key=lambda item: (_PREFERENCE.get(item.state, 9), item.id != published, len(item.id), item.id),
+        )
+        return CurrentCluster(spec, best.id, digest, import_=True, state=best.state)
+    n = 1
+    while cluster_id(spec.name, digest, n) in clusters:
+        n += 1
+    return CurrentCluster(spec, cluster_id(spec.name, digest, n), digest, import_=False)
+
+
+def _why_keep(
+    cluster: LiveCluster,
+    jobs: tuple[LiveJob, ...],
+    current: list[CurrentCluster],
+    catalog: PublishedCatalog | Unknown | None,
+) -> str | Unknown:
+    """Why a cluster that is not asked for stays declared; empty when it goes."""
+    if jobs:
+        return WHY_JOBS
+    if cluster.state == "STOPPING":
+        return ""  # It is going already: importing it would race with its end.
+    if cluster.in_use:
+        return WHY_IN_USE
+    if cluster.state not in DELETABLE_STATES:
+        return WHY_BUSY_STATE
+    successor = _successor(cluster, current)
+    # One that is made by this `up` needs no rule: the engine deletes last, and nothing when a create failed.
+    if successor is not None and successor.import_ and successor.state not in RUNNING_STATES:
+        return WHY_SUCCESSOR
+    if isinstance(catalog, Unknown):
+        return catalog
+    if catalog is not None and catalog.damage:
+        return WHY_DAMAGED  # It may be offered to submitters: the catalog of this deployment ends that.
+    return "" if catalog is not None and catalog.lists(cluster.id) else WHY_UNPUBLISHED
+
+
+def _is_succeeded_now(cluster: LiveCluster, current: list[CurrentCluster]) -> bool:
+    """Whether this deployment creates its successor: only then does the program itself run in the engine's midst."""
+    successor = _successor(cluster, current)
+    return successor is not None and not successor.import_
+
+
+def _successor(cluster: LiveCluster, current: list[CurrentCluster]) -> CurrentCluster | None:
+    return next((item for item in current if item.spec.name == cluster.labels[NAME_LABEL]), None)
+
+
+def _overdue(
+    cluster: LiveCluster, current: list[CurrentCluster], clusters: dict[str, LiveCluster], now: datetime | None
+) -> bool:
+    successor = _successor(cluster, current)
+    if now is None or successor is None or successor.spec.retire_within is None or successor.id not in clusters:
+        return False
+    since = clusters[successor.id].create_time
+    return since is not None and now - since > successor.spec.retire_within
+
+
+def _damaged(catalog: PublishedCatalog | Unknown | None) -> tuple[str, ...]:
+    damage = catalog.damage if isinstance(catalog, PublishedCatalog) else ""
+    return (f"the published catalog is damaged; pulumi up publishes it anew ({damage})",) if damage else ()
+
+
+def _unread(what: str, part: Unknown) -> str:
+    who = f" as {part.identity}" if part.identity else ""
+    return f"can't read {what} from {part.api}{who}: {part.why}; it needs {part.role}"

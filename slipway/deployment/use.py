@@ -1,0 +1,108 @@
+"""What a deletion would end, asked for at the last moment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Set
+from concurrent.futures import ThreadPoolExecutor
+
+from slipway.cloud.connection import Connection, connect
+from slipway.deployment.live_reader import LiveScope, Reader, jobs
+from slipway.deployment.workspace_plan import CATALOG
+from slipway.labels import STACK_LABEL
+from slipway.live import LiveCluster, LiveJob, Unknown, Use
+from slipway.state import State
+
+_AT_ONCE = 8
+_NOTHING = State()
+
+
+def use_of_cluster(connection: Connection, cluster: str) -> Use | Unknown:
+    """What is on a cluster (`projects/P/locations/L/persistentResources/ID`), by its own word and by the jobs'."""
+    _, project, _, region, _, id_ = cluster.split("/")
+    return _use(Reader(connection, LiveScope(project, region)), {id_}, lambda job: job.cluster_id == id_)
+
+
+def use_of_stack(
+    connection: Connection, project: str, region: str, stack: str, names: Collection[str] = ()
+) -> Use | Unknown:
+    """What is on all clusters that bear the stack's label, and what needs one of its accounts and buckets, by name."""
+    reader = Reader(connection, LiveScope(project, region))
+    ids = _clusters(reader, stack)
+    if isinstance(ids, Unknown):
+        return ids
+    return _use(reader, ids, lambda job: job.cluster_id in ids or any(map(job.needs, names)))
+
+
+def use_of_resources(
+    connection: Connection, project: str, region: str, stack: str, names: Collection[str]
+) -> Use | Unknown:
+    """The jobs that need all of some accounts (addresses) and buckets (names); what no list shows yet may as well."""
+    reader = Reader(connection, LiveScope(project, region))
+    ids = _clusters(reader, stack)
+    if isinstance(ids, Unknown):
+        return ids
+    return _use(reader, ids, lambda job: all(map(job.needs, names)))
+
+
+def _clusters(reader: Reader, stack: str) -> Set[str] | Unknown:
+    listed = reader.clusters()
+    if isinstance(listed, Unknown):
+        return listed
+    return {cluster.id for cluster in listed if cluster.labels.get(STACK_LABEL) == stack}
+
+
+def _use(reader: Reader, ids: Set[str], concerns: Callable[[LiveJob], bool]) -> Use | Unknown:
+    """Each cluster is read by itself: its list may lag, and with it the number of machines in use."""
+    with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="use") as threads:
+        clusters = [threads.submit(reader.cluster, id_) for id_ in sorted(ids)]
+        found = jobs(reader)
+        read = [future.result() for future in clusters]
+    if isinstance(found, Unknown):
+        return found
+    listed = {job.cluster_id for job in found}
+    unlisted: list[str] = []
+    for cluster in read:
+        if isinstance(cluster, Unknown):
+            return cluster
+        if isinstance(cluster, LiveCluster) and cluster.in_use and cluster.id not in listed:
+            unlisted.append(cluster.id)
+    return Use(tuple(job for job in found if concerns(job)), tuple(unlisted))
+
+
+def guarded_use(
+    environ: Mapping[str, str],
+    where: tuple[tuple[str, str], ...],
+    stack: str,
+    known: State | Unknown = _NOTHING,
+    spared: frozenset[str] = frozenset(),
+) -> Callable[[str | None], Use | Unknown]:
+    """What the guard asks before a deletion: who needs a cluster (its full name), an account
+    (`serviceAccount:ADDRESS`), a bucket (`gs://NAME`), both of these with a space between, or with None anything of the
+    stack.
+
+    `where`: the projects and regions that the stack lives in. `spared`: ids of clusters that stay whatever happens.
+    """
+    before = _NOTHING if isinstance(known, Unknown) else known
+    catalogs = [one.name for one in before.buckets if one.role.startswith(CATALOG)]  # the others outlive their stack
+    names = [*(one.email for one in before.accounts), *catalogs]
+
+    def ask(subject: str | None) -> Use | Unknown:
+        connection = connect(environ)
+        if subject and subject.startswith("projects/"):
+            return use_of_cluster(connection, subject)
+        needed = [word.removeprefix("gs://").removeprefix("serviceAccount:") for word in (subject or "").split()]
+        jobs: list[LiveJob] = []
+        unlisted: list[str] = []
+        for project, region in where:
+            use = (
+                use_of_resources(connection, project, region, stack, needed)
+                if needed
+                else use_of_stack(connection, project, region, stack, names)
+            )
+            if isinstance(use, Unknown):
+                return use
+            jobs += [job for job in use.jobs if job.cluster_id not in spared]
+            unlisted += [id_ for id_ in use.unlisted if id_ not in spared]
+        return Use(tuple(jobs), tuple(unlisted))
+
+    return ask

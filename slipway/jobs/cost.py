@@ -1,0 +1,88 @@
+"""A job's account: how long it waited and ran, what its machines cost meanwhile, and how it ended. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from slipway.capacity import CAPACITY_TYPES, ON_DEMAND, POOL
+from slipway.cloud.resources import CustomJob
+from slipway.cluster import Disk
+from slipway.errors import Cancelled, ResourceError, SlipwayError
+from slipway.money import Price
+from slipway.prices import hourly
+
+_BY_STRATEGY = {row.strategy: row.name for row in CAPACITY_TYPES.values() if row.strategy}
+
+
+@dataclass(frozen=True)
+class JobCost:
+    """Seconds from create to start and from start to end, each up to now while it lasts; None for what never came.
+
+    ``cost`` is None of what never ran. Machines of a pool are paid for anyway. A tuning job's are those of all trials
+    that run at once, and its cost that of each trial's own time.
+    """
+
+    capacity_type: str
+    wait: float | None
+    run: float | None
+    per_hour: Price
+    cost: Price | None
+
+    @property
+    def paid_anyway(self) -> bool:
+        return self.capacity_type == POOL
+
+
+def job_cost(job: CustomJob, region: str, now: datetime) -> JobCost:
+    end = job.end_time or now
+    wait = _seconds(job.create_time, job.start_time or end)
+    run = _seconds(job.start_time, end)
+    each = machines_per_hour(job, region)
+    cost = None if run is None else each * (Decimal(str(_with_trials(job, run, end))) / 3600)
+    return JobCost(capacity_type_of(job), wait, run, each * job.trials, cost)
+
+
+def _with_trials(job: CustomJob, run: float, end: datetime) -> float:
+    """Seconds that the machines of one spec were in use, those of all trials together. Where the service tells no times
+    of trials, as if as many as may ran from beginning to end."""
+    times = [_seconds(trial.start_time, trial.end_time or end) for trial in job.tried]
+    return run * job.trials if None in times or not times else sum(time or 0.0 for time in times)
+
+
+def capacity_type_of(job: CustomJob) -> str:
+    if job.persistent_resource_id:
+        return POOL
+    return _BY_STRATEGY.get(job.strategy, ON_DEMAND)
+
+
+def machines_per_hour(job: CustomJob, region: str) -> Price:
+    """USD an hour for all machines of a job, or of one trial."""
+    total = Price()
+    for pool in job.worker_pools:
+        if pool.replicas:
+            shape = pool.shape
+            disk = Disk(shape.disk_type, shape.disk_gb)
+            each = hourly(shape.machine, region, disk, capacity_type_of(job), accelerator=shape.accelerator)
+            total += each * pool.replicas
+    return total
+
+
+def problem_of(job: CustomJob) -> SlipwayError | None:
+    """The error that an ended job is for those who waited for it, None for success."""
+    name, logs = job.display_name or job.id, f"slipway jobs logs {job.display_name or job.id}"
+    if job.state == "JOB_STATE_SUCCEEDED":
+        return None
+    if job.state == "JOB_STATE_CANCELLED":
+        return Cancelled(f"job {name} was cancelled", why=job.error, fix=logs)
+    word = {
+        "JOB_STATE_EXPIRED": "expired: it did not get its machines, or not finish, in its time",
+        "JOB_STATE_PARTIALLY_SUCCEEDED": "succeeded in part only",
+    }.get(job.state, "failed")
+    why = job.error or "the service has not told yet (it does about a minute after the end: slipway jobs show)"
+    return ResourceError(f"job {name} {word}", why=why, fix=logs)
+
+
+def _seconds(begin: datetime | None, end: datetime | None) -> float | None:
+    return None if begin is None or end is None else max(0.0, (end - begin).total_seconds())

@@ -1,0 +1,194 @@
+"""Following a job: its state, why it waits, and its log, as a stream of events until it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from slipway.cloud.failures import CloudError, Denied, Exhausted, Garbled, NoAnswer, Unavailable, Unreachable
+from slipway.cloud.logging import LogEntry
+from slipway.cloud.resources import CustomJob
+from slipway.cloud.vertex import Vertex
+from slipway.errors import Timeout
+from slipway.jobs.tail import LogPolling, Tail
+from slipway.jobs.waiting import reason, waits, with_word
+from slipway.timing import Clock
+
+TRANSIENT = (Unavailable, Unreachable, NoAnswer, Garbled, Exhausted)
+"""Trouble with the service after which it is asked again."""
+
+
+Why = Callable[[datetime], str]
+"""What a job waits for, said at a time: of some waits the time that is left belongs to it."""
+
+
+def no_wait(now: datetime) -> str:
+    return ""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The job as it is now; ``why`` says what it waits for, while it waits."""
+
+    job: CustomJob
+    why: Why = no_wait
+
+
+@dataclass(frozen=True)
+class LogLine:
+    entry: LogEntry
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """Something that passes: no contact, or logs that may not be read."""
+
+    text: str
+
+
+Event = Progress | LogLine | Trouble
+
+
+@dataclass(frozen=True)
+class Polling:
+    """Seconds between looks. The service takes 600 calls a minute and region, from everybody together."""
+
+    state_first: float = 0.5
+    state_steady: float = 2.0
+    state_patient: float = 5.0
+    why: float = 10.0
+    gives_up: float = 300.0
+    quiet_polls: int = 2
+    drain_every: float = 1.0
+    drain: float = 15.0
+    logs: LogPolling = field(default_factory=LogPolling)
+
+    def state(self, age: float) -> float:
+        return self.state_first if age < 30 else self.state_steady if age < 600 else self.state_patient
+
+
+class Follower:
+    """Follows one job. With a ``tail`` the log is read too. Nothing here ever cancels anything."""
+
+    def __init__(
+        self,
+        vertex: Vertex,
+        job: CustomJob,
+        *,
+        cluster_name: str = "",
+        tail: Tail | None = None,
+        polling: Polling | None = None,
+        clock: Clock | None = None,
+        word: Callable[[CustomJob], str] | None = None,
+    ) -> None:
+        """``word`` gives the service's own last word about a job that waits beside the pools."""
+        self._word = word
+        self._vertex, self._job, self._tail = vertex, job, tail
+        self._cluster_name = cluster_name or job.persistent_resource_id
+        self._polling = polling or Polling()
+        self._clock = clock or Clock()
+        self._begin = self._clock.monotonic()
+        self._lost_since: float | None = None
+
+    @property
+    def job(self) -> CustomJob:
+        return self._job
+
+    def events(self, timeout: float | None = None) -> Iterator[Event]:
+        """Until the job has ended and its log is quiet.
+
+        Raises Timeout after ``timeout`` seconds, and CloudError when there has been no contact for long.
+        """
+        state_at = log_at = why_at = self._begin
+        why: Why = no_wait
+        while True:
+            now = self._clock.monotonic()
+            if timeout is not None and now - self._begin >= timeout and not self._job.ended:
+                raise self._late(timeout)
+            if now >= state_at:
+                yield from self._look()
+                if self._job.ended:
+                    break
+                if not waits(self._job):
+                    why, why_at = no_wait, now
+                elif now >= why_at:
+                    why = self._why()
+                    why_at = now + self._polling.why
+                yield Progress(self._job, why)
+                state_at = now + self._polling.state(now - self._begin)
+            if self._tail and now >= log_at:
+                yield from self._lines()
+                refusals = self._tail.refusals if self._tail else 0
+                log_at = now + self._polling.logs.interval(now - self._begin, refusals)
+            next_at = min(state_at, log_at) if self._tail else state_at
+            if timeout is not None:
+                next_at = min(next_at, self._begin + timeout)
+            self._clock.sleep(max(0.0, next_at - self._clock.monotonic()))
+        yield from self._drain()
+        yield Progress(self._job)
+
+    def _look(self) -> Iterator[Event]:
+        try:
+            self._job = self._vertex.job(self._job.name)
+            self._lost_since = None
+            if self._tail:
+                self._tail.read_of(self._job.log_ids)
+        except TRANSIENT as problem:
+            now = self._clock.monotonic()
+            first = self._lost_since is None
+            self._lost_since = now if self._lost_since is None else self._lost_since
+            if now - self._lost_since > self._polling.gives_up:
+                raise
+            if first:
+                yield Trouble(f"no contact ({problem.message}); trying on")
+
+    def _why(self) -> Why:
+        """What it waits for. Not being able to tell is no reason to stop following."""
+        job, cluster_id = self._job, self._job.persistent_resource_id
+        if not cluster_id:
+            word = self._word(job) if self._word else ""
+            return lambda now: with_word(reason(job, None, "", (), now), word)
+        try:
+            jobs = tuple(self._vertex.active_custom_jobs())
+            said = reason(
+                job, self._vertex.persistent_resource(cluster_id), self._cluster_name, jobs, self._clock.now()
+            )
+        except CloudError as problem:
+            said = f"why is not known: {problem.message}"
+        return lambda now: said
+
+    def _lines(self) -> Iterator[Event]:
+        if self._tail is None:
+            return
+        try:
+            for entry in self._tail.more():
+                yield LogLine(entry)
+        except Denied as problem:
+            self._tail = None
+            yield Trouble(f"logs can't be shown: {problem.message} ({problem.fix})")
+        except TRANSIENT as problem:
+            yield Trouble(f"logs can't be read now ({problem.message}); trying on")
+
+    def _drain(self) -> Iterator[Event]:
+        """Lines arrive after the end too: reads on until a few polls bring none."""
+        quiet, begin = 0, self._clock.monotonic()
+        while self._tail and quiet < self._polling.quiet_polls:
+            came = False
+            for event in self._lines():
+                came = came or isinstance(event, LogLine)
+                yield event
+            quiet = 0 if came else quiet + 1
+            if self._clock.monotonic() - begin > self._polling.drain:
+                return
+            if self._tail and quiet < self._polling.quiet_polls:
+                refused = self._tail.refusals
+                self._clock.sleep(self._polling.logs.interval(0, refused) if refused else self._polling.drain_every)
+
+    def _late(self, timeout: float) -> Timeout:
+        name = self._job.display_name or self._job.id
+        return Timeout(
+            f"job {name} has not ended after {timeout:.0f} s",
+            why=f"it is {self._job.state.removeprefix('JOB_STATE_').lower()}, and goes on",
+            fix=f"slipway jobs wait {name}     or end it: slipway jobs cancel {name}",
+        )

@@ -1,0 +1,124 @@
+"""How much of its machines a job uses, from Monitoring: rows for each replica and accelerator, and nothing invented."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from slipway.cloud.failures import CloudError, Denied
+from slipway.cloud.monitoring import ACCELERATOR, ACCELERATOR_MEMORY, CPU, MEMORY, Monitoring, Point, Series
+from slipway.cloud.resources import CustomJob
+from slipway.jobs.tail import who_of
+
+_RAW = timedelta(hours=4)
+_POINTS = 240
+_LATE = timedelta(minutes=3)
+_MOST_JOBS = 50
+_ORDER = (CPU, MEMORY, ACCELERATOR, ACCELERATOR_MEMORY)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One metric of one replica (``who``) or accelerator. There is at least one point; values are shares, 0 to 1."""
+
+    who: str
+    what: str
+    series: Series
+
+    @property
+    def points(self) -> tuple[Point, ...]:
+        return self.series.points
+
+    @property
+    def last(self) -> float:
+        return self.points[-1].value
+
+    @property
+    def mean(self) -> float:
+        return sum(point.value for point in self.points) / len(self.points)
+
+    @property
+    def max(self) -> float:
+        return max(point.value for point in self.points)
+
+
+@dataclass(frozen=True)
+class Utilization:
+    """``period``: seconds of which each point is the mean, 0 where points are what was measured. ``why`` says why there
+    are no rows."""
+
+    rows: tuple[Row, ...] = ()
+    period: int = 0
+    why: str = ""
+
+
+def period_of(length: timedelta) -> int:
+    """Seconds between two points of a run of that length; 0 takes them as they were measured."""
+    if length <= _RAW:
+        return 0
+    return max(1, -(-int(length.total_seconds()) // (_POINTS * 60))) * 60
+
+
+def read_utilization(monitoring: Monitoring, job: CustomJob, roles: tuple[str, ...], now: datetime) -> Utilization:
+    """From the first start to the end or now. What can't be read is told in ``why``; nothing is raised for it."""
+    if job.start_time is None:
+        return Utilization(why="no samples: it has not started")
+    jobs = job.log_ids[-_MOST_JOBS:]
+    if not jobs:
+        return Utilization(why="no samples yet")
+    end = min(now, job.end_time + _LATE) if job.end_time else now
+    period = period_of(end - job.start_time)
+    accelerated = any(pool.shape.accelerator for pool in job.worker_pools)
+    begin = job.start_time
+
+    def read(metric: str) -> tuple[Series, ...]:
+        return monitoring.series(metric, jobs, begin, end, period)
+
+    try:
+        with ThreadPoolExecutor(len(_ORDER), thread_name_prefix="usage") as threads:
+            found = [one for part in threads.map(read, _ORDER if accelerated else _ORDER[:2]) for one in part]
+    except Denied as problem:
+        return Utilization(why=f"not shown: {problem.message} ({problem.fix})")
+    except CloudError as problem:
+        return Utilization(why=f"not known: {problem.what}: {problem.message}")
+    rows = rows_of([one for one in found if one.points], job, roles)
+    if rows:
+        return Utilization(rows, period)
+    return Utilization(why="no samples" if job.ended else "no samples yet; they come minutes after they are taken")
+
+
+def rows_of(found: list[Series], job: CustomJob, roles: tuple[str, ...]) -> tuple[Row, ...]:
+    """Trials, replicas and accelerators in their order."""
+    trials = {trial.job.rsplit("/", 1)[-1]: trial.id for trial in job.tried if trial.job}
+    replicas = tuple(pool.replicas for pool in job.worker_pools)
+    order = {number: place for place, number in enumerate(job.log_ids)}
+
+    def place(one: Series) -> tuple[int, tuple[int, str], tuple[int, str], int]:
+        pool, _, index = one.task.removeprefix("workerpool").partition("-")
+        return order.get(one.job, 0), _number(pool), _number(index), _kind(one)
+
+    def name(one: Series) -> str:
+        who = who_of(one.task, roles, replicas)
+        return f"{trials[one.job]}/{who}" if one.job in trials else who
+
+    return tuple(Row(name(one), _what(one, job), one) for one in sorted(found, key=place))
+
+
+def _kind(one: Series) -> int:
+    """CPU and memory first, then each accelerator with its memory."""
+    number = int(one.accelerator) if one.accelerator.isdecimal() else 0
+    return _ORDER.index(one.metric) + (2 * number if one.metric in _ORDER[2:] else 0)
+
+
+def _number(text: str) -> tuple[int, str]:
+    return (int(text), "") if text.isdecimal() else (0, text)
+
+
+def _what(one: Series, job: CustomJob) -> str:
+    if one.metric in (CPU, MEMORY):
+        return "cpu" if one.metric == CPU else "memory"
+    accelerators = {pool.shape.accelerator or "" for pool in job.worker_pools}
+    noun = "gpu" if any(name.startswith("NVIDIA") for name in accelerators) else "accelerator"
+    which = f"{noun} {one.accelerator}".rstrip()
+    return f"{which} memory" if one.metric == ACCELERATOR_MEMORY else which

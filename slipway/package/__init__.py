@@ -1,5 +1,0 @@
-"""A job's code as a Python source distribution that the training service installs: same sources, same bytes."""
-
-from slipway.package.build import SourcePackage, assemble, build, is_packed, requirement_lines
-
-__all__ = ["SourcePackage", "assemble", "build", "is_packed", "requirement_lines"]

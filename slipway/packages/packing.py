@@ -1,0 +1,122 @@
+"""A tree as the package of a template: it must hold the module that the template runs. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+from slipway.catalog.model import Catalog, Template
+from slipway.cloud.storage import Location
+from slipway.errors import ConfigError, PolicyError
+from slipway.kinds import KINDS
+from slipway.labels import CODE_COMMIT_LABEL, CODE_DIRTY_LABEL, CODE_LABEL, truth_value
+from slipway.packages import SourcePackage, assemble, requirement_lines
+from slipway.packages.working_tree import WorkingTree
+from slipway.revision import Revision
+
+PLACEHOLDER = "${slipway.package}"
+_SETUP = frozenset({"setup.py", "conftest.py"})
+
+
+@dataclass(frozen=True)
+class PackedCode:
+    """A packed tree and where it goes. ``count`` of files, ``commit`` and ``dirty`` of the checkout."""
+
+    package: SourcePackage
+    location: Location
+    count: int
+    commit: str
+    dirty: bool
+
+    @property
+    def revision(self) -> Revision:
+        return Revision(self.commit, self.dirty)
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """What tells later which code a job ran."""
+        return {
+            CODE_LABEL: self.package.sha256[:40],
+            CODE_COMMIT_LABEL: self.commit[:40],
+            CODE_DIRTY_LABEL: truth_value(self.dirty),
+        }
+
+
+def modules(template: Template) -> tuple[str, ...]:
+    """The modules that a template runs from the package that --code replaces.
+
+    Raises PolicyError when template or stack do not allow that.
+    """
+    found = dict.fromkeys(
+        module for offer in template.offers for module in _run(KINDS[offer.kind].spec_of(offer.request))
+    )
+    if not template.code_flag or not found:
+        raise PolicyError(
+            f"{template.name} runs the code that was reviewed with it, and no other",
+            why="--code is for templates with code_flag=True, on stacks with slipway:workspace.code: true",
+            fix="have one of the two changed, or submit it without --code",
+        )
+    return tuple(found)
+
+
+def pack(catalog: Catalog, template: Template, tree: WorkingTree, folder: str) -> PackedCode:
+    """``folder`` is the tree's name. Raises ConfigError when the tree does not hold what the template runs."""
+    wanted = modules(template)
+    sources = _sources(tree, folder, wanted)
+    missing = [module for module in wanted if not _holds(sources, module)]
+    if missing:
+        raise ConfigError(
+            f"--code {folder} has no module {missing[0]}, which {template.name} runs",
+            why=f"neither {_file(missing[0])} nor {_file(missing[0] + '.__main__')} is in it",
+            fix=_elsewhere(tree, missing[0]) or "name the folder that has it",
+        )
+    package = assemble(template.name, sources, _requirements(tree, folder, wanted))
+    location = Location(catalog.work_bucket, f"code/{package.sha256}/{package.name}")
+    return PackedCode(package, location, len(sources), tree.commit, tree.dirty)
+
+
+def _run(spec: Mapping[str, Any]) -> list[str]:
+    packages = [pool.get("pythonPackageSpec", {}) for pool in spec.get("workerPoolSpecs", ())]
+    args = [list(one.get("args", ())) for one in packages if PLACEHOLDER in one.get("packageUris", ())]
+    return [str(words[words.index("--module") + 1]) for words in args if "--module" in words[:-1]]
+
+
+def _sources(tree: WorkingTree, folder: str, wanted: tuple[str, ...]) -> dict[str, bytes]:
+    """What can be imported: the folder itself where it is the import package, else the packages and modules in it."""
+    if _is_package(tree, folder, wanted):
+        return {f"{folder}/{name}": content for name, content in tree.files.items()}
+    tops = {name.partition("/")[0] for name in tree.files if name.endswith("/__init__.py") and name.count("/") == 1}
+    return {
+        name: content
+        for name, content in tree.files.items()
+        if name.partition("/")[0] in tops or ("/" not in name and name.endswith(".py") and name not in _SETUP)
+    }
+
+
+def _is_package(tree: WorkingTree, folder: str, wanted: tuple[str, ...]) -> bool:
+    return "__init__.py" in tree.files and all(module.split(".")[0] == folder for module in wanted)
+
+
+def _requirements(tree: WorkingTree, folder: str, wanted: tuple[str, ...]) -> tuple[str, ...]:
+    """Of the folder's requirements.txt, else of the import package's in it."""
+    for name in ("requirements.txt", f"{wanted[0].split('.')[0]}/requirements.txt"):
+        if name in tree.files:
+            return requirement_lines(tree.files[name], f"{folder}/{name}")
+    return ()
+
+
+def _holds(sources: Mapping[str, bytes], module: str) -> bool:
+    return _file(module) in sources or _file(f"{module}.__main__") in sources
+
+
+def _file(module: str) -> str:
+    return f"{module.replace('.', '/')}.py"
+
+
+def _elsewhere(tree: WorkingTree, module: str) -> str:
+    """The one folder further down that would do."""
+    wanted = f"/{_file(module)}"
+    found = [name.removesuffix(wanted) for name in tree.files if name.endswith(wanted)]
+    return f"--code {PurePosixPath(found[0])}   (in the folder you named)" if len(found) == 1 else ""

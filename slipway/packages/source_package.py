@@ -1,0 +1,184 @@
+"""Builds the source distribution of a job: its import package, the launcher, and a setup.py with its requirements."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import re
+import tarfile
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path, PurePath
+
+from slipway.errors import ConfigError
+
+_LEFT_OUT = {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".ipynb_checkpoints", ".DS_Store"}
+# Not 0: setuptools builds a wheel from it, and a zip file knows no time before 1980.
+_MTIME = 946_684_800
+_HASH_LENGTH = 12
+_LAUNCHER = "slipway_launcher"
+
+
+@dataclass(frozen=True)
+class SourcePackage:
+    """`content` is the archive, `sha256` the digest of what is in it; `name` and the version carry 12 digits of it."""
+
+    name: str
+    sha256: str
+    content: bytes
+
+    @property
+    def path(self) -> str:
+        """The object's name in the catalog bucket."""
+        return f"packages/{self.name}"
+
+    def save(self, folder: Path) -> Path:
+        """Writes the archive into `folder`, whole or not at all; a file of that name has these bytes already.
+
+        Raises ConfigError when the folder can't be written.
+        """
+        path = folder / self.name
+        if not path.is_file():
+            half = folder / f".{self.name}.{os.getpid()}"
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+                half.write_bytes(self.content)
+                half.replace(path)
+            except OSError as error:
+                raise ConfigError(
+                    f"can't write the package {self.name}",
+                    why=f"{folder}: {error.strerror or error}",
+                    fix="make the checkout's .slipway folder writable, or make room",
+                ) from error
+        return path
+
+
+def build(template: str, folder: Path) -> SourcePackage:
+    """The package of the import package in `folder`, named for its template.
+
+    Raises ConfigError when the folder is no import package, or holds what can't be part of it.
+    """
+    if not (folder / "__init__.py").is_file():
+        raise ConfigError(
+            f"template {template}: no import package in {folder.parent.name}/{folder.name}",
+            why=f"{folder.name}/__init__.py is not there",
+            fix="code.folder names the folder whose name is the import package",
+        )
+    return assemble(template, dict(_sources(folder)), requirements(folder))
+
+
+def assemble(template: str, sources: Mapping[str, bytes], needed: tuple[str, ...]) -> SourcePackage:
+    """The package of some sources, by path (`digits/task.py`; modules may stand at the top), and the launcher.
+
+    The bytes depend on file names and contents alone, not on times, owners, modes, or the machine's zlib.
+    """
+    launcher = files("slipway.launcher").joinpath(f"{_LAUNCHER}.py").read_bytes()
+    sources = {**sources, f"{_LAUNCHER}.py": launcher}
+    digest = hashlib.sha256(_tar({**sources, **_description(template, "0", sources, needed)})).hexdigest()
+    short = digest[:_HASH_LENGTH]
+    # The version tells one build from another wherever an installer looks only at name and version.
+    members = {**sources, **_description(template, f"1.0+{short}", sources, needed)}
+    content = stored(_tar({f"{template}-1.0/{name}": member for name, member in members.items()}))
+    return SourcePackage(f"{template}-{short}.tar.gz", digest, content)
+
+
+def requirements(folder: Path) -> tuple[str, ...]:
+    """The requirement lines of the folder's requirements.txt. Raises ConfigError for options, which are pip's alone."""
+    path = folder / "requirements.txt"
+    return requirement_lines(path.read_bytes(), f"{folder.name}/{path.name}") if path.is_file() else ()
+
+
+def requirement_lines(content: bytes, name: str) -> tuple[str, ...]:
+    """The requirements in the file `name`. Raises ConfigError for options, and for what is no text in UTF-8."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{name} is no text in UTF-8", why=str(error), fix="save it in UTF-8") from error
+    lines = [re.sub(r"(^|\s)#.*", "", line).strip() for line in text.splitlines()]
+    options = [line for line in lines if line.startswith("-")]
+    if options:
+        raise ConfigError(
+            f"{name}: {options[0]!r} is an option of pip",
+            why="the requirements become the package's install_requires, which takes requirements only",
+            fix="list the requirements themselves",
+        )
+    return tuple(line for line in lines if line)
+
+
+def is_packed(path: PurePath) -> bool:
+    """Whether a file of a job's folder goes into its package: all do but what Python and its tools leave there."""
+    return not _LEFT_OUT & set(path.parts) and path.suffix != ".pyc"
+
+
+def _sources(folder: Path) -> Iterator[tuple[str, bytes]]:
+    for path in folder.rglob("*"):
+        inner = path.relative_to(folder)
+        if path.is_file() and is_packed(inner):
+            if not path.resolve().is_relative_to(folder.resolve()):
+                raise ConfigError(
+                    f"{folder.name}/{inner.as_posix()} is a link out of its package",
+                    why="what it leads to would be published with the package, for all who submit",
+                    fix="put the file itself there, or read it where the job runs",
+                )
+            try:
+                yield f"{folder.name}/{inner.as_posix()}", path.read_bytes()
+            except OSError as error:
+                raise ConfigError(
+                    f"can't read {folder.name}/{inner.as_posix()}",
+                    why=error.strerror or str(error),
+                    fix="make it readable, or take it out of the package",
+                ) from error
+
+
+def _description(
+    template: str, version: str, sources: Mapping[str, bytes], needed: tuple[str, ...]
+) -> dict[str, bytes]:
+    modules = sorted(name.removesuffix(".py") for name in sources if "/" not in name)
+    folders = sorted({name.partition("/")[0] for name in sources if "/" in name})
+    # No pyproject.toml: with setup.py alone, pip uses the image's own setuptools where it can.
+    setup = f"""from setuptools import find_packages, setup
+
+setup(
+    name={template!r},
+    version={version!r},
+    packages=find_packages(),
+    py_modules={json.dumps(modules)},
+    include_package_data=True,
+    install_requires={list(needed)!r},
+)
+"""
+    return {
+        "setup.py": setup.encode(),
+        "MANIFEST.in": "".join(f"graft {folder}\n" for folder in folders).encode(),
+        "PKG-INFO": f"Metadata-Version: 2.1\nName: {template}\nVersion: {version}\n".encode(),
+    }
+
+
+def _tar(members: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        for name in sorted(members):
+            info = tarfile.TarInfo(name)
+            info.size, info.mtime, info.mode = len(members[name]), _MTIME, 0o644
+            archive.addfile(info, io.BytesIO(members[name]))
+    return buffer.getvalue()
+
+
+_BLOCK = 0xFFFF
+
+
+def stored(content: bytes) -> bytes:
+    """`content` as a gzip file of stored blocks (RFC 1951 3.2.4, RFC 1952), without a time or a name in its header."""
+    starts = range(0, max(len(content), 1), _BLOCK)
+    blocks = [content[start : start + _BLOCK] for start in starts]
+    last = len(blocks) - 1
+    body = b"".join(
+        bytes([index == last]) + len(block).to_bytes(2, "little") + (len(block) ^ 0xFFFF).to_bytes(2, "little") + block
+        for index, block in enumerate(blocks)
+    )
+    header = b"\x1f\x8b\x08\x00" + b"\x00" * 4 + b"\x00\xff"
+    return header + body + zlib.crc32(content).to_bytes(4, "little") + (len(content) & 0xFFFFFFFF).to_bytes(4, "little")

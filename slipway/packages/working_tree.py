@@ -1,0 +1,104 @@
+"""The files of a folder as git sees them: tracked ones as they are on the disk, and new ones that are not ignored."""
+
+from __future__ import annotations
+
+import stat
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from slipway.errors import ConfigError
+
+MOST_FILES = 10_000
+MOST_BYTES = 64 * 2**20
+
+
+@dataclass(frozen=True)
+class WorkingTree:
+    """``files`` by path in the folder. ``commit`` is HEAD's, empty before the first one; ``dirty``: the folder differs
+    from it.
+    """
+
+    files: Mapping[str, bytes]
+    commit: str
+    dirty: bool
+
+
+def read(folder: Path) -> WorkingTree:
+    """Raises ConfigError for what is in no git checkout, is too large, or holds a link that would not travel."""
+    if not folder.is_dir():
+        raise ConfigError(f"--code {folder} is no folder", fix="--code ./src")
+    folder = folder.resolve()
+    names = _git(folder, "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
+    wanted = sorted({name for name in names if name})
+    if odd := next((name for name in wanted if not name.isprintable()), ""):
+        raise ConfigError(
+            f"--code {folder}: a file is called {odd!r}",
+            why="a package that holds such a name can't be installed",
+            fix=f"rename it, or keep it out by .gitignore: {folder / '.gitignore'}",
+        )
+    if len(wanted) > MOST_FILES:
+        raise _too_much(folder, f"it has {len(wanted):,} files, and {MOST_FILES:,} is the most")
+    files: dict[str, bytes] = {}
+    size = 0
+    for name in wanted:
+        content = _content(folder, name, MOST_BYTES - size)
+        if content is not None:
+            files[name] = content
+            size += len(content)
+    changed = _git(folder, "status", "--porcelain", "-z", "--untracked-files=normal", "--", ".")
+    return WorkingTree(files, _commit(folder), bool(changed))
+
+
+def _content(folder: Path, name: str, most: int) -> bytes | None:
+    """None for a tracked file that was deleted. Raises ConfigError for one of more than ``most`` bytes, unread."""
+    path = folder / name
+    try:
+        status = path.lstat()
+        mode = status.st_mode
+        if stat.S_ISREG(mode):
+            if status.st_size > most:
+                raise _too_much(folder, f"its files have more than {MOST_BYTES >> 20} MB; {name} is the one beyond")
+            return path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as problem:
+        raise ConfigError(f"--code: can't read {path}", why=problem.strerror or str(problem)) from problem
+    what = "a symbolic link" if stat.S_ISLNK(mode) else "a submodule" if stat.S_ISDIR(mode) else "no regular file"
+    raise ConfigError(
+        f"--code: {path} is {what}, which would not travel",
+        why="what runs is exactly the files that are packed",
+        fix="put the file itself there, or have git ignore it (.gitignore)",
+    )
+
+
+def _commit(folder: Path) -> str:
+    try:
+        return _git(folder, "rev-parse", "--verify", "-q", "HEAD").strip()
+    except ConfigError:
+        return ""
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    try:
+        done = subprocess.run(
+            ["git", "-c", "core.quotePath=false", *arguments], cwd=folder, capture_output=True, check=False
+        )
+    except OSError as problem:
+        raise ConfigError("--code needs git", why=f"git can't be run: {problem.strerror}") from problem
+    if done.returncode:
+        raise ConfigError(
+            f"--code {folder} is in no git checkout",
+            why=done.stderr.decode(errors="replace").strip().splitlines()[-1] if done.stderr else "git says no more",
+            fix="jobs are labelled with the commit they ran: git init, git add, git commit",
+        )
+    return done.stdout.decode(errors="surrogateescape")
+
+
+def _too_much(folder: Path, why: str) -> ConfigError:
+    return ConfigError(
+        f"--code {folder} is too much to pack",
+        why=why,
+        fix="name a smaller folder, or have git ignore data and results",
+    )

@@ -1,0 +1,1 @@
+"""Submitting: parameters, candidates, verdict, and sending exactly one job. Deciding is pure; `sender` alone sends."""

@@ -1,0 +1,140 @@
+"""Which candidate a submission takes: the first that can run, with a reason for each that was passed over. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from slipway.capacity import FLEX_START
+from slipway.errors import PolicyError, ResourceError, SlipwayError
+from slipway.submission.candidates import Candidate
+from slipway.submission.verdict import Outcome, Verdict
+
+_CAN = frozenset({Outcome.STARTS, Outcome.SCALES, Outcome.BESIDE, Outcome.UNKNOWN})
+_WAITS = frozenset({Outcome.FULL, Outcome.WAITS})
+
+
+@dataclass(frozen=True)
+class JudgedCandidate:
+    """An candidate and what is to be expected of it now. ``problem``: what is broken there, of an candidate that is."""
+
+    candidate: Candidate
+    verdict: Verdict
+    problem: SlipwayError | None = None
+
+    @property
+    def can(self) -> bool:
+        """It runs now, or nothing speaks against it."""
+        return self.verdict.outcome in _CAN
+
+    @property
+    def waits(self) -> bool:
+        """It would run as soon as others are done."""
+        return self.verdict.outcome in _WAITS
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why it does not run now, without the verdict's own first words where reasons follow."""
+        return self.verdict.why or (self.verdict.text,)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """``passed``: the candidates before the one taken, in order."""
+
+    taken: JudgedCandidate
+    passed: tuple[JudgedCandidate, ...] = ()
+
+
+def choose(template: str, judging: Iterable[JudgedCandidate], *, settle: bool = False) -> Choice:
+    """The first candidate that can run; judges no more than it needs.
+
+    One that waits is taken when a wait was planned for it, or when its capacity type is the only one that can ever run:
+    then its queue is the place to be. Where several would wait, which one is a person's choice, unless they ``settle``
+    for the first. Raises PolicyError, or what is broken with the one that is preferred.
+    """
+    seen: list[JudgedCandidate] = []
+    for one in judging:
+        if one.can or (one.waits and one.candidate.wait is not None and not one.candidate.waits_by_itself):
+            return Choice(one, tuple(seen))
+        seen.append(one)
+    waiting = [one for one in seen if one.waits]
+    if len({one.candidate.offer.capacity_type for one in waiting}) == 1 or (waiting and settle):
+        return Choice(waiting[0], tuple(seen[: seen.index(waiting[0])]))
+    raise refusal(template, seen, waiting)
+
+
+def refusal(template: str, seen: list[JudgedCandidate], waiting: list[JudgedCandidate]) -> SlipwayError:
+    """Why nothing is sent."""
+    if not waiting and seen[0].problem is not None:
+        problem = seen[0].problem
+        more = "".join(f"\n{_row(one)}" for one in seen[1:])
+        return type(problem)(problem.what, why=problem.why + more, fix=problem.fix) if more else problem
+    if len(seen) == 1:
+        return _alone(template, seen[0])
+    return PolicyError(
+        f"{template} can't run now by any of its capacity types",
+        why="\n".join(_rows(seen)),
+        fix=_way_out(template, seen, waiting),
+    )
+
+
+def passed_over(one: JudgedCandidate) -> str:
+    """``pool cpu passed over: full …``"""
+    return f"{one.candidate.label} passed over: {'; '.join(one.reasons)}"
+
+
+def _row(one: JudgedCandidate, label: str = "") -> str:
+    first, *rest = one.reasons
+    return "\n".join([f"{label or one.candidate.label:<14} {first}", *(f"{'':<14} {line}" for line in rest)])
+
+
+def _rows(seen: list[JudgedCandidate]) -> list[str]:
+    """One for each reason; it stands alone where it is that of all."""
+    alike: dict[tuple[str, ...], list[JudgedCandidate]] = {}
+    for one in seen:
+        alike.setdefault(one.reasons, []).append(one)
+    if len(alike) == 1:
+        return list(seen[0].reasons)
+    return [_row(those[0], ", ".join(one.candidate.label for one in those)) for those in alike.values()]
+
+
+def _alone(template: str, one: JudgedCandidate) -> SlipwayError:
+    if one.problem is not None:
+        return one.problem
+    return PolicyError(f"{template} {one.verdict.text}", why="\n".join(one.reasons), fix=_other(template, [one]))
+
+
+def _other(template: str, seen: list[JudgedCandidate]) -> str:
+    """What to do where nothing would help but other parameters, another pool or more quota."""
+    fix = f"ask for less, or for something else: slipway templates show {template}"
+    if any(reason.startswith("quota") for one in seen for reason in one.reasons):
+        fix += "\nor for more quota: slipway quota"
+    return (
+        f"{fix}\nor have the pool changed in the stack file"
+        if any(one.candidate.offer.cluster for one in seen)
+        else fix
+    )
+
+
+def _way_out(template: str, seen: list[JudgedCandidate], waiting: list[JudgedCandidate]) -> str:
+    if not waiting:
+        return _other(template, seen)
+    names = list(dict.fromkeys(one.candidate.offer.capacity_type for one in waiting))
+    lines = []
+    holder = next((one.verdict.holder for one in waiting if one.verdict.holder), "")
+    if holder:
+        lines.append(f"wait for {holder} (slipway jobs wait {holder}), or ask for more: slipway quota")
+    else:
+        lines.append("ask for more: slipway quota")
+    lines.append(f"to queue for one of them: slipway submit {template} --capacity {names[0]}")
+    if names[0] != FLEX_START:
+        lines.append(f"to wait and move on: --wait-for {names[0]}=30m --then {','.join(names[1:])}")
+    return "\n".join(lines)
+
+
+def broken(candidate: Candidate, problem: ResourceError) -> JudgedCandidate:
+    """An candidate whose cluster can't take jobs."""
+    return JudgedCandidate(
+        candidate, Verdict(Outcome.NEVER, problem.what, (f"{problem.what} ({problem.why})",)), problem
+    )

@@ -1,0 +1,79 @@
+"""What a request asks of a cluster: machines by resource pool."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from slipway.cloud.resources import CustomJob, PersistentResource, ResourcePool, Shape, WorkerPool
+from slipway.kinds import CUSTOM_JOB, Kind
+
+
+@dataclass(frozen=True)
+class Part:
+    """One worker pool of a job: its role, the resource pool it runs on (by name, if known), shape and machines."""
+
+    role: str
+    pool: str
+    shape: Shape
+    machines: int
+
+
+@dataclass(frozen=True)
+class Demand:
+    """Everything a job needs at once; a job starts when all of it is there."""
+
+    parts: tuple[Part, ...]
+
+    @property
+    def machines(self) -> int:
+        return sum(part.machines for part in self.parts)
+
+    @classmethod
+    def read(
+        cls,
+        request: Mapping[str, Any],
+        roles: tuple[str, ...] = (),
+        pools: tuple[str, ...] = (),
+        kind: Kind = CUSTOM_JOB,
+    ) -> Demand:
+        """From a request's JSON. Skipped worker pools (``{}``) ask for nothing, parallel trials for as much each."""
+        specs = kind.spec_of(request).get("workerPoolSpecs", ())
+        return cls(_parts([WorkerPool.read(spec) for spec in specs], roles, pools, kind.trials(request)))
+
+    @classmethod
+    def of(cls, job: CustomJob) -> Demand:
+        return cls(_parts(job.worker_pools, times=job.trials))
+
+
+def _parts(
+    worker_pools: Iterable[WorkerPool], roles: tuple[str, ...] = (), pools: tuple[str, ...] = (), times: int = 1
+) -> tuple[Part, ...]:
+    return tuple(
+        Part(
+            role=roles[index] if index < len(roles) else f"workerpool{index}",
+            pool=pools[index] if index < len(pools) else "",
+            shape=worker_pool.shape,
+            machines=worker_pool.replicas * times,
+        )
+        for index, worker_pool in enumerate(worker_pools)
+        if worker_pool.replicas
+    )
+
+
+def find_pool(part: Part, cluster: PersistentResource) -> ResourcePool | None:
+    """The resource pool that takes ``part``: machine and disk must be equal to the letter."""
+    fitting = [pool for pool in cluster.pools if pool.shape == part.shape]
+    named = [pool for pool in fitting if pool.id == part.pool]
+    return next(iter(named or fitting), None)
+
+
+def by_pool(demand: Demand, cluster: PersistentResource) -> dict[str, int]:
+    """Machines asked of each resource pool of ``cluster``, by the pool's id; parts that fit none are left out."""
+    needs: dict[str, int] = {}
+    for part in demand.parts:
+        pool = find_pool(part, cluster)
+        if pool:
+            needs[pool.id] = needs.get(pool.id, 0) + part.machines
+    return needs

@@ -1,0 +1,168 @@
+"""Staying with a job that waits, until it starts or is given up for the next offer. Decisions are `fallback`'s."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
+
+from slipway.cloud.connection import Connection
+from slipway.cloud.failures import CloudError, Conflict, NotFound, Refused
+from slipway.cloud.resources import CustomJob
+from slipway.errors import Cancelled, Timeout
+from slipway.submission import fallback
+from slipway.submission.candidates import Candidate, PreparedSubmission
+from slipway.submission.claim import Claim, ClaimStore
+from slipway.submission.fallback import AttemptStatus, Step
+from slipway.submission.preflight import Preflight
+from slipway.submission.request import Request
+from slipway.submission.sender import Attempt, RetryPolicy
+from slipway.timing import Clock
+
+if TYPE_CHECKING:
+    from slipway.jobs.follower import Event
+
+FOR_EVER = float("inf")
+
+
+@dataclass(frozen=True)
+class WaitingAttempt:
+    """A job that waits for ``seconds`` more, and the candidates after it. ``launcher``: the claim can stop it."""
+
+    job: CustomJob
+    candidate: Candidate
+    seconds: float
+    later: tuple[Candidate, ...]
+    launcher: bool = True
+
+
+class FallbackDisplay(Protocol):
+    """Where waiting is shown."""
+
+    def note(self, text: str) -> None: ...
+
+    def falling_back(self, waiting: WaitingAttempt) -> None: ...
+
+    def watching(self, waiting: WaitingAttempt) -> AbstractContextManager[Callable[[Event], None]]: ...
+
+
+class FallbackLoop:
+    """One sending that may be given up for one of ``later``; ``prepared`` is the submission's."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        hurried: Connection,
+        prepared: PreparedSubmission,
+        request: Request,
+        candidate: Candidate,
+        later: tuple[Candidate, ...],
+        watch: FallbackDisplay,
+        policy: RetryPolicy,
+        clock: Clock,
+    ) -> None:
+        catalog = prepared.catalog
+        self._hurried, self._prepared, self._request = hurried, prepared, request
+        self._candidate, self._later, self._show = candidate, later, watch
+        self._policy, self._clock = policy, clock
+        self._vertex = connection.vertex(catalog.project, catalog.region)
+        self._claims = ClaimStore(connection.storage, catalog.work_bucket)
+
+    def run(self, sent: Attempt, claim: Claim) -> tuple[Attempt, bool]:
+        """The job as it is last seen, and whether it was given up.
+
+        Done after a kill it goes on where that was. Raises Cancelled for a job that began while it was being given up.
+        """
+        judge_at = self._clock.monotonic()
+        until = judge_at + self._left(sent)
+        while True:
+            now, job = self._clock.monotonic(), sent.job
+            overdue = now >= until
+            next_ = False
+            if claim is Claim.FREE and (overdue or fallback.got_no_machines(job, self._candidate)) and now >= judge_at:
+                next_ = job.start_time is None and self._could()
+                judge_at = now + self._policy.judge_every
+                if not next_ and job.start_time is None:
+                    self._show.note(
+                        f"no capacity type after {self._candidate.label} can run now: {job.display_name} stays there"
+                    )
+            status = AttemptStatus.of(
+                job, self._candidate, launcher=bool(self._request.claim), claim=claim, overdue=overdue, next=next_
+            )
+            match fallback.next_step(status):
+                case Step.KEEP:
+                    return sent, False
+                case Step.NEXT:
+                    return sent, True
+                case Step.LOST:
+                    raise _lost(job)
+                case Step.TAKE:
+                    claim = self._claims.take(self._request)
+                    if claim is Claim.GIVEN_UP:
+                        self._show.falling_back(
+                            WaitingAttempt(job, self._candidate, 0.0, self._later, launcher=bool(self._request.claim))
+                        )
+                case Step.CANCEL:
+                    self._cancel(sent)
+                    sent = replace(sent, job=self._vertex.job(job.name))
+                case Step.WAIT:
+                    left = (judge_at if overdue else until) - now
+                    if claim is Claim.GIVEN_UP:
+                        left = self._policy.look_every
+                    sent = replace(sent, job=self._watched(job, left))
+
+    def _left(self, sent: Attempt) -> float:
+        """Seconds of the wait that are left. Where the service ends it, ours steps in only when it fails to."""
+        wait = self._candidate.wait or 0.0
+        if self._candidate.waits_by_itself:
+            wait = wait + self._policy.service_late if wait else FOR_EVER
+        age = 0.0
+        if not sent.fresh and sent.job.create_time:
+            age = max(0.0, (self._clock.now() - sent.job.create_time).total_seconds())
+        return max(0.0, wait - age)
+
+    def _could(self) -> bool:
+        """Whether any of the candidates after this one can run now."""
+        prepared = replace(self._prepared, candidates=self._later)
+        with ThreadPoolExecutor(8, thread_name_prefix="preflight") as threads:
+            preflight = Preflight(self._hurried, prepared.catalog, self._later, self._clock.now(), threads)
+            try:
+                return any(one.can for one in preflight.judge(prepared, self._request.id))
+            except CloudError as problem:
+                self._show.note(f"could not look at the other offers: {problem.why}")
+                return False
+
+    def _watched(self, job: CustomJob, seconds: float) -> CustomJob:
+        """The job after so long, or as soon as it starts or ends."""
+        from slipway.jobs.follower import Follower, Progress
+
+        follower = Follower(self._vertex, job, cluster_name=self._candidate.offer.cluster, clock=self._clock)
+        begun = job.start_time is not None
+        try:
+            with self._show.watching(WaitingAttempt(job, self._candidate, seconds, self._later)) as tell:
+                for event in follower.events(None if seconds == FOR_EVER else seconds):
+                    tell(event)
+                    if isinstance(event, Progress) and event.job.start_time is not None and not begun:
+                        break
+        except Timeout:
+            pass
+        return follower.job
+
+    def _cancel(self, sent: Attempt) -> None:
+        """Cancels the job and its copies. One that has ended meanwhile can't be, and needs not."""
+        collection = sent.job.name.rsplit("/", 1)[0]
+        for name in (sent.job.name, *(f"{collection}/{copy}" for copy in sent.copies)):
+            try:
+                self._vertex.cancel(name)
+            except (Refused, Conflict, NotFound):
+                continue
+
+
+def _lost(job: CustomJob) -> Cancelled:
+    return Cancelled(
+        f"{job.display_name} began just when its wait ran out, and was cancelled: nothing more is sent",
+        why="its template is an image without a launcher, so only the service could tell, and it shows a start time",
+        fix=f"look what it did (slipway jobs show {job.display_name}), then submit it again",
+    )

@@ -1,0 +1,123 @@
+"""Whether quota has room for a job beside the pools, by the metrics that its capacity type draws. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from slipway.capacity import CAPACITY_TYPES
+from slipway.cloud.resources import CustomJob, PersistentResource
+from slipway.deployment import translate
+from slipway.formatting import join, machines, span
+from slipway.machines import MachineError
+from slipway.quota import Need, label, usage
+from slipway.quota.metrics import needs_of
+from slipway.submission.candidates import Candidate, PreparedSubmission
+from slipway.submission.demand import Part
+from slipway.submission.verdict import Outcome, Verdict
+
+UNLIMITED = -1
+
+
+@dataclass(frozen=True)
+class NotChecked:
+    """A limit that could not be read, and why."""
+
+    why: str
+
+
+Limits = Mapping[str, int | NotChecked]
+
+
+def on_demand(candidate: Candidate) -> bool:
+    """Whether it draws the quota that clusters draw as well."""
+    return CAPACITY_TYPES[candidate.offer.capacity_type].draws == "on-demand"
+
+
+def draws(candidate: Candidate) -> tuple[Need, ...]:
+    """What the job draws of each metric. Empty for machines whose shape is not known, and where no rule is known."""
+    from slipway.cluster import Disk
+    from slipway.live import JobReplicas
+
+    def replicas(part: Part) -> JobReplicas:
+        shape = part.shape
+        disk = Disk(shape.disk_type, shape.disk_gb)
+        return JobReplicas(shape.machine, shape.accelerator, shape.accelerator_count, part.machines, disk)
+
+    if CAPACITY_TYPES[candidate.offer.capacity_type].draws not in ("on-demand", "preemptible"):
+        return ()
+    try:
+        groups = [replicas(part) for part in candidate.demand.parts]
+        return needs_of(groups, preemptible=CAPACITY_TYPES[candidate.offer.capacity_type].preemptible)
+    except MachineError:
+        return ()
+
+
+def on_own_machines(
+    candidate: Candidate,
+    region: str,
+    limits: Limits,
+    active: Iterable[CustomJob] | None,
+    clusters: Iterable[PersistentResource] | None,
+    prepared: PreparedSubmission,
+) -> Verdict:
+    """The verdict for a job on machines of its own. A metric that ``limits`` lacks is not looked at.
+
+    ``active`` and ``clusters`` are None when they could not be read; the limit alone is held against then.
+    """
+    name = candidate.offer.capacity_type
+    used = None
+    if active is not None and clusters is not None:
+        live = tuple(translate.cluster(one) for one in clusters)
+        used = usage(live, tuple(translate.custom_job(job) for job in active))
+    never, waits, unread = [], [], []
+    checked = unsure = False
+    needs = draws(candidate)
+    for need in needs:
+        limit = limits.get(need.metric)
+        if isinstance(limit, NotChecked):
+            unread.append(limit.why)
+        elif limit is None:
+            continue
+        elif limit == UNLIMITED:
+            checked = True
+        elif need.amount > limit:
+            never.append(f"quota {need.metric} {region}: needs {need.amount:,}, limit {limit:,}")
+        elif used is not None and need.amount + used.total(need.metric) > limit:
+            waits.append((need, limit, used.total(need.metric)))
+        else:
+            checked, unsure = True, unsure or used is None
+    if never:
+        return Verdict(Outcome.NEVER, f"can never run by {name}", tuple(never))
+    place = _place(candidate, prepared)
+    if waits:
+        kind = "preemptible" if CAPACITY_TYPES[name].preemptible else "on-demand"
+        busy = join(
+            f"{label(need.metric)} needs {need.amount:,}, {have:,} of {limit:,} used" for need, limit, have in waits
+        )
+        why = tuple(
+            f"quota {need.metric} {region}: needs {need.amount:,}, limit {limit:,}, used {have:,}"
+            for need, limit, have in waits
+        )
+        return Verdict(Outcome.WAITS, f"{place}; waits for {kind} quota: {busy}", why)
+    if unread:
+        return Verdict(Outcome.BESIDE, f"{place}; quota not checked: {unread[0]}")
+    if not needs:
+        return Verdict(Outcome.BESIDE, f"{place}; which quota it draws is not documented, so none was checked")
+    if not checked:
+        return Verdict(Outcome.BESIDE, f"{place}; cannot tell whether quota suffices: no limit of it is known")
+    if unsure:
+        text = "cannot tell whether quota suffices: the limits do, what is in use could not be read"
+        return Verdict(Outcome.BESIDE, f"{place}; {text}")
+    promised = "" if candidate.waits_by_itself else ", machines are not promised"
+    return Verdict(Outcome.BESIDE, f"{place}; quota suffices{promised}")
+
+
+def _place(candidate: Candidate, prepared: PreparedSubmission) -> str:
+    count = machines(candidate.demand.machines)
+    if not candidate.waits_by_itself:
+        return f"{candidate.offer.capacity_type}: runs beside the pools on {count} of its own"
+    scheduling = candidate.kind.spec_of(prepared.body(candidate, "request")).get("scheduling", {})
+    longest = float(str(scheduling.get("maxWaitDuration", "86400s")).removesuffix("s"))
+    until = f"up to {span(longest)}" if longest else "for ever"
+    return f"{candidate.offer.capacity_type}: waits {until} for {count} of its own, all at once"

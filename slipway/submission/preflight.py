@@ -1,0 +1,209 @@
+"""Preflight: reads what the verdicts before sending need, all that is surely needed at once. What can't be read is
+said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import datetime
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from slipway.catalog.lookup import reason
+from slipway.catalog.model import Catalog
+from slipway.cloud.connection import Connection
+from slipway.cloud.failures import CloudError, Denied, NotFound, Unauthenticated, Unreachable
+from slipway.cloud.resources import CustomJob, PersistentResource
+from slipway.errors import PolicyError, ResourceError
+from slipway.kinds import Kind
+from slipway.submission.candidates import Candidate, PreparedSubmission
+from slipway.submission.choice import JudgedCandidate, broken, choose
+from slipway.submission.verdict import Outcome, Verdict, on_cluster
+from slipway.submission.wait_history import PAGE, earlier_filter, wait_range, with_wait_range
+
+if TYPE_CHECKING:
+    from slipway.cloud.quotas import Quotas
+    from slipway.submission.own_machines import Limits, NotChecked
+
+_FIRST_PAGE = 100
+
+Read = TypeVar("Read")
+
+
+class Preflight:
+    """One look at the region. Clusters and jobs are read at once; limits too when the first candidate draws quota, else
+    only when one that draws some is judged. With a ``template``, its earlier jobs too, for how long they waited.
+    ``threads`` stay their owner's.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        catalog: Catalog,
+        candidates: Iterable[Candidate],
+        now: datetime,
+        threads: ThreadPoolExecutor,
+        template: str = "",
+    ) -> None:
+        self._connection, self._catalog, self._now, self._threads = connection, catalog, now, threads
+        self._vertex = connection.vertex(catalog.project, catalog.region)
+        self._options = candidates = [
+            candidate for candidate in candidates if candidate.offer.available or candidate.offer.lacks_quota
+        ]
+        self._jobs = threads.submit(lambda: tuple(islice(self._vertex.active_custom_jobs(), _FIRST_PAGE)))
+        self._clusters = {
+            name: threads.submit(self._vertex.persistent_resource, self._catalog.clusters[name].id)
+            for name in dict.fromkeys(candidate.offer.cluster for candidate in candidates if candidate.offer.cluster)
+        }
+        self._earlier = self._read_earlier(candidates[0].kind, template) if template and candidates else None
+        self._limits: dict[str, Future[int | NotChecked | None]] = {}
+        self._others: Future[tuple[PersistentResource, ...]] | None = None
+        if candidates and not candidates[0].offer.cluster:
+            self._read_quota(candidates)
+
+    def judge(self, prepared: PreparedSubmission, request_id: str) -> Iterator[JudgedCandidate]:
+        """The submission's candidates in order, as they are asked for; they are among those of the preflight.
+
+        Raises Unreachable and Unauthenticated: with them nothing can be sent either.
+        """
+        for candidate in prepared.candidates:
+            yield self._judged(prepared, candidate, request_id)
+
+    def _judged(self, prepared: PreparedSubmission, candidate: Candidate, request_id: str) -> JudgedCandidate:
+        impossible = offline(prepared, candidate, request_id, limits_follow=True)
+        if impossible:
+            return impossible
+        if candidate.offer.cluster:
+            try:
+                return JudgedCandidate(candidate, self._with_waits(candidate, self._on_pool(candidate)))
+            except ResourceError as problem:
+                return broken(candidate, problem)
+        return JudgedCandidate(candidate, self._with_waits(candidate, self._beside(prepared, candidate)))
+
+    def _read_earlier(self, kind: Kind, template: str) -> Future[tuple[CustomJob, ...]]:
+        """A page of its own, read beside the others: in one page, those that have ended crowd out those that go on."""
+        listed = self._vertex.jobs(kind, earlier_filter(self._catalog.stack, template), page_size=PAGE)
+        return self._threads.submit(lambda: tuple(islice(listed, PAGE)))
+
+    def _with_waits(self, candidate: Candidate, verdict: Verdict) -> Verdict:
+        earlier = None if self._earlier is None else _or_none(self._earlier)
+        cluster = self._catalog.clusters[candidate.offer.cluster].id if candidate.offer.cluster else ""
+        return with_wait_range(
+            verdict,
+            candidate.offer.capacity_type,
+            wait_range(earlier or (), candidate.offer.capacity_type, cluster, self._now),
+        )
+
+    def _on_pool(self, candidate: Candidate) -> Verdict:
+        name, catalog = candidate.offer.cluster, self._catalog
+        id_ = catalog.clusters[name].id
+        try:
+            cluster = self._clusters[name].result()
+        except NotFound as problem:
+            raise ResourceError(
+                f"cluster {name} is gone",
+                why=f"{id_}: {problem.message}",
+                fix=f"make it again: pulumi up --stack {catalog.stack}",
+            ) from problem
+        except (Unreachable, Unauthenticated):
+            raise
+        except CloudError as problem:
+            return Verdict(Outcome.UNKNOWN, f"cannot tell whether it starts now: {problem.message}{_needs(problem)}")
+        if cluster.state in ("ERROR", "STOPPING"):
+            raise ResourceError(
+                f"cluster {name} is in {cluster.state} and takes no jobs",
+                why=f"{id_}: {cluster.error or 'the service gives no reason'}",
+                fix=f"pulumi up --stack {catalog.stack}   (makes a new one)",
+            )
+        return on_cluster(name, candidate.demand, cluster, _or_none(self._jobs), self._now)
+
+    def _beside(self, prepared: PreparedSubmission, candidate: Candidate) -> Verdict:
+        from slipway.submission.own_machines import NotChecked, draws, on_own_machines
+
+        self._read_quota(self._options)
+        found = {metric: reading.result() for metric, reading in self._limits.items()}
+        limits: Limits = {metric: limit for metric, limit in found.items() if limit is not None}
+        clusters = () if self._others is None else _or_none(self._others)
+        if candidate.offer.lacks_quota and any(
+            isinstance(limits.get(need.metric), NotChecked) for need in draws(candidate)
+        ):
+            return _never(candidate, f"{reason(candidate.offer)} (at the last deployment; the limit can't be read now)")
+        return on_own_machines(candidate, self._catalog.region, limits, _or_none(self._jobs), clusters, prepared)
+
+    def _read_quota(self, candidates: list[Candidate]) -> None:
+        """Begins to read the limits of all metrics that any of the candidates draws, once."""
+        from slipway.quota import quota_id
+        from slipway.submission.own_machines import draws, on_demand
+
+        quotas = self._connection.quotas(self._catalog.project)
+        beside = [candidate for candidate in candidates if not candidate.offer.cluster]
+        for candidate in beside:
+            for need in draws(candidate):
+                id_ = quota_id(need.metric)
+                if id_ is not None and need.metric not in self._limits:
+                    self._limits[need.metric] = self._threads.submit(_limit, quotas, id_, self._catalog.region)
+        if self._others is None and any(on_demand(candidate) for candidate in beside):
+            self._others = self._threads.submit(self._vertex.persistent_resources)
+
+
+def offline(
+    prepared: PreparedSubmission, candidate: Candidate, request_id: str, *, limits_follow: bool = False
+) -> JudgedCandidate | None:
+    """What can be told without asking anybody: the catalog's word, and the service's rules for these parameters.
+
+    ``limits_follow``: quota will be read, so what the catalog says of it does not count.
+    """
+    if not candidate.offer.available and not (limits_follow and candidate.offer.lacks_quota):
+        return JudgedCandidate(candidate, _never(candidate, reason(candidate.offer)))
+    from slipway.rules import check
+
+    body = prepared.body(candidate, request_id)
+    breaches = check(candidate.kind.name, candidate.offer.capacity_type, body, region=prepared.catalog.region)
+    return JudgedCandidate(candidate, _never(candidate, *(str(one) for one in breaches))) if breaches else None
+
+
+def _never(candidate: Candidate, *why: str) -> Verdict:
+    place = f"on {candidate.offer.cluster}" if candidate.offer.cluster else f"by {candidate.offer.capacity_type}"
+    return Verdict(Outcome.NEVER, f"can never run {place}", why)
+
+
+def _limit(quotas: Quotas, id_: str, region: str) -> int | NotChecked | None:
+    """None where the service has no such quota. Without the role it is not checked, and that is said."""
+    from slipway.submission.own_machines import NotChecked
+
+    try:
+        return quotas.info(id_).limit(region)
+    except NotFound:
+        return None
+    except CloudError as problem:
+        return NotChecked(f"{problem.message}{_needs(problem)}")
+
+
+def _needs(problem: CloudError) -> str:
+    return f" (needs {problem.role})" if isinstance(problem, Denied) and problem.role else ""
+
+
+def _or_none(reading: Future[Read]) -> Read | None:
+    try:
+        return reading.result()
+    except CloudError:
+        return None
+
+
+def offline_request(prepared: PreparedSubmission, request_id: str) -> dict[str, Any]:
+    """By the first candidate that no rule forbids, those that had quota when the stack was deployed before those that
+    lacked it. Raises PolicyError when there is none.
+    """
+    try:
+        return _request(prepared, request_id, limits_follow=False)
+    except PolicyError:
+        return _request(prepared, request_id, limits_follow=True)
+
+
+def _request(prepared: PreparedSubmission, request_id: str, *, limits_follow: bool) -> dict[str, Any]:
+    def judged(candidate: Candidate) -> JudgedCandidate:
+        found = offline(prepared, candidate, request_id, limits_follow=limits_follow)
+        return found or JudgedCandidate(candidate, Verdict(Outcome.UNKNOWN, "not looked at"))
+
+    choice = choose(prepared.template.name, map(judged, prepared.candidates))
+    return prepared.body(choice.taken.candidate, request_id)

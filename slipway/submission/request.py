@@ -1,0 +1,179 @@
+"""A request: the catalog's with its `${…}` placeholders filled, its claim, and whether a job is the one it asks for.
+Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from slipway.catalog.model import Catalog, Offer, Scalar, Template
+from slipway.cloud.resources import CustomJob, WorkerPool
+from slipway.errors import ConfigError
+from slipway.kinds import CUSTOM_JOB, KINDS, Kind
+from slipway.labels import CODE_LABEL, ROLES_LABEL, SWEEP_LABEL, TEMPLATE_LABEL, USER_LABEL, label_value, roles_value
+from slipway.submission.parameters import render
+from slipway.submission.request_id import job_name
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to send, with its id, which is the stack's own; ``again`` is the command that goes on with it."""
+
+    id: str
+    stack: str
+    template: str
+    body: Mapping[str, Any]
+    again: str
+    kind: Kind = CUSTOM_JOB
+
+    @property
+    def claim(self) -> str:
+        """The object that the launchers of this request race for, or empty when it has no launcher."""
+        for spec in self.kind.spec_of(self.body).get("workerPoolSpecs", ()):
+            args = spec.get("pythonPackageSpec", {}).get("args", ())
+            if "--claim" in args[:-1]:
+                return str(args[args.index("--claim") + 1])
+        return ""
+
+
+def same(request: Request, job: CustomJob) -> CustomJob:
+    """Raises ConfigError when ``job`` carries the id and is not what is asked for now."""
+    asked = CustomJob.read(request.body, request.kind)
+    differences = [
+        f"{field}: {_shown(theirs)} then, {_shown(ours)} now"
+        for field, ours, theirs in (
+            ("kind", request.kind.name, job.kind.name),
+            ("template", request.template, job.labels.get(TEMPLATE_LABEL, "")),
+            (
+                "code",
+                asked.labels.get(CODE_LABEL, "") or "the template's",
+                job.labels.get(CODE_LABEL, "") or "the template's",
+            ),
+            ("machines", _machines(asked), _machines(job)),
+            ("command", [pool.command for pool in _busy(asked)], [pool.command for pool in _busy(job)]),
+            ("arguments", [pool.args for pool in _busy(asked)], [pool.args for pool in _busy(job)]),
+            ("environment", [pool.env for pool in _busy(asked)], [pool.env for pool in _busy(job)]),
+            ("trials", _trials(asked), _trials(job)),
+            ("model", asked.model_name, job.model_name),
+        )
+        if ours != theirs
+    ]
+    if differences:
+        raise ConfigError(
+            f"request id {request.id} was used before, for something else ({job.display_name})",
+            why="\n".join(differences),
+            fix="use another --request-id, or leave it out",
+        )
+    return job
+
+
+def _busy(job: CustomJob) -> list[WorkerPool]:
+    return [pool for pool in job.worker_pools if pool.replicas]
+
+
+def _machines(job: CustomJob) -> str:
+    return ", ".join(f"{pool.shape.machine} × {pool.replicas}" for pool in _busy(job))
+
+
+def _trials(job: CustomJob) -> str:
+    return f"{job.max_trials}, {job.trials} at once" if job.max_trials else ""
+
+
+def _shown(value: str | list[tuple[str, ...]]) -> str:
+    return value if isinstance(value, str) else " | ".join(" ".join(words) for words in value)
+
+
+_PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
+_EXPANDED_BY_SERVICE = re.compile(r"\$(?=\([A-Za-z_][A-Za-z0-9_]*\))")
+NUMERIC = frozenset(
+    {"replicaCount", "acceleratorCount", "bootDiskSizeGb", "maxTrialCount", "parallelTrialCount", "maxFailedTrialCount"}
+)
+
+
+@dataclass(frozen=True)
+class RequestOverrides:
+    """What one submission may add to its template's request.
+
+    ``package``: gs:// URI in place of the template's. ``sweep``: the id of the sweep it belongs to. ``experiment`` and
+    ``experiment_run`` in place of the template's and of the job's name. ``max_wait``: seconds that the service is to
+    wait for machines, 0 for ever. ``labels`` are added.
+    """
+
+    package: str = ""
+    sweep: str = ""
+    experiment: str = ""
+    experiment_run: str = ""
+    max_wait: float | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+def fill(
+    catalog: Catalog,
+    template: Template,
+    offer: Offer,
+    values: Mapping[str, Scalar],
+    *,
+    request_id: str,
+    user: str,
+    overrides: RequestOverrides | None = None,
+) -> dict[str, Any]:
+    """The job to post. Raises ConfigError when the catalog names a placeholder that nobody fills.
+
+    A value can't smuggle in another placeholder, nor one of the service's own ``$(NAME)`` expansions.
+    """
+    overrides = overrides or RequestOverrides()
+    job = job_name(template.name, request_id)
+    texts = {name: _EXPANDED_BY_SERVICE.sub("$$", render(value)) for name, value in values.items()}
+    texts["slipway.job"] = job
+    texts["slipoffer.request"] = request_id
+    texts["slipway.output"] = f"gs://{catalog.work_bucket}/jobs/{job}"
+    texts["slipway.package"] = overrides.package or template.package
+    texts["slipway.sweep"] = overrides.sweep
+    texts["slipway.experimentRun"] = overrides.experiment_run or job
+    body: dict[str, Any] = {key: _filled(value, key, texts, template.name) for key, value in offer.request.items()}
+    spec = KINDS[offer.kind].spec_of(body)
+    if overrides.max_wait is not None:
+        spec["scheduling"] = {**spec.get("scheduling", {}), "maxWaitDuration": f"{overrides.max_wait:.0f}s"}
+    if overrides.experiment:
+        _belong(spec, overrides.experiment)
+    labels = {
+        **body.get("labels", {}),
+        USER_LABEL: label_value(user),
+        ROLES_LABEL: roles_value(offer.roles or template.roles),
+        SWEEP_LABEL: overrides.sweep,
+        **overrides.labels,
+    }
+    body["labels"] = {key: value for key, value in labels.items() if value}
+    return body
+
+
+def _belong(spec: dict[str, Any], experiment: str) -> None:
+    """Puts the job into another experiment: the run's context is named after its experiment's."""
+    own = spec["experiment"]
+    other = f"{own.rpartition('/')[0]}/{experiment}"
+    spec["experimentRun"] = other + spec["experimentRun"].removeprefix(own)
+    spec["experiment"] = other
+
+
+def _filled(value: Any, key: str, texts: Mapping[str, str], template: str) -> Any:
+    if isinstance(value, Mapping):
+        return {inner: _filled(one, inner, texts, template) for inner, one in value.items()}
+    if isinstance(value, list):
+        return [_filled(one, key, texts, template) for one in value]
+    if not isinstance(value, str):
+        return value
+    whole = _PLACEHOLDER.fullmatch(value)
+    text = _PLACEHOLDER.sub(lambda match: _text(match.group(1), texts, template), value)
+    return int(text) if whole and key in NUMERIC else text
+
+
+def _text(name: str, texts: Mapping[str, str], template: str) -> str:
+    if name not in texts:
+        raise ConfigError(
+            f"template {template!r} can't be filled: ${{{name}}} is none of its parameters",
+            why="the catalog is not consistent with itself",
+            fix="publish it again: pulumi up",
+        )
+    return texts[name]

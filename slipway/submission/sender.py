@@ -1,0 +1,228 @@
+"""Sending exactly one job through an API that has no idempotency key and whose lists may lag.
+
+A request is written down, then sent once. It is sent again only after an answer that proves it was not accepted. When
+the answer is lost it is looked up by its label for a while; when that finds nothing, the person is told that it is
+unknown, and how to go on. Doing it again with the same request id first looks, in the journal and at the service;
+should two jobs be made all the same, the claim of their launchers lets only one run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from slipway.cloud.failures import CloudError, Exhausted, NotFound, Unreachable
+from slipway.cloud.resources import CustomJob
+from slipway.cloud.storage import Location, Storage
+from slipway.cloud.vertex import Vertex
+from slipway.errors import AnswerUnknown, ResourceError
+from slipway.labels import REQUEST_LABEL, STACK_LABEL
+from slipway.submission.journal import EntryState, JournalEntry, SubmissionJournal
+from slipway.submission.request import Request, same
+from slipway.timing import Clock
+
+QUOTA_TOO_SMALL = "exceed quota limits"
+"""In a 429: the limit is below what one job needs, so that no waiting helps."""
+_NOTED_WITHIN = 2.0
+"""Seconds between the time that is written down, in whole seconds, and the sending."""
+
+
+@dataclass(frozen=True)
+class RetryPolicy:
+    """Waits in seconds. ``look_for`` bounds the search after a lost answer, ``resend_for`` the sending again.
+
+    ``judge_every``: how often a submission whose wait ran out looks whether another offer can run. ``service_late``:
+    what the service may take to end a job whose wait it keeps itself.
+    """
+
+    look_for: float = 60.0
+    look_every: float = 2.0
+    resend_for: float = 120.0
+    resend_unreachable: int = 3
+    first_wait: float = 1.0
+    longest_wait: float = 30.0
+    judge_every: float = 60.0
+    service_late: float = 300.0
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """``fresh`` is False for a job that an earlier attempt made. ``copies`` are other jobs of the same request."""
+
+    job: CustomJob
+    fresh: bool
+    copies: tuple[str, ...] = ()
+
+
+class Sender:
+    """``tell`` gets one line for whatever takes a while."""
+
+    def __init__(
+        self,
+        vertex: Vertex,
+        storage: Storage,
+        journal: SubmissionJournal,
+        tell: Callable[[str], None],
+        policy: RetryPolicy | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        self._vertex, self._storage, self._journal, self._tell = vertex, storage, journal, tell
+        self._policy = policy or RetryPolicy()
+        self._clock = clock or Clock()
+        self._begun: set[str] = set()
+        self._noted_at = 0.0
+
+    def look_up(self, request: Request) -> list[CustomJob]:
+        """The jobs of this stack that carry the request's label, oldest first."""
+        wanted = {STACK_LABEL: request.stack, REQUEST_LABEL: request.id}
+        condition = " AND ".join(f'labels.{key}="{value}"' for key, value in wanted.items())
+        jobs = list(self._vertex.jobs(request.kind, condition))
+        return sorted(jobs, key=lambda job: (job.create_time or datetime.max.replace(tzinfo=UTC), job.name))
+
+    def begin(self, request: Request, *, repeated: bool) -> Attempt | None:
+        """Writes the request down, unless an earlier attempt made its job, which is the answer then.
+
+        ``repeated``: somebody chose the id, so it may have been used before; it is looked up in the journal and at the
+        service. Raises ConfigError when it was used for something else, ResourceError when its job was deleted since.
+        """
+        sent = self._earlier(request) if repeated else None
+        if sent is None:
+            self._note(request, EntryState.SENDING)
+            self._begun.add(request.id)
+        return sent
+
+    def withdraw(self, request: Request) -> None:
+        """It is not sent after all. What an earlier attempt wrote down stays."""
+        if request.id in self._begun:
+            self._note(request, EntryState.REFUSED)
+
+    def send(self, request: Request) -> Attempt:
+        """Sends what was begun, and answers with the job.
+
+        Raises AnswerUnknown when nobody can tell whether it was accepted, CloudError when it was refused.
+        """
+        try:
+            return self._sent(request)
+        except KeyboardInterrupt as problem:
+            raise self._unknown(request, None) from problem
+
+    def _earlier(self, request: Request) -> Attempt | None:
+        entry = self._journal.read(request.id)
+        if entry and entry.state is EntryState.ACCEPTED:
+            try:
+                job = self._vertex.job(entry.job)
+            except NotFound as problem:
+                raise ResourceError(
+                    f"request {request.id} was submitted before, and its job is gone",
+                    why=f"{entry.job} was accepted {entry.when} and has been deleted since",
+                    fix="use another --request-id to run it again",
+                ) from problem
+            return Attempt(same(request, job), fresh=False)
+        if entry and entry.state is EntryState.SENDING:
+            self._tell(f"request {request.id} was being sent at {entry.when}; looking for its job")
+            age = (self._clock.now() - datetime.fromisoformat(entry.when)).total_seconds() - _NOTED_WITHIN
+            return self._search(request, self._policy.look_for - max(age, 0.0))
+        found = self.look_up(request)
+        return self._chosen(request, found) if found else None
+
+    def _sent(self, request: Request) -> Attempt:
+        try:
+            job = self._post(request)
+        except CloudError as problem:
+            if problem.not_accepted:
+                self._note(request, EntryState.REFUSED)
+                raise
+            self._tell(f"{problem.why}; looking whether the job was made")
+            found = self._search(request, self._policy.look_for)
+            if not found:
+                raise self._unknown(request, problem) from problem
+            return replace(found, fresh=True)
+        self._note(request, EntryState.ACCEPTED, job.name)
+        return Attempt(job, fresh=True)
+
+    def _post(self, request: Request) -> CustomJob:
+        begin = self._clock.monotonic()
+        wait, unreachable = self._policy.first_wait, 0
+        while True:
+            if self._clock.monotonic() - self._noted_at > _NOTED_WITHIN / 2:
+                self._note(request, EntryState.SENDING)  # How long a list may hide its job is counted from here.
+            try:
+                return self._vertex.create(request.kind, request.body)
+            except CloudError as problem:
+                unreachable += isinstance(problem, Unreachable)
+                if not _worth_again(problem) or unreachable >= self._policy.resend_unreachable:
+                    raise
+                asked = problem.answer.retry_after if problem.answer else None
+                wait = min(self._policy.longest_wait, max(wait, asked or 0.0))
+                if self._clock.monotonic() - begin + wait > self._policy.resend_for:
+                    raise
+                self._tell(f"not accepted yet: {problem.message}; again in {wait:.0f} s")
+                self._clock.sleep(wait)
+                wait *= 2
+
+    def _search(self, request: Request, policy: float) -> Attempt | None:
+        """Looks for ``policy`` seconds and at least once, because a list may lag behind an answer.
+
+        None means that it is not there; a list that can't be read at the end means nothing, and raises.
+        """
+        end = self._clock.monotonic() + policy
+        while True:
+            failed: CloudError | None = None
+            found: list[CustomJob] = []
+            try:
+                found = self.look_up(request)
+            except CloudError as problem:
+                self._tell(f"could not look: {problem.why}")
+                failed = problem
+            if found:
+                return self._chosen(request, found)
+            left = end - self._clock.monotonic()
+            if left <= 0:
+                if failed:
+                    raise self._unknown(request, failed) from failed
+                return None
+            self._clock.sleep(min(self._policy.look_every, left))
+
+    def _chosen(self, request: Request, found: list[CustomJob]) -> Attempt:
+        job = found[0] if len(found) == 1 else self._claimant(request, found)
+        copies = tuple(one.id for one in found if one is not job)
+        self._note(request, EntryState.ACCEPTED, job.name)
+        return Attempt(same(request, job), fresh=False, copies=copies)
+
+    def _claimant(self, request: Request, found: list[CustomJob]) -> CustomJob:
+        """Of several jobs the one whose launcher has the claim; the oldest while that can't be told."""
+        if not request.claim:
+            return found[0]
+        try:
+            holder = self._storage.read(Location.parse(request.claim)).decode(errors="replace").strip()
+        except CloudError:
+            return found[0]
+        number = holder.rsplit("/", 1)[-1]
+        return next((job for job in found if number in (job.id, job.backing.rsplit("/", 1)[-1])), found[0])
+
+    def _note(self, request: Request, state: EntryState, job: str = "") -> None:
+        when, self._noted_at = self._clock.now().isoformat(timespec="seconds"), self._clock.monotonic()
+        entry = JournalEntry(request.id, request.template, state, when, job, request.body)
+        # Only what was about to be sent must survive a power cut; the rest can be looked up again.
+        self._journal.write(entry, durable=state is EntryState.SENDING)
+
+    def _unknown(self, request: Request, problem: CloudError | None) -> AnswerUnknown:
+        safe = (
+            "(looks again first; should two jobs be made, only one of them runs)"
+            if request.claim
+            else "(looks again first; this template has no launcher, so a job that shows up late would run as well)"
+        )
+        return AnswerUnknown(
+            f"sent, but whether {request.body.get('displayName', 'the job')} was accepted is unknown",
+            why=(problem.why if problem else "interrupted while sending")
+            + f"; no job of request {request.id} is listed",
+            fix=f"to see:    slipway jobs list\nto go on:  {request.again}   {safe}",
+        )
+
+
+def _worth_again(problem: CloudError) -> bool:
+    """Not accepted, and for a reason that passes: a rate limit, a busy service, a refused connection."""
+    if isinstance(problem, Exhausted):
+        return QUOTA_TOO_SMALL not in problem.message
+    return isinstance(problem, Unreachable) or (problem.status == 503 and problem.not_accepted)

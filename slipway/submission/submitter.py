@@ -1,0 +1,203 @@
+"""One submission from its request to its job: preflight, choosing a candidate, sending, and falling back while it
+waits."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from slipway.cloud.connection import Connection
+from slipway.cloud.failures import CloudError
+from slipway.cloud.resources import CustomJob
+from slipway.labels import capacity_type_label
+from slipway.submission.candidates import Candidate, PreparedSubmission
+from slipway.submission.choice import Choice, choose
+from slipway.submission.claim import Claim, ClaimStore
+from slipway.submission.fallback import attempt_id
+from slipway.submission.fallback_loop import FallbackDisplay, FallbackLoop
+from slipway.submission.journal import SubmissionJournal
+from slipway.submission.preflight import Preflight
+from slipway.submission.request import Request
+from slipway.submission.sender import Attempt, RetryPolicy, Sender
+from slipway.timing import Clock
+
+
+@dataclass(frozen=True)
+class SubmissionResult:
+    """``candidate`` is what the job was sent by, None where the catalog does not list that any more. ``request`` is the
+    attempt's. ``choice`` is None for a job that an earlier attempt made: nothing was chosen this time.
+    """
+
+    request: Request
+    attempt: Attempt
+    candidate: Candidate | None
+    choice: Choice | None
+
+
+class SubmissionDisplay(FallbackDisplay, Protocol):
+    """Where a submission tells what it does."""
+
+    def chosen(self, prepared: PreparedSubmission, choice: Choice) -> None: ...
+
+    def sent(self, submitted: SubmissionResult) -> None: ...
+
+
+class Submitter:
+    """``hurried`` reads what verdicts would like to know, with less policy than the rest."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        hurried: Connection,
+        journal: SubmissionJournal,
+        show: SubmissionDisplay,
+        policy: RetryPolicy | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        self._connection, self._hurried = connection, hurried
+        self._journal, self._show = journal, show
+        self._policy, self._clock = policy or RetryPolicy(), clock or Clock()
+
+    def submit(self, prepared: PreparedSubmission, request_id: str, again: str, *, repeated: bool) -> SubmissionResult:
+        """Exactly one job. ``repeated``: the id may have been used before. ``again`` is the command that goes on.
+
+        With a wait planned for its candidate it stays until the job starts, or moves it on. Raises ConfigError for an
+        id that was used for something else, PolicyError when no candidate can run, AnswerUnknown, Cancelled for a job
+        that began while it was being given up, and CloudError.
+        """
+        with self._journal.held(request_id):
+            number, first = 0, 0
+            while True:
+                found = self._send(prepared, attempt_id(request_id, number), first, again, repeated)
+                if found is not None:
+                    submitted, claim = found
+                    place = _place(prepared, submitted)
+                    settled, moved = self._wait_or_fall_back(prepared, submitted, claim, place)
+                    if not moved:
+                        return settled
+                    self._end_run(prepared, settled.attempt.job)
+                    first = min(place + 1, len(prepared.candidates) - 1)
+                number += 1
+
+    def _send(
+        self, prepared: PreparedSubmission, id_: str, first: int, again: str, repeated: bool
+    ) -> tuple[SubmissionResult, Claim] | None:
+        """The job of this sending by one of the candidates from ``first`` on, or the one that was made before.
+
+        None when it was given up before, and no list shows its job: one that showed up now would not run.
+        """
+        catalog, candidates = prepared.catalog, prepared.candidates[first:]
+        vertex = self._connection.vertex(catalog.project, catalog.region)
+        sender = Sender(vertex, self._connection.storage, self._journal, self._show.note, self._policy, self._clock)
+        likely = next((candidate for candidate in candidates if candidate.offer.available), candidates[0])
+        request = self._request(prepared, likely, id_, again)
+        with ThreadPoolExecutor(8, thread_name_prefix="preflight") as threads:
+            claimed = threads.submit(self._claim, prepared, request, repeated)
+            beginning = threads.submit(sender.begin, request, repeated=repeated)
+            try:
+                preflight = Preflight(
+                    self._hurried, catalog, candidates, self._clock.now(), threads, prepared.template.name
+                )
+                earlier, claim = beginning.result(), claimed.result()
+                if earlier:
+                    return self._shown(
+                        SubmissionResult(request, earlier, _candidate(prepared, earlier.job), None)
+                    ), claim
+                if claim is Claim.GIVEN_UP:
+                    sender.withdraw(request)
+                    return None
+                choice = choose(
+                    prepared.template.name,
+                    preflight.judge(replace(prepared, candidates=candidates), id_),
+                    settle=first > 0,
+                )
+                candidate = choice.taken.candidate
+                if candidate is not likely:
+                    request = self._request(prepared, candidate, id_, again)
+                    sender.begin(request, repeated=False)
+                self._show.chosen(prepared, choice)
+            except BaseException:
+                sender.withdraw(request)
+                raise
+        try:
+            self._create_run(prepared, request)
+        except BaseException:
+            sender.withdraw(request)
+            raise
+        return self._shown(SubmissionResult(request, sender.send(request), candidate, choice)), claim
+
+    def _create_run(self, prepared: PreparedSubmission, request: Request) -> None:
+        """Makes the run of an experiment that the job is to belong to. Raises CloudError."""
+        if "experimentRun" in request.kind.spec_of(request.body):
+            from slipway.submission.experiment_run import create_run
+
+            create_run(self._connection.metadata(prepared.catalog.region), request)
+
+    def _end_run(self, prepared: PreparedSubmission, job: CustomJob) -> None:
+        """A job that was given up ends its run, whose name nobody uses again."""
+        if job.experiment_run:
+            from slipway.submission.experiment_run import end_run
+
+            given_up = replace(job, state="JOB_STATE_CANCELLED")
+            if problem := end_run(self._connection.metadata(prepared.catalog.region), given_up):
+                self._show.note(problem)
+
+    def _shown(self, submitted: SubmissionResult) -> SubmissionResult:
+        self._show.sent(submitted)
+        return submitted
+
+    def _request(self, prepared: PreparedSubmission, candidate: Candidate, id_: str, again: str) -> Request:
+        body = prepared.body(candidate, id_)
+        return Request(id_, prepared.catalog.stack, prepared.template.name, body, again, prepared.kind)
+
+    def _claim(self, prepared: PreparedSubmission, request: Request, repeated: bool) -> Claim:
+        """Who has the claim of an id that may have been used before.
+
+        Where nothing can be given up, not being able to tell is no reason to stop.
+        """
+        if not repeated:
+            return Claim.FREE
+        try:
+            return ClaimStore(self._connection.storage, prepared.catalog.work_bucket).read(request)
+        except CloudError:
+            if prepared.moves:
+                raise
+            return Claim.FREE
+
+    def _wait_or_fall_back(
+        self, prepared: PreparedSubmission, submitted: SubmissionResult, claim: Claim, place: int
+    ) -> tuple[SubmissionResult, bool]:
+        """Stays with the job where it may be moved on, or was being moved; the second says that it was given up."""
+        later, candidate = prepared.candidates[place + 1 :], submitted.candidate
+        if candidate is None or not later or (candidate.wait is None and claim is not Claim.GIVEN_UP):
+            return submitted, False
+        loop = FallbackLoop(
+            self._connection,
+            self._hurried,
+            prepared,
+            submitted.request,
+            candidate,
+            later,
+            self._show,
+            self._policy,
+            self._clock,
+        )
+        attempt, moved = loop.run(submitted.attempt, claim)
+        return replace(submitted, attempt=attempt), moved
+
+
+def _candidate(prepared: PreparedSubmission, job: CustomJob) -> Candidate | None:
+    """The candidate that an earlier job was sent by."""
+    for candidate in prepared.candidates:
+        cluster = prepared.catalog.clusters[candidate.offer.cluster].id if candidate.offer.cluster else ""
+        if capacity_type_label(job.labels) == candidate.offer.capacity_type and cluster == job.persistent_resource_id:
+            return candidate
+    return None
+
+
+def _place(prepared: PreparedSubmission, submitted: SubmissionResult) -> int:
+    """Where its candidate stands in the order; the last place for one that is not there."""
+    if submitted.candidate is None:
+        return len(prepared.candidates) - 1
+    return prepared.candidates.index(submitted.candidate)

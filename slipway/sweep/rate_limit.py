@@ -1,0 +1,86 @@
+"""How fast a sweep may send: the service's submissions a minute and region, which all who submit there share. Pure.
+
+The service counts over the last minute. A request is counted at some moment between its sending and its answer, so a
+minute after the answer it surely counts no more: sending then uses the whole rate and is not refused. A refusal means
+that others send too: then as much is left to them as they have evidently taken, and taken back step by step.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+
+SUBMISSIONS_PER_MINUTE = 60
+"""What the service permits a project in a region (its documented quota)."""
+
+WINDOW = 60.0
+_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 15.0
+_GROWTH_EVERY = 5.0
+_MARGIN = 0.05
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What sending takes, in seconds, when nobody else submits in the region meanwhile."""
+
+    seconds: float
+
+    @classmethod
+    def of(cls, count: int, per_minute: int) -> Estimate:
+        """``per_minute`` 0 is no limit."""
+        return cls(0.0 if per_minute <= 0 or count <= 0 else (count - 1) // per_minute * WINDOW)
+
+
+class RateLimiter:
+    """Times are of a monotonic clock, in seconds. Not to be shared by threads."""
+
+    def __init__(self, per_minute: int = SUBMISSIONS_PER_MINUTE) -> None:
+        self._limit, self._allowed = per_minute, float(per_minute)
+        self._flying = 0
+        self._counted: deque[float] = deque()
+        self._paused_until, self._pause, self._grown_at = 0.0, _FIRST_PAUSE, 0.0
+
+    def wait(self, now: float) -> float:
+        """Seconds until the next request may be sent; 0 for now. Infinite while only an answer can tell."""
+        if now < self._paused_until:
+            return self._paused_until - now
+        if self._limit <= 0:
+            return 0.0
+        self._forget(now)
+        if self._allowed < self._limit and now - self._grown_at >= _GROWTH_EVERY:
+            self._allowed, self._grown_at = min(self._limit, self._allowed * 1.1 + 1), now
+        if self._flying + len(self._counted) < int(self._allowed):
+            return 0.0
+        if self._allowed < self._limit:
+            return _GROWTH_EVERY - (now - self._grown_at)
+        return self._counted[0] + WINDOW + _MARGIN - now if self._counted else float("inf")
+
+    def sent(self) -> None:
+        self._flying += 1
+
+    def answered(self, now: float) -> None:
+        """The request was counted, or may have been: also when its answer was lost."""
+        self._flying -= 1
+        self._counted.append(now)
+        self._pause = _FIRST_PAUSE
+
+    def refused(self, now: float, retry_after: float | None) -> None:
+        """It was over the rate: not counted, and to be sent again later."""
+        self._flying -= 1
+        self._forget(now)
+        if now >= self._paused_until:  # Those that flew beside it are no further news.
+            self._paused_until = now + max(retry_after or 0.0, self._pause)
+            self._pause = min(_LONGEST_PAUSE, self._pause * 2)
+            if self._limit > 0:
+                self._allowed, self._grown_at = float(max(1, min(self._allowed, len(self._counted)))), now
+
+    def held(self, now: float, retry_after: float | None) -> None:
+        """The service could not be asked: not counted, and no news about the rate."""
+        self._flying -= 1
+        if now >= self._paused_until:
+            self._paused_until = now + max(retry_after or 0.0, self._pause)
+            self._pause = min(_LONGEST_PAUSE, self._pause * 2)
+
+    def _forget(self, now: float) -> None:
+        while self._counted and self._counted[0] + WINDOW + _MARGIN <= now:
+            self._counted.popleft()

@@ -1,0 +1,152 @@
+"""A sweep's journal: one file to which each step is appended, so that a kill at any moment forgets nothing it needs.
+
+The first line says what the sweep is; it is on the disk before anything is sent. A line is handed to the system before
+its request is sent, which survives a kill; a power cut may lose the last second of lines. That is enough: request ids
+follow from the sweep's id, and going on looks at the service first.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from slipway.errors import ConfigError, SlipwayError
+from slipway.sweep.runs import Run, SendState
+
+
+@dataclass(frozen=True)
+class SweepHeader:
+    """What a sweep is. ``digest`` covers template, points and flags; ``commit`` is the catalog's when it began, with
+    a + where there was more than it."""
+
+    sweep: str
+    template: str
+    digest: str
+    count: int
+    commit: str
+    when: str
+
+
+class SweepJournal:
+    """Held by one process at a time; the kernel lets go of it when the holder dies. Use as a context.
+
+    ``commit`` is the catalog's when the sweep began.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._stream: IO[str] | None = None
+        self._synced = True
+        self.commit = ""
+        self.jobs: dict[Run, str] = {}
+        self.open: dict[Run, float] = {}
+
+    def begin(self, head: SweepHeader) -> None:
+        """Opens or goes on. Raises ConfigError when the id was used for another sweep, SlipwayError for the disk."""
+        try:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            stream = self._file.open("a+", encoding="utf-8")
+            self._stream = stream
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lines = self._lines(stream)
+        except BlockingIOError as problem:
+            raise SlipwayError(
+                f"sweep {head.sweep} is being sent by another process",
+                why=f"it holds {self._file}",
+                fix="wait for it, or end it and run the same command again",
+            ) from problem
+        except (OSError, ValueError) as problem:
+            raise self._failed(problem) from problem
+        self.commit = head.commit
+        if not lines:
+            self._append({"schema": 1, **asdict(head)})
+            self.sync()
+            return
+        if not all(isinstance(line, dict) for line in lines):
+            raise self._failed(ValueError("a line is no object"))
+        self._same(lines[0], head)
+        self.commit = str(lines[0].get("commit", ""))
+        for line in lines[1:]:
+            self._replay(line)
+
+    def write(self, run: Run, fate: SendState, when: float, job: str = "") -> None:
+        """``when`` in seconds of the wall clock. Raises SlipwayError when the disk does not take it."""
+        self._append(
+            {"i": run.index, "a": run.attempt, "s": fate.value, "t": round(when, 1), **({"j": job} if job else {})}
+        )
+        self._settle(run, fate, when, job)
+
+    def sync(self) -> None:
+        """To the disk, if anything is new."""
+        if self._stream is not None and not self._synced:
+            try:
+                os.fsync(self._stream.fileno())
+            except OSError as problem:
+                raise self._failed(problem) from problem
+            self._synced = True
+
+    def __enter__(self) -> SweepJournal:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._stream is not None:
+            try:
+                self.sync()
+            finally:
+                with contextlib.suppress(OSError):  # What a full disk did not take has been raised when it was written.
+                    self._stream.close()
+                self._stream = None
+
+    def _append(self, line: Mapping[str, Any]) -> None:
+        assert self._stream is not None, "begin() comes first"
+        try:
+            self._stream.write(json.dumps(line, separators=(",", ":")) + "\n")
+            self._stream.flush()
+        except OSError as problem:
+            raise self._failed(problem) from problem
+        self._synced = False
+
+    def _lines(self, stream: IO[str]) -> list[dict[str, Any]]:
+        """All whole lines; one that a kill tore is cut off."""
+        stream.seek(0)
+        text = stream.read()
+        whole = text[: text.rfind("\n") + 1]
+        if whole != text:
+            os.truncate(stream.fileno(), len(whole.encode()))
+        return [json.loads(line) for line in whole.splitlines()]
+
+    def _same(self, line: Mapping[str, Any], head: SweepHeader) -> None:
+        if line.get("digest") != head.digest:
+            raise ConfigError(
+                f"sweep {head.sweep} was begun with other runs",
+                why=f"{line.get('count')} of {line.get('template')}, begun {line.get('when')} ({self._file})",
+                fix="name this one differently: --request-id NAME",
+            )
+
+    def _replay(self, line: Mapping[str, Any]) -> None:
+        try:
+            run = Run(int(line["i"]), int(line["a"]))
+            self._settle(run, SendState(line["s"]), float(line["t"]), str(line.get("j", "")))
+        except (KeyError, ValueError, TypeError) as problem:
+            raise self._failed(problem) from problem
+
+    def _settle(self, run: Run, fate: SendState, when: float, job: str) -> None:
+        self.open.pop(run, None)
+        if fate is SendState.SENDING:
+            self.open[run] = when
+        elif fate is SendState.ACCEPTED:
+            self.jobs[run] = job
+
+    def _failed(self, problem: Exception) -> SlipwayError:
+        why = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)
+        return SlipwayError(
+            "the sweep's journal can't be used, and nothing is sent that is not written down",
+            why=f"{self._file}: {why}",
+            fix="make room or make the file readable and writable, then run the same command again",
+        )

@@ -1,0 +1,247 @@
+"""Sends the runs of a sweep: many at once, no faster than is permitted, each until it is known to be accepted.
+
+One thread decides and writes the journal; the others only wait for answers. A run whose answer was lost is looked for
+among the sweep's jobs. When it does not show up in time it is sent again under the same request id where a launcher's
+claim keeps a copy from running, and is reported as unknown where nothing would, unless somebody insists.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from dataclasses import dataclass, field
+
+from slipway.cloud.failures import CloudError, Denied, Exhausted, NotFound, Unauthenticated, Unreachable
+from slipway.cloud.resources import CustomJob
+from slipway.errors import SlipwayError
+from slipway.submission.request import Request
+from slipway.submission.sender import QUOTA_TOO_SMALL, RetryPolicy
+from slipway.sweep.rate_limit import RateLimiter
+from slipway.sweep.runs import Run, SendState
+from slipway.sweep.service import SweepService
+from slipway.sweep.sweep_journal import SweepJournal
+from slipway.timing import Clock
+
+_REFUSALS_IN_A_ROW = 10
+_RESENDS = 5
+_SYNC_EVERY = 1.0
+_LONGEST_TURN = 0.25
+_SECONDS_PER_CALL = 0.25
+"""Looking costs calls, of which the service takes 600 a minute from everybody: at most 240 of them are ours."""
+
+
+@dataclass
+class PendingRun:
+    """A run on its way. ``lost_at``: since when its answer is missed, on the monotonic clock.
+
+    ``insisted``: somebody asks to send it again, though it may be on its way and nothing would keep it from running.
+    """
+
+    run: Run
+    lost_at: float = 0.0
+    sent: int = 0
+    insisted: bool = False
+
+
+@dataclass(frozen=True)
+class SendingResult:
+    """What came of it: accepted now, refused with the service's words, and those of which nobody knows."""
+
+    accepted: Mapping[Run, str]
+    refused: Mapping[Run, CloudError]
+    unknown: tuple[Run, ...]
+    stopped: SlipwayError | None = None
+    interrupted: bool = False
+
+
+@dataclass
+class SendingProgress:
+    """``before`` of ``total`` runs were accepted earlier, ``now`` since. ``limited``: times a rate limit was met."""
+
+    total: int
+    before: int = 0
+    now: int = 0
+    flying: int = 0
+    missed: int = 0
+    refused: int = 0
+    limited: int = 0
+
+    @property
+    def done(self) -> int:
+        return self.before + self.now
+
+
+@dataclass
+class SweepSender:
+    """``request`` makes a run's request. ``tell`` gets the progress after every change."""
+
+    post: SweepService
+    request: Callable[[Run], Request]
+    journal: SweepJournal
+    pace: RateLimiter
+    threads: Executor
+    width: int
+    tell: Callable[[SendingProgress], None]
+    policy: RetryPolicy = field(default_factory=RetryPolicy)
+    clock: Clock = field(default_factory=Clock)
+
+    def __post_init__(self) -> None:
+        self._todo: deque[PendingRun] = deque()
+        self._flying: dict[Future[CustomJob], PendingRun] = {}
+        self._missed: dict[str, PendingRun] = {}
+        self._looking: Future[tuple[Mapping[str, str], int]] | None = None
+        self._look_began = self._look_at = self._synced_at = 0.0
+        self._accepted: dict[Run, str] = {}
+        self._refused: dict[Run, CloudError] = {}
+        self._unknown: list[Run] = []
+        self._in_a_row = 0
+        self._good_at = 0.0
+        self._stopped: SlipwayError | None = None
+
+    def deliver(
+        self, send: Iterable[Run], look: Mapping[Run, float], progress: SendingProgress, *, insist: bool = False
+    ) -> SendingResult:
+        """All of ``send``, and those of ``look`` (by when they were sent, wall clock) that are not found.
+
+        ``insist``: send those once more also where no launcher's claim lets only one of two jobs run.
+        """
+        now, wall = self.clock.monotonic(), self.clock.now().timestamp()
+        self._todo.extend(PendingRun(run) for run in send)
+        for run, when in look.items():
+            self._missed[self.request(run).id] = PendingRun(run, lost_at=now - max(0.0, wall - when), insisted=insist)
+        self._good_at = self._synced_at = now
+        interrupted = False
+        try:
+            while self._left:
+                self._turn(progress)
+        except KeyboardInterrupt:
+            interrupted = True
+            self._todo.clear()
+            self._missed.clear()
+            while self._flying:
+                self._land(progress, wait_for=_LONGEST_TURN)
+        finally:
+            self.journal.sync()
+        return SendingResult(self._accepted, self._refused, tuple(self._unknown), self._stopped, interrupted)
+
+    @property
+    def _left(self) -> bool:
+        if self._stopped:
+            return bool(self._flying)
+        return bool(self._todo or self._flying or self._missed)
+
+    def _turn(self, progress: SendingProgress) -> None:
+        now = self.clock.monotonic()
+        while self._todo and not self._stopped and len(self._flying) < self.width and self.pace.wait(now) <= 0:
+            self._send(self._todo.popleft())
+        self._look(now)
+        rest = _LONGEST_TURN
+        if self._todo and len(self._flying) < self.width:
+            rest = min(rest, self.pace.wait(now))
+        self._land(progress, wait_for=rest)
+        if now - self._synced_at >= _SYNC_EVERY:
+            self.journal.sync()
+            self._synced_at = now
+
+    def _send(self, pending: PendingRun) -> None:
+        request = self.request(pending.run)
+        self.journal.write(pending.run, SendState.SENDING, self.clock.now().timestamp())
+        pending.sent += 1
+        self.pace.sent()
+        self._flying[self.threads.submit(self.post.create, request)] = pending
+
+    def _land(self, progress: SendingProgress, *, wait_for: float) -> None:
+        """Takes the answers that have come, after at most so many seconds."""
+        futures: set[Future[object]] = set(self._flying)  # type: ignore[arg-type]
+        if self._looking is not None:
+            futures.add(self._looking)  # type: ignore[arg-type]
+        if futures:
+            wait(futures, timeout=wait_for, return_when=FIRST_COMPLETED)
+        else:
+            self.clock.sleep(wait_for)
+        for future in [one for one in self._flying if one.done()]:
+            self._answered(self._flying.pop(future), future, progress)
+        if self._looking is not None and self._looking.done():
+            self._looked(self._looking)
+            self._looking = None
+        progress.now = len(self._accepted)
+        progress.flying, progress.missed = len(self._flying), len(self._missed)
+        progress.refused = len(self._refused)
+        self.tell(progress)
+
+    def _answered(self, pending: PendingRun, future: Future[CustomJob], progress: SendingProgress) -> None:
+        now = self.clock.monotonic()
+        try:
+            job = future.result()
+        except CloudError as problem:
+            self._problem(pending, problem, now, progress)
+            return
+        self.pace.answered(now)
+        self._keep(pending.run, job.name, now)
+
+    def _keep(self, run: Run, job: str, now: float) -> None:
+        self._good_at, self._in_a_row = now, 0
+        self._accepted[run] = job
+        self.journal.write(run, SendState.ACCEPTED, self.clock.now().timestamp(), job)
+
+    def _problem(self, pending: PendingRun, problem: CloudError, now: float, progress: SendingProgress) -> None:
+        if isinstance(problem, Exhausted) and QUOTA_TOO_SMALL not in problem.message:
+            progress.limited += 1
+            self.pace.refused(now, problem.answer.retry_after if problem.answer else None)
+            self._back(pending)
+        elif isinstance(problem, Unreachable) or (problem.status == 503 and problem.not_accepted):
+            self.pace.held(now, problem.answer.retry_after if problem.answer else None)
+            self._back(pending)
+            if now - self._good_at > self.policy.resend_for:
+                self._stopped = problem
+        elif isinstance(problem, Unauthenticated | Denied | NotFound):
+            self.pace.answered(now)
+            self._back(pending)
+            self._stopped = problem
+        elif problem.not_accepted:
+            self.pace.answered(now)
+            self._refused[pending.run] = problem
+            self.journal.write(pending.run, SendState.REFUSED, self.clock.now().timestamp())
+            self._in_a_row += 1
+            if self._in_a_row >= _REFUSALS_IN_A_ROW:
+                self._stopped = problem
+        else:
+            self.pace.answered(now)
+            pending.lost_at = now
+            self._missed[self.request(pending.run).id] = pending
+            self._look_at = min(self._look_at, now + self.policy.look_every)
+
+    def _back(self, pending: PendingRun) -> None:
+        """It was not accepted, and is sent again later."""
+        self.journal.write(pending.run, SendState.BACK, self.clock.now().timestamp())
+        self._todo.appendleft(pending)
+
+    def _look(self, now: float) -> None:
+        if self._missed and self._looking is None and now >= self._look_at and not self._stopped:
+            requests = [self.request(pending.run) for pending in self._missed.values()]
+            self._look_began = now
+            self._looking = self.threads.submit(self.post.look, requests)
+
+    def _looked(self, future: Future[tuple[Mapping[str, str], int]]) -> None:
+        now = self.clock.monotonic()
+        try:
+            found, calls = future.result()
+        except (Unauthenticated, Denied) as problem:
+            self._stopped = problem
+            return
+        except CloudError:
+            self._look_at = now + self.policy.look_every
+            return
+        self._look_at = now + max(self.policy.look_every, calls * _SECONDS_PER_CALL)
+        for id_, pending in list(self._missed.items()):
+            if id_ in found:
+                del self._missed[id_]
+                self._keep(pending.run, found[id_], now)
+            elif self._look_began - pending.lost_at >= self.policy.look_for:
+                del self._missed[id_]
+                if pending.insisted or (self.request(pending.run).claim and pending.sent <= _RESENDS):
+                    pending.insisted = False
+                    self._todo.append(pending)
+                else:
+                    self._unknown.append(pending.run)

@@ -1,0 +1,168 @@
+"""Which resource pool each worker pool of a job takes: Vertex AI takes a job only where the two are equal field by
+field, and no pool may be asked for more than it can have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import log2
+
+from slipway.cluster import ClusterSpec, PoolSpec
+from slipway.machines import machine
+from slipway.template.worker_pool import WorkerPool
+
+
+@dataclass(frozen=True)
+class FieldComparison:
+    """One field of a worker pool beside the same field of a resource pool."""
+
+    field: str
+    needs: str
+    has: str
+    fits: bool
+
+
+@dataclass(frozen=True)
+class PoolMismatch:
+    """A worker pool and the resource pool (`cluster/pool`) that comes nearest to it."""
+
+    role: str
+    nearest: str
+    fields: tuple[FieldComparison, ...]
+
+    @property
+    def differences(self) -> int:
+        return sum(not item.fits for item in self.fields)
+
+    def side_by_side(self) -> Iterator[str]:
+        """All fields in two columns, those that differ marked."""
+        wide = max(len(self.role) + 12, *(len(item.needs) for item in self.fields))
+        yield f"{'':17}{f'worker pool {self.role}':<{wide}}  nearest pool {self.nearest}"
+        for item in self.fields:
+            mark = "" if item.fits else "   ← differs"
+            yield f"{item.field:<17}{item.needs:<{wide}}  {item.has}{mark}"
+
+    def __str__(self) -> str:
+        """`workers needs machine a3-highgpu-8g, nearest pool cpu/workers has n1-standard-8`"""
+        rows = [f"{item.field} {item.needs}, nearest pool {self.nearest} has {item.has}" for item in self.fields]
+        return f"{self.role} needs " + "; ".join(
+            row for row, item in zip(rows, self.fields, strict=True) if not item.fits
+        )
+
+
+def compare(worker: WorkerPool, network: str | None, cluster: ClusterSpec, pool: PoolSpec) -> PoolMismatch:
+    """`network` is the one that the template insists on; without it a job takes the cluster's."""
+    shape = worker.shape
+    rows = [
+        ("machine", shape.type, pool.machine_type),
+        (
+            "accelerator",
+            _accelerators(shape.accelerator, shape.accelerator_count),
+            _accelerators(pool.accelerator_type, pool.accelerator_count),
+        ),
+        ("disk", str(worker.disk), str(pool.disk)),
+        (
+            "service account",
+            "custom",
+            "custom" if cluster.custom_service_account else "none (serviceAccount.custom: false)",
+        ),
+    ]
+    if network is not None:
+        rows.append(("network", network, cluster.network or "none"))
+    fields = tuple(FieldComparison(name, needs, has, needs == has) for name, needs, has in rows)
+    return PoolMismatch(worker.role, f"{cluster.name}/{pool.name}", fields)
+
+
+def distance(worker: WorkerPool, pool: PoolSpec) -> float:
+    """How much would have to change: machine, its size, and accelerator most, then their number, then the disk."""
+    shape = worker.shape
+    found = 0.0
+    if (shape.accelerator, shape.accelerator_count) != (pool.accelerator_type, pool.accelerator_count):
+        found += 2 if shape.accelerator != pool.accelerator_type else 1.5
+    if shape.type != pool.machine_type:
+        other = machine(pool.machine_type, *_attached(pool))
+        found += (2 if shape.family == other.family else 3) + abs(log2(shape.vcpus / other.vcpus)) / 10
+    if worker.disk != pool.disk:
+        found += 1
+    return found
+
+
+def _attached(pool: PoolSpec) -> tuple[str, int] | tuple[None, None]:
+    return (pool.accelerator_type, pool.accelerator_count) if pool.accelerator_type else (None, None)
+
+
+def _accelerators(kind: str | None, count: int) -> str:
+    return f"{kind} × {count}" if kind else "none"
+
+
+@dataclass(frozen=True)
+class WorkerPoolDemand:
+    """A worker pool and the machines it takes at once, of all trials together."""
+
+    worker: WorkerPool
+    machines: int
+
+
+def match_pools(
+    asked: tuple[WorkerPoolDemand, ...], network: str | None, cluster: ClusterSpec
+) -> tuple[tuple[PoolSpec, ...], tuple[PoolMismatch, ...]]:
+    """The resource pools in the order of `asked`, or what stands in the way."""
+    mismatches = tuple(_mismatches(asked, network, cluster))
+    if mismatches:
+        return (), mismatches
+    placed = _assign(cluster, network, asked, {pool.name: pool.max for pool in cluster.pools})
+    return (placed, ()) if placed is not None else ((), tuple(_too_many(asked, network, cluster)))
+
+
+def _mismatches(
+    asked: tuple[WorkerPoolDemand, ...], network: str | None, cluster: ClusterSpec
+) -> Iterator[PoolMismatch]:
+    taken = {pool.name for one in asked for pool in _fitting(one, network, cluster)}
+    for one in asked:
+        nearest = min(cluster.pools, key=lambda pool: (distance(one.worker, pool), pool.name in taken, pool.name))
+        compared = compare(one.worker, network, cluster, nearest)
+        if compared.differences:
+            yield compared
+
+
+def _fitting(one: WorkerPoolDemand, network: str | None, cluster: ClusterSpec) -> tuple[PoolSpec, ...]:
+    return tuple(pool for pool in cluster.pools if not compare(one.worker, network, cluster, pool).differences)
+
+
+def _assign(
+    cluster: ClusterSpec, network: str | None, asked: tuple[WorkerPoolDemand, ...], room: dict[str, int]
+) -> tuple[PoolSpec, ...] | None:
+    """A pool for each worker pool such that no pool is asked for more than its maximum; the roomiest is tried first."""
+    if not asked:
+        return ()
+    needs = asked[0].machines
+    fitting = reversed(_fitting(asked[0], network, cluster))
+    by_room = {room[pool.name]: pool for pool in fitting}  # equal room: one of them is as good as another
+    for free in sorted(by_room, reverse=True):
+        pool = by_room[free]
+        if free < needs:
+            break
+        rest = _assign(cluster, network, asked[1:], {**room, pool.name: room[pool.name] - needs})
+        if rest is not None:
+            return (pool, *rest)
+    return None
+
+
+def _too_many(asked: tuple[WorkerPoolDemand, ...], network: str | None, cluster: ClusterSpec) -> Iterator[PoolMismatch]:
+    """All shapes match, the replicas do not fit: each shape's need beside what its pools have at most."""
+    shapes: dict[tuple[PoolSpec, ...], list[WorkerPoolDemand]] = {}
+    for one in asked:
+        shapes.setdefault(_fitting(one, network, cluster), []).append(one)
+    room = {pool.name: pool.max for pool in cluster.pools}
+    for fitting, group in shapes.items():
+        pools = sorted(fitting, key=lambda pool: pool.name)
+        if _assign(cluster, network, tuple(group), room) is not None:
+            continue
+        counts = [one.machines for one in group]
+        most = [pool.max for pool in pools]
+        needs = " + ".join(map(str, counts)) + (f" = {sum(counts)}" if len(counts) > 1 else "")
+        has = "max " + " and ".join(map(str, most))
+        names = " and ".join(f"{cluster.name}/{pool.name}" for pool in pools)
+        roles = " + ".join(one.worker.role for one in group)
+        yield PoolMismatch(roles, names, (FieldComparison("replicas", needs, has, False),))

@@ -1,0 +1,253 @@
+"""Is a template well-formed: names, placeholders, and what belongs together. Each problem is one line."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator
+
+from slipway.capacity import CAPACITY_TYPES
+from slipway.kinds import KINDS, PIPELINE, TUNING_JOB
+from slipway.machines import MachineError
+from slipway.stack.members import SERVICE_ACCOUNT
+from slipway.template.code import Code, Image, Package
+from slipway.template.job_template import JobTemplate
+from slipway.template.placeholders import BUILT_IN, names, whole
+from slipway.template.study import Search
+from slipway.template.variant import Variant
+from slipway.template.worker_pool import POSITIONS, WorkerPool, places
+
+MAX_TIMEOUT_S = 7 * 24 * 3600
+MAX_WORKER_POOLS = len(POSITIONS)
+NAME = re.compile(r"[a-z]([a-z0-9-]{0,48}[a-z0-9])?")
+"""What a template is called: it begins display names and object names, and is a label's value."""
+_ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_SECRET = re.compile(r"(projects/[^/\s]+/secrets/)?[A-Za-z0-9_-]{1,255}(/versions/(latest|[1-9][0-9]*))?")
+
+
+def problems(template: JobTemplate) -> Iterator[str]:
+    """All that is wrong, in the order of the fields."""
+    if not NAME.fullmatch(template.name):
+        yield "name: at most 50 lowercase letters, digits and hyphens, beginning with a letter"
+    yield from _kinds(template)
+    yield from _capacity_types("capacity_types", template.capacity_types)
+    yield from _waits(template)
+    if not 0 < template.timeout_s <= MAX_TIMEOUT_S:
+        yield f"timeout_s: {template.timeout_s} is not between 1 and {MAX_TIMEOUT_S} (7 days)"
+    account = template.service_account
+    if account is not None and "${" not in account and not re.fullmatch(SERVICE_ACCOUNT, account):
+        yield f"service_account: {account!r} is no service account's address: trainer@acme-ml.iam.gserviceaccount.com"
+    yield from template.code.problems()
+    seen: set[str] = set()
+    for parameter in template.parameters:
+        if parameter.name in seen:
+            yield f"parameter {parameter.name}: declared twice"
+        seen.add(parameter.name)
+        yield from (f"parameter {parameter.name}: {problem}" for problem in parameter.problems())
+    yield from _pools(template, template.worker_pools)
+    for number, variant in enumerate(template.variants, 1):
+        yield from (f"variant {number}: {problem}" for problem in _variant(template, variant))
+    yield from _study(template)
+    yield from _secrets(template)
+    yield from _placeholders(template, seen)
+    if template.code_flag and not isinstance(template.code, Package):
+        yield "code_flag: --code packs a Python package, and this template runs an image"
+
+
+def _kinds(template: JobTemplate) -> Iterator[str]:
+    for kind in template.kinds:
+        if kind not in KINDS:
+            yield f"kinds: unknown {kind!r}; known: {', '.join(KINDS)}"
+    if not template.kinds or len(set(template.kinds)) < len(template.kinds):
+        yield f"kinds: name each of {', '.join(KINDS)} at most once, and at least one"
+    if TUNING_JOB.name in template.kinds and template.study is None:
+        yield f"kinds: {TUNING_JOB.name} needs a study"
+    if template.study is not None and TUNING_JOB.name not in template.kinds:
+        yield f"study: only a {TUNING_JOB.name} has one"
+    if template.model is not None and PIPELINE.name not in template.kinds:
+        yield f"model: only a {PIPELINE.name} uploads one"
+
+
+def _capacity_types(where: str, named: tuple[str, ...]) -> Iterator[str]:
+    for one in named:
+        if one not in CAPACITY_TYPES:
+            yield f"{where}: unknown {one!r}; known: {', '.join(CAPACITY_TYPES)}"
+    if not named or len(set(named)) < len(named):
+        yield f"{where}: name each of {', '.join(CAPACITY_TYPES)} at most once, and at least one"
+
+
+def _waits(template: JobTemplate) -> Iterator[str]:
+    known = {*template.capacity_types, *(one for variant in template.variants for one in variant.capacity_types)}
+    for name, seconds in template.waits.items():
+        if name not in known:
+            yield f"waits: {name!r} is none of the capacity types {', '.join(sorted(known))}"
+        elif seconds <= 0:
+            yield f"waits: {name}: {seconds} is no time; leave it out to wait for ever"
+
+
+def _variant(template: JobTemplate, variant: Variant) -> Iterator[str]:
+    if not variant.values:
+        yield "`when` is empty: what always stands are the template's own worker_pools and capacity_types"
+    for name, values in variant.values.items():
+        parameter = template.parameter(name)
+        if parameter is None:
+            yield f"{name} is no parameter"
+        elif not parameter.finite:
+            yield f"parameter {name} chooses a variant, so it needs choices (or type bool)"
+        else:
+            yield from (
+                f"{name} {value!r} is none of {', '.join(map(str, parameter.finite))}"
+                for value in values
+                if value not in parameter.finite
+            )
+    if not variant.worker_pools and not variant.capacity_types and not variant.refusal:
+        yield "neither worker_pools nor capacity_types nor a refusal: it changes nothing"
+    if variant.worker_pools:
+        yield from _pools(template, variant.worker_pools)
+    if variant.capacity_types:
+        yield from _capacity_types("capacity_types", variant.capacity_types)
+
+
+def _pools(template: JobTemplate, pools: tuple[WorkerPool, ...]) -> Iterator[str]:
+    if not 1 <= len(pools) <= MAX_WORKER_POOLS:
+        yield f"worker_pools: {len(pools)}; Vertex AI takes 1 to {MAX_WORKER_POOLS}"
+    elif unknown := [pool.position for pool in pools if pool.position and pool.position not in POSITIONS]:
+        yield f"worker_pools: unknown position {unknown[0]!r}; known: {', '.join(POSITIONS)}"
+    else:
+        yield from _places(pools)
+    if pools and pools[0].replicas != 1:
+        yield f"worker pool {pools[0].role!r}: the first one is the chief and has exactly 1 replica"
+    if len({pool.role for pool in pools}) < len(pools):
+        yield "worker_pools: each needs a role of its own"
+    for pool in pools:
+        yield from (f"worker pool {pool.role!r}: {problem}" for problem in _pool(template, pool))
+
+
+def _places(pools: tuple[WorkerPool, ...]) -> Iterator[str]:
+    try:
+        if places(pools)[0] != 0:
+            yield f"worker pool {pools[0].role!r}: the first one is the chief, whatever stands in `position`"
+    except ValueError as error:
+        yield f"worker pool {str(error)!r}: no place is left for it; the order is {', '.join(POSITIONS)}"
+
+
+def _pool(template: JobTemplate, pool: WorkerPool) -> Iterator[str]:
+    try:
+        shape = pool.shape
+    except MachineError as error:
+        yield f"{error.what} ({error.fix})"
+        return
+    if pool.disk.type not in shape.disks:
+        yield f"disk {pool.disk.type!r} does not fit {shape.type}; fitting: {', '.join(shape.disks)}"
+    yield from _count(template, "replicas", pool.replicas, "machines")
+    if pool.code is not None:
+        yield from pool.code.problems()
+
+
+def _count(template: JobTemplate, where: str, count: int | str, what: str) -> Iterator[str]:
+    if isinstance(count, int):
+        if count < 1:
+            yield f"{where} {count} is below 1"
+        return
+    parameter = template.parameter(whole(count) or "")
+    if parameter is None or parameter.type is not int:
+        yield f"{where} {count!r} is neither a number nor '${{name}}' of an int parameter"
+        return
+    least = min(map(int, parameter.choices), default=parameter.min)
+    if least is None or least < 1 or not (parameter.choices or parameter.max is not None):
+        yield f"{where} {count!r}: {parameter.name} counts {what}: it needs min (1 or more) and max, or choices"
+
+
+def _study(template: JobTemplate) -> Iterator[str]:
+    study = template.study
+    if study is None:
+        return
+    yield from (f"study: {one}" for one in _count(template, "max_trials", study.max_trials, "trials"))
+    yield from (f"study: {one}" for one in _count(template, "parallel_trials", study.parallel_trials, "trials"))
+    known = (
+        ("algorithm", study.algorithm, ("bayesian", "grid", "random")),
+        ("measurement", study.measurement, ("best", "last")),
+        *(("goal", metric.goal, ("maximize", "minimize")) for metric in study.metrics),
+        *((("stopping", study.stopping.rule, ("median", "decay-curve", "convex")),) if study.stopping else ()),
+    )
+    for what, value, words in known:
+        if value not in words:
+            yield f"study: unknown {what} {value!r}; known: {', '.join(words)}"
+    for search in study.parameters:
+        yield from (f"study: {problem}" for problem in _search(search))
+
+
+def _search(search: Search) -> Iterator[str]:
+    """What makes it unclear what is meant; whether the service takes it is a rule."""
+    numbers = search.kind in ("double", "integer")
+    if search.kind not in ("double", "integer", "categorical", "discrete"):
+        yield f"{search.name}: unknown kind {search.kind!r}; known: double, integer, categorical, discrete"
+    elif numbers and (search.min is None or search.max is None or search.values):
+        yield f"{search.name}: {search.kind} has min and max, and no values"
+    elif not numbers and (search.min is not None or search.max is not None or not search.values):
+        yield f"{search.name}: {search.kind} has values, and neither min nor max"
+    else:
+        yield from _numbers(search)
+    if search.scale not in (None, "linear", "log", "reverse-log"):
+        yield f"{search.name}: unknown scale {search.scale!r}; known: linear, log, reverse-log"
+    for condition in search.conditions:
+        if search.kind == "double":
+            yield f"{search.name}: no conditions can stand under a double: it has no values to name"
+        for inner in condition.parameters:
+            yield from _search(inner)
+
+
+def _numbers(search: Search) -> Iterator[str]:
+    """Those of its values that would be sent as something else, or not at all."""
+    if search.kind == "categorical":
+        return
+    what = "whole number" if search.kind == "integer" else "number"
+    bounds = (bound for bound in (search.min, search.max) if bound is not None)
+    named = (value for condition in search.conditions for value in condition.values)
+    for value in (*bounds, *search.values, *named):
+        number = isinstance(value, int | float) and math.isfinite(value)
+        if not number or (search.kind == "integer" and value != int(value)):
+            yield f"{search.name}: {value!r} is no {what}"
+
+
+def _secrets(template: JobTemplate) -> Iterator[str]:
+    for name, secret in template.secrets.items():
+        if not _ENV_NAME.fullmatch(name):
+            yield f"secrets {name!r}: no C identifier"
+        if name in template.env or f"{name}__SECRET" in template.env:
+            yield f"secrets {name!r}: it is in env as well"
+        if not _SECRET.fullmatch(secret):
+            yield f"secrets {name!r}: give the secret's name, or projects/…/secrets/NAME/versions/N; never its value"
+
+
+def _codes(template: JobTemplate) -> tuple[Code, ...]:
+    pools = (*template.worker_pools, *(pool for variant in template.variants for pool in variant.worker_pools))
+    return (template.code, *(pool.code for pool in pools if pool.code is not None))
+
+
+def _placeholders(template: JobTemplate, declared: set[str]) -> Iterator[str]:
+    for name in template.env:
+        if not _ENV_NAME.fullmatch(name):
+            yield f"env {name!r}: no C identifier"
+    used = {name for text in _texts(template) for name in names(text)}
+    for unknown in sorted(used - declared - set(BUILT_IN)):
+        yield f"${{{unknown}}} is no parameter; declared: {', '.join(sorted(declared)) or 'none'}"
+    chosen_by = {name for variant in template.variants for name in variant.when}
+    for unused in sorted(declared - used - chosen_by):
+        yield f"parameter {unused} is used nowhere"
+
+
+def _texts(template: JobTemplate) -> Iterable[str]:
+    """Every text in which a placeholder may stand."""
+    pools = (*template.worker_pools, *(pool for variant in template.variants for pool in variant.worker_pools))
+    for pool in pools:
+        yield from pool.args
+        yield str(pool.replicas)
+    for code in _codes(template):
+        yield from code.command if isinstance(code, Image) else ()
+    yield from template.env.values()
+    if template.study is not None:
+        yield from (str(template.study.max_trials), str(template.study.parallel_trials))
+    if template.model is not None:
+        model = template.model
+        yield from (model.display_name, model.model_id or "", model.parent_model or "", model.description)

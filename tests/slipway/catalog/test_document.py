@@ -1,0 +1,80 @@
+"""What is published is what the CLI reads. # D4 # N8"""
+
+import json
+from decimal import Decimal
+
+from slipway.catalog.document import document
+from slipway.catalog.reading import read
+from slipway.catalog.template_entry import draws, template_entry
+from slipway.cluster import CurrentCluster
+from slipway.money import Price
+from slipway.quota import OfferVerdict
+from slipway.revision import Revision
+from slipway.stack import Stack, WorkspaceSettings
+from slipway.template import Parameter
+from slipway.template.proof import prove
+from tests.slipway.template.conftest import CONTEXT, cluster, template
+
+CPU = cluster()
+STACK = Stack(
+    "dev", "acme-dev", "us-central1", WorkspaceSettings((), "acme-dev-catalog", "acme-dev-work", "trainer"), (CPU,)
+)
+CURRENT = CurrentCluster(CPU, "cpu-1a2b3c4", "1a2b3c4", import_=False)
+VERDICTS = {"pool": OfferVerdict(True), "spot": OfferVerdict(False, "quota: short by 19", lacks_quota=True)}
+
+
+def published() -> str:
+    asked = template(max_replicas=5, outputs=("metrics.json",))
+    entry = template_entry(asked, prove(asked, (CPU,)), VERDICTS, CONTEXT, {asked.packages[0]: "packages/p.tar.gz"})
+    return json.dumps(
+        document(CONTEXT, STACK, (CURRENT,), ("cpu-0000000",), Revision("3f9c2e1", dirty=True), {asked.name: entry})
+    )
+
+
+def test_the_cli_reads_what_is_published() -> None:
+    catalog = read(published(), "gs://acme-dev-catalog/catalog.json")
+    assert (catalog.stack, catalog.commit, catalog.dirty, catalog.retiring) == (
+        "dev",
+        "3f9c2e1",
+        True,
+        ("cpu-0000000",),
+    )
+    assert catalog.work_bucket == "acme-dev-work"
+    workers = catalog.clusters["cpu"].pools["workers"]
+    assert (catalog.clusters["cpu"].id, workers.machine, workers.min, workers.max) == (
+        "cpu-1a2b3c4",
+        "n1-standard-8",
+        1,
+        4,
+    )
+    assert workers.price_per_hour == Price(Decimal("0.4638"))
+    found = catalog.templates["dask-digits"]
+    assert found.roles == ("scheduler", "workers")
+    assert [(item.name, item.type, item.default, item.required) for item in found.parameters] == [
+        ("workers", "int", 2, False),
+        ("trees", "int", 200, False),
+    ]
+    pool, spot = found.offers
+    assert (pool.lacks_quota, spot.lacks_quota) == (False, True)
+    assert (pool.capacity_type, pool.cluster, pool.pools, pool.available) == ("pool", "cpu", ("head", "workers"), True)
+    assert pool.price_per_hour == Price(Decimal("1.1728"))  # one n1-standard-4, two n1-standard-8, with their disks
+    assert pool.request["jobSpec"]["persistentResourceId"] == "cpu-1a2b3c4"
+    assert (spot.available, spot.why, spot.cluster) == (False, "quota: short by 19", "")
+    assert spot.price_per_hour.complete and spot.price_per_hour.known < pool.price_per_hour.known
+
+
+def test_a_parameter_without_default_is_required() -> None:
+    asked = template(parameters=(Parameter("workers", int, min=1, max=2), Parameter("trees", int)))
+    entry = template_entry(asked, prove(asked, (CPU,)), VERDICTS, CONTEXT, {asked.packages[0]: "packages/p.tar.gz"})
+    assert all("default" not in parameter for parameter in entry["parameters"])
+
+
+def test_offers_beside_the_pool_draw_what_the_worker_pools_are() -> None:  # D2
+    asked = template()
+    on_pool, spot = draws(asked, prove(asked, (CPU, cluster(name="big"))))
+    assert (on_pool.label, on_pool.replicas) == ("pool", ())
+    assert (spot.label, spot.preemptible) == ("spot", True)
+    assert [(group.machine_type, group.replicas) for group in spot.replicas] == [
+        ("n1-standard-4", 1),
+        ("n1-standard-8", 2),
+    ]

@@ -1,0 +1,92 @@
+"""A service that answers what a test wants, over real HTTP, and the connection to it."""
+
+import http.server
+import json
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from slipway.cloud.connection import Connection, connect
+from slipway.cloud.session import HttpPolicy
+from slipway.deployment.live_reader import LiveScope
+
+METRICS = frozenset(f"custom_model_training_{drawn}" for drawn in ("cpus", "a3_cpus", "c2_cpus", "nvidia_h100_gpus"))
+WANTED = LiveScope(
+    "acme", "us-central1", "acme-catalog", "acme-work", "trainer@acme.iam.gserviceaccount.com", metrics=METRICS
+)
+PATHS = {
+    "clusters": "/vertex/projects/acme/locations/us-central1/persistentResources",
+    "jobs": "/vertex/projects/acme/locations/us-central1/customJobs",
+    "tuning": "/vertex/projects/acme/locations/us-central1/hyperparameterTuningJobs",
+    "pipelines": "/vertex/projects/acme/locations/us-central1/trainingPipelines",
+    "quotas": "/quotas/projects/acme/locations/global/services/aiplatform.googleapis.com/quotaInfos",
+    "catalog": "/storage/b/acme-catalog/o/catalog.json",
+    "catalog bucket": "/storage/b/acme-catalog",
+    "work bucket": "/storage/b/acme-work",
+    "account": "/iam/projects/acme/serviceAccounts/trainer@acme.iam.gserviceaccount.com",
+}
+
+
+@dataclass
+class Service:
+    """Answers by path: a status and a body. Whatever has none is an empty list, or is not found."""
+
+    answers: dict[str, tuple[int, Any]] = field(default_factory=dict)
+    asked: dict[str, dict[str, list[str]]] = field(default_factory=dict)
+    date: str = ""
+    cut: set[str] = field(default_factory=set)
+    """Those whose answers end half way, as when a connection drops."""
+
+    def __setitem__(self, what: str, answer: Any) -> None:
+        self.answers[PATHS[what]] = answer if isinstance(answer, tuple) else (200, answer)
+
+    def answer(self, path: str) -> tuple[int, Any]:
+        found = {PATHS[what]: (404, {"error": {"message": "not there"}}) for what in PATHS if " " in what}
+        missing = {**found, PATHS["account"]: (404, {}), PATHS["catalog"]: (404, {})}
+        one_cluster = path.startswith(f"{PATHS['clusters']}/")
+        return self.answers.get(path) or missing.get(path) or ((404, {}) if one_cluster else (200, {}))
+
+
+@pytest.fixture
+def service() -> Service:
+    return Service()
+
+
+@pytest.fixture
+def connection(service: Service) -> Iterator[Connection]:
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            parts = urlsplit(self.path)
+            service.asked[parts.path] = parse_qs(parts.query)
+            status, body = service.answer(parts.path)
+            content = json.dumps(body).encode()
+            self.send_response_only(status)
+            if service.date:
+                self.send_header("Date", service.date)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            cut = any(parts.path == PATHS[what] for what in service.cut)
+            self.wfile.write(content[: len(content) // 2] if cut else content)
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    base = f"http://127.0.0.1:{server.server_port}"
+    environ = {"GOOGLE_OAUTH_ACCESS_TOKEN": "token"} | {
+        f"GOOGLE_{name}_CUSTOM_ENDPOINT": f"{base}/{path}/"
+        for name, path in (
+            ("VERTEX_AI", "vertex"),
+            ("CLOUD_QUOTAS", "quotas"),
+            ("STORAGE", "storage"),
+            ("IAM", "iam"),
+        )
+    }
+    yield connect(environ, HttpPolicy(attempts=1))
+    server.shutdown()
+    server.server_close()

@@ -1,0 +1,284 @@
+"""A cluster is made or the person is told, whatever the service answers: refused, lost, stocked out, slow. # N2"""
+
+from __future__ import annotations
+
+from threading import Event
+from typing import Any
+
+import pytest
+
+from slipway.deployment.cluster_creation import PATIENCE, creator, make_all
+from slipway.deployment.cluster_maker import make_cluster
+from slipway.deployment.new_cluster import CreationContext, CreationPolicy, NewCluster
+from slipway.deployment.plan import Plan
+from slipway.errors import ConfigError, PolicyError, ResourceError, SlipwayError, Timeout
+from slipway.live import LiveJob, Unknown, Use
+
+from .vertex import (
+    LABELS,
+    OPERATION,
+    RUNS,
+    Script,
+    Step,
+    Waits,
+    cluster,
+    gone,
+    refused,
+    taken,
+    unanswered,
+    unreachable,
+)
+
+ID = "cpu-1a2b3c4"
+NEW = NewCluster(ID, {"displayName": "cpu"}, LABELS)
+QUOTA = "Quota exceeded for custom_model_training_nvidia_h100_gpus."
+STOCK_OUT = "Resources are insufficient in region: us-central1. Try a different region or use a different accelerator."
+JOB = LiveJob("j/1", "tune", "JOB_STATE_QUEUED", ID, {}, None, None, None, (), False, "custom job")
+
+
+class Story:
+    """What happened while a cluster was made."""
+
+    def __init__(
+        self, posts: list[Step], looks: list[Step], *, use: Use | Unknown | None = None, ends: Step = OPERATION
+    ) -> None:
+        self.vertex, self.waits, self.said, self.warned = Script(posts, looks), Waits(), [""][:0], [""][:0]
+        self.vertex.ends = ends
+        free = Use() if use is None else use
+        self.cloud = CreationContext(
+            self.vertex, lambda _: free, self.said.append, self.warned.append, self.waits.now, Event(), self.waits.pause
+        )
+
+    def make(self, new: NewCluster = NEW, **policy: float) -> Story:
+        make_cluster(new, self.cloud, CreationPolicy(**{"refused": 100, "made": 1000, "again": 60, **policy}))
+        return self
+
+    def fails(self, kind: type[SlipwayError] = ResourceError, new: NewCluster = NEW, **policy: float) -> Any:
+        with pytest.raises(kind) as caught:
+            self.make(new, **policy)
+        assert caught.value.why and caught.value.fix, "an error says what, why, and what to type"
+        return caught.value
+
+
+def test_it_is_made_by_one_request_and_waited_for() -> None:
+    story = Story([OPERATION], [cluster("PROVISIONING"), cluster("PROVISIONING"), RUNS]).make()
+    assert story.vertex.sent == [f"POST {ID}"]
+    assert story.vertex.bodies == [{"displayName": "cpu"}]
+    assert story.waits.slept == [1, 2]
+    assert story.said == [f"cluster {ID} is accepted and being made", f"cluster {ID} runs after 3 s"]
+
+
+def test_a_long_wait_tells_that_it_goes_on() -> None:
+    story = Story([OPERATION], [*[cluster("PROVISIONING")] * 40, RUNS]).make()
+    assert [line for line in story.said if "still" in line] == [
+        f"cluster {ID} is still being made after 1 min (provisioning)",
+        f"cluster {ID} is still being made after 2 min (provisioning)",
+        f"cluster {ID} is still being made after 5 min (provisioning)",
+    ]
+
+
+def test_one_that_takes_too_long_is_left_to_the_next_run_which_is_said() -> None:
+    error = Story([OPERATION], [cluster("PROVISIONING")]).fails(Timeout, made=7200)
+    assert error.what == f"cluster {ID} is still being made after 2 h"
+    assert "run pulumi up again" in error.fix and "waits for it (up to two hours)" in error.fix
+
+
+@pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504])
+def test_a_refusal_is_said_at_once_in_the_services_words_and_tried_again(status: int) -> None:
+    story = Story([refused(status, QUOTA), refused(status, QUOTA), OPERATION], [gone(), gone(), RUNS])
+    if status == 429:
+        story.vertex.looks = [RUNS]
+    story.make()
+    assert story.warned == [f"cluster {ID} is refused: {QUOTA}; trying again, for up to 2 min"]
+    assert story.vertex.sent == [f"POST {ID}"] * 3
+    assert story.waits.slept == [1, 2]
+
+
+def test_a_refusal_for_quota_has_an_end_of_its_own() -> None:
+    story = Story([refused(429, QUOTA)], [gone()])
+    error = story.fails(PolicyError, refused=15 * 60)
+    assert error.what == f"cluster {ID} could not be made: it is refused (21 tries in 15 min)"
+    assert error.why == QUOTA
+    assert "slipway quota" in error.fix and "run pulumi up again" in error.fix and "nothing of it is left" in error.fix
+    assert sum(story.waits.slept) <= 15 * 60
+    assert max(story.waits.slept) == 60
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404])
+def test_what_no_second_try_can_mend_ends_at_once(status: int) -> None:
+    story = Story([refused(status, "Permission denied")], [gone()])
+    with pytest.raises(SlipwayError, match="could not create cluster"):
+        story.make()
+    assert story.vertex.sent == [f"POST {ID}"] and story.waits.slept == []
+
+
+@pytest.mark.parametrize("lost", [unanswered(), refused(500), refused(502)])
+def test_a_lost_answer_is_looked_up_and_gone_on_with(lost: Exception) -> None:
+    story = Story([lost], [cluster("PROVISIONING"), cluster("PROVISIONING"), RUNS]).make()
+    assert story.vertex.sent == [f"POST {ID}"], "one request: the cluster was there"
+    assert story.warned == []
+    assert story.said[0] == f"cluster {ID} was made although the answer did not come: going on with it"
+
+
+def test_a_lost_answer_with_no_cluster_is_sent_again() -> None:
+    story = Story([unanswered(), OPERATION], [gone(), RUNS]).make()
+    assert story.vertex.sent == [f"POST {ID}"] * 2
+
+
+def test_an_answer_that_stays_lost_says_that_the_cluster_may_have_been_made() -> None:
+    error = Story([unanswered()], [gone()]).fails()
+    assert error.what.startswith(f"cluster {ID} may have been made: the request was sent")
+    assert "slipway pools" in error.fix and "run pulumi up again" in error.fix
+
+
+def test_a_server_in_trouble_that_made_nothing_says_so() -> None:
+    error = Story([refused(500, "Internal error")], [gone()]).fails()
+    assert "could not be made: it is refused" in error.what and "nothing of it is left behind" in error.fix
+
+
+def test_where_nothing_answers_it_gives_up_soon() -> None:
+    story = Story([unreachable()], [gone()])
+    error = story.fails(refused=900, unreachable=20)
+    assert "could not be made" in error.what and sum(story.waits.slept) <= 20
+
+
+def test_a_name_that_our_own_request_took_is_no_conflict() -> None:
+    assert Story([taken()], [RUNS]).make().vertex.sent == [f"POST {ID}"]
+
+
+def test_a_name_that_somebody_else_took_ends_at_once() -> None:
+    error = Story([taken()], [cluster("RUNNING", labels={})]).fails()
+    assert error.what == f"cluster {ID} is there already, and somebody else made it"
+    assert "generation" in error.fix
+
+
+def test_a_stock_out_is_cleared_away_and_tried_again() -> None:
+    looks: list[Step] = [cluster("PROVISIONING"), failed(), failed(), cluster("STOPPING"), gone(), RUNS]
+    story = Story([OPERATION], looks).make()
+    assert story.vertex.sent == [f"POST {ID}", f"DELETE {ID}", f"POST {ID}"]
+    assert f"cluster {ID} failed ({STOCK_OUT}) and is deleted: it holds nothing" in story.said
+    assert story.warned == [f"cluster {ID} ended in ERROR: {STOCK_OUT}; trying again, for up to 2 min"]
+
+
+def test_a_stock_out_that_lasts_ends_and_says_what_the_next_up_does() -> None:
+    looks: list[Step] = [failed(), failed(), gone()] * 50
+    story = Story([OPERATION], looks)
+    error = story.fails()
+    assert story.said.count(f"cluster {ID} is accepted and being made") == 1
+    assert "could not be made: it ended in ERROR (8 tries in" in error.what
+    assert error.why == STOCK_OUT
+    assert "run pulumi up again, which tries again" in error.fix and "nothing of it is left behind" in error.fix
+
+
+@pytest.mark.parametrize(
+    ("use", "why"),
+    [
+        (Use((JOB,)), "tune is on it"),
+        (Unknown("denied", "customJobs.list", "roles/aiplatform.viewer"), "its jobs can't be read: denied"),
+    ],
+)
+def test_a_failed_one_that_may_have_jobs_stays_which_is_said(use: Use | Unknown, why: str) -> None:
+    story = Story([OPERATION, taken()], [failed()], use=use)
+    error = story.fails(refused=0)
+    assert story.vertex.sent == [f"POST {ID}"]
+    assert f"the failed cluster {ID} stays, holds its name and no machines ({why})" in error.fix
+    assert "the next pulumi up makes another and clears it" in story.warned[0]
+
+
+def test_a_failure_that_no_second_try_mends_is_cleared_and_said() -> None:
+    denied = cluster("ERROR", "The key can't be used.", 7)
+    story = Story([OPERATION], [denied, denied, gone()])
+    assert story.fails().why == "The key can't be used."
+    assert story.vertex.sent == [f"POST {ID}", f"DELETE {ID}"]
+
+
+def test_failed_ones_of_earlier_runs_are_cleared_first() -> None:
+    second = NewCluster(f"{ID}-2", {}, LABELS, failed=(ID,))
+    story = Story([OPERATION], [failed(), gone(), cluster("RUNNING", id_=f"{ID}-2")]).make(second)
+    assert story.vertex.sent == [f"DELETE {ID}", f"POST {ID}-2"]
+
+
+def test_a_failed_one_that_outlives_its_deletion_is_not_waited_for_for_ever() -> None:
+    """The service took the request, and its work on it failed."""
+    story = Story([OPERATION, taken()], [failed()])
+    error = story.fails(refused=0, cleared=30)
+    assert story.waits.now() <= 40
+    assert f"the failed cluster {ID} stays, holds its name and no machines (it was deleted 30 s ago" in error.fix
+
+
+def test_one_that_came_back_to_life_is_left_alone() -> None:
+    second = NewCluster(f"{ID}-2", {}, LABELS, failed=(ID,))
+    story = Story([OPERATION], [RUNS, cluster("RUNNING", id_=f"{ID}-2")]).make(second)
+    assert story.vertex.sent == [f"POST {ID}-2"]
+
+
+def test_a_look_that_fails_for_a_moment_does_not_end_it() -> None:
+    assert Story([OPERATION], [refused(503), unanswered(), RUNS]).make().vertex.sent == [f"POST {ID}"]
+
+
+def test_a_look_that_is_denied_says_that_the_cluster_is_being_made() -> None:
+    error = Story([OPERATION], [refused(401, "expired")]).fails()
+    assert error.what == f"cluster {ID} was accepted and is being made, and can't be watched"
+    assert "run pulumi up again" in error.fix
+
+
+@pytest.mark.parametrize(("silence", "bound"), [(unreachable(), 20), (refused(503), 100)])
+def test_a_service_that_stays_silent_is_not_watched_for_ever(silence: Exception, bound: float) -> None:
+    story = Story([OPERATION], [silence])
+    error = story.fails(unreachable=20)
+    assert "can't be watched" in error.what and "run pulumi up again" in error.fix
+    assert bound <= sum(story.waits.slept) < bound + 15
+
+
+def test_an_accepted_one_that_is_not_there_yet_is_awaited() -> None:
+    assert Story([OPERATION], [gone(), gone(), RUNS]).make().vertex.sent == [f"POST {ID}"]
+
+
+def test_when_one_of_several_fails_the_others_are_not_waited_for() -> None:
+    class Two(Script):
+        def create_persistent_resource(self, cluster: str, body: Any) -> Any:
+            if cluster == "bad":
+                raise refused(403, "denied")
+            return super().create_persistent_resource(cluster, body)
+
+    vertex = Two([OPERATION], [cluster("PROVISIONING")])
+    cloud = CreationContext(vertex, lambda _: Use(), print, print)
+    with pytest.raises(ResourceError) as caught:
+        make_all([NewCluster("bad", {}, LABELS), NewCluster("good", {}, LABELS)], cloud, CreationPolicy())
+    assert "2 clusters were not made or not waited for" in caught.value.what
+    assert "denied" in caught.value.why and "good is not waited for any longer" in caught.value.why
+    assert "pulumi up again" in caught.value.fix
+
+
+def test_when_one_fails_what_the_others_cost_is_said() -> None:
+    """They run, and the state knows none of them yet."""
+    ran = Event()
+
+    class Two(Script):
+        def create_persistent_resource(self, cluster: str, body: Any) -> Any:
+            if cluster == "bad":
+                ran.wait(30)
+                raise refused(403, "denied")
+            return super().create_persistent_resource(cluster, body)
+
+    def say(text: str) -> None:
+        if "runs" in text:
+            ran.set()
+
+    warned: list[str] = []
+    cloud = CreationContext(Two([OPERATION], [RUNS]), lambda _: Use(), say, warned.append)
+    with pytest.raises(SlipwayError):
+        make_all([NewCluster("bad", {}, LABELS), NewCluster("good", {}, LABELS)], cloud, CreationPolicy())
+    (said,) = warned
+    assert said.startswith("good runs and is billed although this deployment failed; the next pulumi up takes it over")
+
+
+def test_a_patience_that_is_none_is_refused_before_anything() -> None:
+    with pytest.raises(ConfigError) as caught:
+        creator(Plan(), {PATIENCE: "long"}, ("dev", "p", "r"), lambda _: Use(), print, print)
+    assert caught.value.what == "invalid SLIPWAY_CREATE_PATIENCE: 'long'"
+    assert "15m" in caught.value.fix
+
+
+def failed() -> Step:
+    return cluster("ERROR", STOCK_OUT, 8)

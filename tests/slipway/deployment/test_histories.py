@@ -1,0 +1,155 @@
+"""Histories of edits, reverts, kills, failures and hand deletions, against a small model of engine and cloud."""
+
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from slipway.fingerprint import fingerprint
+from slipway.live import PublishedCatalog
+
+from .world import PROJECT, REGION, STACK, World, job, spec
+
+DECLARED = st.lists(
+    st.builds(spec, st.sampled_from(["cpu", "gpu"]), st.integers(2, 4), generation=st.integers(1, 2)),
+    max_size=2,
+    unique_by=lambda item: item.name,
+).map(tuple)
+STEPS = st.one_of(
+    st.tuples(st.just("up"), DECLARED),
+    st.tuples(st.just("killed"), st.tuples(DECLARED, st.integers(0, 4))),
+    st.tuples(st.just("failed"), DECLARED),
+    st.tuples(st.just("submit"), st.integers(0, 5)),
+    st.tuples(st.just("end"), st.none()),
+    st.tuples(st.just("delete by hand"), st.integers(0, 5)),
+    st.tuples(st.just("lose state"), st.none()),
+    st.tuples(st.just("lose catalog"), st.none()),
+)
+
+
+def play(world: World, step: tuple[str, Any]) -> None:
+    what, how = step
+    ids = sorted(world.clusters)
+    if what == "up":
+        world.up(how)
+    elif what == "killed":
+        declared, after = how
+        world.up(declared, killed_after=after)
+    elif what == "failed":
+        world.up(how, failing=True)
+    elif what == "submit" and ids:
+        id_ = ids[how % len(ids)]
+        if world.clusters[id_].state == "RUNNING":
+            world.jobs.append(job(id_, f"job-{len(world.jobs)}"))
+    elif what == "end":
+        world.end_jobs()
+    elif what == "delete by hand" and ids:
+        id_ = ids[how % len(ids)]
+        del world.clusters[id_]
+        world.jobs = [one for one in world.jobs if one.cluster_id != id_]
+    elif what == "lose state":
+        world.state.clear()
+    elif what == "lose catalog":
+        world.catalog = None
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(STEPS, max_size=12), DECLARED)
+def test_no_history_deletes_a_cluster_with_jobs_or_needs_a_taken_id(steps, declared) -> None:  # type: ignore[no-untyped-def] # N1
+    """Green at each step (the model refuses a 409 and an import of nothing), and a plan never lets a busy one go."""
+    world = World()
+    for step in [*steps, ("up", declared)]:
+        play(world, step)
+        busy = {one.cluster_id for one in world.jobs if not one.ended}
+        assert not busy & set(world.plan(declared).deleted)
+    assert world.deleted_with_jobs == []
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(STEPS, max_size=10), DECLARED)
+def test_idle_ups_come_to_rest_with_exactly_what_is_asked_for(steps, declared) -> None:  # type: ignore[no-untyped-def] # N1, B1
+    world = World()
+    for step in steps:
+        play(world, step)
+    world.end_jobs()
+    for _ in range(3):
+        world.up(declared)
+    assert {item.labels["slipway-hash"] for item in world.clusters.values() if item.state == "RUNNING"} == {
+        fingerprint(STACK, PROJECT, REGION, item) for item in declared
+    }
+    assert len(world.clusters) == len(declared)
+    before = dict(world.clusters)
+    decided = world.up(declared)
+    assert not decided.creates and not decided.deleted and not decided.retiring  # idempotent
+    assert world.clusters == before
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(STEPS, max_size=10), DECLARED)
+def test_the_same_world_gives_the_same_plan_in_any_order(steps, declared) -> None:  # type: ignore[no-untyped-def]
+    world = World()
+    for step in steps:
+        play(world, step)
+    shuffled = World(dict(reversed(world.clusters.items())), list(reversed(world.jobs)), world.state, world.catalog)
+    one, other = world.plan(declared), shuffled.plan(declared)
+    assert (one.current, one.deleted) == (other.current, other.deleted)
+    assert [item.cluster for item in one.retiring] == [item.cluster for item in other.retiring]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(2, 5), st.integers(2, 5), st.booleans(), st.booleans(), st.integers(0, 4))
+def test_reverting_finds_the_old_generation(
+    a: int, b: int, busy: bool, state_lost: bool, killed_after: int
+) -> None:  # N1
+    """A → B (perhaps killed) → A: while A has jobs it is the very same cluster that is current again."""
+    world = World()
+    world.up((spec(high=a),))
+    (first,) = world.clusters
+    if busy:
+        world.jobs.append(job(first))
+    world.up((spec(high=b),), killed_after=killed_after)
+    if state_lost:
+        world.state.clear()
+    alive = first in world.clusters
+    assert alive or not busy
+    decided = world.up((spec(high=a),))
+    assert decided.current[0].id == first and decided.current[0].import_ == alive
+
+
+def test_a_b_a_while_busy_then_idle_then_state_lost_then_deleted_by_hand() -> None:  # N1
+    a, b = (spec(high=4),), (spec(high=6),)
+    world = World()
+    world.up(a)
+    (first,) = world.clusters
+    world.jobs.append(job(first))
+    assert [item.cluster.id for item in world.up(b).retiring] == [first]
+    assert world.up(a).current[0].id == first and set(world.clusters) == {first}
+    world.end_jobs()
+    world.up(b)
+    assert first not in world.clusters
+    world.state.clear()
+    assert not world.up(b).creates
+    world.clusters.clear()
+    assert len(world.up(b).creates) == 1 and len(world.clusters) == 1
+
+
+def test_a_failed_create_is_mended_and_cleared_by_the_next_up() -> None:  # N2
+    world = World()
+    world.up((spec(),), failing=True)
+    (failed,) = world.clusters
+    assert world.up((spec(),)).current[0].id == f"{failed}-2"
+    assert set(world.clusters) == {f"{failed}-2"}
+    assert world.catalog == PublishedCatalog({"cpu": f"{failed}-2"}, ())
+
+
+def test_an_idle_generation_whose_state_is_lost_goes_too() -> None:  # N1, B1
+    """It is known to the catalog and not to the state: taken up once, then deleted."""
+    world = World()
+    world.up((spec(high=4),))
+    (first,) = world.clusters
+    world.state.clear()
+    world.up((spec(high=6),))
+    assert [item.cluster.id for item in world.up((spec(high=6),)).retiring] == [first]
+    decided = world.up((spec(high=6),))
+    assert decided.deleted == (first,)
+    assert set(world.clusters) == {decided.current[0].id}

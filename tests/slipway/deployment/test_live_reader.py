@@ -1,0 +1,411 @@
+"""What lives is read at once, and a list that fails is never an empty list. # D2 # N1"""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from slipway.cloud.connection import Connection
+from slipway.cloud.quotas import QuotaInfo, ReadQuota
+from slipway.cluster import Disk
+from slipway.deployment.live_reader import read
+from slipway.deployment.translate import quota_info
+from slipway.deployment.use import use_of_cluster, use_of_resources, use_of_stack
+from slipway.live import JobReplicas, Live, LiveCluster, LivePool, PublishedCatalog, QuotaLimit, Unknown, Use
+
+from .conftest import PATHS, WANTED, Service
+
+EVERYTHING = (
+    "clusters",
+    "jobs",
+    "tuning",
+    "pipelines",
+    "quotas",
+    "catalog",
+    "catalog bucket",
+    "work bucket",
+    "account",
+)
+POOL = {
+    "id": "workers",
+    "machineSpec": {"machineType": "n1-standard-8"},
+    "diskSpec": {"bootDiskType": "pd-ssd", "bootDiskSizeGb": 100},
+    "replicaCount": "2",
+    "usedReplicaCount": "1",
+    "autoscalingSpec": {"minReplicaCount": "1", "maxReplicaCount": "4"},
+}
+SPEC = {
+    "persistentResourceId": "cpu-1a2b3c4",
+    "workerPoolSpecs": [{"machineSpec": {"machineType": "n1-standard-8"}, "replicaCount": "2"}],
+}
+CLUSTER = "projects/acme/locations/us-central1/persistentResources/cpu-1a2b3c4"
+CATALOG = {
+    "schema": 1,
+    "stack": "dev",
+    "project": "acme",
+    "region": "us-central1",
+    "storage": {"work": "acme-work"},
+    "clusters": {"cpu": {"id": "cpu-1a2b3c4", "pools": {}}},
+    "retiring": ["cpu-0000000"],
+    "templates": {},
+}
+
+
+def live(connection: Connection, *, off_is_empty: bool = False) -> Live:
+    found, _ = read(connection, WANTED, identity="ada", off_is_empty=off_is_empty)
+    return found
+
+
+def test_a_project_with_nothing_in_it(connection: Connection) -> None:
+    assert live(connection) == Live(clusters=(), jobs=(), limits={}, catalog=None)
+
+
+def test_clusters_with_their_pools(connection: Connection, service: Service) -> None:
+    name = "projects/1/locations/us-central1/persistentResources/cpu-1a2b3c4"
+    service["clusters"] = {
+        "persistentResources": [
+            {
+                "name": name,
+                "state": "ERROR",
+                "labels": {"a": "b"},
+                "resourcePools": [POOL],
+                "createTime": "2026-11-01T00:00:00.123456789Z",
+                "error": {"code": 8, "message": "no machines"},
+            }
+        ]
+    }
+    workers = LivePool("workers", "n1-standard-8", None, 0, Disk("pd-ssd", 100), replicas=2, used=1, min=1, max=4)
+    when = datetime(2026, 11, 1, 0, 0, 0, 123456, UTC)
+    assert live(connection).clusters == (
+        LiveCluster("cpu-1a2b3c4", "ERROR", {"a": "b"}, (workers,), when, "no machines"),
+    )
+
+
+def test_jobs_of_every_kind(connection: Connection, service: Service) -> None:
+    service["jobs"] = {
+        "customJobs": [{"name": "j/1", "displayName": "one", "state": "JOB_STATE_QUEUED", "jobSpec": SPEC}]
+    }
+    service["tuning"] = {
+        "hyperparameterTuningJobs": [
+            {
+                "name": "t/2",
+                "displayName": "two",
+                "state": "JOB_STATE_RUNNING",
+                "parallelTrialCount": 3,
+                "trialJobSpec": SPEC,
+            }
+        ]
+    }
+    snake = {"worker_pool_specs": [{"machine_spec": {"machine_type": "n1-standard-8"}, "replica_count": 1}]}
+    service["pipelines"] = {
+        "trainingPipelines": [
+            {
+                "name": "p/3",
+                "displayName": "three",
+                "state": "PIPELINE_STATE_RUNNING",
+                "trainingTaskInputs": {**snake, "persistent_resource_id": "cpu-1a2b3c4"},
+            },
+            {
+                "name": "p/4",
+                "displayName": "four",
+                "state": "PIPELINE_STATE_PENDING",
+                "trainingTaskInputs": {
+                    "trialJobSpec": {**SPEC, "scheduling": {"strategy": "SPOT"}},
+                    "parallelTrialCount": 2,
+                },
+            },
+        ]
+    }
+    found = live(connection).jobs
+    assert isinstance(found, tuple)
+    assert [(job.display_name, job.kind, job.cluster_id, job.spot) for job in found] == [
+        ("one", "custom job", "cpu-1a2b3c4", False),
+        ("two", "hyperparameter tuning job", "cpu-1a2b3c4", False),
+        ("three", "training pipeline", "cpu-1a2b3c4", False),
+        ("four", "training pipeline", "cpu-1a2b3c4", True),
+    ]
+    group = JobReplicas("n1-standard-8", None, 0, 2, Disk())
+    assert [job.replicas[0].replicas for job in found] == [2, 6, 1, 4], "a tuning job is all its trials at once"
+    assert found[0].replicas == (group,)
+
+
+def test_what_jobs_of_every_kind_need(connection: Connection, service: Service) -> None:
+    spec = {
+        "serviceAccount": "trainer@acme.iam.gserviceaccount.com",
+        "baseOutputDirectory": {"outputUriPrefix": "gs://acme-work/jobs/1"},
+        "workerPoolSpecs": [
+            {
+                "replicaCount": "1",
+                "pythonPackageSpec": {"packageUris": ["gs://acme-catalog/a.tar.gz"], "args": ["--in=/gcs/acme-data/x"]},
+            }
+        ],
+    }
+    service["jobs"] = {"customJobs": [{"name": "j/1", "state": "JOB_STATE_QUEUED", "jobSpec": spec}]}
+    service["tuning"] = {
+        "hyperparameterTuningJobs": [{"name": "t/2", "state": "JOB_STATE_RUNNING", "trialJobSpec": spec}]
+    }
+    snake = {
+        "service_account": spec["serviceAccount"],
+        "base_output_directory": {"output_uri_prefix": "gs://acme-work/jobs/1"},
+        "worker_pool_specs": [
+            {
+                "container_spec": {"args": ["gs://acme-catalog/a.tar.gz", "gs://acme-data/x"]},
+            }
+        ],
+    }
+    service["pipelines"] = {
+        "trainingPipelines": [{"name": "p/3", "state": "PIPELINE_STATE_RUNNING", "trainingTaskInputs": snake}]
+    }
+    found = live(connection).jobs
+    assert isinstance(found, tuple) and len(found) == 3
+    for job in found:
+        assert job.service_account == "trainer@acme.iam.gserviceaccount.com", job.kind
+        assert job.buckets == {"acme-work", "acme-catalog", "acme-data"}, job.kind
+        assert job.needs("acme-work") and job.needs("trainer@acme.iam.gserviceaccount.com")
+        assert not job.needs("acme")
+
+
+def test_only_jobs_that_have_not_ended_are_asked_for_and_kept(connection: Connection, service: Service) -> None:
+    states = ("JOB_STATE_RUNNING", "JOB_STATE_SUCCEEDED", "JOB_STATE_PARTIALLY_SUCCEEDED", "JOB_STATE_NEW_WORD")
+    service["jobs"] = {"customJobs": [{"name": state, "displayName": state, "state": state} for state in states]}
+    found = live(connection).jobs
+    assert isinstance(found, tuple)
+    assert [job.state for job in found] == ["JOB_STATE_RUNNING", "JOB_STATE_NEW_WORD"]
+    (asked,) = service.asked[PATHS["jobs"]]["filter"]
+    assert 'state!="JOB_STATE_SUCCEEDED"' in asked
+    assert "RUNNING" not in asked, "a state that nobody has heard of counts as not ended"
+
+
+def info(metric: str, locations: list[str], value: str | None, **eligibility: Any) -> dict[str, Any]:
+    details = {} if value is None else {"value": value}
+    return {
+        "metric": f"aiplatform.googleapis.com/{metric}",
+        "dimensionsInfos": [{"details": details, "applicableLocations": locations}],
+        "quotaIncreaseEligibility": eligibility,
+    }
+
+
+@pytest.mark.parametrize("read_quota", [QuotaInfo.read, quota_info], ids=["thin", "official"])
+def test_the_training_limits_of_the_region(connection: Connection, service: Service, read_quota: ReadQuota) -> None:
+    here = ["us-central1"]
+    service["quotas"] = {
+        "quotaInfos": [
+            info("custom_model_training_cpus", here, "2200", isEligible=True),
+            info("custom_model_training_a3_cpus", here, "-1"),
+            info("custom_model_training_nvidia_h100_gpus", here, None, ineligibilityReason="NOT_ENOUGH_USAGE_HISTORY"),
+            info("custom_model_training_c2_cpus", ["europe-west4"], "450"),
+            info("custom_model_serving_cpus", here, "10"),
+        ]
+    }
+    found, _ = read(connection, replace(WANTED, read_quota=read_quota), off_is_empty=False)
+    assert found.limits == {
+        "custom_model_training_cpus": QuotaLimit(
+            "custom_model_training_cpus", "us-central1", 2200, "increase can be requested"
+        ),
+        "custom_model_training_a3_cpus": QuotaLimit(
+            "custom_model_training_a3_cpus", "us-central1", -1, "no increase can be requested"
+        ),
+        "custom_model_training_nvidia_h100_gpus": QuotaLimit(
+            "custom_model_training_nvidia_h100_gpus", "us-central1", 0, "no increase: too little usage history"
+        ),
+    }
+
+
+@pytest.mark.parametrize("read_quota", [QuotaInfo.read, quota_info], ids=["thin", "official"])
+def test_only_what_is_drawn_is_parsed_of_all_that_is_listed(
+    connection: Connection, service: Service, read_quota: ReadQuota
+) -> None:
+    def many(metric: str) -> dict[str, Any]:
+        return {"quotaInfos": [info("custom_model_training_cpus", ["us-central1"], "7"), info(metric, [], "many")]}
+
+    wanted = replace(WANTED, read_quota=read_quota)
+    service["quotas"] = many("custom_model_training_tpu_v6e")
+    found, _ = read(connection, wanted, off_is_empty=False)
+    assert not isinstance(found.limits, Unknown)
+    assert {metric: limit.limit for metric, limit in found.limits.items()} == {"custom_model_training_cpus": 7}
+    service["quotas"] = many("custom_model_training_a3_cpus")
+    found, _ = read(connection, wanted, off_is_empty=False)
+    assert isinstance(found.limits, Unknown)
+
+
+def test_the_published_catalog_and_what_exists_already(connection: Connection, service: Service) -> None:
+    service["catalog"] = CATALOG
+    service["catalog bucket"] = {"name": "acme-catalog"}
+    service["account"] = {"email": WANTED.service_account, "displayName": "Slipway trainer (prod)"}
+    found = live(connection)
+    assert found.catalog == PublishedCatalog({"cpu": "cpu-1a2b3c4"}, ("cpu-0000000",))
+    assert found.buckets == frozenset({"acme-catalog"})
+    assert found.service_accounts == {"trainer@acme.iam.gserviceaccount.com": "Slipway trainer (prod)"}
+
+
+def test_how_long_the_catalog_has_been_published_is_told_by_the_storages_own_clock(
+    connection: Connection, service: Service
+) -> None:
+    """This machine's clock may be wrong by more than what is waited for."""
+    service.date = "Fri, 20 Nov 2026 12:05:00 GMT"
+    service["catalog"] = {**CATALOG, "timeCreated": "2026-11-20T12:00:00.500Z", "updated": "2026-11-20T12:04:00Z"}
+    found = live(connection).catalog
+    assert isinstance(found, PublishedCatalog)
+    assert found.age == timedelta(seconds=299.5)
+    service["catalog"] = CATALOG
+    found = live(connection).catalog
+    assert isinstance(found, PublishedCatalog)
+    assert found.age is None
+
+
+def test_a_catalog_of_a_newer_schema_says_what_a_deployment_needs(connection: Connection, service: Service) -> None:
+    service["catalog"] = {**CATALOG, "schema": 99, "templates": "elsewhere"}
+    assert live(connection).catalog == PublishedCatalog({"cpu": "cpu-1a2b3c4"}, ("cpu-0000000",))
+
+
+def test_a_damaged_catalog_is_neither_missing_nor_unreadable(connection: Connection, service: Service) -> None:
+    service["catalog"] = {"schema": 1}
+    found = live(connection).catalog
+    assert isinstance(found, PublishedCatalog)
+    assert found.damage.startswith("gs://acme-catalog/catalog.json: clusters is not")
+
+
+def test_a_catalog_that_was_cut_off_on_its_way_is_not_damaged(connection: Connection, service: Service) -> None:
+    service["catalog"] = CATALOG
+    service.cut.add("catalog")
+    found = live(connection).catalog
+    assert isinstance(found, Unknown)
+    assert found.role == "the API to answer"
+
+
+@pytest.mark.parametrize("what", EVERYTHING)
+@pytest.mark.parametrize(("status", "role"), [(403, "roles/"), (500, "the API to answer"), (429, "the API to answer")])
+def test_what_can_not_be_read_is_unknown(
+    connection: Connection, service: Service, what: str, status: int, role: str
+) -> None:
+    service[what] = (status, {"error": {"code": status, "message": "no such luck"}})
+    found = live(connection)
+    part = {
+        "clusters": found.clusters,
+        "quotas": found.limits,
+        "catalog": found.catalog,
+        "account": found.service_accounts,
+        "catalog bucket": found.buckets,
+        "work bucket": found.buckets,
+    }.get(what, found.jobs)
+    assert isinstance(part, Unknown)
+    assert (part.why, part.identity) == ("no such luck", "ada")
+    assert part.role.startswith(role)
+    assert "googleapis.com" in part.api
+
+
+@pytest.mark.parametrize("what", EVERYTHING)
+def test_an_api_that_is_switched_off_is_empty_in_preview_alone(
+    connection: Connection, service: Service, what: str
+) -> None:
+    message = "Vertex AI API has not been used in project acme before or it is disabled."
+    service[what] = (403, {"error": {"code": 403, "message": message}})
+    found, warnings = read(connection, WANTED, off_is_empty=True)
+    assert found == Live(clusters=(), jobs=(), limits={}, catalog=None)
+    assert len(warnings) == 1
+    assert "switched off in acme" in warnings[0]
+    found, warnings = read(connection, WANTED, off_is_empty=False)
+    assert found != Live(clusters=(), jobs=(), limits={}, catalog=None)
+    assert warnings == []
+
+
+def test_the_guard_sees_the_jobs_of_one_cluster(connection: Connection, service: Service) -> None:
+    other = {**SPEC, "persistentResourceId": "other"}
+    service["jobs"] = {
+        "customJobs": [
+            {"name": "j/1", "displayName": "mine", "state": "JOB_STATE_RUNNING", "jobSpec": SPEC},
+            {"name": "j/2", "displayName": "other", "state": "JOB_STATE_RUNNING", "jobSpec": other},
+            {"name": "j/3", "displayName": "beside", "state": "JOB_STATE_RUNNING", "jobSpec": {}},
+        ]
+    }
+    found = use_of_cluster(connection, CLUSTER)
+    assert isinstance(found, Use)
+    assert [job.display_name for job in found.jobs] == ["mine"]
+
+
+def test_the_guard_asks_the_cluster_itself(connection: Connection, service: Service) -> None:
+    """Its list may lag as those of jobs do. Machines of a job that is listed are that job's."""
+    assert use_of_cluster(connection, CLUSTER) == Use()
+    service.answers[f"/vertex/{CLUSTER}"] = (200, {"name": CLUSTER, "state": "RUNNING", "resourcePools": [POOL]})
+    assert use_of_cluster(connection, CLUSTER) == Use((), ("cpu-1a2b3c4",))
+    service["jobs"] = {
+        "customJobs": [{"name": "j/1", "displayName": "mine", "state": "JOB_STATE_RUNNING", "jobSpec": SPEC}]
+    }
+    found = use_of_cluster(connection, CLUSTER)
+    assert isinstance(found, Use)
+    assert [job.display_name for job in found.jobs] == ["mine"] and found.unlisted == ()
+
+
+@pytest.mark.parametrize("status", [403, 500])
+def test_the_guard_can_not_tell_when_the_cluster_can_not_be_read(
+    connection: Connection, service: Service, status: int
+) -> None:
+    service.answers[f"/vertex/{CLUSTER}"] = (status, {"error": {"code": status, "message": "no"}})
+    found = use_of_cluster(connection, CLUSTER)
+    assert isinstance(found, Unknown)
+    assert "persistentResources.get" in found.api
+
+
+def test_the_guard_sees_the_jobs_of_a_stack(connection: Connection, service: Service) -> None:
+    labels: tuple[dict[str, str], ...] = ({"slipway-stack": "dev"}, {"slipway-stack": "prod"}, {})
+    service["clusters"] = {"persistentResources": [{"name": f"c/{i}", "labels": each} for i, each in enumerate(labels)]}
+    service["jobs"] = {
+        "customJobs": [
+            {
+                "name": f"j/{i}",
+                "displayName": f"on-{i}",
+                "state": "JOB_STATE_RUNNING",
+                "jobSpec": {"persistentResourceId": str(i)},
+            }
+            for i in range(3)
+        ]
+    }
+    found = use_of_stack(connection, "acme", "us-central1", "dev")
+    assert isinstance(found, Use)
+    assert [job.display_name for job in found.jobs] == ["on-0"]
+
+
+def test_the_guard_sees_the_jobs_that_need_something(connection: Connection, service: Service) -> None:
+    """Also those that run beside the stack's clusters."""
+    specs = [
+        {"serviceAccount": "t@acme.iam", "baseOutputDirectory": {"outputUriPrefix": "gs://acme-work/1"}},
+        {"serviceAccount": "t@acme.iam", "baseOutputDirectory": {"outputUriPrefix": "gs://other/1"}},
+        {"serviceAccount": "u@acme.iam", "baseOutputDirectory": {"outputUriPrefix": "gs://other/1"}},
+    ]
+    service["jobs"] = {
+        "customJobs": [
+            {"name": f"j/{i}", "displayName": str(i), "state": "JOB_STATE_RUNNING", "jobSpec": spec}
+            for i, spec in enumerate(specs)
+        ]
+    }
+
+    def needing(*things: str) -> list[str]:
+        found = use_of_resources(connection, "acme", "us-central1", "dev", things)
+        assert isinstance(found, Use)
+        return [job.display_name for job in found.jobs]
+
+    assert needing("t@acme.iam") == ["0", "1"]
+    assert needing("t@acme.iam", "acme-work") == ["0"], "what an account may do on a bucket"
+    assert needing("acme-catalog") == []
+    found = use_of_stack(connection, "acme", "us-central1", "dev", ["acme-work", "u@acme.iam"])
+    assert isinstance(found, Use)
+    assert [job.display_name for job in found.jobs] == ["0", "2"]
+
+
+def test_the_guard_asks_every_cluster_of_a_stack(connection: Connection, service: Service) -> None:
+    listed = [
+        {"name": f"{PATHS['clusters']}/{id_}", "labels": {"slipway-stack": stack}}
+        for id_, stack in (("cpu-1a2b3c4", "dev"), ("gpu-1a2b3c4", "dev"), ("other", "prod"))
+    ]
+    service["clusters"] = {"persistentResources": listed}
+    for one in listed:
+        used = {**one, "state": "RUNNING", "resourcePools": [POOL]}
+        service.answers[str(one["name"])] = (200, used)
+    assert use_of_stack(connection, "acme", "us-central1", "dev") == Use((), ("cpu-1a2b3c4", "gpu-1a2b3c4"))
+
+
+@pytest.mark.parametrize("what", ["clusters", "jobs", "tuning", "pipelines"])
+def test_the_guard_can_not_tell_when_a_list_fails(connection: Connection, service: Service, what: str) -> None:
+    service[what] = (403, {"error": {"code": 403, "message": "no"}})
+    assert isinstance(use_of_stack(connection, "acme", "us-central1", "dev"), Unknown)

@@ -1,0 +1,193 @@
+"""What a destruction meets on its way when it deletes what the state lacks: slow ends, refusals, jobs. # N1 # N4"""
+
+from __future__ import annotations
+
+import http.server
+import json
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from slipway.deployment.orphan_cleanup import OrphanCleanup
+from slipway.errors import PolicyError, ResourceError, SlipwayError, Timeout
+from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
+from slipway.state import State
+
+PARENT = "projects/acme/locations/us-central1"
+ID = "cpu-1a2b3c4"
+LABELS = {STACK_LABEL: "prod", NAME_LABEL: "cpu", HASH_LABEL: "1a2b3c4"}
+GONE = ""
+
+
+@dataclass
+class Vertex:
+    """One cluster that goes through `states` as it is looked at, the last again and again; `deletions` are answered in
+    turn, and after each the cluster goes through `after`."""
+
+    states: list[str]
+    after: list[str] = field(default_factory=lambda: ["STOPPING", GONE])
+    deletions: list[int] = field(default_factory=lambda: [200])
+    jobs_after: int = 1_000_000
+    """From how many looks on there is a job on it."""
+    looks: int = 0
+    asked: int = 0
+    said: list[str] = field(default_factory=list)
+    slept: float = 0.0
+    environ: dict[str, str] = field(default_factory=dict)
+    down: str = ""
+    """The collection that can't be listed."""
+
+    def look(self) -> dict[str, Any] | None:
+        self.looks += 1
+        state = self.states.pop(0) if len(self.states) > 1 else self.states[0]
+        return {"name": f"{PARENT}/persistentResources/{ID}", "state": state, "labels": LABELS} if state else None
+
+    def answer(self, path: str) -> tuple[int, Any]:
+        if self.down and path.endswith(f"/{self.down}"):
+            return 403, {"error": {"code": 403, "message": "denied", "status": "PERMISSION_DENIED"}}
+        if path.endswith("/persistentResources"):
+            state = self.states[0]
+            one = {"name": f"{PARENT}/persistentResources/{ID}", "state": state, "labels": LABELS}
+            return 200, {"persistentResources": [one] if state else []}
+        if path.endswith(f"/persistentResources/{ID}"):
+            found = self.look()
+            return (200, found) if found else (404, {"error": {"code": 404, "message": "gone", "status": "NOT_FOUND"}})
+        if path.endswith("/customJobs") and self.looks >= self.jobs_after:
+            job = {
+                "name": f"{PARENT}/customJobs/1",
+                "displayName": "tune",
+                "state": "JOB_STATE_QUEUED",
+                "jobSpec": {"persistentResourceId": ID, "workerPoolSpecs": []},
+            }
+            return 200, {"customJobs": [job]}
+        return 200, {}
+
+    def delete(self) -> tuple[int, Any]:
+        status = self.deletions[min(self.asked, len(self.deletions) - 1)]
+        self.asked += 1
+        if status == 200:
+            self.states = list(self.after)
+            return 200, {"name": f"{PARENT}/operations/1"}
+        return status, {"error": {"code": status, "message": "not now", "status": "FAILED_PRECONDITION"}}
+
+    def run(self, *, preview: bool = False, within_s: float = 60.0, **environ: str) -> frozenset[str]:
+        def sleep(seconds: float) -> None:
+            self.slept += seconds
+
+        clearing = OrphanCleanup(
+            {**self.environ, "SLIPWAY_GRACE": "0", **environ},
+            State(),
+            stack="prod",
+            project="acme",
+            region="us-central1",
+            file=None,
+            say=self.said.append,
+            warn=self.said.append,
+            sleep=sleep,
+        )
+        return clearing.run(preview=preview, within_s=within_s)
+
+    def fails(self, kind: type[SlipwayError], **how: Any) -> SlipwayError:
+        with pytest.raises(kind) as caught:
+            self.run(**how)
+        return caught.value
+
+
+@pytest.fixture
+def vertex() -> Iterator[Vertex]:
+    service = Vertex(["RUNNING"])
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.give(*service.answer(self.path.partition("?")[0]))
+
+        def do_DELETE(self) -> None:
+            self.give(*service.delete())
+
+        def give(self, status: int, body: Any) -> None:
+            content = json.dumps(body).encode()
+            self.send_response_only(status)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    base = f"http://127.0.0.1:{server.server_port}/"
+    endpoints = {f"GOOGLE_{name}_CUSTOM_ENDPOINT": base for name in ("VERTEX_AI", "STORAGE", "IAM", "CLOUD_QUOTAS")}
+    service.environ = {"GOOGLE_OAUTH_ACCESS_TOKEN": "token", **endpoints}
+    yield service
+    server.shutdown()
+    server.server_close()
+
+
+def test_it_is_deleted_and_its_end_awaited(vertex: Vertex) -> None:
+    assert vertex.run() == frozenset()
+    assert (vertex.asked, vertex.said[-1]) == (1, f"cluster {ID} is deleted")
+
+
+def test_a_preview_deletes_nothing(vertex: Vertex) -> None:
+    vertex.run(preview=True)
+    assert vertex.asked == 0
+
+
+def test_one_that_is_being_made_is_waited_for(vertex: Vertex) -> None:
+    vertex.states = ["PROVISIONING"] * 5 + ["RUNNING"]
+    vertex.run()
+    assert vertex.asked == 1
+    assert f"waiting for cluster {ID} (provisioning)" in vertex.said
+
+
+@pytest.mark.parametrize("state", ["PROVISIONING", "REBOOTING", "STOPPING"])
+def test_one_that_is_never_ready_ends_the_wait(vertex: Vertex, state: str) -> None:
+    vertex.states = [state]
+    error = vertex.fails(Timeout)
+    assert f"cluster {ID} ({state.lower()}) could not be deleted within" in error.what
+    assert vertex.asked == 0
+    assert 60 <= vertex.slept < 80
+
+
+def test_a_refusal_for_its_state_is_tried_again(vertex: Vertex) -> None:
+    vertex.deletions = [400, 409, 200]
+    vertex.run()
+    assert vertex.asked == 3
+
+
+def test_one_that_lives_on_is_named_after_some_tries(vertex: Vertex) -> None:
+    vertex.after = ["STOPPING", "ERROR"]
+    error = vertex.fails(ResourceError)
+    assert f"cluster {ID} (error) could not be deleted" in error.what
+    assert vertex.asked == 5
+
+
+def test_a_job_that_comes_while_it_is_waited_for_saves_it(vertex: Vertex) -> None:
+    vertex.states, vertex.jobs_after = ["PROVISIONING"] * 5 + ["RUNNING"], 4
+    error = vertex.fails(PolicyError)
+    assert "1 job has not ended" in error.what
+    assert vertex.asked == 0
+
+
+def test_who_may_not_delete_it_learns_so(vertex: Vertex) -> None:
+    vertex.deletions = [403]
+    vertex.fails(SlipwayError)
+    assert vertex.asked == 1
+
+
+@pytest.mark.parametrize("collection", ["persistentResources", "customJobs", "trainingPipelines"])
+def test_where_clusters_or_jobs_can_not_be_listed_nothing_is_deleted(vertex: Vertex, collection: str) -> None:
+    vertex.down = collection
+    error = vertex.fails(ResourceError)
+    assert "the stack is not taken down: can't tell" in error.what
+    assert f"{collection}.list" in error.why
+    assert vertex.asked == 0
+
+
+def test_who_insists_leaves_it(vertex: Vertex) -> None:
+    assert vertex.run(SLIPWAY_ORPHANS="leave") == {ID}
+    assert vertex.asked == 0

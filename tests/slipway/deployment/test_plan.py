@@ -1,0 +1,240 @@
+"""The table of generations, row by row."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from itertools import product
+
+import pytest
+
+from slipway.cluster import CurrentCluster
+from slipway.deployment.plan import (
+    WHY_BUSY_STATE,
+    WHY_DAMAGED,
+    WHY_IN_USE,
+    WHY_JOBS,
+    WHY_SUCCESSOR,
+    WHY_UNPUBLISHED,
+    plan,
+)
+from slipway.fingerprint import cluster_id, fingerprint
+from slipway.live import Live, LiveCluster, PublishedCatalog, Unknown
+
+from .world import PROJECT, REGION, STACK, cluster, job, live, planned, spec
+
+A, B = spec(high=4), spec(high=6)
+HASH_A = fingerprint(STACK, PROJECT, REGION, A)
+HASH_B = fingerprint(STACK, PROJECT, REGION, B)
+ID_A, ID_B = cluster_id("cpu", HASH_A), cluster_id("cpu", HASH_B)
+IN_CATALOG = PublishedCatalog({"cpu": ID_A})
+
+
+@pytest.mark.parametrize("state", ["RUNNING", "UPDATING", "REBOOTING"])
+def test_asked_for_and_running_is_current_and_imported(state: str) -> None:  # N1: a killed up, a lost state, a revert
+    decided = planned((A,), live(cluster(ID_A, HASH_A, state)))
+    assert decided.current == (CurrentCluster(A, ID_A, HASH_A, import_=True, state=state),)
+    assert decided.creates == () and decided.waiting == () and decided.deleted == ()
+
+
+def test_asked_for_and_still_provisioning_is_current_and_waited_for() -> None:  # N1
+    making = cluster(ID_A, HASH_A, "PROVISIONING")
+    decided = planned((A,), live(making))
+    assert decided.current == (CurrentCluster(A, ID_A, HASH_A, import_=True, state="PROVISIONING"),)
+    assert decided.waiting == (making,)
+
+
+@pytest.mark.parametrize("state", ["ERROR", "STOPPING"])
+def test_asked_for_but_failed_or_stopping_spends_the_id(state: str) -> None:  # N1, N2
+    decided = planned((A,), live(cluster(ID_A, HASH_A, state)))
+    assert decided.current == (CurrentCluster(A, f"{ID_A}-2", HASH_A, import_=False),)
+
+
+def test_the_smallest_free_n_is_taken() -> None:
+    spent = [cluster(id_, HASH_A, "ERROR") for id_ in (ID_A, f"{ID_A}-2", f"{ID_A}-4")]
+    assert planned((A,), live(*spent)).current[0].id == f"{ID_A}-3"
+
+
+def test_a_good_cluster_is_current_whatever_its_n() -> None:
+    good = cluster(f"{ID_A}-7", HASH_A)
+    decided = planned((A,), live(cluster(ID_A, HASH_A, "ERROR"), good))
+    assert decided.current == (CurrentCluster(A, good.id, HASH_A, import_=True, state="RUNNING"),)
+
+
+def test_of_several_good_ones_the_published_one_stays_and_the_running_one_comes_first() -> None:
+    second = cluster(f"{ID_A}-2", HASH_A)
+    published = PublishedCatalog({"cpu": second.id})
+    assert planned((A,), live(cluster(ID_A, HASH_A), second, catalog=published)).current[0].id == second.id
+    decided = planned((A,), live(cluster(ID_A, HASH_A, "PROVISIONING"), second))
+    assert decided.current[0].id == second.id and decided.waiting == ()
+
+
+def test_asked_for_and_not_there_is_created() -> None:  # B1; also one that was deleted by hand
+    decided = planned((A,), live(catalog=IN_CATALOG))
+    assert decided.current == (CurrentCluster(A, ID_A, HASH_A, import_=False),)
+    assert decided.creates == (A,)
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        job(ID_A),
+        job(ID_A, state="JOB_STATE_QUEUED"),
+        job(ID_A, state="JOB_STATE_CANCELLING"),
+        job(ID_A, kind="hyperparameter tuning job"),
+        job(ID_A, state="PIPELINE_STATE_PENDING", kind="training pipeline"),
+        job(ID_A, state="JOB_STATE_NOBODY_KNOWS"),
+    ],
+    ids=lambda one: f"{one.kind}-{one.state}",
+)
+@pytest.mark.parametrize("state", ["RUNNING", "ERROR", "STOPPING", "UPDATING"])
+def test_not_asked_for_with_any_job_that_has_not_ended_retires(one, state: str) -> None:  # type: ignore[no-untyped-def] # N1, B3
+    old = cluster(ID_A, HASH_A, state)
+    for declared in ((B,), ()):
+        decided = planned(declared, live(old, jobs=(one,), catalog=IN_CATALOG))
+        assert [(item.cluster, item.jobs, item.why) for item in decided.retiring] == [(old, (one,), WHY_JOBS)]
+        assert decided.deleted == ()
+
+
+@pytest.mark.parametrize("state", ["RUNNING", "ERROR", "UPDATING"])
+def test_not_asked_for_with_machines_in_use_retires_whatever_the_lists_say(state: str) -> None:  # N1
+    """A list may lag by minutes; the cluster itself knows."""
+    old = cluster(ID_A, HASH_A, state, used=1)
+    for declared, catalog in product(((B,), ()), (IN_CATALOG, PublishedCatalog({"cpu": ID_B}, retiring=(ID_A,)))):
+        decided = planned(declared, live(old, jobs=(), catalog=catalog))
+        assert [(item.cluster, item.jobs, item.why) for item in decided.retiring] == [(old, (), WHY_IN_USE)]
+        assert decided.deleted == ()
+
+
+def test_not_asked_for_idle_and_published_goes() -> None:  # B1
+    ended = job(ID_A, state="JOB_STATE_SUCCEEDED")
+    elsewhere = job("cpu-other")
+    for catalog in (IN_CATALOG, PublishedCatalog({"cpu": ID_B}, retiring=(ID_A,))):
+        decided = planned((B,), live(cluster(ID_A, HASH_A), jobs=(ended, elsewhere), catalog=catalog))
+        assert decided.deleted == (ID_A,) and decided.retiring == ()
+
+
+@pytest.mark.parametrize("catalog", [None, PublishedCatalog(), PublishedCatalog({"cpu": ID_B})])
+def test_not_asked_for_idle_and_in_no_catalog_retires_this_once(catalog: PublishedCatalog | None) -> None:  # N1
+    decided = planned((B,), live(cluster(ID_A, HASH_A), catalog=catalog))
+    assert [(item.cluster.id, item.why) for item in decided.retiring] == [(ID_A, WHY_UNPUBLISHED)]
+
+
+def test_a_failed_one_in_no_catalog_is_cleared_before_its_successor_is_made() -> None:  # N2: it holds nothing
+    failed = cluster(ID_A, HASH_A, "ERROR")
+    for declared in ((A,), (B,)):
+        decided = planned(declared, live(failed))
+        assert (decided.cleared, decided.retiring, decided.deleted) == ((failed,), (), ())
+        assert decided.creates == declared
+    assert planned((A,), live(failed, catalog=PublishedCatalog({}, (ID_A,)))).deleted == (ID_A,)
+
+
+def test_a_failed_one_with_a_job_that_waits_is_not_cleared() -> None:  # N1
+    decided = planned((A,), live(cluster(ID_A, HASH_A, "ERROR"), jobs=(job(ID_A),)))
+    assert decided.cleared == () and decided.retiring[0].why == WHY_JOBS
+
+
+def test_a_failed_one_that_nothing_follows_goes_by_the_idle_rows() -> None:  # N2
+    failed, good = cluster(ID_A, HASH_A, "ERROR"), cluster(f"{ID_A}-2", HASH_A)
+    for declared in ((A,), ()):
+        decided = planned(declared, live(failed, *([good] if declared else [])))
+        assert decided.retiring[0].why == WHY_UNPUBLISHED and decided.cleared == ()
+
+
+@pytest.mark.parametrize("state", ["PROVISIONING", "REBOOTING", "STATE_UNSPECIFIED"])
+def test_what_the_api_would_not_delete_waits(state: str) -> None:
+    decided = planned((B,), live(cluster(ID_A, HASH_A, state), catalog=IN_CATALOG))
+    assert decided.retiring[0].why == WHY_BUSY_STATE
+
+
+def test_one_that_is_going_already_is_not_imported() -> None:
+    assert planned((B,), live(cluster(ID_A, HASH_A, "STOPPING"))).retiring == ()
+
+
+def test_the_predecessor_is_let_go_only_when_its_successor_runs() -> None:  # B3, N1
+    old, new = cluster(ID_A, HASH_A), cluster(ID_B, HASH_B, "PROVISIONING")
+    decided = planned((B,), live(old, new, catalog=IN_CATALOG))
+    assert [(item.cluster, item.why) for item in decided.retiring] == [(old, WHY_SUCCESSOR)]
+    assert planned((B,), live(old, replace(new, state="RUNNING"), catalog=IN_CATALOG)).deleted == (ID_A,)
+
+
+def test_reverting_takes_the_old_generation_back() -> None:  # N1
+    old, new = cluster(ID_A, HASH_A), cluster(ID_B, HASH_B)
+    seen = live(old, new, jobs=(job(ID_A),), catalog=PublishedCatalog({"cpu": ID_B}, (ID_A,)))
+    decided = planned((A,), seen)
+    assert decided.current == (CurrentCluster(A, ID_A, HASH_A, import_=True, state="RUNNING"),)
+    assert decided.deleted == (ID_B,)
+
+
+def test_an_id_of_ours_without_our_labels_is_a_problem() -> None:  # N1
+    for stranger in (
+        LiveCluster(ID_A, "RUNNING", {}, ()),
+        LiveCluster(f"{ID_A}-2", "RUNNING", {}, ()),
+        cluster(ID_A, "0000000"),
+        cluster(ID_A, HASH_A, stack="dev"),
+    ):
+        decided = planned((A,), live(stranger))
+        assert stranger.id in decided.problems[0] and "labels" in decided.problems[0]
+        assert decided.current == () and decided.deleted == ()
+    assert planned((), live(LiveCluster(ID_A, "RUNNING", {}, ()), catalog=IN_CATALOG)).problems
+
+
+def test_strangers_and_other_stacks_are_left_alone() -> None:
+    seen = live(
+        LiveCluster("notebook", "RUNNING", {}, ()),
+        LiveCluster("cpu-notahash", "ERROR", {}, ()),
+        cluster("cpu-0000000", "0000000", stack="dev"),
+    )
+    decided = planned((A,), seen)
+    assert not decided.problems and not decided.retiring and not decided.deleted
+
+
+def test_a_list_that_fails_is_never_an_empty_list() -> None:  # P5
+    unknown = Unknown("403 denied", "persistentResources.list", "roles/aiplatform.viewer", "deployer@acme")
+    seen = Live(clusters=unknown, jobs=unknown, limits={}, catalog=None)
+    decided = planned((A,), seen)
+    assert len(decided.problems) == 2 and decided.current == ()
+    for word in ("persistentResources.list", "deployer@acme", "roles/aiplatform.viewer", "403 denied"):
+        assert word in decided.problems[0]
+
+
+def test_an_unreadable_catalog_matters_only_where_it_decides() -> None:
+    unknown = Unknown("403 denied", "storage.objects.get", "roles/storage.objectViewer")
+    assert not planned((A,), live(cluster(ID_A, HASH_A), catalog=unknown)).problems
+    problems = planned((B,), live(cluster(ID_A, HASH_A), catalog=unknown)).problems
+    assert "storage.objects.get" in problems[0] and ID_A in problems[0]
+
+
+def test_a_damaged_catalog_stops_nothing_and_costs_no_cluster() -> None:  # N1
+    damaged = PublishedCatalog(damage="gs://acme-catalog/catalog.json: it is not JSON")
+    decided = planned((B,), live(cluster(ID_A, HASH_A), catalog=damaged))
+    assert not decided.problems and decided.deleted == ()
+    assert [(item.cluster.id, item.why) for item in decided.retiring] == [(ID_A, WHY_DAMAGED)]
+    words = "the published catalog is damaged; pulumi up publishes it anew"
+    assert decided.notes == (f"{words} (gs://acme-catalog/catalog.json: it is not JSON)",)
+    published = PublishedCatalog({"cpu": ID_B}, retiring=(ID_A,))
+    after = planned((B,), live(cluster(ID_A, HASH_A), cluster(ID_B, HASH_B), catalog=published))
+    assert after.deleted == (ID_A,) and not after.notes
+
+
+def test_skipped_reading_declares_what_is_asked_for_and_says_so() -> None:
+    unread = Unknown("SLIPWAY_LIVE=skip", "none", "none")
+    decided = planned((A,), Live(unread, unread, unread, unread, skipped=True))
+    assert decided.current == (CurrentCluster(A, ID_A, HASH_A, import_=False),)
+    assert not decided.problems and "were not read" in decided.notes[0]
+
+
+def test_an_id_never_grows_beyond_what_the_api_takes() -> None:
+    long = spec("a" * 54)
+    digest = fingerprint(STACK, PROJECT, REGION, long)
+    spent = cluster(cluster_id(long.name, digest), digest, "ERROR", long.name)
+    assert "63" in planned((long,), live(spent)).problems[0]
+
+
+def test_a_predecessor_that_stays_too_long_is_marked_and_kept() -> None:  # B6
+    now = datetime(2026, 11, 20, tzinfo=UTC)
+    asked = replace(B, retire_within=timedelta(days=7))
+    new = replace(cluster(ID_B, HASH_B), create_time=now - timedelta(days=8))
+    seen = live(cluster(ID_A, HASH_A), new, jobs=(job(ID_A),), catalog=IN_CATALOG)
+    late = plan((asked,), seen, stack=STACK, project=PROJECT, region=REGION, now=now)
+    assert late.retiring[0].overdue and late.deleted == ()
+    early = plan((asked,), seen, stack=STACK, project=PROJECT, region=REGION, now=now - timedelta(days=2))
+    assert not early.retiring[0].overdue

@@ -1,0 +1,69 @@
+"""A stack's region or project edited while the stack lives: refused in words, with the ways to go. # N1"""
+
+import pytest
+
+from slipway.deployment.stack_location import refuse_move, stack_locations
+from slipway.errors import ConfigError
+from slipway.state import State, StateAccount, StateBucket, StateCluster
+
+CLUSTER = StateCluster("cpu-1a2b3c4", "cpu-1a2b3c4", "acme", "us-central1")
+BUCKET = StateBucket("work", "acme-work", "acme", "us-central1")
+ACCOUNT = StateAccount("trainer", "trainer@acme.iam.gserviceaccount.com", "acme")
+WHOLE = State(clusters=(CLUSTER,), buckets=(BUCKET,), accounts=(ACCOUNT,))
+
+
+def refusal(known: State, project: str = "acme", region: str = "us-central1") -> ConfigError:
+    with pytest.raises(ConfigError) as refused:
+        refuse_move(known, stack="prod", project=project, region=region)
+    return refused.value
+
+
+@pytest.mark.parametrize("known", [State(), WHOLE, State(accounts=(ACCOUNT,))])
+def test_where_it_lives_it_may_be_deployed(known: State) -> None:
+    refuse_move(known, stack="prod", project="acme", region="us-central1")
+
+
+def test_another_region_is_refused_with_three_ways_to_go() -> None:
+    refused = refusal(WHOLE, region="europe-west4")
+    assert refused.what == "stack prod lives in us-central1 and can't move to europe-west4, so nothing was changed"
+    assert refused.why.startswith("it has cluster cpu-1a2b3c4 and bucket acme-work there; moving would delete them")
+    put_back, another, down, command = refused.fix.splitlines()
+    assert put_back == "put gcp:region: us-central1 back into stacks/Pulumi.prod.yaml"
+    assert "pulumi stack init NAME and pulumi up" in another
+    assert down == "or, with gcp:region: us-central1 put back, take this one down before it is made anew:"
+    assert command == "SLIPWAY_PURPOSE=destroy pulumi destroy --run-program --stack prod"
+
+
+def test_another_project_is_refused() -> None:
+    refused = refusal(WHOLE, project="acme-new")
+    assert refused.what == "stack prod lives in acme and can't move to acme-new, so nothing was changed"
+    assert "account trainer@acme.iam.gserviceaccount.com" in refused.why
+    assert "put gcp:project: acme back" in refused.fix
+
+
+def test_both_edited_are_both_named() -> None:
+    refused = refusal(WHOLE, project="acme-new", region="europe-west4")
+    assert "lives in acme and us-central1 and can't move to acme-new and europe-west4" in refused.what
+    assert "put gcp:project: acme and gcp:region: us-central1 back" in refused.fix
+
+
+@pytest.mark.parametrize("known", [State(buckets=(BUCKET,)), State(clusters=(CLUSTER,))])
+def test_one_thing_that_is_left_makes_it_live_there(known: State) -> None:
+    assert "lives in us-central1" in refusal(known, region="europe-west4").what
+
+
+def test_an_account_alone_is_in_a_project_and_in_no_region() -> None:
+    known = State(accounts=(ACCOUNT,))
+    refuse_move(known, stack="prod", project="acme", region="europe-west4")
+    assert "lives in acme and can't" in refusal(known, project="acme-new").what
+
+
+def test_a_place_that_the_state_does_not_tell_is_no_other() -> None:
+    known = State(clusters=(StateCluster("cpu-1a2b3c4", "cpu-1a2b3c4", "", ""),))
+    refuse_move(known, stack="prod", project="acme", region="us-central1")
+
+
+def test_clusters_are_looked_for_where_they_were_made_and_where_they_are_asked_for() -> None:
+    assert stack_locations(WHOLE, "acme", "us-central1") == (("acme", "us-central1"),)
+    assert stack_locations(WHOLE, "acme", "europe-west4") == (("acme", "europe-west4"), ("acme", "us-central1"))
+    assert stack_locations(State(), "acme", "europe-west4") == (("acme", "europe-west4"),)

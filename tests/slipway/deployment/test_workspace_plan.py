@@ -1,0 +1,119 @@
+"""Accounts and buckets by the rule of clusters: what an unfinished job needs stays until it has ended. # N1"""
+
+from dataclasses import replace
+
+import pytest
+
+from slipway.deployment.plan import plan
+from slipway.deployment.workspace_plan import RetiringWorkspaceResource, WorkspacePlan, plan_workspace
+from slipway.live import Live, LiveJob, Unknown
+from slipway.state import State, StateAccount, StateBucket, StateGrant
+
+from .world import PROJECT, REGION, STACK, cluster, job
+
+OLD, NEW = "old@acme.iam.gserviceaccount.com", "new@acme.iam.gserviceaccount.com"
+WANTED = {"catalog": "acme-catalog", "work": "acme-work", "trainer": OLD}
+PLAIN = {"catalog": "catalog", "work": "work", "trainer": "trainer"}
+KNOWN = State(
+    buckets=(StateBucket("catalog", "acme-catalog", "acme", "r"), StateBucket("work", "acme-work", "acme", "r")),
+    accounts=(StateAccount("trainer", OLD, "acme"),),
+    grants=(
+        StateGrant("trainer-aiplatform.user", "roles/aiplatform.user", f"serviceAccount:{OLD}"),
+        StateGrant("other", "roles/viewer", "serviceAccount:other@acme.iam.gserviceaccount.com"),
+    ),
+)
+
+
+def needing(*names: str, state: str = "JOB_STATE_RUNNING") -> LiveJob:
+    """A job that runs as the account and uses the buckets that are among the names."""
+    accounts = [name for name in names if "@" in name]
+    return replace(job("cpu", state=state), service_account="".join(accounts), buckets=frozenset(names) - {*accounts})
+
+
+def test_the_first_ones_have_their_plain_names() -> None:
+    assert plan_workspace(State(), WANTED, ()) == WorkspacePlan(PLAIN)
+
+
+def test_nothing_happens_to_a_stack_that_asks_for_what_it_has() -> None:
+    assert plan_workspace(KNOWN, WANTED, ()) == WorkspacePlan(PLAIN)
+
+
+@pytest.mark.parametrize(
+    ("role", "new", "old", "logical"),
+    [
+        ("trainer", NEW, OLD, "trainer-new"),
+        ("catalog", "acme-2", "acme-catalog", "catalog-acme-2"),
+        ("work", "acme-2", "acme-work", "work-acme-2"),
+    ],
+)
+def test_another_one_is_another_resource_and_the_old_one_stays_while_a_job_needs_it(
+    role: str, new: str, old: str, logical: str
+) -> None:
+    """The old one keeps its logical name, so that the provider never replaces it."""
+    asked = {**WANTED, role: new}
+    user, other = needing(old), needing("elsewhere")
+    found = plan_workspace(KNOWN, asked, (user, other))
+    assert found.logical == {**PLAIN, role: logical}
+    (thing,) = found.retiring
+    assert (thing.role, thing.logical, thing.name, thing.jobs, thing.why) == (role, role, old, (user,), "")
+    assert found.released == ()
+
+    for jobs in ((), (other,), (needing(old, state="JOB_STATE_SUCCEEDED"),)):
+        idle = plan_workspace(KNOWN, asked, jobs)
+        assert [(one.role, one.name) for one in idle.released] == [(role, old)]
+        assert idle.retiring == ()
+
+
+@pytest.mark.parametrize("state", ["JOB_STATE_QUEUED", "JOB_STATE_CANCELLING", "PIPELINE_STATE_PENDING", "NEW_WORD"])
+def test_every_job_that_has_not_ended_counts(state: str) -> None:
+    assert plan_workspace(KNOWN, {**WANTED, "trainer": NEW}, (needing(OLD, state=state),)).retiring
+
+
+def test_what_is_asked_for_again_is_the_same_resource_again() -> None:
+    """There and back, while both are there."""
+    both = replace(KNOWN, accounts=(*KNOWN.accounts, StateAccount("trainer-new", NEW, "acme")))
+    there = plan_workspace(both, {**WANTED, "trainer": NEW}, (needing(OLD),))
+    assert there.logical["trainer"] == "trainer-new"
+    back = plan_workspace(both, WANTED, (needing(NEW),))
+    assert back.logical["trainer"] == "trainer"
+    assert [(one.logical, one.name) for one in back.retiring] == [("trainer-new", NEW)]
+
+
+def test_a_new_name_stays_when_the_old_one_is_gone() -> None:
+    alone = replace(KNOWN, accounts=(StateAccount("trainer-new", NEW, "acme"),))
+    assert plan_workspace(alone, {**WANTED, "trainer": NEW}, ()).logical["trainer"] == "trainer-new"
+    assert plan_workspace(alone, WANTED, ()).logical["trainer"] == "trainer", "the plain one is free"
+
+
+def test_an_account_retires_with_its_roles_on_the_project() -> None:
+    (thing,) = plan_workspace(KNOWN, {**WANTED, "trainer": NEW}, (needing(OLD),)).retiring
+    grants = {"trainer-aiplatform.user": "roles/aiplatform.user"}
+    assert thing == RetiringWorkspaceResource("trainer", "trainer", OLD, thing.jobs, "", grants)
+
+
+def test_an_account_keeps_its_roles_on_the_project_while_jobs_run_as_it() -> None:
+    """A template that wrote metrics is taken out: its running jobs still write them."""
+    assert plan_workspace(KNOWN, WANTED, (needing(OLD),)).grants == {"trainer-aiplatform.user": "roles/aiplatform.user"}
+    assert plan_workspace(KNOWN, WANTED, ()).grants == {}
+
+
+def test_a_doubt_whether_all_jobs_are_listed_keeps_everything() -> None:
+    (thing,) = plan_workspace(KNOWN, {**WANTED, "catalog": "acme-2"}, (), "lists lag").retiring
+    assert (thing.words, thing.jobs, thing.why) == ("bucket gs://acme-catalog", (), "lists lag")
+
+
+def decided(seen: Live) -> WorkspacePlan:
+    asked = {**WANTED, "trainer": NEW}
+    return plan((), seen, stack=STACK, project=PROJECT, region=REGION, known=KNOWN, workspace=asked).workspace
+
+
+def test_machines_in_use_by_a_job_that_no_list_shows_may_need_anything() -> None:
+    used = cluster("cpu-1a2b3c4", "1a2b3c4", used=1)
+    assert decided(Live((used,), (), {}, None)).retiring[0].why.startswith("machines are in use by a job")
+    assert decided(Live((used,), (job("cpu-1a2b3c4"),), {}, None)).retiring == ()
+    assert decided(Live((), (), {}, None)).released[0].name == OLD
+
+
+def test_jobs_that_were_not_read_keep_everything() -> None:
+    unread = Unknown("SLIPWAY_LIVE=skip", "none", "none")
+    assert decided(Live(unread, unread, unread, unread, skipped=True)).retiring[0].why == "the jobs were not read"

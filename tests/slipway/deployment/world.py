@@ -1,0 +1,115 @@
+"""A tiny model of the engine and the cloud, to play histories against the plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from slipway.cluster import ClusterSpec, Disk, PoolSpec
+from slipway.deployment.plan import Plan, plan
+from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
+from slipway.live import Live, LiveCluster, LiveJob, LivePool, PublishedCatalog, Unknown
+
+STACK, PROJECT, REGION = "prod", "acme-ml-prod", "us-central1"
+
+
+def spec(name: str = "cpu", high: int = 4, *, generation: int = 1) -> ClusterSpec:
+    pool = PoolSpec("workers", "n1-standard-8", None, 0, Disk(), 1, high, autoscaled=True, replicas=1)
+    return ClusterSpec(name, (pool,), generation=generation)
+
+
+def job(cluster_id: str, name: str = "train", state: str = "JOB_STATE_RUNNING", kind: str = "custom job") -> LiveJob:
+    return LiveJob(name, name, state, cluster_id, {}, None, None, None, (), spot=False, kind=kind)
+
+
+def cluster(
+    id_: str, digest: str, state: str = "RUNNING", name: str = "cpu", stack: str = STACK, used: int = 0
+) -> LiveCluster:
+    labels = {STACK_LABEL: stack, NAME_LABEL: name, HASH_LABEL: digest}
+    return LiveCluster(id_, state, labels, (LivePool("workers", "n1-standard-8", None, 0, Disk(), 1, used, 1, 4),))
+
+
+def live(
+    *clusters: LiveCluster,
+    jobs: tuple[LiveJob, ...] | Unknown = (),
+    catalog: PublishedCatalog | Unknown | None = None,
+) -> Live:
+    return Live(clusters=clusters, jobs=jobs, limits={}, catalog=catalog)
+
+
+def planned(declared: tuple[ClusterSpec, ...], seen: Live) -> Plan:
+    return plan(declared, seen, stack=STACK, project=PROJECT, region=REGION)
+
+
+@dataclass
+class World:
+    """What the cloud has, what the engine's state knows, and what the catalog says."""
+
+    clusters: dict[str, LiveCluster] = field(default_factory=dict)
+    jobs: list[LiveJob] = field(default_factory=list)
+    state: set[str] = field(default_factory=set)
+    catalog: PublishedCatalog | None = None
+    deleted_with_jobs: list[str] = field(default_factory=list)
+
+    def live(self) -> Live:
+        return live(*self.clusters.values(), jobs=tuple(self.jobs), catalog=self.catalog)
+
+    def plan(self, declared: tuple[ClusterSpec, ...]) -> Plan:
+        return planned(declared, self.live())
+
+    def up(self, declared: tuple[ClusterSpec, ...], *, killed_after: int = 99, failing: bool = False) -> Plan:
+        """One `pulumi up`: refresh, wait, plan, then create, publish, delete; killed after so many of these steps."""
+        self.state &= set(self.clusters)
+        self.settle()
+        decided = self.plan(declared)
+        assert not decided.problems, decided.problems
+        steps = killed_after
+        for gone in decided.cleared if steps else ():
+            assert self.clusters[gone.id].state == "ERROR", "only a failed one is cleared"
+            if any(one.cluster_id == gone.id and not one.ended for one in self.jobs):
+                self.deleted_with_jobs.append(gone.id)
+            del self.clusters[gone.id]
+            self.state.discard(gone.id)
+        for item in decided.current:
+            if item.import_:
+                assert item.id in self.clusters, "importing what is not there fails"
+                self.state.add(item.id)
+                continue
+            assert item.id not in self.clusters, "409: the id is taken"
+            if steps == 0:
+                return decided
+            steps -= 1
+            born = cluster(item.id, item.hash, "ERROR" if failing else "RUNNING", item.spec.name)
+            self.clusters[item.id] = born
+            if failing:
+                return decided  # The provider drops a failed create from its state, and the engine stops.
+            if steps == 0:
+                # Killed while it is being made: the state does not know it.
+                self.clusters[item.id] = replace(born, state="PROVISIONING")
+                return decided
+            self.state.add(item.id)
+        self.state |= {item.cluster.id for item in decided.retiring}
+        if steps == 0:
+            return decided
+        self.catalog = PublishedCatalog(
+            {item.spec.name: item.id for item in decided.current},
+            tuple(item.cluster.id for item in decided.retiring),
+        )
+        declared_ids = {item.id for item in decided.current} | {item.cluster.id for item in decided.retiring}
+        for id_ in sorted(self.state - declared_ids):
+            steps -= 1
+            if steps <= 0:
+                return decided
+            if any(one.cluster_id == id_ and not one.ended for one in self.jobs):
+                self.deleted_with_jobs.append(id_)
+            del self.clusters[id_]
+            self.state.discard(id_)
+        return decided
+
+    def settle(self) -> None:
+        """What was being made is there."""
+        for id_, item in self.clusters.items():
+            if item.state == "PROVISIONING":
+                self.clusters[id_] = replace(item, state="RUNNING")
+
+    def end_jobs(self) -> None:
+        self.jobs = [replace(one, state="JOB_STATE_SUCCEEDED") for one in self.jobs]

@@ -1,0 +1,107 @@
+"""How long a job waited and ran, what its machines cost, and which error its end is."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+
+from slipway.cloud.resources import CustomJob, Shape
+from slipway.cloud.trials import Trial
+from slipway.jobs.cost import job_cost, problem_of
+from slipway.kinds import TUNING_JOB
+
+A2 = Shape("a2-highgpu-1g", None, 0, "pd-ssd", 100)
+BEGIN = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+JOB = CustomJob.read(
+    {
+        "name": "projects/1/locations/us-central1/customJobs/4711",
+        "displayName": "digits-1",
+        "state": "JOB_STATE_SUCCEEDED",
+        "jobSpec": {
+            "persistentResourceId": "cpu-1",
+            "workerPoolSpecs": [
+                {"machineSpec": {"machineType": "n1-standard-8"}, "replicaCount": "2"},
+                {},
+            ],
+        },
+        "createTime": "2026-11-20T12:00:00.123456789Z",
+        "startTime": "2026-11-20T12:00:02.123456Z",
+        "endTime": "2026-11-20T13:00:02.123456Z",
+    }
+)
+
+
+def test_wait_and_run_are_the_services_own_times() -> None:  # B4
+    found = job_cost(JOB, "us-central1", BEGIN + timedelta(days=1))
+    assert (found.wait, found.run) == (2.0, 3600.0)
+
+
+def test_an_hour_of_two_machines_costs_their_price() -> None:
+    found = job_cost(JOB, "us-central1", BEGIN)
+    assert found.per_hour.complete and found.cost == found.per_hour and found.per_hour.known > 0
+    assert found.paid_anyway and found.capacity_type == "pool"
+
+
+def test_what_still_lasts_is_counted_until_now() -> None:
+    waiting = replace(JOB, state="JOB_STATE_QUEUED", start_time=None, end_time=None)
+    found = job_cost(waiting, "us-central1", BEGIN + timedelta(seconds=60))
+    assert found.wait is not None and 59 < found.wait < 60 and found.run is None and found.cost is None
+
+
+def test_a_job_that_never_started_waited_until_its_end() -> None:
+    found = job_cost(replace(JOB, start_time=None), "us-central1", BEGIN + timedelta(days=9))
+    assert found.wait == 3602.0 and found.run is None
+
+
+def test_spot_costs_less_than_a_pools_machines_and_is_not_paid_anyway() -> None:
+    gpu = replace(JOB, worker_pools=(replace(JOB.worker_pools[0], shape=A2),))
+    spot = job_cost(replace(gpu, persistent_resource_id="", strategy="SPOT"), "us-central1", BEGIN)
+    pool = job_cost(gpu, "us-central1", BEGIN)
+    assert spot.capacity_type == "spot" and not spot.paid_anyway
+    assert spot.cost is not None and pool.cost is not None and spot.cost.known < pool.cost.known
+
+
+def test_a_tuning_job_costs_the_time_of_its_trials_together() -> None:  # Z3
+    one = job_cost(JOB, "us-central1", BEGIN).cost
+    assert one is not None
+    half = BEGIN + timedelta(minutes=30)
+    trials = tuple(Trial(str(n), "SUCCEEDED", {}, {}, "", BEGIN, half) for n in range(3))
+    tuning = replace(JOB, kind=TUNING_JOB, trials=2, tried=trials)
+    assert job_cost(tuning, "us-central1", BEGIN).cost == one * Decimal("1.5")
+    assert job_cost(tuning, "us-central1", BEGIN).per_hour == one * 2
+    untimed = replace(tuning, tried=(Trial("1", "SUCCEEDED", {}, {}, ""),))
+    assert job_cost(untimed, "us-central1", BEGIN).cost == one * 2
+
+
+def test_an_unknown_machine_has_no_price() -> None:
+    found = job_cost(JOB, "europe-nowhere1", BEGIN)
+    assert found.per_hour.unknown and found.cost is not None and found.cost.unknown
+
+
+@pytest.mark.parametrize(
+    ("state", "code"),
+    [("FAILED", 4), ("EXPIRED", 4), ("PARTIALLY_SUCCEEDED", 4), ("CANCELLED", 8)],
+)
+def test_an_end_that_is_no_success_has_its_exit_code(state: str, code: int) -> None:
+    problem = problem_of(replace(JOB, state=f"JOB_STATE_{state}", error="because"))
+    assert problem is not None and problem.exit_code == code and problem.why == "because"
+
+
+def test_success_is_no_problem() -> None:
+    assert problem_of(JOB) is None
+
+
+def test_a_failure_without_a_reason_yet_says_when_it_comes() -> None:
+    problem = problem_of(replace(JOB, state="JOB_STATE_FAILED"))
+    assert problem is not None and "a minute" in problem.why
+
+
+@pytest.mark.parametrize("state", ["SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED", "PARTIALLY_SUCCEEDED"])
+def test_these_states_are_final(state: str) -> None:
+    assert replace(JOB, state=f"JOB_STATE_{state}").ended
+
+
+@pytest.mark.parametrize("state", ["QUEUED", "PENDING", "RUNNING", "CANCELLING", "PAUSED", "UPDATING", "UNSPECIFIED"])
+def test_these_are_not(state: str) -> None:
+    assert not replace(JOB, state=f"JOB_STATE_{state}").ended

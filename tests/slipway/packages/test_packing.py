@@ -1,0 +1,111 @@
+"""A tree as the package of a template: the module that it runs must be in it. # N8 # N11"""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from typing import Any
+
+import pytest
+
+from slipway.catalog.model import Catalog, Offer, Template
+from slipway.errors import ConfigError, PolicyError
+from slipway.money import UNKNOWN
+from slipway.packages.packing import PLACEHOLDER, modules, pack
+from slipway.packages.working_tree import WorkingTree
+
+CATALOG = Catalog("local", "p", "us-central1", "", False, "work", "t", {}, (), {})
+FILES = {"digits/__init__.py": b"", "digits/task.py": b"print(1)\n", "README.md": b"hello"}
+
+
+def template(*, allowed: bool = True, uri: str = PLACEHOLDER, module: str = "digits.task") -> Template:
+    args = ["--claim", "gs://work/claims/${slipway.request}", "--module", module, "--", "--trees=5"]
+    package = {"packageUris": [uri], "pythonModule": "slipway_launcher", "args": args}
+    request: dict[str, Any] = {"jobSpec": {"workerPoolSpecs": [{"pythonPackageSpec": package}, {}]}}
+    offer = Offer("pool", True, "", "cpu", (), UNKNOWN, request)
+    return Template("digits", "", "custom-job", (), (), (offer,), package="gs://catalog/p.tar.gz", code_flag=allowed)
+
+
+def tree() -> WorkingTree:
+    return WorkingTree(FILES, "3f9c2e1" * 6, True)
+
+
+def members(content: bytes) -> set[str]:
+    with tarfile.open(fileobj=io.BytesIO(content), mode="r:gz") as archive:
+        return {name.partition("/")[2] for name in archive.getnames()}
+
+
+def test_a_folder_that_has_the_import_package_is_packed_with_it() -> None:
+    code = pack(CATALOG, template(), tree(), "src")
+    assert members(code.package.content) == {
+        "setup.py",
+        "MANIFEST.in",
+        "PKG-INFO",
+        "slipway_launcher.py",
+        "digits/__init__.py",
+        "digits/task.py",
+    }
+    assert str(code.location) == f"gs://work/code/{code.package.sha256}/{code.package.name}"
+
+
+def test_a_folder_that_is_the_import_package_is_packed_whole() -> None:
+    own = WorkingTree({"__init__.py": b"", "task.py": b"", "words.txt": b"x"}, "", True)
+    found = members(pack(CATALOG, template(), own, "digits").package.content)
+    assert {"digits/__init__.py", "digits/task.py", "digits/words.txt"} <= found
+
+
+def test_other_packages_and_modules_beside_it_come_along_and_tests_do_not() -> None:
+    files = {**FILES, "helpers.py": b"", "setup.py": b"raise", "shared/__init__.py": b"", "shared/x/data.json": b"{}"}
+    found = members(
+        pack(CATALOG, template(), WorkingTree({**files, "docs/a.py": b""}, "", False), "src").package.content
+    )
+    assert {"helpers.py", "shared/__init__.py", "shared/x/data.json"} <= found
+    assert "docs/a.py" not in found and "README.md" not in found
+
+
+def test_the_same_files_are_the_same_package_and_another_byte_is_another() -> None:  # N8
+    first, second = pack(CATALOG, template(), tree(), "src"), pack(CATALOG, template(), tree(), "src")
+    assert first.location == second.location and first.package.content == second.package.content
+    changed = WorkingTree({**FILES, "digits/task.py": b"print(2)\n"}, "", False)
+    assert pack(CATALOG, template(), changed, "src").location != first.location
+
+
+def test_labels_tell_the_hash_the_commit_and_whether_it_differed() -> None:  # N8
+    code = pack(CATALOG, template(), tree(), "src")
+    assert code.labels == {
+        "slipway-code": code.package.sha256[:40],
+        "slipway-code-commit": ("3f9c2e1" * 6)[:40],
+        "slipway-dirty": "true",
+    }
+
+
+@pytest.mark.parametrize("where", ["requirements.txt", "digits/requirements.txt"])
+def test_requirements_are_installed_with_it(where: str) -> None:
+    files = {**FILES, where: b"six==1.17.0  # old\n"}
+    content = pack(CATALOG, template(), WorkingTree(files, "", False), "src").package.content
+    with tarfile.open(fileobj=io.BytesIO(content), mode="r:gz") as archive:
+        setup = archive.extractfile("digits-1.0/setup.py")
+        assert setup is not None and b"install_requires=['six==1.17.0']" in setup.read()
+    with pytest.raises(ConfigError, match="is an option of pip"):
+        pack(CATALOG, template(), WorkingTree({**FILES, where: b"-r other.txt"}, "", False), "src")
+
+
+def test_a_tree_without_the_module_is_refused_with_the_folder_that_has_it() -> None:
+    deeper = WorkingTree({f"jobs/{name}": content for name, content in FILES.items()}, "", False)
+    with pytest.raises(ConfigError) as error:
+        pack(CATALOG, template(), deeper, "repository")
+    assert "has no module digits.task, which digits runs" in error.value.what and "--code jobs" in error.value.fix
+    with pytest.raises(ConfigError, match=r"has no module digits\.other"):
+        pack(CATALOG, template(module="digits.other"), tree(), "src")
+
+
+def test_a_package_may_be_run_as_a_module() -> None:
+    files = {**FILES, "digits/train/__init__.py": b"", "digits/train/__main__.py": b""}
+    assert pack(CATALOG, template(module="digits.train"), WorkingTree(files, "", False), "src").count == 4
+
+
+@pytest.mark.parametrize("made", [template(allowed=False), template(uri="gs://catalog/p.tar.gz")])
+def test_where_it_is_not_allowed_nothing_is_packed(made: Template) -> None:
+    with pytest.raises(PolicyError, match="runs the code that was reviewed with it") as error:
+        modules(made)
+    assert "code_flag=True" in error.value.why and error.value.exit_code == 5

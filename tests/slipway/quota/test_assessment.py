@@ -1,0 +1,425 @@
+"""What a deployment draws must fit; what pools and offers would draw is told."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slipway.cluster import CurrentCluster, Disk, PoolSpec
+from slipway.live import Live, PublishedCatalog, Unknown
+from slipway.quota import OfferDraw, QuotaReport, assess, drawn
+
+from .region import (
+    A3,
+    CPUS,
+    DENIED,
+    H100,
+    REGION,
+    SPOT_CPUS,
+    SPOT_H100,
+    SSD,
+    M,
+    cluster,
+    cpu,
+    h100,
+    job,
+    machines,
+    region,
+    wanted,
+)
+
+
+def judge(
+    *current: CurrentCluster,
+    live: Live,
+    offers: tuple[OfferDraw, ...] = (),
+    mode: str = "enforce",
+    strict: bool = False,
+    preview: bool = False,
+    old: frozenset[str] = frozenset(),
+) -> QuotaReport:
+    return assess(current, live, region=REGION, offers=offers, mode=mode, strict=strict, preview=preview, old=old)
+
+
+def row(report: QuotaReport, metric: str) -> tuple[int | None, int, int | None, int | None, str]:
+    (line,) = (line for line in report.lines if line.metric == metric)
+    return line.now, line.ceiling, line.limit, line.others, line.verdict
+
+
+# What this `up` draws.
+
+
+def test_enough_quota_is_quiet() -> None:  # D2
+    report = judge(wanted("h100", h100()), live=region())
+    assert report.errors == () and report.warnings == ()
+    assert row(report, H100) == (8, 32, 32, 0, "ok")
+    assert row(report, A3) == (208, 832, -1, 0, "ok")
+    assert row(report, SSD) == (500, 2000, 75_000, 0, "ok")
+
+
+def test_the_limits_of_what_is_drawn_are_all_that_a_verdict_asks_for() -> None:  # D9
+    current, live = wanted("h100", h100()), region()
+    metrics = drawn((current.spec,), (SPOT,))
+    assert metrics == {H100, A3, SSD, SPOT_H100, SPOT_CPUS}
+    assert not isinstance(live.limits, Unknown)
+    read = {metric: limit for metric, limit in live.limits.items() if metric in metrics}
+    assert len(read) < len(live.limits)
+    assert judge(current, live=live, offers=(SPOT,)) == judge(current, live=replace(live, limits=read), offers=(SPOT,))
+
+
+@pytest.mark.parametrize("preview", [True, False])
+def test_short_for_what_is_created_names_metric_region_needed_limit_used_and_short_by(preview: bool) -> None:  # D2, N6
+    seen = region(nvidia_h100_gpus=8, increase="no increase: too little usage history")
+    report = judge(wanted("h100", h100(2)), live=seen, preview=preview)
+    (error,) = report.errors
+    for word in (H100, REGION, "creating h100 needs 16", "limit 8", "used 0", "short by 8", "limit of 16"):
+        assert word in error
+    assert "CustomModelTrainingH100GPUsPerProjectPerRegion" in error and "too little usage history" in error
+    assert row(report, H100)[-1] == "short by 8"
+
+
+def test_gpus_cpus_and_disks_are_all_held_against_their_limits() -> None:  # N6
+    live = region(nvidia_h100_gpus=0, a3_cpus=100, pd_ssd=499)
+    errors = judge(wanted("h100", h100()), live=live).errors
+    assert [error.split(" ")[1] for error in errors] == [H100, A3, SSD]
+
+
+def test_live_machines_of_all_clusters_count_retiring_ones_too() -> None:  # D2: deletes come last
+    clusters = cluster("h100-0000000", h100(), replicas=3), cluster("h100-9999999", h100(), replicas=1)
+    live = replace(region(*clusters), catalog=PublishedCatalog({"h100": "h100-0000000"}))
+    (error,) = judge(wanted("h100", h100()), live=live).errors
+    assert "used 32" in error and "short by 8" in error
+    assert "h100-0000000" in error and "revert the edit" in error  # N1: a rollover needs both for a while
+    assert "h100-9999999" not in error  # another stack's
+
+
+@pytest.mark.parametrize(
+    ("state", "counts"), [("PROVISIONING", 8), ("UPDATING", 8), ("REBOOTING", 8), ("STOPPING", 8), ("ERROR", 0)]
+)
+def test_a_failed_cluster_holds_no_machines(state: str, counts: int) -> None:  # N2
+    assert row(judge(wanted("h100", h100()), live=region(cluster("x", h100(), state=state))), H100)[3] == counts
+
+
+@pytest.mark.parametrize(
+    ("one", "counts"),
+    [
+        (job(h100(), 1), 8),
+        (job(h100(), 1, state="JOB_STATE_PENDING"), 8),
+        (job(h100(), 1, kind="hyperparameter tuning job"), 8),
+        (job(h100(), 1, state="JOB_STATE_QUEUED"), 0),
+        (job(h100(), 1, state="JOB_STATE_SUCCEEDED"), 0),
+        (job(h100(), 1, spot=True), 0),
+        (job(h100(), 1, on="some-cluster"), 0),
+        (job(h100(), 1, kind="training pipeline"), 0),
+    ],
+)
+def test_jobs_beside_the_pools_count_once(one, counts: int) -> None:  # type: ignore[no-untyped-def] # D2
+    assert row(judge(wanted("h100", h100()), live=region(jobs=(one,))), H100)[3] == counts
+
+
+def test_what_lives_already_draws_nothing_anew() -> None:  # B3
+    live = region(cluster("h100-1a2b3c4", h100(), replicas=3), nvidia_h100_gpus=0)
+    report = judge(wanted("h100", h100(), lives=True), live=live)
+    assert report.errors == ()
+    assert row(report, H100)[:4] == (24, 32, 0, 0)
+
+
+def test_clusters_created_together_are_summed() -> None:
+    live = region(nvidia_h100_gpus=8)
+    (error,) = judge(wanted("a", h100()), wanted("b", h100()), live=live).errors
+    assert "creating a, b needs 16" in error
+
+
+# Ceilings.
+
+
+def test_a_pool_that_cannot_reach_its_maximum_is_reported_and_with_strict_an_error() -> None:  # B2, N6
+    live = region(cluster("other", h100(), replicas=2))
+    report = judge(wanted("h100", h100()), live=live)
+    assert report.errors == ()
+    assert "at most 2 of 4 machines" in report.warnings[0] and "16 are used by others" in report.warnings[0]
+    assert row(report, H100) == (8, 32, 32, 16, "ok now; at most 2 of 4 machines")
+    strict = judge(wanted("h100", h100()), live=live, strict=True)
+    assert strict.errors == report.warnings and strict.warnings == ()
+
+
+def test_several_pools_of_one_metric_are_told_what_they_lack_together() -> None:
+    report = judge(wanted("a", h100()), wanted("b", h100()), live=region())
+    assert row(report, H100)[-1] == "ok now; short by 32 at the maximum"
+
+
+def test_a_rollover_without_room_is_said() -> None:  # N1
+    live = region(cluster("h100-1a2b3c4", h100(4), replicas=4))
+    report = judge(wanted("h100", h100(4), lives=True), live=live)
+    assert row(report, H100)[-1] == "ok now; no room for a rollover"
+
+
+# Old generations of this stack: they live beside what is made now, and are gone when the ceiling is reached.
+
+OLD = frozenset({"h100-0000000"})
+
+
+def test_an_old_generation_is_the_stacks_own_and_counts_for_what_is_made_now() -> None:  # D2: deletes come last
+    live = region(cluster("h100-0000000", h100(), replicas=3), cluster("lab", h100(), replicas=1))
+    report = judge(wanted("h100", h100()), live=live, old=OLD)
+    (line,) = (line for line in report.lines if line.metric == H100)
+    assert (line.retiring, line.others, line.enough) == (24, 8, 40)
+    (error,) = report.errors
+    assert "used 32" in error and "short by 8" in error
+    assert "run pulumi up without this edit first, which deletes h100-0000000 once no job needs it" in error
+    assert "lab" not in error
+
+
+def test_an_old_generation_that_is_too_small_to_make_room_is_no_way_out() -> None:  # N6
+    """Without its 8 GPUs 16 are still missing: letting it go first would be refused again."""
+    live = region(cluster("h100-0000000", h100(), replicas=1), cluster("lab", h100(), replicas=3))
+    (error,) = judge(wanted("h100", h100(3)), live=live, old=OLD).errors
+    assert "short by 24" in error and "h100-0000000" not in error and "ask for a limit of 56" in error
+
+
+def test_the_ceiling_is_held_against_what_is_left_when_old_generations_are_gone() -> None:  # N6
+    """Short by 40, not by 64: the 24 GPUs of the old generation are not in the way for ever."""
+    pools = h100(high=4, name="a"), h100(high=5, name="b")
+    live = region(cluster("h100-1a2b3c4", *pools), cluster("h100-0000000", h100(), replicas=3), nvidia_h100_gpus=48)
+    live = replace(live, clusters=(*live.clusters, cluster("lab", h100(), replicas=2)))  # type: ignore[misc]
+    report = judge(wanted("h100", *pools, lives=True), live=live, old=OLD)
+    assert row(report, H100)[-1] == "ok now; short by 40 at the maximum"
+    (warning,) = report.warnings
+    assert "32 can be had (16 are used by others)" in warning
+
+
+def test_room_for_a_rollover_comes_when_the_old_generation_goes() -> None:  # N1
+    living = cluster("h100-1a2b3c4", h100(1, 3)), cluster("h100-0000000", h100(), replicas=3)
+    report = judge(wanted("h100", h100(1, 3), lives=True), live=region(*living), old=OLD)
+    assert report.warnings == ()
+    assert row(report, H100) == (
+        8,
+        24,
+        32,
+        0,
+        "ok now; at most 1 of 3 machines and no room for a rollover until what retires is gone",
+    )
+    assert judge(wanted("h100", h100(1, 3), lives=True), live=region(*living), old=OLD, strict=True).errors == ()
+    foreign = judge(wanted("h100", h100(1, 3), lives=True), live=region(*living))
+    assert row(foreign, H100)[3:] == (24, "ok now; at most 1 of 3 machines; no room for a rollover")
+
+
+def test_what_cannot_be_read_is_not_called_enough() -> None:
+    live = replace(region(), jobs=DENIED)
+    (line, *_) = judge(wanted("h100", h100()), live=live, preview=True).lines
+    assert (line.others, line.retiring, line.verdict) == (None, None, "cannot tell")
+
+
+# Ways.
+
+SPOT = OfferDraw("train", "spot", (machines(h100(), 1),), preemptible=True)
+POOL = OfferDraw("train", "pool")
+
+
+def test_an_offer_without_quota_is_unavailable_in_words_and_the_deployment_goes_on() -> None:  # D2, W6, N3
+    live = region(increase="no increase: too little usage history")
+    report = judge(live=live, offers=(POOL, SPOT))
+    assert report.errors == ()
+    assert report.offers["train"]["pool"].available
+    spot = report.offers["train"]["spot"]
+    assert not spot.available
+    assert spot.lacks_quota
+    assert spot.why == (
+        f"quota: {SPOT_CPUS} {REGION}: needs 208, limit 1, short by 207 · no increase: too little usage history"
+    )
+    (warning,) = report.warnings
+    assert warning == (
+        f"quota {SPOT_CPUS} in {REGION}, limit 1, makes offers unavailable: train needs 208 by spot"
+        " · no increase: too little usage history"
+    )
+    assert row(report, SPOT_CPUS) == (None, 208, 1, 0, "spot unavailable: short by 207")
+    assert row(report, SPOT_H100) == (None, 8, 8, 0, "ok")
+    assert judge(live=live, offers=(POOL, SPOT), strict=True).errors
+
+
+def test_a_metric_that_is_too_small_is_one_line_whatever_draws_it() -> None:  # N3, N6
+    machine = machines(h100(), 1)
+    cases = [f"{name} (model={model})" for name in ("spot", "flex-start") for model in ("2b", "9b")]
+    large = tuple(OfferDraw("tune", case, (machine,), preemptible=True) for case in cases)
+    small = OfferDraw("train", "spot (model=2b)", (machines(cpu(), 1),), preemptible=True)
+    report = judge(live=region(preemptible_nvidia_h100_gpus=0), offers=(POOL, OfferDraw("tune", "pool"), *large, small))
+    gpus, cpus = report.warnings
+    assert gpus == (
+        f"quota {SPOT_H100} in {REGION}, limit 0, makes offers unavailable: "
+        "tune needs 8 by spot (2 cases) and flex-start (2 cases)"
+    )
+    assert cpus == (
+        f"quota {SPOT_CPUS} in {REGION}, limit 1, makes offers unavailable: "
+        "tune needs 208 by spot (2 cases) and flex-start (2 cases); train needs 8 by spot (model=2b)"
+    )
+
+
+def test_any_other_reason_is_one_line_as_well() -> None:  # N3
+    why = "the stack declares no reservation 'h100'"
+    ruled_out = tuple(OfferDraw(name, "reservation", refusal=why) for name in ("train", "tune"))
+    report = judge(live=region(), offers=(POOL, OfferDraw("tune", "pool"), *ruled_out))
+    assert report.warnings == (f"train by reservation and tune by reservation are unavailable: {why}",)
+
+
+def test_what_a_template_refuses_by_itself_is_no_warning() -> None:
+    refused = OfferDraw("train", "spot (model=27b)", refusal="27b needs an A100", intended=True)
+    report = judge(live=region(), offers=(POOL, refused))
+    assert report.warnings == () and not report.offers["train"]["spot (model=27b)"].available
+
+
+def test_preemptible_gpus_cpus_and_disks_are_all_checked() -> None:  # D2, W6
+    live = region(preemptible_nvidia_h100_gpus=0, pd_ssd=100)
+    why = judge(live=live, offers=(POOL, SPOT)).offers["train"]["spot"].why
+    assert SPOT_H100 in why and SPOT_CPUS in why and SSD in why
+
+
+def test_a_template_with_no_way_left_is_an_error() -> None:  # D2, N3
+    (error,) = judge(live=region(), offers=(SPOT,)).errors
+    assert error.startswith("template train has no way left to run: spot: quota:")
+
+
+def test_the_trials_of_a_tuning_job_are_counted_once() -> None:  # W5
+    tuning = job(h100(), 3, kind="hyperparameter tuning job")
+    trial, other = replace(job(h100(), 1), display_name="j-trial-1"), replace(job(h100(), 1), display_name="k")
+    report = judge(wanted("h100", h100()), live=region(jobs=(tuning, trial, other)))
+    assert row(report, H100)[3] == 32
+    ended = replace(tuning, state="JOB_STATE_SUCCEEDED")
+    report = judge(wanted("h100", h100()), live=region(jobs=(ended, trial, other)))
+    assert row(report, H100)[3] == 16
+
+
+def test_what_runs_now_makes_no_offer_unavailable() -> None:
+    live = region(jobs=(job(h100(), 1, spot=True),), preemptible_cpus=500)
+    report = judge(live=live, offers=(SPOT,))
+    assert report.offers["train"]["spot"].available
+    assert row(report, SPOT_H100) == (None, 8, 8, 8, "ok")
+
+
+def test_many_offers_make_one_row() -> None:
+    offers = tuple(OfferDraw(f"t{n}", "spot", (machines(cpu(), n),), preemptible=True) for n in range(1, 5))
+    (line,) = (
+        line for line in judge(live=region(preemptible_cpus=500), offers=offers).lines if line.metric == SPOT_CPUS
+    )
+    assert (line.who, line.ceiling) == ("t4 spot, t3 spot and 2 more", 32)
+
+
+def test_an_offer_that_the_stack_rules_out_says_why_and_draws_nothing() -> None:  # N3
+    refused = OfferDraw("train", "reservation", refusal="the stack declares no reservation 'h100'")
+    report = judge(live=region(), offers=(POOL, refused))
+    assert report.offers["train"]["reservation"].why == "the stack declares no reservation 'h100'"
+    assert not report.offers["train"]["reservation"].available
+    assert report.lines == ()
+    (error,) = judge(live=region(), offers=(refused,)).errors
+    assert error.startswith("template train has no way left to run: reservation: the stack declares no reservation")
+
+
+def test_an_offer_is_short_by_what_it_lacks_itself_not_by_what_a_reservation_may_draw() -> None:
+    reserved = OfferDraw("train", "reservation", (machines(h100(), 5),), doubtful=True)
+    own = OfferDraw("train", "on-demand", (machines(h100(), 2),))
+    report = judge(live=region(nvidia_h100_gpus=8), offers=(POOL, reserved, own))
+    (line,) = (line for line in report.lines if line.metric == H100)
+    assert line.verdict == "on-demand unavailable: short by 8"
+    assert (line.ceiling, line.enough) == (40, 16)
+
+
+def test_lacking_quota_of_a_reservation_is_told_and_no_hindrance() -> None:  # Z6: no page says whether it draws any
+    reserved = OfferDraw("train", "reservation", (machines(h100(), 5),), doubtful=True)
+    report = judge(live=region(), offers=(reserved,))
+    assert report.errors == ()
+    found = report.offers["train"]["reservation"]
+    assert found.available
+    assert found.why.startswith("it may not start, no page says whether it draws quota: quota: ")
+    assert "needs 40, limit 32" in found.why
+    assert row(report, H100) == (None, 40, 32, 0, "ok")
+
+
+def test_the_stacks_own_pools_are_no_others_of_its_offers() -> None:  # D2
+    own, name = h100(), OfferDraw("train", "on-demand", (machines(h100(), 1),))
+    alive = region(cluster("h100-1a2b3c4", own, replicas=2), cluster("theirs", own, replicas=1))
+    report = judge(wanted("h100", own, lives=True), live=alive, offers=(name,))
+    assert [line.others for line in report.lines if line.metric == H100] == [8, 8]
+
+
+# What can't be told.
+
+
+@pytest.mark.parametrize(
+    "live",
+    [
+        Live((), (), DENIED, None),
+        Live(DENIED, (), region().limits, None),
+        Live((), DENIED, region().limits, None),
+        Live((), (), {}, None),
+    ],
+    ids=["limits", "clusters", "jobs", "not listed"],
+)
+def test_cannot_tell_warns_in_preview_and_stops_an_up_that_draws(live: Live) -> None:  # D2, P5
+    up = judge(wanted("h100", h100()), live=live)
+    assert any("cannot tell" in error for error in up.errors)
+    preview = judge(wanted("h100", h100()), live=live, preview=True)
+    assert preview.errors == () and any("cannot tell" in warning for warning in preview.warnings)
+    assert judge(wanted("h100", h100()), live=live, mode="warn").errors == ()
+    assert judge(wanted("h100", h100(), lives=True), live=live).errors == ()  # It draws nothing: nothing to be told.
+
+
+def test_cannot_tell_names_api_and_role_once() -> None:  # P5
+    (warning,) = judge(wanted("h100", h100()), live=Live((), (), DENIED, None), preview=True).warnings
+    assert "cloudquotas.googleapis.com" in warning and "roles/cloudquotas.viewer" in warning
+
+
+def test_an_offer_that_cannot_be_judged_stays_and_says_so() -> None:  # P5: never a refusal
+    name = judge(live=Live((), (), DENIED, None), offers=(SPOT,), preview=True).offers["train"]["spot"]
+    assert name.available and name.why.startswith("quota not checked: ")
+
+
+def test_an_inferred_metric_that_is_not_listed_is_not_held_against_anybody() -> None:
+    b200 = PoolSpec("w", "a4-highgpu-8g", "NVIDIA_B200", 8, Disk("hyperdisk-balanced", 100), 1, 2, True, 1)
+    report = judge(wanted("b200", b200), live=region(nvidia_b200_gpus=16))
+    assert report.errors == ()
+    assert row(report, f"{M}nvidia_b200_gpus")[-1] == "ok"
+    assert row(report, f"{M}a4_cpus")[-1].startswith("not checked")
+    assert any("A4 vCPUs are not checked" in warning for warning in report.warnings)
+    assert any("no quota of hyperdisks is known" in warning for warning in report.warnings)
+
+
+def test_a_machine_that_the_table_does_not_have_is_said_not_to_count() -> None:
+    alien = PoolSpec("w", "z9-quantum-1", None, 0, Disk(), 1, 2, True, 1)
+    report = judge(wanted("cpu", cpu()), live=region(cluster("lab", alien)))
+    assert any("cluster lab is not counted: unknown machine type" in warning for warning in report.warnings)
+
+
+def test_nothing_read_on_purpose_is_one_warning() -> None:
+    live = Live(DENIED, DENIED, DENIED, DENIED, skipped=True)
+    report = judge(wanted("h100", h100()), live=live, preview=True)
+    assert report.warnings == (f"cannot tell whether quota in {REGION} suffices: nothing was read",)
+    assert {line.verdict for line in report.lines} == {"cannot tell"}
+
+
+def test_warn_says_everything_and_stops_nothing() -> None:  # D2
+    live = region(nvidia_h100_gpus=0)
+    report = judge(wanted("h100", h100()), live=live, offers=(SPOT,), mode="warn", strict=True)
+    assert report.errors == ()
+    assert any("short by 8" in warning for warning in report.warnings)
+    assert any("no way left" in warning for warning in report.warnings)
+
+
+@given(
+    limit=st.integers(-1, 200),
+    others=st.integers(0, 8),
+    pools=st.lists(st.tuples(st.integers(1, 6), st.booleans()), min_size=1, max_size=3),
+)
+def test_an_error_means_exactly_that_created_and_living_exceed_the_limit(  # D2
+    limit: int, others: int, pools: list[tuple[int, bool]]
+) -> None:
+    current = tuple(wanted(f"c{n}", cpu(size), lives=lives) for n, (size, lives) in enumerate(pools))
+    alive = [cluster(item.id, *item.spec.pools, replicas=item.spec.pools[0].min) for item in current if item.import_]
+    live = region(*alive, cluster("other", cpu(), replicas=others), cpus=limit)
+    report = judge(*current, live=live)
+    total = 8 * (others + sum(size for size, _ in pools))
+    creates = any(not lives for _, lives in pools)
+    short = creates and limit != -1 and total > limit
+    assert [error for error in report.errors if CPUS in error] == list(report.errors)
+    assert bool(report.errors) == short
+    if short:
+        assert f"short by {total - limit:,}" in report.errors[0]

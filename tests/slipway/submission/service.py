@@ -1,0 +1,252 @@
+"""A small model of the service, for orders of events that no real one can be made to take.
+
+Jobs start when the model says so, launchers race for claims, lists lag, answers get lost, and whoever asks is killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from slipway.cloud.failures import Answer, Call, CloudError, NoAnswer, NotFound, failure
+from slipway.cloud.quotas import QuotaInfo
+from slipway.cloud.resources import CustomJob, PersistentResource, ResourcePool, Shape
+from slipway.cloud.storage import Location
+from slipway.kinds import Kind
+from slipway.submission.journal import JournalEntry
+from slipway.timing import Clock
+
+BEGIN = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+CALL = Call("ask the model")
+N1 = Shape("n1-standard-4", None, 0, "pd-ssd", 100)
+
+
+class Killed(BaseException):
+    """`kill -9` of whoever asks: nothing of it is done after this."""
+
+
+@dataclass
+class Job:
+    """`starts_after`: how often it is looked at before it starts; None for never, unless the world ends."""
+
+    number: int
+    body: Mapping[str, Any]
+    created: float
+    starts_after: int | None
+    state: str = "JOB_STATE_QUEUED"
+    started: float | None = None
+    ended: float | None = None
+    ran: bool = False
+
+    @property
+    def id(self) -> str:
+        return str(self.number)
+
+
+@dataclass
+class Service:
+    """`faults` by kind of call, used up in order: "", "lost" (done, not answered), "busy" (503, not done),
+    "kill" (before) or "killed" (after it was done). `lag` hides jobs of that age, in seconds, from lists.
+    """
+
+    launcher: bool
+    lag: float = 0.0
+    faults: dict[str, list[str]] = field(default_factory=dict)
+    starts: list[int | None] = field(default_factory=list)
+    time: float = 0.0
+    dead: bool = False
+    jobs: list[Job] = field(default_factory=list)
+    objects: dict[str, str] = field(default_factory=dict)
+    notes: dict[str, JournalEntry] = field(default_factory=dict)
+    ended_runs: list[str] = field(default_factory=list)
+
+    # Whoever asks sees these.
+
+    @property
+    def clock(self) -> Clock:
+        return Clock(lambda: BEGIN + timedelta(seconds=self.time), lambda: self.time, self.sleep)
+
+    def sleep(self, seconds: float) -> None:
+        self.time += max(seconds, 0.01)
+
+    def vertex(self, project: str, region: str) -> Service:
+        return self
+
+    def quotas(self, project: str) -> Service:
+        return self
+
+    @property
+    def storage(self) -> Service:
+        return self
+
+    @contextlib.contextmanager
+    def _call(self, kind: str) -> Iterator[None]:
+        left = self.faults.get(kind, [])
+        fault = left.pop(0) if left else ""
+        if self.dead or fault == "kill":
+            self.dead = True
+            raise Killed
+        if fault == "busy":
+            raise failure(CALL, Answer(503, "UNAVAILABLE", "busy"))
+        yield
+        if fault == "killed":
+            self.dead = True
+            raise Killed
+        if fault == "lost":
+            raise NoAnswer("no answer", why="lost", call=CALL)
+
+    def create(self, kind_or_at: Kind | Location, body: Any, media: str = "") -> Any:
+        """A job, or an object that must not be there."""
+        if isinstance(kind_or_at, Location):
+            with self._call("take"):
+                return self._put(str(kind_or_at), body.decode())
+        with self._call("create"):
+            starts = self.starts.pop(0) if self.starts else None
+            job = Job(7000 + len(self.jobs), body, self.time, starts)
+            self.jobs.append(job)
+        return self._seen(job, kind_or_at)
+
+    def job(self, name: str) -> CustomJob:
+        with self._call("get"):
+            job = next(one for one in self.jobs if name.endswith(f"/{one.id}"))
+            self._pass(job)
+        return self._seen(job)
+
+    custom_job = job
+
+    def jobs_listed(self, filter: str) -> list[CustomJob]:
+        with self._call("list"):
+            found = [job for job in self.jobs if self.time - job.created >= self.lag]
+        wanted = [part.partition("=") for part in filter.removeprefix("labels.").split(" AND labels.") if part]
+        matching = [job for job in found if all(job.body["labels"].get(k) == v.strip('"') for k, _, v in wanted)]
+        return [self._seen(job) for job in matching]
+
+    def cancel(self, name: str) -> None:
+        with self._call("cancel"):
+            job = next(one for one in self.jobs if name.endswith(f"/{one.id}"))
+            if job.ended is not None:
+                raise failure(CALL, Answer(400, "FAILED_PRECONDITION", "it has ended"))
+            if job.ran:
+                self.ended_runs.append(job.id)
+            job.state, job.ended = "JOB_STATE_CANCELLED", self.time
+
+    def read(self, at: Location, **_: object) -> bytes:
+        with self._call("read"):
+            if str(at) not in self.objects:
+                raise NotFound("no object", call=CALL)
+        return self.objects[str(at)].encode()
+
+    def active_custom_jobs(self) -> Iterator[CustomJob]:
+        return iter(())
+
+    def persistent_resource(self, cluster: str) -> PersistentResource:
+        pool = ResourcePool("workers", N1, 1, 1, None, None)
+        return PersistentResource(f"p/{cluster}", "cpu", "RUNNING", {}, (pool,), BEGIN, "")
+
+    def persistent_resources(self) -> tuple[PersistentResource, ...]:
+        return (self.persistent_resource("cpu-1"),)
+
+    def info(self, quota_id: str) -> QuotaInfo:
+        return QuotaInfo(quota_id, ((("us-central1",), 1000),))
+
+    # The service's own life.
+
+    def _put(self, name: str, content: str) -> bool:
+        if name in self.objects:
+            return False
+        self.objects[name] = content
+        return True
+
+    def _pass(self, job: Job) -> None:
+        """Another look: the job may start."""
+        if job.starts_after is not None and job.ended is None and job.started is None:
+            job.starts_after -= 1
+            if job.starts_after < 0:
+                self.start(job)
+
+    def start(self, job: Job) -> None:
+        """Its machines are there: the launcher takes the claim, or the image just runs."""
+        if job.started is not None or job.ended is not None:
+            return
+        job.state, job.started = "JOB_STATE_RUNNING", self.time
+        if not self.launcher:
+            job.ran = True
+            return
+        claim = f"gs://work/claims/{job.body['labels']['slipway-request']}"
+        self._put(claim, job.id)
+        job.ran = self.objects[claim] == job.id
+        if not job.ran:
+            job.state, job.ended = "JOB_STATE_SUCCEEDED", self.time
+
+    def end_of_days(self) -> None:
+        """Whatever still waits gets its machines."""
+        for job in self.jobs:
+            self.start(job)
+
+    @property
+    def runs(self) -> list[str]:
+        """The jobs that ran user code."""
+        return [job.id for job in self.jobs if job.ran]
+
+    def _seen(self, job: Job, kind: Kind | None = None) -> CustomJob:
+        def stamp(at: float | None) -> dict[str, str] | None:
+            return None if at is None else {"": (BEGIN + timedelta(seconds=at)).isoformat()}
+
+        times = {"createTime": stamp(job.created), "startTime": stamp(job.started), "endTime": stamp(job.ended)}
+        known = {key: value[""] for key, value in times.items() if value}
+        name = f"projects/1/locations/us-central1/customJobs/{job.id}"
+        return CustomJob.read({**job.body, **known, "name": name, "state": job.state})
+
+
+class Vertex:
+    """The model as the typed client: its list is a method of its own, where the model's jobs are a field."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._service, name)
+
+    def jobs(self, kind: Kind, filter: str = "", **_: object) -> Iterator[CustomJob]:
+        return iter(self._service.jobs_listed(filter))
+
+
+class Connection:
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    def vertex(self, project: str, region: str) -> Vertex:
+        return Vertex(self._service)
+
+    def quotas(self, project: str) -> Service:
+        return self._service
+
+    @property
+    def storage(self) -> Service:
+        return self._service
+
+
+class Journal:
+    """In memory; a dead process writes nothing more."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    def read(self, request_id: str) -> JournalEntry | None:
+        return self._service.notes.get(request_id)
+
+    def write(self, entry: JournalEntry, *, durable: bool = True) -> None:
+        if not self._service.dead:
+            self._service.notes[entry.request_id] = entry
+
+    @contextlib.contextmanager
+    def held(self, request_id: str) -> Iterator[None]:
+        yield
+
+
+def is_passing(problem: CloudError) -> bool:
+    """Whoever types the command again gets on."""
+    return isinstance(problem, NoAnswer) or problem.status == 503

@@ -1,0 +1,105 @@
+"""The first offer that can run is taken, and each that was passed over is told with its reason. # N3"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from slipway.catalog.model import Offer
+from slipway.errors import PolicyError, ResourceError
+from slipway.kinds import CUSTOM_JOB
+from slipway.money import UNKNOWN
+from slipway.submission.candidates import Candidate
+from slipway.submission.choice import JudgedCandidate, broken, choose, passed_over
+from slipway.submission.demand import Demand
+from slipway.submission.verdict import Outcome, Verdict
+
+FULL = Verdict(Outcome.FULL, "pool full: h100/workers has 1 of 1 machine busy with tune-27b-x1", holder="tune-27b-x1")
+BUSY = Verdict(Outcome.WAITS, "flex-start: …", ("quota h100_gpus us-central1: needs 8, limit 8, used 8",))
+NEVER = Verdict(Outcome.NEVER, "can never run by spot", ("quota cpus us-central1: needs 24, limit 1",))
+FINE = Verdict(Outcome.BESIDE, "quota suffices")
+
+
+def judged(offer: str, verdict: Verdict, wait: float | None = None) -> JudgedCandidate:
+    place = Offer(offer, True, "", "h100" if offer == "pool" else "", (), UNKNOWN, {})
+    return JudgedCandidate(Candidate(place, CUSTOM_JOB, Demand(()), wait), verdict)
+
+
+def test_the_first_that_can_run_is_taken_with_why_the_others_were_not() -> None:
+    choice = choose("t", [judged("pool", FULL), judged("flex-start", BUSY), judged("spot", FINE), judged("x", FINE)])
+    assert choice.taken.candidate.offer.capacity_type == "spot"
+    assert [passed_over(one) for one in choice.passed] == [
+        "pool h100 passed over: pool full: h100/workers has 1 of 1 machine busy with tune-27b-x1",
+        "flex-start passed over: quota h100_gpus us-central1: needs 8, limit 8, used 8",
+    ]
+
+
+def test_no_more_is_judged_than_is_needed() -> None:
+    def judging() -> object:
+        yield judged("pool", Verdict(Outcome.STARTS, "starts now"))
+        raise AssertionError("nobody needs to know")
+
+    assert choose("t", judging()).passed == ()  # type: ignore[arg-type]
+
+
+def test_the_only_offer_that_can_ever_run_is_waited_for() -> None:
+    assert choose("t", [judged("spot", NEVER), judged("pool", FULL)]).taken.candidate.offer.capacity_type == "pool"
+
+
+def test_a_planned_wait_is_kept_though_another_offer_could_run_now() -> None:
+    assert (
+        choose("t", [judged("pool", FULL, wait=1800.0), judged("spot", FINE)]).taken.candidate.offer.capacity_type
+        == "pool"
+    )
+
+
+def test_where_several_offers_would_wait_the_choice_is_a_persons() -> None:
+    with pytest.raises(PolicyError) as error:
+        choose("gemma2-lora", [judged("pool", FULL), judged("flex-start", BUSY)])
+    assert str(error.value).splitlines() == [
+        "gemma2-lora can't run now by any of its capacity types",
+        "  why: pool h100      pool full: h100/workers has 1 of 1 machine busy with tune-27b-x1",
+        "       flex-start     quota h100_gpus us-central1: needs 8, limit 8, used 8",
+        "  fix: wait for tune-27b-x1 (slipway jobs wait tune-27b-x1), or ask for more: slipway quota",
+        "       to queue for one of them: slipway submit gemma2-lora --capacity pool",
+        "       to wait and move on: --wait-for pool=30m --then flex-start",
+    ]
+    assert error.value.exit_code == 5
+    settled = choose("t", [judged("pool", FULL), judged("flex-start", BUSY)], settle=True)
+    assert settled.taken.candidate.offer.capacity_type == "pool"
+
+
+def test_a_broken_cluster_is_the_news_where_no_other_offer_is_left() -> None:
+    gone = broken(judged("pool", FULL).candidate, ResourceError("cluster h100 is gone", why="404", fix="pulumi up"))
+    with pytest.raises(ResourceError, match="cluster h100 is gone") as error:
+        choose("t", [gone, judged("spot", NEVER)])
+    assert error.value.exit_code == 4 and "needs 24, limit 1" in error.value.why
+    assert choose("t", [gone, judged("spot", FINE)]).taken.candidate.offer.capacity_type == "spot"
+
+
+def test_a_reason_that_all_offers_share_is_said_once_and_quota_only_where_it_lacks() -> None:
+    small = Verdict(Outcome.NEVER, "can never run", ("27b has 54.5 GB of weights: take H100",))
+    with pytest.raises(PolicyError) as error:
+        choose("gemma2-lora", [judged("spot", small), judged("flex-start", small)])
+    assert str(error.value).splitlines() == [
+        "gemma2-lora can't run now by any of its capacity types",
+        "  why: 27b has 54.5 GB of weights: take H100",
+        "  fix: ask for less, or for something else: slipway templates show gemma2-lora",
+    ]
+
+
+def test_one_reason_of_several_offers_is_said_once() -> None:
+    offers = [judged("spot", NEVER), judged("flex-start", NEVER), judged("pool", replace(NEVER, why=("no such pool",)))]
+    old = [
+        replace(one, candidate=replace(one.candidate, offer=replace(one.candidate.offer, available=False)))
+        for one in offers
+    ]
+    with pytest.raises(PolicyError) as error:
+        choose("t", old)
+    assert error.value.why.splitlines() == [
+        "spot, flex-start quota cpus us-central1: needs 24, limit 1",
+        "pool h100      no such pool",
+    ]
+    assert "\nor for more quota: slipway quota\n" in error.value.fix
+    assert error.value.fix.endswith("\nor have the pool changed in the stack file")

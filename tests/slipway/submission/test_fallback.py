@@ -1,0 +1,214 @@
+"""Moving on: the steps one by one, and then any order of starts, faults, lagging lists, lost answers and kills."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slipway.catalog.model import Catalog, Cluster, Offer, Template
+from slipway.cloud.failures import CloudError
+from slipway.errors import AnswerUnknown, Cancelled
+from slipway.money import UNKNOWN
+from slipway.submission.candidates import SubmissionRequest, prepare
+from slipway.submission.claim import Claim
+from slipway.submission.fallback import AttemptStatus, Step, attempt_id, next_step
+from slipway.submission.sender import RetryPolicy
+from slipway.submission.submitter import SubmissionResult, Submitter
+
+from .service import Connection, Journal, Killed, Service, is_passing
+
+WAITS = AttemptStatus(
+    launcher=True,
+    claim=Claim.FREE,
+    started=False,
+    ended=False,
+    stopped=False,
+    without_machines=False,
+    overdue=False,
+    next=False,
+)
+
+
+def status(**changes: Any) -> AttemptStatus:
+    return replace(WAITS, **changes)
+
+
+@pytest.mark.parametrize(
+    ("seen", "then"),
+    [
+        (status(), Step.WAIT),
+        (status(next=True), Step.WAIT),
+        (status(overdue=True), Step.WAIT),
+        (status(overdue=True, next=True), Step.TAKE),
+        (status(overdue=True, next=True, started=True), Step.KEEP),
+        (status(overdue=True, next=True, claim=Claim.STARTED), Step.KEEP),
+        (status(stopped=True, ended=True, overdue=True, next=True), Step.KEEP),
+        (status(ended=True, without_machines=True), Step.KEEP),
+        (status(ended=True, without_machines=True, next=True), Step.TAKE),
+        (status(ended=True, next=True), Step.KEEP),
+        (status(claim=Claim.GIVEN_UP), Step.CANCEL),
+        (status(claim=Claim.GIVEN_UP, started=True), Step.CANCEL),
+        (status(claim=Claim.GIVEN_UP, stopped=True), Step.NEXT),
+        (status(claim=Claim.GIVEN_UP, started=True, ended=True), Step.NEXT),
+        (status(launcher=False, claim=Claim.GIVEN_UP), Step.CANCEL),
+        (status(launcher=False, claim=Claim.GIVEN_UP, started=True), Step.KEEP),
+        (status(launcher=False, claim=Claim.GIVEN_UP, stopped=True), Step.WAIT),
+        (status(launcher=False, claim=Claim.GIVEN_UP, stopped=True, ended=True), Step.NEXT),
+        (status(launcher=False, claim=Claim.GIVEN_UP, stopped=True, ended=True, started=True), Step.LOST),
+        (status(launcher=False, claim=Claim.GIVEN_UP, ended=True, started=True), Step.KEEP),
+    ],
+)
+def test_what_is_seen_decides_what_is_done(seen: AttemptStatus, then: Step) -> None:  # N3
+    assert next_step(seen) is then
+
+
+@given(st.builds(AttemptStatus, *[st.booleans()] * 1, st.sampled_from(Claim), *[st.booleans()] * 6))
+def test_a_job_that_runs_is_never_cancelled_and_never_followed_by_another(seen: AttemptStatus) -> None:  # N3
+    """With a launcher a job runs whose claim it has; without one, a job that the service shows as started."""
+    then = next_step(seen)
+    runs = seen.claim is Claim.STARTED if seen.launcher else seen.started and not seen.ended and not seen.stopped
+    if runs:
+        assert then in (Step.KEEP, Step.WAIT)
+    if then is Step.NEXT:
+        assert seen.claim is Claim.GIVEN_UP and (seen.ended or seen.stopped)
+        assert seen.launcher or not seen.started
+
+
+def test_each_sending_has_an_id_of_its_own() -> None:
+    assert len({attempt_id("r1", number) for number in range(9)} | {attempt_id("r2", 1)}) == 10
+    assert attempt_id("r1", 0) == "r1"
+
+
+def catalog(*, launcher: bool) -> Catalog:
+    claim = ["--claim", "gs://work/claims/${slipway.request}", "--module", "digits.task"]
+    package = {
+        "executorImageUri": "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-6:latest",
+        "packageUris": ["gs://catalog/packages/digits.tar.gz"],
+        "pythonModule": "slipway_launcher",
+        "args": claim,
+    }
+    code = {"pythonPackageSpec": package} if launcher else {"containerSpec": {"imageUri": "digits@sha256:1"}}
+    machine = {"machineSpec": {"machineType": "n1-standard-4"}, "replicaCount": 1, **code}
+
+    def offer(name: str, cluster: str, wait: float | None, **scheduling: str) -> Offer:
+        place = {"persistentResourceId": "cpu-1"} if cluster else {"scheduling": scheduling}
+        labels = {"slipway-request": "${slipway.request}", "slipway-stack": "local", "slipway-template": "digits"}
+        request = {
+            "displayName": "${slipway.job}",
+            "labels": {**labels, "slipway-capacity-type": name},
+            "jobSpec": {"workerPoolSpecs": [machine], **place},
+        }
+        return Offer(name, True, "", cluster, ("workers",) if cluster else (), UNKNOWN, request, wait=wait)
+
+    offers = (
+        offer("pool", "cpu", 60.0),
+        offer("spot", "", 30.0, strategy="SPOT"),
+        offer("on-demand", "", None, strategy="STANDARD"),
+    )
+    template = Template("digits", "", "custom-job", ("main",), (), offers)
+    return Catalog(
+        "local",
+        "p",
+        "us-central1",
+        "",
+        False,
+        "work",
+        "t",
+        {"cpu": Cluster("cpu", "cpu-1", {})},
+        (),
+        {"digits": template},
+    )
+
+
+class Quiet:
+    """Shows nothing."""
+
+    def note(self, text: str) -> None: ...
+
+    def chosen(self, *_: Any) -> None: ...
+
+    def sent(self, *_: Any) -> None: ...
+
+    def falling_back(self, *_: Any) -> None: ...
+
+    @contextlib.contextmanager
+    def watching(self, _: Any) -> Iterator[Callable[[Any], None]]:
+        yield lambda event: None
+
+
+def command(service: Service, *, again: bool) -> SubmissionResult:
+    """The command, typed once."""
+    prepared = prepare(catalog(launcher=service.launcher), SubmissionRequest("digits"), "ada")
+    connection: Any = Connection(service)
+    journal: Any = Journal(service)
+    submitter = Submitter(connection, connection, journal, Quiet(), RetryPolicy(), service.clock)
+    return submitter.submit(prepared, "r1", "again", repeated=again)
+
+
+def typed_until_it_is_done(service: Service) -> SubmissionResult | None:
+    """The same command, again after each kill and each error that passes. None when it says that it sends no more."""
+    for attempt in range(60):
+        service.dead = False
+        try:
+            return command(service, again=attempt > 0)
+        except (Killed, AnswerUnknown):
+            continue
+        except Cancelled:
+            return None
+        except CloudError as problem:
+            assert is_passing(problem), problem
+    raise AssertionError("it never ended")
+
+
+FAULTS = st.lists(st.sampled_from(["", "", "lost", "busy", "kill", "killed"]), max_size=6)
+STARTS = st.lists(st.none() | st.integers(0, 40), max_size=4)
+
+
+@given(
+    faults=st.fixed_dictionaries(dict.fromkeys(("create", "get", "list", "cancel", "take", "read"), FAULTS)),
+    starts=STARTS,
+    lag=st.sampled_from([0.0, 20.0, 90.0, 1e9]),
+)
+def test_with_a_launcher_it_runs_once_whatever_happens(  # N3, N7
+    faults: dict[str, list[str]], starts: list[int | None], lag: float
+) -> None:
+    service = Service(launcher=True, lag=lag, faults=faults, starts=starts)
+    done = typed_until_it_is_done(service)
+    assert done is not None
+    assert len(service.runs) <= 1 and service.ended_runs == []
+    service.end_of_days()
+    assert len(service.runs) == 1 and service.ended_runs == []
+    assert done.attempt.job.labels["slipway-request"] == next(
+        job.body["labels"]["slipway-request"] for job in service.jobs if job.id == service.runs[0]
+    )
+
+
+@given(
+    faults=st.fixed_dictionaries(
+        {
+            **dict.fromkeys(("get", "list", "cancel", "take", "read"), FAULTS),
+            "create": st.lists(st.sampled_from(["", "kill", "busy", "lost"]), max_size=4),
+        }
+    ),
+    starts=STARTS,
+)
+def test_an_image_runs_at_most_once_where_no_list_lags(  # N3, N7
+    faults: dict[str, list[str]], starts: list[int | None]
+) -> None:
+    service = Service(launcher=False, faults=faults, starts=starts)
+    done = typed_until_it_is_done(service)
+    assert len(service.runs) <= 1
+    if done is None:
+        assert service.ended_runs == service.runs and len(service.ended_runs) == 1
+        service.end_of_days()
+        assert len(service.runs) == 1
+    else:
+        assert service.ended_runs == []
+        service.end_of_days()
+        assert len(service.runs) == 1

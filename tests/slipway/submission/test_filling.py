@@ -1,0 +1,85 @@
+"""From the catalog's request to the JSON that is sent."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slipway.catalog.model import Catalog, Offer, Scalar, Template
+from slipway.errors import ConfigError
+from slipway.money import UNKNOWN
+from slipway.submission.request import fill
+from slipway.submission.request_id import job_name
+
+CATALOG = Catalog("local", "p", "us-central1", "3f9c2e1", False, "work", "t", {}, (), {})
+TEMPLATE = Template("digits", "", "custom-job", ("scheduler", "workers"), (), ())
+REQUEST: dict[str, Any] = {
+    "displayName": "${slipway.job}",
+    "labels": {"slipway-template": "digits", "slipway-request": "${slipway.request}"},
+    "jobSpec": {
+        "baseOutputDirectory": {"outputUriPrefix": "${slipway.output}"},
+        "workerPoolSpecs": [
+            {"replicaCount": 1, "pythonPackageSpec": {"args": ["--claim", "gs://work/claims/${slipway.request}"]}},
+            {
+                "replicaCount": "${workers}",
+                "pythonPackageSpec": {
+                    "args": ["--name=${name}", "${workers}"],
+                    "env": [{"name": "N", "value": "${name}"}],
+                },
+            },
+        ],
+    },
+}
+
+
+def filled(values: dict[str, Scalar], user: str = "Ada") -> dict[str, Any]:
+    offer = Offer("pool", True, "", "cpu", (), UNKNOWN, REQUEST)
+    return fill(CATALOG, TEMPLATE, offer, values, request_id="r1", user=user)
+
+
+def test_names_labels_and_places_are_filled() -> None:
+    body = filled({"workers": 2, "name": "x"})
+    job = job_name("digits", "r1")
+    assert body["displayName"] == job
+    assert body["jobSpec"]["baseOutputDirectory"]["outputUriPrefix"] == f"gs://work/jobs/{job}"
+    assert body["labels"] == {
+        "slipway-template": "digits",
+        "slipway-request": "r1",
+        "slipway-user": "ada",
+        "slipway-roles": "scheduler_workers",
+    }
+    assert body["jobSpec"]["workerPoolSpecs"][0]["pythonPackageSpec"]["args"] == ["--claim", "gs://work/claims/r1"]
+
+
+def test_a_whole_placeholder_becomes_a_number_where_the_field_is_one() -> None:
+    workers = filled({"workers": 2, "name": "x"})["jobSpec"]["workerPoolSpecs"][1]
+    assert workers["replicaCount"] == 2
+    assert workers["pythonPackageSpec"]["args"][1] == "2"
+
+
+def test_the_catalog_is_not_changed() -> None:
+    filled({"workers": 2, "name": "x"})
+    assert REQUEST["displayName"] == "${slipway.job}"
+
+
+def test_a_user_without_a_name_gets_no_label() -> None:
+    assert "slipway-user" not in filled({"workers": 1, "name": ""}, user="")["labels"]
+
+
+@given(st.text())
+def test_a_value_is_never_expanded_again(text: str) -> None:
+    value = f"{text}${{slipway.request}}"
+    args = filled({"workers": 1, "name": value})["jobSpec"]["workerPoolSpecs"][1]["pythonPackageSpec"]["args"]
+    assert args[0].endswith("${slipway.request}")
+
+
+def test_the_services_own_expansion_is_escaped_in_values() -> None:
+    package = filled({"workers": 1, "name": "$(HOME) $5 $(1)"})["jobSpec"]["workerPoolSpecs"][1]["pythonPackageSpec"]
+    assert package["args"][0] == "--name=$$(HOME) $5 $(1)"
+    assert package["env"][0]["value"] == "$$(HOME) $5 $(1)"
+
+
+def test_a_placeholder_that_nobody_fills_is_the_catalogs_fault() -> None:
+    with pytest.raises(ConfigError, match=r"\$\{name\}"):
+        filled({"workers": 1})

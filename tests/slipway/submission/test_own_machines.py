@@ -1,0 +1,106 @@
+"""Whether quota has room for a job beside the pools, by the metrics that its offer draws."""
+
+from slipway.catalog.model import Catalog, Offer, Template
+from slipway.cloud.resources import CustomJob, PersistentResource
+from slipway.kinds import CUSTOM_JOB
+from slipway.money import UNKNOWN
+from slipway.submission.candidates import Candidate, PreparedSubmission
+from slipway.submission.own_machines import Limits, NotChecked, on_own_machines
+from slipway.submission.request import RequestOverrides
+from slipway.submission.verdict import Outcome, Verdict
+
+from .conftest import N1, cluster, demand, job, pool
+
+CPUS, ON_DEMAND = "custom_model_training_preemptible_cpus", "custom_model_training_cpus"
+THREE = demand(("workers", "", N1, 3))
+CATALOG = Catalog("local", "p", "us-central1", "", False, "w", "t", {}, (), {})
+TEMPLATE = Template("digits", "", "custom-job", (), (), ())
+
+
+def verdict(
+    limits: Limits,
+    *active: CustomJob,
+    by: str = "spot",
+    beside_clusters: tuple[PersistentResource, ...] = (),
+    wait: float | None = None,
+) -> Verdict:
+    offer = Offer(by, True, "", "", (), UNKNOWN, {"jobSpec": {"scheduling": {"maxWaitDuration": "86400s"}}})
+    prepared = PreparedSubmission(CATALOG, TEMPLATE, CUSTOM_JOB, {}, (), "", RequestOverrides())
+    candidate = Candidate(offer, CUSTOM_JOB, THREE, wait)
+    return on_own_machines(candidate, "us-central1", limits, active, beside_clusters, prepared)
+
+
+def judged(
+    limits: Limits, active: tuple[CustomJob, ...] | None, clusters: tuple[PersistentResource, ...] | None
+) -> Verdict:
+    offer = Offer("spot", True, "", "", (), UNKNOWN, {})
+    prepared = PreparedSubmission(CATALOG, TEMPLATE, CUSTOM_JOB, {}, (), "", RequestOverrides())
+    return on_own_machines(Candidate(offer, CUSTOM_JOB, THREE, None), "us-central1", limits, active, clusters, prepared)
+
+
+def test_quota_suffices() -> None:
+    found = verdict({CPUS: 24})
+    assert found.outcome is Outcome.BESIDE
+    assert (
+        found.text == "spot: runs beside the pools on 3 machines of its own; quota suffices, machines are not promised"
+    )
+
+
+def test_a_limit_too_small_means_never() -> None:
+    found = verdict({CPUS: 23})
+    assert found.outcome is Outcome.NEVER
+    assert found.why == (f"quota {CPUS} us-central1: needs 24, limit 23",)
+
+
+def test_a_limit_in_use_means_waiting() -> None:  # N9
+    spot = job("tune", 2, on="", strategy="SPOT")
+    found = verdict({CPUS: 24}, spot)
+    assert found.outcome is Outcome.WAITS
+    assert found.text.endswith("waits for preemptible quota: vCPUs needs 24, 16 of 24 used")
+    assert found.why == (f"quota {CPUS} us-central1: needs 24, limit 24, used 16",)
+
+
+def test_flex_start_draws_the_preemptible_quota_and_says_how_long_it_waits() -> None:  # W2, W6
+    assert verdict({CPUS: 24, ON_DEMAND: 0}, by="flex-start").text == (
+        "flex-start: waits up to 24 h for 3 machines of its own, all at once; quota suffices"
+    )
+    assert "waits up to 2 h for" in verdict({CPUS: 24}, by="flex-start", wait=7200).text
+    assert "waits for ever for" in verdict({CPUS: 24}, by="flex-start", wait=0).text
+    assert verdict({CPUS: 23}, by="flex-start").outcome is Outcome.NEVER
+
+
+def test_on_demand_shares_its_quota_with_the_clusters() -> None:  # D2
+    three = cluster(pool(replicas=3))
+    assert verdict({CPUS: 0, ON_DEMAND: 48}, by="on-demand", beside_clusters=(three,)).outcome is Outcome.BESIDE
+    found = verdict({ON_DEMAND: 40}, by="on-demand", beside_clusters=(three,))
+    assert found.outcome is Outcome.WAITS
+    assert found.text.endswith("waits for on-demand quota: N1/E2 vCPUs needs 24, 24 of 40 used")
+
+
+def test_which_quota_a_reservation_draws_nobody_documents() -> None:  # Z6
+    found = verdict({CPUS: 0, ON_DEMAND: 0}, by="reservation")
+    assert found.outcome is Outcome.BESIDE and "which quota it draws is not documented" in found.text
+
+
+def test_jobs_on_a_pool_draw_no_preemptible_quota() -> None:
+    assert verdict({CPUS: 24}, job("tune", 2)).outcome is Outcome.BESIDE
+
+
+def test_without_the_role_it_is_not_checked_and_never_refused() -> None:  # P5
+    found = verdict({CPUS: NotChecked("denied (needs roles/cloudquotas.viewer)")})
+    assert found.outcome is Outcome.BESIDE
+    assert found.text.endswith("quota not checked: denied (needs roles/cloudquotas.viewer)")
+
+
+def test_a_limit_without_what_is_in_use_is_not_called_enough() -> None:
+    """Nor is an offer of which no limit is known at all."""
+    unread = "cannot tell whether quota suffices: the limits do, what is in use could not be read"
+    for active, clusters in ((None, ()), ((), None)):
+        found = judged({CPUS: 24}, active, clusters)
+        assert found.outcome is Outcome.BESIDE and found.text.endswith(f"; {unread}")
+    assert judged({CPUS: 23}, None, None).outcome is Outcome.NEVER
+    assert judged({}, (), ()).text.endswith("; cannot tell whether quota suffices: no limit of it is known")
+
+
+def test_unlimited_is_enough() -> None:
+    assert verdict({CPUS: -1}).outcome is Outcome.BESIDE

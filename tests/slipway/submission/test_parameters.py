@@ -1,0 +1,103 @@
+"""Parameters as people type them."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slipway.catalog.model import Parameter, Template
+from slipway.errors import ConfigError
+from slipway.submission.parameters import assignments, describe, render, resolve
+
+TREES = Parameter("trees", "int", required=False, default=200, min=1, max=5000)
+RATE = Parameter("rate", "float", required=False, default=0.1, min=0)
+NAME = Parameter("name", "str", required=True)
+SIZE = Parameter("size", "str", required=False, default="small", choices=("small", "large"))
+DEEP = Parameter("deep", "bool", required=False, default=False)
+TEMPLATE = Template("digits", "", "custom-job", (), (TREES, RATE, NAME, SIZE, DEEP), ())
+
+
+def test_defaults_fill_what_is_not_given() -> None:
+    assert resolve(TEMPLATE, {"name": "a"}) == {"trees": 200, "rate": 0.1, "name": "a", "size": "small", "deep": False}
+
+
+def test_values_get_their_types() -> None:
+    given_ = {"trees": " 500", "rate": "1e-3", "name": "a=b c", "size": "large", "deep": "Yes"}
+    assert resolve(TEMPLATE, given_) == {"trees": 500, "rate": 0.001, "name": "a=b c", "size": "large", "deep": True}
+
+
+def test_everything_wrong_is_said_at_once() -> None:
+    with pytest.raises(ConfigError) as error:
+        resolve(TEMPLATE, {"tree": "5", "trees": "many", "rate": "-1", "size": "medium", "deep": "perhaps", "zzz": ""})
+    said = error.value.why.splitlines()
+    assert said == [
+        "tree is no parameter; did you mean trees?",
+        "zzz is no parameter; there are trees, rate, name, size, deep",
+        "trees=many is not a whole number, 1 to 5000",
+        "rate=-1 is out of bounds: at least 0",
+        "name is missing: a text",
+        "size=medium is not one of small, large",
+        "deep=perhaps is not true or false",
+    ]
+    assert error.value.what == "digits: 7 parameters wrong"
+    assert error.value.exit_code == 2
+
+
+@pytest.mark.parametrize("text", ["0", "5001", "1.5", "", "0x10", "nan", "1_0_"])
+def test_out_of_bounds_or_no_whole_number(text: str) -> None:
+    with pytest.raises(ConfigError):
+        resolve(TEMPLATE, {"name": "a", "trees": text})
+
+
+@pytest.mark.parametrize("text", ["nan", "inf", "-inf", "1e999"])
+def test_a_number_is_finite(text: str) -> None:
+    with pytest.raises(ConfigError):
+        resolve(TEMPLATE, {"name": "a", "rate": text})
+
+
+@pytest.mark.parametrize("text", ["a\0b", "\ud800"])
+def test_a_text_can_be_an_argument_of_a_program(text: str) -> None:
+    """From a sweep's file or from Python: a job with such an argument would start its machines and fail there."""
+    with pytest.raises(ConfigError, match="parameter wrong") as error:
+        resolve(TEMPLATE, {"name": text})
+    assert error.value.why.isprintable()
+
+
+@pytest.mark.parametrize("typed", [("trees",), ("=5",), ("trees=5", "trees=6")])
+def test_what_is_no_assignment(typed: tuple[str, ...]) -> None:
+    with pytest.raises(ConfigError):
+        assignments(typed)
+
+
+def test_a_value_may_hold_an_equals_sign_and_be_empty() -> None:
+    assert assignments(["a=b=c", "d="]) == {"a": "b=c", "d": ""}
+
+
+@given(st.integers(1, 5000))
+def test_whole_numbers_survive_the_way_to_the_argument(value: int) -> None:
+    assert render(resolve(TEMPLATE, {"name": "a", "trees": str(value)})["trees"]) == str(value)
+
+
+@given(st.floats(min_value=0, allow_nan=False, allow_infinity=False))
+def test_numbers_survive_the_way_to_the_argument(value: float) -> None:
+    resolved = resolve(TEMPLATE, {"name": "a", "rate": repr(value)})["rate"]
+    assert math.isclose(float(render(resolved)), value)
+
+
+@given(st.text())
+def test_no_text_breaks_an_error(text: str) -> None:
+    try:
+        resolve(TEMPLATE, {"name": "a", "trees": text})
+    except ConfigError as error:
+        assert "trees" in error.why
+
+
+def test_bounds_and_choices_in_words() -> None:
+    assert [describe(one) for one in (TREES, RATE, NAME, SIZE, DEEP)] == [
+        "a whole number, 1 to 5000",
+        "a number, at least 0",
+        "a text",
+        "one of small, large",
+        "true or false",
+    ]

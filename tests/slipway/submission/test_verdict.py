@@ -1,0 +1,125 @@
+"""The verdict before sending: starts now, scales up, pool full, can never run."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slipway.cloud.resources import CustomJob, PersistentResource
+from slipway.submission.demand import Demand
+from slipway.submission.verdict import Outcome, Verdict, on_cluster
+
+from .conftest import HEAD, N1, NOW, cluster, demand, job, pool
+
+
+def verdict(wanted: Demand, there: PersistentResource, *jobs: CustomJob) -> Verdict:
+    return on_cluster("cpu", wanted, there, jobs, NOW)
+
+
+THREE = demand(("workers", "workers", N1, 3))
+
+
+def test_it_starts_now_when_the_machines_are_free() -> None:  # P3
+    found = verdict(THREE, cluster(pool(replicas=6, used=3, most=6)))
+    assert found == Verdict(Outcome.STARTS, "starts now: uses 3 of 6 machines")
+
+
+def test_it_scales_up_when_the_pool_can_grow() -> None:  # P3
+    found = verdict(THREE, cluster(pool(replicas=4, used=2, most=6)))
+    text = "scales up: cpu/workers has 2 free, needs 3, grows 4 → 5 of 6 machines"
+    assert found == Verdict(Outcome.SCALES, text, grows=(("workers", 1),))
+
+
+def test_a_full_pool_says_who_has_it_and_how_many_wait() -> None:  # P3, N9
+    found = verdict(
+        THREE,
+        cluster(pool(replicas=6, used=6, most=6)),
+        job("tune", 4, user="ada", minutes=14),
+        job("ddp", 2, user="ci", minutes=3),
+        job("later", 1, minutes=None),
+        job("elsewhere", 6, on="gpu-1"),
+    )
+    assert found.outcome is Outcome.FULL
+    assert found.text == (
+        "pool full: cpu/workers has 6 of 6 machines busy with tune (ada, 14 min) and ddp (ci, 3 min), "
+        "this needs 3; 1 job waits already"
+    )
+
+
+def test_more_than_the_maximum_can_never_run() -> None:  # P3
+    found = verdict(demand(("workers", "workers", N1, 8)), cluster(pool(replicas=1, most=6)))
+    assert found.outcome is Outcome.NEVER
+    assert found.text == "can never run on cpu"
+    assert found.why == ("cpu/workers: needs 8 machines, the pool's maximum is 6",)
+
+
+def test_a_fixed_pool_has_its_replicas_as_maximum() -> None:
+    assert verdict(THREE, cluster(pool(replicas=2))).outcome is Outcome.NEVER
+    assert verdict(THREE, cluster(pool(replicas=3))).outcome is Outcome.STARTS
+
+
+def test_roles_of_one_shape_share_a_pool() -> None:  # P4
+    wanted = demand(("scheduler", "workers", N1, 1), ("workers", "workers", N1, 2))
+    assert verdict(wanted, cluster(pool(replicas=2, most=4))).outcome is Outcome.SCALES
+    assert "3 of 4 machines" in verdict(wanted, cluster(pool(replicas=3, most=4))).text
+
+
+def test_every_pool_must_have_room() -> None:  # P4
+    wanted = demand(("scheduler", "head", HEAD, 1), ("workers", "workers", N1, 2))
+    head = pool("head", HEAD)
+    assert verdict(wanted, cluster(head, pool(replicas=2))).text == (
+        "starts now: uses 1 of 1 machine of head and 2 of 2 machines of workers"
+    )
+    assert verdict(wanted, cluster(replace(head, used=1), pool(replicas=2))).outcome is Outcome.FULL
+
+
+def test_of_equally_near_pools_the_first_by_name_is_shown() -> None:
+    asked = demand(("workers", "", replace(N1, disk_type="pd-standard"), 1))
+    for names in (("b", "a"), ("a", "b")):
+        found = on_cluster("cpu", asked, cluster(*(pool(name) for name in names)), (), NOW)
+        assert all("nearest pool a has" in line for line in found.why)
+
+
+def test_a_mismatch_is_shown_field_by_field_with_the_nearest_pool() -> None:  # P2
+    wanted = demand(("workers", "workers", replace(N1, disk_type="pd-standard", disk_gb=200), 1))
+    found = verdict(wanted, cluster(pool("head", HEAD), pool("workers", N1, replicas=2)))
+    assert found.outcome is Outcome.NEVER
+    assert found.why == (
+        "no pool is what workers needs: disk type pd-standard, where the nearest pool workers has pd-ssd",
+        "no pool is what workers needs: disk 200 GB, where the nearest pool workers has 100 GB",
+    )
+
+
+def test_an_accelerator_must_match_too() -> None:  # P2
+    gpu = replace(N1, accelerator="NVIDIA_TESLA_T4", accelerator_count=1)
+    assert verdict(demand(("workers", "workers", gpu, 1)), cluster(pool(replicas=2))).outcome is Outcome.NEVER
+
+
+@pytest.mark.parametrize("state", ["PROVISIONING", "REBOOTING"])
+def test_a_cluster_that_does_not_run_yet_makes_the_job_wait(state: str) -> None:
+    found = verdict(THREE, cluster(pool(replicas=3), state=state))
+    assert found.outcome is Outcome.WAITS and state in found.text
+
+
+def test_unreadable_jobs_leave_out_the_names_alone() -> None:
+    there = cluster(pool(replicas=6, used=6, most=6))
+    assert on_cluster("cpu", THREE, there, None, NOW).text == (
+        "pool full: cpu/workers has 6 of 6 machines busy, this needs 3"
+    )
+
+
+@given(
+    needs=st.integers(1, 20),
+    live=st.integers(1, 10),
+    used=st.integers(0, 10),
+    most=st.integers(1, 20) | st.none(),
+)
+def test_the_verdict_follows_the_services_rule(needs: int, live: int, used: int, most: int | None) -> None:
+    """A job needs at most what the pool can have, less what other jobs use."""
+    used = min(used, live)
+    ceiling = max(live, most or 0)
+    found = verdict(demand(("w", "workers", N1, needs)), cluster(pool(replicas=live, used=used, most=most))).outcome
+    assert (found is Outcome.NEVER) == (needs > ceiling)
+    assert (found is Outcome.STARTS) == (needs <= live - used)
+    assert (found is Outcome.FULL) == (needs <= ceiling < used + needs)

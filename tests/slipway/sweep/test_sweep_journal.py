@@ -1,0 +1,108 @@
+"""A sweep's journal survives kills, and is one process's at a time."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from slipway.errors import ConfigError, SlipwayError
+from slipway.sweep.runs import Run, SendState
+from slipway.sweep.sweep_journal import SweepHeader, SweepJournal
+
+HEAD = SweepHeader("digits-1", "digits", "abc", 3, "3f9c2e1", "2026-11-20T12:00:00+00:00")
+
+
+def opened(file: Path, head: SweepHeader = HEAD) -> SweepJournal:
+    journal = SweepJournal(file)
+    journal.begin(head)
+    return journal
+
+
+def test_what_was_written_is_known_again(tmp_path: Path) -> None:  # N7
+    with opened(tmp_path / "deep" / "s.jsonl") as journal:
+        for index in range(3):
+            journal.write(Run(index), SendState.SENDING, 5.0)
+        journal.write(Run(0), SendState.ACCEPTED, 6.0, "jobs/1")
+        journal.write(Run(1), SendState.BACK, 6.0)
+    with opened(tmp_path / "deep" / "s.jsonl") as journal:
+        assert journal.jobs == {Run(0): "jobs/1"} and journal.open == {Run(2): 5.0}
+
+
+def test_a_line_that_a_kill_tore_is_cut_off(tmp_path: Path) -> None:  # N7
+    with opened(tmp_path / "s.jsonl") as journal:
+        journal.write(Run(0), SendState.SENDING, 5.0)
+    whole = (tmp_path / "s.jsonl").read_bytes()
+    for length in range(whole.index(b"\n") + 1, len(whole)):
+        (tmp_path / "s.jsonl").write_bytes(whole[:length])
+        with opened(tmp_path / "s.jsonl") as journal:
+            assert journal.open == {}
+            journal.write(Run(1), SendState.SENDING, 7.0)
+        with opened(tmp_path / "s.jsonl") as journal:
+            assert journal.open == {Run(1): 7.0}
+
+
+def test_another_sweep_under_the_same_id_is_refused(tmp_path: Path) -> None:
+    with opened(tmp_path / "s.jsonl"):
+        pass
+    other = SweepHeader("digits-1", "digits", "def", 4, "3f9c2e1", "2026-11-21T12:00:00+00:00")
+    with pytest.raises(ConfigError) as error:
+        opened(tmp_path / "s.jsonl", other)
+    assert "begun 2026-11-20" in error.value.why and "--request-id" in error.value.fix
+
+
+@pytest.mark.parametrize("line", ["no json", '{"i": 0}', '{"i": "x", "a": 0, "s": "sending", "t": 1}'])
+def test_a_journal_that_makes_no_sense_stops_the_sweep(tmp_path: Path, line: str) -> None:
+    with opened(tmp_path / "s.jsonl"):
+        pass
+    with (tmp_path / "s.jsonl").open("a") as file:
+        file.write(line + "\n")
+    with pytest.raises(SlipwayError, match="the sweep's journal can't be used"):
+        opened(tmp_path / "s.jsonl")
+
+
+def test_a_disk_that_takes_nothing_stops_the_sweep(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(SlipwayError, match="nothing is sent that is not written down"):
+        opened(tmp_path / "file" / "s.jsonl")
+
+
+def test_a_disk_that_fills_up_meanwhile_stops_the_sweep_and_forgets_nothing_that_was_written(tmp_path: Path) -> None:
+    file = tmp_path / "s.jsonl"
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        with pytest.raises(SlipwayError, match="nothing is sent that is not written down"), opened(file) as journal:
+            journal.write(Run(0), SendState.SENDING, 5.0)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (file.stat().st_size + 10, before[1]))
+            journal.write(Run(1), SendState.SENDING, 5.0)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    with opened(file) as journal:
+        assert journal.open == {Run(0): 5.0}
+
+
+@pytest.mark.parametrize("head", ["[]", "5", "null"])
+def test_a_file_that_is_no_journal_is_left_alone(tmp_path: Path, head: str) -> None:
+    (tmp_path / "s.jsonl").write_text(f"{head}\n")
+    with pytest.raises(SlipwayError):
+        opened(tmp_path / "s.jsonl")
+    assert (tmp_path / "s.jsonl").read_text() == f"{head}\n"
+
+
+def test_one_process_at_a_time_and_a_dead_one_holds_nothing(tmp_path: Path) -> None:
+    script = (
+        "import sys; from pathlib import Path; from tests.slipway.sweep.test_journal import opened\n"
+        f"with opened(Path({str(tmp_path / 's.jsonl')!r})):\n    print('held', flush=True); sys.stdin.read()"
+    )
+    environ = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[3])}
+    command = [sys.executable, "-c", script]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ) as holder:
+        assert holder.stdout and holder.stdout.readline() == b"held\n"
+        with pytest.raises(SlipwayError, match="is being sent by another process"):
+            opened(tmp_path / "s.jsonl")
+        holder.kill()
+    opened(tmp_path / "s.jsonl").__exit__()

@@ -1,0 +1,148 @@
+"""A template checks itself, and says all that is wrong with it at once."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from slipway.errors import ConfigError
+from slipway.template import (
+    Condition,
+    Disk,
+    Image,
+    Metric,
+    ModelUpload,
+    Package,
+    Parameter,
+    Search,
+    Stopping,
+    Study,
+    WorkerPool,
+)
+
+from .conftest import template
+
+STUDY = Study((Metric("accuracy"),), (Search("rate", "double", 0.1, 1.0),), max_trials=4, parallel_trials=2)
+CHIEF = WorkerPool("scheduler", "n1-standard-4", args=("${trees}",))
+
+
+def tuned(**changes: Any) -> dict[str, Any]:
+    return {"kinds": ("hyperparameter-tuning-job",), "study": replace(STUDY, **changes)}
+
+
+def workers(**changes: Any) -> tuple[WorkerPool, ...]:
+    return (CHIEF, WorkerPool("workers", **{"machine": "n1-standard-8", "replicas": "${workers}", **changes}))
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"name": "Dask_Digits"}, "name: at most 50 lowercase letters"),
+        ({"service_account": "trainer"}, "service_account: 'trainer' is no service account's address"),
+        ({"service_account": "serviceAccount:a@b.iam.gserviceaccount.com"}, "is no service account's address"),
+        ({"kinds": ("batch",)}, "unknown 'batch'; known: custom-job"),
+        ({"kinds": ()}, "at least one"),
+        ({"kinds": ("hyperparameter-tuning-job",)}, "hyperparameter-tuning-job needs a study"),
+        ({"study": STUDY}, "only a hyperparameter-tuning-job has one"),
+        ({"model": ModelUpload("digits", "image")}, "only a training-pipeline uploads one"),
+        ({"capacity_types": ("pool", "flex")}, "unknown 'flex'; known: pool, flex-start, spot, on-demand, reservation"),
+        ({"waits": {"flex-start": 60}}, "'flex-start' is none of the capacity types pool, spot"),
+        ({"waits": {"pool": 0}}, "pool: 0 is no time"),
+        (tuned(algorithm="annealing"), "unknown algorithm 'annealing'; known: bayesian, grid, random"),
+        (tuned(measurement="mean"), "unknown measurement 'mean'"),
+        (tuned(metrics=(Metric("a", "larger"),)), "unknown goal 'larger'"),
+        (tuned(stopping=Stopping("luck")), "unknown stopping 'luck'"),
+        (tuned(max_trials="${trials}"), "max_trials '${trials}' is neither a number nor"),
+        (tuned(max_trials="${trees}"), "trees counts trials: it needs min (1 or more) and max"),
+        (tuned(parallel_trials=0), "parallel_trials 0 is below 1"),
+        (tuned(parameters=(Search("a", "double", values=(1,)),)), "a: double has min and max, and no values"),
+        (tuned(parameters=(Search("a", "discrete", 1, 2),)), "a: discrete has values, and neither min nor max"),
+        (tuned(parameters=(Search("a", "any"),)), "a: unknown kind 'any'"),
+        (tuned(parameters=(Search("a", "integer", 0.5, 2),)), "a: 0.5 is no whole number"),
+        (tuned(parameters=(Search("a", "double", "0", 1),)), "a: '0' is no number"),  # type: ignore[arg-type]
+        (tuned(parameters=(Search("a", "double", 0, float("inf")),)), "a: inf is no number"),
+        (tuned(parameters=(Search("a", "discrete", values=("x",)),)), "a: 'x' is no number"),
+        (
+            tuned(parameters=(Search("a", "discrete", values=(1,), conditions=(Condition(("x",), ()),)),)),
+            "a: 'x' is no number",
+        ),
+        (tuned(parameters=(Search("a", "double", 0, 1, scale="square"),)), "unknown scale 'square'"),
+        (
+            tuned(parameters=(Search("a", "double", 0, 1, conditions=(Condition((1,), ()),)),)),
+            "no conditions can stand under a double",
+        ),
+        ({"worker_pools": (CHIEF, WorkerPool("w", "n1-standard-8", position="chief"))}, "'w': no place is left"),
+        ({"worker_pools": (CHIEF, WorkerPool("w", "n1-standard-8", position="boss"))}, "unknown position 'boss'"),
+        ({"worker_pools": (WorkerPool("w", "n1-standard-8", position="workers"),)}, "'w': the first one is the chief"),
+        ({"code": Image("docker.io/a/b:latest")}, "is not pinned"),
+        ({"code": Image(f"a/b@sha256:{'0' * 64}"), "code_flag": True}, "this template runs an image"),
+        ({"secrets": {"HF_TOKEN": "hf_abc=1"}}, "never its value"),
+        ({"secrets": {"A": "a"}, "env": {"A": "1"}}, "it is in env as well"),
+        ({"capacity_types": ()}, "at least one"),
+        ({"capacity_types": ("spot", "spot")}, "at most once"),
+        ({"timeout_s": 8 * 24 * 3600}, "timeout_s: 691200 is not between 1 and 604800 (7 days)"),
+        (
+            {"code": Package("jobs/dask_digits", "other.task", "image")},
+            "module other.task is not in the import package",
+        ),
+        ({"worker_pools": ()}, "worker_pools: 0; Vertex AI takes 1 to 4"),
+        ({"worker_pools": (WorkerPool("a", "n1-standard-4", replicas=2),)}, "the chief and has exactly 1 replica"),
+        ({"worker_pools": (CHIEF, CHIEF)}, "each needs a role of its own"),
+        ({"worker_pools": workers(machine="n1-standard-9")}, "unknown machine type 'n1-standard-9'"),
+        (
+            {"worker_pools": workers(machine="e2-standard-4", accelerator="NVIDIA_TESLA_T4")},
+            "can't have NVIDIA_TESLA_T4",
+        ),
+        ({"worker_pools": workers(disk=Disk("hyperdisk-balanced"))}, "disk 'hyperdisk-balanced' does not fit"),
+        ({"worker_pools": workers(replicas=0)}, "replicas 0 is below 1"),
+        ({"worker_pools": workers(replicas="${trees}")}, "trees counts machines: it needs min (1 or more) and max"),
+        ({"worker_pools": workers(replicas="two")}, "replicas 'two' is neither a number nor '${name}'"),
+        ({"worker_pools": workers(args=("--seed=${seed}",))}, "${seed} is no parameter; declared: trees, workers"),
+        ({"env": {"NOT-C": "1"}}, "env 'NOT-C': no C identifier"),
+        ({"worker_pools": (WorkerPool("chief", "n1-standard-4"),)}, "parameter trees is used nowhere"),
+    ],
+)
+def test_what_is_wrong_is_said_in_words(changes: dict[str, Any], words: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        template(**changes)
+    assert words in error.value.why
+    assert "templates/" in error.value.fix
+
+
+@pytest.mark.parametrize(
+    ("parameter", "words"),
+    [
+        (Parameter("Trees", int), "lowercase"),
+        (Parameter("trees", list), "type must be int, float, str or bool"),  # type: ignore[arg-type]
+        (Parameter("trees", str, min=1), "min and max are for numbers"),
+        (Parameter("trees", int, min=3, max=2), "min 3 is above max 2"),
+        (Parameter("trees", int, default=0, min=1), "default 0 is below min 1"),
+        (Parameter("trees", int, default=9, max=5), "default 9 is above max 5"),
+        (Parameter("trees", float, default=float("nan")), "default nan is not finite"),
+        (Parameter("trees", int, default="many"), "default 'many' is not of type int"),
+        (Parameter("trees", int, default=True), "default True is not of type int"),
+        (Parameter("trees", str, default="c", choices=("a", "b")), "default 'c' is none of the choices a, b"),
+        (Parameter("trees", float, choices=(0.5, "x")), "choice 'x' is not of type float"),
+    ],
+)
+def test_a_parameter_is_typed_and_bounded(parameter: Parameter, words: str) -> None:
+    assert words in "; ".join(parameter.problems())
+
+
+def test_a_whole_number_serves_for_a_float() -> None:
+    assert list(Parameter("rate", float, default=1, min=0).problems()) == []
+
+
+def test_all_problems_come_at_once() -> None:
+    with pytest.raises(ConfigError) as error:
+        template(name="X", capacity_types=(), timeout_s=0)
+    assert len(error.value.why.splitlines()) == 3
+
+
+def test_replicas_are_a_number_or_a_parameters_range() -> None:
+    asked = template()
+    assert [asked.replicas(pool) for pool in asked.worker_pools] == [(1, 1, 1), (1, 2, 16)]
+    by_choice = template(
+        parameters=(Parameter("workers", int, choices=(8, 2, 4)), Parameter("trees", int, default=1)),
+    )
+    assert by_choice.replicas(by_choice.worker_pools[1]) == (2, 2, 8)

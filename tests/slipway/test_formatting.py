@@ -1,0 +1,73 @@
+"""Numbers as people say them."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slipway import formatting
+from slipway.errors import ConfigError
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (0, "0 s"),
+        (42.4, "42 s"),
+        (59.6, "1 min"),
+        (840, "14 min"),
+        (11520, "3 h 12 min"),
+        (7200, "2 h"),
+        (777600, "9 days"),
+    ],
+)
+def test_spans(seconds: float, said: str) -> None:
+    assert formatting.span(seconds) == said
+
+
+@pytest.mark.parametrize(
+    ("count", "role", "said"),
+    [(1, "workers", "1 worker"), (2, "workers", "2 workers"), (2, "trial", "2 trials"), ("1", "boss", "1 boss")],
+)
+def test_machines_of_a_role(count: int | str, role: str, said: str) -> None:
+    assert formatting.counted(count, role) == said
+
+
+def test_accelerators_are_named_where_the_machine_does_not_tell_them() -> None:
+    assert formatting.shape("n1-standard-8", "NVIDIA_TESLA_T4", 2) == "n1-standard-8 with 2 NVIDIA_TESLA_T4"
+    assert formatting.shape("a3-highgpu-8g", "NVIDIA_H100_80GB", 8) == "a3-highgpu-8g"
+    assert formatting.shape("n1-standard-8", None, 0) == "n1-standard-8"
+
+
+@pytest.mark.parametrize(("seconds", "said"), [(2.44, "2.4 s"), (65, "1 min 05 s"), (3720, "1 h 02 min")])
+def test_measured_times(seconds: float, said: str) -> None:
+    assert formatting.exact(seconds) == said
+
+
+@pytest.mark.parametrize(("seconds", "said"), [(0, "0:00"), (42, "0:42"), (3723, "1:02:03")])
+def test_clocks(seconds: float, said: str) -> None:
+    assert formatting.clock(seconds) == said
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("90", 90), ("90s", 90), ("10m", 600), ("1.5h", 5400), ("1 d", 86400)])
+def test_durations(text: str, seconds: float) -> None:
+    assert formatting.seconds(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["", "0", "-5", "soon", "10 weeks", "1h30m", "nan", "9" * 400])
+def test_what_is_no_duration(text: str) -> None:
+    with pytest.raises(ConfigError, match="no duration"):
+        formatting.seconds(text)
+
+
+@given(st.floats(0, 1e9))
+def test_no_time_is_unspeakable(seconds: float) -> None:
+    assert formatting.span(seconds) and formatting.exact(seconds) and formatting.clock(seconds)
+
+
+def test_lists() -> None:
+    assert [formatting.join(one) for one in ([], ["a"], ["a", "b"], ["a", "b", "c"])] == [
+        "",
+        "a",
+        "a and b",
+        "a, b and c",
+    ]
