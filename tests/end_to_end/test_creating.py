@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from slipway.live import HASH_LABEL, NAME_LABEL, STACK_LABEL
+from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from tests.checkouts.checkout import MACHINE, VERTEX, Checkout
 from tests.checkouts.shell import wait_for
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from local.cloud import identities
-from slipway.live import HASH_LABEL, NAME_LABEL, STACK_LABEL
+from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from tests.checkouts.checkout import MACHINE, PROJECT, REGION, VERTEX, Checkout
 from tests.checkouts.shell import wait_for
 
