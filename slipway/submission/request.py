@@ -127,7 +127,7 @@ def fill(
     job = job_name(template.name, request_id)
     texts = {name: _EXPANDED_BY_SERVICE.sub("$$", render(value)) for name, value in values.items()}
     texts["slipway.job"] = job
-    texts["slipoffer.request"] = request_id
+    texts["slipway.request"] = request_id
     texts["slipway.output"] = f"gs://{catalog.work_bucket}/jobs/{job}"
     texts["slipway.package"] = overrides.package or template.package
     texts["slipway.sweep"] = overrides.sweep

@@ -25,10 +25,10 @@ PROGRAM = """
 import os
 from pathlib import Path
 import pulumi
-from slipway.deployment.revision import revision
+from slipway.deployment.checkout import checkout_revision
 
 pulumi.export("size", pulumi.Config("plain").get("size"))
-pulumi.log.info(f"made from {revision(Path.cwd(), os.environ)}.")
+pulumi.log.info(f"made from {checkout_revision(Path.cwd(), os.environ)}.")
 """
 
 

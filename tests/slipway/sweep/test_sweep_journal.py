@@ -95,7 +95,7 @@ def test_a_file_that_is_no_journal_is_left_alone(tmp_path: Path, head: str) -> N
 
 def test_one_process_at_a_time_and_a_dead_one_holds_nothing(tmp_path: Path) -> None:
     script = (
-        "import sys; from pathlib import Path; from tests.slipway.sweep.test_journal import opened\n"
+        "import sys; from pathlib import Path; from tests.slipway.sweep.test_sweep_journal import opened\n"
         f"with opened(Path({str(tmp_path / 's.jsonl')!r})):\n    print('held', flush=True); sys.stdin.read()"
     )
     environ = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[3])}
