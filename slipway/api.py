@@ -70,7 +70,7 @@ def submit(
     later = (then,) if isinstance(then, str) else tuple(then)
     typed = SubmitArguments(template, _typed(params), capacity, kind, waits, later, folder, catalog=catalog)
     context = Context(catalog)
-    asked = typed.asked()
+    asked = typed.request()
     if folder is not None:
         from slipway.cli.code_flag import with_code
 

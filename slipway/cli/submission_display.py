@@ -123,7 +123,7 @@ def document(context: Context, submitted: SubmissionResult, job: Any, submission
     )
     return {
         "requestId": submission_id,
-        "sendingId": request.id,
+        "attemptId": request.id,
         "fresh": submitted.attempt.fresh,
         "copies": list(submitted.attempt.copies),
         "verdict": verdict,

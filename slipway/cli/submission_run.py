@@ -34,10 +34,10 @@ def send(
         id_ = request_id or new_request_id()
         terminal = TerminalDisplay(context, json=json, again=typed.again(id_))
         return deliver(context, terminal, typed, prepared, journal, id_, repeated=request_id is not None), id_
-    return _staying(context, typed, prepared, journal, request_id, json=json)
+    return _send_and_wait(context, typed, prepared, journal, request_id, json=json)
 
 
-def _staying(
+def _send_and_wait(
     context: Context,
     typed: SubmitArguments,
     prepared: PreparedSubmission,

@@ -113,7 +113,7 @@ def submit(
     for flag, given in (("--retry-failed", retry_failed), ("--rate", rate is not None)):
         if given:
             raise ConfigError(f"{flag} is for sweeps", fix=f"slipway submit {template} --sweep FILE {flag} …")
-    asked = typed.asked()
+    asked = typed.request()
     if code is not None:
         from slipway.cli.code_flag import with_code
 

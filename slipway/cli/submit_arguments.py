@@ -1,4 +1,4 @@
-"""Flags of `slipway submit` that are more than a text, read and checked."""
+"""What `slipway submit` was given; and its flags that are more than a text, read and checked."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class SubmitArguments:
         """The command that goes on with this submission."""
         return shlex.join([*self.words, "--request-id", request_id])
 
-    def asked(self) -> SubmissionRequest:
+    def request(self) -> SubmissionRequest:
         """Raises ConfigError."""
         overrides = RequestOverrides(
             experiment=run_name("--experiment", self.experiment),

@@ -62,7 +62,7 @@ class SweepCommand:
                 fix="leave it out: each is a run of its own in the experiment, named after its job",
             )
         points = read(Path(typed.sweep))
-        asked = typed.asked()
+        asked = typed.request()
         if typed.code is not None:
             from slipway.cli.code_flag import with_code
 
@@ -89,10 +89,10 @@ class SweepCommand:
         with ThreadPoolExecutor(WIDTH, thread_name_prefix="sweep") as threads, self._journal() as journal:
             self._context.connection.session.widen(WIDTH)
             metadata = self._context.connection.metadata(catalog.region)
-            post = VertexSweepService(
+            service = VertexSweepService(
                 self._context.vertex, metadata, found.groups[0].prepared.kind, catalog.stack, found.id
             )
-            listing = threads.submit(post.all)
+            listing = threads.submit(service.all)
             choices = self._choices(threads)
             journal.begin(self._head())
             left = remaining_runs(
@@ -102,14 +102,14 @@ class SweepCommand:
             now = catalog.revision.short
             if journal.commit != now and (left.send or left.look):
                 screen.note(f"note: begun with the templates of {journal.commit}; the rest runs those of {now}")
-            delivery = self._deliver(journal, threads, post, choices, left, insist=retry)
-        return Sweep(found.id, found.count, self._again, post.all), delivery, left
+            result = self._deliver(journal, threads, service, choices, left, insist=retry)
+        return Sweep(found.id, found.count, self._again, service.all), result, left
 
     def _deliver(
         self,
         journal: SweepJournal,
         threads: ThreadPoolExecutor,
-        post: VertexSweepService,
+        service: VertexSweepService,
         choices: list[Choice],
         left: RemainingRuns,
         *,
@@ -127,9 +127,9 @@ class SweepCommand:
         policy = RetryPolicy(look_for=self._context.look_for)
         with shown(self._context.clock, progress, plain=self._json) as tell:
             sender = SweepSender(
-                post, request, journal, RateLimiter(self._rate), threads, WIDTH, tell, policy, self._context.clock
+                service, request, journal, RateLimiter(self._rate), threads, WIDTH, tell, policy, self._context.clock
             )
-            return sender.deliver(left.send, left.look, progress, insist=insist)
+            return sender.send(left.send, left.look, progress, insist=insist)
 
     def _journal(self) -> SweepJournal:
         catalog = self._context.catalog
@@ -222,18 +222,18 @@ def sweep_runs(
     if dry_run:
         sweeping.dry_run()
         return
-    sweep, delivery, left = sweeping.run(retry=retry)
+    sweep, result, left = sweeping.run(retry=retry)
     if not json:
-        screen.out("\n".join(closing(sweep, delivery, left)))
+        screen.out("\n".join(closing(sweep, result, left)))
     screen.note(
         screen.faint(f"  slipway jobs list --sweep {sweep.id}      slipway jobs cancel --sweep {sweep.id}", sys.stderr)
     )
-    problem, ended = problem_of_sending(sweep, delivery), None
+    problem, ended = problem_of_sending(sweep, result), None
     if ending.waits and problem is None:
-        sent = [run.index for run in delivery.accepted]
+        sent = [run.index for run in result.accepted]
         ended = until_ended(context, sweep, sent, timeout=ending.timeout, quiet=json)
         problem = problem_of_runs(sweep, ended)
     if json:
-        screen.out_json("sweep", document(sweep, delivery, left, ended))
+        screen.out_json("sweep", document(sweep, result, left, ended))
     if problem is not None:
         raise problem

@@ -38,10 +38,10 @@ class Sweep:
     listed: Callable[[], Sequence[CustomJob]]
 
 
-def closing(sweep: Sweep, delivery: SendingResult, left: RemainingRuns) -> list[str]:
-    accepted = len(delivery.accepted)
+def closing(sweep: Sweep, result: SendingResult, left: RemainingRuns) -> list[str]:
+    accepted = len(result.accepted)
     lines = [f"sweep {sweep.id}: {accepted:,} submitted now, {left.done:,} before, of {sweep.count:,}"]
-    if repeated := left.repeated + sum(run.attempt > 0 for run in delivery.accepted):
+    if repeated := left.repeated + sum(run.attempt > 0 for run in result.accepted):
         lines.append(f"  of those {sent_once_more(repeated)}")
     if left.failed:
         has = "has" if left.failed == 1 else "have"
@@ -50,7 +50,7 @@ def closing(sweep: Sweep, delivery: SendingResult, left: RemainingRuns) -> list[
 
 
 def document(
-    sweep: Sweep, delivery: SendingResult, left: RemainingRuns, ended: Mapping[int, CustomJob] | None = None
+    sweep: Sweep, result: SendingResult, left: RemainingRuns, ended: Mapping[int, CustomJob] | None = None
 ) -> dict[str, Any]:
     """``ended``: each run's job, for who has waited; ``states`` is null without."""
     return {
@@ -61,35 +61,35 @@ def document(
         "repeated": left.repeated,
         "accepted": [
             {"run": run.index, "attempt": run.attempt, "requestId": run.request_id(sweep.id), "job": job}
-            for run, job in sorted(delivery.accepted.items())
+            for run, job in sorted(result.accepted.items())
         ],
-        "refused": [{"run": run.index, "why": delivery.refused[run].message} for run in sorted(delivery.refused)],
-        "unknown": [run.index for run in delivery.unknown],
+        "refused": [{"run": run.index, "why": result.refused[run].message} for run in sorted(result.refused)],
+        "unknown": [run.index for run in result.unknown],
         "states": None if ended is None else [{"run": index, "state": job.state} for index, job in ended.items()],
     }
 
 
-def problem_of_sending(sweep: Sweep, delivery: SendingResult) -> SlipwayError | None:
+def problem_of_sending(sweep: Sweep, result: SendingResult) -> SlipwayError | None:
     """Why not all runs were accepted; None when they were."""
-    if delivery.interrupted:
+    if result.interrupted:
         return Detached(
             f"stopped sending sweep {sweep.id}; what was accepted goes on",
             fix=f"the same command goes on: {sweep.again}",
         )
-    if delivery.stopped is not None:
+    if result.stopped is not None:
         screen.note(f"stopped; what was accepted goes on, and the same command sends the rest: {sweep.again}")
-        return delivery.stopped
-    if delivery.unknown:
+        return result.stopped
+    if result.unknown:
         return AnswerUnknown(
-            f"whether {len(delivery.unknown):,} runs of sweep {sweep.id} were accepted is unknown",
+            f"whether {len(result.unknown):,} runs of sweep {sweep.id} were accepted is unknown",
             why="their answers were lost, and no list shows their jobs",
             fix=f"to see:         slipway jobs list --sweep {sweep.id}\nto look again:  {sweep.again}\n"
             f"to send them:   {sweep.again} --retry-failed   (a job that shows up late would run as well)",
         )
-    if delivery.refused:
+    if result.refused:
         return ResourceError(
-            f"{len(delivery.refused):,} runs of sweep {sweep.id} were refused",
-            why=_reasons(problem.message for problem in delivery.refused.values()),
+            f"{len(result.refused):,} runs of sweep {sweep.id} were refused",
+            why=_reasons(problem.message for problem in result.refused.values()),
             fix=f"when that is mended, the same command sends them: {sweep.again}",
         )
     return None

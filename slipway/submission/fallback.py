@@ -1,5 +1,4 @@
-"""Falling back: giving a waiting attempt up for the next offer: what to do next, from what is known. Pure, and without
-a memory.
+"""Fallback: when a waiting attempt is given up for the next offer, decided from what is known. Pure, without a memory.
 
 A submission is sent by one offer after the other; each *attempt* has a request id and a claim of its own. A job may be
 given up only while it can't have begun, and the claim decides that: whoever creates the object first has it. When the
@@ -37,7 +36,7 @@ class Step(Enum):
 
 @dataclass(frozen=True)
 class AttemptStatus:
-    """What is known of a sending whose job exists.
+    """What is known of an attempt whose job exists.
 
     ``launcher``: its replicas take the claim. ``overdue``: its wait has run out. ``next``: a later offer could run now.
     """
@@ -108,5 +107,5 @@ def got_no_machines(job: CustomJob, candidate: Candidate) -> bool:
 
 
 def attempt_id(request_id: str, number: int) -> str:
-    """The request id of the n-th sending of a submission; the first has the submission's own."""
+    """The request id of the n-th attempt of a submission; the first has the submission's own."""
     return request_id if number == 0 else derived_request_id("sending", request_id, number)

@@ -49,7 +49,7 @@ class FallbackDisplay(Protocol):
 
 
 class FallbackLoop:
-    """One sending that may be given up for one of ``later``; ``prepared`` is the submission's."""
+    """One attempt that may be given up for one of ``later``; ``prepared`` is the submission's."""
 
     def __init__(
         self,

@@ -161,12 +161,12 @@ class Sender:
                 self._clock.sleep(wait)
                 wait *= 2
 
-    def _search(self, request: Request, policy: float) -> Attempt | None:
-        """Looks for ``policy`` seconds and at least once, because a list may lag behind an answer.
+    def _search(self, request: Request, within: float) -> Attempt | None:
+        """Looks for ``within`` seconds and at least once, because a list may lag behind an answer.
 
         None means that it is not there; a list that can't be read at the end means nothing, and raises.
         """
-        end = self._clock.monotonic() + policy
+        end = self._clock.monotonic() + within
         while True:
             failed: CloudError | None = None
             found: list[CustomJob] = []

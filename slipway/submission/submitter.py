@@ -44,7 +44,7 @@ class SubmissionDisplay(FallbackDisplay, Protocol):
 
 
 class Submitter:
-    """``hurried`` reads what verdicts would like to know, with less policy than the rest."""
+    """``hurried`` reads what verdicts would like to know, with less patience than the rest."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class Submitter:
     def _send(
         self, prepared: PreparedSubmission, id_: str, first: int, again: str, repeated: bool
     ) -> tuple[SubmissionResult, Claim] | None:
-        """The job of this sending by one of the candidates from ``first`` on, or the one that was made before.
+        """The job of this attempt by one of the candidates from ``first`` on, or the one that was made before.
 
         None when it was given up before, and no list shows its job: one that showed up now would not run.
         """

@@ -45,7 +45,7 @@ class SendState(StrEnum):
 
     SENDING = "sending"
     ACCEPTED = "accepted"
-    BACK = "back"
+    REQUEUED = "back"
     REFUSED = "refused"
 
 

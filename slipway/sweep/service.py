@@ -1,4 +1,4 @@
-"""What a sender asks of the service: to make jobs, and which of a sweep's jobs are listed."""
+"""What the sender of a sweep asks of the service: to make jobs, and which of a sweep's jobs are listed."""
 
 from __future__ import annotations
 

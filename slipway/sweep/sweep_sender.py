@@ -76,10 +76,10 @@ class SendingProgress:
 class SweepSender:
     """``request`` makes a run's request. ``tell`` gets the progress after every change."""
 
-    post: SweepService
+    service: SweepService
     request: Callable[[Run], Request]
     journal: SweepJournal
-    pace: RateLimiter
+    limiter: RateLimiter
     threads: Executor
     width: int
     tell: Callable[[SendingProgress], None]
@@ -99,7 +99,7 @@ class SweepSender:
         self._good_at = 0.0
         self._stopped: SlipwayError | None = None
 
-    def deliver(
+    def send(
         self, send: Iterable[Run], look: Mapping[Run, float], progress: SendingProgress, *, insist: bool = False
     ) -> SendingResult:
         """All of ``send``, and those of ``look`` (by when they were sent, wall clock) that are not found.
@@ -120,7 +120,7 @@ class SweepSender:
             self._todo.clear()
             self._missed.clear()
             while self._flying:
-                self._land(progress, wait_for=_LONGEST_TURN)
+                self._collect(progress, wait_for=_LONGEST_TURN)
         finally:
             self.journal.sync()
         return SendingResult(self._accepted, self._refused, tuple(self._unknown), self._stopped, interrupted)
@@ -133,13 +133,13 @@ class SweepSender:
 
     def _turn(self, progress: SendingProgress) -> None:
         now = self.clock.monotonic()
-        while self._todo and not self._stopped and len(self._flying) < self.width and self.pace.wait(now) <= 0:
+        while self._todo and not self._stopped and len(self._flying) < self.width and self.limiter.wait(now) <= 0:
             self._send(self._todo.popleft())
         self._look(now)
         rest = _LONGEST_TURN
         if self._todo and len(self._flying) < self.width:
-            rest = min(rest, self.pace.wait(now))
-        self._land(progress, wait_for=rest)
+            rest = min(rest, self.limiter.wait(now))
+        self._collect(progress, wait_for=rest)
         if now - self._synced_at >= _SYNC_EVERY:
             self.journal.sync()
             self._synced_at = now
@@ -148,10 +148,10 @@ class SweepSender:
         request = self.request(pending.run)
         self.journal.write(pending.run, SendState.SENDING, self.clock.now().timestamp())
         pending.sent += 1
-        self.pace.sent()
-        self._flying[self.threads.submit(self.post.create, request)] = pending
+        self.limiter.sent()
+        self._flying[self.threads.submit(self.service.create, request)] = pending
 
-    def _land(self, progress: SendingProgress, *, wait_for: float) -> None:
+    def _collect(self, progress: SendingProgress, *, wait_for: float) -> None:
         """Takes the answers that have come, after at most so many seconds."""
         futures: set[Future[object]] = set(self._flying)  # type: ignore[arg-type]
         if self._looking is not None:
@@ -177,7 +177,7 @@ class SweepSender:
         except CloudError as problem:
             self._problem(pending, problem, now, progress)
             return
-        self.pace.answered(now)
+        self.limiter.answered(now)
         self._keep(pending.run, job.name, now)
 
     def _keep(self, run: Run, job: str, now: float) -> None:
@@ -188,40 +188,40 @@ class SweepSender:
     def _problem(self, pending: PendingRun, problem: CloudError, now: float, progress: SendingProgress) -> None:
         if isinstance(problem, Exhausted) and QUOTA_TOO_SMALL not in problem.message:
             progress.limited += 1
-            self.pace.refused(now, problem.answer.retry_after if problem.answer else None)
-            self._back(pending)
+            self.limiter.refused(now, problem.answer.retry_after if problem.answer else None)
+            self._requeue(pending)
         elif isinstance(problem, Unreachable) or (problem.status == 503 and problem.not_accepted):
-            self.pace.held(now, problem.answer.retry_after if problem.answer else None)
-            self._back(pending)
+            self.limiter.held(now, problem.answer.retry_after if problem.answer else None)
+            self._requeue(pending)
             if now - self._good_at > self.policy.resend_for:
                 self._stopped = problem
         elif isinstance(problem, Unauthenticated | Denied | NotFound):
-            self.pace.answered(now)
-            self._back(pending)
+            self.limiter.answered(now)
+            self._requeue(pending)
             self._stopped = problem
         elif problem.not_accepted:
-            self.pace.answered(now)
+            self.limiter.answered(now)
             self._refused[pending.run] = problem
             self.journal.write(pending.run, SendState.REFUSED, self.clock.now().timestamp())
             self._in_a_row += 1
             if self._in_a_row >= _REFUSALS_IN_A_ROW:
                 self._stopped = problem
         else:
-            self.pace.answered(now)
+            self.limiter.answered(now)
             pending.lost_at = now
             self._missed[self.request(pending.run).id] = pending
             self._look_at = min(self._look_at, now + self.policy.look_every)
 
-    def _back(self, pending: PendingRun) -> None:
+    def _requeue(self, pending: PendingRun) -> None:
         """It was not accepted, and is sent again later."""
-        self.journal.write(pending.run, SendState.BACK, self.clock.now().timestamp())
+        self.journal.write(pending.run, SendState.REQUEUED, self.clock.now().timestamp())
         self._todo.appendleft(pending)
 
     def _look(self, now: float) -> None:
         if self._missed and self._looking is None and now >= self._look_at and not self._stopped:
             requests = [self.request(pending.run) for pending in self._missed.values()]
             self._look_began = now
-            self._looking = self.threads.submit(self.post.look, requests)
+            self._looking = self.threads.submit(self.service.look, requests)
 
     def _looked(self, future: Future[tuple[Mapping[str, str], int]]) -> None:
         now = self.clock.monotonic()

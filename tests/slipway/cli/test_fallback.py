@@ -58,7 +58,7 @@ def test_a_wait_that_runs_out_moves_the_job_on(full: Stack, launcher: bool) -> N
     first, second = sent(full, "r1")
     assert gone(first) and second["labels"]["slipway-capacity-type"] == "spot"
     assert full.read("claims/r1") == b"moved"
-    assert done.json["requestId"] == "r1" and done.json["sendingId"] == attempt_id("r1", 1)
+    assert done.json["requestId"] == "r1" and done.json["attemptId"] == attempt_id("r1", 1)
     assert done.json["job"]["name"] == second["name"]
     assert "waits here up to 1 s, then moves on to spot" in done.err
     sure = " and can never run" if launcher else " unless it has just begun"

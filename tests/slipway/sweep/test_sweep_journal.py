@@ -28,7 +28,7 @@ def test_what_was_written_is_known_again(tmp_path: Path) -> None:  # N7
         for index in range(3):
             journal.write(Run(index), SendState.SENDING, 5.0)
         journal.write(Run(0), SendState.ACCEPTED, 6.0, "jobs/1")
-        journal.write(Run(1), SendState.BACK, 6.0)
+        journal.write(Run(1), SendState.REQUEUED, 6.0)
     with opened(tmp_path / "deep" / "s.jsonl") as journal:
         assert journal.jobs == {Run(0): "jobs/1"} and journal.open == {Run(2): 5.0}
 

@@ -119,17 +119,17 @@ def command(service: Service, file: Path, *, launcher: bool = True, count: int =
         journal.begin(SweepHeader(SWEEP, "digits", "abc", count, "", ""))
         left = remaining_runs(count, known_runs(SWEEP, journal.jobs, journal.open, service.all()), retry=False)
         sender = SweepSender(
-            post=service,
+            service=service,
             request=lambda run: request(run, launcher=launcher),
             journal=journal,
-            pace=RateLimiter(rate),
+            limiter=RateLimiter(rate),
             threads=AtOnce(),
             width=8,
             tell=lambda progress: None,
             policy=RetryPolicy(look_for=30.0),
             clock=service.clock,
         )
-        return sender.deliver(left.send, left.look, SendingProgress(count, left.done))
+        return sender.send(left.send, left.look, SendingProgress(count, left.done))
 
 
 FAULTS = st.lists(st.sampled_from(["", "", "", "lost", "busy", "later", "limited", "kill", "killed"]), max_size=40)
