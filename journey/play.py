@@ -15,10 +15,9 @@ from slipway.cloud.storage import Location
 from slipway.cluster import Disk
 from slipway.errors import ResourceError
 from slipway.jobs.cost import JobCost, job_cost
+from slipway.labels import REQUEST_LABEL
 from slipway.prices import Price, hourly
 from slipway.stack import Stack
-
-REQUEST_LABEL = "slipway-request"
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from journey.commands import Actor
 from journey.leftovers import MARK, drop_dead_locks, end, marked, mend_backend
-from journey.play import REQUEST_LABEL, Play
+from journey.play import Play
 from journey.report import gain, pool_cost, seconds, started_after, table
 from journey.turn import turn
 from local import environment, plugin
@@ -23,6 +23,7 @@ from local.engine import EngineError, ensure
 from local.engine.progress import Printer
 from slipway.cloud.connection import connect
 from slipway.errors import SlipwayError
+from slipway.labels import REQUEST_LABEL
 from slipway.stack import load, parse
 
 TEMPLATE = "dask-digits"
