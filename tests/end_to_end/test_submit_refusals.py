@@ -82,7 +82,7 @@ def test_a_catalog_that_is_not_there_is_named_with_who_chose_it(deployed: Checko
         ),
         ('{"schema": 7}', ("has schema 7, newer than this slipway reads (schema 2)", "update slipway")),
     ],
-    ids=["cut-off", "key-missing", "newer"],
+    ids=["cut-off", "key-missing", "older", "newer"],
 )
 def test_a_catalog_that_cannot_be_read_is_refused(deployed: Checkout, content: str, words: tuple[str, ...]) -> None:
     bucket, name = deployed.catalog.removeprefix("gs://"), "packages/other.json"

@@ -184,7 +184,7 @@ def test_a_missing_catalog_says_who_chose_it(stack: Stack) -> None:
     assert "chosen by --catalog" in done.err
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b'{"schema": 1}', b"\xff\xfe"])
+@pytest.mark.parametrize("content", [b"", b"{", b'{"schema": 2}', b"\xff\xfe"])
 def test_an_unreadable_catalog_is_named(stack: Stack, content: bytes) -> None:
     stack.publish(content)
     done = stack.run("submit", "hello")
