@@ -36,3 +36,18 @@ def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCloud]:
     running.up(*[word for setting in local.FAST for word in ("--set", setting)])
     yield running
     running.local("down")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Each worker begins with its share of the journeys: one that began last would have the others wait for it."""
+    workers = getattr(config, "workerinput", {}).get("workercount", 1)
+    journeys = [item for item in items if item.get_closest_marker("journey")]
+    others = [item for item in items if not item.get_closest_marker("journey")]
+    items[:] = [
+        item for worker in range(workers) for part in (journeys, others) for item in _share(part, worker, workers)
+    ]
+
+
+def _share(items: list[pytest.Item], worker: int, workers: int) -> list[pytest.Item]:
+    """A contiguous one, as tests of one file use the same fixtures."""
+    return items[len(items) * worker // workers : len(items) * (worker + 1) // workers]
