@@ -79,11 +79,21 @@ def assemble(template: str, sources: Mapping[str, bytes], needed: tuple[str, ...
     launcher = files("slipway.launcher").joinpath(f"{_LAUNCHER}.py").read_bytes()
     sources = {**sources, f"{_LAUNCHER}.py": launcher}
     digest = hashlib.sha256(_tar({**sources, **_description(template, "0", sources, needed)})).hexdigest()
-    short = digest[:_HASH_LENGTH]
+    short = short_hash(digest)
     # The version tells one build from another wherever an installer looks only at name and version.
     members = {**sources, **_description(template, f"1.0+{short}", sources, needed)}
     content = stored(_tar({f"{template}-1.0/{name}": member for name, member in members.items()}))
     return SourcePackage(f"{template}-{short}.tar.gz", digest, content)
+
+
+def short_hash(digest: str) -> str:
+    """The first 12 digits of it that nobody takes for a version, as `7579a4722846` is one: an alpha release of 7579.
+
+    An installer may read the version of an archive from its name, and refuses one whose metadata say another.
+    """
+    windows = (digest[start : start + _HASH_LENGTH] for start in range(len(digest) - _HASH_LENGTH + 1))
+    # No version has a d, e or f after its digits; a, b and c begin a pre-release.
+    return next((one for one in windows if set(one) & set("def")), f"{digest[: _HASH_LENGTH - 1]}f")
 
 
 def requirements(folder: Path) -> tuple[str, ...]:

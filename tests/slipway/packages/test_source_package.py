@@ -9,12 +9,13 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
+from packaging.version import InvalidVersion, Version
 
 from slipway.errors import ConfigError
 from slipway.packages import SourcePackage, build
-from slipway.packages.source_package import requirements, stored
+from slipway.packages.source_package import requirements, short_hash, stored
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -51,6 +52,21 @@ def test_same_sources_give_the_same_bytes(sources: Path, tmp_path: Path) -> None
     (other / "__pycache__").mkdir()
     (other / "__pycache__" / "task.cpython-311.pyc").write_bytes(b"x")
     assert build("greeter", other) == first
+
+
+@given(st.text("0123456789abcdef", min_size=64, max_size=64))
+@example("7579a4722846" + "d" * 52)
+@example("7579a4722846" * 5 + "0000")
+def test_no_hash_in_a_name_reads_as_a_version(digest: str) -> None:
+    """uv takes `tune-digits-7579a4722846.tar.gz` for version 7579a4722846, and refuses the other one in it."""
+    short = short_hash(digest)
+    assert len(short) == 12
+    with pytest.raises(InvalidVersion):
+        Version(short)
+
+
+def test_a_hash_that_is_no_version_is_the_digests_beginning() -> None:
+    assert short_hash("d82fcde1de12" + "0" * 52) == "d82fcde1de12"
 
 
 def test_another_byte_gives_another_name_and_version(sources: Path) -> None:
