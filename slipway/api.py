@@ -1,6 +1,6 @@
 """Submitting from Python: `slipway.submit(...)` and the `Job` it gives. The same code as the command.
 
-Nothing is printed. What the command would say beside its result goes to the logger ``slipway`` as INFO.
+Nothing is printed. What the command would say beside its result goes to the logger `slipway` as INFO.
 """
 
 from __future__ import annotations
@@ -50,16 +50,16 @@ def submit(
 ) -> Job:
     """Submits one job from a template of the catalog and gives a handle to it.
 
-    ``capacity`` and ``kind`` are the command's ``--capacity`` and ``--as``; None takes the template's first that can
-    run. ``wait_for`` is how long to wait for a capacity type before the next is taken, as ``{"pool": "30m"}`` or in
-    seconds, in that order (0 for flex-start waits for ever); ``then`` are the types after those. ``request_id`` names
-    the submission: given again with the same parameters it finds the job, and runs nothing twice. ``catalog`` is
-    ``gs://BUCKET[/NAME]``, else what the command would use. ``code`` is a folder, as ``--code``. ``params`` are the
-    template's parameters; one whose name is taken above is written with an underscore behind it (``code_=…``). With
-    ``wait_for``, and where the template has waits of its own, this returns when the job has started or is on its last
-    capacity type. Interrupted meanwhile it is gone on with by the same call with the same ``request_id``.
+    `capacity` and `kind` are the command's `--capacity` and `--as`; None takes the template's first that can
+    run. `wait_for` is how long to wait for a capacity type before the next is taken, as `{"pool": "30m"}` or in
+    seconds, in that order (0 for flex-start waits for ever); `then` are the types after those. `request_id` names
+    the submission: given again with the same parameters it finds the job, and runs nothing twice. `catalog` is
+    `gs://BUCKET[/NAME]`, else what the command would use. `code` is a folder, as `--code`. `params` are the
+    template's parameters; one whose name is taken above is written with an underscore behind it (`code_=…`). With
+    `wait_for`, and where the template has waits of its own, this returns when the job has started or is on its last
+    capacity type. Interrupted meanwhile it is gone on with by the same call with the same `request_id`.
 
-    Raises ConfigError, AuthError, ResourceError, PolicyError and AnswerUnknown of ``slipway.errors``, as the command
+    Raises ConfigError, AuthError, ResourceError, PolicyError and AnswerUnknown of `slipway.errors`, as the command
     exits with 2, 3, 4, 5 and 75, and Cancelled for a job that began while it was being given up.
     """
     id_ = checked_request_id(request_id) if request_id is not None else new_request_id()
@@ -86,7 +86,7 @@ def submit(
 
 
 def _typed(params: dict[str, str | float]) -> tuple[str, ...]:
-    """As they would be typed: ``trees=500``."""
+    """As they would be typed: `trees=500`."""
     pairs = {name.removesuffix("_") if name.removesuffix("_") in _OWN else name: one for name, one in params.items()}
     wrong = [name for name, value in pairs.items() if not isinstance(value, str | Real)]
     if wrong:
@@ -98,9 +98,9 @@ def _typed(params: dict[str, str | float]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Job:
-    """A job as it was when it was last looked at: it does not change, ``refresh`` gives a newer one.
+    """A job as it was when it was last looked at: it does not change, `refresh` gives a newer one.
 
-    ``resource_name`` is ``projects/…/locations/…/customJobs/NUMBER``, or that of another kind. Two handles are equal
+    `resource_name` is `projects/…/locations/…/customJobs/NUMBER`, or that of another kind. Two handles are equal
     when they are of one job.
     """
 
@@ -118,7 +118,7 @@ class Job:
 
     @property
     def name(self) -> str:
-        """What people call it, and `slipway jobs` takes: ``dask-digits-7k2p3f9a``."""
+        """What people call it, and `slipway jobs` takes: `dask-digits-7k2p3f9a`."""
         return self._job.display_name
 
     @property
@@ -128,7 +128,7 @@ class Job:
 
     @property
     def commit(self) -> str:
-        """The reviewed commit that defined its template: ``3f9c2e1``."""
+        """The reviewed commit that defined its template: `3f9c2e1`."""
         return revision_of(self._job.labels).commit
 
     @property
@@ -138,7 +138,7 @@ class Job:
 
     @property
     def state(self) -> str:
-        """The API's name for it: ``JOB_STATE_RUNNING``."""
+        """The API's name for it: `JOB_STATE_RUNNING`."""
         return self._job.state
 
     @property
@@ -147,7 +147,7 @@ class Job:
 
     @property
     def output(self) -> str:
-        """Its output directory, ``gs://…``; empty for a job without one."""
+        """Its output directory, `gs://…`; empty for a job without one."""
         return self._job.output
 
     @property
@@ -160,7 +160,7 @@ class Job:
         return self._now(self._context.vertex.job(self.resource_name))
 
     def wait(self, timeout: float | None = None) -> Job:
-        """Waits for the end, at most ``timeout`` seconds, and gives the job as it is then.
+        """Waits for the end, at most `timeout` seconds, and gives the job as it is then.
 
         Of a copy it gives the job that runs the submission, at its end. Raises ResourceError for one that failed or
         expired, Cancelled, Timeout (the job goes on), and CloudError when there has been no contact for five minutes.
@@ -185,9 +185,9 @@ class Job:
         return self._now(follower.job)
 
     def logs(self, *, follow: bool = False) -> Iterator[str]:
-        """The lines of its log so far, each after the role that wrote it: ``workers-1  epoch 3``.
+        """The lines of its log so far, each after the role that wrote it: `workers-1  epoch 3`.
 
-        With ``follow`` they go on until the job has ended, however it ended. Raises CloudError.
+        With `follow` they go on until the job has ended, however it ended. Raises CloudError.
         """
         from slipway.cli.watching import follower_of, line
         from slipway.jobs.follower import LogLine

@@ -16,7 +16,7 @@ _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|min|m|h|d)?")
 
 
 def join(words: Iterable[str]) -> str:
-    """``a, b and c``"""
+    """`a, b and c`"""
     listed = list(words)
     return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}" if listed else ""
 
@@ -26,20 +26,20 @@ def machines(count: int) -> str:
 
 
 def shape(machine: str, accelerator: str | None, count: int) -> str:
-    """``a3-highgpu-8g``, whose name tells its GPUs; ``n1-standard-8 with 2 NVIDIA_TESLA_T4``, which is given them."""
+    """`a3-highgpu-8g`, whose name tells its GPUs; `n1-standard-8 with 2 NVIDIA_TESLA_T4`, which is given them."""
     attached = accelerator and machine.startswith("n1-")
     return f"{machine} with {count} {accelerator}" if attached else machine
 
 
 def counted(count: int | str, role: str) -> str:
-    """``1 worker``, ``2 workers``, ``2 trials``, whether the role is named for one of them or for all."""
+    """`1 worker`, `2 workers`, `2 trials`, whether the role is named for one of them or for all."""
     if str(count) == "1":
         return f"1 {role[:-1] if role.endswith('s') and not role.endswith('ss') else role}"
     return f"{count} {role if role.endswith('s') else f'{role}s'}"
 
 
 def dollars(amount: Price, *, per: str = "h") -> str:
-    """$1.31/h, ``$1.31/h and more`` where a part has no known price, or the words for an unknown price."""
+    """$1.31/h, `$1.31/h and more` where a part has no known price, or the words for an unknown price."""
     if amount.unknown:
         return UNKNOWN_PRICE
     words = f"${amount.known:,.2f}/{per}" if per else f"${amount.known:,.2f}"
@@ -47,7 +47,7 @@ def dollars(amount: Price, *, per: str = "h") -> str:
 
 
 def span(seconds: float) -> str:
-    """A time span to about two digits: ``42 s``, ``14 min``, ``3 h 12 min``, ``9 days``."""
+    """A time span to about two digits: `42 s`, `14 min`, `3 h 12 min`, `9 days`."""
     whole = max(0, round(seconds))
     if whole < 60:
         return f"{whole} s"
@@ -61,7 +61,7 @@ def span(seconds: float) -> str:
 
 
 def exact(seconds: float) -> str:
-    """A measured time: ``2.4 s``, ``1 min 05 s``, ``1 h 02 min``."""
+    """A measured time: `2.4 s`, `1 min 05 s`, `1 h 02 min`."""
     if seconds < 60:
         return f"{max(0.0, seconds):.1f} s"
     minutes, rest = divmod(round(seconds), 60)
@@ -71,14 +71,14 @@ def exact(seconds: float) -> str:
 
 
 def clock(seconds: float) -> str:
-    """A running clock: ``0:42``, ``1:02:03``."""
+    """A running clock: `0:42`, `1:02:03`."""
     minutes, rest = divmod(max(0, int(seconds)), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
 
 
 def seconds(text: str) -> float:
-    """``90``, ``90s``, ``10m``, ``2h``, ``1d`` as seconds. Raises ConfigError."""
+    """`90`, `90s`, `10m`, `2h`, `1d` as seconds. Raises ConfigError."""
     match = _DURATION.fullmatch(text.strip().lower())
     if not match or not 0 < float(match.group(1)) < math.inf:
         raise ConfigError(

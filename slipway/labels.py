@@ -31,7 +31,7 @@ _NOT_IN_LABELS = re.compile(r"[^a-z0-9_-]+")
 
 
 def label_value(text: str) -> str:
-    """``text`` made fit for a label's value; empty stays empty."""
+    """`text` made fit for a label's value; empty stays empty."""
     return _NOT_IN_LABELS.sub("-", text.lower()).strip("-_")[:63].strip("-_")
 
 
@@ -41,7 +41,7 @@ def truth_value(value: bool) -> str:
 
 
 def roles_value(roles: tuple[str, ...]) -> str:
-    """The roles of the worker pools in order, joined by ``_``, or empty when they don't fit a label."""
+    """The roles of the worker pools in order, joined by `_`, or empty when they don't fit a label."""
     value = "_".join(label_value(role).replace("_", "-") for role in roles)
     return value if len(value) <= 63 else ""
 

@@ -34,5 +34,5 @@ def total(prices: Iterable[Price]) -> Price:
 
 
 def price_text(price: Price) -> str | None:
-    """What is known of a price as catalogs have it: ``1.1728``; None where that is nothing."""
+    """What is known of a price as catalogs have it: `1.1728`; None where that is nothing."""
     return None if price.unknown else f"{price.known:.4f}"

@@ -16,10 +16,10 @@ class Revision:
     dirty: bool | None
 
     def __str__(self) -> str:
-        """``3f9c2e1 with local changes``"""
+        """`3f9c2e1 with local changes`"""
         return f"{self.commit[:SHORT]} with local changes" if self.dirty else self.commit[:SHORT]
 
     @property
     def short(self) -> str:
-        """``3f9c2e1+``, where there is little room."""
+        """`3f9c2e1+`, where there is little room."""
         return f"{self.commit[:SHORT]}+" if self.dirty else self.commit[:SHORT]

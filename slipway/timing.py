@@ -14,7 +14,7 @@ def _utc() -> datetime:
 
 @dataclass(frozen=True)
 class Clock:
-    """``now`` is aware and UTC; ``monotonic`` and ``sleep`` are in seconds."""
+    """`now` is aware and UTC; `monotonic` and `sleep` are in seconds."""
 
     now: Callable[[], datetime] = _utc
     monotonic: Callable[[], float] = time.monotonic

@@ -18,7 +18,7 @@ SCHEMA = 2
 
 @dataclass(frozen=True)
 class Pool:
-    """A resource pool as deployed. ``price_per_hour`` is one machine's."""
+    """A resource pool as deployed. `price_per_hour` is one machine's."""
 
     name: str
     machine: str
@@ -34,7 +34,7 @@ class Pool:
 
 @dataclass(frozen=True)
 class Cluster:
-    """``name`` is what people say, ``id`` the persistent resource of the current generation."""
+    """`name` is what people say, `id` the persistent resource of the current generation."""
 
     name: str
     id: str
@@ -43,7 +43,7 @@ class Cluster:
 
 @dataclass(frozen=True)
 class Parameter:
-    """A template's parameter. ``required`` when it has no default; bounds are inclusive."""
+    """A template's parameter. `required` when it has no default; bounds are inclusive."""
 
     name: str
     type: ParameterType
@@ -59,12 +59,12 @@ class Parameter:
 class Offer:
     """A template compiled for one capacity type and one case of its parameters.
 
-    ``cluster`` and ``pools`` (of each worker pool, in order) are set for the capacity type ``pool``.
+    `cluster` and `pools` (of each worker pool, in order) are set for the capacity type `pool`.
 
-    ``request`` is the service's own JSON of a job of ``kind``, with ``${…}`` placeholders; ``why`` says why it is not
-    available, and for one that ``lacks_quota`` that was so at the last deployment. It stands where each parameter of
-    ``when`` has one of its values. ``wait``: the seconds after which a submission falls back to the next offer, None
-    for never. ``roles`` of the worker pools in order. ``note``: where an older page says something else about the type.
+    `request` is the service's own JSON of a job of `kind`, with `${…}` placeholders; `why` says why it is not
+    available, and for one that `lacks_quota` that was so at the last deployment. It stands where each parameter of
+    `when` has one of its values. `wait`: the seconds after which a submission falls back to the next offer, None
+    for never. `roles` of the worker pools in order. `note`: where an older page says something else about the type.
     """
 
     capacity_type: str
@@ -90,7 +90,7 @@ class Offer:
 
 @dataclass(frozen=True)
 class Study:
-    """What a tuning job searches. The numbers of trials may be ``${…}`` placeholders; metrics are (id, goal)."""
+    """What a tuning job searches. The numbers of trials may be `${…}` placeholders; metrics are (id, goal)."""
 
     max_trials: int | str
     parallel_trials: int | str
@@ -101,9 +101,9 @@ class Study:
 
 @dataclass(frozen=True)
 class Template:
-    """``kinds``: as what it may be submitted, the usual one first; ``code_flag``: also with code of one's own.
+    """`kinds`: as what it may be submitted, the usual one first; `code_flag`: also with code of one's own.
 
-    ``package`` is the gs:// URI of its code, empty for an image. ``code_why``: who forbids code of one's own.
+    `package` is the gs:// URI of its code, empty for an image. `code_why`: who forbids code of one's own.
     """
 
     name: str
@@ -121,7 +121,7 @@ class Template:
 
 @dataclass(frozen=True)
 class Catalog:
-    """What one stack offers. ``retiring`` are the ids of clusters that finish their jobs and go."""
+    """What one stack offers. `retiring` are the ids of clusters that finish their jobs and go."""
 
     stack: str
     project: str

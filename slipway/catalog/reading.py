@@ -34,7 +34,7 @@ _TYPES: Mapping[str, ParameterType] = {"int": "int", "float": "float", "str": "s
 
 
 def read(content: bytes | str, source: str) -> Catalog:
-    """Parse a catalog; ``source`` is its address, for errors. Raises ConfigError."""
+    """Parse a catalog; `source` is its address, for errors. Raises ConfigError."""
     try:
         body = json.loads(content)
     except (ValueError, RecursionError) as problem:

@@ -20,7 +20,7 @@ _ROOTS = (".slipway", ".git", "Pulumi.yaml")
 
 @dataclass(frozen=True)
 class SelectedCatalog:
-    """``origin`` says who chose: ``--catalog``, ``$SLIPWAY_CATALOG`` or the file of the checkout."""
+    """`origin` says who chose: `--catalog`, `$SLIPWAY_CATALOG` or the file of the checkout."""
 
     location: Location
     origin: str
@@ -32,7 +32,7 @@ def checkout(start: Path) -> Path | None:
 
 
 def address(text: str) -> Location:
-    """``gs://bucket`` or ``gs://bucket/catalog.json``. Raises ConfigError."""
+    """`gs://bucket` or `gs://bucket/catalog.json`. Raises ConfigError."""
     location = Location.parse(text.strip())
     name = location.name.strip("/")
     return Location(location.bucket, name or "catalog.json")
@@ -71,7 +71,7 @@ def recall(folder: Path) -> SelectedCatalog | None:
 
 
 def remember(location: Location, folder: Path) -> Path:
-    """Writes the choice into the checkout (or ``folder`` when it is in none) and gives the file. Raises ConfigError."""
+    """Writes the choice into the checkout (or `folder` when it is in none) and gives the file. Raises ConfigError."""
     file = (checkout(folder) or folder) / FILE
     try:
         write_atomically(file, f"{location}\n")
@@ -85,7 +85,7 @@ def remember(location: Location, folder: Path) -> Path:
 
 
 def fetch(storage: Storage, location: Location, origin: str = "") -> Catalog:
-    """The catalog at ``location``. Raises ConfigError when it is missing or unreadable, CloudError otherwise."""
+    """The catalog at `location`. Raises ConfigError when it is missing or unreadable, CloudError otherwise."""
     try:
         content = storage.read(location, doing=f"read the catalog {location}")
     except NotFound as problem:

@@ -57,7 +57,7 @@ def ends(all_points: Iterable[Sequence[Point]]) -> tuple[datetime, datetime]:
 
 def sparks(all_points: Sequence[Sequence[Point]], width: int) -> list[str]:
     """A text for each series, all on one axis of time: a column a sample, or the mean of several where they are more
-    than ``width``."""
+    than `width`."""
     first, last = ends(all_points)
     length = (last - first).total_seconds()
     steps = [(after.at - before.at).total_seconds() for points in all_points for before, after in pairwise(points)]

@@ -22,7 +22,7 @@ _CONSOLE = "https://console.cloud.google.com"
 
 @dataclass(frozen=True)
 class OpenTarget:
-    """``lines`` are what there is to copy; ``link`` what a browser opens, empty where there is no page for it."""
+    """`lines` are what there is to copy; `link` what a browser opens, empty where there is no page for it."""
 
     lines: tuple[str, ...]
     link: str = ""
@@ -54,7 +54,7 @@ def open_job(job: str, what: str, only_print: bool, catalog: str | None, output:
 
 
 def place_of(job: CustomJob, what: str, page: str, project: str) -> OpenTarget:
-    """``page`` is the job's in the console, ``project`` that of its bucket; both empty where the console has none.
+    """`page` is the job's in the console, `project` that of its bucket; both empty where the console has none.
 
     Raises ResourceError for a job that has none of it.
     """

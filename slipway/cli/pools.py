@@ -28,7 +28,7 @@ _RECENT = 300
 
 @dataclass(frozen=True)
 class Row:
-    """One pool. ``state`` GONE for a declared cluster that is not there; prices in USD."""
+    """One pool. `state` GONE for a declared cluster that is not there; prices in USD."""
 
     cluster: str
     cluster_id: str

@@ -81,7 +81,7 @@ def prepare_streams() -> None:
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[str] = ()) -> None:
-    """Columns under heads, those of ``right`` flush right. Nothing is ever cut: names are to be copied."""
+    """Columns under heads, those of `right` flush right. Nothing is ever cut: names are to be copied."""
     lines = [list(row) for row in rows]
     widths = [max(len(line[column]) for line in [list(heads), *lines]) for column in range(len(heads))]
     flush = [head in right for head in heads]

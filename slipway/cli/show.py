@@ -42,7 +42,7 @@ from slipway.submission.recovery import RecoveredSubmission
 @dataclass(frozen=True)
 class JobDetails:
     """A job with all that is read about it: what was typed for it (None where that can't be told), why it waits, what
-    befell it, what it used, and what to do now. ``next``: the job that its submission moved on to."""
+    befell it, what it used, and what to do now. `next`: the job that its submission moved on to."""
 
     job: CustomJob
     typed: RecoveredSubmission | None
@@ -176,7 +176,7 @@ def _facts(context: Context, picture: JobDetails) -> list[tuple[str, str]]:
 
 
 def _packed(job: CustomJob) -> str:
-    """``  @ 3f9c2e1 with local changes`` of what --code packed."""
+    """`  @ 3f9c2e1 with local changes` of what --code packed."""
     if CODE_LABEL not in job.labels:
         return ""
     revision = code_revision_of(job.labels)
@@ -184,7 +184,7 @@ def _packed(job: CustomJob) -> str:
 
 
 def _parameters(typed: RecoveredSubmission | None) -> str:
-    """``workers=2, trees=500, note=…``: all of them, defaults too; ``…`` where the request does not tell it, or a text
+    """`workers=2, trees=500, note=…`: all of them, defaults too; `…` where the request does not tell it, or a text
     is too long for a line."""
     if typed is None:
         return ""
@@ -194,14 +194,14 @@ def _parameters(typed: RecoveredSubmission | None) -> str:
 
 
 def _ran(picture: JobDetails, money: JobCost) -> str:
-    """``2 min 59 s, with the time without machines``: the service tells when it began first, and when it ended."""
+    """`2 min 59 s, with the time without machines`: the service tells when it began first, and when it ended."""
     if money.run is None:
         return ""
     return f"{exact(money.run)}{', with the time without machines' if picture.events.of('preemption') else ''}"
 
 
 def _on(name: str, id_: str) -> str:
-    """``cpu (cpu-1a2b3c4)``; the id alone where it has no name any more."""
+    """`cpu (cpu-1a2b3c4)`; the id alone where it has no name any more."""
     return id_ if name == id_ else f"{name} ({id_})"
 
 
@@ -216,7 +216,7 @@ def cost_of(money: JobCost, preemptions: int) -> str:
 
 
 def _restarts(picture: JobDetails) -> str:
-    """``2, after 2 preemptions``; empty for a job that had none."""
+    """`2, after 2 preemptions`; empty for a job that had none."""
     events = picture.events
     if events.why:
         return f"not known: {events.why}"

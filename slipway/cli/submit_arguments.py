@@ -19,7 +19,7 @@ _RUN = re.compile(r"[a-z0-9][a-z0-9-]{0,127}")
 
 @dataclass(frozen=True)
 class WaitOptions:
-    """Whether the command waits for the job's end, and shows its log meanwhile; ``timeout`` in seconds."""
+    """Whether the command waits for the job's end, and shows its log meanwhile; `timeout` in seconds."""
 
     waits: bool
     timeout: float | None
@@ -37,7 +37,7 @@ class WaitOptions:
 
 
 def waits(typed: Iterable[str]) -> dict[str, float]:
-    """``pool=30m`` as seconds by capacity type, in the order typed; ``flex-start=0`` is for ever. Raises
+    """`pool=30m` as seconds by capacity type, in the order typed; `flex-start=0` is for ever. Raises
     ConfigError."""
     found: dict[str, float] = {}
     for one in typed:

@@ -32,7 +32,7 @@ def values_of(context: Context, runs: Sequence[CustomJob]) -> list[Values] | Non
 
 
 def apart(values: Sequence[Values]) -> list[str]:
-    """What tells each run from the others: ``trees=100, seed=3``; all of its values where the runs are alike."""
+    """What tells each run from the others: `trees=100, seed=3`; all of its values where the runs are alike."""
     seen: dict[str, set[str]] = {}
     for one in values:
         for name, value in one.items():
@@ -45,9 +45,9 @@ def apart(values: Sequence[Values]) -> list[str]:
 
 
 def tally(runs: Sequence[CustomJob]) -> str:
-    """``6 runs listed: 4 succeeded, 1 running, 1 failed``, and what to do about those that failed.
+    """`6 runs listed: 4 succeeded, 1 running, 1 failed`, and what to do about those that failed.
 
-    ``runs`` are in order: of one that was sent more than once the last job counts.
+    `runs` are in order: of one that was sent more than once the last job counts.
     """
     last = {label.partition("-")[0] or run.name: run for run in runs for label in [run.labels.get(RUN_LABEL, "")]}
     counts = Counter(state_word(run.state) for run in last.values())

@@ -30,7 +30,7 @@ _POLLING = Polling()
 
 @dataclass(frozen=True)
 class Sweep:
-    """``again`` is the command that goes on with it; ``listed`` reads its jobs from the service."""
+    """`again` is the command that goes on with it; `listed` reads its jobs from the service."""
 
     id: str
     count: int
@@ -52,7 +52,7 @@ def closing(sweep: Sweep, result: SendingResult, left: RemainingRuns) -> list[st
 def document(
     sweep: Sweep, result: SendingResult, left: RemainingRuns, ended: Mapping[int, CustomJob] | None = None
 ) -> dict[str, Any]:
-    """``ended``: each run's job, for who has waited; ``states`` is null without."""
+    """`ended`: each run's job, for who has waited; `states` is null without."""
     return {
         "sweep": sweep.id,
         "count": sweep.count,
@@ -98,9 +98,9 @@ def problem_of_sending(sweep: Sweep, result: SendingResult) -> SlipwayError | No
 def until_ended(
     context: Context, sweep: Sweep, sent: Iterable[int], *, timeout: float | None, quiet: bool
 ) -> dict[int, CustomJob]:
-    """Each run's job by run, once all have ended: those that are listed, and those ``sent`` that will be.
+    """Each run's job by run, once all have ended: those that are listed, and those `sent` that will be.
 
-    Ends the experiments' runs of those that end meanwhile. Raises Timeout after ``timeout`` seconds, Detached on
+    Ends the experiments' runs of those that end meanwhile. Raises Timeout after `timeout` seconds, Detached on
     Ctrl-C (the runs go on in both cases), and CloudError when there has been no contact for long.
     """
     unseen, going = set(sent), set[int]()

@@ -34,7 +34,7 @@ def shown(clock: Clock, progress: SendingProgress, *, plain: bool) -> Iterator[C
 
 
 def words(progress: SendingProgress) -> str:
-    """What there is beside the number: ``2 looked for, 1 refused``."""
+    """What there is beside the number: `2 looked for, 1 refused`."""
     facts = (
         (progress.missed, "looked for, as their answers were lost"),
         (progress.refused, "refused"),

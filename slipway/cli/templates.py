@@ -149,7 +149,7 @@ def _when(offer: Offer) -> str:
 
 
 def _study(template: Template, study: Study) -> str:
-    """``searches rate, depth for accuracy (maximize): 8 trials, 2 at once, bayesian``"""
+    """`searches rate, depth for accuracy (maximize): 8 trials, 2 at once, bayesian`"""
     metrics = ", ".join(f"{name} ({goal})" for name, goal in study.metrics)
     trials, at_once = _usual(template, study.max_trials), _usual(template, study.parallel_trials)
     return (
@@ -159,7 +159,7 @@ def _study(template: Template, study: Study) -> str:
 
 
 def machines_words(template: Template, offer: Offer) -> str:
-    """As many as usual: ``1 scheduler n1-standard-4, 2 workers n1-standard-8 (parameter workers)``."""
+    """As many as usual: `1 scheduler n1-standard-4, 2 workers n1-standard-8 (parameter workers)`."""
     words = []
     roles = offer.roles or template.roles
     for index, spec in enumerate(KINDS[offer.kind].spec_of(offer.request).get("workerPoolSpecs", ())):

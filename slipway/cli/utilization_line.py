@@ -1,4 +1,4 @@
-"""What a running job uses now, in a few columns behind its state line: ``gpu ▂▅▇█ 97 %  cpu ▂▃▃▂ 20 %``."""
+"""What a running job uses now, in a few columns behind its state line: `gpu ▂▅▇█ 97 %  cpu ▂▃▃▂ 20 %`."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def follower_of(
     severity: str = "",
     begin: datetime | None = None,
 ) -> Follower:
-    """What looks at ``job`` again and again, patient with a service that is away for a while."""
+    """What looks at `job` again and again, patient with a service that is away for a while."""
     policy = WATCHING if timeout is None else replace(WATCHING, read=min(WATCHING.read, max(1.0, timeout)))
     connection = context.connection.with_policy(policy)
     logging = connection.logging(context.catalog.project)
@@ -121,10 +121,10 @@ def watch(
     begin: datetime | None = None,
     text: Callable[[LogEntry, CustomJob], str] | None = None,
 ) -> CustomJob:
-    """Watches ``job`` to its end and gives it as it is then, with a line of account.
+    """Watches `job` to its end and gives it as it is then, with a line of account.
 
-    With ``logs`` its lines are shown, as ``text`` has them (empty for one to leave out) and none from before ``begin``.
-    Of a copy it watches on to the end of the job that runs the submission. Raises Timeout after ``timeout`` seconds
+    With `logs` its lines are shown, as `text` has them (empty for one to leave out) and none from before `begin`.
+    Of a copy it watches on to the end of the job that runs the submission. Raises Timeout after `timeout` seconds
     and Detached on Ctrl-C; the job goes on in both cases.
     """
     name = job.display_name or job.id
@@ -161,7 +161,7 @@ def watch(
 
 
 def line(entry: LogEntry, job: CustomJob) -> str:
-    """``workers-1  epoch 3``"""
+    """`workers-1  epoch 3`"""
     replicas = tuple(pool.replicas for pool in job.worker_pools)
     text = entry.text.rstrip("\n")
     who = prefix(entry, roles(job), replicas)
@@ -198,7 +198,7 @@ def state_at(event: Progress, name: str, uses: str) -> Callable[[datetime], str]
 
 
 def closing(job: CustomJob, context: Context) -> str:
-    """``dask-digits-7k…  succeeded: started after 2.4 s, ran 41.0 s, its machines cost $0.01 (of a pool that …)``"""
+    """`dask-digits-7k…  succeeded: started after 2.4 s, ran 41.0 s, its machines cost $0.01 (of a pool that …)`"""
     money = job_cost(job, context.catalog.region, context.now)
     parts = []
     if money.wait is not None:
@@ -215,7 +215,7 @@ def closing(job: CustomJob, context: Context) -> str:
 
 
 def cost_words(cost: Price | None, paid_anyway: bool) -> str:
-    """``$0.0074 (of a pool that is paid anyway)``: to a hundredth of a cent where it is small."""
+    """`$0.0074 (of a pool that is paid anyway)`: to a hundredth of a cent where it is small."""
     if cost is None or cost.unknown:
         return UNKNOWN_PRICE
     amount = f"${cost.known:.4f}" if cost.known < 1 else f"${cost.known:,.2f}"

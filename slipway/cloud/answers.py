@@ -35,7 +35,7 @@ def read_answer(response: requests.Response) -> Answer:
 
 
 def json_object(response: requests.Response, call: Call) -> Json:
-    """The body as a JSON object. Raises Garbled for anything else: an API that has nothing to say answers ``{}``."""
+    """The body as a JSON object. Raises Garbled for anything else: an API that has nothing to say answers `{}`."""
     try:
         value = response.json()
     except (ValueError, RecursionError):
@@ -54,7 +54,7 @@ def page(body: Json, key: str, call: Call) -> tuple[list[Json], str]:
 
 
 def shaped(call: Call, read: Callable[[Json], Found], body: Json) -> Found:
-    """What ``read`` makes of an answer. Raises Garbled where its values are not what the API's are."""
+    """What `read` makes of an answer. Raises Garbled where its values are not what the API's are."""
     try:
         return read(body)
     except _MISREAD as problem:

@@ -1,6 +1,6 @@
 """Who is asking: one chain of credentials for program, hooks and CLI.
 
-``GOOGLE_OAUTH_ACCESS_TOKEN``, else application default credentials; with ``GOOGLE_IMPERSONATE_SERVICE_ACCOUNT`` that
+`GOOGLE_OAUTH_ACCESS_TOKEN`, else application default credentials; with `GOOGLE_IMPERSONATE_SERVICE_ACCOUNT` that
 service account is impersonated by either.
 """
 

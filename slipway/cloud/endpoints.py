@@ -38,7 +38,7 @@ _HOSTS = {
 class Endpoints:
     """Base URLs, each with its version and a trailing slash.
 
-    ``universe`` is the domain of a sovereign cloud (``googleapis.com`` elsewhere); with ``mtls`` the hosts are those
+    `universe` is the domain of a sovereign cloud (`googleapis.com` elsewhere); with `mtls` the hosts are those
     that ask for a client certificate. An override wins over both, as it does in the provider.
     """
 
@@ -76,7 +76,7 @@ class Endpoints:
         return self.overrides.get(service) or self._host(name) + version
 
     def vertex(self, region: str) -> str:
-        """Vertex AI of ``region``; the API is regional, so is its host."""
+        """Vertex AI of `region`; the API is regional, so is its host."""
         return self.overrides.get("vertex") or self._host(f"{region}-aiplatform") + "v1/"
 
     @property
@@ -85,7 +85,7 @@ class Endpoints:
 
     @property
     def storage_upload(self) -> str:
-        """Uploads go to the same host under ``/upload``."""
+        """Uploads go to the same host under `/upload`."""
         scheme, _, rest = self.storage.partition("://")
         host, _, path = rest.partition("/")
         prefix, found, version = path.rpartition("storage/")

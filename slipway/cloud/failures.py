@@ -14,7 +14,7 @@
     ├── NoAnswer               sent, and the answer was lost                   exit 1
     └── Garbled                answered with something that no API says        exit 1
 
-``not_accepted`` tells whether the service certainly did not do what was asked, which alone permits sending a request
+`not_accepted` tells whether the service certainly did not do what was asked, which alone permits sending a request
 without an idempotency key again.
 """
 
@@ -71,7 +71,7 @@ def role_for(permission: str) -> str:
 class Call:
     """What was being done, for the words of an error.
 
-    ``doing`` continues "could not …"; ``permission`` is what the call needs, ``on`` the resource it is granted on.
+    `doing` continues "could not …"; `permission` is what the call needs, `on` the resource it is granted on.
     """
 
     doing: str
@@ -107,7 +107,7 @@ class Answer:
 class CloudError(SlipwayError):
     """An API call that did not give what was asked for.
 
-    ``permission`` and ``role`` name what is missing where the service denied access, and are empty elsewhere.
+    `permission` and `role` name what is missing where the service denied access, and are empty elsewhere.
     """
 
     exit_code = 4

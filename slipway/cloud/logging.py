@@ -16,7 +16,7 @@ from slipway.cloud.timestamps import parse_timestamp
 
 @dataclass(frozen=True)
 class LogEntry:
-    """One line. ``task`` is who wrote it (``workerpool0-0``), ``insert_id`` tells copies apart."""
+    """One line. `task` is who wrote it (`workerpool0-0`), `insert_id` tells copies apart."""
 
     timestamp: datetime | None
     stamp: str

@@ -25,7 +25,7 @@ _BODIES: Mapping[str, Mapping[str, Any]] = {
 
 @dataclass(frozen=True)
 class Context:
-    """``metadata`` as it is; ``state`` of a run is the name of an execution's state, empty where it has none."""
+    """`metadata` as it is; `state` of a run is the name of an execution's state, empty where it has none."""
 
     name: str
     etag: str
@@ -41,7 +41,7 @@ class Context:
 
 
 class Metadata:
-    """Names are full: ``projects/P/locations/R/metadataStores/S/contexts/ID``. Every method raises CloudError."""
+    """Names are full: `projects/P/locations/R/metadataStores/S/contexts/ID`. Every method raises CloudError."""
 
     def __init__(self, session: Session, endpoints: Endpoints, region: str) -> None:
         self._session, self._base = session, endpoints.vertex(region)
@@ -51,7 +51,7 @@ class Metadata:
         return shaped(call, Context.read, self._session.get(self._base + name, call))
 
     def runs_of_logs(self, tensorboard: str, job: str) -> tuple[str, ...]:
-        """The runs that the service has made of a job's logs in a TensorBoard, as contexts' names. ``job``: its full
+        """The runs that the service has made of a job's logs in a TensorBoard, as contexts' names. `job`: its full
         name. None where it has written none."""
         number, parent = _id(job), "/".join(job.split("/")[:4])
         call = _call(f"list the runs of {number} in TensorBoard", "tensorboardRuns.list", job)

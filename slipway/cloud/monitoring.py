@@ -18,7 +18,7 @@ ACCELERATOR, ACCELERATOR_MEMORY = "accelerator/utilization", "accelerator/memory
 
 @dataclass(frozen=True)
 class Point:
-    """``value`` is a share, 0 to 1."""
+    """`value` is a share, 0 to 1."""
 
     at: datetime
     value: float
@@ -26,8 +26,8 @@ class Point:
 
 @dataclass(frozen=True)
 class Series:
-    """One metric of one replica (``task``: ``workerpool0-0``) or of one of its accelerators, of the custom job with the
-    number ``job``. ``points`` are the oldest first."""
+    """One metric of one replica (`task`: `workerpool0-0`) or of one of its accelerators, of the custom job with the
+    number `job`. `points` are the oldest first."""
 
     metric: str
     job: str
@@ -56,7 +56,7 @@ class Monitoring:
     def series(
         self, metric: str, jobs: tuple[str, ...], begin: datetime, end: datetime, period: int = 0
     ) -> tuple[Series, ...]:
-        """One metric of the custom jobs with these numbers. With a ``period`` (seconds, a minute at least) each point
+        """One metric of the custom jobs with these numbers. With a `period` (seconds, a minute at least) each point
         is the mean of so long, else they are what was measured. Raises CloudError."""
         call = Call(f"read the metrics of {self._project}", "monitoring.timeSeries.list", f"project {self._project}")
         numbers = ", ".join(f'"{number}"' for number in jobs)

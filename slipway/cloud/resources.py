@@ -37,7 +37,7 @@ class Shape:
 
     @classmethod
     def read(cls, spec: Json) -> Shape:
-        """From a ``resourcePools`` or ``workerPoolSpecs`` entry; an omitted disk is the service's default."""
+        """From a `resourcePools` or `workerPoolSpecs` entry; an omitted disk is the service's default."""
         machine, disk = spec.get("machineSpec", {}), spec.get("diskSpec", {})
         accelerator = machine.get("acceleratorType")
         return cls(
@@ -51,7 +51,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class ResourcePool:
-    """``replicas`` are up now, ``used`` of them busy; ``min`` and ``max`` are None for a pool of fixed size."""
+    """`replicas` are up now, `used` of them busy; `min` and `max` are None for a pool of fixed size."""
 
     id: str
     shape: Shape
@@ -76,9 +76,9 @@ class ResourcePool:
 
 @dataclass(frozen=True)
 class PersistentResource:
-    """A cluster. ``state`` is the API's name (``RUNNING``, ``ERROR`` …), ``error`` its message if any.
+    """A cluster. `state` is the API's name (`RUNNING`, `ERROR` …), `error` its message if any.
 
-    ``error_code`` is gRPC's, 0 where there is none.
+    `error_code` is gRPC's, 0 where there is none.
     """
 
     name: str
@@ -130,9 +130,9 @@ class Operation:
 
 @dataclass(frozen=True)
 class WorkerPool:
-    """One role of a job: ``replicas`` machines of one shape, running a package's module or an image.
+    """One role of a job: `replicas` machines of one shape, running a package's module or an image.
 
-    ``env`` are ``NAME=value``, in the request's order.
+    `env` are `NAME=value`, in the request's order.
     """
 
     shape: Shape
@@ -165,12 +165,12 @@ class WorkerPool:
 class CustomJob:
     """A job of any kind, by its custom job's terms: a pipeline's states are named as a job's are.
 
-    Times are None until they have come; ``worker_pools`` (of one trial) keep their position, empty ones too. ``trials``
-    run at once, of ``max_trials`` in all (0 without trials). ``backing`` is the job that a pipeline runs as, once it
-    has one, ``model`` (with its ``@version``) what it uploaded, ``model_name`` what that is called. ``tried`` are a
-    tuning job's trials so far, ``goals`` MAXIMIZE or MINIMIZE by metric.
-    ``max_wait``: seconds that the service waits for its machines, 0 for ever, None where it was told none.
-    ``experiment_run``: the full name of the run of an experiment that it belongs to, ``tensorboard`` that of the
+    Times are None until they have come; `worker_pools` (of one trial) keep their position, empty ones too. `trials`
+    run at once, of `max_trials` in all (0 without trials). `backing` is the job that a pipeline runs as, once it
+    has one, `model` (with its `@version`) what it uploaded, `model_name` what that is called. `tried` are a
+    tuning job's trials so far, `goals` MAXIMIZE or MINIMIZE by metric.
+    `max_wait`: seconds that the service waits for its machines, 0 for ever, None where it was told none.
+    `experiment_run`: the full name of the run of an experiment that it belongs to, `tensorboard` that of the
     one which takes its logs.
     """
 
@@ -254,7 +254,7 @@ class CustomJob:
 
 
 def _seconds(text: str | None) -> float | None:
-    """A duration as the APIs write it: ``86400s``."""
+    """A duration as the APIs write it: `86400s`."""
     return None if text is None else float(text.removesuffix("s"))
 
 

@@ -45,7 +45,7 @@ class HttpPolicy:
 class Session:
     """Sends requests for the typed clients. May be shared by threads.
 
-    ``sleep`` and ``chance`` (0 ≤ x < 1, for jitter) are the only sources of time and randomness.
+    `sleep` and `chance` (0 ≤ x < 1, for jitter) are the only sources of time and randomness.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class Session:
         return self._send("GET", url, call, params=params, again=True)
 
     def post(self, url: str, call: Call, body: Json, params: Params | None = None, *, idempotent: bool = False) -> Json:
-        """POST JSON. Sent exactly once unless ``idempotent``."""
+        """POST JSON. Sent exactly once unless `idempotent`."""
         return json_object(self._send("POST", url, call, params=params, body=body, again=idempotent), call)
 
     def patch(self, url: str, call: Call, body: Json, params: Params | None = None) -> Json:
@@ -97,7 +97,7 @@ class Session:
         self._send("DELETE", url, call, params=params, again=True)
 
     def pages(self, url: str, call: Call, key: str, params: Params | None = None) -> Iterator[Json]:
-        """The items under ``key`` of every page, read as they are asked for."""
+        """The items under `key` of every page, read as they are asked for."""
         token = ""
         while True:
             body = self.get(url, call, {**(params or {}), **({"pageToken": token} if token else {})})
@@ -201,7 +201,7 @@ def _in_handshake(problem: BaseException) -> bool:
 
 
 def _causes(problem: BaseException) -> Iterator[BaseException]:
-    """The exception and all it wraps, outermost first; urllib3 hides causes in ``reason`` and in its arguments."""
+    """The exception and all it wraps, outermost first; urllib3 hides causes in `reason` and in its arguments."""
     seen: set[int] = set()
     open_ = [problem]
     while open_:

@@ -19,14 +19,14 @@ from slipway.errors import ConfigError
 
 @dataclass(frozen=True)
 class Location:
-    """``gs://bucket/name``; an empty name is the bucket itself."""
+    """`gs://bucket/name`; an empty name is the bucket itself."""
 
     bucket: str
     name: str = ""
 
     @classmethod
     def parse(cls, uri: str) -> Location:
-        """Raises ConfigError for anything but ``gs://bucket[/name]``."""
+        """Raises ConfigError for anything but `gs://bucket[/name]`."""
         bucket, _, name = uri.removeprefix("gs://").partition("/")
         if not uri.startswith("gs://") or not bucket:
             raise ConfigError(
@@ -40,7 +40,7 @@ class Location:
 
 @dataclass(frozen=True)
 class StoredObject:
-    """An object as listed; ``size`` in bytes."""
+    """An object as listed; `size` in bytes."""
 
     location: Location
     size: int
@@ -80,7 +80,7 @@ class Storage:
         return True
 
     def list(self, under: Location) -> Iterator[StoredObject]:
-        """The objects whose names begin with ``under.name``, in order of name, read page by page."""
+        """The objects whose names begin with `under.name`, in order of name, read page by page."""
         call = Call(f"list {under}", "storage.objects.list", f"gs://{under.bucket}")
         url = f"{self._base}/{quote(under.bucket, safe='')}/o"
         params: dict[str, str | int] = {"prefix": under.name, "maxResults": 1000}

@@ -12,7 +12,7 @@ from slipway.cloud.timestamps import parse_timestamp
 
 @dataclass(frozen=True)
 class Trial:
-    """``values`` by parameter; ``metrics`` by metric id, empty until the trial has ended; ``job`` is its custom job's
+    """`values` by parameter; `metrics` by metric id, empty until the trial has ended; `job` is its custom job's
     name, empty until it has one. Times are None until they have come."""
 
     id: str

@@ -35,7 +35,7 @@ class Vertex:
         return f"{self._parent}/{kind.collection}/{job.rsplit('/', 1)[-1]}"
 
     def create(self, kind: Kind, body: Json) -> CustomJob:
-        """Sent once; ``error.not_accepted`` of what it raises says whether sending again is safe."""
+        """Sent once; `error.not_accepted` of what it raises says whether sending again is safe."""
         name = body.get("displayName", "")
         call = self._call(f"submit {name}", f"aiplatform.{kind.collection}.create")
         made = self._session.post(f"{self._parent}/{kind.collection}", call, body)
@@ -56,7 +56,7 @@ class Vertex:
     def jobs(self, kind: Kind, filter: str = "", *, page_size: int = _LARGEST_PAGE) -> Iterator[CustomJob]:
         """Newest first, as the service lists them; read page by page while iterated.
 
-        ``filter`` is the API's: ``state="JOB_STATE_RUNNING"``, ``labels.key="value"``, ``display_name="…"``.
+        `filter` is the API's: `state="JOB_STATE_RUNNING"`, `labels.key="value"`, `display_name="…"`.
         """
         call = self._call(
             f"list the {kind.words}s of {self.project} in {self.region}", f"aiplatform.{kind.collection}.list"

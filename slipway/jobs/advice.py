@@ -36,7 +36,7 @@ class Cause(Enum):
 
 @dataclass(frozen=True)
 class Suggestion:
-    """``command`` can be typed as it stands, but for what is written ``…`` or ``BUCKET``."""
+    """`command` can be typed as it stands, but for what is written `…` or `BUCKET`."""
 
     what: str
     command: str
@@ -61,7 +61,7 @@ def suggestions(
 ) -> tuple[Suggestion, ...]:
     """Other capacity types that the template has, fewer machines, a longer wait, another region.
 
-    ``catalog`` as it was typed, None where it was not.
+    `catalog` as it was typed, None where it was not.
     """
     return tuple(_steps(job, cause, again, region, catalog))
 

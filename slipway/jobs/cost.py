@@ -20,7 +20,7 @@ _BY_STRATEGY = {row.strategy: row.name for row in CAPACITY_TYPES.values() if row
 class JobCost:
     """Seconds from create to start and from start to end, each up to now while it lasts; None for what never came.
 
-    ``cost`` is None of what never ran. Machines of a pool are paid for anyway. A tuning job's are those of all trials
+    `cost` is None of what never ran. Machines of a pool are paid for anyway. A tuning job's are those of all trials
     that run at once, and its cost that of each trial's own time.
     """
 

@@ -29,7 +29,7 @@ _KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
 
 @dataclass(frozen=True)
 class Event:
-    """``replica`` as the service names it (``workerpool0-0``), empty where its line names none; ``trial`` of a tuning
+    """`replica` as the service names it (`workerpool0-0`), empty where its line names none; `trial` of a tuning
     job."""
 
     kind: Kind
@@ -41,7 +41,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Events:
-    """The oldest first. ``why`` says why they are not known; ``more``: there were more than were read."""
+    """The oldest first. `why` says why they are not known; `more`: there were more than were read."""
 
     all: tuple[Event, ...] = ()
     why: str = ""

@@ -19,7 +19,7 @@ _RECENT = 100
 
 @dataclass(frozen=True)
 class FoundJob:
-    """``namesakes`` are older jobs of the same display name."""
+    """`namesakes` are older jobs of the same display name."""
 
     job: CustomJob
     namesakes: int = 0
@@ -89,7 +89,7 @@ def _unknown(vertex: Vertex, text: str) -> ResourceError:
 
 
 def original(vertex: Vertex, storage: Storage, job: CustomJob) -> CustomJob | None:
-    """The job that has the claim of a succeeded ``job``, which was its copy. None where it is the job itself.
+    """The job that has the claim of a succeeded `job`, which was its copy. None where it is the job itself.
 
     None as well where that can't be told: without a launcher, or for who may not read claims.
     """

@@ -29,7 +29,7 @@ def no_wait(now: datetime) -> str:
 
 @dataclass(frozen=True)
 class Progress:
-    """The job as it is now; ``why`` says what it waits for, while it waits."""
+    """The job as it is now; `why` says what it waits for, while it waits."""
 
     job: CustomJob
     why: Why = no_wait
@@ -69,7 +69,7 @@ class Polling:
 
 
 class Follower:
-    """Follows one job. With a ``tail`` the log is read too. Nothing here ever cancels anything."""
+    """Follows one job. With a `tail` the log is read too. Nothing here ever cancels anything."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class Follower:
         clock: Clock | None = None,
         word: Callable[[CustomJob], str] | None = None,
     ) -> None:
-        """``word`` gives the service's own last word about a job that waits beside the pools."""
+        """`word` gives the service's own last word about a job that waits beside the pools."""
         self._word = word
         self._vertex, self._job, self._tail = vertex, job, tail
         self._cluster_name = cluster_name or job.persistent_resource_id
@@ -98,7 +98,7 @@ class Follower:
     def events(self, timeout: float | None = None) -> Iterator[Event]:
         """Until the job has ended and its log is quiet.
 
-        Raises Timeout after ``timeout`` seconds, and CloudError when there has been no contact for long.
+        Raises Timeout after `timeout` seconds, and CloudError when there has been no contact for long.
         """
         state_at = log_at = why_at = self._begin
         why: Why = no_wait

@@ -25,7 +25,7 @@ class LogPolling:
     longest: float = 30.0
 
     def interval(self, age: float, refusals: int) -> float:
-        """``age``: seconds of following; ``refusals``: rate limits met in a row."""
+        """`age`: seconds of following; `refusals`: rate limits met in a row."""
         base = self.first if age < 60 else self.steady if age < 600 else self.patient
         return min(self.longest, base * 2.0**refusals)
 
@@ -42,7 +42,7 @@ def job_filter(ids: tuple[str, ...], *, since: datetime | None = None, severity:
 
 
 class Tail:
-    """Gives each line once, none from before ``begin``. Not to be shared by threads."""
+    """Gives each line once, none from before `begin`. Not to be shared by threads."""
 
     def __init__(
         self, logging: Logging, ids: tuple[str, ...], *, severity: str = "", begin: datetime | None = None
@@ -58,7 +58,7 @@ class Tail:
         self._ids = ids
 
     def more(self) -> Iterator[LogEntry]:
-        """The lines that came since the last call. A rate limit gives none and counts in ``refusals``."""
+        """The lines that came since the last call. A rate limit gives none and counts in `refusals`."""
         if not self._ids:
             return
         since = self._newest - _OVERLAP if self._newest else self._begin
@@ -93,7 +93,7 @@ class Tail:
 
 
 def newest(logging: Logging, query: str, count: int) -> list[LogEntry]:
-    """The last ``count`` lines, oldest first."""
+    """The last `count` lines, oldest first."""
     found: list[LogEntry] = []
     token = ""
     while len(found) < count:
@@ -106,8 +106,8 @@ def newest(logging: Logging, query: str, count: int) -> list[LogEntry]:
 
 
 def prefix(entry: LogEntry, roles: tuple[str, ...], replicas: tuple[int, ...]) -> str:
-    """Who wrote a line: ``scheduler``, ``workers-1``; the service's own lines have the log's name. A trial's number
-    stands before it: ``3/trial``."""
+    """Who wrote a line: `scheduler`, `workers-1`; the service's own lines have the log's name. A trial's number
+    stands before it: `3/trial`."""
     trial = entry.labels.get(TRIAL_LABEL, "")
     who = who_of(entry.task, roles, replicas)
     return f"{trial}/{who}" if trial else who
@@ -120,7 +120,7 @@ def of_role(who: str, role: str) -> bool:
 
 
 def who_of(task: str, roles: tuple[str, ...], replicas: tuple[int, ...]) -> str:
-    """``workerpool1-0`` as ``workers-0``, or ``workers`` where there is one alone; other names as they are."""
+    """`workerpool1-0` as `workers-0`, or `workers` where there is one alone; other names as they are."""
     pool, dash, index = task.removeprefix("workerpool").partition("-")
     if not dash or not pool.isdigit() or not task.startswith("workerpool"):
         return task

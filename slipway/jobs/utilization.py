@@ -20,7 +20,7 @@ _ORDER = (CPU, MEMORY, ACCELERATOR, ACCELERATOR_MEMORY)
 
 @dataclass(frozen=True)
 class Row:
-    """One metric of one replica (``who``) or accelerator. There is at least one point; values are shares, 0 to 1."""
+    """One metric of one replica (`who`) or accelerator. There is at least one point; values are shares, 0 to 1."""
 
     who: str
     what: str
@@ -45,7 +45,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Utilization:
-    """``period``: seconds of which each point is the mean, 0 where points are what was measured. ``why`` says why there
+    """`period`: seconds of which each point is the mean, 0 where points are what was measured. `why` says why there
     are no rows."""
 
     rows: tuple[Row, ...] = ()
@@ -61,7 +61,7 @@ def period_of(length: timedelta) -> int:
 
 
 def read_utilization(monitoring: Monitoring, job: CustomJob, roles: tuple[str, ...], now: datetime) -> Utilization:
-    """From the first start to the end or now. What can't be read is told in ``why``; nothing is raised for it."""
+    """From the first start to the end or now. What can't be read is told in `why`; nothing is raised for it."""
     if job.start_time is None:
         return Utilization(why="no samples: it has not started")
     jobs = job.log_ids[-_MOST_JOBS:]

@@ -28,7 +28,7 @@ def reason(
     jobs: Iterable[CustomJob],
     now: datetime,
 ) -> str:
-    """``cluster`` is the one the job is on, None when it runs beside the pools or the cluster can't be read."""
+    """`cluster` is the one the job is on, None when it runs beside the pools or the cluster can't be read."""
     plain = _PLAIN.get(job.state, state_word(job.state))
     if not job.persistent_resource_id:
         if job.state == "JOB_STATE_QUEUED":
@@ -77,5 +77,5 @@ def _left(job: CustomJob, now: datetime) -> str:
 
 
 def state_word(state: str) -> str:
-    """``JOB_STATE_RUNNING`` as ``running``."""
+    """`JOB_STATE_RUNNING` as `running`."""
     return state.removeprefix("JOB_STATE_").lower().replace("_", " ")

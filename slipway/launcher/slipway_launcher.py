@@ -1,15 +1,15 @@
 """Starts a job's code exactly once per submission, however often the submission was sent.
 
-Every replica runs this module first. It creates the object ``--claim`` with ``ifGenerationMatch=0`` and the job's id as
+Every replica runs this module first. It creates the object `--claim` with `ifGenerationMatch=0` and the job's id as
 content: whoever creates it owns the submission. Finding its own id there means another replica or an earlier attempt of
-the same job was first: go on. Finding another job's id means that this job is a copy, and finding ``moved`` that the
+the same job was first: go on. Finding another job's id means that this job is a copy, and finding `moved` that the
 submission was given up here and runs elsewhere: say so and exit 0.
 
-The trials of a tuning job are jobs of their own. Whichever is first marks the submission's claim with ``trials``, so
+The trials of a tuning job are jobs of their own. Whichever is first marks the submission's claim with `trials`, so
 that it can't be given up any more, and each has a claim of its own beneath it.
 
-A secret comes as a reference, ``NAME__SECRET=projects/…/secrets/…/versions/…``. Its value is read with the replica's
-own identity and stands in ``NAME`` of the job's code alone.
+A secret comes as a reference, `NAME__SECRET=projects/…/secrets/…/versions/…`. Its value is read with the replica's
+own identity and stands in `NAME` of the job's code alone.
 
 It runs inside prebuilt training images, hence: standard library only, and nothing newer than Python 3.8.
 """
@@ -62,7 +62,7 @@ def storage_base(environ: Mapping[str, str]) -> str:
 
 
 def call(method: str, url: str, bearer: str, body: bytes | None = None) -> tuple[int, str]:
-    """``(status, body)`` of one request; raises OSError when there was no answer."""
+    """`(status, body)` of one request; raises OSError when there was no answer."""
     headers = {"Authorization": "Bearer " + bearer, "Content-Type": "text/plain"}
     request = urllib.request.Request(url, data=body, headers=headers, method=method)
     try:
@@ -74,7 +74,7 @@ def call(method: str, url: str, bearer: str, body: bytes | None = None) -> tuple
 
 
 def holder(claim: str, job: str, environ: Mapping[str, str]) -> str:
-    """The id of the job that holds ``claim`` (``gs://bucket/name``), after one try to take it for ``job``."""
+    """The id of the job that holds `claim` (`gs://bucket/name`), after one try to take it for `job`."""
     bucket, _, name = claim[len("gs://") :].partition("/")
     bucket, name = urllib.parse.quote(bucket, safe=""), urllib.parse.quote(name, safe="")
     base, bearer = storage_base(environ), token(environ)
@@ -93,7 +93,7 @@ def holder(claim: str, job: str, environ: Mapping[str, str]) -> str:
 
 
 def patiently(ask: Callable[[], str], sleep: Callable[[float], None]) -> str:
-    """What ``ask`` gives, tried again while the trouble may pass; raises OSError when it does not."""
+    """What `ask` gives, tried again while the trouble may pass; raises OSError when it does not."""
     last: Exception = OSError("not tried")
     for attempt in range(TRIES):
         try:
@@ -106,7 +106,7 @@ def patiently(ask: Callable[[], str], sleep: Callable[[float], None]) -> str:
 
 
 def settle(claim: str, job: str, environ: Mapping[str, str], sleep: Callable[[float], None] = time.sleep) -> str:
-    """The holder of ``claim``, tried again while the trouble may pass; raises ClaimError."""
+    """The holder of `claim`, tried again while the trouble may pass; raises ClaimError."""
     try:
         return patiently(lambda: holder(claim, job, environ), sleep)
     except OSError as error:
@@ -130,7 +130,7 @@ def secret(name: str, environ: Mapping[str, str]) -> str:
 
 
 def secrets(environ: Mapping[str, str], sleep: Callable[[float], None] = time.sleep) -> dict[str, str]:
-    """The value of each secret that ``environ`` refers to, by its variable; raises SecretError, never with a value."""
+    """The value of each secret that `environ` refers to, by its variable; raises SecretError, never with a value."""
     found = {}
     for variable, reference in environ.items():
         if variable.endswith(SECRET) and variable != SECRET:
@@ -142,7 +142,7 @@ def secrets(environ: Mapping[str, str], sleep: Callable[[float], None] = time.sl
 
 
 def arguments(argv: list[str]) -> tuple[str, str, list[str]]:
-    """``(claim, module, the module's own arguments)``; exits 2 with usage when they make no sense."""
+    """`(claim, module, the module's own arguments)`; exits 2 with usage when they make no sense."""
     parser = argparse.ArgumentParser(prog="slipway_launcher", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--claim", required=True, help="gs:// object that marks the submission as taken")
     parser.add_argument("--module", required=True, help="the module to run, as with python -m")

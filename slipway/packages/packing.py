@@ -22,7 +22,7 @@ _SETUP = frozenset({"setup.py", "conftest.py"})
 
 @dataclass(frozen=True)
 class PackedCode:
-    """A packed tree and where it goes. ``count`` of files, ``commit`` and ``dirty`` of the checkout."""
+    """A packed tree and where it goes. `count` of files, `commit` and `dirty` of the checkout."""
 
     package: SourcePackage
     location: Location
@@ -62,7 +62,7 @@ def modules(template: Template) -> tuple[str, ...]:
 
 
 def pack(catalog: Catalog, template: Template, tree: WorkingTree, folder: str) -> PackedCode:
-    """``folder`` is the tree's name. Raises ConfigError when the tree does not hold what the template runs."""
+    """`folder` is the tree's name. Raises ConfigError when the tree does not hold what the template runs."""
     wanted = modules(template)
     sources = _sources(tree, folder, wanted)
     missing = [module for module in wanted if not _holds(sources, module)]

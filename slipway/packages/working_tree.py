@@ -16,7 +16,7 @@ MOST_BYTES = 64 * 2**20
 
 @dataclass(frozen=True)
 class WorkingTree:
-    """``files`` by path in the folder. ``commit`` is HEAD's, empty before the first one; ``dirty``: the folder differs
+    """`files` by path in the folder. `commit` is HEAD's, empty before the first one; `dirty`: the folder differs
     from it.
     """
 
@@ -52,7 +52,7 @@ def read(folder: Path) -> WorkingTree:
 
 
 def _content(folder: Path, name: str, most: int) -> bytes | None:
-    """None for a tracked file that was deleted. Raises ConfigError for one of more than ``most`` bytes, unread."""
+    """None for a tracked file that was deleted. Raises ConfigError for one of more than `most` bytes, unread."""
     path = folder / name
     try:
         status = path.lstat()

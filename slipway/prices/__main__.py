@@ -1,4 +1,4 @@
-"""``python -m slipway.prices``: make the book anew from files of Compute Engine's list prices. No network is used."""
+"""`python -m slipway.prices`: make the book anew from files of Compute Engine's list prices. No network is used."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Make the book's tables from Compute Engine's list prices. Pure.
 
-Two CSV files, lines that begin with # left out: machines as ``machine,region,on_demand,spot,local_ssd_gb``, USD an hour
-with that much local SSD included, and disks as ``disk,region,month``, USD for a GB and month. Vertex AI bills no fee on
+Two CSV files, lines that begin with # left out: machines as `machine,region,on_demand,spot,local_ssd_gb`, USD an hour
+with that much local SSD included, and disks as `disk,region,month`, USD for a GB and month. Vertex AI bills no fee on
 local SSD, so it is taken out of the on-demand price here.
 """
 

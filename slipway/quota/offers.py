@@ -131,14 +131,14 @@ def _ruled_out(verdicts: Mapping[str, Mapping[str, OfferVerdict]]) -> Iterator[s
 
 
 def _amounts(drawn: Iterable[tuple[str, int]]) -> str:
-    """``8``, or from the least to the most: ``12–208``."""
+    """`8`, or from the least to the most: `12–208`."""
     amounts = [amount for _, amount in drawn]
     least, most = min(amounts), max(amounts)
     return f"{least:,}" if least == most else f"{least:,}–{most:,}"
 
 
 def _labels(drawn: Iterable[tuple[str, int]]) -> str:
-    """``spot (model=27b) and flex-start (3 cases)``: an offer by its label, several of one capacity type by their
+    """`spot (model=27b) and flex-start (3 cases)`: an offer by its label, several of one capacity type by their
     number."""
     labels: dict[str, list[str]] = {}
     for name, _ in drawn:

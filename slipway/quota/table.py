@@ -61,7 +61,7 @@ def _used(amount: int | None, limit: str) -> str:
 
 
 def _without_cases(text: str) -> str:
-    """``lora spot`` for ``lora spot (model=2b), lora spot (model=9b)``: the document has them apart, a line no room."""
+    """`lora spot` for `lora spot (model=2b), lora spot (model=9b)`: the document has them apart, a line no room."""
     found = _NAMES.fullmatch(_CASE.sub("", text))
     if found is None or not _CASE.search(text):
         return text

@@ -19,9 +19,9 @@ from slipway.submission.request import RequestOverrides, fill
 
 @dataclass(frozen=True)
 class SubmissionRequest:
-    """What somebody asks for. ``params`` as typed; ``capacity_type`` and ``kind`` None for the template's first.
+    """What somebody asks for. `params` as typed; `capacity_type` and `kind` None for the template's first.
 
-    ``waits``: seconds by capacity type after which the next one is taken (for flex-start 0 is for ever); ``then``: the
+    `waits`: seconds by capacity type after which the next one is taken (for flex-start 0 is for ever); `then`: the
     types after those that are waited for, in place of the template's order.
     """
 
@@ -36,7 +36,7 @@ class SubmissionRequest:
 
 @dataclass(frozen=True)
 class Candidate:
-    """An offer that the submission may take, and what it makes of it. ``wait``: seconds until the next one is taken,
+    """An offer that the submission may take, and what it makes of it. `wait`: seconds until the next one is taken,
     None to stay with it."""
 
     offer: Offer
@@ -46,7 +46,7 @@ class Candidate:
 
     @property
     def label(self) -> str:
-        """``pool cpu``, ``spot``"""
+        """`pool cpu`, `spot`"""
         return f"{self.offer.capacity_type} {self.offer.cluster}".rstrip()
 
     @property
@@ -56,7 +56,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class PreparedSubmission:
-    """All that can be known of a submission without asking anybody. ``candidates`` in order of preference."""
+    """All that can be known of a submission without asking anybody. `candidates` in order of preference."""
 
     catalog: Catalog
     template: Template

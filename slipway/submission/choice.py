@@ -16,7 +16,7 @@ _WAITS = frozenset({Outcome.FULL, Outcome.WAITS})
 
 @dataclass(frozen=True)
 class JudgedCandidate:
-    """An candidate and what is to be expected of it now. ``problem``: what is broken there, of an candidate that is."""
+    """An candidate and what is to be expected of it now. `problem`: what is broken there, of an candidate that is."""
 
     candidate: Candidate
     verdict: Verdict
@@ -40,7 +40,7 @@ class JudgedCandidate:
 
 @dataclass(frozen=True)
 class Choice:
-    """``passed``: the candidates before the one taken, in order."""
+    """`passed`: the candidates before the one taken, in order."""
 
     taken: JudgedCandidate
     passed: tuple[JudgedCandidate, ...] = ()
@@ -50,7 +50,7 @@ def choose(template: str, judging: Iterable[JudgedCandidate], *, settle: bool = 
     """The first candidate that can run; judges no more than it needs.
 
     One that waits is taken when a wait was planned for it, or when its capacity type is the only one that can ever run:
-    then its queue is the place to be. Where several would wait, which one is a person's choice, unless they ``settle``
+    then its queue is the place to be. Where several would wait, which one is a person's choice, unless they `settle`
     for the first. Raises PolicyError, or what is broken with the one that is preferred.
     """
     seen: list[JudgedCandidate] = []
@@ -80,7 +80,7 @@ def refusal(template: str, seen: list[JudgedCandidate], waiting: list[JudgedCand
 
 
 def passed_over(one: JudgedCandidate) -> str:
-    """``pool cpu passed over: full …``"""
+    """`pool cpu passed over: full …`"""
     return f"{one.candidate.label} passed over: {'; '.join(one.reasons)}"
 
 

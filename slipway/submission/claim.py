@@ -22,7 +22,7 @@ class Claim(Enum):
 
 
 class ClaimStore:
-    """Those in one stack's bucket ``work``."""
+    """Those in one stack's bucket `work`."""
 
     def __init__(self, storage: Storage, work_bucket: str) -> None:
         self._storage, self._bucket = storage, work_bucket

@@ -38,7 +38,7 @@ class Demand:
         pools: tuple[str, ...] = (),
         kind: Kind = CUSTOM_JOB,
     ) -> Demand:
-        """From a request's JSON. Skipped worker pools (``{}``) ask for nothing, parallel trials for as much each."""
+        """From a request's JSON. Skipped worker pools (`{}`) ask for nothing, parallel trials for as much each."""
         specs = kind.spec_of(request).get("workerPoolSpecs", ())
         return cls(_parts([WorkerPool.read(spec) for spec in specs], roles, pools, kind.trials(request)))
 
@@ -63,14 +63,14 @@ def _parts(
 
 
 def find_pool(part: Part, cluster: PersistentResource) -> ResourcePool | None:
-    """The resource pool that takes ``part``: machine and disk must be equal to the letter."""
+    """The resource pool that takes `part`: machine and disk must be equal to the letter."""
     fitting = [pool for pool in cluster.pools if pool.shape == part.shape]
     named = [pool for pool in fitting if pool.id == part.pool]
     return next(iter(named or fitting), None)
 
 
 def by_pool(demand: Demand, cluster: PersistentResource) -> dict[str, int]:
-    """Machines asked of each resource pool of ``cluster``, by the pool's id; parts that fit none are left out."""
+    """Machines asked of each resource pool of `cluster`, by the pool's id; parts that fit none are left out."""
     needs: dict[str, int] = {}
     for part in demand.parts:
         pool = find_pool(part, cluster)

@@ -2,7 +2,7 @@
 
 A submission is sent by one offer after the other; each *attempt* has a request id and a claim of its own. A job may be
 given up only while it can't have begun, and the claim decides that: whoever creates the object first has it. When the
-launcher of a replica was first, the job has just started, and is kept. When ``moved`` was first, every replica of that
+launcher of a replica was first, the job has just started, and is kept. When `moved` was first, every replica of that
 job ends before any user code, now and later, so it is cancelled and the next offer is taken. Each step can be seen from
 outside afterwards, in the service or in the claim, so whoever is killed between two of them goes on by looking again.
 
@@ -38,7 +38,7 @@ class Step(Enum):
 class AttemptStatus:
     """What is known of an attempt whose job exists.
 
-    ``launcher``: its replicas take the claim. ``overdue``: its wait has run out. ``next``: a later offer could run now.
+    `launcher`: its replicas take the claim. `overdue`: its wait has run out. `next`: a later offer could run now.
     """
 
     launcher: bool

@@ -29,7 +29,7 @@ FOR_EVER = float("inf")
 
 @dataclass(frozen=True)
 class WaitingAttempt:
-    """A job that waits for ``seconds`` more, and the candidates after it. ``launcher``: the claim can stop it."""
+    """A job that waits for `seconds` more, and the candidates after it. `launcher`: the claim can stop it."""
 
     job: CustomJob
     candidate: Candidate
@@ -49,7 +49,7 @@ class FallbackDisplay(Protocol):
 
 
 class FallbackLoop:
-    """One attempt that may be given up for one of ``later``; ``prepared`` is the submission's."""
+    """One attempt that may be given up for one of `later`; `prepared` is the submission's."""
 
     def __init__(
         self,

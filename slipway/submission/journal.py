@@ -30,7 +30,7 @@ class EntryState(StrEnum):
 
 @dataclass(frozen=True)
 class JournalEntry:
-    """One request. ``job`` is the resource name once it is known, ``when`` an RFC 3339 time of the last change."""
+    """One request. `job` is the resource name once it is known, `when` an RFC 3339 time of the last change."""
 
     request_id: str
     template: str
@@ -41,7 +41,7 @@ class JournalEntry:
 
 
 def state_folder(folder: Path, environ: Mapping[str, str]) -> Path:
-    """Where submissions are written down: in the checkout that ``folder`` lies in, else with the user's state."""
+    """Where submissions are written down: in the checkout that `folder` lies in, else with the user's state."""
     root = checkout(folder)
     if root:
         return root / ".slipway"
@@ -66,7 +66,7 @@ class SubmissionJournal:
 
     @classmethod
     def find(cls, folder: Path, environ: Mapping[str, str], project: str, stack: str) -> SubmissionJournal:
-        """In the checkout that ``folder`` lies in, else among the user's state files."""
+        """In the checkout that `folder` lies in, else among the user's state files."""
         return cls(state_folder(folder, environ) / "requests" / project / stack)
 
     def read(self, request_id: str) -> JournalEntry | None:
@@ -145,7 +145,7 @@ _SUFFIX = ".waiting"
 
 @dataclass(frozen=True)
 class InterruptedSubmission:
-    """``when`` it began, RFC 3339."""
+    """`when` it began, RFC 3339."""
 
     request_id: str
     when: str

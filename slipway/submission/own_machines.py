@@ -61,9 +61,9 @@ def on_own_machines(
     clusters: Iterable[PersistentResource] | None,
     prepared: PreparedSubmission,
 ) -> Verdict:
-    """The verdict for a job on machines of its own. A metric that ``limits`` lacks is not looked at.
+    """The verdict for a job on machines of its own. A metric that `limits` lacks is not looked at.
 
-    ``active`` and ``clusters`` are None when they could not be read; the limit alone is held against then.
+    `active` and `clusters` are None when they could not be read; the limit alone is held against then.
     """
     name = candidate.offer.capacity_type
     used = None

@@ -14,7 +14,7 @@ _KIND = {"int": "a whole number", "float": "a number", "str": "a text", "bool": 
 
 
 def assignments(typed: Iterable[str]) -> dict[str, str]:
-    """``name=value`` pairs. Raises ConfigError for what is no pair and for a name given twice."""
+    """`name=value` pairs. Raises ConfigError for what is no pair and for a name given twice."""
     values: dict[str, str] = {}
     problems: list[str] = []
     for one in typed:
@@ -62,7 +62,7 @@ def resolve(template: Template, given: Mapping[str, str]) -> dict[str, Scalar]:
 
 
 def describe(parameter: Parameter) -> str:
-    """Type, bounds and choices in words: ``a whole number, 1 to 5000``."""
+    """Type, bounds and choices in words: `a whole number, 1 to 5000`."""
     if parameter.choices:
         return f"one of {', '.join(render(choice) for choice in parameter.choices)}"
     return ", ".join(word for word in (_KIND[parameter.type], _bounds(parameter)) if word)
@@ -77,7 +77,7 @@ def _bounds(parameter: Parameter) -> str:
 
 
 def render(value: Scalar) -> str:
-    """A value as it stands in an argument: ``true``, ``500``, ``0.001``."""
+    """A value as it stands in an argument: `true`, `500`, `0.001`."""
     return ("true" if value else "false") if isinstance(value, bool) else str(value)
 
 

@@ -32,8 +32,8 @@ Read = TypeVar("Read")
 
 class Preflight:
     """One look at the region. Clusters and jobs are read at once; limits too when the first candidate draws quota, else
-    only when one that draws some is judged. With a ``template``, its earlier jobs too, for how long they waited.
-    ``threads`` stay their owner's.
+    only when one that draws some is judged. With a `template`, its earlier jobs too, for how long they waited.
+    `threads` stay their owner's.
     """
 
     def __init__(
@@ -151,7 +151,7 @@ def offline(
 ) -> JudgedCandidate | None:
     """What can be told without asking anybody: the catalog's word, and the service's rules for these parameters.
 
-    ``limits_follow``: quota will be read, so what the catalog says of it does not count.
+    `limits_follow`: quota will be read, so what the catalog says of it does not count.
     """
     if not candidate.offer.available and not (limits_follow and candidate.offer.lacks_quota):
         return JudgedCandidate(candidate, _never(candidate, reason(candidate.offer)))

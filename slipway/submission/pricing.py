@@ -22,7 +22,7 @@ def added(catalog: Catalog, candidate: Candidate, verdict: Verdict) -> Price:
 
 
 def summary(candidate: Candidate) -> str:
-    """``pool cpu/workers  n1-standard-8 × 3 (1 scheduler, 2 workers)``"""
+    """`pool cpu/workers  n1-standard-8 × 3 (1 scheduler, 2 workers)`"""
     demand, offer = candidate.demand, candidate.offer
     place = offer.capacity_type
     if offer.cluster:

@@ -19,8 +19,8 @@ _ESCAPED = re.compile(r"\$\$(?=\([A-Za-z_][A-Za-z0-9_]*\))")
 
 @dataclass(frozen=True)
 class RecoveredSubmission:
-    """``values`` of the parameters that could be read back, defaults too; ``unknown`` are the others, which the request
-    does not tell. ``offer`` is the template's that the job was sent by."""
+    """`values` of the parameters that could be read back, defaults too; `unknown` are the others, which the request
+    does not tell. `offer` is the template's that the job was sent by."""
 
     template: Template
     kind: Kind
@@ -29,7 +29,7 @@ class RecoveredSubmission:
     unknown: tuple[str, ...]
 
     def words(self, **others: Scalar) -> list[str]:
-        """What to type, without what is the default anyway: ``["-p", "trees=500"]``; ``…`` for what is not known."""
+        """What to type, without what is the default anyway: `["-p", "trees=500"]`; `…` for what is not known."""
         words: list[str] = []
         for one in self.template.parameters:
             value = others.get(one.name, self.values.get(one.name))

@@ -19,7 +19,7 @@ from slipway.submission.request_id import job_name
 
 @dataclass(frozen=True)
 class Request:
-    """What to send, with its id, which is the stack's own; ``again`` is the command that goes on with it."""
+    """What to send, with its id, which is the stack's own; `again` is the command that goes on with it."""
 
     id: str
     stack: str
@@ -39,7 +39,7 @@ class Request:
 
 
 def same(request: Request, job: CustomJob) -> CustomJob:
-    """Raises ConfigError when ``job`` carries the id and is not what is asked for now."""
+    """Raises ConfigError when `job` carries the id and is not what is asked for now."""
     asked = CustomJob.read(request.body, request.kind)
     differences = [
         f"{field}: {_shown(theirs)} then, {_shown(ours)} now"
@@ -96,9 +96,9 @@ NUMERIC = frozenset(
 class RequestOverrides:
     """What one submission may add to its template's request.
 
-    ``package``: gs:// URI in place of the template's. ``sweep``: the id of the sweep it belongs to. ``experiment`` and
-    ``experiment_run`` in place of the template's and of the job's name. ``max_wait``: seconds that the service is to
-    wait for machines, 0 for ever. ``labels`` are added.
+    `package`: gs:// URI in place of the template's. `sweep`: the id of the sweep it belongs to. `experiment` and
+    `experiment_run` in place of the template's and of the job's name. `max_wait`: seconds that the service is to
+    wait for machines, 0 for ever. `labels` are added.
     """
 
     package: str = ""
@@ -121,7 +121,7 @@ def fill(
 ) -> dict[str, Any]:
     """The job to post. Raises ConfigError when the catalog names a placeholder that nobody fills.
 
-    A value can't smuggle in another placeholder, nor one of the service's own ``$(NAME)`` expansions.
+    A value can't smuggle in another placeholder, nor one of the service's own `$(NAME)` expansions.
     """
     overrides = overrides or RequestOverrides()
     job = job_name(template.name, request_id)

@@ -34,7 +34,7 @@ def checked_request_id(text: str) -> str:
 
 
 def job_name(template: str, request_id: str) -> str:
-    """``dask-digits-7k2p3f9a``. The same request always gives the same name, so a repetition can't hide as another."""
+    """`dask-digits-7k2p3f9a`. The same request always gives the same name, so a repetition can't hide as another."""
     return f"{template}-{_base32(hashlib.sha256(request_id.encode()).digest())[:8]}"
 
 

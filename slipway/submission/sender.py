@@ -30,9 +30,9 @@ _NOTED_WITHIN = 2.0
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """Waits in seconds. ``look_for`` bounds the search after a lost answer, ``resend_for`` the sending again.
+    """Waits in seconds. `look_for` bounds the search after a lost answer, `resend_for` the sending again.
 
-    ``judge_every``: how often a submission whose wait ran out looks whether another offer can run. ``service_late``:
+    `judge_every`: how often a submission whose wait ran out looks whether another offer can run. `service_late`:
     what the service may take to end a job whose wait it keeps itself.
     """
 
@@ -48,7 +48,7 @@ class RetryPolicy:
 
 @dataclass(frozen=True)
 class Attempt:
-    """``fresh`` is False for a job that an earlier attempt made. ``copies`` are other jobs of the same request."""
+    """`fresh` is False for a job that an earlier attempt made. `copies` are other jobs of the same request."""
 
     job: CustomJob
     fresh: bool
@@ -56,7 +56,7 @@ class Attempt:
 
 
 class Sender:
-    """``tell`` gets one line for whatever takes a while."""
+    """`tell` gets one line for whatever takes a while."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class Sender:
     def begin(self, request: Request, *, repeated: bool) -> Attempt | None:
         """Writes the request down, unless an earlier attempt made its job, which is the answer then.
 
-        ``repeated``: somebody chose the id, so it may have been used before; it is looked up in the journal and at the
+        `repeated`: somebody chose the id, so it may have been used before; it is looked up in the journal and at the
         service. Raises ConfigError when it was used for something else, ResourceError when its job was deleted since.
         """
         sent = self._earlier(request) if repeated else None
@@ -162,7 +162,7 @@ class Sender:
                 wait *= 2
 
     def _search(self, request: Request, within: float) -> Attempt | None:
-        """Looks for ``within`` seconds and at least once, because a list may lag behind an answer.
+        """Looks for `within` seconds and at least once, because a list may lag behind an answer.
 
         None means that it is not there; a list that can't be read at the end means nothing, and raises.
         """

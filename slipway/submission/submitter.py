@@ -25,8 +25,8 @@ from slipway.timing import Clock
 
 @dataclass(frozen=True)
 class SubmissionResult:
-    """``candidate`` is what the job was sent by, None where the catalog does not list that any more. ``request`` is the
-    attempt's. ``choice`` is None for a job that an earlier attempt made: nothing was chosen this time.
+    """`candidate` is what the job was sent by, None where the catalog does not list that any more. `request` is the
+    attempt's. `choice` is None for a job that an earlier attempt made: nothing was chosen this time.
     """
 
     request: Request
@@ -44,7 +44,7 @@ class SubmissionDisplay(FallbackDisplay, Protocol):
 
 
 class Submitter:
-    """``hurried`` reads what verdicts would like to know, with less patience than the rest."""
+    """`hurried` reads what verdicts would like to know, with less patience than the rest."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class Submitter:
         self._policy, self._clock = policy or RetryPolicy(), clock or Clock()
 
     def submit(self, prepared: PreparedSubmission, request_id: str, again: str, *, repeated: bool) -> SubmissionResult:
-        """Exactly one job. ``repeated``: the id may have been used before. ``again`` is the command that goes on.
+        """Exactly one job. `repeated`: the id may have been used before. `again` is the command that goes on.
 
         With a wait planned for its candidate it stays until the job starts, or moves it on. Raises ConfigError for an
         id that was used for something else, PolicyError when no candidate can run, AnswerUnknown, Cancelled for a job
@@ -83,7 +83,7 @@ class Submitter:
     def _send(
         self, prepared: PreparedSubmission, id_: str, first: int, again: str, repeated: bool
     ) -> tuple[SubmissionResult, Claim] | None:
-        """The job of this attempt by one of the candidates from ``first`` on, or the one that was made before.
+        """The job of this attempt by one of the candidates from `first` on, or the one that was made before.
 
         None when it was given up before, and no list shows its job: one that showed up now would not run.
         """

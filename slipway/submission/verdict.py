@@ -30,9 +30,9 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Verdict:
-    """``text`` is one line that begins with the verdict. ``why`` has the reasons of a job that can never run.
+    """`text` is one line that begins with the verdict. `why` has the reasons of a job that can never run.
 
-    ``grows``: by how many machines each pool would grow, for a job that makes pools scale up. ``holder``: the job that
+    `grows`: by how many machines each pool would grow, for a job that makes pools scale up. `holder`: the job that
     has most of a full pool.
     """
 
@@ -45,7 +45,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Load:
-    """Machines of one pool against what is asked of it. ``ceiling`` is what the pool can grow to."""
+    """Machines of one pool against what is asked of it. `ceiling` is what the pool can grow to."""
 
     pool: str
     needs: int
@@ -77,9 +77,9 @@ def load(pool: ResourcePool, needs: int) -> Load:
 def on_cluster(
     name: str, demand: Demand, cluster: PersistentResource, jobs: Iterable[CustomJob] | None, now: datetime
 ) -> Verdict:
-    """The verdict for a job on ``cluster``, called ``name`` by people.
+    """The verdict for a job on `cluster`, called `name` by people.
 
-    ``jobs`` are those of the region that have not ended, None when they could not be read.
+    `jobs` are those of the region that have not ended, None when they could not be read.
     """
     homeless = [part for part in demand.parts if find_pool(part, cluster) is None]
     if homeless:
@@ -145,7 +145,7 @@ def _held(pool: str, cluster: PersistentResource, jobs: list[CustomJob]) -> list
 
 
 def holder(job: CustomJob, now: datetime) -> str:
-    """``tune-digits-1a (ada, 14 min)``"""
+    """`tune-digits-1a (ada, 14 min)`"""
     facts = [job.labels.get(USER_LABEL, "")]
     facts.append(span((now - job.start_time).total_seconds()) if job.start_time else "starting")
     known = ", ".join(fact for fact in facts if fact)

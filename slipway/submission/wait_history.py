@@ -24,14 +24,14 @@ _BESIDE = frozenset({Outcome.BESIDE, Outcome.WAITS})
 
 @dataclass(frozen=True)
 class WaitRange:
-    """The shortest and the longest wait in seconds of ``count`` jobs that started."""
+    """The shortest and the longest wait in seconds of `count` jobs that started."""
 
     shortest: float
     longest: float
     count: int
 
     def __str__(self) -> str:
-        """``here: 4–9 min, 11 times in 30 days``"""
+        """`here: 4–9 min, 11 times in 30 days`"""
         low, high = span(self.shortest), span(self.longest)
         number, _, unit = low.partition(" ")
         if low == high:

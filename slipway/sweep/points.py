@@ -1,7 +1,7 @@
 """The points of a sweep: one set of parameters for each run, from a grid, a list, or both. Pure.
 
-Values stay the text that was written (``0.10``, ``1e-3``, ``yes``), as on the command line; the template's types judge
-them later. ``null`` leaves a parameter out, which means its default.
+Values stay the text that was written (`0.10`, `1e-3`, `yes`), as on the command line; the template's types judge
+them later. `null` leaves a parameter out, which means its default.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Tree = Mapping[str, Any] | Sequence[Any] | str | None
 
 @dataclass(frozen=True)
 class Point:
-    """``values`` as text by parameter; ``where`` names its place in the file for errors."""
+    """`values` as text by parameter; `where` names its place in the file for errors."""
 
     index: int
     values: Mapping[str, str]
@@ -34,7 +34,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Content:
-    """A file's content: nested mappings, lists and texts; ``lines`` of the entries of its list, from 1, if known."""
+    """A file's content: nested mappings, lists and texts; `lines` of the entries of its list, from 1, if known."""
 
     file: str
     tree: Tree

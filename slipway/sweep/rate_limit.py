@@ -27,7 +27,7 @@ class Estimate:
 
     @classmethod
     def of(cls, count: int, per_minute: int) -> Estimate:
-        """``per_minute`` 0 is no limit."""
+        """`per_minute` 0 is no limit."""
         return cls(0.0 if per_minute <= 0 or count <= 0 else (count - 1) // per_minute * WINDOW)
 
 

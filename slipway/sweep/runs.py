@@ -17,14 +17,14 @@ FAILED = frozenset({"JOB_STATE_FAILED", "JOB_STATE_EXPIRED"})
 
 @dataclass(frozen=True, order=True)
 class Run:
-    """The n-th point of a sweep; ``attempt`` counts from 0, and a failed run that is sent once more is the next one."""
+    """The n-th point of a sweep; `attempt` counts from 0, and a failed run that is sent once more is the next one."""
 
     index: int
     attempt: int = 0
 
     @property
     def label(self) -> str:
-        """``17``, and ``17-1`` for its first retry"""
+        """`17`, and `17-1` for its first retry"""
         return f"{self.index}-{self.attempt}" if self.attempt else str(self.index)
 
     @classmethod
@@ -51,7 +51,7 @@ class SendState(StrEnum):
 
 @dataclass(frozen=True)
 class KnownRuns:
-    """``jobs`` by run, and the runs whose answer nobody has seen with the wall-clock second they were sent at."""
+    """`jobs` by run, and the runs whose answer nobody has seen with the wall-clock second they were sent at."""
 
     jobs: Mapping[Run, str]
     open: Mapping[Run, float]
@@ -77,9 +77,9 @@ def known_runs(
 
 @dataclass(frozen=True)
 class RemainingRuns:
-    """``send`` in order; ``look`` first, as they may be on their way since a wall-clock second.
+    """`send` in order; `look` first, as they may be on their way since a wall-clock second.
 
-    ``done``: runs that were submitted before and are not sent now. Of these, ``failed`` have failed, and ``repeated``
+    `done`: runs that were submitted before and are not sent now. Of these, `failed` have failed, and `repeated`
     were sent more than once.
     """
 
@@ -91,7 +91,7 @@ class RemainingRuns:
 
 
 def remaining_runs(count: int, facts: KnownRuns, *, retry: bool) -> RemainingRuns:
-    """What is left of a sweep of ``count`` runs: those never sent, or with ``retry`` the failed ones."""
+    """What is left of a sweep of `count` runs: those never sent, or with `retry` the failed ones."""
     latest: dict[int, Run] = {}
     for run in (*facts.jobs, *facts.open):
         if run.index < count:

@@ -22,7 +22,7 @@ from slipway.sweep.runs import Run, SendState
 
 @dataclass(frozen=True)
 class SweepHeader:
-    """What a sweep is. ``digest`` covers template, points and flags; ``commit`` is the catalog's when it began, with
+    """What a sweep is. `digest` covers template, points and flags; `commit` is the catalog's when it began, with
     a + where there was more than it."""
 
     sweep: str
@@ -36,7 +36,7 @@ class SweepHeader:
 class SweepJournal:
     """Held by one process at a time; the kernel lets go of it when the holder dies. Use as a context.
 
-    ``commit`` is the catalog's when the sweep began.
+    `commit` is the catalog's when the sweep began.
     """
 
     def __init__(self, file: Path) -> None:
@@ -76,7 +76,7 @@ class SweepJournal:
             self._replay(line)
 
     def write(self, run: Run, fate: SendState, when: float, job: str = "") -> None:
-        """``when`` in seconds of the wall clock. Raises SlipwayError when the disk does not take it."""
+        """`when` in seconds of the wall clock. Raises SlipwayError when the disk does not take it."""
         self._append(
             {"i": run.index, "a": run.attempt, "s": fate.value, "t": round(when, 1), **({"j": job} if job else {})}
         )

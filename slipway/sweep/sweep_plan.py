@@ -25,7 +25,7 @@ _WHOLE = re.compile(r"\$\{([^}]*)\}")
 
 @dataclass(frozen=True)
 class Group:
-    """Runs that ask for the same machines and have the same candidates; ``prepared`` is its first run's."""
+    """Runs that ask for the same machines and have the same candidates; `prepared` is its first run's."""
 
     prepared: PreparedSubmission
     runs: int
@@ -33,7 +33,7 @@ class Group:
 
 @dataclass(frozen=True)
 class SweepPlan:
-    """``digest`` covers all that makes it this sweep; ``of_group`` has each run's place among ``groups``."""
+    """`digest` covers all that makes it this sweep; `of_group` has each run's place among `groups`."""
 
     id: str
     digest: str
@@ -60,7 +60,7 @@ class SweepPlan:
 def plan_sweep(
     catalog: Catalog, asked: SubmissionRequest, points: Sequence[Point], user: str, name: str | None
 ) -> SweepPlan:
-    """``name`` is the sweep's id; without one it follows from what the sweep is, so the same command is the same sweep.
+    """`name` is the sweep's id; without one it follows from what the sweep is, so the same command is the same sweep.
 
     Raises one ConfigError with what is wrong in the points, by their places.
     """

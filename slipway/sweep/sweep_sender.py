@@ -33,9 +33,9 @@ _SECONDS_PER_CALL = 0.25
 
 @dataclass
 class PendingRun:
-    """A run on its way. ``lost_at``: since when its answer is missed, on the monotonic clock.
+    """A run on its way. `lost_at`: since when its answer is missed, on the monotonic clock.
 
-    ``insisted``: somebody asks to send it again, though it may be on its way and nothing would keep it from running.
+    `insisted`: somebody asks to send it again, though it may be on its way and nothing would keep it from running.
     """
 
     run: Run
@@ -57,7 +57,7 @@ class SendingResult:
 
 @dataclass
 class SendingProgress:
-    """``before`` of ``total`` runs were accepted earlier, ``now`` since. ``limited``: times a rate limit was met."""
+    """`before` of `total` runs were accepted earlier, `now` since. `limited`: times a rate limit was met."""
 
     total: int
     before: int = 0
@@ -74,7 +74,7 @@ class SendingProgress:
 
 @dataclass
 class SweepSender:
-    """``request`` makes a run's request. ``tell`` gets the progress after every change."""
+    """`request` makes a run's request. `tell` gets the progress after every change."""
 
     service: SweepService
     request: Callable[[Run], Request]
@@ -102,9 +102,9 @@ class SweepSender:
     def send(
         self, send: Iterable[Run], look: Mapping[Run, float], progress: SendingProgress, *, insist: bool = False
     ) -> SendingResult:
-        """All of ``send``, and those of ``look`` (by when they were sent, wall clock) that are not found.
+        """All of `send`, and those of `look` (by when they were sent, wall clock) that are not found.
 
-        ``insist``: send those once more also where no launcher's claim lets only one of two jobs run.
+        `insist`: send those once more also where no launcher's claim lets only one of two jobs run.
         """
         now, wall = self.clock.monotonic(), self.clock.now().timestamp()
         self._todo.extend(PendingRun(run) for run in send)

@@ -15,7 +15,7 @@ STEPS, BATCH = 40, 64
 
 
 def preempt(stack: Stack, job: Job, times: int, notice: float | bool = False) -> None:
-    """Take the machine away for the ``times``-th time."""
+    """Take the machine away for the `times`-th time."""
     stack.scenario(spot={"notice": notice, "preempt": [{"job": job.display_name, "times": times}]})
 
 

@@ -44,7 +44,7 @@ NO_JOBS = [
 
 
 class Server:
-    """Answers every request with what it is told to; ``sent`` are the requests' first lines."""
+    """Answers every request with what it is told to; `sent` are the requests' first lines."""
 
     def __init__(self) -> None:
         self.status, self.content, self.headers = 200, b"{}", dict[str, str]()

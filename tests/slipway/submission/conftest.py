@@ -35,7 +35,7 @@ def job(
     strategy: str = "",
     state: str = "",
 ) -> CustomJob:
-    """A job that has run for ``minutes``, or waits when that is None."""
+    """A job that has run for `minutes`, or waits when that is None."""
     return CustomJob(
         name=f"projects/1/locations/r/customJobs/{abs(hash(name)) % 10**9}",
         display_name=name,

@@ -15,7 +15,7 @@ from .conftest import NOW, job
 
 
 def earlier(seconds: float | None, *, capacity_type: str = "pool", on: str = "cpu-1", days: float = 1) -> CustomJob:
-    """A job made so many days ago that started after ``seconds``, or never."""
+    """A job made so many days ago that started after `seconds`, or never."""
     made = NOW - timedelta(days=days)
     start = None if seconds is None else made + timedelta(seconds=seconds)
     return replace(job(on=on), create_time=made, start_time=start, labels={"slipway-capacity-type": capacity_type})
