@@ -48,7 +48,7 @@ lint: setup ## format, lint, strict types
 	@$(VENV)/bin/ruff check .
 	@$(VENV)/bin/mypy
 
-format: setup ## write the format and what the linter can mend
+format: setup ## write the format and what the linter can correct
 	@$(VENV)/bin/ruff format .
 	@$(VENV)/bin/ruff check --fix .
 

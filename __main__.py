@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pulumi
 
-from components.guard import foretold, guard
+from components.guard import guard, refusal_of_destruction
 from components.settings import configured, place
 from components.state import known
 from slipway.deployment.decide import decide
@@ -204,7 +204,7 @@ def take_down() -> None:
     spared = clearing.run(preview=preview)
     grace, use = GracePeriod.of(os.environ), guarded_use(os.environ, clearing.where, name, state, spared)
     guard(use, grace.left, grace.moved)
-    if preview and (refusal := foretold(use)):
+    if preview and (refusal := refusal_of_destruction(use)):
         pulumi.log.warn(refusal)
     if not isinstance(state, Unknown) and (stays := outliving(state)):
         pulumi.log.info(stays)

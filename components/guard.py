@@ -71,8 +71,8 @@ def guard(
     return pulumi.ResourceHookBinding(before_delete=[pulumi.ResourceHook(NAME, before_delete)])
 
 
-def foretold(use_of: UseOf) -> str:
-    """What a destruction of the whole stack would be refused with; empty where it would begin."""
+def refusal_of_destruction(use_of: UseOf) -> str:
+    """Why a destruction of the whole stack would be refused; empty when it may begin."""
     try:
         check(None, use_of)
     except RuntimeError as refusal:
@@ -147,7 +147,7 @@ def check(subject: str | None, use_of: UseOf) -> None:
     if found.unlisted:
         raise RuntimeError(
             f"{what} is not deleted: {WHY_IN_USE}\n"
-            f"  why: by the word of {join(found.unlisted)} itself; deleting it would cancel what runs on it\n"
+            f"  why: {join(found.unlisted)} says so itself; deleting it would cancel what runs on it\n"
             "  fix: try again when slipway pools shows no machine in use; slipway jobs shows the job before long"
         )
 

@@ -20,7 +20,7 @@ class CommandError(SlipwayError):
         super().__init__(
             f"`{' '.join(command)}` ended with exit code {code}",
             why="its own words stand above",
-            fix="mend what it names, then run the same command again",
+            fix="correct what it names, then run the same command again",
         )
         self.code = code
 

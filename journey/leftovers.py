@@ -66,7 +66,7 @@ def drop_dead_locks(backend: Path, say: Callable[[str], None]) -> int:
     return dropped
 
 
-def mend_backend(backend: Path) -> int:
+def repair_backend(backend: Path) -> int:
     """Remove what a kill cut off in a file backend; returns how many files went. Stacks that somebody has locked are
     left as they are.
 

@@ -29,7 +29,7 @@ class Ours:
 
 
 class Sweep:
-    """Idempotent: each step looks first, and what is already gone is no error. Raises CloudError otherwise."""
+    """Idempotent: each step looks first, and what is already gone is not an error. Raises CloudError otherwise."""
 
     def __init__(self, connection: Connection, ours: Ours, say: Say, poll_seconds: float = 5.0) -> None:
         self._connection, self._ours, self._say, self._poll = connection, ours, say, poll_seconds

@@ -21,7 +21,7 @@ import psutil
 from journey.backend import file_backend
 from journey.budget import Budget, budget
 from journey.commands import Actor
-from journey.leftovers import MARK, drop_dead_locks, end, marked, mend_backend
+from journey.leftovers import MARK, drop_dead_locks, end, marked, repair_backend
 from journey.play import Play
 from journey.project import lay_out
 from journey.report import gain, pool_cost, table
@@ -77,7 +77,7 @@ class Verification:
         """Take everything away, whatever state an earlier call was killed in. Idempotent."""
         end(marked(self.folder), patience=15)
         drop_dead_locks(self.folder / "pulumi-state", _say)
-        mend_backend(self.folder / "pulumi-state")
+        repair_backend(self.folder / "pulumi-state")
         journey = self.play()
         workspace = self.declared.workspace
         project = self.declared.project

@@ -80,7 +80,7 @@ def status(output: str) -> None:
 @click.option("--as", "role", type=click.Choice(list(ROLES)), default="deployer", show_default=True)
 def env(role: str) -> None:
     """Print what a shell needs: eval "$(python -m local env)", then type `pulumi preview` or `slipway submit`."""
-    from journey.leftovers import mend_backend
+    from journey.leftovers import repair_backend
     from local import environment, plugin
     from local.engine import EngineError, ensure
     from local.engine.progress import Printer
@@ -93,8 +93,8 @@ def env(role: str) -> None:
         engine = ensure(printer)
         plugin.install(folder / "pulumi-home", Path(sys.executable))
         (folder / "pulumi-state").mkdir(exist_ok=True)
-        if mend_backend(folder / "pulumi-state"):
-            click.echo("mended the engine's state, where a write was cut off", err=True)
+        if repair_backend(folder / "pulumi-state"):
+            click.echo("repaired the engine's state, where a write was cut off", err=True)
     variables = {
         **environment.engine_variables(folder, engine.bin, os.environ.get("PATH", "")),
         **environment.of_role(record, role),
@@ -180,7 +180,7 @@ def _toml(path: Path) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def _in_words(*more: type[Exception]) -> Iterator[None]:
-    """What a person can mend is said in words and ends with exit code 1."""
+    """What a person can correct is said in words and ends with exit code 1."""
     worded: tuple[type[Exception], ...] = (daemon.CloudError, RecordError, *more)
     try:
         yield

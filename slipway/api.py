@@ -52,12 +52,12 @@ def submit(
 
     `capacity` and `kind` are the command's `--capacity` and `--as`; None takes the template's first that can
     run. `wait_for` is how long to wait for a capacity type before the next is taken, as `{"pool": "30m"}` or in
-    seconds, in that order (0 for flex-start waits for ever); `then` are the types after those. `request_id` names
+    seconds, in that order (0 for flex-start waits forever); `then` are the types after those. `request_id` names
     the submission: given again with the same parameters it finds the job, and runs nothing twice. `catalog` is
     `gs://BUCKET[/NAME]`, else what the command would use. `code` is a folder, as `--code`. `params` are the
     template's parameters; one whose name is taken above is written with an underscore behind it (`code_=…`). With
     `wait_for`, and where the template has waits of its own, this returns when the job has started or is on its last
-    capacity type. Interrupted meanwhile it is gone on with by the same call with the same `request_id`.
+    capacity type. If it is interrupted before that, call it again with the same `request_id` to go on.
 
     Raises ConfigError, AuthError, ResourceError, PolicyError and AnswerUnknown of `slipway.errors`, as the command
     exits with 2, 3, 4, 5 and 75, and Cancelled for a job that began while it was being given up.
@@ -91,7 +91,7 @@ def _typed(params: dict[str, str | float]) -> tuple[str, ...]:
     wrong = [name for name, value in pairs.items() if not isinstance(value, str | Real)]
     if wrong:
         raise ConfigError(
-            f"{wrong[0]} is given a {type(pairs[wrong[0]]).__name__}", why="a parameter is a text, a number or a bool"
+            f"{wrong[0]} is given a {type(pairs[wrong[0]]).__name__}", why="a parameter is a string, a number or a bool"
         )
     return tuple(f"{name}={render(value)}" for name, value in pairs.items())
 

@@ -82,6 +82,6 @@ def seconds(text: str) -> float:
     match = _DURATION.fullmatch(text.strip().lower())
     if not match or not 0 < float(match.group(1)) < math.inf:
         raise ConfigError(
-            f"{text!r} is no duration", why="a number with s, m, h or d", fix="90s, 10m or 2h, for example"
+            f"invalid duration {text!r}", why="a number with s, m, h or d", fix="90s, 10m or 2h, for example"
         )
     return float(match.group(1)) * _UNITS[match.group(2) or "s"]

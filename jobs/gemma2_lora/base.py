@@ -67,7 +67,7 @@ def _from_hub(repository: str, target: Path, environ: Mapping[str, str]) -> Path
         raise TroubleError(
             f"the hub knows no {repository} for this token",
             _told(error),
-            f"store a token that is valid as a new version of the secret, or mend -p base; {elsewhere}",
+            f"store a token that is valid as a new version of the secret, or correct -p base; {elsewhere}",
         ) from error
     except (HfHubHTTPError, RequestException, OSError) as error:
         if _status(error) == 401:

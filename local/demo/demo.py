@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from journey.commands import Actor
-from journey.leftovers import MARK, drop_dead_locks, end, marked, mend_backend
+from journey.leftovers import MARK, drop_dead_locks, end, marked, repair_backend
 from journey.play import Play
 from journey.report import gain, pool_cost, seconds, started_after, table
 from journey.turn import turn
@@ -129,8 +129,8 @@ def _end_leftovers(folder: Path) -> None:
         print(f"        ended {_processes(count)} that a killed demo left")
     if count := drop_dead_locks(folder / "pulumi-state", lambda text: print(f"        {text}")):
         print(f"        removed {count} lock{'' if count == 1 else 's'} of a dead `pulumi up`")
-    if mend_backend(folder / "pulumi-state"):
-        print("        mended the state's folder, where a write was cut off")
+    if repair_backend(folder / "pulumi-state"):
+        print("        repaired the state's folder, where a write was cut off")
 
 
 def _processes(count: int) -> str:

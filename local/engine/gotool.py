@@ -149,7 +149,7 @@ def explain(command: str, code: int, said: str) -> EngineError:
             "run again; set GOPROXY to another module proxy; or install Pulumi itself",
         )
     return EngineError(
-        what, f"go {command} failed: {last}", "install Pulumi itself, or mend what Go names, and run again"
+        what, f"go {command} failed: {last}", "install Pulumi itself, or correct what Go names, and run again"
     )
 
 

@@ -51,7 +51,7 @@ def standing(template: Template, kind: Kind, values: Mapping[str, Scalar]) -> tu
     if not found:
         chosen = ", ".join(f"{name}={values[name]}" for name in _choosing(template) if name in values)
         raise ConfigError(
-            f"{template.name} has no way to run as a {kind.words}{f' with {chosen}' if chosen else ''}",
+            f"{template.name} can't run as a {kind.words}{f' with {chosen}' if chosen else ''}",
             why="no cluster of the stack fits it, and it lists no other capacity type",
             fix=f"slipway templates show {template.name}",
         )
@@ -65,7 +65,7 @@ def named(template: Template, offers: tuple[Offer, ...], wanted: str, fix: str =
         names = list(dict.fromkeys(offer.capacity_type for offer in offers))
         raise ConfigError(
             f"{template.name} has no capacity type {wanted!r}",
-            why=f"it runs by {' or '.join(names)}",
+            why=f"its capacity types are {', '.join(names)}",
             fix=fix or f"slipway submit {template.name} --capacity {names[0]}",
         )
     return found

@@ -11,16 +11,16 @@ from slipway.live import PublishedCatalog
 def published(content: bytes | str, source: str) -> PublishedCatalog:
     """Two keys of a catalog of any schema, older or newer: `clusters` and `retiring`. Never raises.
 
-    They keep their meaning for ever, and nothing else matters: no version's catalog stops another's deployment. The
+    They keep their meaning forever, and nothing else matters: no version's catalog stops another's deployment. The
     stack (`stack`), account and buckets (`trainer`, `storage`) are taken where they are.
     One that can't be told says so in `damage`, with its address `source`, and lists nothing.
     """
     try:
         body: Any = json.loads(content)
     except (ValueError, RecursionError) as problem:
-        return PublishedCatalog(damage=f"{source}: it is not JSON: {problem}")
+        return PublishedCatalog(damage=f"{source}: not valid JSON: {problem}")
     if not isinstance(body, dict):
-        return PublishedCatalog(damage=f"{source}: it is not a JSON object")
+        return PublishedCatalog(damage=f"{source}: not a JSON object")
     clusters, retiring = body.get("clusters"), body.get("retiring", [])
     if not isinstance(clusters, dict) or not all(_has_id(one) for one in clusters.values()):
         return PublishedCatalog(damage=f"{source}: clusters is not an object of clusters with their ids")

@@ -38,9 +38,9 @@ def read(content: bytes | str, source: str) -> Catalog:
     try:
         body = json.loads(content)
     except (ValueError, RecursionError) as problem:
-        raise _unreadable(source, f"it is no JSON: {problem}") from problem
+        raise _unreadable(source, f"not valid JSON: {problem}") from problem
     if not isinstance(body, dict):
-        raise _unreadable(source, "it is no JSON object")
+        raise _unreadable(source, "not a JSON object")
     schema = body.get("schema")
     if not isinstance(schema, int) or isinstance(schema, bool) or schema < 1:
         raise _unreadable(source, f"schema is {schema!r}, where {SCHEMA} is expected")
@@ -147,7 +147,7 @@ class _Place:
     def texts(self, key: str) -> tuple[str, ...]:
         values = self.list(key)
         if not all(isinstance(value, str) for value in values):
-            raise self.wrong(key, "a list of texts")
+            raise self.wrong(key, "a list of strings")
         return tuple(values)
 
     def object(self, key: str) -> _Place:
@@ -193,7 +193,7 @@ def _pool(name: str, place: _Place) -> Pool:
     disk = place.object("disk")
     accelerator = place.body.get("accelerator")
     if accelerator is not None and not isinstance(accelerator, str):
-        raise place.wrong("accelerator", "a text or null")
+        raise place.wrong("accelerator", "a string or null")
     return Pool(
         name=name,
         machine=place.text("machine"),
@@ -285,7 +285,9 @@ def _check_machines(spec: _Place) -> None:
         try:
             WorkerPool.read({**pool.body, "replicaCount": 1})
         except (TypeError, ValueError, AttributeError) as problem:
-            raise _unreadable(pool.source, f"{pool.path.rstrip('.')} is no worker pool: {problem}") from problem
+            raise _unreadable(
+                pool.source, f"{pool.path.rstrip('.')} is not a valid worker pool: {problem}"
+            ) from problem
 
 
 def _values(place: _Place, name: str) -> tuple[Scalar, ...]:

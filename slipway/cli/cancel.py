@@ -31,7 +31,7 @@ _WIDTH = 8
 def cancel(job: str | None, sweep: str | None, catalog: str | None, output: str) -> None:
     """Cancel a job that has not ended, or all of a sweep. Its machines are free when it is cancelled."""
     if (job is None) == (sweep is None):
-        raise ConfigError("what is to be cancelled?", why="either JOB or --sweep ID", fix="slipway jobs list")
+        raise ConfigError("name what to cancel", why="it is either JOB or --sweep ID", fix="slipway jobs list")
     context = Context(catalog)
     if sweep is not None:
         _cancel_sweep(context, sweep, json=output == "json")

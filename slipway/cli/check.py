@@ -33,7 +33,7 @@ class Checked:
 @click.command()
 @click.argument("stacks", nargs=-1, metavar="[STACK|FILE]…")
 @output_option
-@click.option("--schema", is_flag=True, help="Print the JSON Schema of stack files, as it lies in stacks/schema.json.")
+@click.option("--schema", is_flag=True, help="Print the JSON Schema of stack files, as it is in stacks/schema.json.")
 @click.pass_context
 def check(context: click.Context, stacks: tuple[str, ...], output: str, schema: bool) -> None:
     """Check stack files: keys, names, machines, disks, sizes, secrets, and that each template fits a pool.

@@ -45,7 +45,7 @@ def output_option(command: Command) -> Command:
         type=click.Choice(["table", "json"]),
         default="table",
         show_default=True,
-        help="json: one versioned document alone on stdout.",
+        help="json: one versioned document on stdout, and nothing else there.",
     )(command)
 
 

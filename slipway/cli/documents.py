@@ -97,7 +97,7 @@ def _code(job: CustomJob) -> dict[str, Any] | None:
 
 
 def events_document(events: Events, job: CustomJob) -> dict[str, Any]:
-    """What befell a job, in the service's words; numbers are null where its log could not be read."""
+    """What happened to a job, in the service's words; numbers are null where its log could not be read."""
     replicas = tuple(pool.replicas for pool in job.worker_pools)
     return {
         "restarts": None if events.why else len(events.of("restart")),

@@ -48,7 +48,7 @@ jobs.add_command(show)
 @click.option("--state", type=click.Choice(_STATES), help="Only jobs in this state.")
 @click.option("--all", "everything", is_flag=True, help="Every job of the region, whoever submitted it, and how.")
 @click.option(
-    "--limit", type=click.IntRange(1, 100_000), help="At most so many, newest first.  [default: 20; of a sweep all]"
+    "--limit", type=click.IntRange(1, 100_000), help="At most this many, newest first.  [default: 20; of a sweep all]"
 )
 @catalog_option
 @output_option

@@ -170,7 +170,7 @@ def _shown(error: SlipwayError, debug: bool) -> int:
 
         traceback.print_exception(error)
     if error.exit_code == INTERRUPTED:
-        _say(str(error))  # A person's own doing is no error.
+        _say(str(error))  # What a person did on purpose is not an error.
         return INTERRUPTED
     from slipway.cli.screen import red
 

@@ -31,7 +31,7 @@ class OpenTarget:
 @click.command("open")
 @click.argument("job", shell_complete=completion.complete_jobs)
 @click.option("--what", type=click.Choice(_PAGES), default="console", show_default=True, help="What to open.")
-@click.option("--print", "only_print", is_flag=True, help="Print it, open no browser.")
+@click.option("--print", "only_print", is_flag=True, help="Print it and open no browser.")
 @catalog_option
 @output_option
 def open_job(job: str, what: str, only_print: bool, catalog: str | None, output: str) -> None:

@@ -119,7 +119,7 @@ def _draw(catalog: Catalog, template: Template, offer: Offer) -> OfferDraw | Non
     """What an offer draws with the defaults, or the values that choose it; None where a required parameter decides."""
     row, label = CAPACITY_TYPES[offer.capacity_type], offer.label(template.kind)
     if row.draws == "nothing" or (not offer.available and not offer.why.startswith("quota")):
-        # Whatever else speaks against it is no matter of quota.
+        # Other reasons against it have nothing to do with quota.
         return OfferDraw(template.name, label, refusal="" if offer.available else offer.why, intended=True)
     values = {one.name: one.default for one in template.parameters if one.default is not None}
     values |= {name: allowed[0] for name, allowed in offer.when.items() if values.get(name) not in allowed}

@@ -42,7 +42,7 @@ from slipway.submission.recovery import RecoveredSubmission
 @dataclass(frozen=True)
 class JobDetails:
     """A job with all that is read about it: what was typed for it (None where that can't be told), why it waits, what
-    befell it, what it used, and what to do now. `next`: the job that its submission moved on to."""
+    happened to it, what it used, and what to do now. `next`: the job that its submission moved on to."""
 
     job: CustomJob
     typed: RecoveredSubmission | None

@@ -64,7 +64,7 @@ class TerminalDisplay:
     def falling_back(self, waiting: WaitingAttempt) -> None:
         sure = " and can never run" if waiting.launcher else " unless it has just begun"
         self._tell(
-            f"{waiting.job.display_name} did not start by {waiting.candidate.label}: it is given up{sure}, "
+            f"{waiting.job.display_name} did not start on {waiting.candidate.label}: it is given up{sure}, "
             f"next is {_labels(waiting.later)}"
         )
 
@@ -158,7 +158,7 @@ def _money(catalog: Catalog, taken: JudgedCandidate) -> str:
 
 
 def _wait(seconds: float) -> str:
-    return f"up to {span(seconds)}" if seconds else "for ever"
+    return f"up to {span(seconds)}" if seconds else "forever"
 
 
 def _labels(candidates: tuple[Any, ...]) -> str:

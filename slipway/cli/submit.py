@@ -53,14 +53,14 @@ def _then(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str
     "--wait-for",
     multiple=True,
     metavar="TYPE=TIME",
-    help="How long to wait for a capacity type before the next is taken, as in pool=30m; flex-start=0 waits for ever.",
+    help="How long to wait for a capacity type before the next is taken, as in pool=30m; flex-start=0 waits forever.",
 )
 @click.option("--then", callback=_then, metavar="TYPE,…", help="The capacity types after those, in order.")
 @click.option("--code", metavar="DIR", help="Run this folder's code, as git sees it, instead of the reviewed one.")
 @click.option("--sweep", metavar="FILE", help="One run for each point of a grid or list (YAML, JSON) or CSV.")
 @click.option("--retry-failed", is_flag=True, help="With --sweep: send its failed runs once more.")
-@click.option("--rate", type=click.IntRange(0), metavar="N", help="With --sweep: submissions a minute; 0 is no limit.")
-@click.option("--experiment", metavar="NAME", help="Another experiment than the template's.")
+@click.option("--rate", type=click.IntRange(0), metavar="N", help="With --sweep: submissions a minute; 0: no limit.")
+@click.option("--experiment", metavar="NAME", help="An experiment in place of the template's.")
 @click.option("--experiment-run", metavar="NAME", help="The run's name in the experiment. Default: the job's.")
 @click.option("--dry-run", is_flag=True, help="Print the exact request and send nothing.")
 @click.option("--wait", is_flag=True, help="Wait for the end; the exit code tells how it ended.")

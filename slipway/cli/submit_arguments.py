@@ -37,14 +37,14 @@ class WaitOptions:
 
 
 def waits(typed: Iterable[str]) -> dict[str, float]:
-    """`pool=30m` as seconds by capacity type, in the order typed; `flex-start=0` is for ever. Raises
+    """`pool=30m` as seconds by capacity type, in the order typed; `flex-start=0` is forever. Raises
     ConfigError."""
     found: dict[str, float] = {}
     for one in typed:
         name, equals, time = one.partition("=")
         if not equals or name not in CAPACITY_TYPES:
             raise ConfigError(
-                f"--wait-for {one} is no wait",
+                f"invalid --wait-for {one}",
                 why=f"it is a capacity type and a time; the types are {', '.join(CAPACITY_TYPES)}",
                 fix="--wait-for pool=30m",
             )
@@ -61,7 +61,7 @@ def run_name(flag: str, value: str | None) -> str:
         return ""
     if not _RUN.fullmatch(value):
         raise ConfigError(
-            f"{flag} {value!r} is no name for it",
+            f"invalid {flag} {value!r}",
             why="lower-case letters, digits and -, at most 128, beginning with a letter or digit",
             fix=f"{flag} baseline-2, for example",
         )

@@ -161,7 +161,7 @@ class SweepCommand:
             raise PolicyError(
                 f"{len(broken):,} of {self.plan.count:,} runs can never run",
                 why="\n".join(broken[:10]),
-                fix="mend them",
+                fix="correct them",
             )
         return found
 

@@ -90,7 +90,7 @@ def problem_of_sending(sweep: Sweep, result: SendingResult) -> SlipwayError | No
         return ResourceError(
             f"{len(result.refused):,} runs of sweep {sweep.id} were refused",
             why=_reasons(problem.message for problem in result.refused.values()),
-            fix=f"when that is mended, the same command sends them: {sweep.again}",
+            fix=f"once that is corrected, the same command sends them: {sweep.again}",
         )
     return None
 
@@ -157,7 +157,7 @@ def _look(context: Context, sweep: Sweep, show: WatchDisplay) -> dict[int, Custo
             if context.clock.monotonic() - began > _POLLING.gives_up:
                 raise
             if not told:
-                show.note(f"{sweep.id}  no contact ({problem.message}); trying on")
+                show.note(f"{sweep.id}  no contact ({problem.message}); still trying")
             told = True
             context.clock.sleep(_POLLING.state_steady)
 

@@ -36,4 +36,4 @@ def use(catalog: str | None) -> None:
     )
     screen.note(f"remembered in {file}")
     if context.environ.get(VARIABLE):
-        screen.note(f"warning: ${VARIABLE} is set and goes before it")
+        screen.note(f"warning: ${VARIABLE} is set and takes precedence")

@@ -61,7 +61,7 @@ class PlainDisplay:
 
     def state(self, text: Callable[[datetime], str]) -> None:
         words = text(self._clock.now())
-        # The running clock alone is no news.
+        # That the clock runs on is not worth a line.
         news = " ".join(word for word in words.split() if not word.strip("()").replace(":", "").isdigit())
         if news != self._last:
             self._last = news

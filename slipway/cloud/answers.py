@@ -42,14 +42,14 @@ def json_object(response: requests.Response, call: Call) -> Json:
         value = None
     if isinstance(value, dict):
         return value
-    raise garbled(call, f"{response.url.split('?')[0]} answered with something that is no JSON object")
+    raise garbled(call, f"{response.url.split('?')[0]} answered with something that is not a JSON object")
 
 
 def page(body: Json, key: str, call: Call) -> tuple[list[Json], str]:
-    """The items of one page of a list, and the token of the next. Raises Garbled for what is no list of objects."""
+    """The items of one page of a list, and the token of the next. Raises Garbled for anything but a list of objects."""
     items, token = body.get(key, []), body.get("nextPageToken", "")
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items) or not isinstance(token, str):
-        raise garbled(call, f"the answer's {key} are no list of objects")
+        raise garbled(call, f"the answer's {key} is not a list of objects")
     return items, token
 
 

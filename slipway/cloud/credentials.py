@@ -53,7 +53,7 @@ def authorised(environ: Mapping[str, str]) -> requests.Session:
     certificate = environ.get("GOOGLE_API_USE_CLIENT_CERTIFICATE", "").strip().lower() == "true"
     if token and not (token.isascii() and token.isprintable() and " " not in token):
         raise AuthError(
-            "GOOGLE_OAUTH_ACCESS_TOKEN is no access token",
+            "GOOGLE_OAUTH_ACCESS_TOKEN is not an access token",
             why="it has characters that no token has: spaces, lines or letters beyond ASCII",
             fix="export it again, whole and alone: export GOOGLE_OAUTH_ACCESS_TOKEN=$(gcloud auth print-access-token)",
         )
@@ -65,7 +65,8 @@ def authorised(environ: Mapping[str, str]) -> requests.Session:
     quota_project = environ.get("GOOGLE_CLOUD_QUOTA_PROJECT", "").strip()
     if quota_project and not _PROJECT.fullmatch(quota_project):
         raise ConfigError(
-            f"GOOGLE_CLOUD_QUOTA_PROJECT is no project: {quota_project!r}", fix="a project's id or number, or unset it"
+            f"invalid GOOGLE_CLOUD_QUOTA_PROJECT: {quota_project!r}",
+            fix="a project's id or number, or unset it",
         )
     if quota_project:
         session.headers["x-goog-user-project"] = quota_project

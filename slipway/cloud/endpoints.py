@@ -48,7 +48,7 @@ class Endpoints:
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str]) -> Endpoints:
-        """Read the overrides. Raises ConfigError for one that is no http(s) URL."""
+        """Read the overrides. Raises ConfigError for one that is not an http(s) URL."""
         overrides: dict[str, str] = {}
         named = [*OVERRIDES.items(), *_EARLIER.items()]
         for service, variable in named:

@@ -84,7 +84,7 @@ class Metadata:
         return True
 
     def add_child(self, parent: str, child: str) -> None:
-        """One that is a child already is no error. Raises NotFound without the parent."""
+        """A child that is there already is not an error. Raises NotFound without the parent."""
         call = _call(f"add {_id(child)} to {_id(parent)}", "contexts.addContextChildren", parent)
         self._session.post(
             f"{self._base}{parent}:addContextChildren", call, {"childContexts": [child]}, idempotent=True

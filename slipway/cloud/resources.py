@@ -169,7 +169,7 @@ class CustomJob:
     run at once, of `max_trials` in all (0 without trials). `backing` is the job that a pipeline runs as, once it
     has one, `model` (with its `@version`) what it uploaded, `model_name` what that is called. `tried` are a
     tuning job's trials so far, `goals` MAXIMIZE or MINIMIZE by metric.
-    `max_wait`: seconds that the service waits for its machines, 0 for ever, None where it was told none.
+    `max_wait`: seconds that the service waits for its machines, 0 forever, None where it was told none.
     `experiment_run`: the full name of the run of an experiment that it belongs to, `tensorboard` that of the
     one which takes its logs.
     """

@@ -30,7 +30,9 @@ class Location:
         bucket, _, name = uri.removeprefix("gs://").partition("/")
         if not uri.startswith("gs://") or not bucket:
             raise ConfigError(
-                f"{uri!r} is no Cloud Storage address", why="it does not begin with gs://BUCKET", fix="gs://BUCKET/NAME"
+                f"{uri!r} is not a Cloud Storage address",
+                why="it does not begin with gs://BUCKET",
+                fix="gs://BUCKET/NAME",
             )
         return cls(bucket, name)
 

@@ -23,7 +23,7 @@ def checkout_revision(checkout: Path, environ: Mapping[str, str]) -> Revision:
     """What git says of the checkout, if it tracks it. `SLIPWAY_COMMIT` is believed only where there is no git to ask: a
     tarball, an image.
 
-    Raises ConfigError for a `SLIPWAY_COMMIT` that is no commit, or another one than the checkout's.
+    Raises ConfigError for a `SLIPWAY_COMMIT` that is not a commit, or not the checkout's.
     """
     given = _given(environ)
     status, refusal = _git(checkout, "status", "--porcelain=v2", "--branch", "--untracked-files=normal")
@@ -50,7 +50,7 @@ def _given(environ: Mapping[str, str]) -> str:
     given = environ.get("SLIPWAY_COMMIT", "").strip().lower()
     if given and not _COMMIT.fullmatch(given):
         raise ConfigError(
-            f"SLIPWAY_COMMIT is no commit: {given!r}",
+            f"SLIPWAY_COMMIT is not a commit: {given!r}",
             why="it labels every job, so it must be 7 or more hexadecimal digits",
             fix="export SLIPWAY_COMMIT=$(git rev-parse HEAD), or unset it",
         )

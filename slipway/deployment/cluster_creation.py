@@ -73,7 +73,7 @@ def make_all(clusters: Sequence[NewCluster], cloud: CreationContext, policy: Cre
         raise ResourceError(
             f"{len(errors)} clusters were not made or not waited for",
             why="\n".join(f"{cluster.id}: {_brief(error)}" for cluster, error in errors),
-            fix="mend the first of them, then run pulumi up again: it finds those that are being made, and goes on",
+            fix="correct the first of them, then run pulumi up again: it finds those that are being made, and goes on",
         )
 
 

@@ -18,7 +18,7 @@ from slipway.live import Unknown
 
 _AGAIN = frozenset({408, 429, 500, 502, 503, 504})
 _READY = frozenset({"RUNNING", "UPDATING"})
-# gRPC codes of a failed creation that no second try can mend: a wrong field, a missing key, role or condition.
+# gRPC codes of a failed creation that no second try can correct: a wrong field, a missing key, role or condition.
 _HOPELESS = frozenset({3, 5, 7, 9, 12, 16})
 _SAID_AFTER_S = (60, 120, 300)
 _SAID_EVERY_S = 600
@@ -98,7 +98,7 @@ class _Maker:
             return
         raise ResourceError(
             f"cluster {found.id} is there already, and somebody else made it",
-            why=f"it has not the labels of this stack ({', '.join(self.cluster.known_by)}); {error.message}",
+            why=f"it lacks the labels of this stack ({', '.join(self.cluster.known_by)}); {error.message}",
             fix="delete it by hand if nobody needs it, or raise `generation` of the cluster; then pulumi up again",
         ) from error
 
@@ -157,7 +157,7 @@ class _Maker:
             raise ResourceError(
                 f"cluster {self.cluster.id} was accepted and is being made, and can't be watched",
                 why=trouble.error.why,
-                fix=f"{trouble.error.fix or 'mend that'}; then {self._next_run()}",
+                fix=f"{trouble.error.fix or 'correct that'}; then {self._next_run()}",
             ) from trouble.error
 
     def _gone(self, operation: Operation | None, state: str) -> None:
@@ -172,7 +172,7 @@ class _Maker:
         why = (operation.error if operation else "") or "somebody deleted it while it was being made"
         if operation and operation.error_code in _HOPELESS:
             raise ResourceError(
-                f"cluster {self.cluster.id} could not be made", why=why, fix="mend that, then pulumi up"
+                f"cluster {self.cluster.id} could not be made", why=why, fix="correct that, then pulumi up"
             )
         raise _AgainError(f"is {state.lower()}", why)
 
@@ -181,7 +181,9 @@ class _Maker:
         self._clear(found.id)
         if found.error_code in _HOPELESS:
             return ResourceError(
-                f"cluster {found.id} could not be made", why=why, fix=f"mend that, then pulumi up again; {self._rest()}"
+                f"cluster {found.id} could not be made",
+                why=why,
+                fix=f"correct that, then pulumi up again; {self._rest()}",
             )
         return _AgainError("ended in ERROR", why)
 
@@ -223,7 +225,7 @@ class _Maker:
             raise Timeout(
                 f"cluster {self.cluster.id} is not waited for any longer",
                 why="another cluster of this deployment could not be made",
-                fix=f"when that is mended, {self._next_run()}",
+                fix=f"once that is corrected, {self._next_run()}",
             )
 
 
@@ -258,7 +260,7 @@ def clear_failed(
 
 def _may_go(found: PersistentResource, known_by: Mapping[str, str], cloud: CreationContext) -> None:
     if any(found.labels.get(key) != value for key, value in known_by.items() if key != HASH_LABEL):
-        raise ResourceError("it has not the labels of this stack")
+        raise ResourceError("it lacks the labels of this stack")
     use = cloud.use(found.name)
     if isinstance(use, Unknown):
         raise ResourceError(f"its jobs can't be read: {use.why}")

@@ -68,7 +68,7 @@ def decide(
         raise ResourceError(
             "what to deploy can't be decided, so nothing was changed",
             why="\n".join(problems),
-            fix="mend that and run it again (SLIPWAY_LIVE=skip pulumi preview reads nothing; "
+            fix="correct that and run it again (SLIPWAY_LIVE=skip pulumi preview reads nothing; "
             "SLIPWAY_PURPOSE=destroy pulumi destroy --run-program asks only what is in use)",
         )
     return found, decided
@@ -131,8 +131,8 @@ def _taken(found: Live, stack: Stack) -> list[str]:
     bucket = stack.workspace.catalog_bucket
     problem = (
         f"bucket gs://{bucket} has the catalog of stack {whose}: publishing there would send its submitters to the "
-        f"clusters of {stack.name}, and a destruction would take it along; give {stack.name} another catalogBucket, or "
-        f"delete gs://{bucket}/catalog.json if stack {whose} is no more"
+        f"clusters of {stack.name}, and destroying {stack.name} would delete it; give {stack.name} another "
+        f"catalogBucket, or delete gs://{bucket}/catalog.json if stack {whose} no longer exists"
     )
     return [problem]
 

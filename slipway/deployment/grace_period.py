@@ -29,7 +29,7 @@ class GracePeriod:
 
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> GracePeriod:
-        """As the environment sets it. Raises ConfigError for what is no duration."""
+        """As the environment sets it. Raises ConfigError for an invalid duration."""
         text = environ.get(VARIABLE, "").strip()
         if not text:
             return cls(USUAL_S)

@@ -108,8 +108,8 @@ def untold(what: str, part: Unknown) -> ResourceError:
     return ResourceError(
         f"{_NOT_DOWN}: can't tell {what}",
         why=f"{part.api}{who}: {part.why}; it needs {part.role}",
-        fix=f"mend that and run it again\n{VARIABLE}={LEAVE} takes down what the state has; clusters that it lacks are "
-        "left and go on being billed",
+        fix=f"correct that and run it again\n{VARIABLE}={LEAVE} takes down what the state has; clusters that it "
+        "lacks are left and go on being billed",
     )
 
 

@@ -80,7 +80,7 @@ def problem_of(job: CustomJob) -> SlipwayError | None:
         "JOB_STATE_EXPIRED": "expired: it did not get its machines, or not finish, in its time",
         "JOB_STATE_PARTIALLY_SUCCEEDED": "succeeded in part only",
     }.get(job.state, "failed")
-    why = job.error or "the service has not told yet (it does about a minute after the end: slipway jobs show)"
+    why = job.error or "the service has not said yet (it does about a minute after the end: slipway jobs show)"
     return ResourceError(f"job {name} {word}", why=why, fix=logs)
 
 

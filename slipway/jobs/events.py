@@ -1,5 +1,5 @@
-"""What befell a job, from the service's own log lines: preemptions, restarts, stock-outs. Their words are shown as they
-are; another wording that says nothing of these is no event."""
+"""What happened to a job, by the service's own log lines: preemptions, restarts, stock-outs. They are shown in the
+service's words; a line that says nothing of these is not an event."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST = 500
 _SERVICE = 'resource.labels.task_name="service"'
 _REPLICA = re.compile(r"\bworkerpool\d+-\d+\b")
 _KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
-    # A restart may name the preemption that it comes from, and either a lack of machines. A sum over all is no event.
+    # A restart may name the preemption it comes from, and either a lack of machines. A total is not an event.
     ("restart", re.compile(r"\b(restarting|retrying|being restarted|was restarted(?! \d+ times))\b", re.IGNORECASE)),
     ("preemption", re.compile(r"\bpreempt(ed|ion)\b(?!.*\brestarted \d+ times)", re.IGNORECASE)),
     ("stock-out", re.compile(r"\bstock-?out\b|resources are insufficient", re.IGNORECASE)),

@@ -45,7 +45,7 @@ def _own(vertex: Vertex, name: str) -> str:
     collections = [kind.collection for kind in KINDS.values()]
     if len(parts) != 6 or parts[0:4:2] != ["projects", "locations"] or parts[4] not in collections:
         raise ConfigError(
-            f"{name!r} is no job's name",
+            f"invalid job name {name!r}",
             why="it looks like projects/PROJECT/locations/REGION/customJobs/NUMBER, or with "
             f"{' or '.join(collections[1:])}",
         )

@@ -141,7 +141,7 @@ class Follower:
             if now - self._lost_since > self._polling.gives_up:
                 raise
             if first:
-                yield Trouble(f"no contact ({problem.message}); trying on")
+                yield Trouble(f"no contact ({problem.message}); still trying")
 
     def _why(self) -> Why:
         """What it waits for. Not being able to tell is no reason to stop following."""
@@ -168,7 +168,7 @@ class Follower:
             self._tail = None
             yield Trouble(f"logs can't be shown: {problem.message} ({problem.fix})")
         except TRANSIENT as problem:
-            yield Trouble(f"logs can't be read now ({problem.message}); trying on")
+            yield Trouble(f"logs can't be read now ({problem.message}); still trying")
 
     def _drain(self) -> Iterator[Event]:
         """Lines arrive after the end too: reads on until a few polls bring none."""

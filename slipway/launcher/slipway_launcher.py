@@ -122,7 +122,7 @@ def secret(name: str, environ: Mapping[str, str]) -> str:
         try:
             return value.decode()
         except UnicodeDecodeError:
-            raise SecretError("its value is no text, which an environment variable must be") from None
+            raise SecretError("its value is not text, which an environment variable must be") from None
     answer = "HTTP {}: {}".format(status, " ".join(body.split())[:300])
     if status in PASSING:
         raise OSError(answer)
@@ -150,7 +150,7 @@ def arguments(argv: list[str]) -> tuple[str, str, list[str]]:
     known = parser.parse_args(argv)
     bucket, _, name = known.claim.partition("gs://")[2].partition("/")
     if not bucket or not name:
-        parser.error(f"--claim: {known.claim!r} is no gs://bucket/object")
+        parser.error(f"--claim: {known.claim!r} is not of the form gs://bucket/object")
     return known.claim, known.module, known.rest[1:] if known.rest[:1] == ["--"] else known.rest
 
 

@@ -60,7 +60,7 @@ class SourcePackage:
 def build(template: str, folder: Path) -> SourcePackage:
     """The package of the import package in `folder`, named for its template.
 
-    Raises ConfigError when the folder is no import package, or holds what can't be part of it.
+    Raises ConfigError when the folder is not an import package, or holds what can't be part of it.
     """
     if not (folder / "__init__.py").is_file():
         raise ConfigError(
@@ -103,11 +103,11 @@ def requirements(folder: Path) -> tuple[str, ...]:
 
 
 def requirement_lines(content: bytes, name: str) -> tuple[str, ...]:
-    """The requirements in the file `name`. Raises ConfigError for options, and for what is no text in UTF-8."""
+    """The requirements in the file `name`. Raises ConfigError for options, and for what is not valid UTF-8."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{name} is no text in UTF-8", why=str(error), fix="save it in UTF-8") from error
+        raise ConfigError(f"{name} is not valid UTF-8", why=str(error), fix="save it in UTF-8") from error
     lines = [re.sub(r"(^|\s)#.*", "", line).strip() for line in text.splitlines()]
     options = [line for line in lines if line.startswith("-")]
     if options:

@@ -26,9 +26,9 @@ class WorkingTree:
 
 
 def read(folder: Path) -> WorkingTree:
-    """Raises ConfigError for what is in no git checkout, is too large, or holds a link that would not travel."""
+    """Raises ConfigError for what is not in a git checkout, is too large, or holds a link that would not travel."""
     if not folder.is_dir():
-        raise ConfigError(f"--code {folder} is no folder", fix="--code ./src")
+        raise ConfigError(f"--code {folder} is not a folder", fix="--code ./src")
     folder = folder.resolve()
     names = _git(folder, "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
     wanted = sorted({name for name in names if name})
@@ -65,9 +65,9 @@ def _content(folder: Path, name: str, most: int) -> bytes | None:
         return None
     except OSError as problem:
         raise ConfigError(f"--code: can't read {path}", why=problem.strerror or str(problem)) from problem
-    what = "a symbolic link" if stat.S_ISLNK(mode) else "a submodule" if stat.S_ISDIR(mode) else "no regular file"
+    what = "a symbolic link" if stat.S_ISLNK(mode) else "a submodule" if stat.S_ISDIR(mode) else "not a regular file"
     raise ConfigError(
-        f"--code: {path} is {what}, which would not travel",
+        f"--code: {path} is {what}, which would not be packed",
         why="what runs is exactly the files that are packed",
         fix="put the file itself there, or have git ignore it (.gitignore)",
     )
@@ -89,7 +89,7 @@ def _git(folder: Path, *arguments: str) -> str:
         raise ConfigError("--code needs git", why=f"git can't be run: {problem.strerror}") from problem
     if done.returncode:
         raise ConfigError(
-            f"--code {folder} is in no git checkout",
+            f"--code {folder} is not in a git checkout",
             why=done.stderr.decode(errors="replace").strip().splitlines()[-1] if done.stderr else "git says no more",
             fix="jobs are labelled with the commit they ran: git init, git add, git commit",
         )
@@ -98,7 +98,7 @@ def _git(folder: Path, *arguments: str) -> str:
 
 def _too_much(folder: Path, why: str) -> ConfigError:
     return ConfigError(
-        f"--code {folder} is too much to pack",
+        f"--code {folder} is too large to pack",
         why=why,
         fix="name a smaller folder, or have git ignore data and results",
     )

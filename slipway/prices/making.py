@@ -35,7 +35,7 @@ class Origin:
 def tables(machines: Iterable[str], disks: Iterable[str], origin: Origin) -> Mapping[str, str]:
     """The text of each table by its file's name, for the machines, disks and regions that Slipway knows.
 
-    Raises ConfigError for a line that is no price, and for local SSD whose price is missing.
+    Raises ConfigError for a line without a valid price, and for local SSD whose price is missing.
     """
     per_month: _Cells = {
         (row["disk"], row["region"]): _number(row, "month") for row in _rows(disks, {"disk", "region", "month"})
@@ -102,7 +102,7 @@ def _number(row: Mapping[str, str], column: str) -> Decimal:
         raise ConfigError(
             f"{column} is {row[column]!r} in the line {','.join(str(value) for value in row.values())}",
             why="a price is a number of USD, a size one of GB",
-            fix="mend or remove the line",
+            fix="correct or remove the line",
         )
     return found
 

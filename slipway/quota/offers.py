@@ -110,7 +110,7 @@ def unavailable(facts: Facts, verdicts: Mapping[str, Mapping[str, OfferVerdict]]
         limit = facts.limit(metric)
         assert isinstance(limit, QuotaLimit)
         who = "; ".join(
-            f"{template} needs {_amounts(drawn)} by {_labels(drawn)}" for template, drawn in short[metric].items()
+            f"{template} needs {_amounts(drawn)} with {_labels(drawn)}" for template, drawn in short[metric].items()
         )
         line = f"quota {metric} in {facts.region}, limit {limit.limit:,}, makes offers unavailable: {who}"
         yield f"{line} · {limit.increase}" if limit.increase else line
@@ -125,7 +125,7 @@ def _ruled_out(verdicts: Mapping[str, Mapping[str, OfferVerdict]]) -> Iterator[s
             if not (item.available or item.intended or item.lacks_quota):
                 by_reason.setdefault(item.why, {}).setdefault(template, []).append((name, 0))
     for why, templates in by_reason.items():
-        who = join(f"{template} by {_labels(labels)}" for template, labels in templates.items())
+        who = join(f"{template} with {_labels(labels)}" for template, labels in templates.items())
         several = len(templates) > 1 or any(len(labels) > 1 for labels in templates.values())
         yield f"{who} {'are' if several else 'is'} unavailable: {why}"
 

@@ -58,7 +58,7 @@ def _module(subject: Subject) -> Iterator[str]:
     for worker in subject.workers:
         package = mapping(worker.body.get("pythonPackageSpec"))
         if package and not _MODULE.fullmatch(str(package.get("pythonModule", ""))):
-            yield f"{worker.name}: pythonModule {package.get('pythonModule')!r} is no module's name"
+            yield f"{worker.name}: pythonModule {package.get('pythonModule')!r} is not a module's name"
 
 
 def _env_number(subject: Subject) -> Iterator[str]:
@@ -73,7 +73,7 @@ def _env_names(subject: Subject) -> Iterator[str]:
         names = [str(mapping(one).get("name", "")) for one in worker.code.get("env") or ()]
         for name in names:
             if not _ENV_NAME.fullmatch(name):
-                yield f"{worker.name}: environment variable {name!r} is no C identifier (letters, digits, _)"
+                yield f"{worker.name}: environment variable {name!r} is not a C identifier (letters, digits, _)"
         for name in sorted({name for name in names if names.count(name) > 1}):
             yield f"{worker.name}: environment variable {name} is set twice"
 

@@ -54,7 +54,7 @@ def _paths(subject: Subject) -> Iterator[str]:
         for value in _values(worker):
             if zone(value) is None:
                 yield (
-                    f"{worker.name}: {value!r} is no reservation's full path: "
+                    f"{worker.name}: {value!r} is not a reservation's full path: "
                     f"projects/PROJECT/zones/ZONE/reservations/NAME; {SHARING}"
                 )
 
@@ -108,7 +108,7 @@ def _gb200(subject: Subject) -> Iterator[str]:
 
 
 RULES = (
-    Rule("reservation-affinity", "Key and values stand with SPECIFIC_RESERVATION alone.", "4.2", _well_said),
+    Rule("reservation-affinity", "Key and values are for SPECIFIC_RESERVATION only.", "4.2", _well_said),
     Rule("reservation-path", "A reservation is named by its full path.", "4.2", _paths),
     Rule(
         "reservation-fits",

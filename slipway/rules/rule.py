@@ -15,7 +15,7 @@ class Rule:
     """`text` is the rule in one sentence, `source` where it comes from: a section of the rules reference.
 
     `check` gives one line for each breach, with the values and what to do. `of_place` rules depend on where the job
-    runs: a template that breaks one can't run there, and is no wrong template for it.
+    runs: a template that breaks one can't run there, and is not a wrong template for that.
     """
 
     id: str

@@ -105,9 +105,9 @@ def _wait(subject: Subject) -> Iterator[str]:
     asked = subject.scheduling.get("maxWaitDuration")
     if subject.strategy == "FLEX_START":
         if asked is None:
-            yield "maxWaitDuration is missing: 86400s is the usual day, 0s waits for ever; clients differ without it"
+            yield "maxWaitDuration is missing: 86400s is the usual day, 0s waits forever; clients differ without it"
         elif (wait := seconds(asked)) is None or wait < 0:
-            yield f"maxWaitDuration {asked!r}: give seconds, as in 7200s; 0s waits for ever"
+            yield f"maxWaitDuration {asked!r}: give seconds, as in 7200s; 0s waits forever"
     elif asked is not None:
         yield f"maxWaitDuration {asked}: only flex-start waits for machines; with {subject.strategy} it has no effect"
 

@@ -112,7 +112,7 @@ def _tpu_pool(subject: Subject) -> Iterator[str]:
 def _topology(subject: Subject) -> Iterator[str]:
     for worker in subject.workers:
         if worker.topology and not worker.is_tpu:
-            yield f"{worker.name}: tpuTopology {worker.topology} on {worker.type}, which is no TPU machine"
+            yield f"{worker.name}: tpuTopology {worker.topology} on {worker.type}, which is not a TPU machine"
 
 
 RULES = (

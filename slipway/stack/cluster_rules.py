@@ -43,9 +43,9 @@ def _network(cluster: DocumentPart) -> None:
     network = cluster["network"]
     if network.of(str) is not None and not _NETWORK.fullmatch(network.value):
         fix = "projects/NUMBER/global/networks/NAME, with the project's number, not its id"
-        network.wrong(f"is no network: {shown(network.value)}", fix)
+        network.wrong(f"is not a network: {shown(network.value)}", fix)
     if network.value is not None and cluster["pscInterface"].value is not None:
-        cluster["pscInterface"].wrong("stands beside `network`", "one of the two: peering, or a PSC interface")
+        cluster["pscInterface"].wrong("can't be combined with `network`", "one of the two: peering, or a PSC interface")
     if cluster["reservedIpRanges"].value and network.value is None:
         cluster["reservedIpRanges"].wrong("has no network to be in", "add `network`")
     for peering in cluster["pscInterface"]["dnsPeeringConfigs"].entries():
@@ -60,7 +60,7 @@ def _encryption(key: DocumentPart, region: str | None) -> None:
     match = _KEY.fullmatch(key.value)
     if match is None:
         key.wrong(
-            f"is no key: {shown(key.value)}", f"projects/P/locations/{region or 'REGION'}/keyRings/R/cryptoKeys/K"
+            f"is not a key: {shown(key.value)}", f"projects/P/locations/{region or 'REGION'}/keyRings/R/cryptoKeys/K"
         )
     elif region is not None and match[1] != region:
         key.wrong(f"the key is in {match[1]}, the cluster in {region}", f"a key in {region}")
@@ -83,7 +83,7 @@ def _rest(cluster: DocumentPart) -> None:
         generation.wrong(f"is {generation.value}", "1 or more")
     within = cluster["retireWithin"]
     if within.of(str) is not None and not _DURATION.fullmatch(within.value):
-        within.wrong(f"is no time: {shown(within.value)}", "up to 9999 hours, days or weeks: 12h, 7d, 2w")
+        within.wrong(f"is not a valid time: {shown(within.value)}", "up to 9999 hours, days or weeks: 12h, 7d, 2w")
     title = cluster["displayName"]
     if title.of(str) is not None and not 1 <= len(title.value) <= LONGEST_DISPLAY_NAME:
         title.wrong(f"has {len(title.value)} characters", f"1–{LONGEST_DISPLAY_NAME}")

@@ -101,7 +101,10 @@ class _Reader:
         try:
             value = self.loader.construct_object(node)
         except (ValueError, LookupError, AttributeError):  # whatever the library's parsers of scalars stumble over
-            what, fix = f"looks like {node.tag.rpartition(':')[2]} and is none", "put it in quotes if it is text"
+            what, fix = (
+                f"looks like {node.tag.rpartition(':')[2]}, but is not a valid one",
+                "put it in quotes if it is text",
+            )
         else:
             if not isinstance(value, int) or abs(value) <= LARGEST_NUMBER:
                 return value
@@ -124,7 +127,7 @@ class _Reader:
                         self.file,
                         line,
                         dotted((*path, name)),
-                        f"is there twice, on lines {first[name]} and {line}",
+                        f"appears twice, on lines {first[name]} and {line}",
                         "keep one of them",
                     )
                 )
@@ -162,8 +165,8 @@ def _syntax(error: Exception, file: str) -> Finding:
         mark = error.problem_mark or error.context_mark
         what = ", ".join(part for part in (error.context, error.problem) if part)
         line = mark.line + 1 if mark else 1
-        fix = "indent with spaces; a tab can't start a line" if "\\t" in what else "mend the YAML at or above this line"
+        fix = "indent with spaces; a tab can't start a line" if "\\t" in what else "correct this line, or one above it"
         return Finding(file, line, "", f"not YAML: {what}", fix)
     if isinstance(error, RecursionError):
         return Finding(file, 1, "", "not a stack file: it is nested too deeply", "flatten it")
-    return Finding(file, 1, "", f"not YAML: {error}", "mend the file")
+    return Finding(file, 1, "", f"not YAML: {error}", "correct the file")

@@ -60,7 +60,7 @@ def invalid_member(member: str) -> tuple[str, str] | None:
         near = (
             f"did you mean `user:{member}`, or group:?" if re.fullmatch(ADDRESS, member) else f"for example {EXAMPLE}"
         )
-        return f"is no IAM member: {shown(member)}", near
+        return f"is not an IAM member: {shown(member)}", near
     if given != right:
         return f"IAM tells upper from lower case in {given!r}", f"{right}{rest}"
     if right in ("user:", "group:") and rest.endswith(".gserviceaccount.com"):
@@ -69,7 +69,7 @@ def invalid_member(member: str) -> tuple[str, str] | None:
         return None
     if not right.startswith("principal") and re.fullmatch(FORMS[right], rest.lower()):
         return f"IAM keeps addresses in lower case, this is {shown(member)}", f"{right}{rest.lower()}"
-    return f"is no IAM member: {shown(member)}", _RIGHT[right]
+    return f"is not an IAM member: {shown(member)}", _RIGHT[right]
 
 
 def crowd(member: str) -> str:

@@ -43,7 +43,7 @@ class DocumentPart:
             yield from (self[index] for index in range(len(self.value)))
 
     def of(self, kind: type[T]) -> T | None:
-        """The value when it has this type. A bool is no int."""
+        """The value when it has this type. A bool is not an int."""
         value = self.value
         return value if isinstance(value, kind) and not (kind is int and isinstance(value, bool)) else None
 

@@ -94,7 +94,7 @@ def check_reservation(reservation: DocumentPart, region: str | None) -> None:
         found = zone(path)
         if found is None:
             reservation["path"].wrong(
-                f"is no reservation's full path: {shown(path)}",
+                f"is not a reservation's full path: {shown(path)}",
                 f"projects/PROJECT/zones/ZONE/reservations/NAME; {SHARING}",
             )
         elif region is not None and not found.startswith(f"{region}-"):

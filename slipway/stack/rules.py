@@ -47,7 +47,7 @@ def check_rules(document: Document, stack: str) -> tuple[Finding, ...]:
     _templates(config["slipway:templates"])
     email = config["slipway:quota"]["contactEmail"]
     if email.of(str) and not is_address(email.value):
-        email.wrong(f"is no e-mail address: {shown(email.value)}", "for example ml-platform@acme.example")
+        email.wrong(f"is not an e-mail address: {shown(email.value)}", "for example ml-platform@acme.example")
     project = config["gcp:project"].of(str) or ""
     _workspace(config["slipway:workspace"], project if _PROJECT.fullmatch(project) else "", stack)
     return tuple(root.findings)
@@ -99,13 +99,13 @@ def _place(config: DocumentPart) -> None:
     project = config["gcp:project"]
     if project.of(str) is not None and not _PROJECT.fullmatch(project.value):
         project.wrong(
-            f"is no project id: {shown(project.value)}", "6–30 lowercase letters, digits, dashes: acme-ml-prod"
+            f"is not a project id: {shown(project.value)}", "6–30 lowercase letters, digits, dashes: acme-ml-prod"
         )
     region = config["gcp:region"]
     if region.of(str) is not None and region.value not in regions():
         near = nearest(region.value, regions())
         region.wrong(
-            f"{region.value!r} is no region with custom training",
+            f"{region.value!r} is not a region with custom training",
             f"did you mean `{near}`?" if near else "for example us-central1 or europe-west4",
         )
     label = config["gcp:addPulumiAttributionLabel"]

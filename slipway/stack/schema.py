@@ -21,5 +21,5 @@ def schema() -> dict[str, Any]:
 
 
 def schema_text() -> str:
-    """As it lies in stacks/schema.json."""
+    """As it is in stacks/schema.json."""
     return json.dumps(schema(), indent=2, ensure_ascii=False, sort_keys=True) + "\n"

@@ -53,7 +53,7 @@ _NOT_THERE_YET: Mapping[str, tuple[str, str]] = {
     ),
     "raySpec": ("the provider can't make Ray clusters", "leave it out; run Ray inside a job"),
     "deletionPolicy": (
-        "a provider's policy would keep an old generation for ever, or forget it",
+        "a provider's policy would keep an old generation forever, or forget it",
         "leave it out; Slipway deletes a generation when nothing runs on it any more",
     ),
     "schedule": ("clusters with dates are not there yet", "leave it out"),

@@ -21,7 +21,7 @@ from slipway.submission.request import RequestOverrides, fill
 class SubmissionRequest:
     """What somebody asks for. `params` as typed; `capacity_type` and `kind` None for the template's first.
 
-    `waits`: seconds by capacity type after which the next one is taken (for flex-start 0 is for ever); `then`: the
+    `waits`: seconds by capacity type after which the next one is taken (for flex-start 0 is forever); `then`: the
     types after those that are waited for, in place of the template's order.
     """
 
@@ -138,12 +138,12 @@ def _ordered(
     if last in asked.waits and last != FLEX_START:
         raise ConfigError(
             f"--wait-for {last}: there is nothing to move on to after it",
-            why=f"{template.name} runs by {' or '.join(dict.fromkeys(offer.capacity_type for offer in offers))}",
+            why=f"{template.name} has {', '.join(dict.fromkeys(offer.capacity_type for offer in offers))}",
             fix=f"name the types that come then: --wait-for {last}=30m --then TYPE,…",
         )
     endless = [name for name, seconds in asked.waits.items() if seconds == 0 and name != FLEX_START]
     if endless:
-        raise ConfigError(f"--wait-for {endless[0]}=0 is no wait", fix=f"0 waits for ever by {FLEX_START} alone")
+        raise ConfigError(f"invalid --wait-for {endless[0]}=0", fix=f"0 waits forever by {FLEX_START} alone")
     return _last_stays(waits)
 
 

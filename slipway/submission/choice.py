@@ -73,7 +73,7 @@ def refusal(template: str, seen: list[JudgedCandidate], waiting: list[JudgedCand
     if len(seen) == 1:
         return _alone(template, seen[0])
     return PolicyError(
-        f"{template} can't run now by any of its capacity types",
+        f"{template} can't run now with any of its capacity types",
         why="\n".join(_rows(seen)),
         fix=_way_out(template, seen, waiting),
     )

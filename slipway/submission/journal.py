@@ -51,8 +51,8 @@ def state_folder(folder: Path, environ: Mapping[str, str]) -> Path:
             state = Path.home() / ".local" / "state"
         except RuntimeError as problem:
             raise SlipwayError(
-                "there is no place to write submissions down",
-                why="this is no checkout, and this user has no home",
+                "there is no place to record submissions",
+                why="this folder is not in a checkout, and this user has no home folder",
                 fix="export XDG_STATE_HOME=/a/folder/of/yours",
             ) from problem
     return state / "slipway"
@@ -93,7 +93,7 @@ class SubmissionJournal:
             write_atomically(file, json.dumps(asdict(entry)), mode=0o600, durable=durable)
         except OSError as problem:
             raise SlipwayError(
-                f"could not write down request {entry.request_id}",
+                f"could not record request {entry.request_id}",
                 why=f"{file.parent}: {problem.strerror or problem}",
                 fix="make room or make the folder writable, then run the same command again",
             ) from problem
@@ -164,7 +164,7 @@ class InterruptedSubmissions:
             write_atomically(self._folder / f"{request_id}{_SUFFIX}", text, mode=0o600)
         except OSError as problem:
             raise SlipwayError(
-                f"could not write down that {request_id} waits",
+                f"could not record that {request_id} waits",
                 why=f"{self._folder}: {problem.strerror or problem}",
                 fix="make room or make the folder writable, then run the same command again",
             ) from problem

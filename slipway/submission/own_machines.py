@@ -88,7 +88,7 @@ def on_own_machines(
         else:
             checked, unsure = True, unsure or used is None
     if never:
-        return Verdict(Outcome.NEVER, f"can never run by {name}", tuple(never))
+        return Verdict(Outcome.NEVER, f"can never run on {name} machines", tuple(never))
     place = _place(candidate, prepared)
     if waits:
         kind = "preemptible" if CAPACITY_TYPES[name].preemptible else "on-demand"
@@ -119,5 +119,5 @@ def _place(candidate: Candidate, prepared: PreparedSubmission) -> str:
         return f"{candidate.offer.capacity_type}: runs beside the pools on {count} of its own"
     scheduling = candidate.kind.spec_of(prepared.body(candidate, "request")).get("scheduling", {})
     longest = float(str(scheduling.get("maxWaitDuration", "86400s")).removesuffix("s"))
-    until = f"up to {span(longest)}" if longest else "for ever"
+    until = f"up to {span(longest)}" if longest else "forever"
     return f"{candidate.offer.capacity_type}: waits {until} for {count} of its own, all at once"

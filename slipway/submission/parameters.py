@@ -14,14 +14,14 @@ _KIND = {"int": "a whole number", "float": "a number", "str": "a text", "bool": 
 
 
 def assignments(typed: Iterable[str]) -> dict[str, str]:
-    """`name=value` pairs. Raises ConfigError for what is no pair and for a name given twice."""
+    """`name=value` pairs. Raises ConfigError for an invalid pair and for a name given twice."""
     values: dict[str, str] = {}
     problems: list[str] = []
     for one in typed:
         name, equals, value = one.partition("=")
         name = name.strip()
         if not _is_text(one):
-            problems.append(f"{one!r} is no text in UTF-8")
+            problems.append(f"{one!r} is not valid UTF-8")
             continue
         if not equals or not name:
             problems.append(f"{one!r} is not name=value")
@@ -97,7 +97,7 @@ def _typed(parameter: Parameter, text: str) -> tuple[Scalar | None, str]:
 
 
 def _is_text(text: str) -> bool:
-    """Whether it can be sent: bytes that are no UTF-8 come from the shell as halves of characters."""
+    """Whether it can be sent: the shell hands on bytes that are not UTF-8 as halves of characters."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -123,8 +123,8 @@ def _parse(kind: str, text: str) -> Scalar | None:
 def _unknown(name: str, known: Mapping[str, Parameter]) -> str:
     near = difflib.get_close_matches(name, known, n=1)
     if near:
-        return f"{name} is no parameter; did you mean {near[0]}?"
-    return f"{name} is no parameter; there {'is' if len(known) == 1 else 'are'} {', '.join(known) or 'none'}"
+        return f"unknown parameter {name}; did you mean {near[0]}?"
+    return f"unknown parameter {name}; the template has {', '.join(known) or 'none'}"
 
 
 def _headline(noun: str, problems: list[str]) -> str:

@@ -98,7 +98,7 @@ class RequestOverrides:
 
     `package`: gs:// URI in place of the template's. `sweep`: the id of the sweep it belongs to. `experiment` and
     `experiment_run` in place of the template's and of the job's name. `max_wait`: seconds that the service is to
-    wait for machines, 0 for ever. `labels` are added.
+    wait for machines, 0 forever. `labels` are added.
     """
 
     package: str = ""

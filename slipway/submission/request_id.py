@@ -26,7 +26,7 @@ def checked_request_id(text: str) -> str:
     """Raises ConfigError for an id that could not be a label's value."""
     if not _REQUEST_ID.fullmatch(text):
         raise ConfigError(
-            f"{text!r} is no request id",
+            f"invalid request id {text!r}",
             why="it becomes a label: lower-case letters, digits, - and _, at most 63, beginning with a letter or digit",
             fix="--request-id nightly-2026-11-20, for example, or leave it out",
         )

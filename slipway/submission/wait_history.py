@@ -1,4 +1,4 @@
-"""How long earlier jobs waited for their machines, from what the service lists of them. Pure; nothing is foretold."""
+"""How long earlier jobs waited for their machines, from what the service lists of them. Pure; nothing is predicted."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def points(content: Content) -> tuple[Point, ...]:
     if isinstance(tree, Sequence) and not isinstance(tree, str):
         tree = {"list": tree}
     if not isinstance(tree, Mapping):
-        raise content.wrong("is no sweep: it holds neither a grid nor a list")
+        raise content.wrong("is not a sweep: it holds neither a grid nor a list")
     unknown = [key for key in tree if key not in ("grid", "list")]
     if unknown:
         raise content.wrong(f"{unknown[0]!r} is neither grid nor list")
@@ -64,7 +64,7 @@ def points(content: Content) -> tuple[Point, ...]:
         raise content.wrong(f"makes {_many(count)} runs", fix=f"at most {MOST:,} in one sweep: split it")
     twice = sorted({name for row, _ in rows for name in row} & set(axes))
     if twice:
-        raise content.wrong(f"{twice[0]} stands in the grid and in the list", fix="leave it in one of them")
+        raise content.wrong(f"{twice[0]} is in both the grid and the list", fix="leave it in one of them")
     found = tuple(
         Point(index, values, where) for index, (values, where) in enumerate(_combined(rows, axes, content.file))
     )
@@ -119,12 +119,12 @@ def _axis(content: Content, name: str, values: Any) -> tuple[str, ...]:
 def _range(content: Content, name: str, given: Mapping[str, Any]) -> tuple[str, ...]:
     fix = f"{name}: {{from: 0, to: 9, step: 1}}, both ends included"
     if not {"from", "to"} <= set(given) <= {"from", "to", "step"}:
-        raise content.wrong(f"grid: {name} is no range", fix=fix)
+        raise content.wrong(f"grid: {name} is not a range", fix=fix)
     try:
         first, last, step = (Decimal(str(given.get(key, "1"))) for key in ("from", "to", "step"))
         count = int((last - first) / step) + 1 if (last - first) * step >= 0 else 0
     except (ArithmeticError, InvalidOperation):
-        raise content.wrong(f"grid: {name} is a range of something that is no number", fix=fix) from None
+        raise content.wrong(f"grid: {name} is a range of something that is not a number", fix=fix) from None
     if count > MOST:
         raise content.wrong(f"grid: {name} has {_many(count)} values", fix=f"at most {MOST:,} in one sweep")
     if count < 1:

@@ -27,7 +27,7 @@ class Estimate:
 
     @classmethod
     def of(cls, count: int, per_minute: int) -> Estimate:
-        """`per_minute` 0 is no limit."""
+        """`per_minute` 0 means no limit."""
         return cls(0.0 if per_minute <= 0 or count <= 0 else (count - 1) // per_minute * WINDOW)
 
 
@@ -68,7 +68,7 @@ class RateLimiter:
         """It was over the rate: not counted, and to be sent again later."""
         self._flying -= 1
         self._forget(now)
-        if now >= self._paused_until:  # Those that flew beside it are no further news.
+        if now >= self._paused_until:  # Refusals of requests sent at the same time tell nothing new.
             self._paused_until = now + max(retry_after or 0.0, self._pause)
             self._pause = min(_LONGEST_PAUSE, self._pause * 2)
             if self._limit > 0:

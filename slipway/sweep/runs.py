@@ -113,7 +113,7 @@ def remaining_runs(count: int, facts: KnownRuns, *, retry: bool) -> RemainingRun
 
 
 def in_order(jobs: Iterable[CustomJob]) -> list[CustomJob]:
-    """A sweep's jobs by run and attempt; those that are no run of one come last."""
+    """A sweep's jobs by run and attempt; those that belong to no run come last."""
     last = Run(sys.maxsize)
     return sorted(jobs, key=lambda job: Run.labelled(job.labels.get(RUN_LABEL, "")) or last)
 

@@ -22,7 +22,7 @@ def read(path: Path) -> tuple[Point, ...]:
     reader = {".yaml": _yaml, ".yml": _yaml, ".json": _json, ".csv": _csv}.get(path.suffix.lower())
     if reader is None:
         why = f"{path.suffix or 'no suffix'} is not .yaml, .json or .csv"
-        raise ConfigError(f"{path} is no sweep", why=why, fix="--sweep grid.yaml")
+        raise ConfigError(f"{path} is not a sweep file", why=why, fix="--sweep grid.yaml")
     try:
         if path.stat().st_size > _LARGEST:
             raise ConfigError(f"{path} is larger than {_LARGEST >> 20} MB", fix="split it into several sweeps")
@@ -42,7 +42,7 @@ def _yaml(text: str, file: str) -> Content:
         mark = getattr(problem, "problem_mark", None)
         what = getattr(problem, "problem", None) or str(problem)
         raise ConfigError(
-            f"{file}{f':{mark.line + 1}' if mark else ''}: {what}", why="it is no YAML", fix=SHAPE
+            f"{file}{f':{mark.line + 1}' if mark else ''}: {what}", why="not valid YAML", fix=SHAPE
         ) from problem
     return Content(file, tree, tuple(_lines(root)))
 
@@ -64,10 +64,10 @@ class _Plain:
         found: dict[str, Any] = {}
         for key, item in node.value:
             if key.id != "scalar":
-                raise ConfigError(f"{self._file}:{key.start_mark.line + 1}: a name is one text", fix=SHAPE)
+                raise ConfigError(f"{self._file}:{key.start_mark.line + 1}: a name is a single string", fix=SHAPE)
             if key.value in found:
                 raise ConfigError(
-                    f"{self._file}:{key.start_mark.line + 1}: {key.value} stands there twice",
+                    f"{self._file}:{key.start_mark.line + 1}: {key.value} appears twice",
                     fix="name each parameter once",
                 )
             found[key.value] = self.value(item, depth + 1)
@@ -87,13 +87,13 @@ def _json(text: str, file: str) -> Content:
         names = [name for name, _ in pairs]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
-            raise ConfigError(f"{file}: {twice} stands there twice", fix="name each parameter once")
+            raise ConfigError(f"{file}: {twice} appears twice", fix="name each parameter once")
         return dict(pairs)
 
     try:
         tree = _worded(json.loads(text, parse_int=str, parse_float=str, parse_constant=str, object_pairs_hook=unique))
     except (ValueError, RecursionError) as problem:
-        raise ConfigError(f"{file}: {problem}", why="it is no JSON", fix=SHAPE) from problem
+        raise ConfigError(f"{file}: {problem}", why="not valid JSON", fix=SHAPE) from problem
     return Content(file, tree)
 
 
@@ -122,5 +122,5 @@ def _csv(text: str, file: str) -> Content:
             rows.append({name: cell if cell.strip() else None for name, cell in zip(names, row, strict=True)})
             lines.append(reader.line_num)
     except csv.Error as problem:
-        raise ConfigError(f"{file}:{reader.line_num}: {problem}", why="it is no CSV", fix=SHAPE) from problem
+        raise ConfigError(f"{file}:{reader.line_num}: {problem}", why="not valid CSV", fix=SHAPE) from problem
     return Content(file, rows, tuple(lines))

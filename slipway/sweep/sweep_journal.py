@@ -69,7 +69,7 @@ class SweepJournal:
             self.sync()
             return
         if not all(isinstance(line, dict) for line in lines):
-            raise self._failed(ValueError("a line is no object"))
+            raise self._failed(ValueError("a line is not a JSON object"))
         self._same(lines[0], head)
         self.commit = str(lines[0].get("commit", ""))
         for line in lines[1:]:
@@ -146,7 +146,7 @@ class SweepJournal:
     def _failed(self, problem: Exception) -> SlipwayError:
         why = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)
         return SlipwayError(
-            "the sweep's journal can't be used, and nothing is sent that is not written down",
+            "the sweep's journal can't be used, and nothing is sent unless it is recorded",
             why=f"{self._file}: {why}",
             fix="make room or make the file readable and writable, then run the same command again",
         )

@@ -23,7 +23,7 @@ class Package:
 
     def problems(self) -> Iterable[str]:
         if not _MODULE.fullmatch(self.module):
-            yield f"code.module: {self.module!r} is no module name"
+            yield f"code.module: {self.module!r} is not a module name"
         elif self.module.split(".")[0] != self.folder.rstrip("/").rsplit("/", 1)[-1]:
             yield f"code: module {self.module} is not in the import package {self.folder}"
 

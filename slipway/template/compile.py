@@ -164,7 +164,7 @@ def check(template: JobTemplate, body: Mapping[str, Any], *, kind: str | None = 
         return ParseDict(filled, job_message(name)())
     except ParseError as error:
         raise ConfigError(
-            f"template {template.name} is no valid {name}",
+            f"template {template.name} is not a valid {name}",
             why=" ".join(str(error).split()),
             fix=f"the message's fields are those of google.cloud.aiplatform_v1.{name}",
         ) from error
@@ -182,7 +182,7 @@ def _obey(
         raise ConfigError(
             f"template {template.name}: capacity type {capacity_type}{where} breaks {len(broken)} of Vertex AI's rules",
             why="\n".join(map(str, broken)),
-            fix=f"mend templates/{template.name.replace('-', '_')}.py, "
+            fix=f"correct templates/{template.name.replace('-', '_')}.py, "
             f"or take {capacity_type} out of its capacity_types",
         )
 

@@ -22,7 +22,7 @@ from slipway.template.worker_pool import WorkerPool
 
 @dataclass(frozen=True)
 class Scheduling:
-    """`max_wait_s`: how long a flex-start job waits for its machines, 0 for ever, None for the wait of flex-start.
+    """`max_wait_s`: how long a flex-start job waits for its machines, 0 forever, None for the wait of flex-start.
 
     `restart_job_on_worker_restart` starts all replicas again with one; `disable_retries` overrides it.
     """
@@ -113,7 +113,7 @@ class JobTemplate:
             raise ConfigError(
                 f"template {self.name!r} is not well-formed",
                 why="\n".join(found),
-                fix="mend templates/" + self.name.replace("-", "_") + ".py",
+                fix="correct templates/" + self.name.replace("-", "_") + ".py",
             )
 
     @property

@@ -73,7 +73,7 @@ def _scheduling(template: JobTemplate, capacity_type: str) -> dict[str, Any]:
     if asked.disable_retries:
         found["disableRetries"] = True
     if row.waits_by_itself:
-        # Written out always: left out, clients and pages differ about the default; and 0 is a value, for ever.
+        # Written out always: left out, clients and pages differ about the default; and 0 is a value, forever.
         wait = asked.max_wait_s if asked.max_wait_s is not None else template.waits.get(capacity_type, DAY)
         found["maxWaitDuration"] = f"{wait}s"
     return found

@@ -43,7 +43,7 @@ def _load(name: str, folder: Path) -> JobTemplate:
         raise ConfigError(
             f"{folder.name}/{path.name} can't be loaded",
             why=f"line {_line(error, path)}: {said}",
-            fix=f"mend {folder.name}/{path.name}",
+            fix=f"correct {folder.name}/{path.name}",
         ) from error
     template = getattr(module, "TEMPLATE", None)
     if not isinstance(template, JobTemplate) or template.name != name:

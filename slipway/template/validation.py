@@ -36,7 +36,7 @@ def problems(template: JobTemplate) -> Iterator[str]:
         yield f"timeout_s: {template.timeout_s} is not between 1 and {MAX_TIMEOUT_S} (7 days)"
     account = template.service_account
     if account is not None and "${" not in account and not re.fullmatch(SERVICE_ACCOUNT, account):
-        yield f"service_account: {account!r} is no service account's address: trainer@acme-ml.iam.gserviceaccount.com"
+        yield f"service_account: {account!r} is not an account's address: trainer@acme-ml.iam.gserviceaccount.com"
     yield from template.code.problems()
     seen: set[str] = set()
     for parameter in template.parameters:
@@ -82,7 +82,7 @@ def _waits(template: JobTemplate) -> Iterator[str]:
         if name not in known:
             yield f"waits: {name!r} is none of the capacity types {', '.join(sorted(known))}"
         elif seconds <= 0:
-            yield f"waits: {name}: {seconds} is no time; leave it out to wait for ever"
+            yield f"waits: {name}: {seconds} is not a valid time; leave it out to wait forever"
 
 
 def _variant(template: JobTemplate, variant: Variant) -> Iterator[str]:
@@ -91,7 +91,7 @@ def _variant(template: JobTemplate, variant: Variant) -> Iterator[str]:
     for name, values in variant.values.items():
         parameter = template.parameter(name)
         if parameter is None:
-            yield f"{name} is no parameter"
+            yield f"unknown parameter {name}"
         elif not parameter.finite:
             yield f"parameter {name} chooses a variant, so it needs choices (or type bool)"
         else:
@@ -207,13 +207,13 @@ def _numbers(search: Search) -> Iterator[str]:
     for value in (*bounds, *search.values, *named):
         number = isinstance(value, int | float) and math.isfinite(value)
         if not number or (search.kind == "integer" and value != int(value)):
-            yield f"{search.name}: {value!r} is no {what}"
+            yield f"{search.name}: {value!r} is not a {what}"
 
 
 def _secrets(template: JobTemplate) -> Iterator[str]:
     for name, secret in template.secrets.items():
         if not _ENV_NAME.fullmatch(name):
-            yield f"secrets {name!r}: no C identifier"
+            yield f"secrets {name!r}: not a C identifier"
         if name in template.env or f"{name}__SECRET" in template.env:
             yield f"secrets {name!r}: it is in env as well"
         if not _SECRET.fullmatch(secret):
@@ -228,10 +228,10 @@ def _codes(template: JobTemplate) -> tuple[Code, ...]:
 def _placeholders(template: JobTemplate, declared: set[str]) -> Iterator[str]:
     for name in template.env:
         if not _ENV_NAME.fullmatch(name):
-            yield f"env {name!r}: no C identifier"
+            yield f"env {name!r}: not a C identifier"
     used = {name for text in _texts(template) for name in names(text)}
     for unknown in sorted(used - declared - set(BUILT_IN)):
-        yield f"${{{unknown}}} is no parameter; declared: {', '.join(sorted(declared)) or 'none'}"
+        yield f"unknown parameter ${{{unknown}}}; declared: {', '.join(sorted(declared)) or 'none'}"
     chosen_by = {name for variant in template.variants for name in variant.when}
     for unused in sorted(declared - used - chosen_by):
         yield f"parameter {unused} is used nowhere"

@@ -169,7 +169,7 @@ class Checkout:
         leftovers.end(leftovers.marked(self.state), patience=15)
         backend = self.state / "pulumi-state"
         leftovers.drop_dead_locks(backend, print)
-        leftovers.mend_backend(backend)
+        leftovers.repair_backend(backend)
 
     def locks(self) -> list[Path]:
         """The engine's locks on stacks of this backend."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from components import guard as module
-from components.guard import check, ends_stack, foretold, guard, hold
+from components.guard import check, ends_stack, guard, hold, refusal_of_destruction
 from components.persistent_resource import PersistentResource
 from slipway.cluster import CurrentCluster
 from slipway.live import LiveJob, Unknown, Use
@@ -46,8 +46,10 @@ def test_a_stack_with_jobs_stays_whole() -> None:
 
 
 def test_a_preview_of_a_destruction_foretells_its_refusal() -> None:
-    assert foretold(answers(Use())) == ""
-    assert foretold(answers(Use((job("tune"),)))).startswith("the stack is not deleted: 1 job has not ended")
+    assert refusal_of_destruction(answers(Use())) == ""
+    assert refusal_of_destruction(answers(Use((job("tune"),)))).startswith(
+        "the stack is not deleted: 1 job has not ended"
+    )
 
 
 @pytest.mark.parametrize(("cluster", "what"), [(CLUSTER, "cluster cpu-1a2b3c4"), (None, "the stack")])

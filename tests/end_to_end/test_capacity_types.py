@@ -67,7 +67,7 @@ def every_kind_and_case_is_proven_published_and_shown(checkout: Checkout) -> Non
     lacking = (
         "quota custom_model_training_preemptible_nvidia_h100_gpus in us-central1, limit 0, makes offers unavailable: "
     )
-    assert f"{lacking}nap needs 8 by flex-start" in " ".join(preview.said.split())  # W6
+    assert f"{lacking}nap needs 8 with flex-start" in " ".join(preview.said.split())  # W6
     checkout.write(reservations=RESERVED)
     checkout.up()
     shown = checkout.slipway("templates", "show", "nap")

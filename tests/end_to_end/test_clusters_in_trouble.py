@@ -1,4 +1,4 @@
-"""A cluster that ends in ERROR or is deleted by hand: said in words, and mended by the next `pulumi up`. (B1, N2)"""
+"""A cluster that ends in ERROR or is deleted by hand: said in words, and put right by the next `pulumi up`. (B1, N2)"""
 
 from __future__ import annotations
 

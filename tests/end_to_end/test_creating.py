@@ -49,7 +49,7 @@ def test_a_creation_that_is_refused_or_fails_is_said_and_mended(checkout: Checko
 
 
 def makes_no_cluster(checkout: Checkout, verb: str, *flags: str) -> str:
-    """What it said. The program runs in all of them, and in two the engine says that it is no dry run."""
+    """What it said. The program runs in all of them, and in two the engine says that it is not a dry run."""
     before = checkout.clusters()
     done = checkout.pulumi(verb, *flags)
     assert done.code == 0, done.said

@@ -68,7 +68,7 @@ def passing(value: Any) -> Any:
 
 def sample(resource: Mapping[str, Any]) -> dict[str, Any]:
     kept = {name: resource[name] for name in KEPT_BY_THE_ENGINE if name in resource}
-    # A default is no value that the program gave: "different hash" stands for itself.
+    # A default is not a value that the program gave: "different hash" stands for itself.
     inputs = {**plain(resource["inputs"]), **_default(resource["inputs"], "detectMd5hash")}
     return {"id": plain(resource["id"]), **kept, "inputs": inputs, "outputs": plain(resource["outputs"])}
 
@@ -195,7 +195,7 @@ def test_states_and_previews_are_those_of_the_official_provider(
     holds("labels edited, idle", lambda found: {**created("cpu-ca770e9")(found), "cpu-fa9e9e2": cluster(checkout)})
 
     job = checkout.submit("-p", "seconds=600")
-    # Accepted is busy: whether its image is ready by now is no matter here.
+    # Accepted is busy: whether its image is ready by now does not matter here.
     checkout.write(persistentResources={})
     holds("a cluster removed while a job runs")
     stack(max_workers=5)

@@ -85,7 +85,7 @@ def a_key_that_stands_twice_is_refused_with_both_lines(checkout: Checkout) -> No
     text = checkout.file.read_text()
     line = text[: text.index("  slipway:templates:")].count("\n") + 1
     checkout.file.write_text(text.replace("  slipway:templates:", "  slipway:templates: []\n  slipway:templates:"))
-    where = f"stacks/{checkout.file.name}:{line + 1}  slipway:templates: is there twice, on lines {line} and {line + 1}"
+    where = f"stacks/{checkout.file.name}:{line + 1}  slipway:templates: appears twice, on lines {line} and {line + 1}"
     refused(checkout, checkout.slipway("check"), 2, where, "fix: keep one of them")
     done = checkout.pulumi("preview")
     assert done.code != 0, done.said
@@ -138,11 +138,11 @@ def test_quota_short_for_an_offer_makes_that_offer_unavailable_and_the_deploymen
     preview = deployed.pulumi("preview")
     assert preview.code == 0, preview.said
     metric = "quota custom_model_training_preemptible_cpus in us-central1, limit 1"
-    assert f"{metric}, makes offers unavailable: nap needs 4 by spot" in preview.said
+    assert f"{metric}, makes offers unavailable: nap needs 4 with spot" in preview.said
     assert "pool cpu · spot unavailable" in preview.said
     refusal = deployed.slipway("submit", "nap", "-p", "say=hello", "--capacity", "spot")
     assert refusal.code == 5, refusal.said
-    assert "nap can never run by spot" in refusal.err
+    assert "nap can never run on spot machines" in refusal.err
     assert "why: quota custom_model_training_preemptible_cpus us-central1: needs 4, limit 1" in refusal.err
     assert "fix: " in refusal.err
     assert short in deployed.slipway("templates", "show", "nap").said

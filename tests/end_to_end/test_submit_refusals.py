@@ -55,7 +55,7 @@ def test_everything_wrong_with_parameters_is_said_at_once(deployed: Checkout) ->
         done,
         2,
         "nap: 4 parameters wrong",
-        "secnds is no parameter; did you mean seconds?",
+        "unknown parameter secnds; did you mean seconds?",
         "say is missing: a text",
         "seconds=long is not a number, 0 to 600",
         "end=somehow is not one of well, badly",
@@ -74,7 +74,7 @@ def test_a_catalog_that_is_not_there_is_named_with_who_chose_it(deployed: Checko
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ('{"schema": 2, "stack": "shared"', ("can't be read", "it is no JSON")),
+        ('{"schema": 2, "stack": "shared"', ("can't be read", "not valid JSON")),
         ('{"schema": 2, "stack": "shared"}', ("can't be read", "is missing, where")),
         (
             '{"schema": 1}',

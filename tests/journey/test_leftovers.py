@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from journey.leftovers import MARK, drop_dead_locks, end, marked, mend_backend
+from journey.leftovers import MARK, drop_dead_locks, end, marked, repair_backend
 from journey.turn import turn
 from slipway.errors import SlipwayError
 
@@ -100,22 +100,22 @@ def test_a_file_that_was_cut_off_in_writing_goes_and_the_state_stays(tmp_path: P
     whole.write_text("{}")
     (stacks / "local.json.attrs").touch()
     (stacks / "local.json.18e9a8f50ffae4a4.tmp").write_text('{"version": 3')
-    assert mend_backend(tmp_path) == 1
+    assert repair_backend(tmp_path) == 1
     assert sorted(stacks.iterdir()) == [state, whole]
 
 
 @pytest.mark.parametrize(
     "half", ["stacks/slipway/local.json.attrs", "history/slipway/local/local-1.history.json.attrs"]
 )
-@pytest.mark.parametrize(("locked", "mended"), [("local", 0), ("other", 1)])
-def test_only_a_stack_that_nobody_has_locked_is_mended(tmp_path: Path, half: str, locked: str, mended: int) -> None:
+@pytest.mark.parametrize(("locked", "repaired"), [("local", 0), ("other", 1)])
+def test_only_a_stack_that_nobody_has_locked_is_repaired(tmp_path: Path, half: str, locked: str, repaired: int) -> None:
     lock = tmp_path / ".pulumi" / "locks" / "organization" / "slipway" / locked / "a.json"
     file = tmp_path / ".pulumi" / half
     for path in (lock, file):
         path.parent.mkdir(parents=True)
         path.touch()
-    assert mend_backend(tmp_path) == mended
-    assert file.exists() == (mended == 0)
+    assert repair_backend(tmp_path) == repaired
+    assert file.exists() == (repaired == 0)
     assert lock.exists()
 
 
@@ -124,7 +124,7 @@ def test_a_lock_that_was_cut_off_in_writing_goes(tmp_path: Path) -> None:
     half = tmp_path / ".pulumi" / "locks" / "organization" / "slipway" / "local" / "a.json.18e9a8f50ffae4a4.tmp"
     half.parent.mkdir(parents=True)
     half.touch()
-    mend_backend(tmp_path)
+    repair_backend(tmp_path)
     assert not half.exists()
 
 
@@ -132,7 +132,7 @@ def test_nothing_is_mended_while_somebody_holds_a_lock(tmp_path: Path) -> None:
     lock = write_lock(tmp_path, os.getpid(), socket.gethostname())
     half = lock.with_name("b.json.attrs")
     half.touch()
-    assert mend_backend(tmp_path) == 0
+    assert repair_backend(tmp_path) == 0
     assert half.exists()
 
 

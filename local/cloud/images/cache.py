@@ -17,7 +17,7 @@ CONSTRAINTS = Path(__file__).with_name("constraints.txt")
 
 READY = "ready"
 PACKAGES = "packages-"
-"""How the environments begin that are no image, but one with a job's packages (see `packages`)."""
+"""Prefix of the environments that hold an image and a job's packages (see `packages`)."""
 BUILD_WAIT_S = 1800.0
 
 Tool = Callable[[Sequence[str]], None]

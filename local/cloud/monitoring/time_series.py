@@ -95,7 +95,7 @@ def _fits(how: str, actual: str, value: str) -> bool:
         try:
             return re.fullmatch(value, actual) is not None
         except re.error as error:
-            raise invalid_argument(f"Invalid filter: '{value}' is no regular expression: {error}") from error
+            raise invalid_argument(f"Invalid filter: '{value}' is not a regular expression: {error}") from error
     tests = {
         "starts_with": actual.startswith(value),
         "ends_with": actual.endswith(value),

@@ -121,7 +121,7 @@ class Secrets:
             raise permission_denied(f"Permission '{permission}' denied for resource '{shown}' (or it may not exist).")
 
     def _found(self, name: str) -> dict[str, Any] | None:
-        """The secret unless it is not there, or has expired, and then is no more."""
+        """The secret unless it is not there, or has expired, which deletes it."""
         found = self._world.store.get(KIND, name)
         if found and found.get("expireTime", "9") <= self._world.now():
             with self._world.store.transaction():

@@ -45,12 +45,12 @@ def read_record(folder: Path) -> Record | None:
         tokens = {str(role): str(token) for role, token in found["tokens"].items()}
         record = Record(str(found["url"]), int(found["port"]), int(found["pid"]), float(found["pidStarted"]), tokens)
         if record.pid <= 0:
-            raise ValueError(f"{record.pid} is no process")
+            raise ValueError(f"{record.pid} is not a process")
     except FileNotFoundError:
         return None
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise RecordError(
-            f"error: {file} is no record of a local cloud\nwhy: {type(error).__name__}: {error}\n"
+            f"error: {file} is not a record of a local cloud\nwhy: {type(error).__name__}: {error}\n"
             "fix: delete it, then python -m local up; shells need `python -m local env` again"
         ) from error
     return record

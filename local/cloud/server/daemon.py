@@ -47,7 +47,7 @@ def start(folder: Path, chosen: Mapping[str, str]) -> Started:
     others = foreign(folder)
     if others:
         raise CloudError(
-            f"error: {folder} is no state folder of a local cloud\n"
+            f"error: {folder} is not a state folder of a local cloud\n"
             f"why: it holds other things: {', '.join(others[:3])}{' …' if others[3:] else ''}\n"
             "fix: set SLIPWAY_LOCAL_STATE to a new or empty folder, which belongs to the local cloud alone"
         )

@@ -68,7 +68,7 @@ def test_the_offer_that_was_asked_for_is_taken_on_every_cluster() -> None:
 def test_an_unknown_offer_names_those_there_are() -> None:
     with pytest.raises(ConfigError) as error:
         named(template(), (offer("pool"), offer("spot"), offer("pool")), "sport")
-    assert error.value.why == "it runs by pool or spot" and "--capacity pool" in error.value.fix
+    assert error.value.why == "its capacity types are pool, spot" and "--capacity pool" in error.value.fix
 
 
 def test_an_unknown_template_gets_a_suggestion() -> None:

@@ -1,4 +1,4 @@
-"""A deployment reads two keys of any catalog, for ever, and never fails on what it finds there. # N1"""
+"""A deployment reads two keys of any catalog, forever, and never fails on what it finds there. # N1"""
 
 import json
 from typing import Any
@@ -36,7 +36,7 @@ def test_one_of_before_clusters_retired_lists_none_that_do() -> None:
         (json.dumps(OFFERED).encode()[:-9], "it is not JSON"),
         (b"\xff\xfe\x00", "it is not JSON"),
         (b"[" * 50_000, "it is not JSON"),
-        (b"[]", "it is not a JSON object"),
+        (b"[]", "not a JSON object"),
         (b"{}", "clusters is not an object of clusters with their ids"),
         (b'{"clusters": ["cpu"]}', "clusters is not an object of clusters with their ids"),
         (b'{"clusters": {"cpu": {"id": 7}}}', "clusters is not an object of clusters with their ids"),

@@ -45,14 +45,14 @@ def test_a_terminal_that_lacks_letters_gets_their_numbers(stack: Stack, encoding
 
 def test_bytes_that_are_no_text_are_refused_before_anything_is_sent(stack: Stack) -> None:
     done = shell(stack, "submit", "hello", "-p", b"code=\xff\xfe", variables={"PYTHONIOENCODING": "utf-8:strict"})
-    assert done.returncode == 2 and b"is no text in UTF-8" in done.stderr
+    assert done.returncode == 2 and b"is not valid UTF-8" in done.stderr
     assert stack.jobs() == []
 
 
 def test_an_empty_request_id_is_no_request_id(stack: Stack) -> None:
     """In a script it is a variable that nobody set: a random id would run the job again each time."""
     done = stack.run("submit", "hello", "--request-id", "")
-    assert done.code == 2 and "'' is no request id" in done.err
+    assert done.code == 2 and "invalid request id ''" in done.err
     assert stack.jobs() == []
 
 

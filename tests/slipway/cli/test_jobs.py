@@ -111,7 +111,7 @@ def test_what_names_no_job(stack: Stack, text: str) -> None:
     [
         ("projects/slipway-local/locations/europe-west4/customJobs/4", "the catalog's stack in us-central1"),
         ("projects/another/locations/us-central1/customJobs/4", "the catalog's stack in slipway-local"),
-        ("projects/slipway-local/persistentResources/4", "is no job's name"),
+        ("projects/slipway-local/persistentResources/4", "invalid job name"),
     ],
 )
 def test_a_name_from_elsewhere_is_refused(stack: Stack, text: str, said: str) -> None:

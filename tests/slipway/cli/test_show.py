@@ -1,4 +1,4 @@
-"""`slipway jobs show`: what a job used of its machines and what befell it, from a real local cloud."""
+"""`slipway jobs show`: what a job used of its machines and what happened to it, from a real local cloud."""
 
 import contextlib
 import os

@@ -107,7 +107,7 @@ def test_everything_wrong_is_said_by_its_place_before_anything_is_sent(stack: St
 def test_a_shape_that_no_offer_takes_stops_the_sweep(stack: Stack) -> None:  # P3
     (stack.folder / "g.yaml").write_text("grid: {workers: [1, 2, 40]}")
     done = stack.run("submit", "crew", "--sweep", "g.yaml")
-    assert done.code == 5 and "crew can't run now by any of its capacity types" in done.err and every_job(stack) == []
+    assert done.code == 5 and "crew can't run now with any of its capacity types" in done.err and every_job(stack) == []
 
 
 @pytest.mark.parametrize("flags", [("--follow",), ("--wait-for", "pool=5m"), ("--experiment-run", "a")])

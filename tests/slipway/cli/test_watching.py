@@ -1,4 +1,4 @@
-"""The state line: it counts on a terminal, and is no news elsewhere until something else changes."""
+"""The state line: it counts on a terminal, and elsewhere adds nothing until something else changes."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

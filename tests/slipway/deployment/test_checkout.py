@@ -113,7 +113,7 @@ class TestWhatTheEnvironmentSays:
 
 
 def test_a_variable_that_is_no_commit_is_refused(checkout: Path) -> None:
-    with pytest.raises(ConfigError, match="SLIPWAY_COMMIT is no commit: 'main'"):
+    with pytest.raises(ConfigError, match="SLIPWAY_COMMIT is not a commit: 'main'"):
         checkout_revision(checkout, {"SLIPWAY_COMMIT": "main"})
 
 

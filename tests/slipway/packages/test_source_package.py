@@ -165,7 +165,7 @@ def test_requirements_are_utf_8_with_or_without_a_mark(tmp_path: Path) -> None:
     file.write_text("six==1.17.0\n", "utf-8-sig")
     assert requirements(tmp_path) == ("six==1.17.0",)
     file.write_text("six==1.17.0\n", "utf-16")
-    with pytest.raises(ConfigError, match="is no text in UTF-8"):
+    with pytest.raises(ConfigError, match="is not valid UTF-8"):
         requirements(tmp_path)
 
 

@@ -68,7 +68,7 @@ def test_before_the_first_commit_there_is_none(tmp_path: Path) -> None:
 @pytest.mark.parametrize("target", ["task.py", "/etc/passwd", "nowhere"])
 def test_a_symbolic_link_is_refused(checkout: Path, target: str) -> None:
     (checkout / "digits" / "link.py").symlink_to(target)
-    with pytest.raises(ConfigError, match=r"link\.py is a symbolic link, which would not travel"):
+    with pytest.raises(ConfigError, match=r"link\.py is a symbolic link, which would not be packed"):
         read(checkout)
 
 
@@ -96,7 +96,7 @@ def test_a_submodule_is_refused(checkout: Path) -> None:
 @pytest.mark.parametrize(("bound", "most"), [("MOST_FILES", 2), ("MOST_BYTES", 10)])
 def test_too_much_is_refused(checkout: Path, monkeypatch: pytest.MonkeyPatch, bound: str, most: int) -> None:
     monkeypatch.setattr(working_tree, bound, most)
-    with pytest.raises(ConfigError, match="is too much to pack"):
+    with pytest.raises(ConfigError, match="is too large to pack"):
         read(checkout)
 
 
@@ -109,9 +109,9 @@ def test_what_is_too_large_is_not_even_read(checkout: Path, monkeypatch: pytest.
 
 def test_what_is_in_no_checkout_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    with pytest.raises(ConfigError, match="is in no git checkout"):
+    with pytest.raises(ConfigError, match="is not in a git checkout"):
         read(tmp_path)
-    with pytest.raises(ConfigError, match="is no folder"):
+    with pytest.raises(ConfigError, match="is not a folder"):
         read(tmp_path / "nowhere")
 
 

@@ -179,7 +179,7 @@ def test_an_old_generation_that_is_too_small_to_make_room_is_no_way_out() -> Non
 
 
 def test_the_ceiling_is_held_against_what_is_left_when_old_generations_are_gone() -> None:  # N6
-    """Short by 40, not by 64: the 24 GPUs of the old generation are not in the way for ever."""
+    """Short by 40, not by 64: the 24 GPUs of the old generation are not in the way forever."""
     pools = h100(high=4, name="a"), h100(high=5, name="b")
     live = region(cluster("h100-1a2b3c4", *pools), cluster("h100-0000000", h100(), replicas=3), nvidia_h100_gpus=48)
     live = replace(live, clusters=(*live.clusters, cluster("lab", h100(), replicas=2)))  # type: ignore[misc]
@@ -230,7 +230,7 @@ def test_an_offer_without_quota_is_unavailable_in_words_and_the_deployment_goes_
     )
     (warning,) = report.warnings
     assert warning == (
-        f"quota {SPOT_CPUS} in {REGION}, limit 1, makes offers unavailable: train needs 208 by spot"
+        f"quota {SPOT_CPUS} in {REGION}, limit 1, makes offers unavailable: train needs 208 with spot"
         " · no increase: too little usage history"
     )
     assert row(report, SPOT_CPUS) == (None, 208, 1, 0, "spot unavailable: short by 207")
@@ -247,11 +247,11 @@ def test_a_metric_that_is_too_small_is_one_line_whatever_draws_it() -> None:  # 
     gpus, cpus = report.warnings
     assert gpus == (
         f"quota {SPOT_H100} in {REGION}, limit 0, makes offers unavailable: "
-        "tune needs 8 by spot (2 cases) and flex-start (2 cases)"
+        "tune needs 8 with spot (2 cases) and flex-start (2 cases)"
     )
     assert cpus == (
         f"quota {SPOT_CPUS} in {REGION}, limit 1, makes offers unavailable: "
-        "tune needs 208 by spot (2 cases) and flex-start (2 cases); train needs 8 by spot (model=2b)"
+        "tune needs 208 with spot (2 cases) and flex-start (2 cases); train needs 8 with spot (model=2b)"
     )
 
 

@@ -121,7 +121,7 @@ def test_a_pool_that_cannot_be(pool: str, line: int, key: str, what: str, fix: s
         ("raySpec: {}", "Ray", "inside a job"),
         ("generation: 0", "is 0", "1 or more"),
         ("retireWithin: soon", "no time", "7d"),
-        ("deletionPolicy: PREVENT", "for ever", "leave it out"),
+        ("deletionPolicy: PREVENT", "forever", "leave it out"),
         ("displayName: ''", "0 characters", "1–128"),
         ("network: projects/acme/global/networks/n", "no network", "number"),
         (

@@ -27,7 +27,7 @@ def test_a_reservation_is_declared_by_name() -> None:
 @pytest.mark.parametrize(
     ("text", "key", "what", "fix"),
     [
-        ("path: h100", "h100.path", "is no reservation's full path: the text 'h100'", "ALLOW_ALL"),
+        ("path: h100", "h100.path", "is not a reservation's full path: the text 'h100'", "ALLOW_ALL"),
         (
             f"path: {PATH.replace('central1', 'east4')}",
             "h100.path",

@@ -21,7 +21,7 @@ def valid(text: str) -> bool:
 
 def test_the_schema_in_the_repository_is_current() -> (
     None
-):  # D6; mend with: slipway check --schema > stacks/schema.json
+):  # D6; write it anew with: slipway check --schema > stacks/schema.json
     assert (ROOT / "stacks" / "schema.json").read_text("utf-8") == schema_text()
 
 

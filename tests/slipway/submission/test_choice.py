@@ -17,7 +17,7 @@ from slipway.submission.verdict import Outcome, Verdict
 
 FULL = Verdict(Outcome.FULL, "pool full: h100/workers has 1 of 1 machine busy with tune-27b-x1", holder="tune-27b-x1")
 BUSY = Verdict(Outcome.WAITS, "flex-start: …", ("quota h100_gpus us-central1: needs 8, limit 8, used 8",))
-NEVER = Verdict(Outcome.NEVER, "can never run by spot", ("quota cpus us-central1: needs 24, limit 1",))
+NEVER = Verdict(Outcome.NEVER, "can never run on spot machines", ("quota cpus us-central1: needs 24, limit 1",))
 FINE = Verdict(Outcome.BESIDE, "quota suffices")
 
 
@@ -58,7 +58,7 @@ def test_where_several_offers_would_wait_the_choice_is_a_persons() -> None:
     with pytest.raises(PolicyError) as error:
         choose("gemma2-lora", [judged("pool", FULL), judged("flex-start", BUSY)])
     assert str(error.value).splitlines() == [
-        "gemma2-lora can't run now by any of its capacity types",
+        "gemma2-lora can't run now with any of its capacity types",
         "  why: pool h100      pool full: h100/workers has 1 of 1 machine busy with tune-27b-x1",
         "       flex-start     quota h100_gpus us-central1: needs 8, limit 8, used 8",
         "  fix: wait for tune-27b-x1 (slipway jobs wait tune-27b-x1), or ask for more: slipway quota",
@@ -83,7 +83,7 @@ def test_a_reason_that_all_offers_share_is_said_once_and_quota_only_where_it_lac
     with pytest.raises(PolicyError) as error:
         choose("gemma2-lora", [judged("spot", small), judged("flex-start", small)])
     assert str(error.value).splitlines() == [
-        "gemma2-lora can't run now by any of its capacity types",
+        "gemma2-lora can't run now with any of its capacity types",
         "  why: 27b has 54.5 GB of weights: take H100",
         "  fix: ask for less, or for something else: slipway templates show gemma2-lora",
     ]

@@ -43,7 +43,7 @@ def test_a_broken_entry_is_an_error_in_words(tmp_path: Path) -> None:
 
 def test_nothing_may_be_sent_when_it_could_not_be_written_down(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(SlipwayError, match="could not write down request r1"):
+    with pytest.raises(SlipwayError, match="could not record request r1"):
         SubmissionJournal(tmp_path / "file").write(ENTRY)
 
 

@@ -65,7 +65,7 @@ def test_flex_start_draws_the_preemptible_quota_and_says_how_long_it_waits() -> 
         "flex-start: waits up to 24 h for 3 machines of its own, all at once; quota suffices"
     )
     assert "waits up to 2 h for" in verdict({CPUS: 24}, by="flex-start", wait=7200).text
-    assert "waits for ever for" in verdict({CPUS: 24}, by="flex-start", wait=0).text
+    assert "waits forever for" in verdict({CPUS: 24}, by="flex-start", wait=0).text
     assert verdict({CPUS: 23}, by="flex-start").outcome is Outcome.NEVER
 
 

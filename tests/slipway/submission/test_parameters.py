@@ -32,8 +32,8 @@ def test_everything_wrong_is_said_at_once() -> None:
         resolve(TEMPLATE, {"tree": "5", "trees": "many", "rate": "-1", "size": "medium", "deep": "perhaps", "zzz": ""})
     said = error.value.why.splitlines()
     assert said == [
-        "tree is no parameter; did you mean trees?",
-        "zzz is no parameter; there are trees, rate, name, size, deep",
+        "unknown parameter tree; did you mean trees?",
+        "unknown parameter zzz; the template has trees, rate, name, size, deep",
         "trees=many is not a whole number, 1 to 5000",
         "rate=-1 is out of bounds: at least 0",
         "name is missing: a text",

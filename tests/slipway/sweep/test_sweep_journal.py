@@ -67,7 +67,7 @@ def test_a_journal_that_makes_no_sense_stops_the_sweep(tmp_path: Path, line: str
 
 def test_a_disk_that_takes_nothing_stops_the_sweep(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(SlipwayError, match="nothing is sent that is not written down"):
+    with pytest.raises(SlipwayError, match="nothing is sent unless it is recorded"):
         opened(tmp_path / "file" / "s.jsonl")
 
 
@@ -75,7 +75,7 @@ def test_a_disk_that_fills_up_meanwhile_stops_the_sweep_and_forgets_nothing_that
     file = tmp_path / "s.jsonl"
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     try:
-        with pytest.raises(SlipwayError, match="nothing is sent that is not written down"), opened(file) as journal:
+        with pytest.raises(SlipwayError, match="nothing is sent unless it is recorded"), opened(file) as journal:
             journal.write(Run(0), SendState.SENDING, 5.0)
             resource.setrlimit(resource.RLIMIT_FSIZE, (file.stat().st_size + 10, before[1]))
             journal.write(Run(1), SendState.SENDING, 5.0)

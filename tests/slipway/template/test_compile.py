@@ -77,6 +77,6 @@ def test_a_field_that_the_api_does_not_have_is_named() -> None:
     body["jobSpec"]["workerPoolSpecs"][1]["machineSpec"]["machine"] = "n1"
     with pytest.raises(ConfigError) as error:
         check(asked, body)
-    assert "template dask-digits is no valid CustomJob" in error.value.what
+    assert "template dask-digits is not a valid CustomJob" in error.value.what
     assert "workerPoolSpecs[1].machineSpec" in error.value.why
     assert "machine" in error.value.why

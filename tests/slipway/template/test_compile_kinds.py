@@ -105,7 +105,7 @@ def test_the_strategy_of_each_capacity_type(capacity_type: str, scheduling: dict
     ("changes", "wait"),
     [
         ({}, "86400s"),
-        ({"scheduling": Scheduling(max_wait_s=0)}, "0s"),  # for ever, and not dropped as a client does it
+        ({"scheduling": Scheduling(max_wait_s=0)}, "0s"),  # forever, and not dropped as a client does it
         ({"scheduling": Scheduling(max_wait_s=7200)}, "7200s"),
         ({"waits": {"flex-start": 1800}}, "1800s"),
         ({"waits": {"flex-start": 1800}, "scheduling": Scheduling(max_wait_s=0)}, "0s"),

@@ -38,8 +38,8 @@ def workers(**changes: Any) -> tuple[WorkerPool, ...]:
     ("changes", "words"),
     [
         ({"name": "Dask_Digits"}, "name: at most 50 lowercase letters"),
-        ({"service_account": "trainer"}, "service_account: 'trainer' is no service account's address"),
-        ({"service_account": "serviceAccount:a@b.iam.gserviceaccount.com"}, "is no service account's address"),
+        ({"service_account": "trainer"}, "service_account: 'trainer' is not an account's address"),
+        ({"service_account": "serviceAccount:a@b.iam.gserviceaccount.com"}, "is not an account's address"),
         ({"kinds": ("batch",)}, "unknown 'batch'; known: custom-job"),
         ({"kinds": ()}, "at least one"),
         ({"kinds": ("hyperparameter-tuning-job",)}, "hyperparameter-tuning-job needs a study"),
@@ -47,7 +47,7 @@ def workers(**changes: Any) -> tuple[WorkerPool, ...]:
         ({"model": ModelUpload("digits", "image")}, "only a training-pipeline uploads one"),
         ({"capacity_types": ("pool", "flex")}, "unknown 'flex'; known: pool, flex-start, spot, on-demand, reservation"),
         ({"waits": {"flex-start": 60}}, "'flex-start' is none of the capacity types pool, spot"),
-        ({"waits": {"pool": 0}}, "pool: 0 is no time"),
+        ({"waits": {"pool": 0}}, "pool: 0 is not a valid time"),
         (tuned(algorithm="annealing"), "unknown algorithm 'annealing'; known: bayesian, grid, random"),
         (tuned(measurement="mean"), "unknown measurement 'mean'"),
         (tuned(metrics=(Metric("a", "larger"),)), "unknown goal 'larger'"),
@@ -58,13 +58,13 @@ def workers(**changes: Any) -> tuple[WorkerPool, ...]:
         (tuned(parameters=(Search("a", "double", values=(1,)),)), "a: double has min and max, and no values"),
         (tuned(parameters=(Search("a", "discrete", 1, 2),)), "a: discrete has values, and neither min nor max"),
         (tuned(parameters=(Search("a", "any"),)), "a: unknown kind 'any'"),
-        (tuned(parameters=(Search("a", "integer", 0.5, 2),)), "a: 0.5 is no whole number"),
-        (tuned(parameters=(Search("a", "double", "0", 1),)), "a: '0' is no number"),  # type: ignore[arg-type]
-        (tuned(parameters=(Search("a", "double", 0, float("inf")),)), "a: inf is no number"),
-        (tuned(parameters=(Search("a", "discrete", values=("x",)),)), "a: 'x' is no number"),
+        (tuned(parameters=(Search("a", "integer", 0.5, 2),)), "a: 0.5 is not a whole number"),
+        (tuned(parameters=(Search("a", "double", "0", 1),)), "a: '0' is not a number"),  # type: ignore[arg-type]
+        (tuned(parameters=(Search("a", "double", 0, float("inf")),)), "a: inf is not a number"),
+        (tuned(parameters=(Search("a", "discrete", values=("x",)),)), "a: 'x' is not a number"),
         (
             tuned(parameters=(Search("a", "discrete", values=(1,), conditions=(Condition(("x",), ()),)),)),
-            "a: 'x' is no number",
+            "a: 'x' is not a number",
         ),
         (tuned(parameters=(Search("a", "double", 0, 1, scale="square"),)), "unknown scale 'square'"),
         (
@@ -97,8 +97,8 @@ def workers(**changes: Any) -> tuple[WorkerPool, ...]:
         ({"worker_pools": workers(replicas=0)}, "replicas 0 is below 1"),
         ({"worker_pools": workers(replicas="${trees}")}, "trees counts machines: it needs min (1 or more) and max"),
         ({"worker_pools": workers(replicas="two")}, "replicas 'two' is neither a number nor '${name}'"),
-        ({"worker_pools": workers(args=("--seed=${seed}",))}, "${seed} is no parameter; declared: trees, workers"),
-        ({"env": {"NOT-C": "1"}}, "env 'NOT-C': no C identifier"),
+        ({"worker_pools": workers(args=("--seed=${seed}",))}, "unknown parameter ${seed}; declared: trees, workers"),
+        ({"env": {"NOT-C": "1"}}, "env 'NOT-C': not a C identifier"),
         ({"worker_pools": (WorkerPool("chief", "n1-standard-4"),)}, "parameter trees is used nowhere"),
     ],
 )

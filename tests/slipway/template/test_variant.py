@@ -85,7 +85,7 @@ def test_for_any_values_exactly_one_case_stands_and_it_is_the_first_that_fits(wh
     ("variant", "words"),
     [
         (Variant({}, LARGE), "`when` is empty"),
-        (Variant({"model": "2b"}, LARGE), "model is no parameter"),
+        (Variant({"model": "2b"}, LARGE), "unknown parameter model"),
         (Variant({"trees": 1}, LARGE), "parameter trees chooses a variant, so it needs choices"),
         (Variant({"size": "70b"}, LARGE), "size '70b' is none of 2b, 9b, 27b"),
         (Variant({"size": "2b"}), "it changes nothing"),

@@ -87,7 +87,7 @@ class Run:
     """A job that has not ended. `number` orders runs by creation; `timeout_s` counts time in RUNNING; `trial` is the
     id of the trial it runs, where it belongs to a tuning job.
 
-    - `max_wait_s`: how long a flex-start job may wait for machines (None: for ever), `deadline` when that is over
+    - `max_wait_s`: how long a flex-start job may wait for machines (None: forever), `deadline` when that is over
     - `due`: when machines are looked for again; `tries`: how often there were none, since there were some
     - `preemptions`: attempts that ended because machines were taken away; `restarts`: tries to go on after those
     - `worn`: how often each replica was restarted, by name, since the last attempt that ended in an error

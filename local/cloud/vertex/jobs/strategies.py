@@ -34,7 +34,7 @@ def strategy_of(spec: Mapping[str, Any]) -> Strategy:
 
 
 def max_wait_s(spec: Mapping[str, Any]) -> float | None:
-    """How long a flex-start job may wait for machines, None for ever; None too for other jobs."""
+    """How long a flex-start job may wait for machines, None forever; None too for other jobs."""
     if strategy_of(spec) != "flex-start":
         return None
     text = spec.get("scheduling", {}).get("maxWaitDuration", f"{DEFAULT_MAX_WAIT_S}s")

@@ -79,7 +79,7 @@ def condition_of(spec: Mapping[str, Any]) -> tuple[str, list[Any]]:
 
 
 def assigned(space: Sequence[Parameter], choose: Callable[[Parameter], Value]) -> Assignment:
-    """A value for every parameter that stands, as `choose` gives them."""
+    """A value for every parameter that is active, as `choose` gives them."""
     found: list[tuple[str, Value]] = []
     for parameter in space:
         value = choose(parameter)

@@ -28,7 +28,7 @@ def test_env_prints_what_a_shell_needs(cloud: LocalCloud) -> None:
     done = cloud.local("env", "--as", "previewer")
     assert done.returncode == 0, done.stderr
     assert not cut_off.exists(), "an engine of before, killed while it wrote, leaves this; it blocks every command"
-    assert "mended" in done.stderr
+    assert "repaired" in done.stderr
     found = exports(done.stdout)
     assert found["GOOGLE_OAUTH_ACCESS_TOKEN"] == cloud.token("previewer")
     assert found["PULUMI_BACKEND_URL"] == f"file://{cloud.state}/pulumi-state?metadata=skip"
@@ -66,7 +66,7 @@ def test_a_broken_record_is_named_by_every_command(own_cloud: LocalCloud, conten
     (own_cloud.state / "cloud.json").write_text(content)
     for command in ("up", "status", "env", "down"):
         done = own_cloud.local(command)
-        assert done.returncode == 1 and "cloud.json is no record of a local cloud" in done.stderr, command
+        assert done.returncode == 1 and "cloud.json is not a record of a local cloud" in done.stderr, command
         assert "Traceback" not in done.stderr and "delete it, then python -m local up" in done.stderr
     (own_cloud.state / "cloud.json").unlink()
 

@@ -230,7 +230,8 @@ def test_a_folder_with_other_things_in_it_is_not_taken_for_a_state_folder(own_cl
     own_cloud.state.mkdir(mode=0o755)
     (own_cloud.state / "thesis.tex").write_text("years of work")
     done = own_cloud.local("up")
-    assert done.returncode == 1 and "is no state folder of a local cloud" in done.stderr and "thesis.tex" in done.stderr
+    assert done.returncode == 1 and "is not a state folder of a local cloud" in done.stderr
+    assert "thesis.tex" in done.stderr
     assert own_cloud.state.stat().st_mode & 0o777 == 0o755
     assert own_cloud.local("down").stdout.startswith("local cloud is not running")
     assert [path.name for path in own_cloud.state.iterdir()] == ["thesis.tex"]

@@ -1,4 +1,4 @@
-"""Source 004, "Use Spot VMs with training": its REST body with the errors mended, its Python, its limits (X1–X7)."""
+"""Source 004, "Use Spot VMs with training": its REST body with the errors corrected, its Python, its limits (X1–X7)."""
 
 import copy
 from typing import Any

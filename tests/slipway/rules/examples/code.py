@@ -58,7 +58,7 @@ EXAMPLES: tuple[tuple[str, Example], ...] = (
         "env-names",
         Example(
             custom(worker(code=container(env=env("NOT-C")))),
-            "'NOT-C' is no C identifier",
+            "'NOT-C' is not a C identifier",
             (custom(worker(code=container(env=env("_IS_C", "A9")))),),
         ),
     ),

@@ -23,8 +23,8 @@ EXAMPLES: tuple[tuple[str, Example], ...] = (
         "reservation-path",
         Example(
             reserved(values=["h100"]),
-            "'h100' is no reservation's full path: projects/PROJECT/zones/ZONE/reservations/NAME; the reservation must "
-            "be shared: gcloud … --reservation-sharing-policy=ALLOW_ALL",
+            "'h100' is not a reservation's full path: projects/PROJECT/zones/ZONE/reservations/NAME; the reservation "
+            "must be shared: gcloud … --reservation-sharing-policy=ALLOW_ALL",
             (reserved(), reserved(values=[f"{RESERVATION}/reservationBlocks/b1/reservationSubBlocks/s2"])),
         ),
     ),

@@ -94,5 +94,8 @@ EXAMPLES: tuple[tuple[str, Example], ...] = (
         "tpu-and-pool",
         Example(custom(worker(V5E), **POOL), "persistent resources have no TPUs", (custom(worker(), **POOL),)),
     ),
-    ("tpu-topology", Example(custom(worker({**N1, "tpuTopology": "2x2"})), "which is no TPU", (custom(worker(V5E)),))),
+    (
+        "tpu-topology",
+        Example(custom(worker({**N1, "tpuTopology": "2x2"})), "which is not a TPU", (custom(worker(V5E)),)),
+    ),
 )

@@ -128,7 +128,7 @@ def test_a_job_without_its_model_fails_as_the_sdk_tells_it(quick_sdk: LocalCloud
 
 @pytest.mark.journey
 def test_flex_start_is_taken_with_its_longest_wait(own_cloud: LocalCloud) -> None:
-    """But for the zero, "for ever", which this class of the SDK drops (vertex-rules 2)."""
+    """But for the zero, "forever", which this class of the SDK drops (vertex-rules 2)."""
     quota = [
         "quota.custom_model_training_preemptible_nvidia_l4_gpus=1",
         "quota.custom_model_training_preemptible_cpus=96",
