@@ -188,7 +188,7 @@ def take_down() -> None:
     try:
         file = configured(CHECKOUT)
     except SlipwayError:
-        file = None  # A mistake in the stack file stands in nobody's way here.
+        file = None  # A mistake in the stack file must not prevent a destruction.
     state = known()
     clearing = OrphanCleanup(
         os.environ,

@@ -31,8 +31,8 @@ _ACCOUNT = "gcp:serviceaccount/account:Account"
 _KEPT = {_OBJECT: "bucket", _BUCKET: "name", _ACCOUNT: "email"}
 
 UseOf = Callable[[str | None], Use | Unknown]
-"""Who needs a cluster (its full name), an account (`serviceAccount:ADDRESS`), a bucket (`gs://NAME`), both of these
-with a space between, or with None anything of the stack."""
+"""Who needs a cluster (its full name), an account (`serviceAccount:ADDRESS`), a bucket (`gs://NAME`), an account
+and a bucket with a space between, or with None anything of the stack."""
 
 Left = Callable[[str], float]
 """How many seconds a cluster, an account or a bucket, by its bare name, must not have been offered yet before it may be

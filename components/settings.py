@@ -32,7 +32,7 @@ def configured(checkout: Path) -> Stack:
 
 
 def place() -> tuple[str, str]:
-    """Project and region alone, unchecked, for when nothing may stand in the way."""
+    """Project and region alone, unchecked, for a destruction, which no mistake may prevent."""
     gcp = pulumi.Config("gcp")
     return gcp.get("project") or "", gcp.get("region") or ""
 

@@ -10,7 +10,7 @@ Body = dict[str, Any]
 T = TypeVar("T")
 Pages = Callable[[str, int], tuple[Sequence[T], str]]
 """From a page's beginning ("" is the first one's) and size to what is on it, and the beginning of the next one ("" when
-this is the last). Raises ValueError for a beginning that is none."""
+this is the last). Raises ValueError for an invalid beginning."""
 
 
 def listed(

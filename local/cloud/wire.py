@@ -154,7 +154,7 @@ class Call:
         return self.query.get(name, "").lower() == "true"
 
     def integer(self, name: str, default: int = 0) -> int:
-        """A query parameter as an integer. Raises 400 INVALID_ARGUMENT when it is none."""
+        """A query parameter as an integer. Raises 400 INVALID_ARGUMENT when it is not one."""
         text = self.query.get(name, "")
         if not text:
             return default

@@ -32,7 +32,7 @@ class Version:
 
 
 def parse(text: str) -> Version | None:
-    """The version in what `pulumi version` printed (`v3.259.0`), or None when it is none."""
+    """The version in what `pulumi version` printed (`v3.259.0`), or None when that is not a version."""
     match = _FORM.fullmatch(text.strip())
     if match is None:
         return None

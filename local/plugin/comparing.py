@@ -59,7 +59,7 @@ def _value(declared: Field, old: Any, new: Any, path: str) -> Iterator[Change]:
     if is_empty(new) and not is_later(new):
         yield Change(path, "delete", _replaces(declared, old))
     elif is_empty(old):
-        # An empty scalar that the state holds is a value like another; a null, or nothing, is none.
+        # An empty scalar that the state holds is a value like another; a null, or nothing, is not a value.
         absent = old is None or isinstance(old, Mapping | list)
         yield Change(path, "add" if absent else "update", _replaces(declared, new))
     elif is_later(new) or is_later(old):

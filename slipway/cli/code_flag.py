@@ -19,7 +19,7 @@ from slipway.submission.candidates import SubmissionRequest
 def with_code(
     context: Context, asked: SubmissionRequest, folder: Path, *, upload: bool, tell: Callable[[str], None] = screen.note
 ) -> SubmissionRequest:
-    """The asked with its package and labels; `tell` hears what was packed.
+    """The submission with its package and labels; `tell` is told what was packed.
 
     Raises PolicyError where that is not allowed, and ConfigError.
     """

@@ -118,7 +118,7 @@ def events_document(events: Events, job: CustomJob) -> dict[str, Any]:
 
 
 def usage_document(usage: Utilization) -> dict[str, Any]:
-    """Shares from 0 to 1. `periodSeconds`: each point is the mean of so long; 0 where it is what was measured."""
+    """Shares from 0 to 1. `periodSeconds`: each point is the mean of so many seconds; 0: as measured."""
     return {
         "why": usage.why or None,
         "periodSeconds": usage.period,

@@ -1,5 +1,4 @@
-"""Sending one submission from the terminal, going on with one that was interrupted while it waited, and foretelling
-one."""
+"""Sending one submission from the terminal, resuming one that was interrupted while it waited, and dry runs."""
 
 from __future__ import annotations
 

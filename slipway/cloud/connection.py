@@ -1,4 +1,4 @@
-"""The one place that turns an environment into clients. Those that a submission needs not are imported when used."""
+"""The one place that turns an environment into clients. Those a submission does not need are imported when used."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class _Keep(AuthBase):
 def authorised(environ: Mapping[str, str]) -> requests.Session:
     """An HTTP session that authorises each request.
 
-    Raises AuthError without credentials, ConfigError for a quota project that is none.
+    Raises AuthError without credentials, ConfigError for an invalid quota project.
 
     A plain token needs none of google-auth, whose import costs as much as a submission.
     """

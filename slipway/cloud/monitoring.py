@@ -57,7 +57,7 @@ class Monitoring:
         self, metric: str, jobs: tuple[str, ...], begin: datetime, end: datetime, period: int = 0
     ) -> tuple[Series, ...]:
         """One metric of the custom jobs with these numbers. With a `period` (seconds, a minute at least) each point
-        is the mean of so long, else they are what was measured. Raises CloudError."""
+        is the mean of that many seconds, else they are as measured. Raises CloudError."""
         call = Call(f"read the metrics of {self._project}", "monitoring.timeSeries.list", f"project {self._project}")
         numbers = ", ".join(f'"{number}"' for number in jobs)
         params: dict[str, str | int] = {

@@ -140,7 +140,7 @@ def _made(job: CustomJob) -> datetime:
 
 
 def _read(call: Call, read: Callable[[Json], _Named], body: Json) -> _Named:
-    """Raises Garbled for what is none; one without a name is none either."""
+    """Raises Garbled for an invalid operation, such as one without a name."""
     found = shaped(call, read, body)
     if not found.name or not isinstance(found.name, str):
         raise garbled(call, "the answer has no name")

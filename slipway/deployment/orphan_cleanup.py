@@ -55,7 +55,7 @@ class OrphanCleanup:
         warn: Say,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """Raises AuthError without credentials, ConfigError for a variable that is none."""
+        """Raises AuthError without credentials, ConfigError for an invalid variable."""
         self._insists, self._known, self._stack = left(environ), known, stack
         self._grace, self._say, self._warn, self._sleep = GracePeriod.of(environ), say, warn, sleep
         self._connection = connect(environ)

@@ -77,8 +77,8 @@ def guarded_use(
     spared: frozenset[str] = frozenset(),
 ) -> Callable[[str | None], Use | Unknown]:
     """What the guard asks before a deletion: who needs a cluster (its full name), an account
-    (`serviceAccount:ADDRESS`), a bucket (`gs://NAME`), both of these with a space between, or with None anything of the
-    stack.
+    (`serviceAccount:ADDRESS`), a bucket (`gs://NAME`), an account and a bucket with a space between, or
+    with None anything of the stack.
 
     `where`: the projects and regions that the stack lives in. `spared`: ids of clusters that stay whatever happens.
     """

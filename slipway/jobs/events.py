@@ -83,7 +83,7 @@ def read_events(logging: Logging, job: CustomJob) -> Events:
 
 
 def last_word(logging: Logging, job: CustomJob) -> str:
-    """The service's newest line about a job, as it is; empty where there is none or it may not be read."""
+    """The service's newest line about a job, unchanged; empty where there is none or it may not be read."""
     if not job.log_ids:
         return ""
     try:

@@ -114,5 +114,5 @@ def _claim(job: CustomJob) -> str:
 
 
 def _numbers(job: CustomJob) -> tuple[str, str]:
-    """By which its launcher may have signed: its own, or that of the job behind a pipeline."""
+    """The ids that its launcher may have written into the claim: its own, or that of the job behind a pipeline."""
     return job.id, job.backing.rsplit("/", 1)[-1]

@@ -118,7 +118,7 @@ def unavailable(facts: Facts, verdicts: Mapping[str, Mapping[str, OfferVerdict]]
 
 
 def _ruled_out(verdicts: Mapping[str, Mapping[str, OfferVerdict]]) -> Iterator[str]:
-    """What something else than quota speaks against."""
+    """The offers that something other than quota rules out."""
     by_reason: dict[str, _ByTemplate] = {}
     for template, by_label in verdicts.items():
         for name, item in by_label.items():

@@ -25,7 +25,7 @@ RESERVED_ONLY = ("NVIDIA_GB200",)
 
 
 def zone(path: str) -> str | None:
-    """The zone of a reservation's full path; None when it is none."""
+    """The zone in a reservation's full path; None when the path is invalid."""
     match = PATH.fullmatch(path)
     return match["zone"] if match else None
 

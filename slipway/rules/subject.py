@@ -152,7 +152,7 @@ def mapping(value: Any) -> Mapping[str, Any]:
 
 
 def whole(value: Any) -> int:
-    """The number of a JSON value; 0 when it is none."""
+    """The number of a JSON value; 0 when it is not a number."""
     try:
         return int(value)
     except (TypeError, ValueError):
@@ -160,7 +160,7 @@ def whole(value: Any) -> int:
 
 
 def seconds(value: Any) -> float | None:
-    """The seconds of a JSON duration, `3600s`; None when it is none."""
+    """The seconds of a JSON duration, `3600s`; None when it is invalid."""
     if not isinstance(value, str) or not value.endswith("s"):
         return None
     try:

@@ -97,7 +97,7 @@ class _Reader:
             self.open.discard(id(node))
 
     def _scalar(self, node: yaml.Node, path: KeyPath) -> Any:
-        """The scalar's value; None with a finding where it is none of the kind that it looks like."""
+        """The scalar's value; None, with a finding, where it is not valid for the type it looks like."""
         try:
             value = self.loader.construct_object(node)
         except (ValueError, LookupError, AttributeError):  # whatever the library's parsers of scalars stumble over

@@ -33,12 +33,12 @@ class DocumentPart:
         return DocumentPart(self.document, (*self.path, key), self.findings)
 
     def items(self) -> Iterator[tuple[str, DocumentPart]]:
-        """Children of a mapping; nothing when it is none."""
+        """Children of a mapping; nothing when the value is not a mapping."""
         if isinstance(self.value, dict):
             yield from ((str(key), self[key]) for key in self.value)
 
     def entries(self) -> Iterator[DocumentPart]:
-        """Items of a list; nothing when it is none."""
+        """Items of a list; nothing when the value is not a list."""
         if isinstance(self.value, list):
             yield from (self[index] for index in range(len(self.value)))
 

@@ -16,7 +16,7 @@ _WAITS = frozenset({Outcome.FULL, Outcome.WAITS})
 
 @dataclass(frozen=True)
 class JudgedCandidate:
-    """An candidate and what is to be expected of it now. `problem`: what is broken there, of an candidate that is."""
+    """A candidate and what is to be expected of it now. `problem`: what is broken there, of a candidate that is."""
 
     candidate: Candidate
     verdict: Verdict
@@ -134,7 +134,7 @@ def _way_out(template: str, seen: list[JudgedCandidate], waiting: list[JudgedCan
 
 
 def broken(candidate: Candidate, problem: ResourceError) -> JudgedCandidate:
-    """An candidate whose cluster can't take jobs."""
+    """A candidate whose cluster can't take jobs."""
     return JudgedCandidate(
         candidate, Verdict(Outcome.NEVER, problem.what, (f"{problem.what} ({problem.why})",)), problem
     )

@@ -135,7 +135,7 @@ class FallbackLoop:
                 return False
 
     def _watched(self, job: CustomJob, seconds: float) -> CustomJob:
-        """The job after so long, or as soon as it starts or ends."""
+        """The job after that many seconds, or as soon as it starts or ends."""
         from slipway.jobs.follower import Follower, Progress
 
         follower = Follower(self._vertex, job, cluster_name=self._candidate.offer.cluster, clock=self._clock)
@@ -151,7 +151,7 @@ class FallbackLoop:
         return follower.job
 
     def _cancel(self, sent: Attempt) -> None:
-        """Cancels the job and its copies. One that has ended meanwhile can't be, and needs not."""
+        """Cancels the job and its copies. One that has ended in the meantime need not be."""
         collection = sent.job.name.rsplit("/", 1)[0]
         for name in (sent.job.name, *(f"{collection}/{copy}" for copy in sent.copies)):
             try:

@@ -175,7 +175,7 @@ class InterruptedSubmissions:
             (self._folder / f"{request_id}{_SUFFIX}").unlink()
 
     def find(self, words: Sequence[str]) -> tuple[InterruptedSubmission, ...]:
-        """The unfinished ones of the same command, oldest first. A file that can't be read is none."""
+        """The unfinished ones of the same command, oldest first. A file that can't be read is left out."""
         wanted, found = digest(words), []
         for file in self._folder.glob(f"*{_SUFFIX}"):
             with contextlib.suppress(OSError, ValueError, KeyError, TypeError):

@@ -55,7 +55,7 @@ class Policies:
 
     def set(self, resource: str, policy: Mapping[str, Any], conflict: Callable[[], ApiError]) -> dict[str, Any]:
         """Replace the policy. Raises what `conflict` makes when the etag sent is not the current one, 400
-        INVALID_ARGUMENT for a role, member or binding that is none, and 501 for conditions, which would
+        INVALID_ARGUMENT for an invalid role, member or binding, and 501 for conditions, which would
         otherwise be ignored."""
         if policy.get("auditConfigs"):
             raise unimplemented("Audit configurations in an IAM policy are not implemented by the local cloud.")

@@ -191,7 +191,7 @@ class Documents(Collection):
         return documents.merged(found, sent, fields)
 
     def listed_below(self, call: Call, parent: str, functions: Mapping[str, Function] | None = None) -> Reply:
-        """A page of the collection. Raises 400 for a filter, an order or a page token that is none."""
+        """A page of the collection. Raises 400 for an invalid filter, order or page token."""
         test = document_filters.parsed(call.query.get("filter", ""), functions)
         since = self.hidden_since(call) or "9"
         found: Iterable[Body] = (body for body in self.below(parent) if test(body) and body["createTime"] < since)

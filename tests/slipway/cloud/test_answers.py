@@ -190,7 +190,7 @@ def certificate(folder: Path) -> Path:
 
 @pytest.fixture
 def broken_tls(tmp_path: Path) -> Iterator[Callable[[], str]]:
-    """A server whose TLS works until it has read the request, and then sends what is none."""
+    """A server whose TLS works until it has read the request, and then sends something else."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate(tmp_path))
     listener = socket.create_server(("127.0.0.1", 0))

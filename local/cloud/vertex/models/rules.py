@@ -25,7 +25,7 @@ def mistakes(model: Mapping[str, Any], root: str = "model") -> list[Mistake]:
 
 
 def alias_mistakes(path: str, aliases: Sequence[str]) -> list[Mistake]:
-    """Aliases that are none. One with a `-` before it is to be taken away, which `default` can't be."""
+    """Invalid aliases. One with a `-` before it is to be taken away, which `default` can't be."""
     found = []
     for alias in aliases:
         if alias == "-default":

@@ -25,8 +25,8 @@ class Report:
 
 
 def reports(text: str) -> list[Report]:
-    """The reports of a metrics file: a JSON object a line. A line that is not whole yet is none, nor is one without a
-    finite number."""
+    """The reports of a metrics file: a JSON object a line. A line that is not whole yet does not count, nor does
+    one without a finite number."""
     return [report for line in text.splitlines() for report in _reports(line)]
 
 
