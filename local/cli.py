@@ -81,17 +81,17 @@ def status(output: str) -> None:
 def env(role: str) -> None:
     """Print what a shell needs: eval "$(python -m local env)", then type `pulumi preview` or `slipway submit`."""
     from journey.leftovers import repair_backend
-    from local import environment, plugin
+    from local import environment
     from local.engine import EngineError, ensure
     from local.engine.progress import Printer
-    from local.plugin.installation import InstallError
+    from local.plugin import installation
 
     record = _running()
     folder = state_folder()
     printer = Printer(sys.stderr)
-    with _in_words(EngineError, InstallError), contextlib.closing(printer):
+    with _in_words(EngineError, installation.InstallError), contextlib.closing(printer):
         engine = ensure(printer)
-        plugin.install(folder / "pulumi-home", Path(sys.executable))
+        installation.install(folder / "pulumi-home", Path(sys.executable))
         (folder / "pulumi-state").mkdir(exist_ok=True)
         if repair_backend(folder / "pulumi-state"):
             click.echo("repaired the engine's state, where a write was cut off", err=True)

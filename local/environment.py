@@ -6,23 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from journey.backend import file_backend
-from local import endpoints
-from local.cloud.identities import PROJECT_ID
+from local.cloud.endpoints import cloud_variables, every
 from local.cloud.server.cloud_file import Record
 
 PASSPHRASE = "slipway-local"
 _NO_PROXY = ("NO_PROXY", "no_proxy")
 _THIS_MACHINE = ("127.0.0.1", "localhost", "::1", "127.0.0.0/8")
-
-
-def cloud_variables(url: str, token: str) -> dict[str, str]:
-    """What clients and the provider need to reach the cloud with a token."""
-    return {
-        **endpoints.served(url),
-        "GOOGLE_OAUTH_ACCESS_TOKEN": token,
-        "GOOGLE_CLOUD_PROJECT": PROJECT_ID,
-        "STORAGE_EMULATOR_HOST": f"{url}/t/{token}",
-    }
 
 
 def engine_variables(folder: Path, engine: Path, path: str) -> dict[str, str]:
@@ -54,7 +43,7 @@ def past_proxies(environ: Mapping[str, str]) -> dict[str, str]:
 def of_role(record: Record, role: str) -> Mapping[str, str]:
     """The cloud's variables for `owner`, `deployer`, `previewer` or `submitter`, and the provider's every endpoint."""
     return {
-        **endpoints.every(record.url),
+        **every(record.url),
         **cloud_variables(record.url, record.tokens[role]),
         **past_proxies(os.environ),
     }

@@ -2,7 +2,8 @@
 
 import os
 import threading
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -45,7 +46,8 @@ class Service(Protocol):
 class World:
     """All that services share. `url` is the cloud's base without a trailing slash; `state_folder` is absolute;
     `trouble` says what went wrong last (a full disk), "" when the last write went well. `changed` is set when
-    background work should look again at once."""
+    background work should look again at once. `quota_in_use` gives what is drawn in a region, by metric; whichever
+    service draws it puts its own in place."""
 
     def __init__(self, state_folder: Path, url: str, clock: Clock, chosen: Settings) -> None:
         self.state_folder = state_folder
@@ -60,6 +62,7 @@ class World:
         self.settings = chosen
         self.trouble = ""
         self.changed = threading.Event()
+        self.quota_in_use: Callable[[str], Counter[str]] = lambda _region: Counter()
 
     def now(self) -> str:
         """The time as the APIs write it."""

@@ -14,13 +14,14 @@ from journey.leftovers import MARK, drop_dead_locks, end, marked, repair_backend
 from journey.play import Play
 from journey.report import gain, pool_cost, seconds, started_after, table
 from journey.turn import turn
-from local import environment, plugin
+from local import environment
 from local.cloud import images
 from local.cloud.identities import PROJECT_ID
 from local.cloud.server import daemon
 from local.cloud.server.cloud_file import Record, state_folder
 from local.engine import EngineError, ensure
 from local.engine.progress import Printer
+from local.plugin import installation
 from slipway.cloud.connection import connect
 from slipway.errors import SlipwayError
 from slipway.labels import REQUEST_LABEL
@@ -153,7 +154,7 @@ def _worded(text: str) -> SlipwayError:
 
 
 def _journey(folder: Path, engine: Path, record: Record) -> Play:
-    plugin.install(folder / "pulumi-home", Path(sys.executable))
+    installation.install(folder / "pulumi-home", Path(sys.executable))
     (folder / "pulumi-state").mkdir(exist_ok=True)
     stack = parse(load(_ROOT / STACK_FILE))
     common = {

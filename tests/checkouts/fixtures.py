@@ -28,10 +28,10 @@ def engine() -> Path:
 @pytest.fixture(scope="session")
 def engine_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A Pulumi home with the local plugin, for all checkouts of the run."""
-    from local import plugin
+    from local.plugin import installation
 
     home = tmp_path_factory.mktemp("engine") / "pulumi-home"
-    plugin.install(home, Path(sys.executable))
+    installation.install(home, Path(sys.executable))
     return home
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from local.endpoints import every
+from local.cloud.endpoints import every
 from local.environment import past_proxies
 
 from .conftest import ROOT, LocalCloud

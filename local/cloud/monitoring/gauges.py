@@ -10,7 +10,6 @@ from local.cloud.monitoring.records import Sample
 from local.cloud.quotas import limits
 from local.cloud.quotas.metrics import SERVICE, table
 from local.cloud.supply import machines
-from local.cloud.vertex.scheduling import quota_usage
 from local.cloud.world import World
 
 _TRAINING = "ml.googleapis.com/training/"
@@ -84,7 +83,7 @@ def of_quotas(world: World) -> Iterator[Series]:
     now = world.now()
     preferences = limits.granted(world)
     for region in machines.table().all_regions:
-        used = quota_usage.in_use(world, region)
+        used = world.quota_in_use(region)
         for quota in table().quotas:
             metric = {"quota_metric": f"{SERVICE}/{quota.metric}"}
             resource = {"project_id": identities.PROJECT_ID, "service": SERVICE, "location": region}

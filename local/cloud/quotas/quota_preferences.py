@@ -14,7 +14,6 @@ from local.cloud.documents import Body
 from local.cloud.quotas import limits, records
 from local.cloud.quotas.metrics import SERVICE, UNLIMITED, Quota, table
 from local.cloud.quotas.records import MESSAGES, Preference
-from local.cloud.vertex.scheduling import quota_usage
 from local.cloud.wire import (
     Call,
     Reply,
@@ -162,7 +161,7 @@ class QuotaPreferences:
         ignored = {text for value in call.values("ignoreSafetyChecks") for text in value.split(",")}
         # Clients that send enums as numbers name the checks by theirs.
         ignored |= {{"1": _BELOW_USAGE, "2": _TOO_HIGH}.get(text, "") for text in ignored}
-        used = quota_usage.in_use(self._world, region)[quota.metric] if region else 0
+        used = self._world.quota_in_use(region)[quota.metric] if region else 0
         if preferred != UNLIMITED and preferred < used and _BELOW_USAGE not in ignored:
             raise failed_precondition(f"{_BELOW_USAGE}: {preferred} is below the {used} in use.")
         large = present > 0 and 0 <= preferred < present * (1 - _SAFE_DECREASE)

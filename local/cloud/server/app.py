@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from local.cloud import discovery
 from local.cloud.access.permissions import TOKEN_HEAD
+from local.cloud.endpoints import UNSERVED
 from local.cloud.router import Router
 from local.cloud.server import control
 from local.cloud.server.connections import Connections
@@ -36,7 +37,6 @@ from local.cloud.wire import (
     unimplemented,
 )
 from local.cloud.world import Service, World
-from local.endpoints import UNSERVED
 
 _log = logging.getLogger("local.cloud")
 _CHUNK = 1 << 20

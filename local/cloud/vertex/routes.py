@@ -20,6 +20,7 @@ from local.cloud.vertex.operations import Operations
 from local.cloud.vertex.pipelines import unserved
 from local.cloud.vertex.pipelines import work as pipelines
 from local.cloud.vertex.pipelines.training_pipelines import TrainingPipelines
+from local.cloud.vertex.scheduling import quota_usage
 from local.cloud.vertex.scheduling.scheduler import Scheduler
 from local.cloud.vertex.tensorboard import points
 from local.cloud.vertex.tensorboard.experiments import Experiments
@@ -55,6 +56,7 @@ _COLLECTIONS = (
 def routes(world: World) -> list[Route]:
     jobs.open_table(world.store)
     points.open_table(world.store)
+    world.quota_in_use = lambda region: quota_usage.in_use(world, region)
     methods = [route for collection in _COLLECTIONS for route in collection(world).routes()]
     operations = Operations(world, lambda: apply_due(world))
     return [*methods, *operations.routes(), *unserved.routes(world)]

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from local import plugin
 from local.plugin.installation import InstallError, install
 
 _PYTHON = Path(sys.executable)
@@ -18,7 +17,7 @@ def _binary(folder: Path) -> Path:
 
 def test_the_local_plugin_lies_where_the_engine_looks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SLIPWAY_GCP_PLUGIN", raising=False)
-    folder = plugin.install(tmp_path / "home", _PYTHON)
+    folder = install(tmp_path / "home", _PYTHON)
     assert folder == tmp_path / "home" / "plugins" / "resource-gcp-v10.2.0"
     assert os.access(_binary(folder), os.X_OK)
     assert [one.name for one in folder.parent.iterdir()] == [folder.name]

@@ -12,7 +12,7 @@ import grpc
 import psutil
 import pytest
 
-from local import plugin
+from local.plugin import installation
 from local.plugin.protos import messages, services
 from local.plugin.values import encode
 from tests.local.plugin.conftest import Recorder
@@ -22,7 +22,7 @@ _URN = "urn:pulumi:dev::trial::slipway:index:Workspace$gcp:storage/bucket:Bucket
 
 @pytest.fixture
 def started(recorder: Recorder, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
-    binary = plugin.install(tmp_path, Path(sys.executable)) / "pulumi-resource-gcp"
+    binary = installation.install(tmp_path, Path(sys.executable)) / "pulumi-resource-gcp"
     environment = {**os.environ, **recorder.environment()}
     process = subprocess.Popen([binary, "127.0.0.1:1"], stdout=subprocess.PIPE, text=True, env=environment)
     yield process
@@ -55,7 +55,7 @@ def test_it_leaves_when_told_to_even_at_work(
 
 
 def test_it_does_not_outlive_an_engine_that_was_killed(tmp_path: Path) -> None:
-    binary = plugin.install(tmp_path, Path(sys.executable)) / "pulumi-resource-gcp"
+    binary = installation.install(tmp_path, Path(sys.executable)) / "pulumi-resource-gcp"
     # A stand-in for the engine: it starts the plugin, reads its port and is killed.
     engine = f"exec 3< <({binary}); read -r port <&3; echo $!; kill -9 $$"
     shell = subprocess.Popen(["bash", "-c", engine], stdout=subprocess.PIPE, text=True)

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from local.cloud import identities, images
+from local.cloud.endpoints import cloud_variables
 from local.cloud.nodes import environment, mounts
 from local.cloud.nodes.environment import Place
 from local.cloud.nodes.mounts import Mount
 from local.cloud.nodes.spec import Identity, ReplicaSpec
 from local.cloud.vertex.jobs.records import Job, Replica, Run
 from local.cloud.world import World
-from local.environment import cloud_variables
 
 METRICS = "output.metrics"
 

@@ -1,4 +1,4 @@
-"""The endpoint variables of the gcp provider, each with an address on this machine.
+"""The variables that lead clients and the gcp provider to this cloud, each with an address on this machine.
 
 What the provider finds no endpoint for it asks Google itself, with the token at hand. So every variable it knows gets
 a value: those of the APIs that the local cloud serves, and for all others an address that refuses in words.
@@ -7,6 +7,8 @@ a value: those of the APIs that the local cloud serves, and for all others an ad
 import importlib.util
 import re
 from pathlib import Path
+
+from local.cloud.identities import PROJECT_ID
 
 UNSERVED = "/not-served/"
 """The path under which the local cloud refuses what it does not serve; the service's name follows."""
@@ -51,6 +53,16 @@ def variable(service: str) -> str:
 def served(url: str) -> dict[str, str]:
     """The variables of the APIs that the local cloud at `url` serves."""
     return {variable(service): url + path for service, path in SERVED.items()}
+
+
+def cloud_variables(url: str, token: str) -> dict[str, str]:
+    """What clients and the provider need to reach the cloud with a token."""
+    return {
+        **served(url),
+        "GOOGLE_OAUTH_ACCESS_TOKEN": token,
+        "GOOGLE_CLOUD_PROJECT": PROJECT_ID,
+        "STORAGE_EMULATOR_HOST": f"{url}/t/{token}",
+    }
 
 
 def every(url: str) -> dict[str, str]:
