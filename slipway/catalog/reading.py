@@ -83,7 +83,7 @@ class _Place:
     def text(self, key: str, default: str | None = None) -> str:
         value = self.body.get(key, default)
         if not isinstance(value, str):
-            raise self.wrong(key, "a text")
+            raise self.wrong(key, "a string")
         return value
 
     def word(self, key: str, pattern: re.Pattern[str], expected: str) -> str:

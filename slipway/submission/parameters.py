@@ -10,7 +10,7 @@ from slipway.catalog.model import Parameter, Scalar, Template
 from slipway.errors import ConfigError
 
 _TRUE, _FALSE = frozenset({"true", "yes", "on", "1"}), frozenset({"false", "no", "off", "0"})
-_KIND = {"int": "a whole number", "float": "a number", "str": "a text", "bool": "true or false"}
+_KIND = {"int": "a whole number", "float": "a number", "str": "a string", "bool": "true or false"}
 
 
 def assignments(typed: Iterable[str]) -> dict[str, str]:

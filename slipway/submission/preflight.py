@@ -163,7 +163,9 @@ def offline(
 
 
 def _never(candidate: Candidate, *why: str) -> Verdict:
-    place = f"on {candidate.offer.cluster}" if candidate.offer.cluster else f"by {candidate.offer.capacity_type}"
+    place = (
+        f"on {candidate.offer.cluster}" if candidate.offer.cluster else f"on {candidate.offer.capacity_type} machines"
+    )
     return Verdict(Outcome.NEVER, f"can never run {place}", why)
 
 

@@ -56,7 +56,7 @@ def test_everything_wrong_with_parameters_is_said_at_once(deployed: Checkout) ->
         2,
         "nap: 4 parameters wrong",
         "unknown parameter secnds; did you mean seconds?",
-        "say is missing: a text",
+        "say is missing: a string",
         "seconds=long is not a number, 0 to 600",
         "end=somehow is not one of well, badly",
         "slipway templates show nap",

@@ -56,7 +56,7 @@ def test_offers_are_those_of_the_kind() -> None:
 
 
 def test_values_that_leave_no_offer_are_named() -> None:
-    with pytest.raises(ConfigError, match=r"digits has no way to run as a custom job with size=27b"):
+    with pytest.raises(ConfigError, match=r"digits can't run as a custom job with size=27b"):
         standing(template(offer("pool", size=("2b",))), CUSTOM_JOB, {"size": "27b", "trees": 3})
 
 

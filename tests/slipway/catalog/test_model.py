@@ -75,7 +75,7 @@ def test_what_is_no_catalog_is_named_with_its_address(content: str) -> None:
 @pytest.mark.parametrize(
     ("path", "value", "said"),
     [
-        (("project",), None, "project is None, where a text is expected"),
+        (("project",), None, "project is None, where a string is expected"),
         (("clusters", "cpu", "id"), 7, "clusters.cpu.id is 7"),
         (("clusters", "cpu", "pools", "workers", "max"), "4", "clusters.cpu.pools.workers.max is '4'"),
         (("clusters", "cpu", "pools", "workers", "pricePerHour"), "cheap", "pricePerHour is 'cheap'"),

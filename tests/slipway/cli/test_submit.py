@@ -175,7 +175,7 @@ def test_a_required_parameter_is_asked_for(stack: Stack) -> None:
     del stack.catalog["templates"]["hello"]["parameters"][0]["default"]
     stack.publish()
     done = stack.run("submit", "hello")
-    assert done.code == 2 and "code is missing: a text" in done.err
+    assert done.code == 2 and "code is missing: a string" in done.err
 
 
 def test_a_missing_catalog_says_who_chose_it(stack: Stack) -> None:

@@ -259,7 +259,7 @@ def test_any_other_reason_is_one_line_as_well() -> None:  # N3
     why = "the stack declares no reservation 'h100'"
     ruled_out = tuple(OfferDraw(name, "reservation", refusal=why) for name in ("train", "tune"))
     report = judge(live=region(), offers=(POOL, OfferDraw("tune", "pool"), *ruled_out))
-    assert report.warnings == (f"train by reservation and tune by reservation are unavailable: {why}",)
+    assert report.warnings == (f"train with reservation and tune with reservation are unavailable: {why}",)
 
 
 def test_what_a_template_refuses_by_itself_is_no_warning() -> None:

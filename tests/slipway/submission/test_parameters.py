@@ -36,7 +36,7 @@ def test_everything_wrong_is_said_at_once() -> None:
         "unknown parameter zzz; the template has trees, rate, name, size, deep",
         "trees=many is not a whole number, 1 to 5000",
         "rate=-1 is out of bounds: at least 0",
-        "name is missing: a text",
+        "name is missing: a string",
         "size=medium is not one of small, large",
         "deep=perhaps is not true or false",
     ]
@@ -97,7 +97,7 @@ def test_bounds_and_choices_in_words() -> None:
     assert [describe(one) for one in (TREES, RATE, NAME, SIZE, DEEP)] == [
         "a whole number, 1 to 5000",
         "a number, at least 0",
-        "a text",
+        "a string",
         "one of small, large",
         "true or false",
     ]

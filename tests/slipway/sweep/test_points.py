@@ -95,7 +95,7 @@ def test_each_point_knows_its_place(tmp_path: Path) -> None:
         ("g.yaml", "grid: {trees: {from: 9, to: 1}}", "goes from 9 to 1 and never gets there"),
         ("g.yaml", "grid: {trees: {from: 0, to: 1e99}}", "g.yaml: grid: trees has 1"),
         ("g.yaml", "grid: {trees: {from: 0, to: 1e9999}}", "g.yaml: grid: trees has far too many values"),
-        ("g.yaml", "list: [{trees: 1}]\ngrid: {trees: [1]}", "g.yaml: trees stands in the grid and in the list"),
+        ("g.yaml", "list: [{trees: 1}]\ngrid: {trees: [1]}", "g.yaml: trees is in both the grid and the list"),
         ("g.yaml", "list:\n- {a: 1}\n- 5\n", "g.yaml:3: a point names its parameters"),
         ("g.yaml", "- {a: [1]}\n", "g.yaml:1: a is not one value"),
         ("g.yaml", "- {a: 1, a: 2}\n", "g.yaml:1: a appears twice"),
