@@ -55,7 +55,7 @@ def test_durations(text: str, seconds: float) -> None:
 
 @pytest.mark.parametrize("text", ["", "0", "-5", "soon", "10 weeks", "1h30m", "nan", "9" * 400])
 def test_what_is_no_duration(text: str) -> None:
-    with pytest.raises(ConfigError, match="no duration"):
+    with pytest.raises(ConfigError, match="invalid duration"):
         formatting.seconds(text)
 
 

@@ -32,10 +32,10 @@ def test_one_of_before_clusters_retired_lists_none_that_do() -> None:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"", "it is not JSON"),
-        (json.dumps(OFFERED).encode()[:-9], "it is not JSON"),
-        (b"\xff\xfe\x00", "it is not JSON"),
-        (b"[" * 50_000, "it is not JSON"),
+        (b"", "not valid JSON"),
+        (json.dumps(OFFERED).encode()[:-9], "not valid JSON"),
+        (b"\xff\xfe\x00", "not valid JSON"),
+        (b"[" * 50_000, "not valid JSON"),
         (b"[]", "not a JSON object"),
         (b"{}", "clusters is not an object of clusters with their ids"),
         (b'{"clusters": ["cpu"]}', "clusters is not an object of clusters with their ids"),

@@ -103,7 +103,7 @@ def test_too_much_is_refused(checkout: Path, monkeypatch: pytest.MonkeyPatch, bo
 def test_what_is_too_large_is_not_even_read(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     os.truncate(checkout / "digits" / "task.py", working_tree.MOST_BYTES + 1)
     monkeypatch.setattr(Path, "read_bytes", lambda path: pytest.fail(f"{path} is read") if "task" in str(path) else b"")
-    with pytest.raises(ConfigError, match="too much to pack"):
+    with pytest.raises(ConfigError, match="too large to pack"):
         read(checkout)
 
 

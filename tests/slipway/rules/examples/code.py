@@ -45,7 +45,7 @@ EXAMPLES: tuple[tuple[str, Example], ...] = (
         "package-uris",
         Example(custom(worker(code=package(packageUris=["/tmp/p"]))), "not in Cloud Storage", (custom(),)),
     ),
-    ("package-module", Example(custom(worker(code=package(pythonModule="a b"))), "no module's name", (custom(),))),
+    ("package-module", Example(custom(worker(code=package(pythonModule="a b"))), "not a module's name", (custom(),))),
     (
         "env-number",
         Example(
