@@ -11,7 +11,7 @@ __all__ = ["Job", "submit"]
 
 
 def __getattr__(name: str) -> Any:
-    """What stands behind the names is imported when it is asked for, so that importing slipway costs nothing."""
+    """What the names refer to is imported when it is asked for, so that importing slipway costs nothing."""
     import importlib
 
     if name in __all__:

@@ -1,4 +1,4 @@
-"""The kinds of jobs: what Vertex AI calls each, and where in its JSON the machines stand. All made of one job spec."""
+"""The kinds of jobs: what Vertex AI calls each, and where its JSON has the machines. All made of one job spec."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def _stand_in(name: str, folder: str) -> ModuleType:
 
 
 def _folder(package: str) -> str:
-    parent = import_module("google.cloud")  # a namespace package: the parts may lie in several places
+    parent = import_module("google.cloud")  # a namespace package: its parts may be in several places
     spec = PathFinder.find_spec(package, list(parent.__path__))
     if spec is None or not spec.submodule_search_locations:
         raise ImportError(f"no package {package}")

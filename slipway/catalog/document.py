@@ -10,8 +10,8 @@ A template's entry (`slipway.catalog.template_entry`):
 - `parameters`: without `default` one is required. `waits`: by capacity type, the seconds before the next one is taken.
 - `study`, null without one: `maxTrials`, `parallelTrials` (numbers, or `${name}`), `algorithm`, `metrics`,
   `parameters`.
-- `offers`, in order of preference: `capacityType`, `kind`, and `when`: by parameter, the values with which it stands;
-  for any values, the entries of a kind that stand are those of one variant. `cluster` and `pools` for the capacity type
+- `offers`, in order of preference: `capacityType`, `kind`, and `when`: by parameter, the values with which it applies;
+  for any values, the entries of a kind that apply are those of one variant. `cluster` and `pools` for the capacity type
   pool; `available` and `why`, with `lacksQuota` where that was lack of quota when the stack was deployed; `wait`;
   `note`, where an older page says something else; `pricePerHour` of all machines at the usual replicas, null where
   nothing of it is known, and `priceComplete`, false where a part has no known price; `request`, the body to post for

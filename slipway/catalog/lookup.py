@@ -1,4 +1,4 @@
-"""What a submission may choose from: the template, its kinds, and the offers that stand for its parameters."""
+"""What a submission may choose from: the template, its kinds, and the offers that apply to its parameters."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def standing(template: Template, kind: Kind, values: Mapping[str, Scalar]) -> tu
 
 
 def named(template: Template, offers: tuple[Offer, ...], wanted: str, fix: str = "") -> tuple[Offer, ...]:
-    """Those of one capacity type: `pool` stands once for each cluster that fits. Raises ConfigError."""
+    """Those of one capacity type: `pool` is there once for each cluster that fits. Raises ConfigError."""
     found = tuple(offer for offer in offers if offer.capacity_type == wanted)
     if not found:
         names = list(dict.fromkeys(offer.capacity_type for offer in offers))

@@ -62,7 +62,7 @@ class Offer:
     `cluster` and `pools` (of each worker pool, in order) are set for the capacity type `pool`.
 
     `request` is the service's own JSON of a job of `kind`, with `${…}` placeholders; `why` says why it is not
-    available, and for one that `lacks_quota` that was so at the last deployment. It stands where each parameter of
+    available, and for one that `lacks_quota` that was so at the last deployment. It applies where each parameter of
     `when` has one of its values. `wait`: the seconds after which a submission falls back to the next offer, None
     for never. `roles` of the worker pools in order. `note`: where an older page says something else about the type.
     """

@@ -87,7 +87,7 @@ class _Place:
         return value
 
     def word(self, key: str, pattern: re.Pattern[str], expected: str) -> str:
-        """A text of a form. These become parts of host names, paths and files, so that nothing else may stand there."""
+        """A string of a form. These become parts of host names, paths and files, so nothing else is allowed there."""
         if not pattern.fullmatch(self.text(key)):
             raise self.wrong(key, expected)
         return self.text(key)

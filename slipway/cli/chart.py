@@ -1,4 +1,4 @@
-"""Series as rows of small columns. The scale is always 0 to 100 %; where nothing was measured nothing stands."""
+"""Series as rows of small columns. The scale is always 0 to 100 %; where nothing was measured there is a gap."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ EXIT_FINDINGS = 2
 
 @dataclass(frozen=True)
 class Checked:
-    """A stack file with what it declares, or what is wrong with it. `warnings` are of what may stand."""
+    """A stack file with what it declares, or what is wrong with it. `warnings` are about what is allowed."""
 
     name: str
     file: str

@@ -93,7 +93,7 @@ def main(args: Sequence[str] | None = None) -> int:
     """Runs one command and gives the exit code. Errors are three lines on stderr, never a traceback."""
     arguments = list(sys.argv[1:] if args is None else args)
     debug = "--debug" in arguments or bool(os.environ.get("SLIPWAY_DEBUG"))
-    # Wherever it stands, as people add it to the end of the line they have just typed.
+    # Anywhere in the line, as people add it to the end of the line they have just typed.
     arguments = [one for one in arguments if one != "--debug"] or ["--help"]
     try:
         result: Any = slipway.main(arguments, prog_name="slipway", standalone_mode=False)

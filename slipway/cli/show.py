@@ -242,7 +242,7 @@ def _show_events(picture: JobDetails) -> None:
 
 
 def _show_trials(job: CustomJob) -> None:
-    """A line a trial: its state, what it tried, what came of it. Conditional parameters stand where they are set."""
+    """A line a trial: its state, what it tried, the result. Conditional parameters are shown where they are set."""
     names = list(dict.fromkeys(name for trial in job.tried for name in trial.values))
     chosen = best(job.tried, job.goals)
     rows = [

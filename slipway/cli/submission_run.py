@@ -45,7 +45,7 @@ def _send_and_wait(
     *,
     json: bool,
 ) -> tuple[SubmissionResult, str]:
-    """A submission that may wait for long: written down, so that the same command goes on with it after a kill."""
+    """A submission that may wait for long: recorded, so that the same command goes on with it after a kill."""
     from slipway.submission.journal import InterruptedSubmissions
 
     ledger = InterruptedSubmissions(journal.folder)

@@ -14,7 +14,7 @@ from slipway.revision import SHORT, Revision
 
 UNKNOWN = "unknown"
 _COMMIT = re.compile(r"[0-9a-f]{7,64}")
-# What a deployment publishes is what lies in these, whether git ignores it or not.
+# What a deployment publishes is what is in these, whether git ignores it or not.
 _PUBLISHED = ("templates/*.py", "jobs/*/*")
 _ELSEWHERE = frozenset({"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"})
 

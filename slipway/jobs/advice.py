@@ -36,7 +36,7 @@ class Cause(Enum):
 
 @dataclass(frozen=True)
 class Suggestion:
-    """`command` can be typed as it stands, but for what is written `…` or `BUCKET`."""
+    """`command` can be typed as it is, except for what is written `…` or `BUCKET`."""
 
     what: str
     command: str
@@ -84,7 +84,7 @@ def _steps(
 
 
 def _others(again: RecoveredSubmission) -> list[Offer]:
-    """An offer of each other capacity type that stands for the same parameters and is available."""
+    """An offer of each other capacity type that applies to the same parameters and is available."""
     try:
         offers = standing(again.template, again.kind, again.values)
     except ConfigError:

@@ -40,7 +40,7 @@ def find_job(vertex: Vertex, text: str) -> FoundJob:
 
 
 def _own(vertex: Vertex, name: str) -> str:
-    """A full resource name, which must be of this region. The project may stand as its number."""
+    """A full resource name, which must be of this region. The project may be given by its number."""
     parts = name.strip("/").split("/")
     collections = [kind.collection for kind in KINDS.values()]
     if len(parts) != 6 or parts[0:4:2] != ["projects", "locations"] or parts[4] not in collections:

@@ -1,6 +1,6 @@
 """Look a price up. What the book does not hold is left out of the sum, and the sum says so; nothing is guessed.
 
-Compute Engine's list prices lie beside this file, one table of machines by regions each. Vertex AI's management fee is
+Compute Engine's list prices are beside this file, one table of machines by regions each. Vertex AI's management fee is
 15 % of Compute Engine's on-demand price without local SSD, whatever the machine itself costs: so a pool and a job on
 demand cost 1.15 times that price, a Spot job the Spot price and the fee. flex-start.csv has the fee in its prices.
 """

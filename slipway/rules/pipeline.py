@@ -23,7 +23,7 @@ def _task(subject: Subject) -> Iterator[str]:
 def _artifacts(subject: Subject) -> Iterator[str]:
     model = subject.body.get("modelToUpload")
     if model is not None and not mapping(model).get("artifactUri") and not subject.spec.get("baseOutputDirectory"):
-        yield "modelToUpload: without baseOutputDirectory or artifactUri nobody knows where the model lies"
+        yield "modelToUpload: without baseOutputDirectory or artifactUri nobody knows where the model is"
 
 
 def _serving(subject: Subject) -> Iterator[str]:
@@ -57,7 +57,7 @@ def _parent(subject: Subject) -> Iterator[str]:
 
 RULES = (
     Rule("pipeline-task", "A training pipeline has the custom task.", "5.2", _task),
-    Rule("model-artifacts", "A model to upload lies in the output directory or at an artifactUri.", "5.2", _artifacts),
+    Rule("model-artifacts", "A model to upload is in the output directory or at an artifactUri.", "5.2", _artifacts),
     Rule("model-serving", "A model to upload has a name and an image that serves it.", "5.2", _serving),
     Rule("model-id", "A model id is lowercase letters, digits, _ and -.", "5.2", _model_id),
     Rule("parent-model", "A parent model is named in full and in the pipeline's region.", "5.2", _parent),

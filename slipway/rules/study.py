@@ -43,7 +43,7 @@ def _metrics(subject: Subject) -> Iterator[str]:
 
 
 def parameters(subject: Subject) -> Iterator[Mapping[str, Any]]:
-    """Every parameter of the study, conditional ones after the one they stand under."""
+    """Every parameter of the study, conditional ones after their parent."""
     if subject.kind == TUNING_JOB.name:
         for parameter in subject.study.get("parameters") or ():
             yield from _with_conditions(mapping(parameter))
@@ -129,7 +129,7 @@ def _conditions(subject: Subject) -> Iterator[str]:
             parents = [key for key in _PARENTS if key in condition]
             if len(parents) != 1 or _PARENTS[parents[0]] != VALUE_SPECS.get(kind):
                 wanted = VALUE_SPECS.get(kind)
-                yield f"parameter {inner} stands under {_name(parameter)}: its condition names {wanted} values"
+                yield f"parameter {inner} is conditional on {_name(parameter)}: its condition names {wanted} values"
                 continue
             values = list(mapping(condition[parents[0]]).get("values") or ())
             if not values:

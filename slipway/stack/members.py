@@ -31,7 +31,7 @@ FORMS: Mapping[str, str] = {
     "principal:": rf"//{_POOL}/subject/\S+",
     "principalSet:": rf"//{_POOL}/{_SET}",
 }
-"""What stands behind each prefix that a submitter may have."""
+"""The form of what follows each prefix that a submitter may have."""
 PATTERN = f"^({'|'.join(f'{prefix}{form}' for prefix, form in FORMS.items())})$"
 
 _RIGHT: Mapping[str, str] = {
@@ -48,7 +48,7 @@ _EVERYBODY = ("allusers", "allauthenticatedusers")
 
 
 def invalid_member(member: str) -> tuple[str, str] | None:
-    """What is wrong with a submitter, and what would be right; None for an IAM member that may stand there."""
+    """What is wrong with a submitter, and what would be right; None for an IAM member that is allowed."""
     if member.lower() in _EVERYBODY:
         return f"{member} would let strangers run jobs", f"a group: {EXAMPLE}"
     if member.lower().startswith("deleted:"):

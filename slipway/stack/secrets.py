@@ -1,4 +1,4 @@
-"""Nothing secret stands in a stack file: it is reviewed, published and kept forever."""
+"""Nothing secret may be in a stack file: it is reviewed, published and kept forever."""
 
 from __future__ import annotations
 

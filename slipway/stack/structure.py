@@ -25,7 +25,7 @@ _KINDS = {
     "model_type": "a mapping of keys and values",
 }
 
-# Keys that people will look for and that have no meaning (yet), by where they may stand.
+# Keys that people will look for and that have no meaning (yet), by where they may be.
 _NOT_THERE_YET: Mapping[str, tuple[str, str]] = {
     "id": (
         "adopting an existing persistent resource by its id is not there yet",
@@ -113,7 +113,7 @@ def _unknown_key(path: KeyPath, key: str) -> tuple[str, str]:
     known = tuple(alias for model in _models(path[:-1]) for alias in _aliases(model))
     near = nearest(key, known)
     if len(path) == 1 and ":" in key:
-        return "unknown key beside `config`", "indent it: configuration stands under `config:`"
+        return "unknown key beside `config`", "indent it: configuration belongs under `config:`"
     return "unknown key", f"did you mean `{near}`?" if near else "one of " + ", ".join(known)
 
 
@@ -132,7 +132,7 @@ def _field(path: KeyPath) -> FieldInfo | None:
 
 
 def _models(path: KeyPath) -> tuple[type[BaseModel], ...]:
-    """The entry types that may stand at a path."""
+    """The entry types that a path may have."""
     here: list[Any] = [StackFile]
     for part in path:
         after: list[Any] = []

@@ -90,7 +90,7 @@ def _row(one: JudgedCandidate, label: str = "") -> str:
 
 
 def _rows(seen: list[JudgedCandidate]) -> list[str]:
-    """One for each reason; it stands alone where it is that of all."""
+    """One for each reason, and no labels where all have the same one."""
     alike: dict[tuple[str, ...], list[JudgedCandidate]] = {}
     for one in seen:
         alike.setdefault(one.reasons, []).append(one)

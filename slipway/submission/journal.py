@@ -41,7 +41,7 @@ class JournalEntry:
 
 
 def state_folder(folder: Path, environ: Mapping[str, str]) -> Path:
-    """Where submissions are written down: in the checkout that `folder` lies in, else with the user's state."""
+    """Where submissions are recorded: in the checkout that `folder` is in, else with the user's state."""
     root = checkout(folder)
     if root:
         return root / ".slipway"
@@ -66,7 +66,7 @@ class SubmissionJournal:
 
     @classmethod
     def find(cls, folder: Path, environ: Mapping[str, str], project: str, stack: str) -> SubmissionJournal:
-        """In the checkout that `folder` lies in, else among the user's state files."""
+        """In the checkout that `folder` is in, else among the user's state files."""
         return cls(state_folder(folder, environ) / "requests" / project / stack)
 
     def read(self, request_id: str) -> JournalEntry | None:
@@ -87,7 +87,7 @@ class SubmissionJournal:
             ) from problem
 
     def write(self, entry: JournalEntry, *, durable: bool = True) -> None:
-        """Raises SlipwayError when the disk does not take it: nothing may be sent that was not written down."""
+        """Raises SlipwayError when the disk does not take it: nothing may be sent unless it is recorded."""
         file = self._file(entry.request_id)
         try:
             write_atomically(file, json.dumps(asdict(entry)), mode=0o600, durable=durable)

@@ -77,7 +77,7 @@ def _bounds(parameter: Parameter) -> str:
 
 
 def render(value: Scalar) -> str:
-    """A value as it stands in an argument: `true`, `500`, `0.001`."""
+    """A value as it is written in an argument: `true`, `500`, `0.001`."""
     return ("true" if value else "false") if isinstance(value, bool) else str(value)
 
 

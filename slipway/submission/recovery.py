@@ -100,7 +100,7 @@ def _machines(kind: Kind, body: Mapping[str, Any]) -> list[tuple[str, str, str]]
 
 
 def _built_in(kind: Kind, body: Mapping[str, Any]) -> dict[str, str]:
-    """What stands for the submission's own placeholders, as far as the job tells."""
+    """The values of the submission's own placeholders, as far as the job tells."""
     output = kind.spec_of(body).get("baseOutputDirectory", {}).get("outputUriPrefix", "")
     return {
         "slipway.job": body.get("displayName", ""),
@@ -110,7 +110,7 @@ def _built_in(kind: Kind, body: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _found(asked: Any, sent: Any, built_in: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Each parameter with its text, wherever it stands alone in one; two in one text could be told apart wrongly."""
+    """Each parameter with its text, wherever it is a text's only placeholder; two could be told apart wrongly."""
     if isinstance(asked, Mapping) and isinstance(sent, Mapping):
         for key, value in asked.items():
             yield from _found(value, sent.get(key), built_in)

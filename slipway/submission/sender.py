@@ -1,6 +1,6 @@
 """Sending exactly one job through an API that has no idempotency key and whose lists may lag.
 
-A request is written down, then sent once. It is sent again only after an answer that proves it was not accepted. When
+A request is recorded, then sent once. It is sent again only after an answer that proves it was not accepted. When
 the answer is lost it is looked up by its label for a while; when that finds nothing, the person is told that it is
 unknown, and how to go on. Doing it again with the same request id first looks, in the journal and at the service;
 should two jobs be made all the same, the claim of their launchers lets only one run.
@@ -25,7 +25,7 @@ from slipway.timing import Clock
 QUOTA_TOO_SMALL = "exceed quota limits"
 """In a 429: the limit is below what one job needs, so that no waiting helps."""
 _NOTED_WITHIN = 2.0
-"""Seconds between the time that is written down, in whole seconds, and the sending."""
+"""Seconds between the time that is recorded, in whole seconds, and the sending."""
 
 
 @dataclass(frozen=True)

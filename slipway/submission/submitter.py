@@ -197,7 +197,7 @@ def _candidate(prepared: PreparedSubmission, job: CustomJob) -> Candidate | None
 
 
 def _place(prepared: PreparedSubmission, submitted: SubmissionResult) -> int:
-    """Where its candidate stands in the order; the last place for one that is not there."""
+    """The place of its candidate in the order; the last one for one that is not there."""
     if submitted.candidate is None:
         return len(prepared.candidates) - 1
     return prepared.candidates.index(submitted.candidate)

@@ -75,7 +75,7 @@ class _Plain:
 
 
 def _lines(root: Any) -> Iterable[int]:
-    """The lines of the entries of the list, which is the root or stands under `list`."""
+    """The lines of the entries of the list, which is the root or the value of `list`."""
     if root is not None and root.id == "mapping":
         root = next((item for key, item in root.value if key.value == "list"), None)
     if root is not None and root.id == "sequence":

@@ -164,7 +164,7 @@ def _code(
 
 
 def _environment(template: JobTemplate, context: CompileContext) -> dict[str, str]:
-    """The template's own, and for each secret where it lies; never what it is."""
+    """The template's own, and for each secret its reference, never its value."""
     secrets = {f"{name}__SECRET": _secret(secret, context.project) for name, secret in template.secrets.items()}
     return {**template.env, **secrets}
 

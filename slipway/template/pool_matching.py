@@ -107,7 +107,7 @@ class WorkerPoolDemand:
 def match_pools(
     asked: tuple[WorkerPoolDemand, ...], network: str | None, cluster: ClusterSpec
 ) -> tuple[tuple[PoolSpec, ...], tuple[PoolMismatch, ...]]:
-    """The resource pools in the order of `asked`, or what stands in the way."""
+    """The resource pools in the order of `asked`, or why there are none."""
     mismatches = tuple(_mismatches(asked, network, cluster))
     if mismatches:
         return (), mismatches

@@ -16,7 +16,7 @@ class Metric:
 
 @dataclass(frozen=True)
 class Condition:
-    """Parameters that are searched only when the one they stand under has one of `values`."""
+    """Parameters that are searched only when their parent has one of `values`."""
 
     values: tuple[int | float | str, ...]
     parameters: tuple[Search, ...]

@@ -87,7 +87,7 @@ def _waits(template: JobTemplate) -> Iterator[str]:
 
 def _variant(template: JobTemplate, variant: Variant) -> Iterator[str]:
     if not variant.values:
-        yield "`when` is empty: what always stands are the template's own worker_pools and capacity_types"
+        yield "`when` is empty: what always applies are the template's own worker_pools and capacity_types"
     for name, values in variant.values.items():
         parameter = template.parameter(name)
         if parameter is None:
@@ -126,7 +126,7 @@ def _pools(template: JobTemplate, pools: tuple[WorkerPool, ...]) -> Iterator[str
 def _places(pools: tuple[WorkerPool, ...]) -> Iterator[str]:
     try:
         if places(pools)[0] != 0:
-            yield f"worker pool {pools[0].role!r}: the first one is the chief, whatever stands in `position`"
+            yield f"worker pool {pools[0].role!r}: the first one is the chief, whatever its `position`"
     except ValueError as error:
         yield f"worker pool {str(error)!r}: no place is left for it; the order is {', '.join(POSITIONS)}"
 
@@ -192,7 +192,7 @@ def _search(search: Search) -> Iterator[str]:
         yield f"{search.name}: unknown scale {search.scale!r}; known: linear, log, reverse-log"
     for condition in search.conditions:
         if search.kind == "double":
-            yield f"{search.name}: no conditions can stand under a double: it has no values to name"
+            yield f"{search.name}: a double can't have conditions: it has no values to name"
         for inner in condition.parameters:
             yield from _search(inner)
 
@@ -238,7 +238,7 @@ def _placeholders(template: JobTemplate, declared: set[str]) -> Iterator[str]:
 
 
 def _texts(template: JobTemplate) -> Iterable[str]:
-    """Every text in which a placeholder may stand."""
+    """Every text that may have a placeholder."""
     pools = (*template.worker_pools, *(pool for variant in template.variants for pool in variant.worker_pools))
     for pool in pools:
         yield from pool.args

@@ -1,4 +1,4 @@
-"""Variants: other machines and capacity types for some values of a template's parameters, and which one stands for
+"""Variants: other machines and capacity types for some values of a template's parameters, and which one applies to
 which values, without an order that readers must keep.
 """
 
@@ -14,7 +14,7 @@ from slipway.template.worker_pool import WorkerPool
 
 @dataclass(frozen=True)
 class Variant:
-    """Stands when each parameter of `when` has its value, or one of its values; of several, the first one does.
+    """Applies when each parameter of `when` has its value, or one of its values; of several, the first one does.
 
     The parameters have choices, or are bool. Empty `worker_pools` or `capacity_types` are the template's own.
     `refusal` says why these values do not go together: then nothing can run, which a submission hears before anything
@@ -42,7 +42,7 @@ class Case:
     """`variant` (None: the template's own machines and capacity types) when each parameter of `when` has one of its
     values.
 
-    An empty `when` always stands. No values of the parameters fit two cases of a template.
+    An empty `when` always applies. No values of the parameters fit two cases of a template.
     """
 
     variant: Variant | None = None
@@ -55,7 +55,7 @@ class Case:
         return (self.variant and self.variant.capacity_types) or template.capacity_types
 
     def __str__(self) -> str:
-        """`accelerator=L4, model=2b or 9b`, empty when it always stands."""
+        """`accelerator=L4, model=2b or 9b`, empty when it always applies."""
         return ", ".join(f"{name}={' or '.join(map(str, values))}" for name, values in self.when.items())
 
 

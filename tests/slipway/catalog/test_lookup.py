@@ -1,4 +1,4 @@
-"""Which template, as which kind, and the offers that stand for its parameters."""
+"""Which template, as which kind, and the offers that apply to its parameters."""
 
 import pytest
 

@@ -69,7 +69,7 @@ def workers(**changes: Any) -> tuple[WorkerPool, ...]:
         (tuned(parameters=(Search("a", "double", 0, 1, scale="square"),)), "unknown scale 'square'"),
         (
             tuned(parameters=(Search("a", "double", 0, 1, conditions=(Condition((1,), ()),)),)),
-            "no conditions can stand under a double",
+            "a double can't have conditions",
         ),
         ({"worker_pools": (CHIEF, WorkerPool("w", "n1-standard-8", position="chief"))}, "'w': no place is left"),
         ({"worker_pools": (CHIEF, WorkerPool("w", "n1-standard-8", position="boss"))}, "unknown position 'boss'"),

@@ -8,7 +8,7 @@ EXAMPLES: tuple[tuple[str, Example], ...] = (
         "model-artifacts",
         Example(
             pipeline(trainingTaskInputs={**spec(worker()), "baseOutputDirectory": None}),
-            "nobody knows where the model lies",
+            "nobody knows where the model is",
             (
                 pipeline(),
                 pipeline(
