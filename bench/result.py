@@ -12,7 +12,7 @@ class Result:
     """`ours` against `theirs`, both in the unit the name tells (seconds, MB, round trips).
 
     `ratio` is ours/theirs and may be `bar` at most. Of a speed-up it is theirs/ours and must be `bar` at least. An
-    absolute bar is a ratio to itself: it stands as `theirs`, with `bar` 1.
+    absolute bar is a ratio to itself: it is given as `theirs`, with `bar` 1.
     """
 
     name: str

@@ -22,7 +22,7 @@ from bench.submit import Submitter
 
 COUNT = 500
 LATENCY_S = 0.5
-# A loop's time is its passes' time: so many passes of it are measured, and stand for all.
+# A loop's time is its passes' time: so many passes of it are measured, for all of them.
 LOOP = 25
 # With a window of a minute: as many as are permitted at once, and the rest a minute later.
 RATE = 400

@@ -14,7 +14,7 @@ STORAGE_AND_CALLS = Decimal("0.05")
 
 @dataclass(frozen=True)
 class Budget:
-    """`most`: USD when every pool stands at its maximum for the whole of `minutes`."""
+    """`most`: USD when every pool is at its maximum for the whole of `minutes`."""
 
     per_hour: Bounds
     minutes: int

@@ -19,7 +19,7 @@ class CommandError(SlipwayError):
     def __init__(self, command: Sequence[str], code: int) -> None:
         super().__init__(
             f"`{' '.join(command)}` ended with exit code {code}",
-            why="its own words stand above",
+            why="its own words are above",
             fix="correct what it names, then run the same command again",
         )
         self.code = code
@@ -27,7 +27,7 @@ class CommandError(SlipwayError):
 
 @dataclass(frozen=True)
 class Actor:
-    """Somebody at a shell: who they are, where they stand, and their exported variables (tokens among them, so the
+    """Somebody at a shell: who they are, in which folder, and their exported variables (tokens among them, so the
     environment is never printed)."""
 
     name: str

@@ -1,4 +1,4 @@
-"""A Pulumi project folder of its own for a journey: its stack file and state lie there, the program stays where it is,
+"""A Pulumi project folder of its own for a journey: its stack file and state are there, the program stays where it is,
 so that no journey touches a tracked file."""
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ Function = Callable[[Values], Test]
 
 
 def parsed(text: str, functions: Mapping[str, Function] | None = None) -> Test:
-    """The test that a filter stands for; that of the empty filter holds for all. Raises 400 INVALID_ARGUMENT.
+    """The test that a filter means; that of the empty filter holds for all. Raises 400 INVALID_ARGUMENT.
 
     Fields are named in snake_case or camelCase, with dots; `functions` are the service's own.
     """

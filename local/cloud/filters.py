@@ -64,7 +64,7 @@ def parsed(text: str, meaning: Meaning[T]) -> T:
 
 
 def path(field: str) -> tuple[str, ...]:
-    """The names in a field's path; a part with dots stands in quotation marks."""
+    """The names in a field's path; a part with dots is in quotation marks."""
     return tuple(_unescaped(quoted) if quoted else word for quoted, word in _PATH_PART.findall(field))
 
 

@@ -71,7 +71,7 @@ def load(path: Path, extra: Mapping[str, Any]) -> Settings:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """The file's values as they stand. Raises SettingsError when it is not TOML."""
+    """The file's values as they are. Raises SettingsError when it is not TOML."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

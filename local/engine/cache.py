@@ -132,7 +132,7 @@ def _sync(path: Path) -> None:
 
 
 def check_usable(folder: Path) -> None:
-    """Raise in words when the cache's folder is a file or lies under one."""
+    """Raise in words when the cache's folder is a file or is under one."""
     for place in (folder, *folder.parents):
         if place.exists():
             if not place.is_dir():

@@ -22,7 +22,7 @@ _CHOICES = ("installed", "release", "build")
 class Engine:
     """A Pulumi engine with its Python language host. `bin` is the folder to put on PATH, `version` such as `3.259.0`.
 
-    An installed one may lie beside a Python of the system, and the language host takes the first Python on PATH: put
+    An installed one may be beside a Python of the system, and the language host takes the first Python on PATH: put
     the virtual environment before `bin`.
     """
 
@@ -44,7 +44,7 @@ def ensure(
         progress: told about once a second what goes on, as `step · detail · detail`.
         environ: the environment to go by, default `os.environ`. `SLIPWAY_ENGINE=installed|release|build` forces one
             source; `SLIPWAY_CACHE` names the cache folder.
-        releases: where the vendor's releases lie, given up when they don't answer within `patience_s` seconds.
+        releases: where the vendor's releases are, given up when they don't answer within `patience_s` seconds.
 
     Raises:
         EngineError: none can be had; says why and what to do.

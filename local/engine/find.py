@@ -84,7 +84,7 @@ def _programs(path: str) -> Iterator[Path]:
 
 
 def _has_host(program: Path, environ: Mapping[str, str]) -> bool:
-    # Package managers link `pulumi` alone into a common folder; its companions lie beside the link's target.
+    # Package managers link `pulumi` alone into a common folder; its companions are beside the link's target.
     for folder in (program.parent, program.resolve().parent):
         if shutil.which(LANGUAGE_HOST, path=str(folder)):
             return True

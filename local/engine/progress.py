@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import TextIO
 
-# What stands before it names the step, what stands behind it changes from second to second.
+# What comes before it names the step, what comes after it changes from second to second.
 SEPARATOR = " · "
 
 _LOG_EVERY_S = 10.0

@@ -52,7 +52,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Reading:
-    """A resource that was read, with the inputs that stand for it."""
+    """A resource that was read, with the inputs that describe it."""
 
     found: Found
     inputs: dict[str, Any]

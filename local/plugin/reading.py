@@ -1,4 +1,4 @@
-"""The inputs that stand for a state that was read: after a refresh, and for an import."""
+"""The inputs that describe a state that was read: after a refresh, and for an import."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -14,9 +14,9 @@ class Field:
 
     required: the program must give it. settable: the program may give it (else the cloud alone does).
     computed: what the program leaves out, the cloud fills in, and it is then no difference.
-    replace: a change needs a new resource. default: stands in the inputs when the program leaves it out.
+    replace: a change needs a new resource. default: is in the inputs when the program leaves it out.
     api: its name in the API's JSON, where that differs. same: further values that count as equal.
-    null: stands as null in the state while it is empty. terraform: its name there, where it does not follow from ours.
+    null: is null in the state while it is empty. terraform: its name there, where it does not follow from ours.
     """
 
     kind: FieldKind

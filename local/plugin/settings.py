@@ -50,7 +50,7 @@ class Settings:
 
 
 def check(given: Mapping[str, Any]) -> list[SettingsError]:
-    """What is wrong with a configuration as it stands, before anything is sent."""
+    """What is wrong with a configuration as it is, before anything is sent."""
     problems: list[SettingsError] = []
     for key in _REFUSED_KEYS:
         if given.get(key):

@@ -45,7 +45,7 @@ COMPUTED = _Later("COMPUTED")
 
 @dataclass(frozen=True)
 class Asset:
-    """One file: its text, or where it lies."""
+    """One file: its text, or where it is."""
 
     hash: str = ""
     text: str | None = None
@@ -55,7 +55,7 @@ class Asset:
 
 @dataclass(frozen=True)
 class Archive:
-    """Several files: where they lie, or each one by its name in the archive."""
+    """Several files: where they are, or each one by its name in the archive."""
 
     hash: str = ""
     path: str | None = None

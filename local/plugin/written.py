@@ -69,7 +69,7 @@ def _meta(schema: Schema, imported: bool, create_timeout: float) -> str:
 
 
 def _object_delta(fields: Mapping[str, Field], value: Properties) -> dict[str, Any]:
-    """How the properties lie in Terraform's state, where that does not follow from their values."""
+    """How Terraform's state has the properties, where that does not follow from their values."""
     parts = {name: delta for name, one in fields.items() if (delta := _delta(one, value.get(name))) is not None}
     renamed = {name: one.terraform for name, one in fields.items() if one.terraform and value.get(name) is not None}
     return {**({"ps": parts} if parts else {}), **({"renamed": renamed} if renamed else {})}

@@ -168,7 +168,7 @@ class Buckets:
         return _without_empty(bucket)
 
     def _stamp(self, bucket: dict[str, Any], old: Mapping[str, Any]) -> None:
-        """Policies about time say since when they stand."""
+        """Policies about time say since when they apply."""
         for policy, duration in (
             ("softDeletePolicy", "retentionDurationSeconds"),
             ("retentionPolicy", "retentionPeriod"),

@@ -27,7 +27,7 @@ def boundary(content_type: str) -> bytes:
 
 
 def parts(body: bytes, mark: bytes) -> list[Part]:
-    """The parts between the boundaries, which stand at the start of a line (CRLF or LF)."""
+    """The parts between the boundaries, each at the start of a line (CRLF or LF)."""
     separator = re.compile(rb"(?:\A|\r?\n)--" + re.escape(mark) + rb"(--)?[ \t]*(?=\r?\n|\Z)")
     marks = list(separator.finditer(body))
     return [_part(body[this.end() : following.start()]) for this, following in itertools.pairwise(marks) if not this[1]]

@@ -21,7 +21,7 @@ class Loaded:
     document: Mapping[str, Any]
 
     def limits(self, region: str, now: datetime) -> dict[tuple[str, str], int]:
-        """(machine, strategy) to machines in a region, as they stand now. Who looked at the clock before the scenario
+        """(machine, strategy) to machines in a region, as they are now. Who looked at the clock before the scenario
         began, and at the scenario after, sees its beginning."""
         return self.scenario.limits(region, max((now - self.since).total_seconds(), 0.0))
 

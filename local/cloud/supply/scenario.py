@@ -1,4 +1,4 @@
-"""A scenario: how many machines there are and when, which Spot jobs lose theirs, which reservations stand."""
+"""A scenario: how many machines there are and when, which Spot jobs lose theirs, which reservations there are."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -75,7 +75,7 @@ class Scenario:
     reservations: Mapping[str, Reservation] = field(default_factory=lambda: MappingProxyType({}))
 
     def limits(self, region: str, elapsed_s: float) -> dict[tuple[str, str], int]:
-        """(machine, strategy) to machines as they stand: of each, the entry that began last."""
+        """(machine, strategy) to machines as they are: of each, the entry that began last."""
         found: dict[tuple[str, str], int] = {}
         for entry in sorted(self.supply, key=lambda entry: entry.at):
             if entry.region == region and entry.at <= elapsed_s:

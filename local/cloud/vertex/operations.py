@@ -100,7 +100,7 @@ def finish(store: Store, name: str | None, now: str, progress: str = "", error: 
 
 
 def current(store: Store, operation: Operation) -> Operation:
-    """The operation as it stands now."""
+    """The operation as it is now."""
     found = store.get(_KIND, _key(operation.name))
     return Operation(**found) if found else operation
 

@@ -1,4 +1,4 @@
-"""The properties of a bucket, and how they stand in the Storage API's JSON."""
+"""The properties of a bucket, and how the Storage API's JSON has them."""
 
 from collections.abc import Callable, Mapping
 from itertools import zip_longest
@@ -131,7 +131,7 @@ _SWITCHES = {
 
 
 def bucket_parts(planned: Properties) -> dict[str, tuple[tuple[str, ...], Any]]:
-    """The parts of a bucket's JSON: API name → the properties that it stands for, and its value (None: unset)."""
+    """The parts of a bucket's JSON: API name → the properties that it holds, and its value (None: unset)."""
     parts: dict[str, tuple[tuple[str, ...], Any]] = {name: ((name,), _plain(name, planned)) for name in _PLAIN}
     parts["iamConfiguration"] = (_IAM, _iam(planned))
     parts["labels"] = (("effectiveLabels",), planned.get("effectiveLabels") or None)

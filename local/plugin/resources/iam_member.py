@@ -27,7 +27,7 @@ _CONDITION: Mapping[str, Field] = {
 
 @dataclass(frozen=True)
 class Policy:
-    """Where a type's policies lie. `owner` is the property that says whose policy it is."""
+    """Where a type's policies are. `owner` is the property that says whose policy it is."""
 
     token: str
     owner: str

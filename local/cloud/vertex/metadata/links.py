@@ -1,6 +1,6 @@
 """What connects the nodes of a metadata store: contexts with their members, executions with artifacts by events.
 
-(A context's parents stand in the context itself.)
+(A context's parents are in the context itself.)
 """
 
 from collections.abc import Mapping

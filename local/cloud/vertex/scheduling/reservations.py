@@ -41,7 +41,7 @@ def wants(demands: Iterable[Demand]) -> list[Want]:
 def mistakes(
     spec: Mapping[str, Any], region: str, reservations: Mapping[str, Reservation], *, spot_refused: bool
 ) -> list[Mistake]:
-    """Reservations of a canonical job spec that it can never use, as they stand."""
+    """Reservations of a canonical job spec that it can never use, as they are."""
     found = []
     for want in wants(demands_of(spec)):
         where = f"{_ROOT}[{want.index}].machine_spec.reservation_affinity"

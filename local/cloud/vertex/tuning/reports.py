@@ -33,7 +33,7 @@ def reports(text: str) -> list[Report]:
 def merged(known: Sequence[Measurement], new: Sequence[Report], study: Study, start: float) -> tuple[Measurement, ...]:
     """The measurements with what was reported since; `start` is when the trial started, since the epoch.
 
-    Metrics that the study does not name are left out; those of one step that come one after the other stand together.
+    Metrics that the study does not name are left out; those of one step that come one after the other are one report.
     """
     ids = [metric.id for metric in study.metrics]
     found = list(known)

@@ -1,4 +1,4 @@
-"""The space of a study: a tree of parameters, some of which stand only for certain values of their parent."""
+"""The space of a study: a tree of parameters, some of which are active only for certain values of their parent."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -39,7 +39,7 @@ class Parameter:
     branches: "tuple[Branch, ...]" = ()
 
     def active(self, value: Value) -> "list[Parameter]":
-        """The children that stand when this parameter has a value."""
+        """The children that are active when this parameter has a value."""
         return [branch.parameter for branch in self.branches if branch.holds(value)]
 
     def choices(self) -> Sequence[Value]:
@@ -51,7 +51,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Branch:
-    """A child and the parent's values for which it stands."""
+    """A child and the parent's values for which it is active."""
 
     when: tuple[Value, ...]
     parameter: Parameter
@@ -89,7 +89,7 @@ def assigned(space: Sequence[Parameter], choose: Callable[[Parameter], Value]) -
 
 
 def standing(space: Sequence[Parameter], values: Mapping[str, Value]) -> Iterator[tuple[Parameter, Value]]:
-    """The parameters that stand in an assignment, with their values."""
+    """The parameters that are active in an assignment, with their values."""
     for parameter in space:
         value = values[parameter.id]
         yield parameter, value

@@ -1,4 +1,4 @@
-"""A trial and its measurements, as they stand in a tuning job's body."""
+"""A trial and its measurements, as a tuning job's body has them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
