@@ -20,10 +20,8 @@ def program(deployment: Mapping[str, Any], folder: Path) -> str:
     """Python source that declares each gcp resource of `deployment` (`pulumi stack export --show-secrets`) by itself.
 
     Names, inputs and the order between resources are the same; components, hooks and checks are left out. `folder` is
-    where the deployed program ran, which relative paths of assets start from.
-
-    Raises:
-        BenchError: the deployment has none, or holds a value that has no place in a plain program.
+    where the deployed program ran, which relative paths of assets start from. Raises BenchError when the deployment has
+    none, or holds a value that has no place in a plain program.
     """
     lines = ["import pulumi", "import pulumi_gcp as gcp", ""]
     variables: dict[str, str] = {}

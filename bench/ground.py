@@ -160,11 +160,7 @@ def pulumi(cloud: Cloud, folder: Path, *args: str) -> str:
 
 
 def command(args: list[str], environ: Mapping[str, str], folder: Path = CHECKOUT) -> str:
-    """Run a command that is not measured; returns its standard output.
-
-    Raises:
-        BenchError: it did not exit 0.
-    """
+    """Run a command that is not measured; its standard output. Raises BenchError when it did not exit 0."""
     program = args[0]
     done = subprocess.run(args, env=dict(environ), cwd=folder, capture_output=True, text=True)
     if done.returncode != 0:

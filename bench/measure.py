@@ -25,11 +25,7 @@ class Sample:
 
 
 def run(command: Sequence[str], environ: Mapping[str, str], folder: Path) -> Sample:
-    """Run `command` in `folder` with exactly `environ`.
-
-    Raises:
-        BenchError: it did not exit 0; with what it said.
-    """
+    """Run `command` in `folder` with exactly `environ`. Raises BenchError, with its words, when it did not exit 0."""
     with tempfile.TemporaryDirectory(prefix="slipway-gauge-") as name:
         report, out, err = (Path(name) / file for file in ("report", "stdout", "stderr"))
         gauge = [sys.executable, "-S", "-E", str(_GAUGE), str(report), str(out), str(err), *command]

@@ -49,8 +49,7 @@ _SPEC = {"workerPoolSpecs", "baseOutputDirectory", "persistentResourceId", "serv
 def script(request: Mapping[str, Any], project: str, region: str) -> str:
     """Python source that submits the same job as `request`, the JSON body of a custom job (`slipway submit --dry-run`).
 
-    Raises:
-        BenchError: the request holds a field that the script would leave out, so it would not be the same job.
+    Raises BenchError when the request holds a field that the script would leave out: it would not be the same job.
     """
     return _SCRIPT.format(project=project, region=region, body=_one(request) + "print(job.resource_name)\n")
 

@@ -47,7 +47,7 @@ def roles_value(roles: tuple[str, ...]) -> str:
 
 
 def roles_of(value: str) -> tuple[str, ...]:
-    """What :func:`roles_value` wrote."""
+    """What `roles_value` wrote."""
     return tuple(value.split("_")) if value else ()
 
 

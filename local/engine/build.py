@@ -61,9 +61,8 @@ def recipe() -> str:
 def build(into: Path, progress: Callable[[str], None], environ: Mapping[str, str], lock: int) -> None:
     """Fill the empty folder `into` with engine, language host and its script. `lock` as in `gotool.Go.run`.
 
-    Raises:
-        EngineError: Go is missing or too old, its module proxy can't be reached, the disk is full, …
-        OSError: `into` can't be written.
+    Raises EngineError when Go is missing or too old, its module proxy can't be reached, or the disk is full, and
+    OSError when `into` can't be written.
     """
     work = into / ".work"
     work.mkdir()

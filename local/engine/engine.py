@@ -40,14 +40,10 @@ def ensure(
 ) -> Engine:
     """The engine to use, downloaded or built first where needed; may be interrupted, repeated and run twice at once.
 
-    Args:
-        progress: told about once a second what goes on, as `step · detail · detail`.
-        environ: the environment to go by, default `os.environ`. `SLIPWAY_ENGINE=installed|release|build` forces one
-            source; `SLIPWAY_CACHE` names the cache folder.
-        releases: where the vendor's releases are, given up when they don't answer within `patience_s` seconds.
-
-    Raises:
-        EngineError: none can be had; says why and what to do.
+    `progress` is told about once a second what goes on, as `step · detail · detail`. In `environ` (this process's, if
+    not given) `SLIPWAY_ENGINE=installed|release|build` forces one source, and `SLIPWAY_CACHE` names the cache folder.
+    `releases` is where the vendor's releases are, given up when they don't answer within `patience_s` seconds. Raises
+    EngineError when none can be had.
     """
     environ = os.environ if environ is None else environ
     choice = environ.get("SLIPWAY_ENGINE", "")

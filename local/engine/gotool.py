@@ -43,10 +43,7 @@ class Go:
         """Run `go args` in `folder` and tell about once a second how far it is; returns the final tally.
 
         Its output goes through a pipe on purpose: when we are killed, Go dies at its next line. `lock` is a file
-        descriptor it inherits and so holds until then.
-
-        Raises:
-            EngineError: Go failed; its words are in `why`.
+        descriptor it inherits and so holds until then. Raises EngineError, with Go's words in `why`, when it failed.
         """
         began = time.monotonic()
         process = subprocess.Popen(
@@ -91,8 +88,7 @@ class Go:
 def find(environ: Mapping[str, str], needed: str) -> Go:
     """The Go toolchain on the PATH of `environ`, able to build modules that need Go `needed`, such as `1.25.11`.
 
-    Raises:
-        EngineError: there is none, or it is too old and can't fetch a newer one by itself.
+    Raises EngineError when there is none, or it is too old and can't fetch a newer one by itself.
     """
     what = "the Pulumi engine can't be built"
     program = shutil.which("go", path=environ.get("PATH", ""))

@@ -33,8 +33,7 @@ _MACHINES = {"x86_64": "x64", "amd64": "x64", "arm64": "arm64", "aarch64": "arm6
 def archive_name(version: Version, system: str, machine: str) -> str:
     """The archive for a machine, as `platform.system()` and `platform.machine()` name it.
 
-    Raises:
-        ReleaseUnavailableError: the vendor has no archive for it that we could unpack.
+    Raises ReleaseUnavailableError when the vendor has none for it that we could unpack.
     """
     try:
         return f"pulumi-v{version}-{_SYSTEMS[system]}-{_MACHINES[machine.lower()]}.tar.gz"
@@ -60,10 +59,8 @@ def download(
 ) -> None:
     """Fill the empty folder `into` with the programs of the official release.
 
-    Raises:
-        ReleaseUnavailableError: not reachable within `patience_s` seconds, or not there for this machine.
-        EngineError: the archive is not the one that the release publishes the digest of.
-        OSError: `into` can't be written.
+    Raises ReleaseUnavailableError when it can't be reached within `patience_s` seconds or is not there for this
+    machine, EngineError when the archive's digest is not the published one, and OSError when `into` can't be written.
     """
     archive = archive_name(version, platform.system(), platform.machine())
     progress(f"asking for Pulumi's official release {version}")

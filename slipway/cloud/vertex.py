@@ -21,7 +21,7 @@ _NOT_ENDED = " AND ".join(f'state!="{state}"' for state in sorted(ENDED))
 
 
 class Vertex:
-    """Every method raises :class:`slipway.cloud.failures.CloudError`; ids may be full names or the last part alone."""
+    """Every method raises `CloudError`; ids may be full names or the last part alone."""
 
     def __init__(self, session: Session, endpoints: Endpoints, project: str, region: str) -> None:
         self.project, self.region = project, region
@@ -68,7 +68,7 @@ class Vertex:
             yield _read(call, lambda one: CustomJob.read(one, kind), body)
 
     def jobs_of_every_kind(self, filter: str = "", *, page_size: int = _LARGEST_PAGE) -> Iterator[CustomJob]:
-        """As :meth:`jobs`, all kinds merged, newest first. A state is given by its job's name in the filter."""
+        """As `jobs`, all kinds merged, newest first. A state is given by its job's name in the filter."""
         lists = (
             self.jobs(
                 kind,
@@ -86,14 +86,14 @@ class Vertex:
         self._session.post(f"{self._job(kind, name)}:cancel", call, {}, idempotent=True)
 
     def create_custom_job(self, body: Json) -> CustomJob:
-        """See :meth:`create`."""
+        """See `create`."""
         return self.create(CUSTOM_JOB, body)
 
     def custom_job(self, job: str) -> CustomJob:
         return self.job(job)
 
     def custom_jobs(self, filter: str = "", *, page_size: int = _LARGEST_PAGE) -> Iterator[CustomJob]:
-        """See :meth:`jobs`."""
+        """See `jobs`."""
         return self.jobs(CUSTOM_JOB, filter, page_size=page_size)
 
     def active_custom_jobs(self) -> Iterator[CustomJob]:
@@ -101,7 +101,7 @@ class Vertex:
         return (job for job in self.custom_jobs(_NOT_ENDED) if not job.ended)
 
     def cancel_custom_job(self, job: str) -> None:
-        """See :meth:`cancel`."""
+        """See `cancel`."""
         self.cancel(job)
 
     def persistent_resource(self, cluster: str) -> PersistentResource:

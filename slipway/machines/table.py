@@ -44,10 +44,8 @@ def machine(type: str, accelerator: str | None = None, count: int | None = None)
     """The machine of a type, with the accelerators asked for.
 
     Types that have accelerators built in need neither argument and accept only their own; N1 takes those of its
-    attach table, with their count.
-
-    Raises:
-        MachineError: unknown type or accelerator, one that does not fit, or a count that does not.
+    attach table, with their count. Raises MachineError for an unknown type or accelerator, or one that does not
+    fit, and for a count that does not.
     """
     shapes: Mapping[str, Any] = _table()["machines"]
     if type not in shapes:

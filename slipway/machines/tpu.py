@@ -17,10 +17,8 @@ def is_tpu(type: str) -> bool:
 def tpu(type: str, accelerator: str | None, count: int | None, topology: str | None) -> Machine:
     """The TPU machine of a type: `cloud-tpu` with TPU_V2 or TPU_V3 and a count, the others with a topology.
 
-    `vms` of the result is more than 1 for a pod.
-
-    Raises:
-        MachineError: a topology or count that the type does not have; `field` may be "topology".
+    `vms` of the result is more than 1 for a pod. Raises MachineError for a topology or count that the type does not
+    have; its `field` may be "topology".
     """
     shape: Mapping[str, Any] = rows("tpus")[type]
     if "topologies" not in shape:

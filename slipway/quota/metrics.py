@@ -85,11 +85,7 @@ def _disks(disk: Disk, replicas: int) -> Iterator[Need]:
 
 
 def needs_of(groups: Iterable[JobReplicas], *, preemptible: bool = False) -> tuple[Need, ...]:
-    """The needs of several groups of machines, summed by metric.
-
-    Raises:
-        MachineError: a machine type that the table does not have.
-    """
+    """The needs of several groups of machines, summed by metric. Raises MachineError for an unknown machine type."""
     return _summed(
         need
         for group in groups

@@ -37,11 +37,7 @@ class Document:
 
 
 def load(path: Path, *, shown_as: str | None = None) -> Document:
-    """Read a file. What is wrong with it as YAML comes with the document, as findings.
-
-    Raises:
-        ConfigError: the file can't be read.
-    """
+    """Read a file; what is wrong with it as YAML is in the findings. Raises ConfigError when it can't be read."""
     try:
         text = path.read_text("utf-8")
     except FileNotFoundError:

@@ -24,8 +24,7 @@ _UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 def parse(document: Document, *, stack: str | None = None) -> Stack:
     """The stack that a document declares. Its name comes from the file's, Pulumi.<stack>.yaml, unless given.
 
-    Raises:
-        StackErrors: with every finding, in the order of the lines.
+    Raises StackErrors with every finding, in the order of the lines.
     """
     name = stack or stack_of(document.file)
     findings = list(document.findings)
@@ -44,8 +43,7 @@ def parse(document: Document, *, stack: str | None = None) -> Stack:
 def from_config(config: Mapping[str, Any], *, stack: str) -> Stack:
     """The stack of a configuration without a file: Pulumi's, whose objects are JSON text, or plain values.
 
-    Raises:
-        StackErrors: findings carry no file and no line.
+    Raises StackErrors, whose findings have neither file nor line.
     """
     return parse(Document("", {"config": {key: _plain(key, value) for key, value in config.items()}}), stack=stack)
 

@@ -70,7 +70,7 @@ class SubmissionJournal:
         return cls(state_folder(folder, environ) / "requests" / project / stack)
 
     def read(self, request_id: str) -> JournalEntry | None:
-        """The entry, or None when there is none. A half-written one can't be: see :meth:`write`."""
+        """The entry, or None when there is none. A half-written one can't be: see `write`."""
         file = self._file(request_id)
         try:
             body = json.loads(file.read_text(encoding="utf-8"))
