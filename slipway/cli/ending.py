@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from slipway.cli.context import Context
-from slipway.cloud.failures import CloudError
 from slipway.cloud.resources import CustomJob
 from slipway.errors import SlipwayError
 from slipway.jobs.advice import Cause, Suggestion, cause_of, suggestions
@@ -30,18 +29,14 @@ def end_run_of(context: Context, job: CustomJob) -> str:
 
 
 def next_steps(context: Context, job: CustomJob, cause: Cause) -> tuple[Suggestion, ...]:
-    """None where the job's request can't be read, or comes from no template of the catalog."""
+    """None for a job of no template of the catalog."""
     again = typed(context, job)
     return () if again is None else suggestions(job, cause, again, context.catalog.region, context.flag)
 
 
 def typed(context: Context, job: CustomJob) -> RecoveredSubmission | None:
-    """What was typed for a job; None where its request can't be read, or comes from no template of the catalog."""
-    try:
-        body = context.vertex.job_document(job.name)
-    except CloudError:
-        return None
-    return recover(context.catalog, job.kind, body)
+    """What was typed for a job; None for one of no template of the catalog."""
+    return recover(context.catalog, job)
 
 
 def advice_lines(cause: Cause, found: tuple[Suggestion, ...]) -> list[str]:

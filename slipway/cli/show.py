@@ -126,7 +126,7 @@ def _document(context: Context, picture: JobDetails) -> dict[str, Any]:
     job = picture.job
     return {
         **job_document(job, context),
-        "parameters": None if picture.typed is None else dict(picture.typed.values),
+        "parameters": None if job.parameters is None else dict(job.parameters),
         "waitsFor": picture.why or None,
         "movedOn": picture.next.name if picture.next else None,
         **events_document(picture.events, job),
@@ -152,7 +152,7 @@ def _facts(context: Context, picture: JobDetails) -> list[tuple[str, str]]:
         ("error", job.error),
         ("moved on", f"to {picture.next.display_name} ({capacity_type_of(picture.next)})" if picture.next else ""),
         ("template", job.labels.get(TEMPLATE_LABEL, "")),
-        ("parameters", _parameters(picture.typed)),
+        ("parameters", _parameters(job, picture.typed)),
         ("commit", str(revision_of(job.labels))),
         (
             "code",
@@ -183,14 +183,14 @@ def _packed(job: CustomJob) -> str:
     return f"  @ {revision}" if revision.commit else ", never committed"
 
 
-def _parameters(typed: RecoveredSubmission | None) -> str:
-    """`workers=2, trees=500, note=…`: all of them, defaults too; `…` where the request does not tell it, or a text
-    is too long for a line."""
-    if typed is None:
-        return ""
-    names = [one.name for one in typed.template.parameters if one.name in typed.values or one.name in typed.unknown]
-    values = {name: screen.short(render(value)) for name, value in typed.values.items()}
-    return ", ".join(f"{name}={values.get(name, '…')}" for name in names)
+def _parameters(job: CustomJob, typed: RecoveredSubmission | None) -> str:
+    """`workers=2, trees=500, note=…`: all of them, defaults too, in the template's order; `…` where a text is too long
+    for a line. Empty for a job of no template."""
+    if job.parameters is None:
+        return "unknown: the job does not record them" if TEMPLATE_LABEL in job.labels else ""
+    order = [one.name for one in typed.template.parameters if one.name in job.parameters] if typed else []
+    names = dict.fromkeys((*order, *job.parameters))
+    return ", ".join(f"{name}={screen.short(render(job.parameters[name]))}" for name in names)
 
 
 def _ran(picture: JobDetails, money: JobCost) -> str:

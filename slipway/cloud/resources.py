@@ -10,6 +10,7 @@ from typing import Any
 from slipway.cloud.timestamps import parse_timestamp
 from slipway.cloud.trials import Trial
 from slipway.kinds import CUSTOM_JOB, TUNING_JOB, Kind
+from slipway.recorded_parameters import read as read_parameters
 
 Json = Mapping[str, Any]
 
@@ -212,6 +213,11 @@ class CustomJob:
     @property
     def replicas(self) -> int:
         return sum(pool.replicas for pool in self.worker_pools)
+
+    @property
+    def parameters(self) -> Mapping[str, int | float | str | bool] | None:
+        """What it was submitted with; None for a job that does not record it."""
+        return read_parameters(one for pool in self.worker_pools for one in pool.env)
 
     @property
     def log_ids(self) -> tuple[str, ...]:

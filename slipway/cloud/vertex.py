@@ -47,12 +47,6 @@ class Vertex:
         call = self._call(f"read job {name}", f"aiplatform.{kind.collection}.get")
         return _read(call, lambda one: CustomJob.read(one, kind), self._session.get(self._job(kind, name), call))
 
-    def job_document(self, name: str) -> Json:
-        """A job's own JSON, with its whole request."""
-        kind = kind_of(name)
-        call = self._call(f"read job {name}", f"aiplatform.{kind.collection}.get")
-        return self._session.get(self._job(kind, name), call)
-
     def jobs(self, kind: Kind, filter: str = "", *, page_size: int = _LARGEST_PAGE) -> Iterator[CustomJob]:
         """Newest first, as the service lists them; read page by page while iterated.
 

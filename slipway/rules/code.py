@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from slipway.recorded_parameters import VARIABLE
 from slipway.rules.rule import Rule
 from slipway.rules.subject import Subject, mapping
 
@@ -63,9 +64,10 @@ def _module(subject: Subject) -> Iterator[str]:
 
 def _env_number(subject: Subject) -> Iterator[str]:
     for worker in subject.workers:
-        number = len(worker.code.get("env") or ())
-        if number > MOST_ENV:
-            yield f"{worker.name}: {number} environment variables; at most {MOST_ENV}"
+        names = [mapping(one).get("name") for one in worker.code.get("env") or ()]
+        if len(names) > MOST_ENV:
+            ours = f", {VARIABLE} among them" if VARIABLE in names else ""
+            yield f"{worker.name}: {len(names)} environment variables{ours}; at most {MOST_ENV}"
 
 
 def _env_names(subject: Subject) -> Iterator[str]:

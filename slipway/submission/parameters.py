@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from slipway.catalog.model import Parameter, Scalar, Template
 from slipway.errors import ConfigError
+from slipway.recorded_parameters import MOST_BYTES, recorded
 
 _TRUE, _FALSE = frozenset({"true", "yes", "on", "1"}), frozenset({"false", "no", "off", "0"})
 _KIND = {"int": "a whole number", "float": "a number", "str": "a string", "bool": "true or false"}
@@ -52,6 +53,12 @@ def resolve(template: Template, given: Mapping[str, str]) -> dict[str, Scalar]:
             problems.append(problem)
         elif value is not None:
             values[name] = value
+    size = len(recorded(values).encode())
+    if size > MOST_BYTES:
+        problems.append(
+            f"all values together take {size:,} bytes as JSON, at most {MOST_BYTES:,} (32 KB): "
+            "put a long one into a file, and give its gs:// address"
+        )
     if problems:
         raise ConfigError(
             f"{template.name}: {_headline('parameter', problems)}",

@@ -13,6 +13,7 @@ from slipway.cloud.resources import CustomJob, WorkerPool
 from slipway.errors import ConfigError
 from slipway.kinds import CUSTOM_JOB, KINDS, Kind
 from slipway.labels import CODE_LABEL, ROLES_LABEL, SWEEP_LABEL, TEMPLATE_LABEL, USER_LABEL, label_value, roles_value
+from slipway.recorded_parameters import VARIABLE, escaped, record, recorded
 from slipway.submission.parameters import render
 from slipway.submission.request_id import job_name
 
@@ -51,10 +52,11 @@ def same(request: Request, job: CustomJob) -> CustomJob:
                 asked.labels.get(CODE_LABEL, "") or "the template's",
                 job.labels.get(CODE_LABEL, "") or "the template's",
             ),
+            ("parameters", *_parameters(asked, job)),
             ("machines", _machines(asked), _machines(job)),
             ("command", [pool.command for pool in _busy(asked)], [pool.command for pool in _busy(job)]),
             ("arguments", [pool.args for pool in _busy(asked)], [pool.args for pool in _busy(job)]),
-            ("environment", [pool.env for pool in _busy(asked)], [pool.env for pool in _busy(job)]),
+            ("environment", [_own_env(pool) for pool in _busy(asked)], [_own_env(pool) for pool in _busy(job)]),
             ("trials", _trials(asked), _trials(job)),
             ("model", asked.model_name, job.model_name),
         )
@@ -73,6 +75,22 @@ def _busy(job: CustomJob) -> list[WorkerPool]:
     return [pool for pool in job.worker_pools if pool.replicas]
 
 
+def _parameters(asked: CustomJob, job: CustomJob) -> tuple[str, str]:
+    """Both, where both record them."""
+    if asked.parameters is None or job.parameters is None:
+        return "", ""
+    ours, theirs = (
+        ", ".join(f"{name}={render(one)}" for name, one in sorted(values.items()))
+        for values in (asked.parameters, job.parameters)
+    )
+    return ours, theirs
+
+
+def _own_env(pool: WorkerPool) -> tuple[str, ...]:
+    """Without what records the parameters, which are compared by themselves."""
+    return tuple(one for one in pool.env if not one.startswith(f"{VARIABLE}="))
+
+
 def _machines(job: CustomJob) -> str:
     return ", ".join(f"{pool.shape.machine} × {pool.replicas}" for pool in _busy(job))
 
@@ -86,7 +104,6 @@ def _shown(value: str | list[tuple[str, ...]]) -> str:
 
 
 _PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
-_EXPANDED_BY_SERVICE = re.compile(r"\$(?=\([A-Za-z_][A-Za-z0-9_]*\))")
 NUMERIC = frozenset(
     {"replicaCount", "acceleratorCount", "bootDiskSizeGb", "maxTrialCount", "parallelTrialCount", "maxFailedTrialCount"}
 )
@@ -125,7 +142,7 @@ def fill(
     """
     overrides = overrides or RequestOverrides()
     job = job_name(template.name, request_id)
-    texts = {name: _EXPANDED_BY_SERVICE.sub("$$", render(value)) for name, value in values.items()}
+    texts = {name: escaped(render(value)) for name, value in values.items()}
     texts["slipway.job"] = job
     texts["slipway.request"] = request_id
     texts["slipway.output"] = f"gs://{catalog.work_bucket}/jobs/{job}"
@@ -134,6 +151,7 @@ def fill(
     texts["slipway.experimentRun"] = overrides.experiment_run or job
     body: dict[str, Any] = {key: _filled(value, key, texts, template.name) for key, value in offer.request.items()}
     spec = KINDS[offer.kind].spec_of(body)
+    record(spec, recorded(values))
     if overrides.max_wait is not None:
         spec["scheduling"] = {**spec.get("scheduling", {}), "maxWaitDuration": f"{overrides.max_wait:.0f}s"}
     if overrides.experiment:

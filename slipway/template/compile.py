@@ -13,7 +13,7 @@ from typing import Any
 from slipway import messages
 from slipway.cluster import ClusterSpec, Reservation
 from slipway.errors import ConfigError
-from slipway.kinds import CUSTOM_JOB, PIPELINE, TUNING_JOB
+from slipway.kinds import CUSTOM_JOB, KINDS, PIPELINE, TUNING_JOB
 from slipway.labels import (
     CAPACITY_TYPE_LABEL,
     COMMIT_LABEL,
@@ -23,6 +23,7 @@ from slipway.labels import (
     TEMPLATE_LABEL,
     truth_value,
 )
+from slipway.recorded_parameters import record, recorded
 from slipway.rules import check as check_rules
 from slipway.template.code import Package
 from slipway.template.job_template import JobTemplate
@@ -175,6 +176,7 @@ def _obey(
 ) -> None:
     """Raises ConfigError with every rule that the request breaks wherever it runs."""
     filled = fill(body, usual_values(template, case))
+    record(KINDS[kind].spec_of(filled), recorded({one.name: one.usual for one in template.parameters}))
     found = check_rules(kind, capacity_type, filled, region=context.region)
     broken = [breach for breach in found if not breach.rule.of_place]
     if broken:

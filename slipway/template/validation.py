@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from slipway.capacity import CAPACITY_TYPES
 from slipway.kinds import KINDS, PIPELINE, TUNING_JOB
 from slipway.machines import MachineError
+from slipway.recorded_parameters import VARIABLE
 from slipway.stack.members import SERVICE_ACCOUNT
 from slipway.template.code import Code, Image, Package
 from slipway.template.job_template import JobTemplate
@@ -226,6 +227,9 @@ def _codes(template: JobTemplate) -> tuple[Code, ...]:
 
 
 def _placeholders(template: JobTemplate, declared: set[str]) -> Iterator[str]:
+    for name in (*template.env, *template.secrets):
+        if name == VARIABLE:
+            yield f"environment variable {name}: Slipway sets it itself, to the parameters of each job"
     for name in template.env:
         if not _ENV_NAME.fullmatch(name):
             yield f"env {name!r}: not a C identifier"

@@ -7,8 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.catalog.model import Catalog, Offer, Scalar, Template
+from slipway.cloud.resources import CustomJob
 from slipway.errors import ConfigError
 from slipway.money import UNKNOWN
+from slipway.recorded_parameters import VARIABLE, read, recorded
 from slipway.submission.request import fill
 from slipway.submission.request_id import job_name
 
@@ -78,6 +80,39 @@ def test_the_services_own_expansion_is_escaped_in_values() -> None:
     package = filled({"workers": 1, "name": "$(HOME) $5 $(1)"})["jobSpec"]["workerPoolSpecs"][1]["pythonPackageSpec"]
     assert package["args"][0] == "--name=$$(HOME) $5 $(1)"
     assert package["env"][0]["value"] == "$$(HOME) $5 $(1)"
+
+
+def test_every_replica_has_the_parameters_as_canonical_json() -> None:
+    body = filled({"workers": 2, "name": "$(HOME) $$(A) é"})
+    for pool in body["jobSpec"]["workerPoolSpecs"]:
+        assert pool["pythonPackageSpec"]["env"][-1] == {
+            "name": "SLIPWAY_PARAMETERS",
+            "value": '{"name":"$$(HOME) $$$(A) é","workers":2}',
+        }
+    assert CustomJob.read(body).parameters == {"name": "$(HOME) $$(A) é", "workers": 2}
+
+
+def test_a_container_has_them_too_and_a_skipped_worker_pool_stays_empty() -> None:
+    pools: list[dict[str, Any]] = [
+        {"containerSpec": {"imageUri": "i"}},
+        {},
+        {"containerSpec": {"env": [{"name": "A"}]}},
+    ]
+    request = {"trainingTaskInputs": {"workerPoolSpecs": pools}}
+    offer = Offer("pool", True, "", "cpu", (), UNKNOWN, request, kind="training-pipeline")
+    body = fill(CATALOG, TEMPLATE, offer, {"rate": 1.0, "fast": True}, request_id="r1", user="")
+    variable = {"name": "SLIPWAY_PARAMETERS", "value": '{"fast":true,"rate":1.0}'}
+    assert body["trainingTaskInputs"]["workerPoolSpecs"] == [
+        {"containerSpec": {"imageUri": "i", "env": [variable]}},
+        {},
+        {"containerSpec": {"env": [{"name": "A"}, variable]}},
+    ]
+
+
+@given(st.dictionaries(st.text(), st.text() | st.integers() | st.booleans() | st.floats(allow_nan=False)))
+def test_any_parameters_come_back_as_they_were(values: dict[str, Any]) -> None:
+    assert read([f"{VARIABLE}={recorded(values)}"]) == values
+    assert recorded(values) == recorded(dict(sorted(values.items(), reverse=True)))
 
 
 def test_a_placeholder_that_nobody_fills_is_the_catalogs_fault() -> None:

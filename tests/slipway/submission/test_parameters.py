@@ -44,6 +44,15 @@ def test_everything_wrong_is_said_at_once() -> None:
     assert error.value.exit_code == 2
 
 
+def test_all_values_together_fit_into_one_variable_of_the_environment() -> None:
+    room = 32 * 1024 - len('{"deep":false,"name":"","rate":0.1,"size":"small","trees":200}')
+    assert resolve(TEMPLATE, {"name": "x" * room})["name"] == "x" * room
+    for long in ("x" * (room + 1), "é" * (room // 2 + 1), '"' * (room // 2 + 1)):
+        with pytest.raises(ConfigError) as error:
+            resolve(TEMPLATE, {"name": long})
+        assert "bytes as JSON, at most 32,768 (32 KB): put a long one into a file" in error.value.why
+
+
 @pytest.mark.parametrize("text", ["0", "5001", "1.5", "", "0x10", "nan", "1_0_"])
 def test_out_of_bounds_or_no_whole_number(text: str) -> None:
     with pytest.raises(ConfigError):

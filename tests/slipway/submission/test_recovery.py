@@ -1,4 +1,4 @@
-"""Parameters are read back out of a job's request, and only where they are sure."""
+"""What was typed for a job is known from the parameters that it records, and from nothing else."""
 
 import json
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.catalog.model import Catalog, Offer, Parameter, Template
-from slipway.kinds import CUSTOM_JOB
+from slipway.cloud.resources import CustomJob
 from slipway.money import Price
 from slipway.submission.recovery import RecoveredSubmission, recover
 from slipway.submission.request import fill
@@ -31,12 +31,14 @@ def catalog(
     return Catalog("dev", "p", "r", "", False, "w", "t", {}, (), {"digits": template})
 
 
+def posted(of: Catalog, offer: Offer, **values: Any) -> CustomJob:
+    """The job that these values make, read as the service gives it back: whole numbers as texts."""
+    body = fill(of, of.templates["digits"], offer, values, request_id="r1", user="ada")
+    return CustomJob.read(json.loads(json.dumps(body), parse_int=str))
+
+
 def sent(of: Catalog, **values: Any) -> RecoveredSubmission:
-    """Read back out of the JSON of the job that these values make; whole numbers come back as texts."""
-    template = of.templates["digits"]
-    body = fill(of, template, template.offers[0], values, request_id="r1", user="ada")
-    read = json.loads(json.dumps(body), parse_int=str)
-    found = recover(of, CUSTOM_JOB, read)
+    found = recover(of, posted(of, of.templates["digits"].offers[0], **values))
     assert found
     return found
 
@@ -62,40 +64,57 @@ def test_any_text_comes_back_as_it_was(note: str, trees: int) -> None:
     assert found.values == {"trees": trees, "note": note}
 
 
-def test_two_in_one_text_are_not_guessed_apart() -> None:
+def test_parameters_that_stand_in_one_text_or_in_none_are_known_too() -> None:
     found = sent(catalog(TREES, NOTE, args=["${note}-${trees}"]), trees=7, note="a-b")
-    assert found.unknown == ("trees", "note") and found.words() == ["-p", "trees=…", "-p", "note=…"]
+    assert found.unknown == () and found.words() == ["-p", "trees=7", "-p", "note=a-b"]
 
 
-def test_a_variants_value_is_known_from_its_machines() -> None:
+def test_a_variants_value_is_the_one_that_was_typed() -> None:
     size = Parameter("size", "str", False, "2b", choices=("2b", "9b", "27b"))
     assert sent(catalog(size, args=[], when={"size": ("27b",)}), size="27b").words() == ["-p", "size=27b"]
-    # Either of them makes the same request.
-    assert sent(catalog(size, args=[], when={"size": ("9b", "27b")}), size="27b").words() == ["-p", "size=9b"]
+    assert sent(catalog(size, args=[], when={"size": ("9b", "27b")}), size="27b").words() == ["-p", "size=27b"]
 
 
-def test_variants_with_the_same_machines_are_told_apart_by_what_else_the_request_says() -> None:
+def test_a_number_chooses_its_variant_however_it_is_written() -> None:
+    rate = Parameter("rate", "float", False, 1, choices=(1, 2))
+    found = sent(catalog(rate, args=[], when={"rate": (1,)}), rate=1.0)
+    assert found.values == {"rate": 1.0} and found.words() == []
+
+
+def test_variants_with_the_same_machines_are_told_apart() -> None:
     size = Parameter("size", "str", False, "2b", choices=("2b", "27b"))
     fast = Parameter("fast", "bool", False, False)
     one = catalog(size, fast, args=["--size=${size}"], when={"size": ("27b",), "fast": (False,)})
     template, offer = one.templates["digits"], one.templates["digits"].offers[0]
     other = replace(offer, when={"size": ("2b",), "fast": (True,)})
     both = replace(one, templates={"digits": replace(template, offers=(offer, other))})
-    body = fill(both, template, other, {"size": "2b", "fast": True}, request_id="r", user="")
-    found = recover(both, CUSTOM_JOB, body)
-    assert found and found.words() == ["-p", "fast=true"]
+    found = recover(both, posted(both, other, size="2b", fast=True))
+    assert found and found.offer is other and found.words() == ["-p", "fast=true"]
 
 
-def test_a_value_that_the_template_takes_no_more_is_unknown() -> None:
+def test_a_value_that_the_template_takes_no_more_is_unknown_and_a_newer_parameter_at_its_default() -> None:
     old = catalog(TREES, args=["${trees}"])
-    body = fill(old, old.templates["digits"], old.templates["digits"].offers[0], {"trees": 9}, request_id="r", user="")
-    body["jobSpec"]["workerPoolSpecs"][0]["containerSpec"]["args"] = ["many"]
-    found = recover(old, CUSTOM_JOB, body)
-    assert found and found.unknown == ("trees",)
+    now = catalog(replace(TREES, max=8), NOTE, Parameter("path", "str", True), args=[])
+    found = recover(now, posted(old, old.templates["digits"].offers[0], trees=9))
+    assert found and found.values == {"note": ""} and found.unknown == ("trees", "path")
+
+
+def test_nothing_is_inferred_for_a_job_that_records_nothing() -> None:
+    now = catalog(TREES, NOTE, args=["${trees}"])
+    labels = {"slipway-template": "digits", "slipway-capacity-type": "spot"}
+    task = {"args": ["100"], "env": [{"name": "SLIPWAY_PARAMETERS", "value": "no JSON"}]}
+    for spec in ({"args": ["100"]}, task):
+        job = CustomJob.read({"labels": labels, "jobSpec": {"workerPoolSpecs": [{"containerSpec": spec}]}})
+        found = recover(now, job)
+        assert job.parameters is None and found
+        assert found.values == {} and found.words() == ["-p", "trees=…", "-p", "note=…"]
 
 
 def test_a_job_of_no_template_or_by_an_offer_that_is_gone() -> None:
     now = catalog(TREES, args=[])
-    assert recover(now, CUSTOM_JOB, {"labels": {"slipway-template": "other", "slipway-capacity-type": "spot"}}) is None
-    assert recover(now, CUSTOM_JOB, {"labels": {"slipway-template": "digits", "slipway-capacity-type": "pool"}}) is None
-    assert recover(now, CUSTOM_JOB, {}) is None
+    gone: tuple[dict[str, str], ...] = (
+        {"slipway-template": "other", "slipway-capacity-type": "spot"},
+        {"slipway-template": "digits", "slipway-capacity-type": "pool"},
+        {},
+    )
+    assert [recover(now, CustomJob.read({"labels": labels})) for labels in gone] == [None, None, None]

@@ -1,4 +1,4 @@
-"""The parameters of the templates that ship come back out of their jobs' requests."""
+"""The parameters of the templates that ship are recorded by their jobs, of every kind."""
 
 import json
 from pathlib import Path
@@ -9,6 +9,7 @@ import pytest
 from slipway.catalog.model import Catalog, Offer, Parameter, Scalar, Template
 from slipway.catalog.reading import read
 from slipway.catalog.template_entry import draws, template_entry
+from slipway.cloud.resources import CustomJob
 from slipway.cluster import ClusterSpec, Disk, PoolSpec
 from slipway.kinds import KINDS
 from slipway.quota import OfferVerdict
@@ -90,7 +91,8 @@ def test_what_is_typed_again_makes_the_same_request(name: str) -> None:
         values = {one.name: unusual(one, offer) for one in template.parameters}
         body = fill(catalog, template, offer, values, request_id="r1", user="ada")
         # The service gives whole numbers back as texts.
-        found = recover(catalog, KINDS[offer.kind], json.loads(json.dumps(body), parse_int=str))
+        job = CustomJob.read(json.loads(json.dumps(body), parse_int=str), KINDS[offer.kind])
+        found = recover(catalog, job)
         assert found and not found.unknown, (name, offer.capacity_type, offer.when)
         again = stands(template, offer, found.values)
         assert fill(catalog, template, again, found.values, request_id="r1", user="ada") == body

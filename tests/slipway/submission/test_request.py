@@ -112,3 +112,16 @@ def test_another_kind_is_something_else() -> None:
     with pytest.raises(ConfigError) as error:
         same(replace(request(pipeline), kind=PIPELINE), made)
     assert error.value.why == "kind: custom-job then, training-pipeline now"
+
+
+def test_recorded_parameters_are_compared_where_both_record_them() -> None:
+    def recording(value: str) -> dict[str, Any]:
+        task = BODY["jobSpec"]["workerPoolSpecs"][0]["pythonPackageSpec"]
+        return changed(env=[*task["env"], {"name": "SLIPWAY_PARAMETERS", "value": value}])
+
+    made = CustomJob.read(recording('{"size":"small","trees":5}'))
+    assert same(request(recording('{"size":"small","trees":5}')), made) is made
+    assert same(request(BODY), made) is made, "sent before jobs recorded their parameters"
+    with pytest.raises(ConfigError) as error:
+        same(request(recording('{"size":"large","trees":5}')), made)
+    assert error.value.why == "parameters: size=small, trees=5 then, size=large, trees=5 now"

@@ -80,3 +80,18 @@ def test_a_field_that_the_api_does_not_have_is_named() -> None:
     assert "template dask-digits is not a valid CustomJob" in error.value.what
     assert "workerPoolSpecs[1].machineSpec" in error.value.why
     assert "machine" in error.value.why
+
+
+def test_one_of_the_hundred_variables_is_for_the_parameters() -> None:
+    env = {f"A{number}": "" for number in range(99)}
+    request(template(env=env), "spot", CONTEXT, {CODE: URI})
+    with pytest.raises(ConfigError) as error:
+        request(template(env={**env, "B": ""}), "spot", CONTEXT, {CODE: URI})
+    assert "101 environment variables, SLIPWAY_PARAMETERS among them; at most 100" in error.value.why
+
+
+@pytest.mark.parametrize("field", ["env", "secrets"])
+def test_the_variable_of_the_parameters_is_not_the_templates(field: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        template(**{field: {"SLIPWAY_PARAMETERS": "mine"}})
+    assert "environment variable SLIPWAY_PARAMETERS: Slipway sets it itself" in error.value.why
