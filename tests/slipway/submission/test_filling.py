@@ -93,11 +93,8 @@ def test_every_replica_has_the_parameters_as_canonical_json() -> None:
 
 
 def test_a_container_has_them_too_and_a_skipped_worker_pool_stays_empty() -> None:
-    pools: list[dict[str, Any]] = [
-        {"containerSpec": {"imageUri": "i"}},
-        {},
-        {"containerSpec": {"env": [{"name": "A"}]}},
-    ]
+    tasks: list[dict[str, Any]] = [{"imageUri": "i"}, {"env": [{"name": "A"}]}]
+    pools = [{"containerSpec": tasks[0]}, {}, {"containerSpec": tasks[1]}]
     request = {"trainingTaskInputs": {"workerPoolSpecs": pools}}
     offer = Offer("pool", True, "", "cpu", (), UNKNOWN, request, kind="training-pipeline")
     body = fill(CATALOG, TEMPLATE, offer, {"rate": 1.0, "fast": True}, request_id="r1", user="")
