@@ -75,7 +75,7 @@ def main() -> None:
         from slipway.deployment.workspace_plan import trainer_email, trainer_roles
         from slipway.packages import build
         from slipway.stack import open_to
-        from slipway.template.compile import CompileContext
+        from slipway.template.jobspec import CompileContext
 
         commit = checkout_revision(CHECKOUT, os.environ)
         packages = {

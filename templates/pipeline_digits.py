@@ -1,7 +1,6 @@
 """pipeline-digits: a training pipeline whose model is uploaded to the registry when its job has ended."""
 
-from slipway.template import Disk, JobTemplate, Package, Parameter, WorkerPool
-from slipway.template.job_template import ModelUpload
+from slipway.template import Disk, JobTemplate, ModelUpload, Package, Parameter, WorkerPool
 
 TEMPLATE = JobTemplate(
     name="pipeline-digits",

@@ -1,7 +1,6 @@
 """tune-digits: a study that the service conducts: which classifier of handwritten digits, and with which values."""
 
-from slipway.template import Disk, JobTemplate, Package, Parameter, WorkerPool
-from slipway.template.study import Condition, Metric, Search, Study
+from slipway.template import Condition, Disk, JobTemplate, Metric, Package, Parameter, Search, Study, WorkerPool
 
 TEMPLATE = JobTemplate(
     name="tune-digits",

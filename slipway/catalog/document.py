@@ -34,7 +34,7 @@ from slipway.money import price_text
 from slipway.prices import hourly
 from slipway.revision import Revision
 from slipway.stack import Stack
-from slipway.template.compile import CompileContext
+from slipway.template.jobspec import CompileContext
 
 NAME = "catalog.json"
 

@@ -11,8 +11,9 @@ from slipway.money import Price, price_text, total
 from slipway.prices import hourly
 from slipway.quota import OfferDraw, OfferVerdict
 from slipway.template.code import Image, Package
-from slipway.template.compile import CompileContext, request
+from slipway.template.compile import request
 from slipway.template.job_template import JobTemplate
+from slipway.template.jobspec import CompileContext
 from slipway.template.parameter import Parameter
 from slipway.template.proof import Placement
 from slipway.template.worker_pool import POSITIONS, WorkerPool, places

@@ -14,7 +14,6 @@ from slipway.cli import completion, screen
 from slipway.cli.context import Context, catalog_option, output_option
 from slipway.cloud.resources import CustomJob
 from slipway.errors import ResourceError
-from slipway.kinds import TUNING_JOB
 
 _PAGES = ("console", "output", "tensorboard")
 _CONSOLE = "https://console.cloud.google.com"
@@ -74,7 +73,7 @@ def place_of(job: CustomJob, what: str, page: str, project: str) -> OpenTarget:
     output = job.output.rstrip("/")
     if what == "tensorboard":
         # Each trial writes under its own number; TensorBoard finds them all below the job's directory.
-        logs = output if job.kind is TUNING_JOB else f"{output}/logs"
+        logs = output if job.kind.has_trials else f"{output}/logs"
         return OpenTarget((f"tensorboard --logdir {shlex.quote(logs)}",))
     if not project:
         return OpenTarget((output,))

@@ -14,7 +14,7 @@ from slipway.cli import completion, screen
 from slipway.cli.context import Context, catalog_option, output_option
 from slipway.cli.submission_display import commit_words
 from slipway.formatting import counted, span
-from slipway.kinds import KINDS, TUNING_JOB
+from slipway.kinds import KINDS
 from slipway.prices import dollars
 from slipway.submission.parameters import describe, render
 
@@ -77,7 +77,7 @@ def show(template: str, catalog: str | None, output: str) -> None:
         if len(found.kinds) > 1:
             screen.out(kind if kind == found.kind else f"{kind}   (--as {kind})")
         offers = [offer for offer in found.offers if offer.kind == kind]
-        if kind == TUNING_JOB.name and found.study is not None:
+        if KINDS[kind].has_trials and found.study is not None:
             screen.out(_study(found, found.study))
         _offers(found, offers)
     screen.out("")

@@ -28,17 +28,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from slipway.errors import SlipwayError
+from slipway.kinds import KINDS
 
 ROLES: Mapping[str, str] = {
-    "aiplatform.customJobs.": "roles/aiplatform.user",
     "aiplatform.contexts.": "roles/aiplatform.user",
     "aiplatform.metadataStores.": "roles/aiplatform.user",
     "aiplatform.tensorboardRuns.": "roles/aiplatform.viewer",
     "aiplatform.persistentResources.create": "roles/aiplatform.admin",
     "aiplatform.persistentResources.delete": "roles/aiplatform.admin",
     "aiplatform.persistentResources.": "roles/aiplatform.viewer",
-    "aiplatform.hyperparameterTuningJobs.": "roles/aiplatform.user",
-    "aiplatform.trainingPipelines.": "roles/aiplatform.user",
+    **{f"aiplatform.{kind.collection}.": "roles/aiplatform.user" for kind in KINDS.values()},
     "iam.serviceAccounts.actAs": "roles/iam.serviceAccountUser",
     "iam.serviceAccounts.getAccessToken": "roles/iam.serviceAccountTokenCreator",
     "storage.objects.create": "roles/storage.objectCreator",

@@ -9,7 +9,7 @@ from typing import Any
 
 from slipway.cloud.timestamps import parse_timestamp
 from slipway.cloud.trials import Trial
-from slipway.kinds import CUSTOM_JOB, TUNING_JOB, Kind
+from slipway.kinds import CUSTOM_JOB, Kind
 from slipway.recorded_parameters import read as read_parameters
 
 Json = Mapping[str, Any]
@@ -222,10 +222,8 @@ class CustomJob:
     @property
     def log_ids(self) -> tuple[str, ...]:
         """The custom jobs whose log lines are this job's: its own, its trials', or those of the job behind it."""
-        if self.kind is CUSTOM_JOB:
-            return (self.id,)
-        names = [trial.job for trial in self.tried] if self.kind is TUNING_JOB else [self.backing]
-        return tuple(name.rsplit("/", 1)[-1] for name in names if name)
+        behind = [*(trial.job for trial in self.tried), self.backing]
+        return tuple(name.rsplit("/", 1)[-1] for name in ([self.name] if self.kind.runs_itself else behind) if name)
 
     @classmethod
     def read(cls, body: Json, kind: Kind = CUSTOM_JOB) -> CustomJob:
@@ -233,7 +231,7 @@ class CustomJob:
         return cls(
             name=body.get("name", ""),
             display_name="".join(one if one.isprintable() else "?" for one in body.get("displayName", "")),
-            state=body.get("state", "JOB_STATE_UNSPECIFIED").replace("PIPELINE_STATE_", "JOB_STATE_"),
+            state=kind.state(body),
             labels=dict(body.get("labels", {})),
             worker_pools=tuple(WorkerPool.read(pool) for pool in spec.get("workerPoolSpecs", ())),
             persistent_resource_id=spec.get("persistentResourceId", "").rsplit("/", 1)[-1],
@@ -247,7 +245,7 @@ class CustomJob:
             error=body.get("error", {}).get("message", ""),
             kind=kind,
             trials=kind.trials(body),
-            backing=_backing(body),
+            backing=kind.backing(body),
             model=_model(body),
             tried=tuple(Trial.read(trial) for trial in body.get("trials", ())),
             goals={one["metricId"]: one.get("goal", "") for one in body.get("studySpec", {}).get("metrics", ())},
@@ -262,13 +260,6 @@ class CustomJob:
 def _seconds(text: str | None) -> float | None:
     """A duration as the APIs write it: `86400s`."""
     return None if text is None else float(text.removesuffix("s"))
-
-
-def _backing(body: Json) -> str:
-    metadata = body.get("trainingTaskMetadata", {})
-    if not isinstance(metadata, Mapping):
-        return ""
-    return str(metadata.get("backingCustomJob") or metadata.get("backingHyperparameterTuningJob") or "")
 
 
 def _model(body: Json) -> str:

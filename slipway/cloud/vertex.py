@@ -12,7 +12,7 @@ from slipway.cloud.endpoints import Endpoints
 from slipway.cloud.failures import Call
 from slipway.cloud.resources import ENDED, CustomJob, Json, Operation, PersistentResource
 from slipway.cloud.session import Session
-from slipway.kinds import CUSTOM_JOB, KINDS, PIPELINE, Kind, kind_of
+from slipway.kinds import CUSTOM_JOB, KINDS, Kind, kind_of
 
 _Named = TypeVar("_Named", CustomJob, Operation, PersistentResource)
 
@@ -57,34 +57,20 @@ class Vertex:
         )
         params: dict[str, str | int] = {"pageSize": page_size}
         if filter:
-            params["filter"] = filter
+            params["filter"] = kind.filter(filter)
         for body in self._session.pages(f"{self._parent}/{kind.collection}", call, kind.collection, params):
             yield _read(call, lambda one: CustomJob.read(one, kind), body)
 
     def jobs_of_every_kind(self, filter: str = "", *, page_size: int = _LARGEST_PAGE) -> Iterator[CustomJob]:
         """As `jobs`, all kinds merged, newest first. A state is given by its job's name in the filter."""
-        lists = (
-            self.jobs(
-                kind,
-                filter.replace("JOB_STATE_", "PIPELINE_STATE_") if kind is PIPELINE else filter,
-                page_size=page_size,
-            )
-            for kind in KINDS.values()
-        )
+        lists = (self.jobs(kind, filter, page_size=page_size) for kind in KINDS.values())
         return heapq.merge(*lists, key=_made, reverse=True)
 
     def cancel(self, name: str) -> None:
         """Asks for the end; the job passes through CANCELLING. Cancelling twice is harmless, so it is retried."""
         kind = kind_of(name)
         call = self._call(f"cancel job {name}", f"aiplatform.{kind.collection}.cancel")
-        self._session.post(f"{self._job(kind, name)}:cancel", call, {}, idempotent=True)
-
-    def create_custom_job(self, body: Json) -> CustomJob:
-        """See `create`."""
-        return self.create(CUSTOM_JOB, body)
-
-    def custom_job(self, job: str) -> CustomJob:
-        return self.job(job)
+        self._session.post(f"{self._job(kind, name)}:{kind.cancel_method}", call, {}, idempotent=True)
 
     def custom_jobs(self, filter: str = "", *, page_size: int = _LARGEST_PAGE) -> Iterator[CustomJob]:
         """See `jobs`."""
@@ -93,10 +79,6 @@ class Vertex:
     def active_custom_jobs(self) -> Iterator[CustomJob]:
         """The custom jobs of the region that have not ended."""
         return (job for job in self.custom_jobs(_NOT_ENDED) if not job.ended)
-
-    def cancel_custom_job(self, job: str) -> None:
-        """See `cancel`."""
-        self.cancel(job)
 
     def persistent_resource(self, cluster: str) -> PersistentResource:
         call = self._call(f"read cluster {cluster}", "aiplatform.persistentResources.get")

@@ -11,7 +11,7 @@ from slipway.cloud.resources import CustomJob
 from slipway.cloud.storage import Location, Storage
 from slipway.cloud.vertex import Vertex
 from slipway.errors import ConfigError, ResourceError
-from slipway.kinds import CUSTOM_JOB, KINDS, TUNING_JOB
+from slipway.kinds import KINDS
 from slipway.labels import REQUEST_LABEL
 
 _RECENT = 100
@@ -46,8 +46,8 @@ def _own(vertex: Vertex, name: str) -> str:
     if len(parts) != 6 or parts[0:4:2] != ["projects", "locations"] or parts[4] not in collections:
         raise ConfigError(
             f"invalid job name {name!r}",
-            why="it looks like projects/PROJECT/locations/REGION/customJobs/NUMBER, or with "
-            f"{' or '.join(collections[1:])}",
+            why="it looks like projects/PROJECT/locations/REGION/"
+            f"{collections[0]}/NUMBER, or with {' or '.join(collections[1:])}",
         )
     if parts[3] != vertex.region:
         raise ConfigError(
@@ -94,13 +94,13 @@ def original(vertex: Vertex, storage: Storage, job: CustomJob) -> CustomJob | No
     None as well where that can't be told: without a launcher, or for who may not read claims.
     """
     claim = _claim(job)
-    if job.state != "JOB_STATE_SUCCEEDED" or job.kind is TUNING_JOB or not claim:
+    if job.state != "JOB_STATE_SUCCEEDED" or job.kind.has_trials or not claim:
         return None
     try:
         holder = storage.read(Location.parse(claim)).decode(errors="replace").strip().rsplit("/", 1)[-1]
         if not holder.isdecimal() or holder in _numbers(job):
             return None
-        if job.kind is CUSTOM_JOB:
+        if job.kind.runs_itself:
             return vertex.job(f"{job.name.rpartition('/')[0]}/{holder}")
         condition = f'labels.{REQUEST_LABEL}="{job.labels.get(REQUEST_LABEL, "")}"'
         return next((one for one in vertex.jobs(job.kind, condition) if holder in _numbers(one)), None)

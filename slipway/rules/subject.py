@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from slipway.cluster import Reservation
-from slipway.kinds import KINDS, TUNING_JOB
+from slipway.kinds import KINDS
 from slipway.machines import Machine, MachineError, is_tpu, machine, tpu
 
 
@@ -140,7 +140,7 @@ class Subject:
     @property
     def parallel(self) -> int:
         """Trials that run at once; 1 for a job without any."""
-        return whole(self.body.get("parallelTrialCount", 0)) if self.kind == TUNING_JOB.name else 1
+        return whole(self.body.get("parallelTrialCount", 0)) if KINDS[self.kind].has_trials else 1
 
     @property
     def study(self) -> Mapping[str, Any]:

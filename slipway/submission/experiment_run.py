@@ -9,7 +9,6 @@ import contextlib
 from slipway.cloud.failures import CloudError, Conflict, NotFound
 from slipway.cloud.metadata import CANCELLED, COMPLETE, EXPERIMENT, FAILED, RUN, RUNNING, Metadata
 from slipway.cloud.resources import CustomJob
-from slipway.kinds import CUSTOM_JOB
 from slipway.submission.request import Request
 
 
@@ -58,7 +57,7 @@ def end_run(metadata: Metadata, job: CustomJob) -> str:
 
 
 def has_run(job: CustomJob) -> bool:
-    return bool(job.experiment_run or (job.tensorboard and job.kind is CUSTOM_JOB))
+    return bool(job.experiment_run or (job.tensorboard and job.kind.runs_itself))
 
 
 def _end(metadata: Metadata, name: str, job: CustomJob) -> None:

@@ -1,10 +1,11 @@
 """Job templates: what people submit by name. Declared in templates/*.py, proven against the pools, compiled to JSON."""
 
 from slipway.cluster import Disk
+from slipway.kinds.model_upload import ModelUpload
+from slipway.kinds.study import Condition, Metric, Search, Stopping, Study
 from slipway.template.code import Image, Package
-from slipway.template.job_template import JobTemplate, ModelUpload, NfsMount, Scheduling
+from slipway.template.job_template import JobTemplate, NfsMount, Scheduling
 from slipway.template.parameter import Parameter
-from slipway.template.study import Condition, Metric, Search, Stopping, Study
 from slipway.template.variant import Variant
 from slipway.template.worker_pool import ANY_RESERVATION, WorkerPool
 

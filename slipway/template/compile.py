@@ -7,13 +7,11 @@ values, so what the service would refuse is an error in preview and not at someb
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
-from slipway import messages
-from slipway.cluster import ClusterSpec, Reservation
+from slipway.cluster import ClusterSpec
 from slipway.errors import ConfigError
-from slipway.kinds import CUSTOM_JOB, KINDS, PIPELINE, TUNING_JOB
+from slipway.kinds import KINDS, Kind
 from slipway.labels import (
     CAPACITY_TYPE_LABEL,
     COMMIT_LABEL,
@@ -23,43 +21,15 @@ from slipway.labels import (
     TEMPLATE_LABEL,
     truth_value,
 )
+from slipway.messages import message
 from slipway.recorded_parameters import record, recorded
 from slipway.rules import check as check_rules
 from slipway.template.code import Package
 from slipway.template.job_template import JobTemplate
-from slipway.template.jobspec import job_spec
+from slipway.template.jobspec import CompileContext, job_spec
 from slipway.template.parameter import Value
 from slipway.template.placeholders import EXPERIMENT_RUN, JOB, OUTPUT, PACKAGE, REQUEST, SWEEP, fill
-from slipway.template.study import study_spec
 from slipway.template.variant import Case
-
-_CUSTOM_TASK = "gs://google-cloud-aiplatform/schema/trainingjob/definition/custom_task_1.0.0.yaml"
-_MESSAGES = {
-    CUSTOM_JOB.name: "CustomJob",
-    TUNING_JOB.name: "HyperparameterTuningJob",
-    PIPELINE.name: "TrainingPipeline",
-}
-
-
-@dataclass(frozen=True)
-class CompileContext:
-    """What the stack gives to every template. `trainer` is a service account's address, `clusters` ids by name.
-
-    `reservations` by the names that templates use; `code_allowed` where --code may replace a template's package.
-    `dirty`: there is more than the `commit`.
-    """
-
-    stack: str
-    region: str
-    commit: str
-    catalog_bucket: str
-    work_bucket: str
-    trainer: str
-    clusters: Mapping[str, str]
-    project: str = ""
-    reservations: Mapping[str, Reservation] = field(default_factory=dict)
-    code_allowed: bool = False
-    dirty: bool = False
 
 
 def request(
@@ -82,10 +52,10 @@ def request(
     Raises ConfigError when the official type rejects it, or a rule of the service would.
     """
     kind, case = kind or template.kind, case or Case()
-    spec = job_spec(template, kind, capacity_type, case, context, packages, on)
+    spec = job_spec(template, KINDS[kind], capacity_type, case, context, packages, on)
     if cluster is not None:
         spec["persistentResourceId"] = context.clusters[cluster]
-    body: dict[str, Any] = {"displayName": f"${{{JOB}}}", **_of_kind(template, kind, spec)}
+    body: dict[str, Any] = {"displayName": f"${{{JOB}}}", **KINDS[kind].body(spec, template.study, template.model)}
     body["labels"] = {
         TEMPLATE_LABEL: template.name,
         STACK_LABEL: context.stack,
@@ -100,40 +70,6 @@ def request(
     if not refused:
         _obey(template, body, kind, capacity_type, case, context)
     return body
-
-
-def _of_kind(template: JobTemplate, kind: str, spec: Mapping[str, Any]) -> dict[str, Any]:
-    if kind == CUSTOM_JOB.name:
-        return {"jobSpec": spec}
-    if kind == TUNING_JOB.name:
-        study = template.study
-        assert study is not None, "checked when the template was made"
-        failed = {"maxFailedTrialCount": study.max_failed_trials} if study.max_failed_trials else {}
-        return {
-            "studySpec": study_spec(study),
-            "maxTrialCount": study.max_trials,
-            "parallelTrialCount": study.parallel_trials,
-            **failed,
-            "trialJobSpec": spec,
-        }
-    return {"trainingTaskDefinition": _CUSTOM_TASK, "trainingTaskInputs": spec, **_model(template)}
-
-
-def _model(template: JobTemplate) -> dict[str, Any]:
-    model = template.model
-    if model is None:
-        return {}
-    upload: dict[str, Any] = {"displayName": model.display_name, "containerSpec": {"imageUri": model.serving_image}}
-    if model.description:
-        upload["description"] = model.description
-    if model.artifact.strip("/") != "model":
-        upload["artifactUri"] = f"${{{OUTPUT}}}/{model.artifact.strip('/')}/"
-    found: dict[str, Any] = {"modelToUpload": upload}
-    if model.model_id:
-        found["modelId"] = model.model_id
-    if model.parent_model:
-        found["parentModel"] = model.parent_model
-    return found
 
 
 def usual_values(template: JobTemplate, case: Case | None = None) -> Mapping[str, Value]:
@@ -156,18 +92,19 @@ def check(template: JobTemplate, body: Mapping[str, Any], *, kind: str | None = 
     """The filled body as the official message. Raises ConfigError with the path of what does not belong there."""
     from google.protobuf.json_format import ParseDict, ParseError
 
-    kind = kind or template.kind
     filled = fill(body, usual_values(template, case))
-    name = _MESSAGES[kind]
+
+    def parse(kind: Kind, body: Mapping[str, Any]) -> Any:
+        return ParseDict(body, message("google.cloud.aiplatform_v1", kind.module, kind.message)())
+
+    asked = KINDS[kind or template.kind]
     try:
-        if kind == PIPELINE.name:  # The inputs are any JSON to the pipeline's type: the job's own knows better.
-            ParseDict({"jobSpec": filled["trainingTaskInputs"]}, job_message("CustomJob")())
-        return ParseDict(filled, job_message(name)())
+        return asked.parsed(filled, parse)
     except ParseError as error:
         raise ConfigError(
-            f"template {template.name} is not a valid {name}",
+            f"template {template.name} is not a valid {asked.message}",
             why=" ".join(str(error).split()),
-            fix=f"the message's fields are those of google.cloud.aiplatform_v1.{name}",
+            fix=f"the message's fields are those of google.cloud.aiplatform_v1.{asked.message}",
         ) from error
 
 
@@ -187,15 +124,3 @@ def _obey(
             fix=f"correct templates/{template.name.replace('-', '_')}.py, "
             f"or take {capacity_type} out of its capacity_types",
         )
-
-
-_MODULES = {
-    "CustomJob": "custom_job",
-    "HyperparameterTuningJob": "hyperparameter_tuning_job",
-    "TrainingPipeline": "training_pipeline",
-}
-
-
-def job_message(name: str) -> Any:
-    """The protobuf class `google.cloud.aiplatform.v1.NAME` of a job."""
-    return messages.message("google.cloud.aiplatform_v1", _MODULES[name], name)

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 
 from slipway.capacity import POOL
 from slipway.errors import ConfigError
-from slipway.kinds import CUSTOM_JOB, TUNING_JOB
+from slipway.kinds import CUSTOM_JOB, KINDS
+from slipway.kinds.model_upload import ModelUpload
+from slipway.kinds.study import Study
 from slipway.template.code import Code, Package
 from slipway.template.parameter import Parameter
 from slipway.template.placeholders import whole
-from slipway.template.study import Study
 from slipway.template.variant import Variant
 from slipway.template.worker_pool import WorkerPool
 
@@ -39,22 +40,6 @@ class NfsMount:
     server: str
     path: str
     mount_point: str
-
-
-@dataclass(frozen=True)
-class ModelUpload:
-    """`artifact` is a folder under the output directory: what the code wrote to AIP_MODEL_DIR, unless said otherwise.
-
-    `serving_image` is the container that serves it. `model_id` names a new model; `parent_model`
-    (projects/…/models/ID) makes a new version of one that exists. Both may hold placeholders.
-    """
-
-    display_name: str
-    serving_image: str
-    artifact: str = "model/"
-    model_id: str | None = None
-    parent_model: str | None = None
-    description: str = ""
 
 
 @dataclass(frozen=True)
@@ -133,7 +118,7 @@ class JobTemplate:
 
     def trials_at_once(self, kind: str) -> int:
         """How many of the job's trials run at the same time at the usual numbers; 1 for kinds without trials."""
-        return self.count(self.study.parallel_trials)[1] if kind == TUNING_JOB.name and self.study else 1
+        return self.count(self.study.parallel_trials)[1] if KINDS[kind].has_trials and self.study else 1
 
     def replicas(self, pool: WorkerPool) -> tuple[int, int, int]:
         """The replicas of a worker pool: least, usual (the default, else the least), and most."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import Any
 
 from slipway.capacity import CAPACITY_TYPES, DAY, RESERVATION
-from slipway.cluster import ClusterSpec
-from slipway.kinds import TUNING_JOB
+from slipway.cluster import ClusterSpec, Reservation
+from slipway.kinds import Kind
 from slipway.machines import Machine
 from slipway.rules.reservations import NAME_KEY
 from slipway.template.code import Code, Image, Package
@@ -16,15 +17,33 @@ from slipway.template.placeholders import EXPERIMENT_RUN, OUTPUT, PACKAGE, REQUE
 from slipway.template.variant import Case
 from slipway.template.worker_pool import ANY_RESERVATION, WorkerPool, places
 
-if TYPE_CHECKING:
-    from slipway.template.compile import CompileContext
-
 LAUNCHER = "slipway_launcher"
+
+
+@dataclass(frozen=True)
+class CompileContext:
+    """What the stack gives to every template. `trainer` is a service account's address, `clusters` ids by name.
+
+    `reservations` by the names that templates use; `code_allowed` where --code may replace a template's package.
+    `dirty`: there is more than the `commit`.
+    """
+
+    stack: str
+    region: str
+    commit: str
+    catalog_bucket: str
+    work_bucket: str
+    trainer: str
+    clusters: Mapping[str, str]
+    project: str = ""
+    reservations: Mapping[str, Reservation] = field(default_factory=dict)
+    code_allowed: bool = False
+    dirty: bool = False
 
 
 def job_spec(
     template: JobTemplate,
-    kind: str,
+    kind: Kind,
     capacity_type: str,
     case: Case,
     context: CompileContext,
@@ -93,7 +112,7 @@ def _psc(on: ClusterSpec) -> dict[str, Any]:
 def _worker_pool(
     template: JobTemplate,
     worker: WorkerPool,
-    kind: str,
+    kind: Kind,
     capacity_type: str,
     context: CompileContext,
     packages: Mapping[Package, str],
@@ -108,7 +127,8 @@ def _worker_pool(
             {"server": mount.server, "path": mount.path, "mountPoint": mount.mount_point}
             for mount in template.nfs_mounts
         ]
-    return found | _code(template, worker.code or template.code, _arguments(template, worker, kind), context, packages)
+    arguments = kind.arguments(worker.args, template.study)
+    return found | _code(template, worker.code or template.code, arguments, context, packages)
 
 
 def _machine(worker: WorkerPool, shape: Machine, capacity_type: str, context: CompileContext) -> dict[str, Any]:
@@ -131,14 +151,6 @@ def _affinity(name: str, context: CompileContext) -> dict[str, Any]:
         "key": NAME_KEY,
         "values": [known.path if known else name],
     }
-
-
-def _arguments(template: JobTemplate, worker: WorkerPool, kind: str) -> list[str]:
-    """The pool's arguments; in a tuning job without those that the service adds for each trial."""
-    if kind != TUNING_JOB.name or template.study is None:
-        return list(worker.args)
-    searched = tuple(f"--{name}=" for name in template.study.names())
-    return [argument for argument in worker.args if not argument.startswith(searched)]
 
 
 def _code(

@@ -7,14 +7,14 @@ import re
 from collections.abc import Iterable, Iterator
 
 from slipway.capacity import CAPACITY_TYPES
-from slipway.kinds import KINDS, PIPELINE, TUNING_JOB
+from slipway.kinds import KINDS
+from slipway.kinds.study import Search
 from slipway.machines import MachineError
 from slipway.recorded_parameters import VARIABLE
 from slipway.stack.members import SERVICE_ACCOUNT
 from slipway.template.code import Code, Image, Package
 from slipway.template.job_template import JobTemplate
 from slipway.template.placeholders import BUILT_IN, names, whole
-from slipway.template.study import Search
 from slipway.template.variant import Variant
 from slipway.template.worker_pool import POSITIONS, WorkerPool, places
 
@@ -61,12 +61,13 @@ def _kinds(template: JobTemplate) -> Iterator[str]:
             yield f"kinds: unknown {kind!r}; known: {', '.join(KINDS)}"
     if not template.kinds or len(set(template.kinds)) < len(template.kinds):
         yield f"kinds: name each of {', '.join(KINDS)} at most once, and at least one"
-    if TUNING_JOB.name in template.kinds and template.study is None:
-        yield f"kinds: {TUNING_JOB.name} needs a study"
-    if template.study is not None and TUNING_JOB.name not in template.kinds:
-        yield f"study: only a {TUNING_JOB.name} has one"
-    if template.model is not None and PIPELINE.name not in template.kinds:
-        yield f"model: only a {PIPELINE.name} uploads one"
+    kinds = [KINDS[name] for name in template.kinds if name in KINDS]
+    missing = ((kind, one) for kind in kinds for one in kind.needs if getattr(template, one) is None)
+    yield from (f"kinds: {kind.name} needs a {one}" for kind, one in missing)
+    for one, does in (("study", "has"), ("model", "uploads")):
+        if getattr(template, one) is not None and not any(one in kind.takes for kind in kinds):
+            takers = " or a ".join(kind.name for kind in KINDS.values() if one in kind.takes)
+            yield f"{one}: only a {takers} {does} one"
 
 
 def _capacity_types(where: str, named: tuple[str, ...]) -> Iterator[str]:

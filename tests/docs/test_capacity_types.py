@@ -18,7 +18,7 @@ from slipway.rules import TABLE
 from slipway.stack import Stack, parse
 from slipway.stack.document import from_text
 from slipway.template import JobTemplate
-from slipway.template.compile import CompileContext
+from slipway.template.jobspec import CompileContext
 from slipway.template.proof import prove
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "capacity-types.md"

@@ -153,7 +153,7 @@ def lost(stack: Stack) -> Callable[[Lost], tuple[Context, CustomJob]]:
         after = Context(folder=stack.folder, clock=Clock(monotonic=lambda: http.seconds, sleep=http.sleep))
         connection = Connection(Session(http, sleep=http.sleep), before.connection.endpoints)
         after.__dict__.update(catalog=before.catalog, connection=connection)
-        return after, before.vertex.custom_job(job["name"])
+        return after, before.vertex.job(job["name"])
 
     return cut_off
 

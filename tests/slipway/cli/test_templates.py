@@ -11,7 +11,7 @@ from slipway.catalog.template_entry import draws, template_entry
 from slipway.cluster import ClusterSpec, Disk, PoolSpec
 from slipway.quota import OfferVerdict
 from slipway.template import JobTemplate, Metric, Package, Parameter, Search, Study, Variant, WorkerPool
-from slipway.template.compile import CompileContext
+from slipway.template.jobspec import CompileContext
 from slipway.template.proof import prove
 
 from .stack import Stack

@@ -130,7 +130,7 @@ def test_a_submission_without_a_job_in_its_answer_is_neither_accepted_nor_refuse
 ) -> None:  # N7
     server.says(content)
     with pytest.raises(Garbled) as error:
-        connection(server.url).vertex("p", "us-central1").create_custom_job({"displayName": "digits"})
+        connection(server.url).vertex("p", "us-central1").create(CUSTOM_JOB, {"displayName": "digits"})
     assert not error.value.not_accepted
     assert len(server.sent) == 1
 
@@ -138,7 +138,7 @@ def test_a_submission_without_a_job_in_its_answer_is_neither_accepted_nor_refuse
 def test_a_submission_follows_no_redirection(server: Server) -> None:  # N7
     server.says(b"", 302, Location=f"{server.url}elsewhere")
     with pytest.raises(Garbled) as error:
-        connection(server.url).vertex("p", "us-central1").create_custom_job({"displayName": "digits"})
+        connection(server.url).vertex("p", "us-central1").create(CUSTOM_JOB, {"displayName": "digits"})
     assert not error.value.not_accepted
     assert server.sent == ["POST /projects/p/locations/us-central1/customJobs"]
 
@@ -166,7 +166,7 @@ def test_an_error_body_of_any_kind_is_read_as_far_as_it_goes(server: Server, bod
 def test_what_can_not_be_sent_was_not_sent() -> None:
     vertex = connection("http://" + "a" * 300 + "/").vertex("p", "us-central1")
     with pytest.raises(Unreachable) as error:
-        vertex.create_custom_job({})
+        vertex.create(CUSTOM_JOB, {})
     assert error.value.not_accepted
 
 
@@ -220,7 +220,7 @@ def test_tls_that_breaks_after_the_request_leaves_open_whether_it_was_carried_ou
     trusting = requests.Session()
     trusting.verify = trusting.trust_env = False
     with pytest.raises(CloudError) as error:
-        connection(broken_tls(), trusting).vertex("p", "us-central1").create_custom_job({"displayName": "digits"})
+        connection(broken_tls(), trusting).vertex("p", "us-central1").create(CUSTOM_JOB, {"displayName": "digits"})
     assert isinstance(error.value, NoAnswer)
     assert not error.value.not_accepted
 
@@ -230,7 +230,7 @@ def test_tls_that_fails_before_the_request_proves_that_it_was_not_sent(
 ) -> None:  # N7
     for url in (broken_tls(), server.url.replace("http:", "https:")):
         with pytest.raises(Unreachable) as error:
-            connection(url).vertex("p", "us-central1").create_custom_job({"displayName": "digits"})
+            connection(url).vertex("p", "us-central1").create(CUSTOM_JOB, {"displayName": "digits"})
         assert error.value.not_accepted
 
 

@@ -12,6 +12,7 @@ from slipway.cloud.connection import connect
 from slipway.cloud.credentials import authorised
 from slipway.cloud.failures import Unreachable
 from slipway.errors import AuthError, ConfigError
+from slipway.kinds import CUSTOM_JOB
 
 LOGIN = {
     "type": "authorized_user",
@@ -63,7 +64,7 @@ def test_a_token_service_that_does_not_answer_is_no_lost_request(
     with_login(tmp_path, monkeypatch)
     connection = connect({"GOOGLE_VERTEX_AI_CUSTOM_ENDPOINT": "http://127.0.0.1:9/v1/"})
     with pytest.raises(Unreachable) as error:
-        connection.vertex("p", "us-central1").create_custom_job({"displayName": "digits"})
+        connection.vertex("p", "us-central1").create(CUSTOM_JOB, {"displayName": "digits"})
     assert error.value.not_accepted
 
 

@@ -15,7 +15,7 @@ from slipway.kinds import KINDS
 from slipway.quota import OfferVerdict
 from slipway.submission.recovery import recover
 from slipway.submission.request import fill
-from slipway.template.compile import CompileContext
+from slipway.template.jobspec import CompileContext
 from slipway.template.load import available, load
 from slipway.template.proof import prove
 

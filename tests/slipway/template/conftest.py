@@ -5,7 +5,7 @@ from typing import Any
 
 from slipway.cluster import ClusterSpec, Disk, PoolSpec
 from slipway.template import JobTemplate, Package, Parameter, WorkerPool
-from slipway.template.compile import CompileContext
+from slipway.template.jobspec import CompileContext
 
 CONTEXT = CompileContext(
     stack="dev",

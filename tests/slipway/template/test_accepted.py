@@ -28,7 +28,8 @@ from slipway.template import (
     Variant,
     WorkerPool,
 )
-from slipway.template.compile import CompileContext, usual_values
+from slipway.template.compile import usual_values
+from slipway.template.jobspec import CompileContext
 from slipway.template.placeholders import fill
 from slipway.template.proof import prove
 

@@ -12,7 +12,7 @@ from slipway.catalog.template_entry import draws, template_entry
 from slipway.quota import OfferVerdict
 from slipway.stack import load as stack_file
 from slipway.stack import parse
-from slipway.template.compile import CompileContext
+from slipway.template.jobspec import CompileContext
 from slipway.template.load import load
 from slipway.template.proof import prove
 

@@ -1,0 +1,48 @@
+"""A training pipeline: a custom job that the service makes of its inputs, and the model that it uploads then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from slipway.kinds.custom_job import CUSTOM_JOB
+from slipway.kinds.kind import Json, Kind
+from slipway.kinds.model_upload import ModelUpload
+from slipway.kinds.study import Study
+
+_CUSTOM_TASK = "gs://google-cloud-aiplatform/schema/trainingjob/definition/custom_task_1.0.0.yaml"
+
+
+class TrainingPipelineKind(Kind):
+    name, words = "training-pipeline", "training pipeline"
+    collection, message = "trainingPipelines", "TrainingPipeline"
+    module, spec = "training_pipeline", "trainingTaskInputs"
+    takes = ("model",)
+
+    def body(self, spec: Json, study: Study | None, model: ModelUpload | None) -> dict[str, Any]:
+        output = spec["baseOutputDirectory"]["outputUriPrefix"]
+        return {
+            "trainingTaskDefinition": _CUSTOM_TASK,
+            self.spec: spec,
+            **(model.fields(output) if model is not None else {}),
+        }
+
+    def parsed(self, body: Json, parse: Callable[[Kind, Json], Any]) -> Any:
+        """The inputs are any JSON to the pipeline's own type: a custom job's knows better."""
+        parse(CUSTOM_JOB, {CUSTOM_JOB.spec: body[self.spec]})
+        return parse(self, body)
+
+    def state(self, body: Json) -> str:
+        return super().state(body).replace("PIPELINE_STATE_", "JOB_STATE_")
+
+    def backing(self, body: Json) -> str:
+        """The one that the service made of it. Of a pipeline that others made it may be a tuning job."""
+        metadata = body.get("trainingTaskMetadata", {})
+        found = metadata if isinstance(metadata, Mapping) else {}
+        return str(found.get("backingCustomJob") or found.get("backingHyperparameterTuningJob") or "")
+
+    def filter(self, filter: str) -> str:
+        return filter.replace("JOB_STATE_", "PIPELINE_STATE_")
+
+
+PIPELINE = TrainingPipelineKind()
