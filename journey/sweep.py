@@ -43,7 +43,7 @@ class Sweep:
             for job in running:
                 if job.name not in asked:
                     self._say(f"cancels {job.display_name}")
-                    self._vertex.cancel_custom_job(job.name)
+                    self._vertex.cancel(job.name)
                     asked.add(job.name)
             self._wait(deadline, f"{len(running)} jobs are still ending")
 

@@ -26,7 +26,7 @@ from slipway.submission.choice import Choice
 from slipway.submission.fallback_loop import WaitingAttempt
 from slipway.submission.journal import SubmissionJournal
 from slipway.submission.parameters import render
-from slipway.submission.request_id import checked_request_id, new_request_id
+from slipway.submission.request import checked_request_id, new_request_id
 from slipway.submission.submitter import SubmissionResult
 
 if TYPE_CHECKING:

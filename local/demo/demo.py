@@ -175,7 +175,7 @@ def _cancel_leftovers(journey: Play) -> None:
     for job in vertex.custom_jobs(f"labels.{REQUEST_LABEL}:*"):
         if not job.ended and job.labels[REQUEST_LABEL].startswith(REQUEST_PREFIX):
             print(f"        cancels {job.display_name} of a killed demo")
-            vertex.cancel_custom_job(job.name)
+            vertex.cancel(job.name)
 
 
 def _clusters(journey: Play) -> list[str]:

@@ -18,7 +18,7 @@ from slipway.errors import ConfigError, ResourceError
 from slipway.formatting import span
 from slipway.jobs.waiting import state_word
 from slipway.labels import STACK_LABEL, SWEEP_LABEL
-from slipway.submission.request_id import checked_request_id
+from slipway.submission.request import checked_request_id
 
 _WIDTH = 8
 

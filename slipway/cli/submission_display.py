@@ -13,10 +13,9 @@ from slipway.cli import screen
 from slipway.cli.context import Context
 from slipway.formatting import UNKNOWN_PRICE, clock, dollars, span
 from slipway.money import UNKNOWN
-from slipway.submission.candidates import PreparedSubmission
+from slipway.submission.candidates import PreparedSubmission, added, price, summary
 from slipway.submission.choice import Choice, JudgedCandidate, passed_over
 from slipway.submission.fallback_loop import FOR_EVER, WaitingAttempt
-from slipway.submission.pricing import added, price, summary
 from slipway.submission.submitter import SubmissionResult
 from slipway.submission.verdict import Outcome
 

@@ -15,7 +15,7 @@ from slipway.submission.candidates import Candidate, PreparedSubmission
 from slipway.submission.choice import choose, passed_over
 from slipway.submission.journal import SubmissionJournal
 from slipway.submission.preflight import Preflight
-from slipway.submission.request_id import new_request_id
+from slipway.submission.request import new_request_id
 from slipway.submission.sender import RetryPolicy
 from slipway.submission.submitter import SubmissionDisplay, SubmissionResult, Submitter
 
@@ -100,7 +100,7 @@ def deliver(
     return submitter.submit(prepared, id_, typed.again(id_), repeated=repeated)
 
 
-def forecast(context: Context, prepared: PreparedSubmission, request_id: str) -> Candidate | None:
+def forecast(context: Context, prepared: PreparedSubmission) -> Candidate | None:
     """On stderr, so that stdout holds the request alone. The candidate that would be taken, None where that is not
     known.
 
@@ -111,7 +111,7 @@ def forecast(context: Context, prepared: PreparedSubmission, request_id: str) ->
             context.hurried, context.catalog, prepared.candidates, context.now, threads, prepared.template.name
         )
         try:
-            choice = choose(prepared.template.name, preflight.judge(prepared, request_id))
+            choice = choose(prepared.template.name, preflight.judge(prepared.candidates))
         except CloudError as problem:
             screen.note(f"not sent; whether it would start is not known: {problem.message}")
             return None

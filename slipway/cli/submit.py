@@ -13,7 +13,7 @@ from slipway.cli.submit_arguments import SubmitArguments, WaitOptions
 from slipway.errors import ConfigError, PolicyError
 from slipway.kinds import KINDS
 from slipway.submission.candidates import prepare
-from slipway.submission.request_id import checked_request_id, new_request_id
+from slipway.submission.request import checked_request_id, new_request_id
 
 _PLANNED = ("format",)
 
@@ -123,13 +123,13 @@ def submit(
         from slipway.cli.submission_run import forecast
         from slipway.submission.preflight import offline_request
 
-        planned = id_ or new_request_id()
+        planned = prepared.under(id_ or new_request_id())
         try:
-            taken = forecast(context, prepared, planned)
+            taken = forecast(context, planned)
         except PolicyError:
-            screen.out(screen.json_text(offline_request(prepared, planned), indent=2))
+            screen.out(screen.json_text(offline_request(planned), indent=2))
             raise
-        body = prepared.body(taken, planned) if taken else offline_request(prepared, planned)
+        body = taken.body if taken else offline_request(planned)
         screen.out(screen.json_text(body, indent=2))
         return
     from slipway.cli.submission_run import send

@@ -16,10 +16,10 @@ from slipway.cli.sweep_outcome import Sweep, closing, document, problem_of_runs,
 from slipway.cli.sweep_progress import shown
 from slipway.errors import ConfigError, PolicyError
 from slipway.formatting import exact
+from slipway.submission.candidates import summary
 from slipway.submission.choice import Choice, choose, passed_over
 from slipway.submission.journal import state_folder
 from slipway.submission.preflight import Preflight, offline
-from slipway.submission.pricing import summary
 from slipway.submission.request import Request
 from slipway.submission.sender import RetryPolicy
 from slipway.sweep.rate_limit import SUBMISSIONS_PER_MINUTE, Estimate, RateLimiter
@@ -75,10 +75,7 @@ class SweepCommand:
         from slipway.submission.preflight import offline_request
 
         found = self.plan
-        requests = [
-            offline_request(found.prepared(Run(index)), Run(index).request_id(found.id))
-            for index in range(min(_SHOWN_REQUESTS, found.count))
-        ]
+        requests = [offline_request(found.prepared(Run(index))) for index in range(min(_SHOWN_REQUESTS, found.count))]
         screen.note(f"{found.count:,} runs, sweep {found.id}{self._takes(found.count)}; the first {len(requests)}:")
         document = {"sweep": found.id, "count": found.count, "takesSeconds": self._estimate(found.count)}
         screen.out_json("sweep-plan", {**document, "requests": requests})
@@ -149,7 +146,7 @@ class SweepCommand:
         preflight = Preflight(self._context.hurried, self._context.catalog, candidates, self._context.now, threads)
         found = []
         for group in self.plan.groups:
-            judging = preflight.judge(group.prepared, self.plan.id)
+            judging = preflight.judge(group.prepared.candidates)
             found.append(choose(group.prepared.template.name, judging, settle=True))
         broken = [
             f"run {index}: {'; '.join(judged.reasons)}"
@@ -166,8 +163,7 @@ class SweepCommand:
         return found
 
     def _offline(self, index: int, choice: Choice) -> Any:
-        run = Run(index)
-        return offline(self.plan.prepared(run), choice.taken.candidate, run.request_id(self.plan.id))
+        return offline(self.plan.candidate(Run(index), choice.taken.candidate), self._context.catalog.region)
 
     def _said(self, choices: list[Choice], left: RemainingRuns, *, retry: bool) -> None:
         catalog, found = self._context.catalog, self.plan

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import Any
 
 from slipway.capacity import FLEX_START
 from slipway.catalog.lookup import find_kind, find_template, named, standing
 from slipway.catalog.model import Catalog, Offer, Scalar, Template
 from slipway.errors import ConfigError
-from slipway.formatting import join
-from slipway.kinds import Kind
-from slipway.submission.demand import Demand
+from slipway.formatting import counted, join, shape
+from slipway.kinds import KINDS, Kind
+from slipway.money import UNKNOWN, Price, total
+from slipway.submission.demand import Demand, Part
 from slipway.submission.parameters import resolve
 from slipway.submission.request import RequestOverrides, fill
+from slipway.submission.verdict import Verdict
 
 
 @dataclass(frozen=True)
@@ -34,15 +37,27 @@ class SubmissionRequest:
     overrides: RequestOverrides = field(default_factory=RequestOverrides)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Candidate:
-    """An offer that the submission may take, and what it makes of it. `wait`: seconds until the next one is taken,
-    None to stay with it."""
+    """An offer that the submission may take. `fill` makes its request, once, when somebody first looks at it.
+
+    `wait`: seconds until the next one is taken, None to stay with it. `roles` of its worker pools, in order.
+    """
 
     offer: Offer
     kind: Kind
-    demand: Demand
+    fill: Callable[[], dict[str, Any]]
     wait: float | None = None
+    roles: tuple[str, ...] = ()
+
+    @cached_property
+    def body(self) -> dict[str, Any]:
+        """The job to post. Raises ConfigError when the catalog is not consistent with itself."""
+        return self.fill()
+
+    @cached_property
+    def demand(self) -> Demand:
+        return Demand.read(self.body, self.roles, self.offer.pools, self.kind)
 
     @property
     def label(self) -> str:
@@ -56,34 +71,46 @@ class Candidate:
 
 @dataclass(frozen=True)
 class PreparedSubmission:
-    """All that can be known of a submission without asking anybody. `candidates` in order of preference."""
+    """All that can be known of a submission without asking anybody. `offers` in order of preference, each with the
+    seconds until the next one is taken. `request_id` goes into its requests."""
 
     catalog: Catalog
     template: Template
     kind: Kind
     values: Mapping[str, Scalar]
-    candidates: tuple[Candidate, ...]
+    offers: tuple[tuple[Offer, float | None], ...]
     user: str
     overrides: RequestOverrides
+    request_id: str = "request"
 
     @property
     def moves(self) -> bool:
         """Whether it may be given up on one candidate for the next."""
-        return any(candidate.wait is not None for candidate in self.candidates[:-1])
+        return any(wait is not None for _, wait in self.offers[:-1])
 
-    def body(self, candidate: Candidate, request_id: str) -> dict[str, Any]:
-        """The request by one of the candidates. Raises ConfigError when the catalog is not consistent with itself."""
-        overrides = self.overrides
-        if candidate.waits_by_itself and candidate.wait is not None:
-            overrides = replace(overrides, max_wait=candidate.wait)
+    @cached_property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """One for each offer, in their order."""
+        return tuple(
+            Candidate(offer, self.kind, partial(self.body, offer, wait), wait, offer.roles or self.template.roles)
+            for offer, wait in self.offers
+        )
+
+    def under(self, request_id: str) -> PreparedSubmission:
+        """The same submission by this request id, with candidates of its own."""
+        return replace(self, request_id=request_id)
+
+    def body(self, offer: Offer, wait: float | None) -> dict[str, Any]:
+        """The request by one of its offers. Raises ConfigError when the catalog is not consistent with itself."""
+        by_service = offer.capacity_type == FLEX_START and wait is not None
         return fill(
             self.catalog,
             self.template,
-            candidate.offer,
+            offer,
             self.values,
-            request_id=request_id,
+            request_id=self.request_id,
             user=self.user,
-            overrides=overrides,
+            overrides=replace(self.overrides, max_wait=wait) if by_service else self.overrides,
         )
 
 
@@ -94,17 +121,8 @@ def prepare(catalog: Catalog, asked: SubmissionRequest, user: str) -> PreparedSu
     kind = find_kind(template, asked.kind)
     offers = standing(template, kind, values)
     _check_experiment(template, offers, asked.overrides)
-    ordered = _ordered(template, offers, asked)
-    sample = PreparedSubmission(catalog, template, kind, values, (), user, asked.overrides)
-    return replace(
-        sample,
-        candidates=tuple(Candidate(offer, kind, _demand(sample, offer, kind), wait) for offer, wait in ordered),
-    )
-
-
-def _demand(prepared: PreparedSubmission, offer: Offer, kind: Kind) -> Demand:
-    body = prepared.body(Candidate(offer, kind, Demand(())), "request")
-    return Demand.read(body, offer.roles or prepared.template.roles, offer.pools, kind)
+    ordered = tuple(_ordered(template, offers, asked))
+    return PreparedSubmission(catalog, template, kind, values, ordered, user, asked.overrides)
 
 
 def _ordered(
@@ -156,8 +174,6 @@ def _last_stays(waits: list[tuple[Offer, float | None]]) -> list[tuple[Offer, fl
 def _check_experiment(template: Template, offers: tuple[Offer, ...], overrides: RequestOverrides) -> None:
     if not (overrides.experiment or overrides.experiment_run):
         return
-    from slipway.kinds import KINDS
-
     if not all("experiment" in KINDS[offer.kind].spec_of(offer.request) for offer in offers):
         flag = "--experiment" if overrides.experiment else "--experiment-run"
         raise ConfigError(
@@ -165,3 +181,41 @@ def _check_experiment(template: Template, offers: tuple[Offer, ...], overrides: 
             why="its template names none",
             fix=f"experiment=… in templates/{template.name.replace('-', '_')}.py",
         )
+
+
+def price(catalog: Catalog, candidate: Candidate) -> Price:
+    """USD an hour for all machines: as published for a pool, from the price book for others."""
+    return total(_each(catalog, candidate, part) * part.machines for part in candidate.demand.parts)
+
+
+def added(catalog: Catalog, candidate: Candidate, verdict: Verdict) -> Price:
+    """USD an hour for the machines that pools would grow by."""
+    pools = catalog.clusters[candidate.offer.cluster].pools
+    return total((pools[name].price_per_hour if name in pools else UNKNOWN) * count for name, count in verdict.grows)
+
+
+def summary(candidate: Candidate) -> str:
+    """`pool cpu/workers  n1-standard-8 × 3 (1 scheduler, 2 workers)`"""
+    demand, offer = candidate.demand, candidate.offer
+    place = offer.capacity_type
+    if offer.cluster:
+        place = f"pool {join(f'{offer.cluster}/{pool}' for pool in dict.fromkeys(part.pool for part in demand.parts))}"
+    shapes: dict[str, int] = {}
+    for part in demand.parts:
+        words = shape(part.shape.machine, part.shape.accelerator, part.shape.accelerator_count)
+        shapes[words] = shapes.get(words, 0) + part.machines
+    roles = ", ".join(counted(part.machines, part.role) for part in demand.parts)
+    return f"{place}  {', '.join(f'{words} × {count}' for words, count in shapes.items())} ({roles})"
+
+
+def _each(catalog: Catalog, candidate: Candidate, part: Part) -> Price:
+    if candidate.offer.cluster:
+        pool = catalog.clusters[candidate.offer.cluster].pools.get(part.pool)
+        return pool.price_per_hour if pool else UNKNOWN
+    from slipway.cluster import Disk
+    from slipway.prices import hourly
+
+    disk = Disk(part.shape.disk_type, part.shape.disk_gb)
+    return hourly(
+        part.shape.machine, catalog.region, disk, candidate.offer.capacity_type, accelerator=part.shape.accelerator
+    )

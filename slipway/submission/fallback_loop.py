@@ -8,14 +8,14 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
+from slipway.catalog.model import Catalog
 from slipway.cloud.connection import Connection
 from slipway.cloud.failures import CloudError, Conflict, NotFound, Refused
 from slipway.cloud.resources import CustomJob
 from slipway.errors import Cancelled, Timeout
 from slipway.submission import fallback
-from slipway.submission.candidates import Candidate, PreparedSubmission
-from slipway.submission.claim import Claim, ClaimStore
-from slipway.submission.fallback import AttemptStatus, Step
+from slipway.submission.candidates import Candidate
+from slipway.submission.fallback import AttemptStatus, Claim, ClaimStore, Step
 from slipway.submission.preflight import Preflight
 from slipway.submission.request import Request
 from slipway.submission.sender import Attempt, RetryPolicy
@@ -49,13 +49,13 @@ class FallbackDisplay(Protocol):
 
 
 class FallbackLoop:
-    """One attempt that may be given up for one of `later`; `prepared` is the submission's."""
+    """One attempt that may be given up for one of `later`."""
 
     def __init__(
         self,
         connection: Connection,
         hurried: Connection,
-        prepared: PreparedSubmission,
+        catalog: Catalog,
         request: Request,
         candidate: Candidate,
         later: tuple[Candidate, ...],
@@ -63,8 +63,7 @@ class FallbackLoop:
         policy: RetryPolicy,
         clock: Clock,
     ) -> None:
-        catalog = prepared.catalog
-        self._hurried, self._prepared, self._request = hurried, prepared, request
+        self._hurried, self._catalog, self._request = hurried, catalog, request
         self._candidate, self._later, self._show = candidate, later, watch
         self._policy, self._clock = policy, clock
         self._vertex = connection.vertex(catalog.project, catalog.region)
@@ -125,11 +124,10 @@ class FallbackLoop:
 
     def _could(self) -> bool:
         """Whether any of the candidates after this one can run now."""
-        prepared = replace(self._prepared, candidates=self._later)
         with ThreadPoolExecutor(8, thread_name_prefix="preflight") as threads:
-            preflight = Preflight(self._hurried, prepared.catalog, self._later, self._clock.now(), threads)
+            preflight = Preflight(self._hurried, self._catalog, self._later, self._clock.now(), threads)
             try:
-                return any(one.can for one in preflight.judge(prepared, self._request.id))
+                return any(one.can for one in preflight.judge(self._later))
             except CloudError as problem:
                 self._show.note(f"could not look at the other offers: {problem.why}")
                 return False

@@ -12,7 +12,7 @@ from slipway.formatting import join, machines, span
 from slipway.machines import MachineError
 from slipway.quota import Need, label, usage
 from slipway.quota.metrics import needs_of
-from slipway.submission.candidates import Candidate, PreparedSubmission
+from slipway.submission.candidates import Candidate
 from slipway.submission.demand import Part
 from slipway.submission.verdict import Outcome, Verdict
 
@@ -59,7 +59,6 @@ def on_own_machines(
     limits: Limits,
     active: Iterable[CustomJob] | None,
     clusters: Iterable[PersistentResource] | None,
-    prepared: PreparedSubmission,
 ) -> Verdict:
     """The verdict for a job on machines of its own. A metric that `limits` lacks is not looked at.
 
@@ -89,7 +88,7 @@ def on_own_machines(
             checked, unsure = True, unsure or used is None
     if never:
         return Verdict(Outcome.NEVER, f"can never run on {name} machines", tuple(never))
-    place = _place(candidate, prepared)
+    place = _place(candidate)
     if waits:
         kind = "preemptible" if CAPACITY_TYPES[name].preemptible else "on-demand"
         busy = join(
@@ -113,11 +112,11 @@ def on_own_machines(
     return Verdict(Outcome.BESIDE, f"{place}; quota suffices{promised}")
 
 
-def _place(candidate: Candidate, prepared: PreparedSubmission) -> str:
+def _place(candidate: Candidate) -> str:
     count = machines(candidate.demand.machines)
     if not candidate.waits_by_itself:
         return f"{candidate.offer.capacity_type}: runs beside the pools on {count} of its own"
-    scheduling = candidate.kind.spec_of(prepared.body(candidate, "request")).get("scheduling", {})
+    scheduling = candidate.kind.spec_of(candidate.body).get("scheduling", {})
     longest = float(str(scheduling.get("maxWaitDuration", "86400s")).removesuffix("s"))
     until = f"up to {span(longest)}" if longest else "forever"
     return f"{candidate.offer.capacity_type}: waits {until} for {count} of its own, all at once"

@@ -61,16 +61,15 @@ class Preflight:
         if candidates and not candidates[0].offer.cluster:
             self._read_quota(candidates)
 
-    def judge(self, prepared: PreparedSubmission, request_id: str) -> Iterator[JudgedCandidate]:
-        """The submission's candidates in order, as they are asked for; they are among those of the preflight.
+    def judge(self, candidates: Iterable[Candidate]) -> Iterator[JudgedCandidate]:
+        """In order, as they are asked for; they are among those of the preflight.
 
         Raises Unreachable and Unauthenticated: with them nothing can be sent either.
         """
-        for candidate in prepared.candidates:
-            yield self._judged(prepared, candidate, request_id)
+        return map(self._judged, candidates)
 
-    def _judged(self, prepared: PreparedSubmission, candidate: Candidate, request_id: str) -> JudgedCandidate:
-        impossible = offline(prepared, candidate, request_id, limits_follow=True)
+    def _judged(self, candidate: Candidate) -> JudgedCandidate:
+        impossible = offline(candidate, self._catalog.region, limits_follow=True)
         if impossible:
             return impossible
         if candidate.offer.cluster:
@@ -78,7 +77,7 @@ class Preflight:
                 return JudgedCandidate(candidate, self._with_waits(candidate, self._on_pool(candidate)))
             except ResourceError as problem:
                 return broken(candidate, problem)
-        return JudgedCandidate(candidate, self._with_waits(candidate, self._beside(prepared, candidate)))
+        return JudgedCandidate(candidate, self._with_waits(candidate, self._beside(candidate)))
 
     def _read_earlier(self, kind: Kind, template: str) -> Future[tuple[CustomJob, ...]]:
         """A page of its own, read beside the others: in one page, those that have ended crowd out those that go on."""
@@ -117,7 +116,7 @@ class Preflight:
             )
         return on_cluster(name, candidate.demand, cluster, _or_none(self._jobs), self._now)
 
-    def _beside(self, prepared: PreparedSubmission, candidate: Candidate) -> Verdict:
+    def _beside(self, candidate: Candidate) -> Verdict:
         from slipway.submission.own_machines import NotChecked, draws, on_own_machines
 
         self._read_quota(self._options)
@@ -128,7 +127,7 @@ class Preflight:
             isinstance(limits.get(need.metric), NotChecked) for need in draws(candidate)
         ):
             return _never(candidate, f"{reason(candidate.offer)} (at the last deployment; the limit can't be read now)")
-        return on_own_machines(candidate, self._catalog.region, limits, _or_none(self._jobs), clusters, prepared)
+        return on_own_machines(candidate, self._catalog.region, limits, _or_none(self._jobs), clusters)
 
     def _read_quota(self, candidates: list[Candidate]) -> None:
         """Begins to read the limits of all metrics that any of the candidates draws, once."""
@@ -146,9 +145,7 @@ class Preflight:
             self._others = self._threads.submit(self._vertex.persistent_resources)
 
 
-def offline(
-    prepared: PreparedSubmission, candidate: Candidate, request_id: str, *, limits_follow: bool = False
-) -> JudgedCandidate | None:
+def offline(candidate: Candidate, region: str, *, limits_follow: bool = False) -> JudgedCandidate | None:
     """What can be told without asking anybody: the catalog's word, and the service's rules for these parameters.
 
     `limits_follow`: quota will be read, so what the catalog says of it does not count.
@@ -157,8 +154,7 @@ def offline(
         return JudgedCandidate(candidate, _never(candidate, reason(candidate.offer)))
     from slipway.rules import check
 
-    body = prepared.body(candidate, request_id)
-    breaches = check(candidate.kind.name, candidate.offer.capacity_type, body, region=prepared.catalog.region)
+    breaches = check(candidate.kind.name, candidate.offer.capacity_type, candidate.body, region=region)
     return JudgedCandidate(candidate, _never(candidate, *(str(one) for one in breaches))) if breaches else None
 
 
@@ -192,20 +188,20 @@ def _or_none(reading: Future[Read]) -> Read | None:
         return None
 
 
-def offline_request(prepared: PreparedSubmission, request_id: str) -> dict[str, Any]:
+def offline_request(prepared: PreparedSubmission) -> dict[str, Any]:
     """By the first candidate that no rule forbids, those that had quota when the stack was deployed before those that
     lacked it. Raises PolicyError when there is none.
     """
     try:
-        return _request(prepared, request_id, limits_follow=False)
+        return _request(prepared, limits_follow=False)
     except PolicyError:
-        return _request(prepared, request_id, limits_follow=True)
+        return _request(prepared, limits_follow=True)
 
 
-def _request(prepared: PreparedSubmission, request_id: str, *, limits_follow: bool) -> dict[str, Any]:
+def _request(prepared: PreparedSubmission, *, limits_follow: bool) -> dict[str, Any]:
     def judged(candidate: Candidate) -> JudgedCandidate:
-        found = offline(prepared, candidate, request_id, limits_follow=limits_follow)
+        found = offline(candidate, prepared.catalog.region, limits_follow=limits_follow)
         return found or JudgedCandidate(candidate, Verdict(Outcome.UNKNOWN, "not looked at"))
 
     choice = choose(prepared.template.name, map(judged, prepared.candidates))
-    return prepared.body(choice.taken.candidate, request_id)
+    return choice.taken.candidate.body

@@ -13,8 +13,7 @@ from slipway.cloud.resources import CustomJob
 from slipway.labels import capacity_type_label
 from slipway.submission.candidates import Candidate, PreparedSubmission
 from slipway.submission.choice import Choice, choose
-from slipway.submission.claim import Claim, ClaimStore
-from slipway.submission.fallback import attempt_id
+from slipway.submission.fallback import Claim, ClaimStore, attempt_id
 from slipway.submission.fallback_loop import FallbackDisplay, FallbackLoop
 from slipway.submission.journal import SubmissionJournal
 from slipway.submission.preflight import Preflight
@@ -69,19 +68,20 @@ class Submitter:
         with self._journal.held(request_id):
             number, first = 0, 0
             while True:
-                found = self._send(prepared, attempt_id(request_id, number), first, again, repeated)
+                attempt = prepared.under(attempt_id(request_id, number))
+                found = self._send(attempt, first, again, repeated)
                 if found is not None:
                     submitted, claim = found
-                    place = _place(prepared, submitted)
-                    settled, moved = self._wait_or_fall_back(prepared, submitted, claim, place)
+                    place = _place(attempt, submitted)
+                    settled, moved = self._wait_or_fall_back(attempt, submitted, claim, place)
                     if not moved:
                         return settled
-                    self._end_run(prepared, settled.attempt.job)
-                    first = min(place + 1, len(prepared.candidates) - 1)
+                    self._end_run(attempt, settled.attempt.job)
+                    first = min(place + 1, len(attempt.candidates) - 1)
                 number += 1
 
     def _send(
-        self, prepared: PreparedSubmission, id_: str, first: int, again: str, repeated: bool
+        self, prepared: PreparedSubmission, first: int, again: str, repeated: bool
     ) -> tuple[SubmissionResult, Claim] | None:
         """The job of this attempt by one of the candidates from `first` on, or the one that was made before.
 
@@ -91,7 +91,7 @@ class Submitter:
         vertex = self._connection.vertex(catalog.project, catalog.region)
         sender = Sender(vertex, self._connection.storage, self._journal, self._show.note, self._policy, self._clock)
         likely = next((candidate for candidate in candidates if candidate.offer.available), candidates[0])
-        request = self._request(prepared, likely, id_, again)
+        request = _request(prepared, likely, again)
         with ThreadPoolExecutor(8, thread_name_prefix="preflight") as threads:
             claimed = threads.submit(self._claim, prepared, request, repeated)
             beginning = threads.submit(sender.begin, request, repeated=repeated)
@@ -107,14 +107,10 @@ class Submitter:
                 if claim is Claim.GIVEN_UP:
                     sender.withdraw(request)
                     return None
-                choice = choose(
-                    prepared.template.name,
-                    preflight.judge(replace(prepared, candidates=candidates), id_),
-                    settle=first > 0,
-                )
+                choice = choose(prepared.template.name, preflight.judge(candidates), settle=first > 0)
                 candidate = choice.taken.candidate
                 if candidate is not likely:
-                    request = self._request(prepared, candidate, id_, again)
+                    request = _request(prepared, candidate, again)
                     sender.begin(request, repeated=False)
                 self._show.chosen(prepared, choice)
             except BaseException:
@@ -147,10 +143,6 @@ class Submitter:
         self._show.sent(submitted)
         return submitted
 
-    def _request(self, prepared: PreparedSubmission, candidate: Candidate, id_: str, again: str) -> Request:
-        body = prepared.body(candidate, id_)
-        return Request(id_, prepared.catalog.stack, prepared.template.name, body, again, prepared.kind)
-
     def _claim(self, prepared: PreparedSubmission, request: Request, repeated: bool) -> Claim:
         """Who has the claim of an id that may have been used before.
 
@@ -175,7 +167,7 @@ class Submitter:
         loop = FallbackLoop(
             self._connection,
             self._hurried,
-            prepared,
+            prepared.catalog,
             submitted.request,
             candidate,
             later,
@@ -185,6 +177,11 @@ class Submitter:
         )
         attempt, moved = loop.run(submitted.attempt, claim)
         return replace(submitted, attempt=attempt), moved
+
+
+def _request(prepared: PreparedSubmission, candidate: Candidate, again: str) -> Request:
+    id_, stack = prepared.request_id, prepared.catalog.stack
+    return Request(id_, stack, prepared.template.name, candidate.body, again, prepared.kind)
 
 
 def _candidate(prepared: PreparedSubmission, job: CustomJob) -> Candidate | None:

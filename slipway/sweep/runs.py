@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from slipway.cloud.resources import CustomJob
 from slipway.labels import REQUEST_LABEL, RUN_LABEL
-from slipway.submission.request_id import derived_request_id
+from slipway.submission.request import derived_request_id
 
 FAILED = frozenset({"JOB_STATE_FAILED", "JOB_STATE_EXPIRED"})
 """The states that `--retry-failed` sends once more. What somebody cancelled is left alone."""

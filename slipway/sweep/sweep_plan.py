@@ -48,13 +48,18 @@ class SweepPlan:
     def prepared(self, run: Run) -> PreparedSubmission:
         group = self.groups[self.of_group[run.index]].prepared
         overrides = replace(group.overrides, labels={**group.overrides.labels, RUN_LABEL: run.label})
-        return replace(group, values=self.values[run.index], overrides=overrides)
+        return replace(group, values=self.values[run.index], overrides=overrides, request_id=run.request_id(self.id))
 
     def request(self, run: Run, candidate: Candidate, again: str) -> Request:
         """What is sent for a run by the candidate of its group."""
-        prepared, id_ = self.prepared(run), run.request_id(self.id)
-        body = prepared.body(candidate, id_)
-        return Request(id_, prepared.catalog.stack, prepared.template.name, body, again, prepared.kind)
+        prepared = self.prepared(run)
+        id_, stack, body = prepared.request_id, prepared.catalog.stack, prepared.body(candidate.offer, candidate.wait)
+        return Request(id_, stack, prepared.template.name, body, again, prepared.kind)
+
+    def candidate(self, run: Run, taken: Candidate) -> Candidate:
+        """The run's own, by the offer that its group takes."""
+        prepared = self.prepared(run)
+        return next(one for one in prepared.candidates if one.offer is taken.offer)
 
 
 def plan_sweep(
@@ -77,7 +82,7 @@ def plan_sweep(
         key = tuple(one.get(name) for name in shaping)
         if key not in places:
             places[key] = len(firsts)
-            firsts.append(prepare(catalog, replace(asked, params={**asked.params, **point.values}), user))
+            firsts.append(prepare(catalog, replace(asked, params={**asked.params, **point.values}), user).under(id_))
         of_group.append(places[key])
     groups = tuple(Group(first, of_group.count(index)) for index, first in enumerate(firsts))
     return SweepPlan(id_, digest, values, groups, tuple(of_group))

@@ -95,7 +95,7 @@ def check(template: JobTemplate, body: Mapping[str, Any], *, kind: str | None = 
     filled = fill(body, usual_values(template, case))
 
     def parse(kind: Kind, body: Mapping[str, Any]) -> Any:
-        return ParseDict(body, message("google.cloud.aiplatform_v1", kind.module, kind.message)())
+        return ParseDict(dict(body), message("google.cloud.aiplatform_v1", kind.module, kind.message)())
 
     asked = KINDS[kind or template.kind]
     try:

@@ -156,7 +156,7 @@ def test_the_best_trial_is_by_the_jobs_goal() -> None:  # N12
 def test_importing_is_cheap_and_both_spellings_work(tmp_path: Path) -> None:
     code = (
         "import sys, slipway; assert not any(one in sys.modules for one in ('click', 'requests', 'slipway.api'));"
-        "import slipway.submission.request_id; from slipway import Job, submit; import inspect;"
+        "import slipway.submission.request; from slipway import Job, submit; import inspect;"
         "assert callable(slipway.submit) and submit is slipway.submit and inspect.isclass(Job)"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=_path(), capture_output=True, text=True)

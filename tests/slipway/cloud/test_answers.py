@@ -24,6 +24,7 @@ from slipway.cloud.failures import Call, CloudError, Exhausted, Garbled, NoAnswe
 from slipway.cloud.session import HttpPolicy, Session
 from slipway.cloud.storage import Location
 from slipway.deployment.use import use_of_cluster
+from slipway.kinds import CUSTOM_JOB
 from slipway.live import Unknown
 
 CLUSTER = "projects/p/locations/us-central1/persistentResources/cpu-1234567"

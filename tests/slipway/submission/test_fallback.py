@@ -15,9 +15,10 @@ from slipway.catalog.model import Catalog, Cluster, Offer, Template
 from slipway.cloud.failures import CloudError
 from slipway.errors import AnswerUnknown, Cancelled
 from slipway.money import UNKNOWN
+from slipway.submission import candidates
 from slipway.submission.candidates import SubmissionRequest, prepare
-from slipway.submission.claim import Claim
-from slipway.submission.fallback import AttemptStatus, Step, attempt_id, next_step
+from slipway.submission.fallback import AttemptStatus, Claim, Step, attempt_id, next_step
+from slipway.submission.request import fill
 from slipway.submission.sender import RetryPolicy
 from slipway.submission.submitter import SubmissionResult, Submitter
 
@@ -212,3 +213,19 @@ def test_an_image_runs_at_most_once_where_no_list_lags(  # N3, N7
         assert service.ended_runs == []
         service.end_of_days()
         assert len(service.runs) == 1
+
+
+def test_a_request_is_filled_once_for_each_offer_that_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    filled: list[tuple[str, str]] = []
+
+    def counted(*args: Any, **named: Any) -> dict[str, Any]:
+        filled.append((named["request_id"], args[2].capacity_type))
+        return fill(*args, **named)
+
+    monkeypatch.setattr(candidates, "fill", counted)
+    command(Service(launcher=True, starts=[1]), again=False)
+    assert filled == [("r1", "pool")], "it starts on its first offer: nobody looks at the others"
+    filled.clear()
+    command(Service(launcher=True, starts=[None, None, 1]), again=False)
+    assert len(filled) == len(set(filled)), "judged, sent and waited for with the same body"
+    assert {by for _, by in filled} == {"pool", "spot", "on-demand"}

@@ -11,8 +11,7 @@ from slipway.cloud.resources import CustomJob
 from slipway.errors import ConfigError
 from slipway.money import UNKNOWN
 from slipway.recorded_parameters import VARIABLE, read, recorded
-from slipway.submission.request import fill
-from slipway.submission.request_id import job_name
+from slipway.submission.request import fill, job_name
 
 CATALOG = Catalog("local", "p", "us-central1", "3f9c2e1", False, "work", "t", {}, (), {})
 TEMPLATE = Template("digits", "", "custom-job", ("scheduler", "workers"), (), ())

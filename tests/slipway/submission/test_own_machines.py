@@ -4,15 +4,16 @@ from slipway.catalog.model import Catalog, Offer, Template
 from slipway.cloud.resources import CustomJob, PersistentResource
 from slipway.kinds import CUSTOM_JOB
 from slipway.money import UNKNOWN
-from slipway.submission.candidates import Candidate, PreparedSubmission
+from slipway.submission.candidates import PreparedSubmission
 from slipway.submission.own_machines import Limits, NotChecked, on_own_machines
 from slipway.submission.request import RequestOverrides
 from slipway.submission.verdict import Outcome, Verdict
 
-from .conftest import N1, cluster, demand, job, pool
+from .conftest import N1, cluster, job, pool
 
 CPUS, ON_DEMAND = "custom_model_training_preemptible_cpus", "custom_model_training_cpus"
-THREE = demand(("workers", "", N1, 3))
+SPEC = {"machineSpec": {"machineType": N1.machine}, "replicaCount": 3}
+THREE = {"jobSpec": {"workerPoolSpecs": [SPEC], "scheduling": {"maxWaitDuration": "86400s"}}}
 CATALOG = Catalog("local", "p", "us-central1", "", False, "w", "t", {}, (), {})
 TEMPLATE = Template("digits", "", "custom-job", (), (), ())
 
@@ -24,18 +25,17 @@ def verdict(
     beside_clusters: tuple[PersistentResource, ...] = (),
     wait: float | None = None,
 ) -> Verdict:
-    offer = Offer(by, True, "", "", (), UNKNOWN, {"jobSpec": {"scheduling": {"maxWaitDuration": "86400s"}}})
-    prepared = PreparedSubmission(CATALOG, TEMPLATE, CUSTOM_JOB, {}, (), "", RequestOverrides())
-    candidate = Candidate(offer, CUSTOM_JOB, THREE, wait)
-    return on_own_machines(candidate, "us-central1", limits, active, beside_clusters, prepared)
+    offer = Offer(by, True, "", "", (), UNKNOWN, THREE)
+    prepared = PreparedSubmission(CATALOG, TEMPLATE, CUSTOM_JOB, {}, ((offer, wait),), "", RequestOverrides())
+    return on_own_machines(prepared.candidates[0], "us-central1", limits, active, beside_clusters)
 
 
 def judged(
     limits: Limits, active: tuple[CustomJob, ...] | None, clusters: tuple[PersistentResource, ...] | None
 ) -> Verdict:
-    offer = Offer("spot", True, "", "", (), UNKNOWN, {})
-    prepared = PreparedSubmission(CATALOG, TEMPLATE, CUSTOM_JOB, {}, (), "", RequestOverrides())
-    return on_own_machines(Candidate(offer, CUSTOM_JOB, THREE, None), "us-central1", limits, active, clusters, prepared)
+    offer = Offer("spot", True, "", "", (), UNKNOWN, THREE)
+    prepared = PreparedSubmission(CATALOG, TEMPLATE, CUSTOM_JOB, {}, ((offer, None),), "", RequestOverrides())
+    return on_own_machines(prepared.candidates[0], "us-central1", limits, active, clusters)
 
 
 def test_quota_suffices() -> None:

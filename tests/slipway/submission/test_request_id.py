@@ -5,7 +5,7 @@ import re
 import pytest
 
 from slipway.errors import ConfigError
-from slipway.submission.request_id import checked_request_id, job_name, new_request_id
+from slipway.submission.request import checked_request_id, job_name, new_request_id
 
 
 def test_a_job_is_named_after_template_and_request() -> None:
