@@ -35,6 +35,4 @@ TEMPLATE = JobTemplate(
     capacity_types=("pool", "spot"),
     code_flag=True,  # where the stack allows it: dev and local
     timeout_s=3600,
-    max_replicas=17,
-    outputs=("metrics.json", "model/model.joblib"),
 )

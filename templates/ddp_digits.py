@@ -33,8 +33,6 @@ TEMPLATE = JobTemplate(
     ),
     capacity_types=("pool", "spot"),
     timeout_s=3600,
-    max_replicas=17,
     # One process alone can't rejoin the others here: all begin again, from the last checkpoint.
     scheduling=Scheduling(restart_job_on_worker_restart=True),
-    outputs=("metrics.json", "model/model.pt"),
 )

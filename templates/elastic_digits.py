@@ -39,6 +39,4 @@ TEMPLATE = JobTemplate(
     ),
     capacity_types=("pool", "on-demand"),
     timeout_s=3600,
-    max_replicas=17,
-    outputs=("metrics.json", "model/model.pt"),
 )

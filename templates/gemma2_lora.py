@@ -61,6 +61,5 @@ TEMPLATE = JobTemplate(
         ),
     ),
     secrets={"HF_TOKEN": "hf-token"},
-    outputs=("metrics.json", "adapter/adapter_config.json", "adapter/adapter_model.safetensors"),
     code_flag=True,
 )

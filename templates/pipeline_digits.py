@@ -28,5 +28,4 @@ TEMPLATE = JobTemplate(
         serving_image="us-docker.pkg.dev/vertex-ai/prediction/sklearn-cpu.1-6:latest",
     ),
     timeout_s=3600,
-    outputs=("metrics.json", "model/model.joblib"),
 )

@@ -32,5 +32,4 @@ TEMPLATE = JobTemplate(
     ),
     capacity_types=("spot", "pool"),
     timeout_s=3600,
-    outputs=("metrics.json", "model/model.joblib"),
 )

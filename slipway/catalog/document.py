@@ -7,7 +7,7 @@ A template's entry (`slipway.catalog.template_entry`):
 - `kind` is what it is submitted as unless `--as` says another of `kinds`: custom-job, hyperparameter-tuning-job,
   training-pipeline. `package` is a gs:// URI, empty for an `image`. `codeFlag`: it may be submitted with --code here,
   else `codeWhy` says who forbids it.
-- `parameters`: without `default` one is required. `waits`: by capacity type, the seconds before the next one is taken.
+- `parameters`: without `default` one is required.
 - `study`, null without one: `maxTrials`, `parallelTrials` (numbers, or `${name}`), `algorithm`, `metrics`,
   `parameters`.
 - `offers`, in order of preference: `capacityType`, `kind`, and `when`: by parameter, the values with which it applies;
@@ -15,7 +15,7 @@ A template's entry (`slipway.catalog.template_entry`):
   pool; `available` and `why`, with `lacksQuota` where that was lack of quota when the stack was deployed; `wait`;
   `note`, where an older page says something else; `pricePerHour` of all machines at the usual replicas, null where
   nothing of it is known, and `priceComplete`, false where a part has no known price; `request`, the body to post for
-  that kind. `roles`, `pools` and `replicas` have one value for each of the request's workerPoolSpecs, empty where a
+  that kind. `roles` and `pools` have one value for each of the request's workerPoolSpecs, empty where a
   worker pool is skipped.
 
 Placeholders in requests: `${parameter}`, and `${slipway.job}`, `${slipway.request}`, `${slipway.output}`,

@@ -16,7 +16,7 @@ from slipway.template.job_template import JobTemplate
 from slipway.template.jobspec import CompileContext
 from slipway.template.parameter import Parameter
 from slipway.template.proof import Placement
-from slipway.template.worker_pool import POSITIONS, WorkerPool, places
+from slipway.template.worker_pool import WorkerPool, places
 
 
 def draws(template: JobTemplate, placements: tuple[Placement, ...]) -> tuple[OfferDraw, ...]:
@@ -71,14 +71,9 @@ def template_entry(
         "codeFlag": template.code_flag and context.code_allowed,
         "codeWhy": _code_refusal(template, context),
         "roles": _aligned(template.worker_pools, [worker.role for worker in template.worker_pools], ""),
-        "positions": list(POSITIONS[: places(template.worker_pools)[-1] + 1]),
         "parameters": [_parameter(parameter) for parameter in template.parameters],
-        "waits": dict(template.waits),
         "study": _study(template),
         "offers": [_offer(template, placement, verdicts[placement.label], context, uris) for placement in placements],
-        "maxReplicas": template.max_replicas,
-        "timeoutSeconds": template.timeout_s,
-        "outputs": list(template.outputs),
     }
 
 
@@ -134,7 +129,6 @@ def _offer(
         "lacksQuota": verdict.lacks_quota,
         "note": CAPACITY_TYPES[placement.capacity_type].differs,
         "roles": _aligned(workers, [worker.role for worker in workers], ""),
-        "replicas": _aligned(workers, [worker.replicas for worker in workers], 0),
         "pricePerHour": price_text(price),
         "priceComplete": price.complete,
         "request": request(

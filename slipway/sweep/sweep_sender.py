@@ -62,7 +62,6 @@ class SendingProgress:
     total: int
     before: int = 0
     now: int = 0
-    flying: int = 0
     missed: int = 0
     refused: int = 0
     limited: int = 0
@@ -166,7 +165,7 @@ class SweepSender:
             self._looked(self._looking)
             self._looking = None
         progress.now = len(self._accepted)
-        progress.flying, progress.missed = len(self._flying), len(self._missed)
+        progress.missed = len(self._missed)
         progress.refused = len(self._refused)
         self.tell(progress)
 

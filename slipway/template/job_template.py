@@ -54,8 +54,7 @@ class JobTemplate:
     - `capacity_types`: in order of preference. `waits`: by capacity type, the seconds after which a submission falls
       back to the next one.
     - `variants`: other machines and capacity types for some values of parameters.
-    - `timeout_s`, in seconds, ends the job; `max_replicas` bounds the machines of one job; `outputs` are paths under
-      its output directory.
+    - `timeout_s`, in seconds, ends the job.
     - `secrets`: by environment variable, a secret of Secret Manager: its name, or projects/…/secrets/…/versions/…. The
       job gets the reference as `NAME__SECRET` and reads the value with its own identity; the launcher of a package does
       that for it and sets NAME.
@@ -72,9 +71,7 @@ class JobTemplate:
     parameters: tuple[Parameter, ...] = ()
     capacity_types: tuple[str, ...] = (POOL,)
     timeout_s: int = 24 * 3600
-    max_replicas: int | None = None
     env: Mapping[str, str] = field(default_factory=dict)
-    outputs: tuple[str, ...] = ()
     study: Study | None = None
     model: ModelUpload | None = None
     scheduling: Scheduling = field(default_factory=Scheduling)

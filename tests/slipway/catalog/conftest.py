@@ -22,7 +22,6 @@ WAY = {
     "available": True,
     "why": "",
     "pools": ["workers"],
-    "replicas": [1],
     "pricePerHour": "0.4370",
     "request": {"displayName": "${slipway.job}", "jobSpec": {"workerPoolSpecs": [{**SHAPE, "replicaCount": 1}]}},
 }

@@ -24,7 +24,7 @@ VERDICTS = {"pool": OfferVerdict(True), "spot": OfferVerdict(False, "quota: shor
 
 
 def published() -> str:
-    asked = template(max_replicas=5, outputs=("metrics.json",))
+    asked = template()
     entry = template_entry(asked, prove(asked, (CPU,)), VERDICTS, CONTEXT, {asked.packages[0]: "packages/p.tar.gz"})
     return json.dumps(
         document(CONTEXT, STACK, (CURRENT,), ("cpu-0000000",), Revision("3f9c2e1", dirty=True), {asked.name: entry})
