@@ -14,15 +14,7 @@ from slipway.recorded_parameters import read as read_parameters
 
 Json = Mapping[str, Any]
 
-ENDED = frozenset(
-    {
-        "JOB_STATE_SUCCEEDED",
-        "JOB_STATE_FAILED",
-        "JOB_STATE_CANCELLED",
-        "JOB_STATE_EXPIRED",
-        "JOB_STATE_PARTIALLY_SUCCEEDED",
-    }
-)
+ENDED = frozenset(f"JOB_STATE_{state}" for state in CUSTOM_JOB.ended)
 """States a job never leaves. EXPIRED and PARTIALLY_SUCCEEDED are among them, though the Vertex SDK waits on."""
 
 
@@ -227,7 +219,7 @@ class CustomJob:
 
     @classmethod
     def read(cls, body: Json, kind: Kind = CUSTOM_JOB) -> CustomJob:
-        spec = kind.spec_of(body)
+        spec, trials = kind.living(body)
         return cls(
             name=body.get("name", ""),
             display_name="".join(one if one.isprintable() else "?" for one in body.get("displayName", "")),
@@ -244,7 +236,7 @@ class CustomJob:
             update_time=parse_timestamp(body.get("updateTime")),
             error=body.get("error", {}).get("message", ""),
             kind=kind,
-            trials=kind.trials(body),
+            trials=trials,
             backing=kind.backing(body),
             model=_model(body),
             tried=tuple(Trial.read(trial) for trial in body.get("trials", ())),

@@ -10,14 +10,13 @@ from typing import TypeVar
 from slipway.cloud.answers import garbled, shaped
 from slipway.cloud.endpoints import Endpoints
 from slipway.cloud.failures import Call
-from slipway.cloud.resources import ENDED, CustomJob, Json, Operation, PersistentResource
+from slipway.cloud.resources import CustomJob, Json, Operation, PersistentResource
 from slipway.cloud.session import Session
 from slipway.kinds import CUSTOM_JOB, KINDS, Kind, kind_of
 
 _Named = TypeVar("_Named", CustomJob, Operation, PersistentResource)
 
 _LARGEST_PAGE = 100
-_NOT_ENDED = " AND ".join(f'state!="{state}"' for state in sorted(ENDED))
 
 
 class Vertex:
@@ -76,9 +75,14 @@ class Vertex:
         """See `jobs`."""
         return self.jobs(CUSTOM_JOB, filter, page_size=page_size)
 
+    def active_jobs(self, kind: Kind) -> Iterator[CustomJob]:
+        """The jobs of the region that have not ended."""
+        filter = " AND ".join(f'state!="JOB_STATE_{state}"' for state in kind.ended)
+        return (job for job in self.jobs(kind, filter) if not job.ended)
+
     def active_custom_jobs(self) -> Iterator[CustomJob]:
-        """The custom jobs of the region that have not ended."""
-        return (job for job in self.custom_jobs(_NOT_ENDED) if not job.ended)
+        """See `active_jobs`."""
+        return self.active_jobs(CUSTOM_JOB)
 
     def persistent_resource(self, cluster: str) -> PersistentResource:
         call = self._call(f"read cluster {cluster}", "aiplatform.persistentResources.get")

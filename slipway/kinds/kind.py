@@ -35,7 +35,13 @@ class Kind(ABC):
     runs_itself: ClassVar[bool] = False
     """Its replicas log, and sign claims, under its own number, and not under that of a job behind it."""
 
+    ended: ClassVar[tuple[str, ...]] = ("CANCELLED", "EXPIRED", "FAILED", "PARTIALLY_SUCCEEDED", "SUCCEEDED")
+    """The states that its jobs never leave, without the prefix."""
+
     cancel_method: ClassVar[str] = "cancel"
+
+    def __repr__(self) -> str:
+        return f"<{self.words}>"
 
     # How it compiles
 
@@ -61,6 +67,10 @@ class Kind(ABC):
     def trials(self, body: Json) -> int:
         """How many of its specs run at once; 1 for a job without trials."""
         return 1
+
+    def living(self, body: Json) -> tuple[Json, int]:
+        """The CustomJobSpec of a job that the service tells of, and how many such specs run at once."""
+        return self.spec_of(body), self.trials(body)
 
     def state(self, body: Json) -> str:
         """As a custom job's states are named."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -9,6 +10,7 @@ from slipway.kinds.custom_job import CUSTOM_JOB
 from slipway.kinds.kind import Json, Kind
 from slipway.kinds.model_upload import ModelUpload
 from slipway.kinds.study import Study
+from slipway.kinds.tuning_job import TUNING_JOB
 
 _CUSTOM_TASK = "gs://google-cloud-aiplatform/schema/trainingjob/definition/custom_task_1.0.0.yaml"
 
@@ -18,6 +20,7 @@ class TrainingPipelineKind(Kind):
     collection, message = "trainingPipelines", "TrainingPipeline"
     module, spec = "training_pipeline", "trainingTaskInputs"
     takes = ("model",)
+    ended = ("CANCELLED", "FAILED", "SUCCEEDED")
 
     def body(self, spec: Json, study: Study | None, model: ModelUpload | None) -> dict[str, Any]:
         output = spec["baseOutputDirectory"]["outputUriPrefix"]
@@ -32,6 +35,12 @@ class TrainingPipelineKind(Kind):
         parse(CUSTOM_JOB, {CUSTOM_JOB.spec: body[self.spec]})
         return parse(self, body)
 
+    def living(self, body: Json) -> tuple[Json, int]:
+        """Its inputs are a job's spec or a tuning job's, in either spelling of the keys."""
+        inputs = _in_camel_case(self.spec_of(body))
+        tunes = TUNING_JOB.spec_of(inputs)
+        return (tunes, TUNING_JOB.trials(inputs)) if tunes else (inputs, 1)
+
     def state(self, body: Json) -> str:
         return super().state(body).replace("PIPELINE_STATE_", "JOB_STATE_")
 
@@ -43,6 +52,13 @@ class TrainingPipelineKind(Kind):
 
     def filter(self, filter: str) -> str:
         return filter.replace("JOB_STATE_", "PIPELINE_STATE_")
+
+
+def _in_camel_case(value: Any) -> Any:
+    """JSON with its keys in camelCase: the SDK sends pipelines' inputs in snake_case and they come back like that."""
+    if isinstance(value, Mapping):
+        return {re.sub("_([a-z0-9])", lambda at: at[1].upper(), key): _in_camel_case(one) for key, one in value.items()}
+    return [_in_camel_case(one) for one in value] if isinstance(value, list) else value
 
 
 PIPELINE = TrainingPipelineKind()
