@@ -1,133 +1,113 @@
-"""A message without the rest of its package is the same message. Each test is a process: imports are for once. # D9"""
+"""A message without the rest of its package is the same message. (D9)
 
+Imports are for once, so each test is a process; it has both libraries, whose whole packages take seconds to import.
+"""
+
+import json
 import subprocess
 import sys
 import textwrap
+from functools import cache
+from typing import Any
 
-import pytest
+ABOUT = """
+import json, sys
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from google.protobuf.descriptor_pb2 import FileDescriptorProto
+from slipway import messages
 
-MESSAGES = pytest.mark.parametrize(
-    ("library", "module", "name"),
-    [
-        ("google.cloud.aiplatform_v1", "custom_job", "CustomJob"),
-        ("google.cloud.cloudquotas_v1", "resources", "QuotaInfo"),
-    ],
-)
+ASKED = [
+    ("google.cloud.aiplatform_v1", "custom_job", "CustomJob"),
+    ("google.cloud.cloudquotas_v1", "resources", "QuotaInfo"),
+]
+
+def described(message):
+    file = FileDescriptorProto()
+    message.DESCRIPTOR.file.CopyToProto(file)
+    file.dependency.sort()
+    return file.SerializeToString(deterministic=True).hex()
+
+found = {}
+"""
 
 
-def python(program: str, *, library: str, module: str, name: str) -> str:
-    named = f"import sys\nfrom slipway import messages\nWHERE = {library!r}, {module!r}\nNAME = {name!r}\n"
+def python(program: str) -> Any:
+    """What a program put into `found`."""
     done = subprocess.run(
-        [sys.executable, "-c", named + textwrap.dedent(program)],
+        [sys.executable, "-c", ABOUT + textwrap.dedent(program) + "\nprint(json.dumps(found))"],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
+    return json.loads(done.stdout)
 
 
-@MESSAGES
-def test_narrow_and_wide_import_give_one_and_the_same_class(library: str, module: str, name: str) -> None:
-    said = python(
+@cache
+def narrow_first() -> Any:
+    """Messages first, by threads that ask for several at once, and then the whole packages."""
+    return python(
         """
-        from importlib import import_module
-        first = messages.message(*WHERE, NAME)
-        assert first is getattr(messages.narrow(*WHERE), NAME).pb() is getattr(messages.wide(*WHERE), NAME).pb()
-        package, module = import_module(WHERE[0]), import_module(".types.".join(WHERE))
-        assert getattr(package, NAME).pb() is first
-        assert getattr(module, NAME) is getattr(package.types, NAME) is getattr(package, NAME)
-        print("same")
-        """,
-        library=library,
-        module=module,
-        name=name,
-    )
-    assert said == "same"
-
-
-@MESSAGES
-def test_both_ways_describe_the_same_message(library: str, module: str, name: str) -> None:
-    describe = """
-from google.protobuf.descriptor_pb2 import FileDescriptorProto
-file = FileDescriptorProto()
-message.DESCRIPTOR.file.CopyToProto(file)
-file.dependency.sort()
-print(file.SerializeToString(deterministic=True).hex())
-"""
-    alone, whole = (
-        python(how + describe, library=library, module=module, name=name)
-        for how in (
-            "message = getattr(messages.narrow(*WHERE), NAME).pb()",
-            "from importlib import import_module\nmessage = getattr(import_module(WHERE[0]), NAME).pb()",
-        )
-    )
-    assert alone == whole
-
-
-@MESSAGES
-def test_no_service_is_imported(library: str, module: str, name: str) -> None:
-    said = python(
-        """
-        messages.message(*WHERE, NAME)
-        print([name for name in sys.modules if f"{WHERE[0]}.services" in name or name.startswith("grpc")])
-        """,
-        library=library,
-        module=module,
-        name=name,
-    )
-    assert said == "[]"
-
-
-@MESSAGES
-def test_it_falls_back_to_the_whole_package(library: str, module: str, name: str) -> None:
-    said = python(
-        """
-        from importlib import import_module
-        messages._folder = lambda package: "/nowhere"
-        assert messages.narrow(*WHERE) is None
-        message = messages.message(*WHERE, NAME)
-        assert getattr(import_module(WHERE[0]), NAME).pb() is message
-        print("whole")
-        """,
-        library=library,
-        module=module,
-        name=name,
-    )
-    assert said == "whole"
-
-
-@MESSAGES
-def test_a_program_that_has_the_package_already_keeps_it(library: str, module: str, name: str) -> None:
-    said = python(
-        """
-        from importlib import import_module
-        package = import_module(WHERE[0])
-        assert messages.message(*WHERE, NAME) is getattr(package, NAME).pb()
-        assert import_module(WHERE[0]) is package
-        print("kept")
-        """,
-        library=library,
-        module=module,
-        name=name,
-    )
-    assert said == "kept"
-
-
-def test_threads_may_ask_for_messages_of_several_libraries_at_once() -> None:
-    said = python(
-        """
-        from concurrent.futures import ThreadPoolExecutor
-        asked = [(*WHERE, NAME), ("google.cloud.cloudquotas_v1", "resources", "QuotaInfo")] * 4
         with ThreadPoolExecutor(8) as threads:
-            found = list(threads.map(lambda one: messages.message(*one), asked))
-        assert len(set(found)) == 2
-        assert not {"google.cloud.aiplatform_v1", "google.cloud.cloudquotas_v1"} & set(sys.modules)
-        print("whole")
-        """,
-        library="google.cloud.aiplatform_v1",
-        module="custom_job",
-        name="CustomJob",
+            asked = list(threads.map(lambda one: messages.message(*one), ASKED * 4))
+        assert len(set(asked)) == 2
+        assert not {package for package, _, _ in ASKED} & set(sys.modules)
+        found["services"] = [name for name in sys.modules if "_v1.services" in name or name.startswith("grpc")]
+        found["described"] = [
+            described(getattr(messages.narrow(package, module), name).pb()) for package, module, name in ASKED
+        ]
+        for where, first in zip(ASKED, asked[:2], strict=True):
+            library, module, name = where
+            assert first is messages.message(*where) is getattr(messages.narrow(library, module), name).pb()
+            assert first is getattr(messages.wide(library, module), name).pb()
+            package, types = import_module(library), import_module(f"{library}.types.{module}")
+            assert getattr(package, name).pb() is first
+            assert getattr(types, name) is getattr(package.types, name) is getattr(package, name)
+        """
     )
-    assert said == "whole"
+
+
+@cache
+def whole_first() -> Any:
+    """The whole packages first."""
+    return python(
+        """
+        for where in ASKED:
+            library, _, name = where
+            package = import_module(library)
+            assert messages.message(*where) is getattr(package, name).pb()
+            assert import_module(library) is package
+        found["described"] = [described(getattr(import_module(library), name).pb()) for library, _, name in ASKED]
+        """
+    )
+
+
+def test_narrow_and_wide_import_give_one_and_the_same_class_also_to_threads_that_ask_at_once() -> None:
+    narrow_first()
+
+
+def test_both_ways_describe_the_same_message() -> None:
+    assert narrow_first()["described"] == whole_first()["described"]
+
+
+def test_no_service_is_imported() -> None:
+    assert narrow_first()["services"] == []
+
+
+def test_a_program_that_has_the_package_already_keeps_it() -> None:
+    whole_first()
+
+
+def test_it_falls_back_to_the_whole_package() -> None:
+    python(
+        """
+        messages._folder = lambda package: "/nowhere"
+        for where in ASKED:
+            library, module, name = where
+            assert messages.narrow(library, module) is None
+            message = messages.message(*where)
+            assert getattr(import_module(library), name).pb() is message
+        """
+    )

@@ -22,27 +22,35 @@ def packages(tmp_path: Path) -> Path:
     return folder
 
 
-def said(packages: Path, code: str, **variables: str) -> str:
-    """What code prints in a Python that starts with these site-packages."""
-    start = f"import site; site.addsitedir({str(packages)!r})\n"
+def said(packages: Path, *codes: str, imports: str = "sys", **variables: str) -> list[str]:
+    """What each code prints in a process of its own, forked from a Python with these site-packages after its import."""
+    program = f"""
+import os, site
+site.addsitedir({str(packages)!r})
+import {imports}
+for code in {codes!r}:
+    if not os.fork():
+        exec(code)
+        break
+    os.wait()
+"""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("GOOGLE_", "CLOUD_ML_"))}
-    command = [sys.executable, "-W", "ignore", "-c", start + code]
+    command = [sys.executable, "-W", "ignore", "-c", program]
     done = subprocess.run(command, env={**kept, **variables}, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
+    return done.stdout.splitlines()
 
 
-def test_the_sdk_has_the_cloud_for_its_default(packages: Path) -> None:
-    code = "from google.cloud import aiplatform\naiplatform.init(location='europe-west4')\n" + SHOW
-    assert said(packages, code, **CLOUD) == "http://127.0.0.1:8470 rest slipway-local europe-west4"
-
-
-def test_what_user_code_says_wins(packages: Path) -> None:
-    code = "from google.cloud import aiplatform\naiplatform.init(project='mine', api_endpoint='localhost:1')\n" + SHOW
-    assert said(packages, code, **CLOUD) == "localhost:1 rest mine us-central1"
+def test_the_sdk_has_the_cloud_for_its_default_and_what_user_code_says_wins(packages: Path) -> None:
+    init = "from google.cloud import aiplatform\naiplatform.init({})\n" + SHOW
+    codes = init.format("location='europe-west4'"), init.format("project='mine', api_endpoint='localhost:1'")
+    assert said(packages, *codes, imports="google.cloud.aiplatform", **CLOUD) == [
+        "http://127.0.0.1:8470 rest slipway-local europe-west4",
+        "localhost:1 rest mine us-central1",
+    ]
 
 
 def test_outside_a_job_nothing_changes(packages: Path) -> None:
-    code = "import sys; print([type(finder).__name__ for finder in sys.meta_path].count('_Finder'))"
-    assert said(packages, code) == "0"
-    assert said(packages, code, **CLOUD) == "1"
+    code = "print([type(finder).__name__ for finder in sys.meta_path].count('_Finder'))"
+    assert said(packages, code) == ["0"]
+    assert said(packages, code, **CLOUD) == ["1"]
