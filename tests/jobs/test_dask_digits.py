@@ -3,6 +3,7 @@
 import contextlib
 import json
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -124,6 +125,8 @@ def test_a_worker_that_comes_back_is_taken(job: Job) -> None:  # X4
     job.start("workerpool1", 1)
     job.start("workerpool0", 0, "--trees=400", "--candidates=10", "--folds=3")
     job.said("fits")
+    # The other one does no more, so that the search goes on for as long as it takes.
+    job.replicas["workerpool1-0"].send_signal(signal.SIGSTOP)
     job.replicas["workerpool1-1"].kill()
     job.said("is lost, 1 left")
     job.start("workerpool1", 1)
