@@ -3,24 +3,27 @@
 `POST /slipway/faults` (owner only) takes `{"faults": [{…}, …]}` and replaces all; `DELETE` switches all off.
 """
 
+import asyncio
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 from local.cloud.wire import invalid_argument
 
-Kind = Literal["lost-answer", "unavailable", "delay", "lagging-list"]
+Kind = Literal["lost-answer", "unavailable", "delay", "hold", "lagging-list"]
 
 
 @dataclass(frozen=True)
 class Fault:
-    """What goes wrong with calls whose `METHOD /path` matches `match` (a regular expression, searched).
+    """What goes wrong with calls whose `METHOD /path` matches `match` (a regular expression, searched); `hold` looks at
+    `METHOD /path?query`.
 
     - `lost-answer`: the work is done, then the connection is closed without an answer
     - `unavailable`: 503 before any work
     - `delay`: the answer comes `seconds` later
+    - `hold`: the work begins once the fault is switched off, or others are set
     - `lagging-list`: what was made less than `seconds` ago is missing from lists
     `times` counts down and ends the fault at 0; -1 lasts until switched off. Of the calls that match only each
     `every`-th is concerned.
@@ -38,10 +41,14 @@ class Faults:
         self._lock = threading.Lock()
         self._faults: tuple[Fault, ...] = ()
         self._matched: dict[int, int] = {}
+        self._held: list[Callable[[], object]] = []
 
     def set(self, faults: Sequence[Fault]) -> None:
         with self._lock:
             self._faults, self._matched = tuple(faults), {}
+            held, self._held = self._held, []
+        for release in held:
+            release()
 
     def current(self) -> tuple[Fault, ...]:
         with self._lock:
@@ -50,14 +57,26 @@ class Faults:
     def take(self, kind: Kind, method: str, path: str) -> Fault | None:
         """The first fault of this kind that concerns the call, counted down; None when there is none."""
         with self._lock:
-            for at, fault in enumerate(self._faults):
-                if fault.kind == kind and fault.times != 0 and re.search(fault.match, f"{method} {path}"):
-                    self._matched[at] = self._matched.get(at, 0) + 1
-                    if self._matched[at] % fault.every:
-                        continue
-                    left = replace(fault, times=fault.times - 1) if fault.times > 0 else fault
-                    self._faults = (*self._faults[:at], left, *self._faults[at + 1 :])
-                    return fault
+            return self._take(kind, f"{method} {path}")
+
+    async def hold(self, method: str, path: str, query: str) -> None:
+        """Wait for as long as a `hold` that concerns the call is in force."""
+        loop, over = asyncio.get_running_loop(), asyncio.Event()
+        with self._lock:
+            if self._take("hold", f"{method} {path}?{query}") is None:
+                return
+            self._held.append(lambda: loop.call_soon_threadsafe(over.set))
+        await over.wait()
+
+    def _take(self, kind: Kind, call: str) -> Fault | None:
+        for at, fault in enumerate(self._faults):
+            if fault.kind == kind and fault.times != 0 and re.search(fault.match, call):
+                self._matched[at] = self._matched.get(at, 0) + 1
+                if self._matched[at] % fault.every:
+                    continue
+                left = replace(fault, times=fault.times - 1) if fault.times > 0 else fault
+                self._faults = (*self._faults[:at], left, *self._faults[at + 1 :])
+                return fault
         return None
 
 

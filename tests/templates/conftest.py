@@ -42,7 +42,8 @@ def deployed(tmp_path_factory: pytest.TempPathFactory, new_checkout: NewCheckout
 
 @pytest.fixture
 def stack(deployed: Stack) -> Iterator[Stack]:
-    """The stack, without a scenario before and after, and with the test's jobs ended after it."""
+    """The stack, without a scenario or faults before and after, and with the test's jobs ended after it."""
     yield deployed
-    deployed.cloud.rest("DELETE", "/slipway/scenario")
+    for trouble in ("scenario", "faults"):
+        deployed.cloud.rest("DELETE", f"/slipway/{trouble}")
     deployed.cancel_all()

@@ -63,6 +63,17 @@ class Job:
 
         wait_for(heard, f"a line with {words!r}")
 
+    def held(self) -> None:
+        """Wait until one of its calls is held (`Stack.hold_write`); fails when the job ends without."""
+
+        def waits() -> bool:
+            (fault,) = self.stack.cloud.rest("GET", "/slipway/faults")["faults"]
+            ended = self.state in ENDED
+            assert fault["times"] == 0 or not ended, "it ended and was not held:\n" + "\n".join(self.lines)
+            return bool(fault["times"] == 0)
+
+        wait_for(waits, "a call of the job is held")
+
     def kill(self, replica: str) -> None:
         """SIGKILL for a replica (workerpool1-0), as when its machine dies."""
         self.stack.cloud.rest("POST", "/slipway/kill", {"job": self.name, "replica": replica})
@@ -125,6 +136,14 @@ class Stack:
         answer = self.cloud.session().get(url, timeout=30)
         answer.raise_for_status()
         return bytes(answer.content)
+
+    def hold_write(self, number: int) -> None:
+        """From now on hold the `number`-th file that a job writes to a bucket, and let go of what was held before.
+
+        So a test meets a training at a step of its own, however fast that is.
+        """
+        nth = {"kind": "hold", "match": "POST /upload/.*uploadType=multipart", "every": number, "times": 1}
+        self.cloud.rest("POST", "/slipway/faults", {"faults": [nth]})
 
     def scenario(self, **tables: Any) -> None:
         """Put a scenario in force (docs/local-cloud.md); the fixture ends it with the test."""

@@ -15,7 +15,9 @@ def test_ddp_digits_that_lost_a_replica_ends_with_the_model_of_a_single_one(
     stack: Stack, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     one = alone(tmp_path_factory.getbasetemp())
-    job = stack.submit("ddp-digits", workers=1, pause=0.4, **TRAINING)
+    stack.hold_write(3)  # the checkpoint of step 20, after those of 0 and 10
+    job = stack.submit("ddp-digits", workers=1, **TRAINING)
+    job.held()
     job.said("step 10/80, replicas: 2")
     job.kill("workerpool1-0")
     job.finished()

@@ -29,9 +29,13 @@ def test_elastic_digits_goes_on_without_a_lost_replica_and_takes_it_back(
 ) -> None:
     away(600)
     one = alone(tmp_path_factory.getbasetemp())
-    job = stack.submit("elastic-digits", workers=1, pause=0.4, last_call=1, lost_after=3, **TRAINING)
+    stack.hold_write(3)  # the checkpoint of step 20, after those of 0 and 10
+    job = stack.submit("elastic-digits", workers=1, last_call=1, lost_after=3, **TRAINING)
+    job.held()
     job.said("step 10/80, replicas: 2")
     job.kill("workerpool1-0")
+    stack.hold_write(3)  # the second that the chief writes alone
+    job.held()
     job.said("replicas: 1, checkpoint written")
     away(0)
     job.finished()

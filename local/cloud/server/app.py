@@ -98,6 +98,7 @@ class _App:
             delay = faults.take("delay", request.method, path)
             if delay:
                 await asyncio.sleep(delay.seconds)
+            await faults.hold(request.method, path, request.url.query)
             body = await self._body(request)
             reply = await anyio.to_thread.run_sync(self._answer, request, token, path, body)
             if faults.take("lost-answer", request.method, path):

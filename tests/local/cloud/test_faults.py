@@ -1,6 +1,8 @@
 """Faults and limits that tests switch on. (N7)"""
 
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import google.cloud.storage as storage
 import pytest
@@ -46,6 +48,21 @@ def test_unavailable_comes_before_any_work_and_ends(cloud: LocalCloud, bucket: s
     assert bucket.get_blob("x") is None
     bucket.blob("x").upload_from_string("at the third try", if_generation_match=0)
     assert bucket.blob("x").download_as_text() == "at the third try"
+
+
+def test_a_held_call_does_its_work_when_the_fault_is_switched_off(cloud: LocalCloud, bucket: storage.Bucket) -> None:
+    upload = f"POST /upload/storage/v1/b/{bucket.name}/o.uploadType=multipart"
+    switch_on(cloud, kind="hold", match=upload, every=2, times=1)
+    bucket.blob("first").upload_from_string("every second is held")
+    with ThreadPoolExecutor() as threads:
+        second = threads.submit(bucket.blob("second").upload_from_string, "later")
+        while cloud.rest("GET", "/slipway/faults")["faults"][0]["times"]:
+            time.sleep(0.01)
+        bucket.blob("third").upload_from_string("once only")
+        assert bucket.get_blob("second") is None and not second.done()
+        cloud.rest("DELETE", "/slipway/faults")
+        second.result()
+    assert bucket.blob("second").download_as_text() == "later"
 
 
 def test_a_list_lags_behind_what_was_made(cloud: LocalCloud, bucket: storage.Bucket) -> None:
