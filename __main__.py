@@ -48,7 +48,7 @@ def main() -> None:
         pulumi.log.warn(f"can't tell what the stack has already, from {state.api}: {state.why}")
     else:
         refuse_move(state, stack=name, project=project, region=region)
-    from slipway.catalog.template_entry import draws, template_entry
+    from slipway.deployment.publication import draws, template_entry
     from slipway.quota import assess, drawn, table
     from slipway.template.load import load
     from slipway.template.proof import prove_all
@@ -68,9 +68,9 @@ def main() -> None:
         from components.persistent_resource import PersistentResource, RetiringResource
         from components.quota_check import QuotaCheck
         from components.workspace import Workspace
-        from slipway.catalog.document import document
         from slipway.deployment.checkout import checkout_revision
         from slipway.deployment.cluster_creation import creator
+        from slipway.deployment.publication import catalog_of
         from slipway.deployment.summary import neighbours, overdue, summary
         from slipway.deployment.workspace_plan import trainer_email, trainer_roles
         from slipway.packages import build
@@ -166,7 +166,7 @@ def main() -> None:
     ]
     catalog = Catalog(
         "catalog",
-        document=document(context, stack, plan.current, (one.cluster.id for one in plan.retiring), commit, entries),
+        catalog=catalog_of(context, stack, plan.current, (one.cluster.id for one in plan.retiring), commit, entries),
         bucket=workspace.catalog.name,
         after=[workspace, *clusters.values(), *retiring, *published, *([creation.object] if creation else [])],
         hooks=hooks,

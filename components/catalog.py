@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import pulumi
 from pulumi_gcp import storage
 
-from slipway.catalog.document import NAME
-from slipway.revision import Revision
+from slipway.catalog import model
+from slipway.catalog.document import write
 
 
 class Catalog(pulumi.ComponentResource):
-    """Publishes `document` when everything it speaks of is there, under one name that is overwritten in place.
+    """Publishes `catalog` when everything it speaks of is there, under one name that is overwritten in place.
 
     Deleted first of all when a stack is destroyed, as it depends on everything: the guard on it stops a destruction
     that would cancel jobs before any of it has happened.
@@ -24,7 +22,7 @@ class Catalog(pulumi.ComponentResource):
         self,
         name: str,
         *,
-        document: Mapping[str, Any],
+        catalog: model.Catalog,
         bucket: pulumi.Input[str],
         after: Sequence[pulumi.Resource],
         hooks: pulumi.ResourceHookBinding | None = None,
@@ -32,17 +30,17 @@ class Catalog(pulumi.ComponentResource):
     ) -> None:
         """`after` are the resources that must exist before people may read of them."""
         facts = {
-            "commit": str(Revision(document["commit"], document["dirty"])),
-            "clusters": {cluster: entry["id"] for cluster, entry in document["clusters"].items()},
-            "retiring": document["retiring"],
-            "templates": sorted(document["templates"]),
+            "commit": str(catalog.revision),
+            "clusters": {name: cluster.id for name, cluster in catalog.clusters.items()},
+            "retiring": list(catalog.retiring),
+            "templates": sorted(catalog.templates),
         }
         super().__init__("slipway:components:Catalog", name, facts, opts)
         self.object = storage.BucketObject(
             "catalog",
             bucket=bucket,
-            name=NAME,
-            content=json.dumps(document, indent=1, sort_keys=True, ensure_ascii=False) + "\n",
+            name=model.NAME,
+            content=write(catalog),
             content_type="application/json",
             cache_control="no-cache",
             opts=pulumi.ResourceOptions(

@@ -9,6 +9,7 @@ from typing import Any
 import pulumi
 from pulumi_gcp import storage
 
+from slipway.catalog.model import Template
 from slipway.packages import SourcePackage
 
 
@@ -22,7 +23,7 @@ class JobTemplate(pulumi.ComponentResource):
         self,
         name: str,
         *,
-        entry: Mapping[str, Any],
+        entry: Template,
         packages: Mapping[Path, SourcePackage],
         bucket: pulumi.Input[str],
         opts: pulumi.ResourceOptions | None = None,
@@ -38,28 +39,18 @@ class JobTemplate(pulumi.ComponentResource):
                 content_type="application/gzip",
                 opts=pulumi.ResourceOptions(parent=self, retain_on_delete=True),
             )
-        self.register_outputs({"package": entry["package"]})
+        self.register_outputs({"package": entry.package})
 
 
-def _facts(entry: Mapping[str, Any]) -> dict[str, Any]:
-    offers: dict[str, str] = {}
-    for offer in entry["offers"]:
-        available = "available" if offer["available"] else f"unavailable: {offer['why']}"
-        offers[_label(offer, entry["kind"])] = available
+def _facts(entry: Template) -> dict[str, Any]:
+    offers = {}
+    for offer in entry.offers:
+        label = offer.label(entry.kind, with_cluster=True)
+        offers[label] = "available" if offer.available else f"unavailable: {offer.why}"
     facts = {
-        "summary": entry["summary"],
-        "package": entry["package"],
-        "parameters": [parameter["name"] for parameter in entry["parameters"]],
+        "summary": entry.summary,
+        "package": entry.package,
+        "parameters": [parameter.name for parameter in entry.parameters],
         "offers": offers,
     }
-    return facts if entry["package"] else {**facts, "package": "", "image": entry["image"]}
-
-
-def _label(offer: Mapping[str, Any], kind: str) -> str:
-    """`pool cpu`, `flex-start (accelerator=L4)`, `spot as training-pipeline`"""
-    words = [offer["capacityType"], *([offer["cluster"]] if "cluster" in offer else [])]
-    if when := offer["when"]:
-        words.append("(" + ", ".join(f"{name}={' or '.join(map(str, values))}" for name, values in when.items()) + ")")
-    if offer["kind"] != kind:
-        words.append(f"as {offer['kind']}")
-    return " ".join(words)
+    return facts if entry.package else {**facts, "package": "", "image": entry.image}

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 
+from slipway.catalog.model import PublishedCatalog
 from slipway.cluster import Disk
 
 RUNNING_STATES = frozenset({"RUNNING", "UPDATING"})
@@ -127,30 +128,6 @@ class QuotaLimit:
     region: str
     limit: int
     increase: str = ""
-
-
-@dataclass(frozen=True)
-class PublishedCatalog:
-    """What deciding needs of the catalog that is published now: cluster ids by name, and the ids that were retiring.
-
-    `age`: for how long it has been published, by the storage's own clock; None when that was not told.
-    `damage` says what is wrong with one that is there and can't be understood: what it offered can't be told.
-    `needs`: the account and the buckets of jobs that are sent by it. `stack` is whose it is, empty when that is untold.
-    """
-
-    clusters: Mapping[str, str] = field(default_factory=dict)
-    retiring: tuple[str, ...] = ()
-    age: timedelta | None = field(default=None, compare=False)
-    damage: str = ""
-    needs: frozenset[str] = field(default=frozenset(), compare=False)
-    stack: str = field(default="", compare=False)
-
-    def lists(self, cluster_id: str) -> bool:
-        return cluster_id in self.retiring or cluster_id in self.clusters.values()
-
-    def offers(self, name: str) -> bool:
-        """Whether somebody may send a job by it that needs this cluster, account or bucket."""
-        return name in self.needs or name in self.clusters.values()
 
 
 @dataclass(frozen=True)

@@ -1,82 +1,128 @@
-"""The catalog: what a stack publishes for everybody who submits. One JSON document, of the schema that
-`slipway.catalog.model.SCHEMA` says.
-
-Readers ignore keys they do not know, so adding a key keeps the schema; renaming or removing one raises it.
-
-A template's entry (`slipway.catalog.template_entry`):
-- `kind` is what it is submitted as unless `--as` says another of `kinds`: custom-job, hyperparameter-tuning-job,
-  training-pipeline. `package` is a gs:// URI, empty for an `image`. `codeFlag`: it may be submitted with --code here,
-  else `codeWhy` says who forbids it.
-- `parameters`: without `default` one is required.
-- `study`, null without one: `maxTrials`, `parallelTrials` (numbers, or `${name}`), `algorithm`, `metrics`,
-  `parameters`.
-- `offers`, in order of preference: `capacityType`, `kind`, and `when`: by parameter, the values with which it applies;
-  for any values, the entries of a kind that apply are those of one variant. `cluster` and `pools` for the capacity type
-  pool; `available` and `why`, with `lacksQuota` where that was lack of quota when the stack was deployed; `wait`;
-  `note`, where an older page says something else; `pricePerHour` of all machines at the usual replicas, null where
-  nothing of it is known, and `priceComplete`, false where a part has no known price; `request`, the body to post for
-  that kind. `roles` and `pools` have one value for each of the request's workerPoolSpecs, empty where a
-  worker pool is skipped.
-
-Placeholders in requests: `${parameter}`, and `${slipway.job}`, `${slipway.request}`, `${slipway.output}`,
-`${slipway.package}` (only with `codeFlag` templates), `${slipway.sweep}`, `${slipway.experimentRun}`. One that is the
-whole text may stand for a number (replicaCount, maxTrialCount, parallelTrialCount).
-"""
+"""A catalog as the text of its object: written at deploy, read by everybody else."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+from dataclasses import replace
 from typing import Any
 
-from slipway.catalog.model import SCHEMA
-from slipway.cluster import CurrentCluster, PoolSpec
-from slipway.money import price_text
-from slipway.prices import hourly
-from slipway.revision import Revision
-from slipway.stack import Stack
-from slipway.template.jobspec import CompileContext
-
-NAME = "catalog.json"
+from slipway.catalog import codec
+from slipway.catalog.model import SCHEMA, Catalog, Offer, PublishedCatalog
+from slipway.catalog.placeholders import whole
+from slipway.cloud.resources import WorkerPool
+from slipway.errors import ConfigError
+from slipway.kinds import KINDS
 
 
-def document(
-    context: CompileContext,
-    stack: Stack,
-    clusters: Iterable[CurrentCluster],
-    retiring: Iterable[str],
-    revision: Revision,
-    templates: Mapping[str, Mapping[str, Any]],
-) -> dict[str, Any]:
-    """The whole catalog. `retiring` are ids of clusters, `templates` the entries by name."""
-    return {
-        "schema": SCHEMA,
-        "stack": stack.name,
-        "project": stack.project,
-        "region": stack.region,
-        "commit": revision.commit,
-        "dirty": revision.dirty,
-        "storage": {"catalog": context.catalog_bucket, "work": context.work_bucket},
-        "trainer": context.trainer,
-        "clusters": {current.spec.name: _cluster(current, stack.region) for current in clusters},
-        "retiring": list(retiring),
-        "templates": dict(templates),
-    }
+def write(catalog: Catalog) -> str:
+    """The same catalog is the same text."""
+    body = {"schema": SCHEMA, **codec.write(catalog)}
+    return json.dumps(body, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
-def _cluster(current: CurrentCluster, region: str) -> dict[str, Any]:
-    return {"id": current.id, "pools": {pool.name: _pool(pool, region) for pool in current.spec.pools}}
+def read(content: bytes | str, source: str) -> Catalog:
+    """Parse a catalog; `source` is its address, for errors. Raises ConfigError, with the place of what is wrong."""
+    try:
+        body = json.loads(content)
+    except (ValueError, RecursionError) as problem:
+        raise _unreadable(source, f"not valid JSON: {problem}") from problem
+    if not isinstance(body, dict):
+        raise _unreadable(source, "not a JSON object")
+    _check_schema(body.get("schema"), source)
+    try:
+        catalog = codec.read(Catalog, body)
+        _check_offers(catalog)
+    except codec.MalformedError as problem:
+        raise _unreadable(source, str(problem)) from None
+    return replace(catalog, source=source)
 
 
-def _pool(pool: PoolSpec, region: str) -> dict[str, Any]:
-    price = hourly(pool.machine_type, region, pool.disk, accelerator=pool.accelerator_type)
-    return {
-        "machine": pool.machine_type,
-        "accelerator": pool.accelerator_type,
-        "acceleratorCount": pool.accelerator_count,
-        "disk": {"type": pool.disk.type, "sizeGb": pool.disk.size_gb},
-        "min": pool.min,
-        "max": pool.max,
-        "autoscaled": pool.autoscaled,
-        "pricePerHour": price_text(price),
-        "priceComplete": price.complete,
-    }
+def published(content: bytes | str, source: str) -> PublishedCatalog:
+    """What a deployment needs of the catalog that is published now, from whatever version wrote it. Never raises.
+
+    Two keys of any schema, older or newer: `clusters` and `retiring`. They keep their meaning forever, and nothing
+    else matters: no version's catalog stops another's deployment. The stack (`stack`), account and buckets (`trainer`,
+    `storage`) are taken where they are. One that can't be told says so in `damage`, with its address `source`, and
+    lists nothing.
+    """
+    try:
+        body: Any = json.loads(content)
+    except (ValueError, RecursionError) as problem:
+        return PublishedCatalog(damage=f"{source}: not valid JSON: {problem}")
+    if not isinstance(body, dict):
+        return PublishedCatalog(damage=f"{source}: not a JSON object")
+    clusters, retiring = body.get("clusters"), body.get("retiring", [])
+    if not isinstance(clusters, dict) or not all(_has_id(one) for one in clusters.values()):
+        return PublishedCatalog(damage=f"{source}: clusters is not an object of clusters with their ids")
+    if not isinstance(retiring, list) or not all(isinstance(id_, str) for id_ in retiring):
+        return PublishedCatalog(damage=f"{source}: retiring is not a list of ids")
+    storage = body.get("storage")
+    names = [body.get("trainer"), *(storage.values() if isinstance(storage, dict) else ())]
+    needs = frozenset(name for name in names if isinstance(name, str) and name)
+    ids, stack = {name: one["id"] for name, one in clusters.items()}, body.get("stack")
+    try:
+        all_of_it = read(content, source)
+    except ConfigError:
+        all_of_it = None
+    return PublishedCatalog(
+        ids, tuple(retiring), needs=needs, stack=stack if isinstance(stack, str) else "", whole=all_of_it
+    )
+
+
+def _has_id(cluster: Any) -> bool:
+    return isinstance(cluster, dict) and isinstance(cluster.get("id"), str)
+
+
+def _check_schema(schema: object, source: str) -> None:
+    if not isinstance(schema, int) or isinstance(schema, bool) or schema < 1:
+        raise _unreadable(source, f"schema is {schema!r}, where {SCHEMA} is expected")
+    if schema > SCHEMA:
+        raise ConfigError(
+            f"the catalog {source} has schema {schema}, newer than this slipway reads (schema {SCHEMA})",
+            why="it was published by a newer version",
+            fix="update slipway to the version of the checkout that deployed it: pip install --upgrade …",
+        )
+    if schema < SCHEMA:
+        raise ConfigError(
+            f"the catalog {source} has schema {schema}, older than this slipway reads (schema {SCHEMA})",
+            why="it was published by an older version",
+            fix="publish it again with pulumi up, or choose another: slipway use gs://BUCKET",
+        )
+
+
+def _unreadable(source: str, why: str) -> ConfigError:
+    return ConfigError(
+        f"the catalog {source} can't be read",
+        why=why,
+        fix="publish it again with pulumi up, or choose another: slipway use gs://BUCKET",
+    )
+
+
+def _check_offers(catalog: Catalog) -> None:
+    """What no field tells by itself: clusters that are there, and worker pools as far as a submission reads them."""
+    for template in catalog.templates.values():
+        for index, offer in enumerate(template.offers):
+            try:
+                _check_offer(offer, catalog)
+            except codec.MalformedError as error:
+                raise error.under(f"templates.{template.name}.offers[{index}]") from None
+
+
+def _check_offer(offer: Offer, catalog: Catalog) -> None:
+    if offer.cluster and offer.cluster not in catalog.clusters:
+        raise codec.malformed(offer.cluster, "a cluster of this catalog", "cluster")
+    key = KINDS[offer.kind].spec
+    spec = offer.request.get(key)
+    if not isinstance(spec, dict):
+        raise codec.malformed(spec, "an object", f"request.{key}")
+    pools, place = spec.get("workerPoolSpecs", []), f"request.{key}.workerPoolSpecs"
+    if not isinstance(pools, list) or not all(isinstance(pool, dict) for pool in pools):
+        raise codec.malformed(pools, "a list of objects", place)
+    for index, pool in enumerate(pools):
+        replicas = str(pool.get("replicaCount", 1))
+        if not (replicas.isdecimal() or whole(replicas)):
+            raise codec.malformed(replicas, "a whole number or a parameter", f"{place}[{index}].replicaCount")
+        try:
+            WorkerPool.read({**pool, "replicaCount": 1})
+        except (TypeError, ValueError, AttributeError) as problem:
+            raise codec.MalformedError(f"is not a valid worker pool: {problem}", f"{place}[{index}]") from problem

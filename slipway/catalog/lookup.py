@@ -25,7 +25,7 @@ def find_template(catalog: Catalog, name: str) -> Template:
 
 def find_kind(template: Template, wanted: str | None) -> Kind:
     """The kind to submit as: the template's usual one, or another of its own. Raises ConfigError."""
-    kinds = template.kinds or (template.kind,)
+    kinds = template.kinds
     name = wanted or kinds[0]
     if name in kinds and name in KINDS:
         return KINDS[name]

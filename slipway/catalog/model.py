@@ -1,139 +1,215 @@
-"""The catalog as frozen values."""
+"""The catalog: what a stack publishes for everybody who submits. These types are its definition, for writer and reader.
+
+Readers pass over keys that they do not know, so adding a field keeps the schema; renaming or removing one raises it.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from datetime import timedelta
+from decimal import Decimal, InvalidOperation
+from typing import Annotated, Any, Literal
 
-from slipway.money import Price
+from slipway.catalog.codec import KEY_OF_ENTRY, NOT_WRITTEN, Across, At, Else, Form, malformed, one_of
+from slipway.catalog.placeholders import whole
+from slipway.kinds import CUSTOM_JOB, KINDS
+from slipway.money import UNKNOWN, Price, price_text
 from slipway.revision import Revision
+
+SCHEMA = 2
+NAME = "catalog.json"
+"""The object's, in the catalog bucket."""
 
 Scalar = int | float | str | bool
 ParameterType = Literal["int", "float", "str", "bool"]
 
-SCHEMA = 2
-"""Of the document that is published: what it holds may be added to without a change, and changed only with one."""
+
+def _form(pattern: str, expected: str) -> Form:
+    """These become parts of host names, paths and files, so nothing else is allowed there."""
+    return Form(lambda text: re.fullmatch(pattern, text) is not None, expected)
+
+
+def _read_price(body: Mapping[str, Any]) -> Price:
+    """What `pricePerHour` and `priceComplete` say together; a catalog without the flag tells whole prices alone."""
+    value, complete = body.get("pricePerHour"), body.get("priceComplete", True)
+    if value is None:
+        return UNKNOWN
+    try:
+        known = Decimal(str(value))
+    except InvalidOperation:
+        known = Decimal("NaN")
+    if not known.is_finite():
+        raise malformed(value, "a price or null", "pricePerHour")
+    if not isinstance(complete, bool):
+        raise malformed(complete, "true or false", "priceComplete")
+    return Price(known, complete)
+
+
+def _write_price(price: Price) -> Mapping[str, Any]:
+    return {"pricePerHour": price_text(price), "priceComplete": price.complete}
+
+
+def _read_metrics(body: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    value = body.get("metrics", [])
+    ok = isinstance(value, list) and all(
+        isinstance(one, dict) and isinstance(one.get("id"), str) and isinstance(one.get("goal"), str) for one in value
+    )
+    if not ok:
+        raise malformed(value, "a list of metrics with id and goal", "metrics")
+    return tuple((one["id"], one["goal"]) for one in value)
+
+
+def _write_metrics(metrics: tuple[tuple[str, str], ...]) -> Mapping[str, Any]:
+    return {"metrics": [{"id": name, "goal": goal} for name, goal in metrics]}
+
+
+_name = _form(r"[a-z]([a-z0-9-]*[a-z0-9])?", "a name")
+_project = _form(r"([a-z0-9.-]+:)?[a-z][a-z0-9-]*[a-z0-9]", "a project's id")
+_bucket = _form(r"[a-z0-9][a-z0-9_.-]*", "a bucket's name")
+_Text = Annotated[str, Else("")]
+_Texts = Annotated[tuple[str, ...], Else(())]
+_Count = Annotated[
+    int | str, Form(lambda count: isinstance(count, int) or bool(whole(count)), "a whole number or a parameter")
+]
+_Values = Annotated[tuple[Scalar, ...], Form(bool, "a list of values")]
+_Hourly = Annotated[Price, Across(_read_price, _write_price)]
 
 
 @dataclass(frozen=True)
 class Pool:
     """A resource pool as deployed. `price_per_hour` is one machine's."""
 
-    name: str
+    name: Annotated[str, KEY_OF_ENTRY]
     machine: str
-    accelerator: str | None
-    accelerator_count: int
-    disk_type: str
-    disk_gb: int
+    accelerator: Annotated[str | None, Else(None)]
+    accelerator_count: Annotated[int, Else(0)]
+    disk_type: Annotated[str, At("disk.type")]
+    disk_gb: Annotated[int, At("disk.sizeGb")]
     min: int
     max: int
     autoscaled: bool
-    price_per_hour: Price
+    price_per_hour: _Hourly
 
 
 @dataclass(frozen=True)
 class Cluster:
     """`name` is what people say, `id` the persistent resource of the current generation."""
 
-    name: str
-    id: str
+    name: Annotated[str, KEY_OF_ENTRY]
+    id: Annotated[str, _name]
     pools: Mapping[str, Pool]
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A template's parameter. `required` when it has no default; bounds are inclusive."""
+    """A template's parameter, `required` when it has no default; bounds are inclusive."""
 
     name: str
     type: ParameterType
-    required: bool
     default: Scalar | None = None
     min: float | None = None
     max: float | None = None
     choices: tuple[Scalar, ...] = ()
     help: str = ""
 
+    @property
+    def required(self) -> bool:
+        return self.default is None
+
 
 @dataclass(frozen=True)
 class Offer:
     """A template compiled for one capacity type and one case of its parameters.
 
-    `cluster` and `pools` (of each worker pool, in order) are set for the capacity type `pool`.
+    `cluster` and `pools` are set for the capacity type `pool`. `pools` and `roles` have one value for each of the
+    request's workerPoolSpecs, empty where a worker pool is skipped.
 
-    `request` is the service's own JSON of a job of `kind`, with `${…}` placeholders; `why` says why it is not
-    available, and for one that `lacks_quota` that was so at the last deployment. It applies where each parameter of
-    `when` has one of its values. `wait`: the seconds after which a submission falls back to the next offer, None
-    for never. `roles` of the worker pools in order. `note`: where an older page says something else about the type.
+    `request` is the body to post for a job of `kind`, with placeholders (`slipway.catalog.placeholders`). `why` says
+    why it is not available, and for one that `lacks_quota` that was so at the last deployment.
+
+    It applies where each parameter of `when` has one of its values; for any values, the offers of a kind that apply are
+    those of one variant. `wait`: the seconds after which a submission falls back to the next offer, None for never.
+    `note`: where an older page says something else about the type. The price is that of all machines at the usual
+    replicas.
     """
 
     capacity_type: str
     available: bool
-    why: str
-    cluster: str
-    pools: tuple[str, ...]
-    price_per_hour: Price
+    why: _Text
+    cluster: _Text
+    pools: _Texts
+    price_per_hour: _Hourly
     request: Mapping[str, Any]
-    kind: str = "custom-job"
-    when: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
+    kind: Annotated[str, Form(KINDS.__contains__, one_of(KINDS))] = CUSTOM_JOB.name
+    when: Mapping[str, _Values] = field(default_factory=dict)
     wait: float | None = None
     roles: tuple[str, ...] = ()
     note: str = ""
     lacks_quota: bool = False
 
-    def label(self, usual_kind: str) -> str:
+    def label(self, usual_kind: str, *, with_cluster: bool = False) -> str:
         """The capacity type, told from the template's other offers: `spot (model=2b or 9b) as training-pipeline`."""
         when = ", ".join(f"{name}={' or '.join(map(str, values))}" for name, values in self.when.items())
-        words = [self.capacity_type, f"({when})" if when else "", f"as {self.kind}" if self.kind != usual_kind else ""]
+        kind = f"as {self.kind}" if self.kind != usual_kind else ""
+        words = [self.capacity_type, self.cluster if with_cluster else "", f"({when})" if when else "", kind]
         return " ".join(word for word in words if word)
 
 
 @dataclass(frozen=True)
 class Study:
-    """What a tuning job searches. The numbers of trials may be `${…}` placeholders; metrics are (id, goal)."""
+    """What a tuning job searches. The numbers of trials may be placeholders; metrics are (id, goal)."""
 
-    max_trials: int | str
-    parallel_trials: int | str
+    max_trials: _Count
+    parallel_trials: _Count
     algorithm: str
-    metrics: tuple[tuple[str, str], ...]
-    parameters: tuple[str, ...]
+    metrics: Annotated[tuple[tuple[str, str], ...], Across(_read_metrics, _write_metrics)]
+    parameters: _Texts
 
 
 @dataclass(frozen=True)
 class Template:
     """`kinds`: as what it may be submitted, the usual one first; `code_flag`: also with code of one's own.
 
-    `package` is the gs:// URI of its code, empty for an image. `code_why`: who forbids code of one's own.
+    `package` is the gs:// URI of its code, empty for an `image`. `code_why`: who forbids code of one's own. `offers`
+    are in order of preference.
     """
 
-    name: str
-    summary: str
+    name: Annotated[str, KEY_OF_ENTRY]
+    summary: _Text
     kind: str
-    roles: tuple[str, ...]
-    parameters: tuple[Parameter, ...]
-    offers: tuple[Offer, ...]
+    roles: _Texts
+    parameters: Annotated[tuple[Parameter, ...], Else(())]
+    offers: Annotated[tuple[Offer, ...], Else(())]
     kinds: tuple[str, ...] = ()
     package: str = ""
     code_flag: bool = False
     code_why: str = ""
     study: Study | None = None
+    image: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kinds", self.kinds or (self.kind,))
 
 
 @dataclass(frozen=True)
 class Catalog:
-    """What one stack offers. `retiring` are the ids of clusters that finish their jobs and go."""
+    """What one stack offers. `retiring` are the ids of clusters that finish their jobs and go; `trainer` is the address
+    of the account that jobs run as."""
 
-    stack: str
-    project: str
-    region: str
-    commit: str
-    dirty: bool
-    work_bucket: str
-    trainer: str
+    stack: Annotated[str, _name]
+    project: Annotated[str, _project]
+    region: Annotated[str, _name]
+    commit: _Text
+    dirty: Annotated[bool, Else(False)]
+    work_bucket: Annotated[str, At("storage.work"), _bucket]
+    trainer: _Text
     clusters: Mapping[str, Cluster]
-    retiring: tuple[str, ...]
+    retiring: _Texts
     templates: Mapping[str, Template]
-    source: str = field(default="", compare=False)
+    catalog_bucket: Annotated[str, At("storage.catalog")] = ""
+    source: Annotated[str, NOT_WRITTEN] = field(default="", compare=False)
 
     @property
     def revision(self) -> Revision:
@@ -142,3 +218,30 @@ class Catalog:
 
     def cluster_named(self, cluster_id: str) -> Cluster | None:
         return next((cluster for cluster in self.clusters.values() if cluster.id == cluster_id), None)
+
+
+@dataclass(frozen=True)
+class PublishedCatalog:
+    """What deciding needs of the catalog that is published now, of whatever schema: cluster ids by name, and the ids
+    that were retiring.
+
+    `age`: for how long it has been published, by the storage's own clock; None when that was not told.
+    `damage` says what is wrong with one that is there and can't be understood: what it offered can't be told.
+    `needs`: the account and the buckets of jobs that are sent by it. `stack` is whose it is, empty when that is untold.
+    `whole` is all of it, None for one that this version does not read.
+    """
+
+    clusters: Mapping[str, str] = field(default_factory=dict)
+    retiring: tuple[str, ...] = ()
+    age: timedelta | None = field(default=None, compare=False)
+    damage: str = ""
+    needs: frozenset[str] = field(default=frozenset(), compare=False)
+    stack: str = field(default="", compare=False)
+    whole: Catalog | None = field(default=None, compare=False)
+
+    def lists(self, cluster_id: str) -> bool:
+        return cluster_id in self.retiring or cluster_id in self.clusters.values()
+
+    def offers(self, name: str) -> bool:
+        """Whether somebody may send a job by it that needs this cluster, account or bucket."""
+        return name in self.needs or name in self.clusters.values()

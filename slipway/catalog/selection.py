@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from slipway.catalog.model import Catalog
-from slipway.catalog.reading import read
+from slipway.catalog.document import read
+from slipway.catalog.model import NAME, Catalog
 from slipway.cloud.failures import NotFound
 from slipway.cloud.storage import Location, Storage
 from slipway.errors import ConfigError
@@ -35,7 +35,7 @@ def address(text: str) -> Location:
     """`gs://bucket` or `gs://bucket/catalog.json`. Raises ConfigError."""
     location = Location.parse(text.strip())
     name = location.name.strip("/")
-    return Location(location.bucket, name or "catalog.json")
+    return Location(location.bucket, name or NAME)
 
 
 def select_catalog(flag: str | None, environ: Mapping[str, str], folder: Path) -> SelectedCatalog:

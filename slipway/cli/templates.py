@@ -72,7 +72,7 @@ def show(template: str, catalog: str | None, output: str) -> None:
             ("PARAMETER", "DEFAULT", "VALUES", "HELP"),
             [(one.name, _default(one), describe(one), one.help) for one in found.parameters],
         )
-    for kind in found.kinds or (found.kind,):
+    for kind in found.kinds:
         screen.out("")
         if len(found.kinds) > 1:
             screen.out(kind if kind == found.kind else f"{kind}   (--as {kind})")
@@ -198,7 +198,7 @@ def _document(template: Template) -> dict[str, Any]:
         "name": template.name,
         "summary": template.summary,
         "kind": template.kind,
-        "kinds": list(template.kinds or (template.kind,)),
+        "kinds": list(template.kinds),
         "codeFlag": template.code_flag,
         "codeWhy": template.code_why or None,
         "study": None if template.study is None else asdict(template.study),

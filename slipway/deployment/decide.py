@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
+from slipway.catalog.model import PublishedCatalog
 from slipway.cloud.connection import connect
 from slipway.deployment.live_reader import LiveScope, read, skipped
 from slipway.deployment.plan import Plan, plan
@@ -13,7 +14,7 @@ from slipway.deployment.translate import quota_info
 from slipway.deployment.workspace_plan import CATALOG, TRAINER, WORK, trainer_email, trainer_owner
 from slipway.errors import ConfigError, ResourceError, Timeout
 from slipway.formatting import join
-from slipway.live import Live, PublishedCatalog, Unknown
+from slipway.live import Live, Unknown
 from slipway.stack import Stack
 from slipway.state import State
 

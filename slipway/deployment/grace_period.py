@@ -9,9 +9,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 
+from slipway.catalog.model import PublishedCatalog
 from slipway.errors import ConfigError
 from slipway.formatting import seconds
-from slipway.live import PublishedCatalog, Unknown
+from slipway.live import Unknown
 
 VARIABLE = "SLIPWAY_GRACE"
 USUAL_S = 120.0

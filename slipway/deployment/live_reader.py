@@ -11,14 +11,15 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from slipway.catalog.published import published
+from slipway.catalog.document import published
+from slipway.catalog.model import NAME, PublishedCatalog
 from slipway.cloud.answers import shaped
 from slipway.cloud.connection import Connection
 from slipway.cloud.failures import Call, CloudError, Denied, NotFound
 from slipway.cloud.quotas import QuotaInfo, ReadQuota
 from slipway.cloud.storage import Location
 from slipway.deployment import translate
-from slipway.live import Live, LiveCluster, LiveJob, PublishedCatalog, QuotaLimit, Unknown
+from slipway.live import Live, LiveCluster, LiveJob, QuotaLimit, Unknown
 
 Found = TypeVar("Found")
 
@@ -45,7 +46,7 @@ class LiveScope:
     catalog_bucket: str = ""
     work_bucket: str = ""
     service_account: str = ""
-    catalog: str = "catalog.json"
+    catalog: str = NAME
     metrics: frozenset[str] = frozenset()
     read_quota: ReadQuota = QuotaInfo.read
     published: str = ""

@@ -10,11 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from slipway.catalog.model import PublishedCatalog
 from slipway.cluster import ClusterSpec, CurrentCluster
 from slipway.deployment.workspace_plan import WorkspacePlan, plan_workspace
 from slipway.fingerprint import LONGEST_ID, cluster_id, fingerprint
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
-from slipway.live import RUNNING_STATES, Live, LiveCluster, LiveJob, PublishedCatalog, Unknown
+from slipway.live import RUNNING_STATES, Live, LiveCluster, LiveJob, Unknown
 from slipway.state import State
 
 SPENT_STATES = frozenset({"ERROR", "STOPPING"})

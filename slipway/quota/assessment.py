@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from slipway.catalog.model import PublishedCatalog
 from slipway.cluster import CurrentCluster, PoolSpec
 from slipway.formatting import join
 from slipway.labels import NAME_LABEL
-from slipway.live import RUNNING_STATES, Live, PublishedCatalog, QuotaLimit, Unknown
+from slipway.live import RUNNING_STATES, Live, QuotaLimit, Unknown
 from slipway.quota.facts import UNLIMITED, Facts, Share
 from slipway.quota.metrics import label, namespace, quota_id
 from slipway.quota.offers import offer_lines, offer_verdicts, unavailable

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from slipway.catalog.placeholders import EXPERIMENT_RUN, JOB, OUTPUT, PACKAGE, REQUEST, SWEEP, fill
 from slipway.cluster import ClusterSpec
 from slipway.errors import ConfigError
 from slipway.kinds import KINDS, Kind
@@ -28,7 +29,6 @@ from slipway.template.code import Package
 from slipway.template.job_template import JobTemplate
 from slipway.template.jobspec import CompileContext, job_spec
 from slipway.template.parameter import Value
-from slipway.template.placeholders import EXPERIMENT_RUN, JOB, OUTPUT, PACKAGE, REQUEST, SWEEP, fill
 from slipway.template.variant import Case
 
 

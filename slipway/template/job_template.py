@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from slipway.capacity import POOL
+from slipway.catalog.placeholders import whole
 from slipway.errors import ConfigError
 from slipway.kinds import CUSTOM_JOB, KINDS
 from slipway.kinds.model_upload import ModelUpload
 from slipway.kinds.study import Study
 from slipway.template.code import Code, Package
 from slipway.template.parameter import Parameter
-from slipway.template.placeholders import whole
 from slipway.template.variant import Variant
 from slipway.template.worker_pool import WorkerPool
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from slipway.capacity import CAPACITY_TYPES, DAY, RESERVATION
+from slipway.catalog.placeholders import EXPERIMENT_RUN, OUTPUT, PACKAGE, REQUEST
 from slipway.cluster import ClusterSpec, Reservation
 from slipway.kinds import Kind
 from slipway.machines import Machine
 from slipway.rules.reservations import NAME_KEY
 from slipway.template.code import Code, Image, Package
 from slipway.template.job_template import JobTemplate
-from slipway.template.placeholders import EXPERIMENT_RUN, OUTPUT, PACKAGE, REQUEST
 from slipway.template.variant import Case
 from slipway.template.worker_pool import ANY_RESERVATION, WorkerPool, places
 

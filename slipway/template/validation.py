@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from slipway.capacity import CAPACITY_TYPES
+from slipway.catalog.placeholders import BUILT_IN, names, whole
 from slipway.kinds import KINDS
 from slipway.kinds.study import Search
 from slipway.machines import MachineError
@@ -14,7 +15,6 @@ from slipway.recorded_parameters import VARIABLE
 from slipway.stack.members import SERVICE_ACCOUNT
 from slipway.template.code import Code, Image, Package
 from slipway.template.job_template import JobTemplate
-from slipway.template.placeholders import BUILT_IN, names, whole
 from slipway.template.variant import Variant
 from slipway.template.worker_pool import POSITIONS, WorkerPool, places
 

@@ -1,6 +1,6 @@
 """A package is kept under its content's hash, the catalog under one name, after everything else. # D3 # N8"""
 
-import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,29 +9,40 @@ from pulumi.runtime.rpc import unwrap_rpc_secret
 
 from components.catalog import Catalog
 from components.job_template import JobTemplate
+from slipway.catalog import model
+from slipway.catalog.document import read
+from slipway.catalog.model import Cluster, Offer, Parameter, Template
+from slipway.money import UNKNOWN
 from slipway.packages import SourcePackage
 
 from .conftest import Asked, declared, every, only, pulumi
 
 OBJECT = "gcp:storage/bucketObject:BucketObject"
-ENTRY = {
-    "summary": "sleeps",
-    "kind": "custom-job",
-    "package": "gs://acme-catalog/packages/nap-0123456789ab.tar.gz",
-    "parameters": [{"name": "say"}],
-    "offers": [
-        {"capacityType": "pool", "kind": "custom-job", "when": {}, "cluster": "cpu", "available": True, "why": ""},
-        {"capacityType": "spot", "kind": "custom-job", "when": {}, "available": False, "why": "short by 7"},
-    ],
-}
-DOCUMENT: dict[str, Any] = {
-    "schema": 2,
-    "commit": "3f9c2e1",
-    "dirty": True,
-    "clusters": {"cpu": {"id": "cpu-1a2b3c4"}},
-    "retiring": ["cpu-0000000"],
-    "templates": {"nap": {}},
-}
+NOTHING_KNOWN: Any = {"pools": (), "price_per_hour": UNKNOWN, "request": {"jobSpec": {}}}
+ENTRY = Template(
+    name="nap",
+    summary="sleeps",
+    kind="custom-job",
+    roles=(),
+    parameters=(Parameter("say", "str"),),
+    offers=(
+        Offer("pool", available=True, why="", cluster="cpu", **NOTHING_KNOWN),
+        Offer("spot", available=False, why="short by 7", cluster="", **NOTHING_KNOWN),
+    ),
+    package="gs://acme-catalog/packages/nap-0123456789ab.tar.gz",
+)
+CATALOG = model.Catalog(
+    stack="dev",
+    project="acme-dev",
+    region="us-central1",
+    commit="3f9c2e1",
+    dirty=True,
+    work_bucket="acme-work",
+    trainer="",
+    clusters={"cpu": Cluster("cpu", "cpu-1a2b3c4", {})},
+    retiring=("cpu-0000000",),
+    templates={"nap": ENTRY},
+)
 
 
 @pytest.fixture
@@ -46,7 +57,7 @@ def published(archive: Path) -> list[Asked]:
 
     def program() -> None:
         template = JobTemplate("nap", entry=ENTRY, packages={archive: package}, bucket="acme-catalog")
-        Catalog("catalog", document=DOCUMENT, bucket="acme-catalog", after=[template])
+        Catalog("catalog", catalog=CATALOG, bucket="acme-catalog", after=[template])
 
     return declared(program)
 
@@ -66,11 +77,9 @@ def test_a_template_publishes_its_facts(archive: Path) -> None:
 
 
 def test_kinds_and_cases_are_told_apart_and_an_image_needs_no_package() -> None:
-    offers = [
-        {"capacityType": "spot", "kind": "custom-job", "when": {"model": ["2b", "9b"]}, "available": True, "why": ""},
-        {"capacityType": "spot", "kind": "training-pipeline", "when": {}, "available": True, "why": ""},
-    ]
-    entry = {**ENTRY, "package": "", "image": "p/i@sha256:0", "offers": offers}
+    spot = replace(ENTRY.offers[1], available=True, why="")
+    offers = (replace(spot, when={"model": ("2b", "9b")}), replace(spot, kind="training-pipeline"))
+    entry = replace(ENTRY, package="", image="p/i@sha256:0", offers=offers)
     asked = declared(lambda: JobTemplate("nap", entry=entry, packages={}, bucket="acme-catalog"))
     assert only(asked, "slipway:components:JobTemplate").inputs == {
         "summary": "sleeps",
@@ -95,7 +104,7 @@ def test_the_package_lies_under_its_hash_and_stays(archive: Path) -> None:
 def test_the_catalog_is_one_object_that_is_overwritten(archive: Path) -> None:
     catalog = every(published(archive), OBJECT)["catalog"]
     assert catalog.inputs["name"] == "catalog.json"
-    assert json.loads(text(catalog)) == DOCUMENT
+    assert read(text(catalog), "here") == CATALOG
     assert catalog.inputs["contentType"] == "application/json"
     assert not catalog.request.retainOnDelete
 

@@ -10,8 +10,9 @@ from textwrap import dedent
 import pytest
 
 from slipway.capacity import CAPACITY_TYPES
-from slipway.catalog.template_entry import draws, template_entry
+from slipway.catalog.codec import write
 from slipway.cluster import Disk
+from slipway.deployment.publication import draws, template_entry
 from slipway.prices import dollars, hourly
 from slipway.quota import OfferVerdict
 from slipway.rules import TABLE
@@ -72,7 +73,7 @@ def test_the_template_of_the_page_compiles_on_the_stack_of_the_page(template: Jo
     offers = prove(template, (), region=stack.region, reservations=stack.reservations)
     context = CompileContext("prod", stack.region, "3f9c2e1", "c", "w", "t", {}, stack.project, stack.reservations)
     verdicts = {draw.label: OfferVerdict(not draw.refusal, draw.refusal) for draw in draws(template, offers)}
-    entry = template_entry(template, offers, verdicts, context, {template.packages[0]: "packages/p.tar.gz"})
+    entry = write(template_entry(template, offers, verdicts, context, {template.packages[0]: "packages/p.tar.gz"}))
     assert [(offer["capacityType"], offer["when"]["model"], offer["available"]) for offer in entry["offers"]] == [
         ("reservation", ["27b"], True),
         ("flex-start", ["27b"], True),

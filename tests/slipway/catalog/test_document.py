@@ -1,12 +1,11 @@
 """What is published is what the CLI reads. # D4 # N8"""
 
-import json
 from decimal import Decimal
 
-from slipway.catalog.document import document
-from slipway.catalog.reading import read
-from slipway.catalog.template_entry import draws, template_entry
+from slipway.catalog.codec import write as write_json
+from slipway.catalog.document import read, write
 from slipway.cluster import CurrentCluster
+from slipway.deployment.publication import catalog_of, draws, template_entry
 from slipway.money import Price
 from slipway.quota import OfferVerdict
 from slipway.revision import Revision
@@ -26,8 +25,8 @@ VERDICTS = {"pool": OfferVerdict(True), "spot": OfferVerdict(False, "quota: shor
 def published() -> str:
     asked = template()
     entry = template_entry(asked, prove(asked, (CPU,)), VERDICTS, CONTEXT, {asked.packages[0]: "packages/p.tar.gz"})
-    return json.dumps(
-        document(CONTEXT, STACK, (CURRENT,), ("cpu-0000000",), Revision("3f9c2e1", dirty=True), {asked.name: entry})
+    return write(
+        catalog_of(CONTEXT, STACK, (CURRENT,), ("cpu-0000000",), Revision("3f9c2e1", dirty=True), {asked.name: entry})
     )
 
 
@@ -66,7 +65,7 @@ def test_the_cli_reads_what_is_published() -> None:
 def test_a_parameter_without_default_is_required() -> None:
     asked = template(parameters=(Parameter("workers", int, min=1, max=2), Parameter("trees", int)))
     entry = template_entry(asked, prove(asked, (CPU,)), VERDICTS, CONTEXT, {asked.packages[0]: "packages/p.tar.gz"})
-    assert all("default" not in parameter for parameter in entry["parameters"])
+    assert all("default" not in parameter for parameter in write_json(entry)["parameters"])
 
 
 def test_offers_beside_the_pool_draw_what_the_worker_pools_are() -> None:  # D2

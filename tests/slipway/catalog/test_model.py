@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slipway.catalog.reading import read
+from slipway.catalog.document import read
 from slipway.errors import ConfigError, SlipwayError
 from slipway.money import UNKNOWN, Price
 from slipway.submission.demand import Demand

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slipway.catalog.published import published
-from slipway.live import PublishedCatalog
+from slipway.catalog.document import published
+from slipway.catalog.model import PublishedCatalog
 
 ADDRESS = "gs://acme-catalog/catalog.json"
 OFFERED = {"clusters": {"cpu": {"id": "cpu-1a2b3c4"}}, "retiring": ["cpu-0000000"]}

@@ -4,8 +4,9 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from slipway.catalog.template_entry import draws, template_entry
+from slipway.catalog.codec import write
 from slipway.cluster import Reservation
+from slipway.deployment.publication import draws, template_entry
 from slipway.quota import OfferDraw, OfferVerdict
 from slipway.template import (
     Disk,
@@ -51,7 +52,7 @@ def entry(asked: JobTemplate, **changes: Any) -> dict[str, Any]:
     context = replace(HERE, **changes)
     offers = prove(asked, (cluster(),), region=context.region, reservations=context.reservations)
     verdicts = {draw.label: OfferVerdict(not draw.refusal, draw.refusal) for draw in draws(asked, offers)}
-    found = template_entry(asked, offers, verdicts, context, dict.fromkeys(asked.packages, "packages/p.tar.gz"))
+    found = write(template_entry(asked, offers, verdicts, context, dict.fromkeys(asked.packages, "packages/p.tar.gz")))
     assert json.loads(json.dumps(found)) == found
     return found
 

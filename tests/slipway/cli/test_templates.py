@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from slipway.catalog.template_entry import draws, template_entry
+from slipway.catalog.codec import write
 from slipway.cluster import ClusterSpec, Disk, PoolSpec
+from slipway.deployment.publication import draws, template_entry
 from slipway.quota import OfferVerdict
 from slipway.template import JobTemplate, Metric, Package, Parameter, Search, Study, Variant, WorkerPool
 from slipway.template.jobspec import CompileContext
@@ -44,7 +45,7 @@ def lora(stack: Stack) -> Stack:
     short, fine = OfferVerdict(False, "quota: short by 7"), OfferVerdict(True)
     verdicts = {draw.label: short if "spot" in draw.label else fine for draw in draws(LORA, offers)}
     entry = template_entry(LORA, offers, verdicts, CONTEXT, {LORA.packages[0]: "packages/lora.tar.gz"})
-    stack.catalog["templates"] = {"lora": entry}
+    stack.catalog["templates"] = {"lora": write(entry)}
     stack.publish()
     return stack
 

@@ -4,13 +4,14 @@ from datetime import UTC, datetime
 
 import pytest
 
+from slipway.catalog.model import PublishedCatalog
 from slipway.cloud.connection import Connection
 from slipway.deployment.decide import decide, identity
 from slipway.deployment.live_reader import LiveScope
 from slipway.deployment.translate import quota_info
 from slipway.deployment.workspace_plan import trainer_email
 from slipway.errors import ConfigError, ResourceError, SlipwayError
-from slipway.live import Live, PublishedCatalog, Unknown
+from slipway.live import Live, Unknown
 from slipway.stack import Stack, WorkspaceSettings
 from slipway.state import State, StateAccount
 

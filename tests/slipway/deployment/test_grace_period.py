@@ -4,9 +4,10 @@ from datetime import timedelta
 
 import pytest
 
+from slipway.catalog.model import PublishedCatalog
 from slipway.deployment.grace_period import GracePeriod
 from slipway.errors import ConfigError
-from slipway.live import PublishedCatalog, Unknown
+from slipway.live import Unknown
 
 
 class Clock:

@@ -5,8 +5,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from slipway.catalog.model import PublishedCatalog
 from slipway.fingerprint import fingerprint
-from slipway.live import PublishedCatalog
 
 from .world import PROJECT, REGION, STACK, World, job, spec
 

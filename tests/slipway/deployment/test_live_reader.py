@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
+from slipway.catalog.model import PublishedCatalog
 from slipway.cloud.connection import Connection
 from slipway.cloud.quotas import QuotaInfo, ReadQuota
 from slipway.cluster import Disk
 from slipway.deployment.live_reader import read
 from slipway.deployment.translate import quota_info
 from slipway.deployment.use import use_of_cluster, use_of_resources, use_of_stack
-from slipway.live import JobReplicas, Live, LiveCluster, LivePool, PublishedCatalog, QuotaLimit, Unknown, Use
+from slipway.live import JobReplicas, Live, LiveCluster, LivePool, QuotaLimit, Unknown, Use
 
 from .conftest import PATHS, WANTED, Service
 

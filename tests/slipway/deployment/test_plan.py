@@ -6,6 +6,7 @@ from itertools import product
 
 import pytest
 
+from slipway.catalog.model import PublishedCatalog
 from slipway.cluster import CurrentCluster
 from slipway.deployment.plan import (
     WHY_BUSY_STATE,
@@ -17,7 +18,7 @@ from slipway.deployment.plan import (
     plan,
 )
 from slipway.fingerprint import cluster_id, fingerprint
-from slipway.live import Live, LiveCluster, PublishedCatalog, Unknown
+from slipway.live import Live, LiveCluster, Unknown
 
 from .world import PROJECT, REGION, STACK, cluster, job, live, planned, spec
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from slipway.catalog.model import PublishedCatalog
 from slipway.cluster import ClusterSpec, Disk, PoolSpec
 from slipway.deployment.plan import Plan, plan
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
-from slipway.live import Live, LiveCluster, LiveJob, LivePool, PublishedCatalog, Unknown
+from slipway.live import Live, LiveCluster, LiveJob, LivePool, Unknown
 
 STACK, PROJECT, REGION = "prod", "acme-ml-prod", "us-central1"
 

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slipway.catalog.model import PublishedCatalog
 from slipway.cluster import CurrentCluster, Disk, PoolSpec
-from slipway.live import Live, PublishedCatalog, Unknown
+from slipway.live import Live, Unknown
 from slipway.quota import OfferDraw, QuotaReport, assess, drawn
 
 from .region import (

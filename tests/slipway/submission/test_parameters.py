@@ -10,11 +10,11 @@ from slipway.catalog.model import Parameter, Template
 from slipway.errors import ConfigError
 from slipway.submission.parameters import assignments, describe, render, resolve
 
-TREES = Parameter("trees", "int", required=False, default=200, min=1, max=5000)
-RATE = Parameter("rate", "float", required=False, default=0.1, min=0)
-NAME = Parameter("name", "str", required=True)
-SIZE = Parameter("size", "str", required=False, default="small", choices=("small", "large"))
-DEEP = Parameter("deep", "bool", required=False, default=False)
+TREES = Parameter("trees", "int", default=200, min=1, max=5000)
+RATE = Parameter("rate", "float", default=0.1, min=0)
+NAME = Parameter("name", "str")
+SIZE = Parameter("size", "str", default="small", choices=("small", "large"))
+DEEP = Parameter("deep", "bool", default=False)
 TEMPLATE = Template("digits", "", "custom-job", (), (TREES, RATE, NAME, SIZE, DEEP), ())
 
 

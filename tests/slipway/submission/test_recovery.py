@@ -43,8 +43,8 @@ def sent(of: Catalog, **values: Any) -> RecoveredSubmission:
     return found
 
 
-TREES = Parameter("trees", "int", False, 100, 1, 5000)
-NOTE = Parameter("note", "str", False, "")
+TREES = Parameter("trees", "int", 100, 1, 5000)
+NOTE = Parameter("note", "str", "")
 
 
 def test_what_is_the_default_needs_no_typing() -> None:
@@ -70,20 +70,20 @@ def test_parameters_that_stand_in_one_text_or_in_none_are_known_too() -> None:
 
 
 def test_a_variants_value_is_the_one_that_was_typed() -> None:
-    size = Parameter("size", "str", False, "2b", choices=("2b", "9b", "27b"))
+    size = Parameter("size", "str", "2b", choices=("2b", "9b", "27b"))
     assert sent(catalog(size, args=[], when={"size": ("27b",)}), size="27b").words() == ["-p", "size=27b"]
     assert sent(catalog(size, args=[], when={"size": ("9b", "27b")}), size="27b").words() == ["-p", "size=27b"]
 
 
 def test_a_number_chooses_its_variant_however_it_is_written() -> None:
-    rate = Parameter("rate", "float", False, 1, choices=(1, 2))
+    rate = Parameter("rate", "float", 1, choices=(1, 2))
     found = sent(catalog(rate, args=[], when={"rate": (1,)}), rate=1.0)
     assert found.values == {"rate": 1.0} and found.words() == []
 
 
 def test_variants_with_the_same_machines_are_told_apart() -> None:
-    size = Parameter("size", "str", False, "2b", choices=("2b", "27b"))
-    fast = Parameter("fast", "bool", False, False)
+    size = Parameter("size", "str", "2b", choices=("2b", "27b"))
+    fast = Parameter("fast", "bool", False)
     one = catalog(size, fast, args=["--size=${size}"], when={"size": ("27b",), "fast": (False,)})
     template, offer = one.templates["digits"], one.templates["digits"].offers[0]
     other = replace(offer, when={"size": ("2b",), "fast": (True,)})
@@ -94,7 +94,7 @@ def test_variants_with_the_same_machines_are_told_apart() -> None:
 
 def test_a_value_that_the_template_takes_no_more_is_unknown_and_a_newer_parameter_at_its_default() -> None:
     old = catalog(TREES, args=["${trees}"])
-    now = catalog(replace(TREES, max=8), NOTE, Parameter("path", "str", True), args=[])
+    now = catalog(replace(TREES, max=8), NOTE, Parameter("path", "str"), args=[])
     found = recover(now, posted(old, old.templates["digits"].offers[0], trees=9))
     assert found and found.values == {"note": ""} and found.unknown == ("trees", "path")
 

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
+from slipway.catalog.codec import write
+from slipway.catalog.document import read
 from slipway.catalog.model import Catalog, Offer, Parameter, Scalar, Template
-from slipway.catalog.reading import read
-from slipway.catalog.template_entry import draws, template_entry
 from slipway.cloud.resources import CustomJob
 from slipway.cluster import ClusterSpec, Disk, PoolSpec
+from slipway.deployment.publication import draws, template_entry
 from slipway.kinds import KINDS
 from slipway.quota import OfferVerdict
 from slipway.submission.recovery import recover
@@ -55,7 +56,7 @@ def catalog_of(name: str) -> Catalog:
         "trainer": "t@p.iam",
         "clusters": {"cpu": {"id": "cpu-1", "pools": pools}},
         "retiring": [],
-        "templates": {name: template_entry(template, offers, verdicts, CONTEXT, packages)},
+        "templates": {name: write(template_entry(template, offers, verdicts, CONTEXT, packages))},
     }
     return read(json.dumps(document), "test")
 

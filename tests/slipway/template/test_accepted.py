@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from slipway.catalog.template_entry import draws, template_entry
+from slipway.catalog.codec import write
+from slipway.catalog.placeholders import fill
 from slipway.cluster import Reservation
+from slipway.deployment.publication import draws, template_entry
 from slipway.quota import OfferVerdict
 from slipway.template import (
     Condition,
@@ -30,7 +32,6 @@ from slipway.template import (
 )
 from slipway.template.compile import usual_values
 from slipway.template.jobspec import CompileContext
-from slipway.template.placeholders import fill
 from slipway.template.proof import prove
 
 from .conftest import cluster, pool
@@ -148,9 +149,8 @@ def capacity_types() -> list[tuple[str, str, str]]:
 def published(context: CompileContext) -> list[dict[str, Any]]:
     offers = prove(TEMPLATE, (CPU,), region=REGION, reservations=context.reservations)
     verdicts = {draw.label: OfferVerdict(not draw.refusal, draw.refusal) for draw in draws(TEMPLATE, offers)}
-    found: list[dict[str, Any]] = template_entry(
-        TEMPLATE, offers, verdicts, context, {TEMPLATE.packages[0]: "p.tar.gz"}
-    )["offers"]
+    entry = template_entry(TEMPLATE, offers, verdicts, context, {TEMPLATE.packages[0]: "p.tar.gz"})
+    found: list[dict[str, Any]] = write(entry)["offers"]
     assert all(offer["available"] for offer in found)
     return found
 

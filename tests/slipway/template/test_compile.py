@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from google.protobuf.json_format import MessageToDict
 
+from slipway.catalog.placeholders import fill
 from slipway.errors import ConfigError
 from slipway.template import Disk, Parameter, WorkerPool
 from slipway.template.compile import check, request, usual_values
-from slipway.template.placeholders import fill
 
 from .conftest import CONTEXT, template
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from google.protobuf.json_format import MessageToDict
 
+from slipway.catalog.placeholders import fill
 from slipway.cluster import PscInterface, Reservation
 from slipway.errors import ConfigError
 from slipway.template import (
@@ -26,7 +27,6 @@ from slipway.template import (
     WorkerPool,
 )
 from slipway.template.compile import check, request, usual_values
-from slipway.template.placeholders import fill
 
 from .conftest import CONTEXT, cluster, template
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from slipway.catalog.template_entry import draws, template_entry
+from slipway.catalog.codec import write
+from slipway.deployment.publication import draws, template_entry
 from slipway.quota import OfferVerdict
 from slipway.stack import load as stack_file
 from slipway.stack import parse
@@ -47,7 +48,8 @@ def entry() -> dict[str, Any]:
         project=stack.project,
     )
     verdicts = {draw.label: OfferVerdict(not draw.refusal, draw.refusal) for draw in draws(template, offers)}
-    return template_entry(template, offers, verdicts, context, dict.fromkeys(template.packages, "packages/p.tar.gz"))
+    packages = dict.fromkeys(template.packages, "packages/p.tar.gz")
+    return write(template_entry(template, offers, verdicts, context, packages))
 
 
 def standing(entry: Mapping[str, Any], model: str, accelerator: str) -> list[dict[str, Any]]:

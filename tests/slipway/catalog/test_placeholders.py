@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slipway.template.placeholders import fill, names, render, whole
+from slipway.catalog.placeholders import fill, names, render, whole
 
 
 def test_names_come_in_order() -> None:

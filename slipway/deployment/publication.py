@@ -1,0 +1,208 @@
+"""What a deployment publishes: the catalog of its clusters and templates, and what the templates' placements draw."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+from slipway.capacity import CAPACITY_TYPES
+from slipway.catalog import model
+from slipway.cluster import CurrentCluster, PoolSpec
+from slipway.live import JobReplicas
+from slipway.money import Price, total
+from slipway.prices import hourly
+from slipway.quota import OfferDraw, OfferVerdict
+from slipway.revision import Revision
+from slipway.stack import Stack
+from slipway.template.code import Image, Package
+from slipway.template.compile import request
+from slipway.template.job_template import JobTemplate
+from slipway.template.jobspec import CompileContext
+from slipway.template.proof import Placement
+from slipway.template.worker_pool import WorkerPool, places
+
+Held = TypeVar("Held")
+
+_TYPES: Mapping[type, model.ParameterType] = {int: "int", float: "float", str: "str", bool: "bool"}
+
+
+def catalog_of(
+    context: CompileContext,
+    stack: Stack,
+    clusters: Iterable[CurrentCluster],
+    retiring: Iterable[str],
+    revision: Revision,
+    templates: Mapping[str, model.Template],
+) -> model.Catalog:
+    """The whole of it. `retiring` are ids of clusters."""
+    return model.Catalog(
+        stack=stack.name,
+        project=stack.project,
+        region=stack.region,
+        commit=revision.commit,
+        dirty=bool(revision.dirty),
+        work_bucket=context.work_bucket,
+        trainer=context.trainer,
+        clusters={one.spec.name: _cluster(one, stack.region) for one in clusters},
+        retiring=tuple(retiring),
+        templates=templates,
+        catalog_bucket=context.catalog_bucket,
+    )
+
+
+def _cluster(current: CurrentCluster, region: str) -> model.Cluster:
+    pools = {pool.name: _pool(pool, region) for pool in current.spec.pools}
+    return model.Cluster(current.spec.name, current.id, pools)
+
+
+def _pool(pool: PoolSpec, region: str) -> model.Pool:
+    return model.Pool(
+        name=pool.name,
+        machine=pool.machine_type,
+        accelerator=pool.accelerator_type,
+        accelerator_count=pool.accelerator_count,
+        disk_type=pool.disk.type,
+        disk_gb=pool.disk.size_gb,
+        min=pool.min,
+        max=pool.max,
+        autoscaled=pool.autoscaled,
+        price_per_hour=hourly(pool.machine_type, region, pool.disk, accelerator=pool.accelerator_type),
+    )
+
+
+def draws(template: JobTemplate, placements: tuple[Placement, ...]) -> tuple[OfferDraw, ...]:
+    """What each draws beside the pools at the usual replicas, for the quota verdict; by the placements' labels."""
+    once: dict[str, Placement] = {}
+    for placement in placements:
+        once.setdefault(placement.label, placement)
+    return tuple(_draw(template, placement) for placement in once.values())
+
+
+def _draw(template: JobTemplate, placement: Placement) -> OfferDraw:
+    row = CAPACITY_TYPES[placement.capacity_type]
+    if placement.refusal or row.draws == "nothing":
+        intended = placement.case.variant is not None and bool(placement.case.variant.refusal)
+        return OfferDraw(template.name, placement.label, refusal=placement.refusal, intended=intended)
+    times = template.trials_at_once(placement.kind)
+    groups = tuple(
+        JobReplicas(
+            worker.machine,
+            worker.shape.accelerator,
+            worker.shape.accelerator_count,
+            template.replicas(worker)[1] * times * worker.shape.vms,
+            worker.disk,
+        )
+        for worker in placement.case.worker_pools(template)
+    )
+    return OfferDraw(
+        template.name, placement.label, groups, preemptible=row.preemptible, doubtful=row.draws == "unknown"
+    )
+
+
+def template_entry(
+    template: JobTemplate,
+    placements: tuple[Placement, ...],
+    verdicts: Mapping[str, OfferVerdict],
+    context: CompileContext,
+    packages: Mapping[Package, str],
+) -> model.Template:
+    """A template's part of the catalog. `verdicts` by the placements' labels, `packages` are names in the catalog
+    bucket.
+
+    Raises ConfigError when the official message type, or a rule of the service, rejects the template.
+    """
+    uris = {code: f"gs://{context.catalog_bucket}/{name}" for code, name in packages.items()}
+    code = template.code
+    return model.Template(
+        name=template.name,
+        summary=template.summary,
+        kind=template.kind,
+        roles=_roles(template.worker_pools),
+        parameters=tuple(
+            model.Parameter(one.name, _TYPES[one.type], one.default, one.min, one.max, tuple(one.choices), one.help)
+            for one in template.parameters
+        ),
+        offers=tuple(_offer(template, one, verdicts[one.label], context, uris) for one in placements),
+        kinds=tuple(template.kinds),
+        package=uris[code] if isinstance(code, Package) else "",
+        code_flag=template.code_flag and context.code_allowed,
+        code_why=_code_refusal(template, context),
+        study=_study(template),
+        image=code.uri if isinstance(code, Image) else "",
+    )
+
+
+def _code_refusal(template: JobTemplate, context: CompileContext) -> str:
+    """Who forbids --code, empty when nobody does."""
+    if not template.code_flag:
+        return f"template {template.name} does not allow it; its file would say code_flag=True"
+    if not context.code_allowed:
+        return f"stack {context.stack} does not allow it; its file would say slipway:workspace: {{code: true}}"
+    return ""
+
+
+def _study(template: JobTemplate) -> model.Study | None:
+    study = template.study
+    if study is None:
+        return None
+    return model.Study(
+        max_trials=study.max_trials,
+        parallel_trials=study.parallel_trials,
+        algorithm=study.algorithm,
+        metrics=tuple((metric.id, metric.goal) for metric in study.metrics),
+        parameters=tuple(study.names()),
+    )
+
+
+def _offer(
+    template: JobTemplate,
+    placement: Placement,
+    verdict: OfferVerdict,
+    context: CompileContext,
+    uris: Mapping[Package, str],
+) -> model.Offer:
+    cluster, workers = placement.cluster, placement.case.worker_pools(template)
+    return model.Offer(
+        capacity_type=placement.capacity_type,
+        available=verdict.available,
+        why=verdict.why,
+        cluster=cluster.name if cluster else "",
+        pools=_aligned(workers, [pool.name for pool in placement.pools], "") if cluster else (),
+        price_per_hour=_usual_price(template, placement, context.region),
+        request=request(
+            template,
+            placement.capacity_type,
+            context,
+            uris,
+            cluster.name if cluster else None,
+            kind=placement.kind,
+            case=placement.case,
+            on=cluster,
+            refused=bool(placement.refusal),
+        ),
+        kind=placement.kind,
+        when={name: tuple(values) for name, values in placement.case.when.items()},
+        wait=template.waits.get(placement.capacity_type),
+        roles=_roles(workers),
+        note=CAPACITY_TYPES[placement.capacity_type].differs,
+        lacks_quota=verdict.lacks_quota,
+    )
+
+
+def _roles(workers: tuple[WorkerPool, ...]) -> tuple[str, ...]:
+    return _aligned(workers, [worker.role for worker in workers], "")
+
+
+def _aligned(workers: tuple[WorkerPool, ...], values: list[Held], gap: Held) -> tuple[Held, ...]:
+    """One value for each place in the request, `gap` where a worker pool is skipped."""
+    at = dict(zip(places(workers), values, strict=True))
+    return tuple(at.get(place, gap) for place in range(max(at) + 1))
+
+
+def _usual_price(template: JobTemplate, placement: Placement, region: str) -> Price:
+    """USD per hour of all machines at the usual replicas."""
+    return total(
+        hourly(worker.machine, region, worker.disk, placement.capacity_type, accelerator=worker.accelerator)
+        * (template.replicas(worker)[1] * template.trials_at_once(placement.kind))
+        for worker in placement.case.worker_pools(template)
+    )
