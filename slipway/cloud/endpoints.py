@@ -15,10 +15,8 @@ OVERRIDES = {
     "logging": "GOOGLE_LOGGING_CUSTOM_ENDPOINT",
     "monitoring": "GOOGLE_MONITORING_CUSTOM_ENDPOINT",
     "iam": "GOOGLE_IAM_BETA_CUSTOM_ENDPOINT",
-    "resource_manager": "GOOGLE_RESOURCE_MANAGER_CUSTOM_ENDPOINT",
-    "service_usage": "GOOGLE_SERVICE_USAGE_CUSTOM_ENDPOINT",
 }
-"""The provider's variable for each API: a base URL with version and trailing slash."""
+"""The provider's variable for each API that is called here: a base URL with version and trailing slash."""
 
 _EARLIER = {"iam": "GOOGLE_IAM_CUSTOM_ENDPOINT"}
 """What the provider read before (google-beta below 7.30); the variable of today goes first."""
@@ -29,8 +27,6 @@ _HOSTS = {
     "logging": ("logging", "v2/"),
     "monitoring": ("monitoring", "v3/"),
     "iam": ("iam", "v1/"),
-    "resource_manager": ("cloudresourcemanager", "v1/"),
-    "service_usage": ("serviceusage", "v1/"),
 }
 
 
@@ -108,14 +104,6 @@ class Endpoints:
     @property
     def iam(self) -> str:
         return self._base("iam")
-
-    @property
-    def resource_manager(self) -> str:
-        return self._base("resource_manager")
-
-    @property
-    def service_usage(self) -> str:
-        return self._base("service_usage")
 
 
 def _is_base_url(text: str) -> bool:

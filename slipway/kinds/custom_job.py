@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from slipway.kinds.kind import Json, Kind
-from slipway.kinds.model_upload import ModelUpload
-from slipway.kinds.study import Study
+
+if TYPE_CHECKING:
+    from slipway.kinds.model_upload import ModelUpload
+    from slipway.kinds.study import Study
 
 
 class CustomJobKind(Kind):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from slipway.kinds.model_upload import ModelUpload
-from slipway.kinds.study import Study
+if TYPE_CHECKING:
+    from slipway.kinds.model_upload import ModelUpload
+    from slipway.kinds.study import Study
 
 Json = Mapping[str, Any]
 

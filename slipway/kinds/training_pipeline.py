@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from slipway.kinds.custom_job import CUSTOM_JOB
 from slipway.kinds.kind import Json, Kind
-from slipway.kinds.model_upload import ModelUpload
-from slipway.kinds.study import Study
 from slipway.kinds.tuning_job import TUNING_JOB
+
+if TYPE_CHECKING:
+    from slipway.kinds.model_upload import ModelUpload
+    from slipway.kinds.study import Study
 
 _CUSTOM_TASK = "gs://google-cloud-aiplatform/schema/trainingjob/definition/custom_task_1.0.0.yaml"
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from slipway.kinds.kind import Json, Kind
-from slipway.kinds.model_upload import ModelUpload
-from slipway.kinds.study import Study, study_spec
+
+if TYPE_CHECKING:
+    from slipway.kinds.model_upload import ModelUpload
+    from slipway.kinds.study import Study
 
 
 class TuningJobKind(Kind):
@@ -22,6 +24,8 @@ class TuningJobKind(Kind):
         return [argument for argument in arguments if not argument.startswith(searched)]
 
     def body(self, spec: Json, study: Study | None, model: ModelUpload | None) -> dict[str, Any]:
+        from slipway.kinds.study import study_spec  # Which no submission needs.
+
         assert study is not None, "checked when the template was made"
         failed = {"maxFailedTrialCount": study.max_failed_trials} if study.max_failed_trials else {}
         return {
