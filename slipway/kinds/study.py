@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +40,37 @@ class Search:
     scale: str | None = None
     conditions: tuple[Condition, ...] = ()
 
+    def problems(self) -> Iterator[str]:
+        """What makes it unclear what is meant; whether the service takes it is a rule."""
+        numbers = self.kind in ("double", "integer")
+        if self.kind not in ("double", "integer", "categorical", "discrete"):
+            yield f"{self.name}: unknown kind {self.kind!r}; known: double, integer, categorical, discrete"
+        elif numbers and (self.min is None or self.max is None or self.values):
+            yield f"{self.name}: {self.kind} has min and max, and no values"
+        elif not numbers and (self.min is not None or self.max is not None or not self.values):
+            yield f"{self.name}: {self.kind} has values, and neither min nor max"
+        else:
+            yield from self._no_numbers()
+        if self.scale not in (None, "linear", "log", "reverse-log"):
+            yield f"{self.name}: unknown scale {self.scale!r}; known: linear, log, reverse-log"
+        for condition in self.conditions:
+            if self.kind == "double":
+                yield f"{self.name}: a double can't have conditions: it has no values to name"
+            for inner in condition.parameters:
+                yield from inner.problems()
+
+    def _no_numbers(self) -> Iterator[str]:
+        """Those of its values that would be sent as something else, or not at all."""
+        if self.kind == "categorical":
+            return
+        what = "whole number" if self.kind == "integer" else "number"
+        bounds = (bound for bound in (self.min, self.max) if bound is not None)
+        named = (value for condition in self.conditions for value in condition.values)
+        for value in (*bounds, *self.values, *named):
+            number = isinstance(value, int | float) and math.isfinite(value)
+            if not number or (self.kind == "integer" and value != int(value)):
+                yield f"{self.name}: {value!r} is not a {what}"
+
 
 @dataclass(frozen=True)
 class Stopping:
@@ -73,6 +106,20 @@ class Study:
     def names(self) -> tuple[str, ...]:
         """Every parameter that is searched, conditional ones too."""
         return tuple(name for parameter in self.parameters for name in _names(parameter))
+
+    def problems(self) -> Iterator[str]:
+        """What makes it unclear what is meant, but for its counts of trials."""
+        known = (
+            ("algorithm", self.algorithm, ("bayesian", "grid", "random")),
+            ("measurement", self.measurement, ("best", "last")),
+            *(("goal", metric.goal, ("maximize", "minimize")) for metric in self.metrics),
+            *((("stopping", self.stopping.rule, ("median", "decay-curve", "convex")),) if self.stopping else ()),
+        )
+        for what, value, words in known:
+            if value not in words:
+                yield f"unknown {what} {value!r}; known: {', '.join(words)}"
+        for search in self.parameters:
+            yield from search.problems()
 
 
 def _names(parameter: Search) -> tuple[str, ...]:

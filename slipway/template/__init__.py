@@ -4,9 +4,9 @@ from slipway.cluster import Disk
 from slipway.kinds.model_upload import ModelUpload
 from slipway.kinds.study import Condition, Metric, Search, Stopping, Study
 from slipway.template.code import Image, Package
-from slipway.template.job_template import JobTemplate, NfsMount, Scheduling
+from slipway.template.declaration import NfsMount, Scheduling, Variant
+from slipway.template.job_template import JobTemplate
 from slipway.template.parameter import Parameter
-from slipway.template.variant import Variant
 from slipway.template.worker_pool import ANY_RESERVATION, WorkerPool
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""The types a template file is written with. A template checks itself: one that exists is well-formed.
+"""The template that a file is written with. It checks itself: one that exists is well-formed.
 
 Errors are `ConfigError`s that name the template and the field. Whether it fits a pool is `slipway.template.proof`'s,
 what Vertex AI allows `slipway.rules`'s.
@@ -6,44 +6,31 @@ what Vertex AI allows `slipway.rules`'s.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
-from slipway.capacity import POOL
-from slipway.catalog.placeholders import whole
+from slipway.capacity import CAPACITY_TYPES
+from slipway.catalog.placeholders import BUILT_IN, names, whole
 from slipway.errors import ConfigError
-from slipway.kinds import CUSTOM_JOB, KINDS
-from slipway.kinds.model_upload import ModelUpload
-from slipway.kinds.study import Study
-from slipway.template.code import Code, Package
-from slipway.template.parameter import Parameter
-from slipway.template.variant import Variant
-from slipway.template.worker_pool import WorkerPool
+from slipway.kinds import KINDS
+from slipway.machines import MachineError
+from slipway.recorded_parameters import VARIABLE
+from slipway.stack.members import SERVICE_ACCOUNT
+from slipway.template.code import Code, Image, Package
+from slipway.template.declaration import Declaration, Variant
+from slipway.template.worker_pool import POSITIONS, WorkerPool, places
+
+MAX_TIMEOUT_S = 7 * 24 * 3600
+MAX_WORKER_POOLS = len(POSITIONS)
+NAME = re.compile(r"[a-z]([a-z0-9-]{0,48}[a-z0-9])?")
+"""What a template is called: it begins display names and object names, and is a label's value."""
+_ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_SECRET = re.compile(r"(projects/[^/\s]+/secrets/)?[A-Za-z0-9_-]{1,255}(/versions/(latest|[1-9][0-9]*))?")
 
 
 @dataclass(frozen=True)
-class Scheduling:
-    """`max_wait_s`: how long a flex-start job waits for its machines, 0 forever, None for the wait of flex-start.
-
-    `restart_job_on_worker_restart` starts all replicas again with one; `disable_retries` overrides it.
-    """
-
-    max_wait_s: int | None = None
-    restart_job_on_worker_restart: bool = False
-    disable_retries: bool = False
-
-
-@dataclass(frozen=True)
-class NfsMount:
-    """`server:path` is mounted at `mount_point`, under /mnt/nfs/. Needs a network that reaches the server."""
-
-    server: str
-    path: str
-    mount_point: str
-
-
-@dataclass(frozen=True)
-class JobTemplate:
+class JobTemplate(Declaration):
     """A reviewed job that people submit by name.
 
     `${name}` in args, env, replicas, the study's counts and the model's names stands for a parameter.
@@ -63,33 +50,7 @@ class JobTemplate:
     - `code_flag`: it may be submitted with `--code`, on stacks that allow it.
     """
 
-    name: str
-    summary: str
-    code: Code
-    worker_pools: tuple[WorkerPool, ...]
-    kinds: tuple[str, ...] = (CUSTOM_JOB.name,)
-    parameters: tuple[Parameter, ...] = ()
-    capacity_types: tuple[str, ...] = (POOL,)
-    timeout_s: int = 24 * 3600
-    env: Mapping[str, str] = field(default_factory=dict)
-    study: Study | None = None
-    model: ModelUpload | None = None
-    scheduling: Scheduling = field(default_factory=Scheduling)
-    waits: Mapping[str, int] = field(default_factory=dict)
-    variants: tuple[Variant, ...] = ()
-    secrets: Mapping[str, str] = field(default_factory=dict)
-    nfs_mounts: tuple[NfsMount, ...] = ()
-    network: str | None = None
-    service_account: str | None = None
-    enable_web_access: bool = False
-    enable_dashboard_access: bool = False
-    tensorboard: str | None = None
-    experiment: str | None = None
-    code_flag: bool = False
-
     def __post_init__(self) -> None:
-        from slipway.template.validation import problems
-
         found = tuple(problems(self))
         if found:
             raise ConfigError(
@@ -98,36 +59,191 @@ class JobTemplate:
                 fix="correct templates/" + self.name.replace("-", "_") + ".py",
             )
 
-    @property
-    def kind(self) -> str:
-        """What it is submitted as when nobody says otherwise."""
-        return self.kinds[0]
 
-    def parameter(self, name: str) -> Parameter | None:
-        return next((parameter for parameter in self.parameters if parameter.name == name), None)
+def problems(template: Declaration) -> Iterator[str]:
+    """All that is wrong, in the order of the fields."""
+    if not NAME.fullmatch(template.name):
+        yield "name: at most 50 lowercase letters, digits and hyphens, beginning with a letter"
+    yield from _kinds(template)
+    yield from _capacity_types("capacity_types", template.capacity_types)
+    yield from _waits(template)
+    if not 0 < template.timeout_s <= MAX_TIMEOUT_S:
+        yield f"timeout_s: {template.timeout_s} is not between 1 and {MAX_TIMEOUT_S} (7 days)"
+    account = template.service_account
+    if account is not None and "${" not in account and not re.fullmatch(SERVICE_ACCOUNT, account):
+        yield f"service_account: {account!r} is not an account's address: trainer@acme-ml.iam.gserviceaccount.com"
+    yield from template.code.problems()
+    seen: set[str] = set()
+    for parameter in template.parameters:
+        if parameter.name in seen:
+            yield f"parameter {parameter.name}: declared twice"
+        seen.add(parameter.name)
+        yield from (f"parameter {parameter.name}: {problem}" for problem in parameter.problems())
+    yield from _pools(template, template.worker_pools)
+    for number, variant in enumerate(template.variants, 1):
+        yield from (f"variant {number}: {problem}" for problem in _variant(template, variant))
+    yield from _study(template)
+    yield from _secrets(template)
+    yield from _placeholders(template, seen)
+    if template.code_flag and not isinstance(template.code, Package):
+        yield "code_flag: --code packs a Python package, and this template runs an image"
 
-    @property
-    def packages(self) -> tuple[Package, ...]:
-        """Every package that some worker pool runs, once."""
-        pools = (*self.worker_pools, *(pool for variant in self.variants for pool in variant.worker_pools))
-        codes = dict.fromkeys((self.code, *(pool.code for pool in pools)))
-        return tuple(code for code in codes if isinstance(code, Package))
 
-    def trials_at_once(self, kind: str) -> int:
-        """How many of the job's trials run at the same time at the usual numbers; 1 for kinds without trials."""
-        return self.count(self.study.parallel_trials)[1] if KINDS[kind].has_trials and self.study else 1
+def _kinds(template: Declaration) -> Iterator[str]:
+    for kind in template.kinds:
+        if kind not in KINDS:
+            yield f"kinds: unknown {kind!r}; known: {', '.join(KINDS)}"
+    if not template.kinds or len(set(template.kinds)) < len(template.kinds):
+        yield f"kinds: name each of {', '.join(KINDS)} at most once, and at least one"
+    kinds = [KINDS[name] for name in template.kinds if name in KINDS]
+    missing = ((kind, one) for kind in kinds for one in kind.needs if getattr(template, one) is None)
+    yield from (f"kinds: {kind.name} needs a {one}" for kind, one in missing)
+    for one, does in (("study", "has"), ("model", "uploads")):
+        if getattr(template, one) is not None and not any(one in kind.takes for kind in kinds):
+            takers = " or a ".join(kind.name for kind in KINDS.values() if one in kind.takes)
+            yield f"{one}: only a {takers} {does} one"
 
-    def replicas(self, pool: WorkerPool) -> tuple[int, int, int]:
-        """The replicas of a worker pool: least, usual (the default, else the least), and most."""
-        return self.count(pool.replicas)
 
-    def count(self, text: int | str) -> tuple[int, int, int]:
-        """Least, usual and most of a number, or of the int parameter that a placeholder names."""
-        if isinstance(text, int):
-            return text, text, text
-        parameter = self.parameter(whole(text) or "")
-        assert parameter is not None, "checked in __post_init__"
-        counts = sorted(int(choice) for choice in parameter.choices)
-        least = counts[0] if counts else int(parameter.min or 1)
-        most = counts[-1] if counts else int(parameter.max or least)
-        return least, int(parameter.default) if parameter.default is not None else least, most
+def _capacity_types(where: str, named: tuple[str, ...]) -> Iterator[str]:
+    for one in named:
+        if one not in CAPACITY_TYPES:
+            yield f"{where}: unknown {one!r}; known: {', '.join(CAPACITY_TYPES)}"
+    if not named or len(set(named)) < len(named):
+        yield f"{where}: name each of {', '.join(CAPACITY_TYPES)} at most once, and at least one"
+
+
+def _waits(template: Declaration) -> Iterator[str]:
+    known = {*template.capacity_types, *(one for variant in template.variants for one in variant.capacity_types)}
+    for name, seconds in template.waits.items():
+        if name not in known:
+            yield f"waits: {name!r} is none of the capacity types {', '.join(sorted(known))}"
+        elif seconds <= 0:
+            yield f"waits: {name}: {seconds} is not a valid time; leave it out to wait forever"
+
+
+def _variant(template: Declaration, variant: Variant) -> Iterator[str]:
+    if not variant.values:
+        yield "`when` is empty: what always applies are the template's own worker_pools and capacity_types"
+    for name, values in variant.values.items():
+        parameter = template.parameter(name)
+        if parameter is None:
+            yield f"unknown parameter {name}"
+        elif not parameter.finite:
+            yield f"parameter {name} chooses a variant, so it needs choices (or type bool)"
+        else:
+            yield from (
+                f"{name} {value!r} is none of {', '.join(map(str, parameter.finite))}"
+                for value in values
+                if value not in parameter.finite
+            )
+    if not variant.worker_pools and not variant.capacity_types and not variant.refusal:
+        yield "neither worker_pools nor capacity_types nor a refusal: it changes nothing"
+    if variant.worker_pools:
+        yield from _pools(template, variant.worker_pools)
+    if variant.capacity_types:
+        yield from _capacity_types("capacity_types", variant.capacity_types)
+
+
+def _pools(template: Declaration, pools: tuple[WorkerPool, ...]) -> Iterator[str]:
+    if not 1 <= len(pools) <= MAX_WORKER_POOLS:
+        yield f"worker_pools: {len(pools)}; Vertex AI takes 1 to {MAX_WORKER_POOLS}"
+    elif unknown := [pool.position for pool in pools if pool.position and pool.position not in POSITIONS]:
+        yield f"worker_pools: unknown position {unknown[0]!r}; known: {', '.join(POSITIONS)}"
+    else:
+        yield from _places(pools)
+    if pools and pools[0].replicas != 1:
+        yield f"worker pool {pools[0].role!r}: the first one is the chief and has exactly 1 replica"
+    if len({pool.role for pool in pools}) < len(pools):
+        yield "worker_pools: each needs a role of its own"
+    for pool in pools:
+        yield from (f"worker pool {pool.role!r}: {problem}" for problem in _pool(template, pool))
+
+
+def _places(pools: tuple[WorkerPool, ...]) -> Iterator[str]:
+    try:
+        if places(pools)[0] != 0:
+            yield f"worker pool {pools[0].role!r}: the first one is the chief, whatever its `position`"
+    except ValueError as error:
+        yield f"worker pool {str(error)!r}: no place is left for it; the order is {', '.join(POSITIONS)}"
+
+
+def _pool(template: Declaration, pool: WorkerPool) -> Iterator[str]:
+    try:
+        shape = pool.shape
+    except MachineError as error:
+        yield f"{error.what} ({error.fix})"
+        return
+    if pool.disk.type not in shape.disks:
+        yield f"disk {pool.disk.type!r} does not fit {shape.type}; fitting: {', '.join(shape.disks)}"
+    yield from _count(template, "replicas", pool.replicas, "machines")
+    if pool.code is not None:
+        yield from pool.code.problems()
+
+
+def _count(template: Declaration, where: str, count: int | str, what: str) -> Iterator[str]:
+    if isinstance(count, int):
+        if count < 1:
+            yield f"{where} {count} is below 1"
+        return
+    parameter = template.parameter(whole(count) or "")
+    if parameter is None or parameter.type is not int:
+        yield f"{where} {count!r} is neither a number nor '${{name}}' of an int parameter"
+        return
+    least = min(map(int, parameter.choices), default=parameter.min)
+    if least is None or least < 1 or not (parameter.choices or parameter.max is not None):
+        yield f"{where} {count!r}: {parameter.name} counts {what}: it needs min (1 or more) and max, or choices"
+
+
+def _study(template: Declaration) -> Iterator[str]:
+    study = template.study
+    if study is None:
+        return
+    yield from (f"study: {one}" for one in _count(template, "max_trials", study.max_trials, "trials"))
+    yield from (f"study: {one}" for one in _count(template, "parallel_trials", study.parallel_trials, "trials"))
+    yield from (f"study: {one}" for one in study.problems())
+
+
+def _secrets(template: Declaration) -> Iterator[str]:
+    for name, secret in template.secrets.items():
+        if not _ENV_NAME.fullmatch(name):
+            yield f"secrets {name!r}: not a C identifier"
+        if name in template.env or f"{name}__SECRET" in template.env:
+            yield f"secrets {name!r}: it is in env as well"
+        if not _SECRET.fullmatch(secret):
+            yield f"secrets {name!r}: give the secret's name, or projects/…/secrets/NAME/versions/N; never its value"
+
+
+def _codes(template: Declaration) -> tuple[Code, ...]:
+    pools = (*template.worker_pools, *(pool for variant in template.variants for pool in variant.worker_pools))
+    return (template.code, *(pool.code for pool in pools if pool.code is not None))
+
+
+def _placeholders(template: Declaration, declared: set[str]) -> Iterator[str]:
+    for name in (*template.env, *template.secrets):
+        if name == VARIABLE:
+            yield f"environment variable {name}: Slipway sets it itself, to the parameters of each job"
+    for name in template.env:
+        if not _ENV_NAME.fullmatch(name):
+            yield f"env {name!r}: not a C identifier"
+    used = {name for text in _texts(template) for name in names(text)}
+    for unknown in sorted(used - declared - set(BUILT_IN)):
+        yield f"unknown parameter ${{{unknown}}}; declared: {', '.join(sorted(declared)) or 'none'}"
+    chosen_by = {name for variant in template.variants for name in variant.when}
+    for unused in sorted(declared - used - chosen_by):
+        yield f"parameter {unused} is used nowhere"
+
+
+def _texts(template: Declaration) -> Iterable[str]:
+    """Every text that may have a placeholder."""
+    pools = (*template.worker_pools, *(pool for variant in template.variants for pool in variant.worker_pools))
+    for pool in pools:
+        yield from pool.args
+        yield str(pool.replicas)
+    for code in _codes(template):
+        yield from code.command if isinstance(code, Image) else ()
+    yield from template.env.values()
+    if template.study is not None:
+        yield from (str(template.study.max_trials), str(template.study.parallel_trials))
+    if template.model is not None:
+        model = template.model
+        yield from (model.display_name, model.model_id or "", model.parent_model or "", model.description)

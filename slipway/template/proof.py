@@ -15,9 +15,9 @@ from slipway.errors import ConfigError
 from slipway.kinds import CUSTOM_JOB
 from slipway.rules.reservations import unfit, zone
 from slipway.rules.workers import lacks
+from slipway.template.case import Case, cases
 from slipway.template.job_template import JobTemplate
 from slipway.template.pool_matching import PoolMismatch, WorkerPoolDemand, match_pools
-from slipway.template.variant import Case, cases
 from slipway.template.worker_pool import ANY_RESERVATION
 
 

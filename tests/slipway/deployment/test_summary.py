@@ -13,8 +13,8 @@ from slipway.prices import price_in_words, total
 from slipway.quota import OfferVerdict, QuotaReport
 from slipway.revision import Revision
 from slipway.state import State, StateBucket
+from slipway.template.case import Case
 from slipway.template.proof import Placement
-from slipway.template.variant import Case
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 WORKERS = PoolSpec("workers", "n1-standard-8", None, 0, Disk(), min=1, max=4, autoscaled=True, replicas=1)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from slipway.errors import ConfigError
 from slipway.template import JobTemplate, Parameter, Variant, WorkerPool
-from slipway.template.variant import Case, cases
+from slipway.template.case import Case, cases
 
 from .conftest import template
 

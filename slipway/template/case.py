@@ -1,38 +1,15 @@
-"""Variants: other machines and capacity types for some values of a template's parameters, and which one applies to
-which values, without an order that readers must keep.
+"""The cases of a template: which variant applies to which values of its parameters, without an order that readers must
+keep.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from slipway.template.declaration import Declaration, Variant
 from slipway.template.parameter import Value
 from slipway.template.worker_pool import WorkerPool
-
-
-@dataclass(frozen=True)
-class Variant:
-    """Applies when each parameter of `when` has its value, or one of its values; of several, the first one does.
-
-    The parameters have choices, or are bool. Empty `worker_pools` or `capacity_types` are the template's own.
-    `refusal` says why these values do not go together: then nothing can run, which a submission hears before anything
-    is sent.
-    """
-
-    when: Mapping[str, Value | tuple[Value, ...]]
-    worker_pools: tuple[WorkerPool, ...] = ()
-    capacity_types: tuple[str, ...] = ()
-    refusal: str = ""
-
-    @property
-    def values(self) -> Mapping[str, tuple[Value, ...]]:
-        return {name: value if isinstance(value, tuple) else (value,) for name, value in self.when.items()}
-
-
-if TYPE_CHECKING:
-    from slipway.template.job_template import JobTemplate
 
 ValueSets = dict[str, tuple[Value, ...]]
 
@@ -48,10 +25,10 @@ class Case:
     variant: Variant | None = None
     when: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
 
-    def worker_pools(self, template: JobTemplate) -> tuple[WorkerPool, ...]:
+    def worker_pools(self, template: Declaration) -> tuple[WorkerPool, ...]:
         return (self.variant and self.variant.worker_pools) or template.worker_pools
 
-    def capacity_types(self, template: JobTemplate) -> tuple[str, ...]:
+    def capacity_types(self, template: Declaration) -> tuple[str, ...]:
         return (self.variant and self.variant.capacity_types) or template.capacity_types
 
     def __str__(self) -> str:
@@ -59,7 +36,7 @@ class Case:
         return ", ".join(f"{name}={' or '.join(map(str, values))}" for name, values in self.when.items())
 
 
-def cases(template: JobTemplate) -> tuple[Case, ...]:
+def cases(template: Declaration) -> tuple[Case, ...]:
     """Every case of a template: its variants, the first that fits before the others, then its own machines and capacity
     types."""
     chosen_by = dict.fromkeys(name for variant in template.variants for name in variant.when)

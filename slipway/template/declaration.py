@@ -1,0 +1,118 @@
+"""What a template file says of a job, before anybody has looked whether it is well-formed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from slipway.capacity import POOL
+from slipway.catalog.placeholders import whole
+from slipway.kinds import CUSTOM_JOB, KINDS
+from slipway.kinds.model_upload import ModelUpload
+from slipway.kinds.study import Study
+from slipway.template.code import Code, Package
+from slipway.template.parameter import Parameter, Value
+from slipway.template.worker_pool import WorkerPool
+
+
+@dataclass(frozen=True)
+class Scheduling:
+    """`max_wait_s`: how long a flex-start job waits for its machines, 0 forever, None for the wait of flex-start.
+
+    `restart_job_on_worker_restart` starts all replicas again with one; `disable_retries` overrides it.
+    """
+
+    max_wait_s: int | None = None
+    restart_job_on_worker_restart: bool = False
+    disable_retries: bool = False
+
+
+@dataclass(frozen=True)
+class NfsMount:
+    """`server:path` is mounted at `mount_point`, under /mnt/nfs/. Needs a network that reaches the server."""
+
+    server: str
+    path: str
+    mount_point: str
+
+
+@dataclass(frozen=True)
+class Variant:
+    """Applies when each parameter of `when` has its value, or one of its values; of several, the first one does.
+
+    The parameters have choices, or are bool. Empty `worker_pools` or `capacity_types` are the template's own.
+    `refusal` says why these values do not go together: then nothing can run, which a submission hears before anything
+    is sent.
+    """
+
+    when: Mapping[str, Value | tuple[Value, ...]]
+    worker_pools: tuple[WorkerPool, ...] = ()
+    capacity_types: tuple[str, ...] = ()
+    refusal: str = ""
+
+    @property
+    def values(self) -> Mapping[str, tuple[Value, ...]]:
+        return {name: value if isinstance(value, tuple) else (value,) for name, value in self.when.items()}
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """All that a template file says of a job, as it says it. `JobTemplate` explains the fields, and checks them."""
+
+    name: str
+    summary: str
+    code: Code
+    worker_pools: tuple[WorkerPool, ...]
+    kinds: tuple[str, ...] = (CUSTOM_JOB.name,)
+    parameters: tuple[Parameter, ...] = ()
+    capacity_types: tuple[str, ...] = (POOL,)
+    timeout_s: int = 24 * 3600
+    env: Mapping[str, str] = field(default_factory=dict)
+    study: Study | None = None
+    model: ModelUpload | None = None
+    scheduling: Scheduling = field(default_factory=Scheduling)
+    waits: Mapping[str, int] = field(default_factory=dict)
+    variants: tuple[Variant, ...] = ()
+    secrets: Mapping[str, str] = field(default_factory=dict)
+    nfs_mounts: tuple[NfsMount, ...] = ()
+    network: str | None = None
+    service_account: str | None = None
+    enable_web_access: bool = False
+    enable_dashboard_access: bool = False
+    tensorboard: str | None = None
+    experiment: str | None = None
+    code_flag: bool = False
+
+    @property
+    def kind(self) -> str:
+        """What it is submitted as when nobody says otherwise."""
+        return self.kinds[0]
+
+    def parameter(self, name: str) -> Parameter | None:
+        return next((parameter for parameter in self.parameters if parameter.name == name), None)
+
+    @property
+    def packages(self) -> tuple[Package, ...]:
+        """Every package that some worker pool runs, once."""
+        pools = (*self.worker_pools, *(pool for variant in self.variants for pool in variant.worker_pools))
+        codes = dict.fromkeys((self.code, *(pool.code for pool in pools)))
+        return tuple(code for code in codes if isinstance(code, Package))
+
+    def trials_at_once(self, kind: str) -> int:
+        """How many of the job's trials run at the same time at the usual numbers; 1 for kinds without trials."""
+        return self.count(self.study.parallel_trials)[1] if KINDS[kind].has_trials and self.study else 1
+
+    def replicas(self, pool: WorkerPool) -> tuple[int, int, int]:
+        """The replicas of a worker pool: least, usual (the default, else the least), and most."""
+        return self.count(pool.replicas)
+
+    def count(self, text: int | str) -> tuple[int, int, int]:
+        """Least, usual and most of a number, or of the int parameter that a placeholder names."""
+        if isinstance(text, int):
+            return text, text, text
+        parameter = self.parameter(whole(text) or "")
+        assert parameter is not None, "checked when the template was made"
+        counts = sorted(int(choice) for choice in parameter.choices)
+        least = counts[0] if counts else int(parameter.min or 1)
+        most = counts[-1] if counts else int(parameter.max or least)
+        return least, int(parameter.default) if parameter.default is not None else least, most
