@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pulumi
 from pulumi_gcp import storage
@@ -23,19 +24,14 @@ class Catalog(pulumi.ComponentResource):
         name: str,
         *,
         catalog: model.Catalog,
+        facts: Mapping[str, Any],
         bucket: pulumi.Input[str],
         after: Sequence[pulumi.Resource],
         hooks: pulumi.ResourceHookBinding | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         """`after` are the resources that must exist before people may read of them."""
-        facts = {
-            "commit": str(catalog.revision),
-            "clusters": {name: cluster.id for name, cluster in catalog.clusters.items()},
-            "retiring": list(catalog.retiring),
-            "templates": sorted(catalog.templates),
-        }
-        super().__init__("slipway:components:Catalog", name, facts, opts)
+        super().__init__("slipway:components:Catalog", name, dict(facts), opts)
         self.object = storage.BucketObject(
             "catalog",
             bucket=bucket,

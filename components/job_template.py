@@ -9,12 +9,11 @@ from typing import Any
 import pulumi
 from pulumi_gcp import storage
 
-from slipway.catalog.model import Template
 from slipway.packages import SourcePackage
 
 
 class JobTemplate(pulumi.ComponentResource):
-    """Uploads a template's packages under their contents' hashes. `entry` is what the catalog says of the template.
+    """Uploads a template's packages under their contents' hashes.
 
     A package stays in the bucket when the template changes or goes: queued and restarting jobs still install it.
     """
@@ -23,13 +22,13 @@ class JobTemplate(pulumi.ComponentResource):
         self,
         name: str,
         *,
-        entry: Template,
+        facts: Mapping[str, Any],
         packages: Mapping[Path, SourcePackage],
         bucket: pulumi.Input[str],
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         """`packages` by their files, none for an image; `bucket` is the catalog's, as an output to wait for."""
-        super().__init__("slipway:components:JobTemplate", name, _facts(entry), opts)
+        super().__init__("slipway:components:JobTemplate", name, dict(facts), opts)
         for archive, package in packages.items():
             storage.BucketObject(
                 package.name.removesuffix(".tar.gz"),
@@ -39,18 +38,4 @@ class JobTemplate(pulumi.ComponentResource):
                 content_type="application/gzip",
                 opts=pulumi.ResourceOptions(parent=self, retain_on_delete=True),
             )
-        self.register_outputs({"package": entry.package})
-
-
-def _facts(entry: Template) -> dict[str, Any]:
-    offers = {}
-    for offer in entry.offers:
-        label = offer.label(entry.kind, with_cluster=True)
-        offers[label] = "available" if offer.available else f"unavailable: {offer.why}"
-    facts = {
-        "summary": entry.summary,
-        "package": entry.package,
-        "parameters": [parameter.name for parameter in entry.parameters],
-        "offers": offers,
-    }
-    return facts if entry.package else {**facts, "package": "", "image": entry.image}
+        self.register_outputs({"package": facts.get("package", "")})

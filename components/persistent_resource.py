@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import pulumi
 from pulumi_gcp import vertex
 
 from components.creation import Creation
 from slipway.cluster import CurrentCluster, PoolSpec
 from slipway.deployment.plan import RetiringCluster
-from slipway.deployment.summary import pool_in_words
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.live import LivePool
-from slipway.prices import price_in_words, total
 
 TYPE = "slipway:components:PersistentResource"
 # A GPU cluster may take its time; the provider gives up after 20 minutes unless told otherwise.
@@ -34,6 +35,7 @@ class PersistentResource(pulumi.ComponentResource):
         *,
         project: str,
         region: str,
+        facts: Mapping[str, Any],
         hooks: pulumi.ResourceHookBinding | None = None,
         creation: Creation | None = None,
         opts: pulumi.ResourceOptions | None = None,
@@ -43,14 +45,7 @@ class PersistentResource(pulumi.ComponentResource):
         One that does not is made by `creation`; without that, or where its hook is not called, by the provider.
         """
         spec, id, psc = current.spec, current.id, current.spec.psc
-        facts = {
-            "cluster": spec.name,
-            "id": id,
-            "generation": current.hash,
-            "pools": {pool.name: pool_in_words(pool) for pool in spec.pools},
-            "price": price_in_words(total((spec,), region)),
-        }
-        super().__init__(TYPE, id, facts, opts)
+        super().__init__(TYPE, id, dict(facts), opts)
         full = resource_id(project, region, id)
         stack_labels = {STACK_LABEL: pulumi.get_stack(), NAME_LABEL: spec.name, HASH_LABEL: current.hash}
         self.resource = vertex.AiPersistentResource(
@@ -107,12 +102,12 @@ class RetiringResource(pulumi.ComponentResource):
         *,
         project: str,
         region: str,
+        facts: Mapping[str, Any],
         hooks: pulumi.ResourceHookBinding | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        cluster, jobs = retiring.cluster, [job.display_name for job in retiring.jobs]
-        facts = {"cluster": retiring.name, "id": cluster.id, "retiring": retiring.why, "jobs": jobs}
-        super().__init__(TYPE, cluster.id, facts, opts)
+        cluster = retiring.cluster
+        super().__init__(TYPE, cluster.id, dict(facts), opts)
         self.resource = vertex.AiPersistentResource(
             cluster.id,
             name=cluster.id,

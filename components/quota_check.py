@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import pulumi
 
 from slipway.errors import PolicyError
@@ -12,7 +15,13 @@ class QuotaCheck(pulumi.ComponentResource):
     """The verdict on quota, shown line by line in preview. Declares no resource; the rules are `slipway.quota`'s."""
 
     def __init__(
-        self, name: str, *, region: str, report: QuotaReport, opts: pulumi.ResourceOptions | None = None
+        self,
+        name: str,
+        *,
+        region: str,
+        report: QuotaReport,
+        facts: Mapping[str, Any],
+        opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         """Raises PolicyError when the report has errors. Construct it before anything that creates."""
         if report.errors:
@@ -21,10 +30,5 @@ class QuotaCheck(pulumi.ComponentResource):
                 why="\n".join(report.errors),
                 fix="slipway quota shows limits and use; `slipway:quota: {mode: warn}` deploys all the same",
             )
-        facts = {
-            "region": region,
-            "verdict": "ok" if not report.warnings else f"ok now, {len(report.warnings)} warnings",
-            "lines": {f"{line.namespace} {line.label}: {line.who}": line.verdict for line in report.lines},
-        }
-        super().__init__("slipway:components:QuotaCheck", name, facts, opts)
+        super().__init__("slipway:components:QuotaCheck", name, dict(facts), opts)
         self.register_outputs({})

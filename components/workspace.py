@@ -10,6 +10,7 @@ from pulumi_gcp import projects, serviceaccount, storage
 
 from slipway.deployment.workspace_plan import (
     CATALOG,
+    SUBMITTER_ROLES,
     TRAINER,
     WORK,
     RetiringWorkspaceResource,
@@ -20,12 +21,6 @@ from slipway.deployment.workspace_plan import (
 from slipway.live import Live, Unknown
 from slipway.stack import WorkspaceSettings
 
-_MEMBER_OF_PROJECT: Mapping[str, str] = {
-    "submit": "roles/aiplatform.user",
-    "quota": "roles/cloudquotas.viewer",
-    "metrics": "roles/monitoring.viewer",
-    "logs": "roles/logging.viewer",
-}
 _PACKAGE_AGE_DAYS = 730
 _CLAIM_AGE_DAYS = 30
 _OLD_CATALOGS = 50
@@ -54,6 +49,7 @@ class Workspace(pulumi.ComponentResource):
         region: str,
         settings: WorkspaceSettings,
         live: Live,
+        facts: Mapping[str, Any],
         trainer_roles: Collection[str] = (),
         plan: WorkspacePlan | None = None,
         hooks: pulumi.ResourceHookBinding | None = None,
@@ -66,18 +62,7 @@ class Workspace(pulumi.ComponentResource):
         """
         plan = plan or WorkspacePlan()
         self.trainer_email = trainer_email(settings.trainer, project)
-        facts: dict[str, Any] = {
-            "catalog": f"gs://{settings.catalog_bucket}",
-            "work": f"gs://{settings.work_bucket}",
-            "trainer": self.trainer_email,
-            "submitters": list(settings.submitters),
-        }
-        if plan.retiring:
-            facts["retiring"] = {
-                resource.words: [job.display_name for job in resource.jobs] or resource.why
-                for resource in plan.retiring
-            }
-        super().__init__("slipway:components:Workspace", name, facts, opts)
+        super().__init__("slipway:components:Workspace", name, dict(facts), opts)
         self._project, self._region = project, region
         self._existing, self._hooks = _known(live.buckets), hooks
         self.catalog = self._bucket(
@@ -199,7 +184,7 @@ class Workspace(pulumi.ComponentResource):
 
     def _grant_submitter(self, member: str, trainer: str, catalog: str, works: Mapping[str, storage.Bucket]) -> None:
         child = pulumi.ResourceOptions(parent=self)
-        for purpose, role in _MEMBER_OF_PROJECT.items():
+        for purpose, role in SUBMITTER_ROLES.items():
             projects.IAMMember(f"{purpose}-{member}", project=self._project, role=role, member=member, opts=child)
         serviceaccount.IAMMember(
             f"act-as-{trainer}-{member}",

@@ -14,6 +14,13 @@ from slipway.live import LiveJob
 from slipway.state import State
 
 CATALOG, WORK, TRAINER = "catalog", "work", "trainer"
+SUBMITTER_ROLES: Mapping[str, str] = {
+    "submit": "roles/aiplatform.user",
+    "quota": "roles/cloudquotas.viewer",
+    "metrics": "roles/monitoring.viewer",
+    "logs": "roles/logging.viewer",
+}
+"""On the project, by what a submitter does with each."""
 
 
 @dataclass(frozen=True)

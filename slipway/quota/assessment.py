@@ -9,10 +9,10 @@ from slipway.cluster import CurrentCluster, PoolSpec
 from slipway.formatting import join
 from slipway.labels import NAME_LABEL
 from slipway.live import RUNNING_STATES, Live, QuotaLimit, Unknown
-from slipway.quota.facts import UNLIMITED, Facts, Share
+from slipway.quota.grounds import UNLIMITED, Grounds, Share
 from slipway.quota.metrics import label, namespace, quota_id
 from slipway.quota.offers import offer_lines, offer_verdicts, unavailable
-from slipway.quota.report import Line, OfferDraw, OfferVerdict, QuotaReport
+from slipway.quota.report import Line, LineState, OfferDraw, OfferVerdict, QuotaReport
 from slipway.quota.usage import usage
 
 
@@ -35,82 +35,85 @@ def assess(
     alone: the catalog outlives what runs now. What can't be told stops an `up` that creates something, and warns
     otherwise. Mode `warn` turns every error into a warning.
     """
-    facts = Facts(current, live, region, offers, old)
-    by_template = offer_verdicts(facts)
-    errors = [*_short(facts), *_no_way_left(by_template)]
-    warnings = list(_notes(facts))
-    (errors if strict else warnings).extend([*_beyond(facts), *unavailable(facts, by_template)])
+    grounds = Grounds(current, live, region, offers, old)
+    by_template = offer_verdicts(grounds)
+    errors = [*_short(grounds), *_no_way_left(by_template)]
+    warnings = list(_notes(grounds))
+    (errors if strict else warnings).extend([*_beyond(grounds), *unavailable(grounds, by_template)])
     creates = any(not item.import_ for item in current)
-    (errors if creates and not preview else warnings).extend(dict.fromkeys(_unsure(facts)))
+    (errors if creates and not preview else warnings).extend(dict.fromkeys(_unsure(grounds)))
     if mode == "warn":
         warnings, errors = [*errors, *warnings], []
-    lines = [*(_line(facts, metric) for metric in facts.metrics), *offer_lines(facts)]
+    lines = [*(_line(grounds, metric) for metric in grounds.metrics), *offer_lines(grounds)]
     return QuotaReport(tuple(lines), tuple(errors), tuple(warnings), by_template)
 
 
-def _line(facts: Facts, metric: str) -> Line:
-    limit = facts.limit(metric)
+def _line(grounds: Grounds, metric: str) -> Line:
+    limit, (state, verdict) = grounds.limit(metric), _verdict(grounds, metric)
     return Line(
         metric=metric,
-        region=facts.region,
+        region=grounds.region,
         namespace=namespace(metric),
         label=label(metric),
-        who=_who(facts.shares(metric)),
-        now=facts.now(metric),
-        ceiling=facts.ceiling(metric),
+        who=_who(grounds.shares(metric)),
+        now=grounds.now(metric),
+        ceiling=grounds.ceiling(metric),
         limit=limit.limit if isinstance(limit, QuotaLimit) else None,
-        others=facts.others(metric),
-        verdict=_word(facts, metric),
+        others=grounds.others(metric),
+        verdict=verdict,
         increase=limit.increase if isinstance(limit, QuotaLimit) else "",
-        retiring=facts.retiring(metric),
-        enough=facts.enough(metric),
+        retiring=grounds.retiring(metric),
+        enough=grounds.enough(metric),
+        state=state,
+        short=grounds.short_by(metric),
+        drawn={f"{one.cluster.spec.name}/{one.pool.name}": one.ceiling for one in grounds.shares(metric)},
     )
 
 
-def _word(facts: Facts, metric: str) -> str:
-    if facts.unchecked(metric):
-        return "not checked: the service lists no such quota"
-    limit = facts.limit(metric)
+def _verdict(grounds: Grounds, metric: str) -> tuple[LineState, str]:
+    """By key, and in words."""
+    if grounds.unchecked(metric):
+        return "unchecked", "not checked: the service lists no such quota"
+    limit = grounds.limit(metric)
     if isinstance(limit, QuotaLimit) and limit.limit == UNLIMITED:
-        return "ok"
-    room = facts.room(metric)
+        return "ok", "ok"
+    room = grounds.room(metric)
     if room is None:
-        return "cannot tell"
-    if short := facts.short_by(metric):
-        return f"short by {short:,}"
-    remarks = _remarks(facts, metric, room)
-    if remarks:
-        return "; ".join(["ok now", *remarks])
-    retiring = facts.retiring(metric) or 0
-    until = _remarks(facts, metric, room - retiring)
-    return "; ".join(["ok now", f"{' and '.join(until)} until what retires is gone"]) if until else "ok"
+        return "unknown", "cannot tell"
+    if short := grounds.short_by(metric):
+        return "short", f"short by {short:,}"
+    remarks = _remarks(grounds, metric, room)
+    until = _remarks(grounds, metric, room - (grounds.retiring(metric) or 0))
+    if not remarks and until:
+        remarks = [f"{' and '.join(until)} until what retires is gone"]
+    return ("tight", "; ".join(["ok now", *remarks])) if remarks else ("ok", "ok")
 
 
-def _remarks(facts: Facts, metric: str, room: int) -> list[str]:
+def _remarks(grounds: Grounds, metric: str, room: int) -> list[str]:
     """What does not fit into so much room."""
-    shares = facts.shares(metric)
-    remarks = [_at_most(shares, room)] if facts.ceiling(metric) > room else []
-    if room - facts.now(metric) < _largest_cluster(shares):
+    shares = grounds.shares(metric)
+    remarks = [_at_most(shares, room)] if grounds.ceiling(metric) > room else []
+    if room - grounds.now(metric) < _largest_cluster(shares):
         remarks.append("no room for a rollover")
     return remarks
 
 
-def _short(facts: Facts) -> Iterator[str]:
+def _short(grounds: Grounds) -> Iterator[str]:
     """What this deployment draws and does not get."""
-    for metric in facts.metrics:
-        limit, short = facts.limit(metric), facts.short_by(metric)
-        if short and isinstance(limit, QuotaLimit) and facts.usage is not None:
-            names = sorted({share.cluster.spec.name for share in facts.creators(metric)})
+    for metric in grounds.metrics:
+        limit, short = grounds.limit(metric), grounds.short_by(metric)
+        if short and isinstance(limit, QuotaLimit) and grounds.usage is not None:
+            names = sorted({share.cluster.spec.name for share in grounds.creators(metric)})
             yield (
-                f"quota {metric} in {facts.region} is short by {short:,}: creating {', '.join(names)} needs "
-                f"{facts.created(metric):,}, limit {limit.limit:,}, used {facts.usage.total(metric):,}\n"
-                f"  fix: {_fix(facts, metric, limit, short, names)}"
+                f"quota {metric} in {grounds.region} is short by {short:,}: creating {', '.join(names)} needs "
+                f"{grounds.created(metric):,}, limit {limit.limit:,}, used {grounds.usage.total(metric):,}\n"
+                f"  fix: {_fix(grounds, metric, limit, short, names)}"
             )
 
 
-def _fix(facts: Facts, metric: str, limit: QuotaLimit, short: int, names: list[str]) -> str:
-    clusters = () if isinstance(facts.live.clusters, Unknown) else facts.live.clusters
-    catalog = facts.live.catalog
+def _fix(grounds: Grounds, metric: str, limit: QuotaLimit, short: int, names: list[str]) -> str:
+    clusters = () if isinstance(grounds.live.clusters, Unknown) else grounds.live.clusters
+    catalog = grounds.live.catalog
     ours = catalog if isinstance(catalog, PublishedCatalog) else PublishedCatalog()
     replaced = sorted(
         cluster.id
@@ -122,8 +125,8 @@ def _fix(facts: Facts, metric: str, limit: QuotaLimit, short: int, names: list[s
     )
     fixes = ["lower `replicas` in the stack file"]
     # Waiting alone frees nothing: an old generation goes with a deployment, and this one is refused.
-    going = tuple(cluster for cluster in clusters if cluster.id in facts.old and cluster.id not in replaced)
-    if usage(going, (), old=facts.old).old.get(metric, 0) >= short:
+    going = tuple(cluster for cluster in clusters if cluster.id in grounds.old and cluster.id not in replaced)
+    if usage(going, (), old=grounds.old).old.get(metric, 0) >= short:
         named = join(sorted(cluster.id for cluster in going))
         them = "it" if len(going) == 1 else "them"
         fixes.insert(0, f"run pulumi up without this edit first, which deletes {named} once no job needs {them}")
@@ -135,38 +138,38 @@ def _fix(facts: Facts, metric: str, limit: QuotaLimit, short: int, names: list[s
     return ", or ".join(fixes)
 
 
-def _beyond(facts: Facts) -> Iterator[str]:
+def _beyond(grounds: Grounds) -> Iterator[str]:
     """Pools that can't reach their maximum."""
-    for metric in facts.metrics:
-        room, ceiling = facts.room(metric), facts.ceiling(metric)
-        if room is not None and ceiling > room and not facts.short_by(metric):
-            shares = facts.shares(metric)
+    for metric in grounds.metrics:
+        room, ceiling = grounds.room(metric), grounds.ceiling(metric)
+        if room is not None and ceiling > room and not grounds.short_by(metric):
+            shares = grounds.shares(metric)
             yield (
-                f"quota {metric} in {facts.region}: {_who(shares)} would draw {ceiling:,} at the maximum, "
-                f"{room:,} can be had ({facts.others(metric):,} are used by others): {_at_most(shares, room)}"
+                f"quota {metric} in {grounds.region}: {_who(shares)} would draw {ceiling:,} at the maximum, "
+                f"{room:,} can be had ({grounds.others(metric):,} are used by others): {_at_most(shares, room)}"
             )
 
 
-def _unsure(facts: Facts) -> Iterator[str]:
+def _unsure(grounds: Grounds) -> Iterator[str]:
     """Why what is drawn now can't be told to fit."""
-    for metric in facts.metrics:
-        limit = facts.limit(metric)
-        if isinstance(limit, str) and not facts.unchecked(metric):
-            yield f"cannot tell whether quota in {facts.region} suffices: {limit}"
-    for what, part in (("clusters", facts.live.clusters), ("jobs", facts.live.jobs)):
-        if isinstance(part, Unknown) and not facts.live.skipped:
+    for metric in grounds.metrics:
+        limit = grounds.limit(metric)
+        if isinstance(limit, str) and not grounds.unchecked(metric):
+            yield f"cannot tell whether quota in {grounds.region} suffices: {limit}"
+    for what, part in (("clusters", grounds.live.clusters), ("jobs", grounds.live.jobs)):
+        if isinstance(part, Unknown) and not grounds.live.skipped:
             yield f"cannot tell what quota the {what} use: {part.api}: {part.why}; it needs {part.role}"
 
 
-def _notes(facts: Facts) -> Iterator[str]:
-    for metric in facts.metrics:
-        if facts.unchecked(metric):
+def _notes(grounds: Grounds) -> Iterator[str]:
+    for metric in grounds.metrics:
+        if grounds.unchecked(metric):
             yield f"{label(metric)} are not checked: the service lists no quota {metric}"
-    for item in facts.current:
+    for item in grounds.current:
         for pool in item.spec.pools:
             if pool.disk.type == "hyperdisk-balanced":
                 yield f"pool {item.spec.name}/{pool.name}: disks are not checked: no quota of hyperdisks is known"
-    yield from () if facts.usage is None else facts.usage.uncounted
+    yield from () if grounds.usage is None else grounds.usage.uncounted
 
 
 def _no_way_left(offers: Mapping[str, Mapping[str, OfferVerdict]]) -> Iterator[str]:

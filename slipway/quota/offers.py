@@ -6,44 +6,44 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from slipway.formatting import join
 from slipway.live import QuotaLimit
-from slipway.quota.facts import UNLIMITED, Facts
+from slipway.quota.grounds import UNLIMITED, Grounds
 from slipway.quota.metrics import label, namespace, rank
-from slipway.quota.report import Line, Need, OfferDraw, OfferVerdict
+from slipway.quota.report import Line, LineState, Need, OfferDraw, OfferVerdict
 
 _ByTemplate = dict[str, list[tuple[str, int]]]
 """Labels of offers, each with how much it needs."""
 
 
-def offer_verdicts(facts: Facts) -> dict[str, dict[str, OfferVerdict]]:
+def offer_verdicts(grounds: Grounds) -> dict[str, dict[str, OfferVerdict]]:
     """By template, then label. What can't be told leaves an offer available, and says so."""
     found: dict[str, dict[str, OfferVerdict]] = {}
-    for draw, needs in facts.draws:
-        found.setdefault(draw.template, {})[draw.label] = _verdict(facts, draw, needs)
+    for draw, needs in grounds.draws:
+        found.setdefault(draw.template, {})[draw.label] = _verdict(grounds, draw, needs)
     return found
 
 
-def offer_lines(facts: Facts) -> list[Line]:
+def offer_lines(grounds: Grounds) -> list[Line]:
     """One row per metric that offers draw: the largest draw."""
     drawn: dict[str, list[tuple[OfferDraw, int]]] = {}
-    for draw, needs in facts.draws:
+    for draw, needs in grounds.draws:
         for need in needs:
             drawn.setdefault(need.metric, []).append((draw, need.amount))
-    return [_line(facts, metric, drawn[metric]) for metric in sorted(drawn, key=rank)]
+    return [_line(grounds, metric, drawn[metric]) for metric in sorted(drawn, key=rank)]
 
 
-def _verdict(facts: Facts, draw: OfferDraw, needs: Iterable[Need]) -> OfferVerdict:
+def _verdict(grounds: Grounds, draw: OfferDraw, needs: Iterable[Need]) -> OfferVerdict:
     if draw.refusal:
         return OfferVerdict(False, draw.refusal, draw.intended)
     lacking, unsure = [], []
     for need in needs:
-        limit = facts.limit(need.metric)
-        if facts.unchecked(need.metric):
+        limit = grounds.limit(need.metric)
+        if grounds.unchecked(need.metric):
             continue
         if isinstance(limit, str):
             unsure.append(limit)
         elif lacks(limit, need.amount):
             text = (
-                f"quota: {need.metric} {facts.region}: needs {need.amount:,}, limit {limit.limit:,}, "
+                f"quota: {need.metric} {grounds.region}: needs {need.amount:,}, limit {limit.limit:,}, "
                 f"short by {need.amount - limit.limit:,}"
             )
             lacking.append(f"{text} · {limit.increase}" if limit.increase else text)
@@ -54,34 +54,38 @@ def _verdict(facts: Facts, draw: OfferDraw, needs: Iterable[Need]) -> OfferVerdi
     return OfferVerdict(True, f"quota not checked: {unsure[0]}" if unsure else "")
 
 
-def _line(facts: Facts, metric: str, draws: list[tuple[OfferDraw, int]]) -> Line:
-    limit = facts.limit(metric)
+def _line(grounds: Grounds, metric: str, draws: list[tuple[OfferDraw, int]]) -> Line:
+    limit = grounds.limit(metric)
     ordered = sorted(draws, key=lambda one: -one[1])
     largest = ordered[0][1]
     surely = next((amount for draw, amount in ordered if not draw.doubtful), 0)
     names = [f"{draw.template} {draw.label}" for draw, _ in ordered]
-    if facts.unchecked(metric):
-        text = "not checked: the service lists no such quota"
+    state: LineState = "ok"
+    text, short = "ok", 0
+    if grounds.unchecked(metric):
+        state, text = "unchecked", "not checked: the service lists no such quota"
     elif isinstance(limit, str):
-        text = "cannot tell"
+        state, text = "unknown", "cannot tell"
     elif lacking := [draw for draw, amount in ordered if lacks(limit, amount) and not draw.doubtful]:
-        text = f"{_few(sorted({draw.label for draw in lacking}))} unavailable: short by {surely - limit.limit:,}"
-    else:
-        text = "ok"
+        state, short = "short", surely - limit.limit
+        text = f"{_few(sorted({draw.label for draw in lacking}))} unavailable: short by {short:,}"
     return Line(
         metric=metric,
-        region=facts.region,
+        region=grounds.region,
         namespace=namespace(metric),
         label=label(metric),
         who=_few(names),
         now=None,
         ceiling=largest,
         limit=limit.limit if isinstance(limit, QuotaLimit) else None,
-        others=facts.others(metric),
+        others=grounds.others(metric),
         verdict=text,
         increase=limit.increase if isinstance(limit, QuotaLimit) else "",
-        retiring=facts.retiring(metric),
+        retiring=grounds.retiring(metric),
         enough=surely,
+        state=state,
+        short=short,
+        drawn={f"{draw.template} {draw.label}": amount for draw, amount in ordered},
     )
 
 
@@ -94,25 +98,25 @@ def lacks(limit: QuotaLimit, amount: int) -> bool:
     return limit.limit != UNLIMITED and amount > limit.limit
 
 
-def unavailable(facts: Facts, verdicts: Mapping[str, Mapping[str, OfferVerdict]]) -> Iterator[str]:
+def unavailable(grounds: Grounds, verdicts: Mapping[str, Mapping[str, OfferVerdict]]) -> Iterator[str]:
     """Names every template and offer; the cases of one capacity type are counted. What a template means so is left
     out."""
     short: dict[str, _ByTemplate] = {}
-    for draw, needs in facts.draws:
+    for draw, needs in grounds.draws:
         if not verdicts[draw.template][draw.label].lacks_quota:
             continue
         for need in needs:
-            limit = facts.limit(need.metric)
-            if isinstance(limit, QuotaLimit) and lacks(limit, need.amount) and not facts.unchecked(need.metric):
+            limit = grounds.limit(need.metric)
+            if isinstance(limit, QuotaLimit) and lacks(limit, need.amount) and not grounds.unchecked(need.metric):
                 drawn = short.setdefault(need.metric, {}).setdefault(draw.template, [])
                 drawn.append((draw.label, need.amount))
     for metric in sorted(short, key=rank):
-        limit = facts.limit(metric)
+        limit = grounds.limit(metric)
         assert isinstance(limit, QuotaLimit)
         who = "; ".join(
             f"{template} needs {_amounts(drawn)} with {_labels(drawn)}" for template, drawn in short[metric].items()
         )
-        line = f"quota {metric} in {facts.region}, limit {limit.limit:,}, makes offers unavailable: {who}"
+        line = f"quota {metric} in {grounds.region}, limit {limit.limit:,}, makes offers unavailable: {who}"
         yield f"{line} · {limit.increase}" if limit.increase else line
     yield from _ruled_out(verdicts)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from slipway.live import JobReplicas
 
@@ -55,14 +56,19 @@ class OfferVerdict:
     lacks_quota: bool = False
 
 
+LineState = Literal["ok", "tight", "short", "unknown", "unchecked"]
+"""`tight`: it suffices now, and not at the maximum or for a rollover. `unchecked`: the service lists no such quota."""
+
+
 @dataclass(frozen=True)
 class Line:
-    """A row of the table: one metric in one region.
+    """A row of the table: one metric in one region, of pools or (`now` is None) of offers.
 
     `now`: what this stack's clusters hold or will hold after this `up` at their initial sizes; `ceiling`: at their
     maximum; for offers, what the largest draws. `limit` None is unknown, -1 unlimited. `retiring`: what old
     generations of this stack draw until they are gone. `others`: all else that draws in the region, clusters of other
-    stacks and jobs beside the pools. `enough`: the limit that would do. `label` names the resource for people.
+    stacks and jobs beside the pools. `enough`: the limit that would do; `short`: by how much it does not suffice now.
+    `drawn`: at most, by cluster/pool or by template and offer. `label`, `who`, `verdict` and `increase` are for people.
     """
 
     metric: str
@@ -78,6 +84,14 @@ class Line:
     increase: str = ""
     retiring: int | None = 0
     enough: int = 0
+    state: LineState = "ok"
+    short: int = 0
+    drawn: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """What tells it from the other lines of its region."""
+        return self.metric if self.now is not None else f"{self.metric} offers"
 
 
 @dataclass(frozen=True)

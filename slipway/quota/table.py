@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import groupby
 
-from slipway.quota.facts import UNLIMITED
+from slipway.quota.grounds import UNLIMITED
 from slipway.quota.report import Line, QuotaReport
 
 _RETIRING = "RETIRING"

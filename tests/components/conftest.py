@@ -15,6 +15,8 @@ from slipway.stack import WorkspaceSettings
 
 PROJECT, REGION = "acme-dev", "us-central1"
 SETTINGS = WorkspaceSettings(("group:ml@acme.example",), "acme-catalog", "acme-work", "slipway-dev-trainer")
+FACTS = {"pools": {"workers": {"min": 1}}, "id": "cpu-1a2b3c4"}
+"""What a component is given to publish: slipway.deployment.facts makes it."""
 NOTHING = Live(clusters=(), jobs=(), limits={}, catalog=None)
 
 
@@ -98,6 +100,7 @@ def every(asked: list[Asked], type: str) -> dict[str, Asked]:
 
 
 __all__ = [
+    "FACTS",
     "NOTHING",
     "PROJECT",
     "REGION",

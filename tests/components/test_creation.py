@@ -15,7 +15,7 @@ from components.persistent_resource import PersistentResource
 from slipway.cluster import ClusterSpec, CurrentCluster, Disk, DnsPeering, PscInterface
 from slipway.deployment.new_cluster import cluster_body
 
-from .conftest import PROJECT, REGION, Asked, cluster, declared, only, pool, pulumi
+from .conftest import FACTS, PROJECT, REGION, Asked, cluster, declared, only, pool, pulumi
 
 OBJECT = "gcp:storage/bucketObject:BucketObject"
 RESOURCE = "gcp:vertex/aiPersistentResource:AiPersistentResource"
@@ -38,7 +38,7 @@ def program(spec: ClusterSpec, *, import_: bool = False) -> list[Asked]:
         ids = [] if import_ else [ID]
         creation = Creation(ids, lambda _: None, bucket="acme-catalog", workspace=workspace, now=NOW)
         current = CurrentCluster(spec, ID, "1a2b3c4", import_=import_)
-        PersistentResource(current, project=PROJECT, region=REGION, creation=creation)
+        PersistentResource(current, project=PROJECT, region=REGION, facts=FACTS, creation=creation)
 
     return declared(run)
 

@@ -11,7 +11,7 @@ from components.persistent_resource import PersistentResource
 from slipway.cluster import CurrentCluster
 from slipway.live import LiveJob, Unknown, Use
 
-from .conftest import PROJECT, REGION, cluster, declared, only
+from .conftest import FACTS, PROJECT, REGION, cluster, declared, only
 
 CLUSTER = "projects/acme-dev/locations/us-central1/persistentResources/cpu-1a2b3c4"
 
@@ -186,7 +186,7 @@ def test_it_is_bound_to_the_deletion_of_a_cluster() -> None:
     def program() -> None:
         item = CurrentCluster(cluster(), "cpu-1a2b3c4", "1a2b3c4", import_=False)
         hooks = guard(answers(Use()), lambda _: 0.0, lambda _: False)
-        PersistentResource(item, project=PROJECT, region=REGION, hooks=hooks)
+        PersistentResource(item, project=PROJECT, region=REGION, facts=FACTS, hooks=hooks)
 
     asked = only(declared(program), "gcp:vertex/aiPersistentResource:AiPersistentResource")
     assert list(asked.request.hooks.before_delete) == ["slipway-guard-v1"]

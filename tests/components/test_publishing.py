@@ -1,8 +1,6 @@
 """A package is kept under its content's hash, the catalog under one name, after everything else. # D3 # N8"""
 
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pulumi.runtime.rpc import unwrap_rpc_secret
@@ -11,26 +9,12 @@ from components.catalog import Catalog
 from components.job_template import JobTemplate
 from slipway.catalog import model
 from slipway.catalog.document import read
-from slipway.catalog.model import Cluster, Offer, Parameter, Template
-from slipway.money import UNKNOWN
+from slipway.catalog.model import Cluster, Template
 from slipway.packages import SourcePackage
 
-from .conftest import Asked, declared, every, only, pulumi
+from .conftest import FACTS, Asked, declared, every, only, pulumi
 
 OBJECT = "gcp:storage/bucketObject:BucketObject"
-NOTHING_KNOWN: Any = {"pools": (), "price_per_hour": UNKNOWN, "request": {"jobSpec": {}}}
-ENTRY = Template(
-    name="nap",
-    summary="sleeps",
-    kind="custom-job",
-    roles=(),
-    parameters=(Parameter("say", "str"),),
-    offers=(
-        Offer("pool", available=True, why="", cluster="cpu", **NOTHING_KNOWN),
-        Offer("spot", available=False, why="short by 7", cluster="", **NOTHING_KNOWN),
-    ),
-    package="gs://acme-catalog/packages/nap-0123456789ab.tar.gz",
-)
 CATALOG = model.Catalog(
     stack="dev",
     project="acme-dev",
@@ -41,7 +25,7 @@ CATALOG = model.Catalog(
     trainer="",
     clusters={"cpu": Cluster("cpu", "cpu-1a2b3c4", {})},
     retiring=("cpu-0000000",),
-    templates={"nap": ENTRY},
+    templates={"nap": Template("nap", "sleeps", "custom-job", (), (), ())},
 )
 
 
@@ -56,8 +40,8 @@ def published(archive: Path) -> list[Asked]:
     package = SourcePackage("nap-0123456789ab.tar.gz", "0123456789ab", b"package")
 
     def program() -> None:
-        template = JobTemplate("nap", entry=ENTRY, packages={archive: package}, bucket="acme-catalog")
-        Catalog("catalog", catalog=CATALOG, bucket="acme-catalog", after=[template])
+        template = JobTemplate("nap", facts=FACTS, packages={archive: package}, bucket="acme-catalog")
+        Catalog("catalog", catalog=CATALOG, facts=FACTS, bucket="acme-catalog", after=[template])
 
     return declared(program)
 
@@ -68,26 +52,11 @@ def text(catalog: Asked) -> str:
 
 
 def test_a_template_publishes_its_facts(archive: Path) -> None:
-    assert only(published(archive), "slipway:components:JobTemplate").inputs == {
-        "summary": "sleeps",
-        "package": "gs://acme-catalog/packages/nap-0123456789ab.tar.gz",
-        "parameters": ["say"],
-        "offers": {"pool cpu": "available", "spot": "unavailable: short by 7"},
-    }
+    assert only(published(archive), "slipway:components:JobTemplate").inputs == FACTS
 
 
-def test_kinds_and_cases_are_told_apart_and_an_image_needs_no_package() -> None:
-    spot = replace(ENTRY.offers[1], available=True, why="")
-    offers = (replace(spot, when={"model": ("2b", "9b")}), replace(spot, kind="training-pipeline"))
-    entry = replace(ENTRY, package="", image="p/i@sha256:0", offers=offers)
-    asked = declared(lambda: JobTemplate("nap", entry=entry, packages={}, bucket="acme-catalog"))
-    assert only(asked, "slipway:components:JobTemplate").inputs == {
-        "summary": "sleeps",
-        "package": "",
-        "image": "p/i@sha256:0",
-        "parameters": ["say"],
-        "offers": {"spot (model=2b or 9b)": "available", "spot as training-pipeline": "available"},
-    }
+def test_an_image_needs_no_package() -> None:
+    asked = declared(lambda: JobTemplate("nap", facts=FACTS, packages={}, bucket="acme-catalog"))
     assert every(asked, OBJECT) == {}
 
 
@@ -115,12 +84,7 @@ def test_the_catalog_comes_after_all_it_speaks_of(archive: Path) -> None:
 
 
 def test_the_catalog_publishes_its_facts(archive: Path) -> None:
-    assert only(published(archive), "slipway:components:Catalog").inputs == {
-        "commit": "3f9c2e1 with local changes",
-        "clusters": {"cpu": "cpu-1a2b3c4"},
-        "retiring": ["cpu-0000000"],
-        "templates": ["nap"],
-    }
+    assert only(published(archive), "slipway:components:Catalog").inputs == FACTS
 
 
 def test_the_same_document_is_the_same_text(archive: Path) -> None:

@@ -6,7 +6,7 @@ from components.quota_check import QuotaCheck
 from slipway.errors import PolicyError
 from slipway.quota import Line, QuotaReport
 
-from .conftest import Asked, declared, only
+from .conftest import FACTS, Asked, declared, only
 
 LINE = Line(
     "custom_model_training_cpus", "us-central1", "on-demand", "N1/E2 vCPUs", "pool cpu/workers", 8, 32, 40, 0, "ok"
@@ -14,21 +14,12 @@ LINE = Line(
 
 
 def check(report: QuotaReport) -> list[Asked]:
-    return declared(lambda: QuotaCheck("quota", region="us-central1", report=report))
+    return declared(lambda: QuotaCheck("quota", region="us-central1", report=report, facts=FACTS))
 
 
-def test_the_verdict_is_shown_line_by_line() -> None:
+def test_it_publishes_its_facts() -> None:
     asked = only(check(QuotaReport(lines=(LINE,))), "slipway:components:QuotaCheck")
-    assert asked.inputs == {
-        "region": "us-central1",
-        "verdict": "ok",
-        "lines": {"on-demand N1/E2 vCPUs: pool cpu/workers": "ok"},
-    }
-
-
-def test_warnings_are_counted() -> None:
-    asked = only(check(QuotaReport(warnings=("a", "b"))), "slipway:components:QuotaCheck")
-    assert asked.inputs["verdict"] == "ok now, 2 warnings"
+    assert asked.inputs == FACTS
 
 
 def test_errors_stop_the_deployment_and_nothing_is_registered() -> None:

@@ -39,7 +39,7 @@ def drawn(clusters: Iterable[ClusterSpec], offers: Iterable[OfferDraw]) -> froze
     return frozenset(need.metric for need in (*of_pools, *of_offers))
 
 
-class Facts:
+class Grounds:
     """Gathered once for one verdict, and only read afterwards."""
 
     def __init__(

@@ -1,0 +1,157 @@
+"""Facts: what a deployment makes of a stack, as components publish it and a review compares it.
+
+JSON of keys and numbers, without prose, and keyed by name wherever there are several of something: what changes in it
+may hurt somebody. Prices are texts of decimals, USD an hour. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from slipway.catalog import codec
+from slipway.catalog.model import Offer, Template
+from slipway.cluster import CurrentCluster, PoolSpec
+from slipway.deployment.plan import Plan, RetiringCluster
+from slipway.deployment.workspace_plan import SUBMITTER_ROLES, trainer_email
+from slipway.live import LiveJob
+from slipway.money import price_text
+from slipway.prices import hourly
+from slipway.quota import Line, QuotaReport
+from slipway.revision import Revision
+from slipway.stack import Stack
+
+Fact = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """By component: `clusters` by id, retiring ones among them, `templates` by name."""
+
+    workspace: Fact
+    clusters: Mapping[str, Fact]
+    templates: Mapping[str, Fact]
+    quota: Fact
+    catalog: Fact
+
+
+def facts(
+    stack: Stack, plan: Plan, templates: Mapping[str, Template], report: QuotaReport, revision: Revision
+) -> Facts:
+    """`templates` as the catalog has them."""
+    current = {item.id: _current(item, stack.region) for item in plan.current}
+    retiring = {item.cluster.id: _retiring(item) for item in plan.retiring}
+    return Facts(
+        workspace=_workspace(stack, plan),
+        clusters={**current, **retiring},
+        templates={name: _template(template) for name, template in templates.items()},
+        quota=_quota(stack, report),
+        catalog={
+            "commit": revision.commit,
+            "dirty": bool(revision.dirty),
+            "clusters": {item.spec.name: item.id for item in plan.current},
+            "retiring": {item.cluster.id: item.name for item in plan.retiring},
+            "templates": {name: template.package or template.image for name, template in templates.items()},
+        },
+    )
+
+
+def _workspace(stack: Stack, plan: Plan) -> Fact:
+    settings = stack.workspace
+    return {
+        "catalog": settings.catalog_bucket,
+        "work": settings.work_bucket,
+        "trainer": trainer_email(settings.trainer, stack.project),
+        "code": settings.code,
+        "submitters": {member: dict(SUBMITTER_ROLES) for member in settings.submitters},
+        "retiring": {
+            one.name: {"role": one.role, "why": one.why, "jobs": _jobs(one.jobs)} for one in plan.workspace.retiring
+        },
+    }
+
+
+def _current(current: CurrentCluster, region: str) -> Fact:
+    spec = current.spec
+    return {
+        "cluster": spec.name,
+        "id": current.id,
+        "generation": current.hash,
+        "replacement": spec.replacement,
+        "pools": {pool.name: _pool(pool, region) for pool in spec.pools},
+    }
+
+
+def _pool(pool: PoolSpec, region: str) -> Fact:
+    price = hourly(pool.machine_type, region, pool.disk, accelerator=pool.accelerator_type)
+    accelerator = {"accelerator": pool.accelerator_type, "acceleratorCount": pool.accelerator_count}
+    return {
+        "machine": pool.machine_type,
+        **(accelerator if pool.accelerator_type else {}),
+        "diskType": pool.disk.type,
+        "diskSizeGb": pool.disk.size_gb,
+        "min": pool.min,
+        "max": pool.max,
+        "replicas": pool.replicas,
+        **_price(price_text(price), price.complete),
+    }
+
+
+def _price(known: str | None, complete: bool) -> Fact:
+    """Of one machine of a pool, or of all that an offer takes at the usual replicas."""
+    return {"pricePerHour": known or "", "priceComplete": complete}
+
+
+def _retiring(retiring: RetiringCluster) -> Fact:
+    return {
+        "cluster": retiring.name,
+        "id": retiring.cluster.id,
+        "retiring": retiring.why,
+        "overdue": retiring.overdue,
+        "jobs": _jobs(retiring.jobs),
+    }
+
+
+def _jobs(jobs: Iterable[LiveJob]) -> Fact:
+    return {job.name: job.display_name for job in jobs}
+
+
+def _template(template: Template) -> Fact:
+    return {
+        "kinds": list(template.kinds),
+        "package": template.package,
+        "image": template.image,
+        "code": template.code_flag,
+        "parameters": {one.name: _without(codec.write(one), "name", "help") for one in template.parameters},
+        "offers": {one.label(template.kind, with_cluster=True): _offer(one) for one in template.offers},
+    }
+
+
+def _offer(offer: Offer) -> Fact:
+    wait = {} if offer.wait is None else {"wait": offer.wait}
+    return {
+        "available": offer.available,
+        "lacksQuota": offer.lacks_quota,
+        **wait,
+        **_price(price_text(offer.price_per_hour), offer.price_per_hour.complete),
+    }
+
+
+def _without(body: Fact, *keys: str) -> Fact:
+    return {key: value for key, value in body.items() if key not in keys}
+
+
+def _quota(stack: Stack, report: QuotaReport) -> Fact:
+    return {
+        "region": stack.region,
+        "mode": stack.quota.mode,
+        "strict": stack.quota.strict,
+        "warnings": len(report.warnings),
+        "lines": {line.key: _line(line) for line in report.lines},
+    }
+
+
+def _line(line: Line) -> Fact:
+    numbers = {"now": line.now, "ceiling": line.ceiling, "limit": line.limit, "enough": line.enough}
+    known = {key: value for key, value in numbers.items() if value is not None}
+    return {"state": line.state, "short": line.short, "drawn": dict(line.drawn), **known}
