@@ -15,11 +15,10 @@ from components.settings import configured, place
 from components.state import known
 from slipway.deployment.decide import decide
 from slipway.deployment.grace_period import GracePeriod
-from slipway.deployment.stack_location import refuse_move
 from slipway.deployment.use import guarded_use
 from slipway.errors import SlipwayError
 from slipway.live import Unknown
-from slipway.state import State
+from slipway.state import State, refuse_move
 
 if TYPE_CHECKING:
     from slipway.deployment.orphan_cleanup import OrphanCleanup

@@ -13,7 +13,17 @@ BUILT_IN = (JOB, REQUEST, OUTPUT, PACKAGE, SWEEP, EXPERIMENT_RUN)
 replaces; the sweep it belongs to, empty outside of one; and the run of its experiment.
 """
 
+NUMERIC = frozenset(
+    {"replicaCount", "acceleratorCount", "bootDiskSizeGb", "maxTrialCount", "parallelTrialCount", "maxFailedTrialCount"}
+)
+"""Keys of a request under which a placeholder that is the whole text stands for a number."""
+
 _PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
+
+
+def placeholder(name: str) -> str:
+    """`${name}`"""
+    return f"${{{name}}}"
 
 
 def names(text: str) -> tuple[str, ...]:

@@ -23,13 +23,12 @@ from slipway.deployment.orphans import (
     untold,
     unwilling,
 )
-from slipway.deployment.stack_location import stack_locations
 from slipway.deployment.use import use_of_cluster, use_of_stack
 from slipway.fingerprint import cluster_id, fingerprint
 from slipway.formatting import join, span
 from slipway.live import Unknown, Use
 from slipway.stack import Stack
-from slipway.state import State
+from slipway.state import State, stack_locations
 
 WITHIN_S = 2 * 3600.0
 _FIRST_S, _LONGEST_S = 0.5, 10.0

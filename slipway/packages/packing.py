@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from slipway.catalog.model import Catalog, Template
+from slipway.catalog.placeholders import PACKAGE, placeholder
 from slipway.cloud.storage import Location
 from slipway.errors import ConfigError, PolicyError
 from slipway.kinds import KINDS
@@ -16,7 +17,6 @@ from slipway.packages import SourcePackage, assemble, requirement_lines
 from slipway.packages.working_tree import WorkingTree
 from slipway.revision import Revision
 
-PLACEHOLDER = "${slipway.package}"
 _SETUP = frozenset({"setup.py", "conftest.py"})
 
 
@@ -79,7 +79,7 @@ def pack(catalog: Catalog, template: Template, tree: WorkingTree, folder: str) -
 
 def _run(spec: Mapping[str, Any]) -> list[str]:
     packages = [pool.get("pythonPackageSpec", {}) for pool in spec.get("workerPoolSpecs", ())]
-    args = [list(one.get("args", ())) for one in packages if PLACEHOLDER in one.get("packageUris", ())]
+    args = [list(one.get("args", ())) for one in packages if placeholder(PACKAGE) in one.get("packageUris", ())]
     return [str(words[words.index("--module") + 1]) for words in args if "--module" in words[:-1]]
 
 

@@ -11,7 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from slipway.catalog import placeholders
 from slipway.catalog.model import Catalog, Offer, Scalar, Template
+from slipway.catalog.placeholders import EXPERIMENT_RUN, JOB, OUTPUT, PACKAGE, REQUEST, SWEEP
 from slipway.cloud.resources import CustomJob, WorkerPool
 from slipway.errors import ConfigError
 from slipway.kinds import CUSTOM_JOB, KINDS, Kind
@@ -137,12 +139,6 @@ def _shown(value: str | list[tuple[str, ...]]) -> str:
     return value if isinstance(value, str) else " | ".join(" ".join(words) for words in value)
 
 
-_PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
-NUMERIC = frozenset(
-    {"replicaCount", "acceleratorCount", "bootDiskSizeGb", "maxTrialCount", "parallelTrialCount", "maxFailedTrialCount"}
-)
-
-
 @dataclass(frozen=True)
 class RequestOverrides:
     """What one submission may add to its template's request.
@@ -177,12 +173,14 @@ def fill(
     overrides = overrides or RequestOverrides()
     job = job_name(template.name, request_id)
     texts = {name: escaped(render(value)) for name, value in values.items()}
-    texts["slipway.job"] = job
-    texts["slipway.request"] = request_id
-    texts["slipway.output"] = f"gs://{catalog.work_bucket}/jobs/{job}"
-    texts["slipway.package"] = overrides.package or template.package
-    texts["slipway.sweep"] = overrides.sweep
-    texts["slipway.experimentRun"] = overrides.experiment_run or job
+    texts |= {
+        JOB: job,
+        REQUEST: request_id,
+        OUTPUT: f"gs://{catalog.work_bucket}/jobs/{job}",
+        PACKAGE: overrides.package or template.package,
+        SWEEP: overrides.sweep,
+        EXPERIMENT_RUN: overrides.experiment_run or job,
+    }
     body: dict[str, Any] = {key: _filled(value, key, texts, template.name) for key, value in offer.request.items()}
     spec = KINDS[offer.kind].spec_of(body)
     record(spec, recorded(values))
@@ -216,16 +214,12 @@ def _filled(value: Any, key: str, texts: Mapping[str, str], template: str) -> An
         return [_filled(one, key, texts, template) for one in value]
     if not isinstance(value, str):
         return value
-    whole = _PLACEHOLDER.fullmatch(value)
-    text = _PLACEHOLDER.sub(lambda match: _text(match.group(1), texts, template), value)
-    return int(text) if whole and key in NUMERIC else text
-
-
-def _text(name: str, texts: Mapping[str, str], template: str) -> str:
-    if name not in texts:
-        raise ConfigError(
-            f"template {template!r} can't be filled: ${{{name}}} is none of its parameters",
-            why="the catalog is not consistent with itself",
-            fix="publish it again: pulumi up",
-        )
-    return texts[name]
+    for name in placeholders.names(value):
+        if name not in texts:
+            raise ConfigError(
+                f"template {template!r} can't be filled: {placeholders.placeholder(name)} is none of its parameters",
+                why="the catalog is not consistent with itself",
+                fix="publish it again: pulumi up",
+            )
+    text = placeholders.fill(value, texts)
+    return int(text) if key in placeholders.NUMERIC and placeholders.whole(value) is not None else text

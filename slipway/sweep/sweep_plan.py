@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from slipway.catalog.lookup import find_template
 from slipway.catalog.model import Catalog, Scalar, Template
+from slipway.catalog.placeholders import NUMERIC, whole
 from slipway.errors import ConfigError
 from slipway.labels import RUN_LABEL, label_value
 from slipway.submission.candidates import Candidate, PreparedSubmission, SubmissionRequest, prepare
 from slipway.submission.parameters import resolve
-from slipway.submission.request import NUMERIC, Request
+from slipway.submission.request import Request
 from slipway.sweep.points import Point
 from slipway.sweep.runs import Run
 
 _SHOWN = 10
-_WHOLE = re.compile(r"\$\{([^}]*)\}")
 
 
 @dataclass(frozen=True)
@@ -139,6 +138,6 @@ def _counts(value: Any, key: str) -> Iterator[str]:
         for inner in value:
             yield from _counts(inner, key)
     elif key in NUMERIC and isinstance(value, str):
-        match = _WHOLE.fullmatch(value)
-        if match:
-            yield match[1]
+        name = whole(value)
+        if name is not None:
+            yield name

@@ -9,16 +9,17 @@ from typing import Any
 import pytest
 
 from slipway.catalog.model import Catalog, Offer, Template
+from slipway.catalog.placeholders import PACKAGE, placeholder
 from slipway.errors import ConfigError, PolicyError
 from slipway.money import UNKNOWN
-from slipway.packages.packing import PLACEHOLDER, modules, pack
+from slipway.packages.packing import modules, pack
 from slipway.packages.working_tree import WorkingTree
 
 CATALOG = Catalog("local", "p", "us-central1", "", False, "work", "t", {}, (), {})
 FILES = {"digits/__init__.py": b"", "digits/task.py": b"print(1)\n", "README.md": b"hello"}
 
 
-def template(*, allowed: bool = True, uri: str = PLACEHOLDER, module: str = "digits.task") -> Template:
+def template(*, allowed: bool = True, uri: str = placeholder(PACKAGE), module: str = "digits.task") -> Template:
     args = ["--claim", "gs://work/claims/${slipway.request}", "--module", module, "--", "--trees=5"]
     package = {"packageUris": [uri], "pythonModule": "slipway_launcher", "args": args}
     request: dict[str, Any] = {"jobSpec": {"workerPoolSpecs": [{"pythonPackageSpec": package}, {}]}}

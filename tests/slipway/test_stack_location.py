@@ -2,9 +2,8 @@
 
 import pytest
 
-from slipway.deployment.stack_location import refuse_move, stack_locations
 from slipway.errors import ConfigError
-from slipway.state import State, StateAccount, StateBucket, StateCluster
+from slipway.state import State, StateAccount, StateBucket, StateCluster, refuse_move, stack_locations
 
 CLUSTER = StateCluster("cpu-1a2b3c4", "cpu-1a2b3c4", "acme", "us-central1")
 BUCKET = StateBucket("work", "acme-work", "acme", "us-central1")
