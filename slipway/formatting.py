@@ -21,6 +21,15 @@ def join(words: Iterable[str]) -> str:
     return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}" if listed else ""
 
 
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known word that a person most likely meant; None where none is near. Case does not count."""
+    from difflib import get_close_matches  # Only for who is mistaken: importing it costs time.
+
+    by_folded = {one.casefold(): one for one in known}
+    close = get_close_matches(word.casefold(), by_folded, n=1, cutoff=0.6)
+    return by_folded[close[0]] if close else None
+
+
 def machines(count: int) -> str:
     return f"{count} machine{'' if count == 1 else 's'}"
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 
 from slipway.catalog.model import Catalog, Offer, Scalar, Template
 from slipway.errors import ConfigError
+from slipway.formatting import nearest
 from slipway.kinds import KINDS, Kind
 
 
@@ -14,12 +14,12 @@ def find_template(catalog: Catalog, name: str) -> Template:
     """Raises ConfigError with a suggestion."""
     if name in catalog.templates:
         return catalog.templates[name]
-    near = difflib.get_close_matches(name, catalog.templates, n=1, cutoff=0.5)
+    near = nearest(name, catalog.templates)
     commit = f" @ {catalog.revision.short}" if catalog.commit else ""
     raise ConfigError(
         f"template {name!r} not found in catalog {catalog.stack}{commit}",
         why=f"the catalog has {', '.join(sorted(catalog.templates)) or 'no templates'}",
-        fix=f"slipway submit {near[0]} …" if near else "slipway templates",
+        fix=f"slipway submit {near} …" if near else "slipway templates",
     )
 
 

@@ -11,6 +11,7 @@ import click
 from slipway.cli import screen
 from slipway.cli.context import output_option
 from slipway.errors import ConfigError
+from slipway.formatting import nearest
 
 if TYPE_CHECKING:
     from slipway.prices import Price
@@ -91,8 +92,6 @@ def _path(word: str, here: Path, every: list[Path]) -> Path:
     by_name = {path.name.removeprefix("Pulumi.").removesuffix(".yaml"): path for path in every}
     if word in by_name:
         return by_name[word]
-    from slipway.machines import nearest
-
     near = nearest(word, tuple(by_name))
     raise ConfigError(
         f"there is no stack {word!r}, and no such file",
@@ -107,7 +106,6 @@ def _templates_of(path: Path) -> Path:
 
 
 def _missing_templates(document: Document, folder: Path) -> tuple[Finding, ...]:
-    from slipway.machines import nearest
     from slipway.stack import Finding
     from slipway.template.load import available
 

@@ -46,10 +46,10 @@ class Lazy(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if name not in _COMMANDS and not name.startswith("-"):
-            import difflib
+            from slipway.formatting import nearest
 
-            near = difflib.get_close_matches(name, _COMMANDS, n=1)
-            hint = f" Did you mean {near[0]}?" if near else ""
+            near = nearest(name, _COMMANDS)
+            hint = f" Did you mean {near}?" if near else ""
             raise click.UsageError(f"no command {name!r}.{hint}", ctx)
         return super().resolve_command(ctx, args)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from itertools import islice
 
@@ -11,6 +10,7 @@ from slipway.cloud.resources import CustomJob
 from slipway.cloud.storage import Location, Storage
 from slipway.cloud.vertex import Vertex
 from slipway.errors import ConfigError, ResourceError
+from slipway.formatting import nearest
 from slipway.kinds import KINDS
 from slipway.labels import REQUEST_LABEL
 
@@ -80,10 +80,10 @@ def _by_number(vertex: Vertex, number: str) -> CustomJob:
 
 def _unknown(vertex: Vertex, text: str) -> ResourceError:
     recent = [job.display_name for job in islice(vertex.jobs_of_every_kind(), _RECENT)]
-    near = difflib.get_close_matches(text, recent, n=1, cutoff=0.6)
+    near = nearest(text, recent)
     return ResourceError(
         f"no job {text!r} in {vertex.project}, {vertex.region}",
-        why=f"the nearest name is {near[0]}" if near else "none of that name or number is listed there",
+        why=f"the nearest name is {near}" if near else "none of that name or number is listed there",
         fix="slipway jobs list",
     )
 

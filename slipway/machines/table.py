@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from slipway.errors import ConfigError
+from slipway.formatting import nearest
 
 
 @dataclass(frozen=True)
@@ -103,13 +103,6 @@ def region_has(region: str, accelerator: str) -> bool:
 
 def regions_with(accelerator: str) -> tuple[str, ...]:
     return tuple(region for region in regions() if region_has(region, accelerator))
-
-
-def nearest(word: str, known: tuple[str, ...]) -> str | None:
-    """The known word that a person most likely meant."""
-    by_folded = {item.casefold(): item for item in known}
-    close = get_close_matches(word.casefold(), by_folded, n=1, cutoff=0.6)
-    return by_folded[close[0]] if close else None
 
 
 def _nearest_accelerator(word: str) -> str | None:

@@ -3,7 +3,8 @@ size)."""
 
 from __future__ import annotations
 
-from slipway.machines import Machine, MachineError, machine, nearest, region_has, regions_with
+from slipway.formatting import nearest
+from slipway.machines import Machine, MachineError, machine, region_has, regions_with
 from slipway.rules.reservations import RESERVED_ONLY, SHARING, zone
 from slipway.stack.entries import DISK_TYPES, LARGEST_DISK, LARGEST_POOL, SMALLEST_DISK
 from slipway.stack.part import DocumentPart

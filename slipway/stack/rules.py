@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from slipway.machines import nearest, regions
+from slipway.formatting import nearest
+from slipway.machines import regions
 from slipway.stack.cluster_rules import check_cluster
 from slipway.stack.document import Document
 from slipway.stack.findings import Finding

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
-from slipway.machines import nearest
+from slipway.formatting import nearest
 from slipway.stack.document import Document, KeyPath, dotted
 from slipway.stack.entries import FIXED, RANGE, StackFile
 from slipway.stack.findings import Finding

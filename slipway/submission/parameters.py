@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Iterable, Mapping
 
 from slipway.catalog.model import Parameter, Scalar, Template
 from slipway.errors import ConfigError
+from slipway.formatting import nearest
 from slipway.recorded_parameters import MOST_BYTES, recorded
 
 _TRUE, _FALSE = frozenset({"true", "yes", "on", "1"}), frozenset({"false", "no", "off", "0"})
@@ -128,9 +128,9 @@ def _parse(kind: str, text: str) -> Scalar | None:
 
 
 def _unknown(name: str, known: Mapping[str, Parameter]) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
+    near = nearest(name, known)
     if near:
-        return f"unknown parameter {name}; did you mean {near[0]}?"
+        return f"unknown parameter {name}; did you mean {near}?"
     return f"unknown parameter {name}; the template has {', '.join(known) or 'none'}"
 
 

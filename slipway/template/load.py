@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import traceback
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 from slipway.errors import ConfigError, SlipwayError
+from slipway.formatting import nearest
 from slipway.template.job_template import JobTemplate
 
 
@@ -25,11 +25,11 @@ def _load(name: str, folder: Path) -> JobTemplate:
     path = folder / (name.replace("-", "_") + ".py")
     if not path.is_file():
         known = available(folder)
-        close = difflib.get_close_matches(name, known, n=1)
+        close = nearest(name, known)
         raise ConfigError(
             f"template {name!r}: no file {folder.name}/{path.name}",
             why=f"{folder.name}/ has {', '.join(known) or 'none'}",
-            fix=f"slipway:templates: [{close[0]}]" if close else f"write {folder.name}/{path.name}, or drop the name",
+            fix=f"slipway:templates: [{close}]" if close else f"write {folder.name}/{path.name}, or drop the name",
         )
     spec = spec_from_file_location(f"{folder.name}.{path.stem}", path)
     assert spec is not None and spec.loader is not None, "a .py file has a loader"

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from slipway import formatting
 from slipway.errors import ConfigError
+from slipway.machines import regions
 
 
 @pytest.mark.parametrize(
@@ -71,3 +72,8 @@ def test_lists() -> None:
         "a and b",
         "a, b and c",
     ]
+
+
+def test_nearest_ignores_case_and_gives_up_on_nonsense() -> None:
+    assert formatting.nearest("US-Central1", regions()) == "us-central1"
+    assert formatting.nearest("!!!", regions()) is None

@@ -8,7 +8,6 @@ from slipway.machines import (
     accelerators_in,
     machine,
     machine_types,
-    nearest,
     region_has,
     regions,
     regions_with,
@@ -124,8 +123,3 @@ def test_regions_and_their_accelerators() -> None:
     assert regions_with("NVIDIA_GB200") == ("us-central1", "us-east4")
     assert {kind for region in regions() for kind in accelerators_in(region)} <= set(accelerators())
     assert accelerators_in("nowhere") == ()
-
-
-def test_nearest_ignores_case_and_gives_up_on_nonsense() -> None:
-    assert nearest("US-Central1", regions()) == "us-central1"
-    assert nearest("!!!", regions()) is None
