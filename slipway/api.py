@@ -19,7 +19,7 @@ from slipway.cli.submission_run import deliver
 from slipway.cli.submit_arguments import SubmitArguments
 from slipway.cloud.resources import CustomJob
 from slipway.cloud.trials import Trial, best
-from slipway.errors import ConfigError
+from slipway.errors import AnswerUnknown, ConfigError
 from slipway.labels import revision_of
 from slipway.submission.candidates import PreparedSubmission, prepare
 from slipway.submission.choice import Choice
@@ -79,6 +79,9 @@ def submit(
     journal = SubmissionJournal.find(context.folder, context.environ, context.catalog.project, context.catalog.stack)
     try:
         submitted = deliver(context, _Quiet(), typed, prepared, journal, id_, repeated=request_id is not None)
+    except AnswerUnknown as problem:
+        problem.to_go_on(f"the same call with request_id={id_!r}")
+        raise
     except KeyboardInterrupt as stopped:
         stopped.add_note(f"what was sent stays; the same call with request_id={id_!r} goes on with it")
         raise

@@ -74,6 +74,15 @@ class AnswerUnknown(SlipwayError):  # noqa: N818 - named as the outcome it repor
 
     exit_code = 75
 
+    def __init__(self, what: str, *, why: str = "", fix: str = "", risk: str = "") -> None:
+        """`risk` says what may come of submitting again."""
+        super().__init__(what, why=why, fix=fix)
+        self._risk = risk
+
+    def to_go_on(self, how: str) -> None:
+        """Tells how to submit again, in the words of whoever did: a call of Python, or a command."""
+        self.fix = f"to see:    slipway jobs list\nto go on:  {how}   ({self._risk})"
+
 
 def _indented(text: str) -> str:
     return text.replace("\n", "\n       ")

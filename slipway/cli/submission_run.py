@@ -10,7 +10,7 @@ from slipway.cli import screen
 from slipway.cli.context import Context
 from slipway.cli.submission_display import TerminalDisplay
 from slipway.cloud.failures import CloudError
-from slipway.errors import SlipwayError
+from slipway.errors import AnswerUnknown, SlipwayError
 from slipway.submission.candidates import Candidate, PreparedSubmission
 from slipway.submission.choice import choose, passed_over
 from slipway.submission.journal import SubmissionJournal
@@ -97,7 +97,11 @@ def deliver(
     """Exactly one job, as `Submitter.submit` makes it and with what it raises."""
     policy = RetryPolicy(look_for=context.look_for)
     submitter = Submitter(context.connection, context.hurried, journal, show, policy, context.clock)
-    return submitter.submit(prepared, id_, typed.again(id_), repeated=repeated)
+    try:
+        return submitter.submit(prepared, id_, repeated=repeated)
+    except AnswerUnknown as problem:
+        problem.to_go_on(typed.again(id_))
+        raise
 
 
 def forecast(context: Context, prepared: PreparedSubmission) -> Candidate | None:

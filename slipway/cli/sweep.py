@@ -117,7 +117,7 @@ class SweepCommand:
         def request(run: Run) -> Request:
             if run not in made:
                 candidate = choices[self.plan.of_group[run.index]].taken.candidate
-                made[run] = self.plan.request(run, candidate, self._again)
+                made[run] = self.plan.request(run, candidate)
             return made[run]
 
         progress = SendingProgress(total=left.done + len(left.send) + len(left.look), before=left.done)

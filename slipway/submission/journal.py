@@ -95,7 +95,7 @@ class SubmissionJournal:
             raise SlipwayError(
                 f"could not record request {entry.request_id}",
                 why=f"{file.parent}: {problem.strerror or problem}",
-                fix="make room or make the folder writable, then run the same command again",
+                fix="make room or make the folder writable, then submit it again",
             ) from problem
 
     @contextlib.contextmanager
@@ -119,7 +119,7 @@ class SubmissionJournal:
                 raise SlipwayError(
                     f"request {request_id} is being sent by another process",
                     why=f"it holds {file}",
-                    fix="wait for it, then run the same command again",
+                    fix="wait for it, then submit it again",
                 ) from problem
             try:
                 yield
@@ -166,7 +166,7 @@ class InterruptedSubmissions:
             raise SlipwayError(
                 f"could not record that {request_id} waits",
                 why=f"{self._folder}: {problem.strerror or problem}",
-                fix="make room or make the folder writable, then run the same command again",
+                fix="make room or make the folder writable, then submit it again",
             ) from problem
 
     def end(self, request_id: str) -> None:

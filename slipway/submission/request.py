@@ -56,13 +56,12 @@ def _base32(raw: bytes) -> str:
 
 @dataclass(frozen=True)
 class Request:
-    """What to send, with its id, which is the stack's own; `again` is the command that goes on with it."""
+    """What to send, with its id, which is the stack's own."""
 
     id: str
     stack: str
     template: str
     body: Mapping[str, Any]
-    again: str
     kind: Kind = CUSTOM_JOB
 
     @property

@@ -208,16 +208,16 @@ class Sender:
         self._journal.write(entry, durable=state is EntryState.SENDING)
 
     def _unknown(self, request: Request, problem: CloudError | None) -> AnswerUnknown:
-        safe = (
-            "(looks again first; should two jobs be made, only one of them runs)"
+        risk = (
+            "looks again first; should two jobs be made, only one of them runs"
             if request.claim
-            else "(looks again first; this template has no launcher, so a job that shows up late would run as well)"
+            else "looks again first; this template has no launcher, so a job that shows up late would run as well"
         )
         return AnswerUnknown(
             f"sent, but whether {request.body.get('displayName', 'the job')} was accepted is unknown",
             why=(problem.why if problem else "interrupted while sending")
             + f"; no job of request {request.id} is listed",
-            fix=f"to see:    slipway jobs list\nto go on:  {request.again}   {safe}",
+            risk=risk,
         )
 
 

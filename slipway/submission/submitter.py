@@ -58,8 +58,8 @@ class Submitter:
         self._journal, self._show = journal, show
         self._policy, self._clock = policy or RetryPolicy(), clock or Clock()
 
-    def submit(self, prepared: PreparedSubmission, request_id: str, again: str, *, repeated: bool) -> SubmissionResult:
-        """Exactly one job. `repeated`: the id may have been used before. `again` is the command that goes on.
+    def submit(self, prepared: PreparedSubmission, request_id: str, *, repeated: bool) -> SubmissionResult:
+        """Exactly one job. `repeated`: the id may have been used before.
 
         With a wait planned for its candidate it stays until the job starts, or moves it on. Raises ConfigError for an
         id that was used for something else, PolicyError when no candidate can run, AnswerUnknown, Cancelled for a job
@@ -69,7 +69,7 @@ class Submitter:
             number, first = 0, 0
             while True:
                 attempt = prepared.under(attempt_id(request_id, number))
-                found = self._send(attempt, first, again, repeated)
+                found = self._send(attempt, first, repeated)
                 if found is not None:
                     submitted, claim = found
                     place = _place(attempt, submitted)
@@ -80,9 +80,7 @@ class Submitter:
                     first = min(place + 1, len(attempt.candidates) - 1)
                 number += 1
 
-    def _send(
-        self, prepared: PreparedSubmission, first: int, again: str, repeated: bool
-    ) -> tuple[SubmissionResult, Claim] | None:
+    def _send(self, prepared: PreparedSubmission, first: int, repeated: bool) -> tuple[SubmissionResult, Claim] | None:
         """The job of this attempt by one of the candidates from `first` on, or the one that was made before.
 
         None when it was given up before, and no list shows its job: one that showed up now would not run.
@@ -91,7 +89,7 @@ class Submitter:
         vertex = self._connection.vertex(catalog.project, catalog.region)
         sender = Sender(vertex, self._connection.storage, self._journal, self._show.note, self._policy, self._clock)
         likely = next((candidate for candidate in candidates if candidate.offer.available), candidates[0])
-        request = _request(prepared, likely, again)
+        request = _request(prepared, likely)
         with ThreadPoolExecutor(8, thread_name_prefix="preflight") as threads:
             claimed = threads.submit(self._claim, prepared, request, repeated)
             beginning = threads.submit(sender.begin, request, repeated=repeated)
@@ -110,7 +108,7 @@ class Submitter:
                 choice = choose(prepared.template.name, preflight.judge(candidates), settle=first > 0)
                 candidate = choice.taken.candidate
                 if candidate is not likely:
-                    request = _request(prepared, candidate, again)
+                    request = _request(prepared, candidate)
                     sender.begin(request, repeated=False)
                 self._show.chosen(prepared, choice)
             except BaseException:
@@ -179,9 +177,9 @@ class Submitter:
         return replace(submitted, attempt=attempt), moved
 
 
-def _request(prepared: PreparedSubmission, candidate: Candidate, again: str) -> Request:
+def _request(prepared: PreparedSubmission, candidate: Candidate) -> Request:
     id_, stack = prepared.request_id, prepared.catalog.stack
-    return Request(id_, stack, prepared.template.name, candidate.body, again, prepared.kind)
+    return Request(id_, stack, prepared.template.name, candidate.body, prepared.kind)
 
 
 def _candidate(prepared: PreparedSubmission, job: CustomJob) -> Candidate | None:

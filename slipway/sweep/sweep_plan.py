@@ -49,11 +49,11 @@ class SweepPlan:
         overrides = replace(group.overrides, labels={**group.overrides.labels, RUN_LABEL: run.label})
         return replace(group, values=self.values[run.index], overrides=overrides, request_id=run.request_id(self.id))
 
-    def request(self, run: Run, candidate: Candidate, again: str) -> Request:
+    def request(self, run: Run, candidate: Candidate) -> Request:
         """What is sent for a run by the candidate of its group."""
         prepared = self.prepared(run)
         id_, stack, body = prepared.request_id, prepared.catalog.stack, prepared.body(candidate.offer, candidate.wait)
-        return Request(id_, stack, prepared.template.name, body, again, prepared.kind)
+        return Request(id_, stack, prepared.template.name, body, prepared.kind)
 
     def candidate(self, run: Run, taken: Candidate) -> Candidate:
         """The run's own, by the offer that its group takes."""

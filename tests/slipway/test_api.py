@@ -12,11 +12,11 @@ import pytest
 import slipway
 from slipway.cli.context import Context
 from slipway.cloud.trials import Trial
-from slipway.errors import Cancelled, ConfigError, PolicyError, ResourceError, Timeout
+from slipway.errors import AnswerUnknown, Cancelled, ConfigError, PolicyError, ResourceError, Timeout
 from slipway.kinds import TUNING_JOB
 from tests.slipway.cli import conftest as _fixtures
 from tests.slipway.cli.stack import SLEEP, UNSET, Stack, held
-from tests.slipway.cli.test_submission_run import claimed
+from tests.slipway.cli.test_submission_run import claimed, lagging, lost
 from tests.slipway.submission.conftest import job as a_job
 
 _stack = _fixtures.stack
@@ -145,6 +145,17 @@ def test_an_interrupted_submission_says_how_to_go_on_with_it(stack: Stack, monke
         slipway.submit("hello", wait_for={"pool": 60}, then="spot")
     request_id = stack.jobs()[0]["labels"]["slipway-request"]
     assert f"request_id={request_id!r}" in "".join(stopped.value.__notes__)
+
+
+def test_an_answer_that_stays_unknown_is_said_with_the_call_that_goes_on(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:  # N7, N12
+    monkeypatch.setenv("SLIPWAY_LOOK_FOR", "1s")
+    with stack.faults(lost(), lagging(3600)), pytest.raises(AnswerUnknown, match="was accepted is unknown") as told:
+        slipway.submit("hello", request_id="unknown-2")
+    assert "to go on:  the same call with request_id='unknown-2'   (looks again first; " in told.value.fix
+    assert "slipway submit" not in told.value.fix
+    assert slipway.submit("hello", request_id="unknown-2").name == stack.jobs()[0]["displayName"]
 
 
 def test_the_best_trial_is_by_the_jobs_goal() -> None:  # N12

@@ -149,7 +149,7 @@ def command(service: Service, *, again: bool) -> SubmissionResult:
     connection: Any = Connection(service)
     journal: Any = Journal(service)
     submitter = Submitter(connection, connection, journal, Quiet(), RetryPolicy(), service.clock)
-    return submitter.submit(prepared, "r1", "again", repeated=again)
+    return submitter.submit(prepared, "r1", repeated=again)
 
 
 def typed_until_it_is_done(service: Service) -> SubmissionResult | None:

@@ -31,7 +31,7 @@ BODY: dict[str, Any] = {
 
 
 def request(body: dict[str, Any]) -> Request:
-    return Request("nightly", "dev", "digits", body, "slipway submit digits --request-id nightly")
+    return Request("nightly", "dev", "digits", body)
 
 
 def changed(**task: Any) -> dict[str, Any]:

@@ -16,7 +16,7 @@ BODY: dict[str, Any] = {
     "labels": {"slipway-request": "r1", "slipway-stack": "dev", "slipway-template": "digits"},
     "jobSpec": {"workerPoolSpecs": [{"replicaCount": "1", "containerSpec": {"imageUri": "digits@sha256:1"}}]},
 }
-REQUEST = Request("r1", "dev", "digits", BODY, "slipway submit digits --request-id r1")
+REQUEST = Request("r1", "dev", "digits", BODY)
 
 
 def sender(service: Service) -> Sender:

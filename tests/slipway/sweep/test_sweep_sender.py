@@ -110,7 +110,7 @@ def request(run: Run, *, launcher: bool) -> Request:
     args = {"pythonPackageSpec": {"args": ["--claim", f"gs://w/claims/{id_}", "--module", "m"]}}
     labels = {"slipway-run": run.label, "slipway-request": id_}
     spec = {"workerPoolSpecs": [args if launcher else {"containerSpec": {}}]}
-    return Request(id_, "local", "digits", {"labels": labels, "jobSpec": spec}, "again")
+    return Request(id_, "local", "digits", {"labels": labels, "jobSpec": spec})
 
 
 def command(service: Service, file: Path, *, launcher: bool = True, count: int = COUNT, rate: int = 0) -> SendingResult:
