@@ -1,6 +1,6 @@
 """`python -m slipway`: the command line from a checkout that was not installed."""
 
-from slipway.cli.main import run
+from slipway.cli import run
 
 if __name__ == "__main__":
     run()

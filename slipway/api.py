@@ -14,17 +14,15 @@ from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slipway.cli.context import Context
-from slipway.cli.submission_run import deliver
-from slipway.cli.submit_arguments import SubmitArguments
 from slipway.cloud.resources import CustomJob
 from slipway.cloud.trials import Trial, best
+from slipway.context import Context
 from slipway.errors import AnswerUnknown, ConfigError
 from slipway.labels import revision_of
-from slipway.submission.candidates import PreparedSubmission, prepare
+from slipway.submission.candidates import PreparedSubmission, SubmissionRequest, prepare
 from slipway.submission.choice import Choice
+from slipway.submission.entry import deliver, waits, with_code
 from slipway.submission.fallback_loop import WaitingAttempt
-from slipway.submission.journal import SubmissionJournal
 from slipway.submission.parameters import render
 from slipway.submission.request import checked_request_id, new_request_id
 from slipway.submission.submitter import SubmissionResult
@@ -63,22 +61,15 @@ def submit(
     exits with 2, 3, 4, 5 and 75, and Cancelled for a job that began while it was being given up.
     """
     id_ = checked_request_id(request_id) if request_id is not None else new_request_id()
-    folder = os.fspath(code) if code is not None else None
-    waits = tuple(
-        f"{name}={time if isinstance(time, str) else f'{time:.15g}'}" for name, time in (wait_for or {}).items()
-    )
+    given = {name: time if isinstance(time, str) else f"{time:.15g}" for name, time in (wait_for or {}).items()}
     later = (then,) if isinstance(then, str) else tuple(then)
-    typed = SubmitArguments(template, _typed(params), capacity, kind, waits, later, folder, catalog=catalog)
     context = Context(catalog)
-    asked = typed.request()
-    if folder is not None:
-        from slipway.cli.code_flag import with_code
-
-        asked = with_code(context, asked, Path(folder), upload=True, tell=_log.info)
+    asked = SubmissionRequest(template, _as_text(params), capacity, kind, waits(given), later)
+    if code is not None:
+        asked = with_code(context, asked, Path(code), tell=_log.info)
     prepared = prepare(context.catalog, asked, context.user)
-    journal = SubmissionJournal.find(context.folder, context.environ, context.catalog.project, context.catalog.stack)
     try:
-        submitted = deliver(context, _Quiet(), typed, prepared, journal, id_, repeated=request_id is not None)
+        submitted = deliver(context, _LogDisplay(), prepared, id_, repeated=request_id is not None)
     except AnswerUnknown as problem:
         problem.to_go_on(f"the same call with request_id={id_!r}")
         raise
@@ -88,15 +79,15 @@ def submit(
     return Job._of(context, submitted.attempt.job, id_)
 
 
-def _typed(params: dict[str, str | float]) -> tuple[str, ...]:
-    """As they would be typed: `trees=500`."""
+def _as_text(params: dict[str, str | float]) -> dict[str, str]:
+    """As they would be typed, by their own names: `500`, `true`."""
     pairs = {name.removesuffix("_") if name.removesuffix("_") in _OWN else name: one for name, one in params.items()}
     wrong = [name for name, value in pairs.items() if not isinstance(value, str | Real)]
     if wrong:
         raise ConfigError(
             f"{wrong[0]} is given a {type(pairs[wrong[0]]).__name__}", why="a parameter is a string, a number or a bool"
         )
-    return tuple(f"{name}={render(value)}" for name, value in pairs.items())
+    return {name: render(value) for name, value in pairs.items()}
 
 
 @dataclass(frozen=True)
@@ -168,9 +159,9 @@ class Job:
         Of a copy it gives the job that runs the submission, at its end. Raises ResourceError for one that failed or
         expired, Cancelled, Timeout (the job goes on), and CloudError when there has been no contact for five minutes.
         """
-        from slipway.cli.ending import end_run_of, ending_of
-        from slipway.cli.watching import follower_of
+        from slipway.jobs.ending import end_run_of, ending_of
         from slipway.jobs.finding import original
+        from slipway.jobs.follower import follower_of
 
         begun = self._context.clock.monotonic()
         follower = follower_of(self._context, self._job, logs=False, timeout=timeout)
@@ -192,9 +183,8 @@ class Job:
 
         With `follow` they go on until the job has ended, however it ended. Raises CloudError.
         """
-        from slipway.cli.watching import follower_of, line
-        from slipway.jobs.follower import LogLine
-        from slipway.jobs.tail import Tail
+        from slipway.jobs.follower import LogLine, follower_of
+        from slipway.jobs.tail import Tail, line
 
         if follow:
             for event in follower_of(self._context, self._job, logs=True).events():
@@ -210,7 +200,7 @@ class Job:
 
     def cancel(self) -> None:
         """Asks for its end; `wait` then raises Cancelled. Raises ResourceError for a job that has ended already."""
-        from slipway.cli.cancel import cancel_job
+        from slipway.jobs.ending import cancel_job
 
         cancel_job(self._context.vertex, self.refresh()._job, self._context.now)
 
@@ -222,8 +212,8 @@ def _tell(event: Event) -> None:
         _log.info(event.text)
 
 
-class _Quiet:
-    """Prints nothing."""
+class _LogDisplay:
+    """Tells what a submission does to the logger."""
 
     def note(self, text: str) -> None:
         _log.info(text)

@@ -1,1 +1,200 @@
-"""The `slipway` command. Each subcommand is a module of its own, imported when it is called."""
+"""The command `slipway`: the path of a file is the verb, and what a person sees when something goes wrong."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from slipway.errors import ConfigError, SlipwayError
+
+INTERRUPTED = 130
+
+_HELPERS = "terminal"
+
+
+class Verbs(click.Group):
+    """Commands by their paths: `jobs/show.py` is `slipway jobs show`.
+
+    Each module of the package is a verb: its click command is called `command`, its docstring is the help, and the
+    first line of that the line in the list. A package in it is a group of verbs; one that does something by itself has
+    a `command` as well. None is imported before it is called.
+    """
+
+    def __init__(self, *arguments: Any, package: str, **attributes: Any) -> None:
+        super().__init__(*arguments, **attributes)
+        self._package = package
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(self._files())
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self._files():
+            return None
+        module = importlib.import_module(f"{self._package}.{cmd_name.replace('-', '_')}")
+        command = getattr(module, "command", None)
+        if command is None and hasattr(module, "__path__"):
+            command = Verbs(package=module.__name__)
+        assert isinstance(command, click.Command), f"{module.__name__} has no command"
+        command.name, command.help = cmd_name, module.__doc__
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name, known = args[0], self._files()
+        if name not in known and not name.startswith("-"):
+            from slipway.formatting import nearest
+
+            near = nearest(name, known)
+            raise click.UsageError(f"unknown command {name!r}.{f' Did you mean {near}?' if near else ''}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, _first_line(file)) for name, file in sorted(self._files().items())])
+
+    def _files(self) -> dict[str, Path]:
+        """Where each verb, or group of them, is written."""
+        found = {}
+        for path in (path for folder in sys.modules[self._package].__path__ for path in Path(folder).iterdir()):
+            file = path / "__init__.py" if path.is_dir() else path
+            if file.suffix == ".py" and path.stem != _HELPERS and path.stem[0] not in "_." and file.is_file():
+                found[path.stem.replace("_", "-")] = file
+        return found
+
+
+def _first_line(file: Path) -> str:
+    with file.open(encoding="utf-8") as source:
+        return source.readline().strip().strip('"')
+
+
+def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        from importlib.metadata import version
+
+        click.echo(f"slipway {version('slipway')}")
+        ctx.exit()
+
+
+@click.group(
+    name="slipway",
+    cls=Verbs,
+    package=__name__,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    epilog="The catalog is found by --catalog, else $SLIPWAY_CATALOG, else the choice of this checkout "
+    "(slipway use). Exit codes: 0 ok, 2 flags or configuration, 3 credentials or role, 4 resource or failed job, "
+    "5 quota or policy, 8 cancelled, 9 timeout, 75 sent but the answer is unknown, 1 anything else.",
+)
+@click.option(
+    "--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Print the version."
+)
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.  [env: SLIPWAY_DEBUG]")
+def slipway(debug: bool) -> None:
+    """Submit jobs to shared training clusters on Vertex AI, and look after them.
+
+    \b
+      slipway use gs://BUCKET                 choose the catalog, once
+      slipway templates                       what there is to run
+      slipway submit TEMPLATE -p NAME=VALUE   run it
+      slipway jobs list                       see it
+    """
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Runs one command and gives the exit code. Errors are three lines on stderr, never a traceback."""
+    arguments = list(sys.argv[1:] if args is None else args)
+    debug = "--debug" in arguments or bool(os.environ.get("SLIPWAY_DEBUG"))
+    # Anywhere in the line, as people add it to the end of the line they have just typed.
+    arguments = [one for one in arguments if one != "--debug"] or ["--help"]
+    try:
+        result: Any = slipway.main(arguments, prog_name="slipway", standalone_mode=False)
+    except click.UsageError as error:
+        return _usage(error)
+    except SlipwayError as error:
+        return _shown(error, debug)
+    except (click.Abort, KeyboardInterrupt):
+        _say("interrupted")
+        return INTERRUPTED
+    except OSError as error:
+        if debug:
+            raise
+        _say(_system(error))
+        return 1
+    except Exception as error:
+        if isinstance(error, ModuleNotFoundError) and not f"{error.name}.".startswith("slipway."):
+            return _shown(_not_installed(error), debug)
+        if debug:
+            raise
+        _say(f"error: unexpected {type(error).__name__}: {error}")
+        _say(
+            "  why: this is a fault of slipway, not yours\n"
+            "  fix: report it with the output of the same command and --debug"
+        )
+        return 1
+    return result if isinstance(result, int) else 0
+
+
+def run() -> None:
+    """The console script."""
+    from slipway.cli.terminal.screen import prepare_streams
+
+    prepare_streams()
+    sys.exit(main())
+
+
+def _not_installed(error: ModuleNotFoundError) -> ConfigError:
+    checkout = Path(__file__).parents[2].joinpath("pyproject.toml").is_file()
+    needed = ConfigError(
+        "this command needs packages that are not installed",
+        why=f"there is no {error.name}: slipway alone has what submitting needs, not what deploying does",
+        # In a checkout pip would not find this package installed, and fetch somebody else's of the same name.
+        fix="make setup, then .venv/bin/slipway" if checkout else "pip install 'slipway[deploy]'",
+    )
+    needed.__cause__ = error
+    return needed
+
+
+def _system(error: OSError) -> str:
+    """What the system refused: a full disk, a folder that is gone, a file that may not be written."""
+    what = (error.strerror or str(error)).lower()
+    files = [str(name) for name in (error.filename, error.filename2) if name is not None]
+    where = " → ".join(files)
+    if isinstance(error, FileNotFoundError) and not files:
+        return "error: this folder is gone\n  fix: cd to one that exists"
+    return f"error: {what}{f': {where}' if where else ''}\n  fix: make room, or make it readable and writable"
+
+
+def _usage(error: click.UsageError) -> int:
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        _say(error.format_message())
+        return 2
+    command = error.ctx.command_path if error.ctx else "slipway"
+    _say(f"error: {error.format_message()}\n  fix: {command} --help")
+    return 2
+
+
+def _shown(error: SlipwayError, debug: bool) -> int:
+    if debug:
+        import traceback
+
+        traceback.print_exception(error)
+    if error.exit_code == INTERRUPTED:
+        _say(str(error))  # What a person did on purpose is not an error.
+        return INTERRUPTED
+    from slipway.cli.terminal.screen import red
+
+    head, _, rest = error.render().partition("\n")
+    _say(red(head, sys.stderr) + (f"\n{rest}" if rest else ""))
+    return error.exit_code
+
+
+def _say(text: str) -> None:
+    with contextlib.suppress(OSError):
+        print(text, file=sys.stderr, flush=True)

@@ -1,4 +1,8 @@
-"""`slipway check`: everything that is wrong with the stack files, without the engine and without the cloud."""
+"""Check stack files without the engine.
+
+Their keys, names, machines, disks, sizes and secrets, and that each template fits a pool. Without an argument, all of
+stacks/Pulumi.*.yaml. Exit code 2 when anything is wrong.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from slipway.cli import screen
-from slipway.cli.context import output_option
+from slipway.cli.terminal import screen
+from slipway.cli.terminal.options import output_option
 from slipway.errors import ConfigError
 from slipway.formatting import nearest
 
@@ -36,11 +40,7 @@ class Checked:
 @output_option
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of stack files, as it is in stacks/schema.json.")
 @click.pass_context
-def check(context: click.Context, stacks: tuple[str, ...], output: str, schema: bool) -> None:
-    """Check stack files: keys, names, machines, disks, sizes, secrets, and that each template fits a pool.
-
-    Without an argument, all of stacks/Pulumi.*.yaml. Exit code 2 when anything is wrong.
-    """
+def command(context: click.Context, stacks: tuple[str, ...], output: str, schema: bool) -> None:
     from slipway.stack import schema_text  # pydantic: only for who checks
 
     if schema:

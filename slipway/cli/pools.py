@@ -1,4 +1,7 @@
-"""`slipway pools`: the clusters of the stack, how busy they are, and what they cost."""
+"""Show the clusters: how busy they are, and what they cost.
+
+For each pool, since when it idles, and its price now, at least and at most.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,12 @@ from itertools import islice
 import click
 
 from slipway.catalog.model import Catalog, Cluster, Pool
-from slipway.cli import screen
-from slipway.cli.context import Context, catalog_option, output_option
-from slipway.cli.documents import dollars_text, iso
+from slipway.cli.terminal import screen
+from slipway.cli.terminal.documents import dollars_text, iso
+from slipway.cli.terminal.options import catalog_option, output_option
 from slipway.cloud.resources import CustomJob, PersistentResource, ResourcePool
 from slipway.cluster import Disk
+from slipway.context import Context
 from slipway.formatting import MORE, UNKNOWN_PRICE, join, shape, span
 from slipway.labels import STACK_LABEL
 from slipway.money import Price
@@ -137,11 +141,10 @@ def _gone(cluster: Cluster, pool: Pool) -> Row:
     )
 
 
-@click.command("pools", short_help="The clusters: busy, live and maximal machines, and what they cost.")
+@click.command()
 @catalog_option
 @output_option
-def pools(catalog: str | None, output: str) -> None:
-    """How busy each pool is, since when it idles, and what it costs now, at least and at most."""
+def command(catalog: str | None, output: str) -> None:
     context = Context(catalog)
     vertex = context.vertex
     with ThreadPoolExecutor(3) as threads:

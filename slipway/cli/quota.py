@@ -1,4 +1,7 @@
-"""`slipway quota`: what pools and templates draw against the limits, the table of preview."""
+"""Show limits and use of the quota that pools and templates draw.
+
+For each metric what is drawn now and at most, the limit, and whether that suffices.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,10 @@ import click
 
 from slipway.capacity import CAPACITY_TYPES
 from slipway.catalog.model import Catalog, Offer, Template
-from slipway.cli import screen
-from slipway.cli.context import Context, catalog_option, output_option
+from slipway.cli.terminal import screen
+from slipway.cli.terminal.options import catalog_option, output_option
 from slipway.cluster import ClusterSpec, CurrentCluster, Disk, PoolSpec
+from slipway.context import Context
 from slipway.deployment.live_reader import LiveScope, read
 from slipway.errors import SlipwayError
 from slipway.kinds import KINDS
@@ -22,11 +26,10 @@ from slipway.submission.demand import Demand
 from slipway.submission.request import fill
 
 
-@click.command("quota", short_help="Limits and use of the quota that pools and templates draw.")
+@click.command()
 @catalog_option
 @output_option
-def quota(catalog: str | None, output: str) -> None:
-    """Each metric the stack draws: now, at most, the limit, and whether that suffices."""
+def command(catalog: str | None, output: str) -> None:
     context = Context(catalog)
     draws = _draws(context.catalog)
     live = _live(context, draws)

@@ -1,19 +1,35 @@
-"""`slipway submit`: from a template's name to an accepted job, and on to its end if asked."""
+"""Submit a job from a template, to its pool or beside it.
+
+\b
+  slipway submit dask-digits -p trees=500 --follow
+  slipway submit dask-digits --wait-for pool=30m --then spot
+  slipway submit dask-digits --sweep grid.yaml
+  slipway submit dask-digits --dry-run
+"""
 
 from __future__ import annotations
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import click
 
-from slipway.cli import completion, screen
-from slipway.cli.context import Context, catalog_option, output_option
-from slipway.cli.submit_arguments import SubmitArguments, WaitOptions
-from slipway.errors import ConfigError, PolicyError
+from slipway.cli.terminal import screen
+from slipway.cli.terminal.arguments import SubmitArguments, WaitOptions
+from slipway.cli.terminal.options import catalog_option, output_option, template_argument
+from slipway.cli.terminal.submission import TerminalDisplay, document
+from slipway.cloud.failures import CloudError
+from slipway.context import Context
+from slipway.errors import AnswerUnknown, ConfigError, PolicyError, SlipwayError
 from slipway.kinds import KINDS
-from slipway.submission.candidates import prepare
+from slipway.submission.candidates import Candidate, PreparedSubmission, prepare
+from slipway.submission.choice import choose, passed_over
+from slipway.submission.entry import deliver, journal_of, with_code
+from slipway.submission.preflight import Preflight
 from slipway.submission.request import checked_request_id, new_request_id
+from slipway.submission.submitter import SubmissionResult
 
 _PLANNED = ("format",)
 
@@ -42,8 +58,8 @@ def _then(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str
     return tuple(name.strip() for name in (value or "").split(",") if name.strip())
 
 
-@click.command("submit", short_help="Submit a job from a template.")
-@click.argument("template", shell_complete=completion.complete_templates)
+@click.command()
+@template_argument
 @click.option("-p", "--param", "params", multiple=True, metavar="NAME=VALUE", help="A parameter; may be repeated.")
 @click.option(
     "--capacity", metavar="TYPE", help="Where the machines come from. Default: the template's first type that can run."
@@ -70,7 +86,7 @@ def _then(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str
 @catalog_option
 @output_option
 @_planned
-def submit(
+def command(
     template: str,
     params: tuple[str, ...],
     capacity: str | None,
@@ -91,62 +107,142 @@ def submit(
     catalog: str | None,
     output: str,
 ) -> None:
-    """Submit a job from TEMPLATE to its pool, or beside it.
-
-    \b
-      slipway submit dask-digits -p trees=500 --follow
-      slipway submit dask-digits --wait-for pool=30m --then spot
-      slipway submit dask-digits --sweep grid.yaml
-      slipway submit dask-digits --dry-run
-    """
     ending = WaitOptions.of(wait=wait, follow=follow, timeout=timeout, dry_run=dry_run)
     typed = SubmitArguments(
         template, params, capacity, kind, wait_for, then, code, sweep, experiment, experiment_run, catalog
     )
     id_ = checked_request_id(request_id) if request_id is not None else None
-    context = Context(catalog)
+    context, json = Context(catalog), output == "json"
     if sweep is not None:
-        from slipway.cli.sweep import sweep_runs
+        from slipway.cli.terminal.sweep import submit_sweep
 
-        sweep_runs(context, typed, id_, ending, dry_run=dry_run, retry=retry_failed, rate=rate, json=output == "json")
+        submit_sweep(context, typed, id_, ending, dry_run=dry_run, retry=retry_failed, rate=rate, json=json)
         return
     for flag, given in (("--retry-failed", retry_failed), ("--rate", rate is not None)):
         if given:
             raise ConfigError(f"{flag} is for sweeps", fix=f"slipway submit {template} --sweep FILE {flag} …")
     asked = typed.request()
     if code is not None:
-        from slipway.cli.code_flag import with_code
-
-        asked = with_code(context, asked, Path(code), upload=not dry_run)
+        asked = with_code(context, asked, Path(code), upload=not dry_run, tell=screen.note)
     prepared = prepare(context.catalog, asked, context.user)
     if dry_run:
-        from slipway.cli.submission_run import forecast
-        from slipway.submission.preflight import offline_request
-
-        planned = prepared.under(id_ or new_request_id())
-        try:
-            taken = forecast(context, planned)
-        except PolicyError:
-            screen.out(screen.json_text(offline_request(planned), indent=2))
-            raise
-        body = taken.body if taken else offline_request(planned)
-        screen.out(screen.json_text(body, indent=2))
+        _dry_run(context, prepared.under(id_ or new_request_id()))
         return
-    from slipway.cli.submission_run import send
-
-    submitted, submission_id = send(context, typed, prepared, id_, json=output == "json")
+    submitted, submission_id = _send(context, typed, prepared, id_, json=json)
     job = submitted.attempt.job
     if ending.waits:
-        from slipway.cli.watching import watch
+        from slipway.cli.terminal.watching import watch
 
-        job = watch(context, job, logs=follow, timeout=ending.timeout, quiet=output == "json")
-    if output == "json":
-        from slipway.cli.submission_display import document
-
+        job = watch(context, job, logs=follow, timeout=ending.timeout, quiet=json)
+    if json:
         screen.out_json("submission", document(context, submitted, job, submission_id))
     if ending.waits:
-        from slipway.cli.ending import ending_of
+        from slipway.jobs.ending import ending_of
 
         problem = ending_of(context, job)
         if problem:
             raise problem
+
+
+def _dry_run(context: Context, prepared: PreparedSubmission) -> None:
+    """The request alone on stdout, as it would be sent now. Raises what sending would raise before it sends."""
+    from slipway.submission.preflight import offline_request
+
+    try:
+        taken = _forecast(context, prepared)
+    except PolicyError:
+        screen.out(screen.json_text(offline_request(prepared), indent=2))
+        raise
+    body = taken.body if taken else offline_request(prepared)
+    screen.out(screen.json_text(body, indent=2))
+
+
+def _forecast(context: Context, prepared: PreparedSubmission) -> Candidate | None:
+    """On stderr, so that stdout holds the request alone. The candidate that would be taken, None where that is not
+    known.
+
+    Raises what sending would raise before it sends.
+    """
+    with ThreadPoolExecutor(8, thread_name_prefix="preflight") as threads:
+        preflight = Preflight(
+            context.hurried, context.catalog, prepared.candidates, context.now, threads, prepared.template.name
+        )
+        try:
+            choice = choose(prepared.template.name, preflight.judge(prepared.candidates))
+        except CloudError as problem:
+            screen.note(f"not sent; whether it would start is not known: {problem.message}")
+            return None
+    label, text = choice.taken.candidate.label, choice.taken.verdict.text
+    screen.note(f"not sent; {text if text.startswith(f'{label}:') else f'{label}: {text}'}")
+    for one in choice.passed:
+        screen.note(f"  {passed_over(one)}")
+    return choice.taken.candidate
+
+
+def _send(
+    context: Context, typed: SubmitArguments, prepared: PreparedSubmission, request_id: str | None, *, json: bool
+) -> tuple[SubmissionResult, str]:
+    """The job, and the submission's request id. Raises what `Submitter.submit` raises, Detached on Ctrl-C."""
+    if prepared.moves:
+        return _send_and_wait(context, typed, prepared, request_id, json=json)
+    id_ = request_id or new_request_id()
+    terminal = TerminalDisplay(context, json=json, again=typed.again(id_))
+    return _deliver(context, terminal, prepared, id_, repeated=request_id is not None), id_
+
+
+def _deliver(
+    context: Context, terminal: TerminalDisplay, prepared: PreparedSubmission, id_: str, *, repeated: bool
+) -> SubmissionResult:
+    try:
+        return deliver(context, terminal, prepared, id_, repeated=repeated)
+    except AnswerUnknown as problem:
+        problem.to_go_on(terminal.again)
+        raise
+
+
+def _send_and_wait(
+    context: Context,
+    typed: SubmitArguments,
+    prepared: PreparedSubmission,
+    request_id: str | None,
+    *,
+    json: bool,
+) -> tuple[SubmissionResult, str]:
+    """A submission that may wait for long: recorded, so that the same command goes on with it after a kill."""
+    from slipway.submission.journal import InterruptedSubmissions
+
+    journal = journal_of(context)
+    ledger = InterruptedSubmissions(journal.folder)
+    earlier = (
+        None if request_id else next((one for one in ledger.find(typed.words) if journal.free(one.request_id)), None)
+    )
+    if earlier:
+        screen.note(f"goes on with the same submission of {earlier.when}, request id {earlier.request_id}")
+    id_ = request_id or (earlier.request_id if earlier else new_request_id())
+    ledger.begin(typed.words, id_, earlier.when if earlier else context.now.isoformat(timespec="seconds"))
+    terminal = TerminalDisplay(context, json=json, again=typed.again(id_))
+    try:
+        submitted = _deliver(context, terminal, prepared, id_, repeated=bool(request_id or earlier))
+    except KeyboardInterrupt:
+        from slipway.cli.terminal.watching import Detached
+
+        raise Detached(
+            "stopped waiting; what was sent stays where it is, and nothing moves it on",
+            fix=f"the same command goes on, or: {terminal.again}",
+        ) from None
+    except SlipwayError as problem:
+        if problem.exit_code in (2, 5) and not terminal.any_sent:
+            ledger.end(id_)
+        raise
+    ledger.end(id_)
+    if earlier and not submitted.attempt.fresh:
+        screen.note(screen.faint("  to run it once more, give the command again", sys.stderr))
+    if submitted.attempt.job.ended:
+        from slipway.jobs.ending import end_run_of, ending_of
+
+        if kept := end_run_of(context, submitted.attempt.job):
+            screen.note(kept)
+        ending = ending_of(context, submitted.attempt.job)
+        if ending:  # While it was waited for, and there is nothing left that could run.
+            raise ending
+    return submitted, id_

@@ -1,4 +1,7 @@
-"""`slipway use`: the catalog that this checkout remembers."""
+"""Choose the catalog for this checkout.
+
+Without an argument, say which one is used and who chose it.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,14 @@ from pathlib import Path
 import click
 
 from slipway.catalog.selection import VARIABLE, address, remember, select_catalog
-from slipway.cli import screen
-from slipway.cli.context import Context
+from slipway.cli.terminal import screen
+from slipway.context import Context
 from slipway.errors import SlipwayError
 
 
-@click.command("use", short_help="Choose the catalog for this checkout.")
+@click.command()
 @click.argument("catalog", required=False, metavar="[gs://BUCKET]")
-def use(catalog: str | None) -> None:
-    """Remember a catalog for this checkout; without an argument, say which one is used and who chose it."""
+def command(catalog: str | None) -> None:
     if catalog is None:
         context = Context()
         choice = select_catalog(None, context.environ, context.folder)

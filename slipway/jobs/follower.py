@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from slipway.cloud.failures import CloudError, Denied, Exhausted, Garbled, NoAnswer, Unavailable, Unreachable
 from slipway.cloud.logging import LogEntry
 from slipway.cloud.resources import CustomJob
+from slipway.cloud.session import HttpPolicy
 from slipway.cloud.vertex import Vertex
+from slipway.context import Context
 from slipway.errors import Timeout
+from slipway.jobs.events import last_word
 from slipway.jobs.tail import LogPolling, Tail
 from slipway.jobs.waiting import reason, waits, with_word
 from slipway.timing import Clock
@@ -48,6 +51,9 @@ class Trouble:
 
 
 Event = Progress | LogLine | Trouble
+
+WATCHING = HttpPolicy(connect=5.0, read=15.0, attempts=1)
+"""For looking again and again: who has no answer by then looks again, and says so meanwhile."""
 
 
 @dataclass(frozen=True)
@@ -192,3 +198,26 @@ class Follower:
             why=f"it is {self._job.state.removeprefix('JOB_STATE_').lower()}, and goes on",
             fix=f"slipway jobs wait {name}     or end it: slipway jobs cancel {name}",
         )
+
+
+def follower_of(
+    context: Context,
+    job: CustomJob,
+    *,
+    logs: bool,
+    timeout: float | None = None,
+    severity: str = "",
+    begin: datetime | None = None,
+) -> Follower:
+    """What looks at `job` again and again, patient with a service that is away for a while."""
+    policy = WATCHING if timeout is None else replace(WATCHING, read=min(WATCHING.read, max(1.0, timeout)))
+    connection = context.connection.with_policy(policy)
+    logging = connection.logging(context.catalog.project)
+    return Follower(
+        connection.vertex(context.catalog.project, context.catalog.region),
+        job,
+        cluster_name=context.cluster_name(job.persistent_resource_id),
+        tail=Tail(logging, job.log_ids, severity=severity, begin=begin) if logs else None,
+        clock=context.clock,
+        word=lambda waiting: last_word(logging, waiting),
+    )

@@ -8,6 +8,8 @@ from datetime import datetime, timedelta
 
 from slipway.cloud.failures import Exhausted
 from slipway.cloud.logging import LogEntry, Logging
+from slipway.cloud.resources import CustomJob
+from slipway.labels import ROLES_LABEL, roles_of
 
 _OVERLAP = timedelta(seconds=20)
 """Entries arrive out of order; so much is read again, and what was seen is left out."""
@@ -129,3 +131,21 @@ def who_of(task: str, roles: tuple[str, ...], replicas: tuple[int, ...]) -> str:
         return task
     alone = position < len(replicas) and replicas[position] == 1
     return roles[position] if alone else f"{roles[position]}-{index}"
+
+
+def roles(job: CustomJob) -> tuple[str, ...]:
+    """The roles of a job's worker pools, from its label."""
+    return roles_of(job.labels.get(ROLES_LABEL, ""))
+
+
+def role_at(job: CustomJob, index: int) -> str:
+    named = roles(job)
+    return named[index] if index < len(named) else f"workerpool{index}"
+
+
+def line(entry: LogEntry, job: CustomJob) -> str:
+    """`workers-1  epoch 3`"""
+    replicas = tuple(pool.replicas for pool in job.worker_pools)
+    text = entry.text.rstrip("\n")
+    who = prefix(entry, roles(job), replicas)
+    return "\n".join(f"{who}  {one}" for one in text.split("\n")) if who else text

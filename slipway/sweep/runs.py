@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from slipway.cloud.resources import CustomJob
-from slipway.labels import REQUEST_LABEL, RUN_LABEL
-from slipway.submission.request import derived_request_id
+from slipway.jobs.waiting import state_word
+from slipway.labels import REQUEST_LABEL, RUN_LABEL, STACK_LABEL, SWEEP_LABEL
+from slipway.submission.request import checked_request_id, derived_request_id
 
 FAILED = frozenset({"JOB_STATE_FAILED", "JOB_STATE_EXPIRED"})
 """The states that `--retry-failed` sends once more. What somebody cancelled is left alone."""
@@ -38,6 +40,11 @@ class Run:
     @property
     def next(self) -> Run:
         return Run(self.index, self.attempt + 1)
+
+
+def sweep_filter(stack: str, sweep: str) -> str:
+    """The API's filter for the jobs of a stack's sweep. Raises ConfigError for what can be no sweep's id."""
+    return f'labels.{STACK_LABEL}="{stack}" AND labels.{SWEEP_LABEL}="{checked_request_id(sweep)}"'
 
 
 class SendState(StrEnum):
@@ -129,3 +136,21 @@ def latest(jobs: Iterable[CustomJob]) -> dict[int, CustomJob]:
         if before is None or before[0] != run or before[1].state == "JOB_STATE_SUCCEEDED":
             found[run.index] = run, job
     return {index: job for index, (_, job) in found.items()}
+
+
+def tally(runs: Sequence[CustomJob]) -> str:
+    """`6 runs listed: 4 succeeded, 1 running, 1 failed`, and what to do about those that failed.
+
+    `runs` are in order: of one that was sent more than once the last job counts.
+    """
+    last = {label.partition("-")[0] or run.name: run for run in runs for label in [run.labels.get(RUN_LABEL, "")]}
+    counts = Counter(state_word(run.state) for run in last.values())
+    words = ", ".join(f"{count:,} {state}" for state, count in counts.most_common())
+    repeated = f"; {sent_once_more(len(runs) - len(last))}" if len(runs) > len(last) else ""
+    lost = counts["failed"] + counts["expired"]
+    again = "\n  what failed, once more: the sweep's command with --retry-failed" if lost else ""
+    return f"{len(last):,} run{'' if len(last) == 1 else 's'} listed: {words}{repeated}{again}"
+
+
+def sent_once_more(count: int) -> str:
+    return f"{count:,} had failed and {'was' if count == 1 else 'were'} sent once more"

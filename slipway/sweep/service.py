@@ -9,9 +9,10 @@ from slipway.cloud.metadata import Metadata
 from slipway.cloud.resources import CustomJob
 from slipway.cloud.vertex import Vertex
 from slipway.kinds import Kind
-from slipway.labels import REQUEST_LABEL, STACK_LABEL, SWEEP_LABEL
+from slipway.labels import REQUEST_LABEL
 from slipway.submission.experiment_run import create_run
 from slipway.submission.request import Request
+from slipway.sweep.runs import sweep_filter
 
 _ONE_BY_ONE = 8
 _PAGE = 100
@@ -31,7 +32,7 @@ class VertexSweepService:
 
     def __init__(self, vertex: Vertex, metadata: Metadata, kind: Kind, stack: str, sweep: str) -> None:
         self._vertex, self._metadata, self._kind = vertex, metadata, kind
-        self._filter = f'labels.{STACK_LABEL}="{stack}" AND labels.{SWEEP_LABEL}="{sweep}"'
+        self._filter = sweep_filter(stack, sweep)
 
     def create(self, request: Request) -> CustomJob:
         """With the run of an experiment that the request names. What fails there has made no job all the same."""

@@ -1,6 +1,7 @@
 """`slipway.submit(...)` on a real local cloud: the same submissions as the command's, and nothing printed."""
 
 import os
+import pydoc
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import slipway
-from slipway.cli.context import Context
 from slipway.cloud.trials import Trial
+from slipway.context import Context
 from slipway.errors import AnswerUnknown, Cancelled, ConfigError, PolicyError, ResourceError, Timeout
 from slipway.kinds import TUNING_JOB
 from tests.slipway.cli import conftest as _fixtures
@@ -120,7 +121,7 @@ def test_a_submission_moves_on_when_its_wait_runs_out(stack: Stack) -> None:  # 
 @pytest.mark.parametrize(
     ("wait_for", "then", "said"),
     [
-        ({"pole": "30m"}, (), "invalid --wait-for pole=30m"),
+        ({"pole": "30m"}, (), "invalid wait 'pole=30m'"),
         ({"pool": -1}, ("spot",), "invalid duration '-1'"),
         ({"pool": 0}, ("spot",), "invalid duration '0'"),
         ({}, ("pool", "pool"), "comes twice"),
@@ -172,6 +173,30 @@ def test_importing_is_cheap_and_both_spellings_work(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=_path(), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_it_needs_no_terminal(stack: Stack) -> None:  # N12
+    """Whoever calls it from a service has its own command line, or none."""
+    program = (
+        "import sys, slipway\n"
+        "job = slipway.submit('hello', code_='print(1)', request_id='by-library')\n"
+        "job = job.wait(120)\n"
+        "assert 'main  1' in list(job.logs()) and list(job.logs(follow=True)) and job.ended\n"
+        "found = [name for name in sys.modules if name.split('.')[0] in ('rich', 'click') or name == 'slipway.cli']\n"
+        "sys.exit(f'imported {found}' if found else 0)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], env={**os.environ, **_path()}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert stack.jobs()[0]["labels"]["slipway-request"] == "by-library"
+
+
+def test_help_shows_how_it_is_called() -> None:
+    """Whoever has imported the folder `slipway/submission` before as well."""
+    shown = pydoc.render_doc(slipway.submit, renderer=pydoc.plaintext)
+    assert "submit(template: 'str', *, capacity: 'str | None' = None" in shown
+    assert "Submits one job from a template of the catalog" in shown
 
 
 def _path() -> dict[str, str]:

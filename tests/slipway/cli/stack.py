@@ -15,7 +15,7 @@ from typing import Any
 from unittest import mock
 from urllib.parse import quote
 
-from slipway.cli.main import main
+from slipway.cli import main
 from tests.local.conftest import ROOT, LocalCloud
 
 UNSET = "\0"

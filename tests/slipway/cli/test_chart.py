@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slipway.cli.chart import show_usage, sparks
-from slipway.cli.utilization_line import in_short
+from slipway.cli.terminal.chart import in_short, show_usage, sparks
 from slipway.cloud.monitoring import ACCELERATOR, CPU, Point, Series
 from slipway.jobs.utilization import Row, Utilization
 

@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 from slipway.capacity import CAPACITY_TYPES
-from slipway.cli import submit, watching
-from slipway.cli.main import INTERRUPTED, slipway
+from slipway.cli import INTERRUPTED, slipway, submit
+from slipway.cli.terminal import watching
 from slipway.cloud.endpoints import OVERRIDES
 from slipway.errors import SlipwayError
 
@@ -34,7 +34,7 @@ def test_what_is_not_there_yet_is_named() -> None:
 
 
 def test_every_flag_and_capacity_type_of_a_submission_stands_in_it() -> None:
-    flags = {flag for option in submit.submit.params for flag in option.opts if flag.startswith("--")}
+    flags = {flag for option in submit.command.params for flag in option.opts if flag.startswith("--")}
     for flag in flags - {"--param", *(f"--{name}" for name in submit._PLANNED)}:
         assert flag in GUIDE, flag
     for name in CAPACITY_TYPES:

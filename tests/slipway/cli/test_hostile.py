@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 import requests
 
-from slipway.cli.context import Context
-from slipway.cli.watching import WATCHING, watch
+from slipway.cli.terminal.watching import watch
 from slipway.cloud.connection import Connection
 from slipway.cloud.failures import Unauthenticated
 from slipway.cloud.resources import CustomJob
 from slipway.cloud.session import Session
+from slipway.context import Context
 from slipway.errors import Timeout
+from slipway.jobs.follower import WATCHING
 from slipway.timing import Clock
 
 from .stack import UNSET, Stack

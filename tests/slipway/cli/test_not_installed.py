@@ -9,7 +9,7 @@ import pytest
 WITHOUT = """
 import sys
 sys.modules[{missing!r}] = None
-from slipway.cli.main import main
+from slipway.cli import main
 sys.exit(main({arguments!r}))
 """
 
@@ -40,10 +40,10 @@ def test_debug_shows_where_it_was_needed(tmp_path: Path) -> None:
 def test_a_module_of_slipways_own_that_is_missing_is_a_fault_of_ours(tmp_path: Path, module: str) -> None:
     program = f"""
 import sys
-from slipway.cli import main
+from slipway import cli
 def broken(_): raise ModuleNotFoundError("no module", name={module!r})
-main.importlib.import_module = broken
-sys.exit(main.main(["check"]))
+cli.importlib.import_module = broken
+sys.exit(cli.main(["check"]))
 """
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from slipway.cli.open import place_of
+from slipway.cli.jobs.open import place_of
 from slipway.cloud.resources import CustomJob
 from slipway.errors import ResourceError
 from slipway.kinds import TUNING_JOB

@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from slipway.cli.context import Context
-from slipway.cli.main import main
-from slipway.cli.watching import display
+from slipway.cli import main
+from slipway.cli.terminal.watching import display
+from slipway.context import Context
 from tests.local.conftest import ROOT
 
 from .stack import PROJECT, UNSET, Stack, held
@@ -149,7 +149,7 @@ def slipway(*words: str, **variables: str) -> "subprocess.CompletedProcess[str]"
 
 def test_help_names_every_command_and_imports_none_of_them() -> None:
     script = (
-        "import sys\nfrom slipway.cli.main import main\nmain(['--help'])\n"
+        "import sys\nfrom slipway.cli import main\nmain(['--help'])\n"
         "heavy = {'requests', 'rich', 'pydantic', 'google.auth', 'pulumi', 'slipway.cli.submit'} & set(sys.modules)\n"
         "sys.exit(f'imported {heavy}' if heavy else 0)"
     )
@@ -189,7 +189,7 @@ def test_the_version_is_told() -> None:
 
 def test_an_unknown_command_gets_a_suggestion(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sbmit"]) == 2
-    assert capsys.readouterr().err == "error: no command 'sbmit'. Did you mean submit?\n  fix: slipway --help\n"
+    assert capsys.readouterr().err == "error: unknown command 'sbmit'. Did you mean submit?\n  fix: slipway --help\n"
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from slipway.cli.show import cost_of
+from slipway.cli.jobs.show import cost_of
 from slipway.cloud.connection import connect
 from slipway.cloud.monitoring import CPU
 from slipway.jobs.cost import JobCost

@@ -1,7 +1,8 @@
 """`slipway jobs list --sweep` and `slipway jobs cancel --sweep`."""
 
-from slipway.cli.sweep_list import apart, tally
+from slipway.cli.jobs.list import apart
 from slipway.cloud.resources import CustomJob
+from slipway.sweep.runs import tally
 
 from .stack import SLEEP, Stack, held
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from slipway.cli.watching import PlainDisplay, state_at
+from slipway.cli.terminal.watching import PlainDisplay, state_at
 from slipway.cloud.resources import CustomJob
 from slipway.jobs.follower import Progress
 from slipway.jobs.waiting import reason

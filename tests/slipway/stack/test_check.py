@@ -7,7 +7,7 @@ from textwrap import dedent
 import pytest
 from click.testing import CliRunner, Result
 
-from slipway.cli.check import check
+from slipway.cli.check import command as check
 from slipway.errors import ConfigError
 from slipway.stack import schema_text
 

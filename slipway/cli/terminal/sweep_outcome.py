@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from slipway.cli import screen
-from slipway.cli.context import Context
-from slipway.cli.ending import end_run_of
-from slipway.cli.sweep_list import sent_once_more, tally
-from slipway.cli.watching import Detached, WatchDisplay, display
+from slipway.cli.terminal import screen
+from slipway.cli.terminal.watching import Detached, WatchDisplay, display
 from slipway.cloud.resources import CustomJob
+from slipway.context import Context
 from slipway.errors import AnswerUnknown, Cancelled, ResourceError, SlipwayError, Timeout
 from slipway.formatting import clock
 from slipway.jobs.cost import problem_of
+from slipway.jobs.ending import end_run_of
 from slipway.jobs.follower import TRANSIENT, Polling
 from slipway.jobs.waiting import state_word
-from slipway.sweep.runs import RemainingRuns, latest
-from slipway.sweep.sweep_sender import SendingResult
+from slipway.sweep.runs import latest, sent_once_more, tally
+from slipway.sweep.sweep_submitter import SubmittedSweep
 
 _PAGE = 100
 _SECONDS_PER_CALL = 0.25
@@ -28,31 +26,22 @@ _SHOWN_REASONS = 5
 _POLLING = Polling()
 
 
-@dataclass(frozen=True)
-class Sweep:
-    """`again` is the command that goes on with it; `listed` reads its jobs from the service."""
-
-    id: str
-    count: int
-    again: str
-    listed: Callable[[], Sequence[CustomJob]]
-
-
-def closing(sweep: Sweep, result: SendingResult, left: RemainingRuns) -> list[str]:
+def closing(sweep: SubmittedSweep, again: str) -> list[str]:
+    """`again` is the command that goes on with it."""
+    result, left = sweep.result, sweep.left
     accepted = len(result.accepted)
     lines = [f"sweep {sweep.id}: {accepted:,} submitted now, {left.done:,} before, of {sweep.count:,}"]
     if repeated := left.repeated + sum(run.attempt > 0 for run in result.accepted):
         lines.append(f"  of those {sent_once_more(repeated)}")
     if left.failed:
         has = "has" if left.failed == 1 else "have"
-        lines.append(f"  of those {left.failed:,} {has} failed; once more: {sweep.again} --retry-failed")
+        lines.append(f"  of those {left.failed:,} {has} failed; once more: {again} --retry-failed")
     return lines
 
 
-def document(
-    sweep: Sweep, result: SendingResult, left: RemainingRuns, ended: Mapping[int, CustomJob] | None = None
-) -> dict[str, Any]:
+def document(sweep: SubmittedSweep, ended: Mapping[int, CustomJob] | None = None) -> dict[str, Any]:
     """`ended`: each run's job, for who has waited; `states` is null without."""
+    result, left = sweep.result, sweep.left
     return {
         "sweep": sweep.id,
         "count": sweep.count,
@@ -69,41 +58,40 @@ def document(
     }
 
 
-def problem_of_sending(sweep: Sweep, result: SendingResult) -> SlipwayError | None:
+def problem_of_sending(sweep: SubmittedSweep, again: str) -> SlipwayError | None:
     """Why not all runs were accepted; None when they were."""
+    result = sweep.result
     if result.interrupted:
         return Detached(
             f"stopped sending sweep {sweep.id}; what was accepted goes on",
-            fix=f"the same command goes on: {sweep.again}",
+            fix=f"the same command goes on: {again}",
         )
     if result.stopped is not None:
-        screen.note(f"stopped; what was accepted goes on, and the same command sends the rest: {sweep.again}")
+        screen.note(f"stopped; what was accepted goes on, and the same command sends the rest: {again}")
         return result.stopped
     if result.unknown:
         return AnswerUnknown(
             f"whether {len(result.unknown):,} runs of sweep {sweep.id} were accepted is unknown",
             why="their answers were lost, and no list shows their jobs",
-            fix=f"to see:         slipway jobs list --sweep {sweep.id}\nto look again:  {sweep.again}\n"
-            f"to send them:   {sweep.again} --retry-failed   (a job that shows up late would run as well)",
+            fix=f"to see:         slipway jobs list --sweep {sweep.id}\nto look again:  {again}\n"
+            f"to send them:   {again} --retry-failed   (a job that shows up late would run as well)",
         )
     if result.refused:
         return ResourceError(
             f"{len(result.refused):,} runs of sweep {sweep.id} were refused",
             why=_reasons(problem.message for problem in result.refused.values()),
-            fix=f"once that is corrected, the same command sends them: {sweep.again}",
+            fix=f"once that is corrected, the same command sends them: {again}",
         )
     return None
 
 
-def until_ended(
-    context: Context, sweep: Sweep, sent: Iterable[int], *, timeout: float | None, quiet: bool
-) -> dict[int, CustomJob]:
-    """Each run's job by run, once all have ended: those that are listed, and those `sent` that will be.
+def until_ended(context: Context, sweep: SubmittedSweep, *, timeout: float | None, quiet: bool) -> dict[int, CustomJob]:
+    """Each run's job by run, once all have ended: those that are listed, and those just sent that will be.
 
     Ends the experiments' runs of those that end meanwhile. Raises Timeout after `timeout` seconds, Detached on
     Ctrl-C (the runs go on in both cases), and CloudError when there has been no contact for long.
     """
-    unseen, going = set(sent), set[int]()
+    unseen, going = {run.index for run in sweep.result.accepted}, set[int]()
     begun = context.clock.monotonic()
     try:
         with display(context, quiet) as show:
@@ -131,7 +119,7 @@ def until_ended(
     return dict(sorted(jobs.items()))
 
 
-def problem_of_runs(sweep: Sweep, ended: Mapping[int, CustomJob]) -> SlipwayError | None:
+def problem_of_runs(sweep: SubmittedSweep, ended: Mapping[int, CustomJob], again: str) -> SlipwayError | None:
     """The error that is to be told when not all runs succeeded: of those that failed, else of those cancelled."""
     problems = [problem for job in ended.values() if (problem := problem_of(job))]
     failed = [problem for problem in problems if not isinstance(problem, Cancelled)]
@@ -140,14 +128,14 @@ def problem_of_runs(sweep: Sweep, ended: Mapping[int, CustomJob]) -> SlipwayErro
         return ResourceError(
             f"{len(failed):,} of {len(ended):,} runs of sweep {sweep.id} did not succeed",
             why=_reasons(problem.why for problem in failed),
-            fix=f"which:      {listing}\nonce more:  {sweep.again} --retry-failed",
+            fix=f"which:      {listing}\nonce more:  {again} --retry-failed",
         )
     if problems:
         return Cancelled(f"{len(problems):,} of {len(ended):,} runs of sweep {sweep.id} were cancelled", fix=listing)
     return None
 
 
-def _look(context: Context, sweep: Sweep, show: WatchDisplay) -> dict[int, CustomJob]:
+def _look(context: Context, sweep: SubmittedSweep, show: WatchDisplay) -> dict[int, CustomJob]:
     """The runs as they are listed now. Tries on for a while when the service is away."""
     began, told = context.clock.monotonic(), False
     while True:
@@ -162,13 +150,13 @@ def _look(context: Context, sweep: Sweep, show: WatchDisplay) -> dict[int, Custo
             context.clock.sleep(_POLLING.state_steady)
 
 
-def _state(sweep: Sweep, jobs: Mapping[int, CustomJob], begun: datetime) -> Callable[[datetime], str]:
+def _state(sweep: SubmittedSweep, jobs: Mapping[int, CustomJob], begun: datetime) -> Callable[[datetime], str]:
     counts = Counter(state_word(job.state) for job in jobs.values())
     words = ", ".join(f"{count:,} {state}" for state, count in counts.most_common())
     return lambda now: f"{sweep.id}  waiting {clock((now - begun).total_seconds())}  {words}".rstrip()
 
 
-def _late(sweep: Sweep, going: int, timeout: float) -> Timeout:
+def _late(sweep: SubmittedSweep, going: int, timeout: float) -> Timeout:
     return Timeout(
         f"{going:,} of {sweep.count:,} runs of sweep {sweep.id} have not ended after {timeout:.0f} s",
         why="they go on",

@@ -1,13 +1,31 @@
-"""How a job ended, for those who waited for it or look at it: the error, and what to do now."""
+"""A job's end: asking for it; and for those who waited for it or look at it, the error and what to do now."""
 
 from __future__ import annotations
 
-from slipway.cli.context import Context
+from datetime import datetime
+
 from slipway.cloud.resources import CustomJob
-from slipway.errors import SlipwayError
+from slipway.cloud.vertex import Vertex
+from slipway.context import Context
+from slipway.errors import ResourceError, SlipwayError
+from slipway.formatting import span
 from slipway.jobs.advice import Cause, Suggestion, cause_of, suggestions
 from slipway.jobs.cost import problem_of
+from slipway.jobs.waiting import state_word
 from slipway.submission.recovery import RecoveredSubmission, recover
+
+
+def cancel_job(vertex: Vertex, job: CustomJob, now: datetime) -> None:
+    """Asks for the job's end. Raises ResourceError for one that has ended, and CloudError."""
+    if job.ended:
+        name = job.display_name or job.id
+        age = f" {span((now - job.end_time).total_seconds())} ago" if job.end_time else ""
+        raise ResourceError(
+            f"job {name} has ended, there is nothing to cancel",
+            why=f"it {state_word(job.state)}{age}" if job.state != "JOB_STATE_CANCELLED" else f"cancelled{age}",
+            fix=f"slipway jobs show {name}",
+        )
+    vertex.cancel(job.name)
 
 
 def ending_of(context: Context, job: CustomJob) -> SlipwayError | None:
@@ -31,7 +49,7 @@ def end_run_of(context: Context, job: CustomJob) -> str:
 def next_steps(context: Context, job: CustomJob, cause: Cause) -> tuple[Suggestion, ...]:
     """None for a job of no template of the catalog."""
     again = typed(context, job)
-    return () if again is None else suggestions(job, cause, again, context.catalog.region, context.flag)
+    return () if again is None else suggestions(job, cause, again, context.catalog.region, context.address)
 
 
 def typed(context: Context, job: CustomJob) -> RecoveredSubmission | None:

@@ -9,8 +9,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from slipway.catalog.model import Catalog
-from slipway.cli import screen
-from slipway.cli.context import Context
+from slipway.cli.terminal import screen
+from slipway.context import Context
 from slipway.formatting import UNKNOWN_PRICE, clock, dollars, span
 from slipway.money import UNKNOWN
 from slipway.submission.candidates import PreparedSubmission, added, price, summary
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 class TerminalDisplay:
-    """Results go to stdout, unless that is kept for JSON."""
+    """Results go to stdout, unless that is kept for JSON. `again` is the command that goes on with the submission."""
 
     def __init__(self, context: Context, *, json: bool, again: str) -> None:
-        self._context, self._json, self._again = context, json, again
+        self._context, self._json, self.again = context, json, again
         self._tell = screen.note if json else screen.out
         self.any_sent = False
 
@@ -43,7 +43,7 @@ class TerminalDisplay:
         later = prepared.candidates[prepared.candidates.index(taken.candidate) + 1 :]
         if taken.candidate.wait is not None and later:
             self._tell(f"  waits here {_wait(taken.candidate.wait)}, then moves on to {_labels(later)}")
-            screen.note(screen.faint(f"  after an interruption: {self._again}", sys.stderr))
+            screen.note(screen.faint(f"  after an interruption: {self.again}", sys.stderr))
 
     def sent(self, submitted: SubmissionResult) -> None:
         job = submitted.attempt.job
@@ -69,7 +69,7 @@ class TerminalDisplay:
 
     @contextmanager
     def watching(self, waiting: WaitingAttempt) -> Iterator[Callable[[Event], None]]:
-        from slipway.cli.watching import display
+        from slipway.cli.terminal.watching import display
         from slipway.jobs.follower import Progress, Trouble
 
         begin = self._context.clock.monotonic()
@@ -111,7 +111,7 @@ def commit_words(catalog: Catalog) -> str:
 
 def document(context: Context, submitted: SubmissionResult, job: Any, submission_id: str) -> dict[str, Any]:
     """A submission as `--output json` prints it; `job` is what has become of it by now."""
-    from slipway.cli.documents import job_document
+    from slipway.cli.terminal.documents import job_document
 
     choice, request = submitted.choice, submitted.request
     each = UNKNOWN if choice is None else price(context.catalog, choice.taken.candidate)

@@ -1,24 +1,28 @@
-"""Jobs as the JSON that `--output json` prints. Times are RFC 3339 in UTC, durations seconds, prices USD as text."""
+"""Jobs and templates as the JSON that `--output json` prints.
+
+Times are RFC 3339 in UTC, durations seconds, prices USD as text.
+"""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from slipway.cli.context import Context
+from slipway.catalog.lookup import reason
+from slipway.catalog.model import Template
 from slipway.cloud.resources import CustomJob
 from slipway.cloud.trials import best
+from slipway.context import Context
 from slipway.jobs.cost import job_cost
-from slipway.jobs.tail import who_of
+from slipway.jobs.tail import role_at, roles, who_of
 from slipway.labels import (
     CODE_LABEL,
     REQUEST_LABEL,
-    ROLES_LABEL,
     TEMPLATE_LABEL,
     USER_LABEL,
     code_revision_of,
     revision_of,
-    roles_of,
 )
 from slipway.money import Price
 
@@ -139,16 +143,6 @@ def usage_document(usage: Utilization) -> dict[str, Any]:
     }
 
 
-def roles(job: CustomJob) -> tuple[str, ...]:
-    """The roles of a job's worker pools, from its label."""
-    return roles_of(job.labels.get(ROLES_LABEL, ""))
-
-
-def role_at(job: CustomJob, index: int) -> str:
-    named = roles(job)
-    return named[index] if index < len(named) else f"workerpool{index}"
-
-
 def iso(moment: datetime | None) -> str | None:
     return moment.isoformat() if moment else None
 
@@ -158,3 +152,57 @@ def dollars_text(amount: Price | None) -> str | None:
     if amount is None or amount.unknown:
         return None
     return f"{amount.known:.6f}".rstrip("0").rstrip(".")
+
+
+def catalog_document(context: Context) -> dict[str, Any]:
+    catalog = context.catalog
+    return {
+        "address": str(context.choice.location),
+        "stack": catalog.stack,
+        "project": catalog.project,
+        "region": catalog.region,
+        "commit": catalog.commit,
+        "dirty": catalog.dirty,
+    }
+
+
+def template_document(template: Template) -> dict[str, Any]:
+    return {
+        "name": template.name,
+        "summary": template.summary,
+        "kind": template.kind,
+        "kinds": list(template.kinds),
+        "codeFlag": template.code_flag,
+        "codeWhy": template.code_why or None,
+        "study": None if template.study is None else asdict(template.study),
+        "roles": list(template.roles),
+        "parameters": [
+            {
+                "name": one.name,
+                "type": one.type,
+                "required": one.required,
+                "default": one.default,
+                "min": one.min,
+                "max": one.max,
+                "choices": list(one.choices),
+                "help": one.help,
+            }
+            for one in template.parameters
+        ],
+        "offers": [
+            {
+                "capacityType": offer.capacity_type,
+                "kind": offer.kind,
+                "when": {name: list(values) for name, values in offer.when.items()},
+                "wait": offer.wait,
+                "note": offer.note or None,
+                "available": offer.available,
+                "why": (offer.why or None) if offer.available else reason(offer),
+                "cluster": offer.cluster or None,
+                "pools": list(offer.pools),
+                "pricePerHour": None if offer.price_per_hour.unknown else str(offer.price_per_hour.known),
+                "priceComplete": offer.price_per_hour.complete,
+            }
+            for offer in template.offers
+        ],
+    }

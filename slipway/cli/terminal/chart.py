@@ -1,22 +1,37 @@
-"""Series as rows of small columns. The scale is always 0 to 100 %; where nothing was measured there is a gap."""
+"""What a job uses of its machines: rows of small columns, and in short behind its state line.
+
+The scale is always 0 to 100 %; where nothing was measured there is a gap.
+"""
 
 from __future__ import annotations
 
 import shutil
 import sys
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from statistics import median
+from types import TracebackType
+from typing import Self
 
-from slipway.cli import screen
-from slipway.cloud.monitoring import Point
+from slipway.cli.terminal import screen
+from slipway.cloud.monitoring import ACCELERATOR, CPU, MEMORY, Point
+from slipway.cloud.resources import CustomJob
+from slipway.context import Context
 from slipway.formatting import span
-from slipway.jobs.utilization import Utilization
+from slipway.jobs.utilization import Row, Utilization, read_utilization
+from slipway.jobs.waiting import waits
 
 _BLOCKS, _ASCII = "▁▂▃▄▅▆▇█", ".:-=+*#@"
 _WIDEST, _NARROWEST = 60, 8
 _MOST_ROWS = 24
+_EVERY = 20.0
+_RECENT = timedelta(minutes=15)
+_SHORT = 10
+_WORDS = {ACCELERATOR: "gpu", CPU: "cpu", MEMORY: "mem"}
 
 
 def show_usage(usage: Utilization) -> None:
@@ -86,3 +101,57 @@ def _levels() -> str:
     except (UnicodeEncodeError, LookupError):
         return _ASCII
     return _BLOCKS
+
+
+class UtilizationLine:
+    """What a running job uses now: `gpu ▂▅▇█ 97 %  cpu ▂▃▃▂ 20 %`. Monitoring is read beside whoever follows, who never
+    waits for it; what can't be read is not there."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._monitoring = context.brief.monitoring(context.catalog.project)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="utilization")
+        self._reading: Future[str] | None = None
+        self._next, self._words = 0.0, ""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def words(self, job: CustomJob) -> str:
+        """The newest that is known; empty for a job that does not run."""
+        if waits(job) or job.ended:
+            return ""
+        if self._reading and self._reading.done():
+            self._words, self._reading = self._reading.result(), None
+        now = self._context.clock.monotonic()
+        if self._reading is None and now >= self._next:
+            self._next = now + _EVERY
+            self._reading = self._thread.submit(self._read, job)
+        return self._words
+
+    def _read(self, job: CustomJob) -> str:
+        now = self._context.now
+        recent = replace(job, start_time=max(job.start_time or now, now - _RECENT))
+        return in_short(read_utilization(self._monitoring, recent, (), now).rows)
+
+
+def in_short(rows: Iterable[Row]) -> str:
+    """The mean of all replicas and accelerators, for each metric that has samples."""
+    by_metric: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for row in rows:
+        for point in row.points:
+            by_metric[row.series.metric][round(point.at.timestamp())].append(point.value)
+    shown = []
+    for metric, word in _WORDS.items():
+        means = tuple(
+            Point(datetime.fromtimestamp(second, UTC), sum(values) / len(values))
+            for second, values in sorted(by_metric[metric].items())
+        )
+        if means:
+            shown.append(f"{word} {sparks([means], _SHORT)[0]} {percent(means[-1].value)}")
+    return "  ".join(shown)

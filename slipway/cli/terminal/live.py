@@ -1,4 +1,4 @@
-"""The state line of a terminal, redrawn below the log while it scrolls."""
+"""What is redrawn on a terminal: the state line below a log that scrolls, and the bar of a sweep."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from datetime import datetime
 
 from rich.console import Console
 from rich.live import Live
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 from slipway.timing import Clock
@@ -40,3 +41,12 @@ def live(clock: Clock) -> Iterator[_Rich]:
     show = _Rich(console, clock)
     with Live(show, console=console, refresh_per_second=4, transient=True):
         yield show
+
+
+@contextmanager
+def bar(total: int, done: int) -> Iterator[Callable[[int, str], None]]:
+    """Takes how many are done, and the words beside it. On stderr: results alone go to stdout."""
+    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.fields[words]}"))
+    with Progress(*columns, console=Console(file=sys.stderr), transient=True, refresh_per_second=5) as shown:
+        task = shown.add_task("", total=total, completed=done, words="")
+        yield lambda now, words: shown.update(task, completed=now, words=words)

@@ -1,69 +1,35 @@
-"""`slipway templates`: what can be submitted, and with which parameters."""
+"""Show one template: parameters, capacity types, and what each costs.
+
+Prices are those with the defaults.
+"""
 
 from __future__ import annotations
-
-from dataclasses import asdict
-from typing import Any
 
 import click
 
 from slipway.capacity import CAPACITY_TYPES
 from slipway.catalog.lookup import find_template, reason
 from slipway.catalog.model import Offer, Parameter, Study, Template
-from slipway.cli import completion, screen
-from slipway.cli.context import Context, catalog_option, output_option
-from slipway.cli.submission_display import commit_words
+from slipway.cli.terminal import screen
+from slipway.cli.terminal.documents import catalog_document, template_document
+from slipway.cli.terminal.options import catalog_option, output_option, template_argument
+from slipway.cli.terminal.submission import commit_words
+from slipway.context import Context
 from slipway.formatting import counted, span
 from slipway.kinds import KINDS
 from slipway.prices import dollars
 from slipway.submission.parameters import describe, render
 
 
-@click.group("templates", invoke_without_command=True, short_help="What can be submitted.")
+@click.command()
+@template_argument
 @catalog_option
 @output_option
-@click.pass_context
-def templates(ctx: click.Context, catalog: str | None, output: str) -> None:
-    """List the catalog's templates, or show one with its parameters."""
-    if ctx.invoked_subcommand is not None:
-        return
-    context = Context(catalog)
-    found = [context.catalog.templates[name] for name in sorted(context.catalog.templates)]
-    if output == "json":
-        screen.out_json("templates", {"catalog": _origin(context), "templates": [_document(one) for one in found]})
-        return
-    if not found:
-        screen.note(f"catalog {context.catalog.stack} has no templates")
-        return
-    screen.table(
-        ("TEMPLATE", "CAPACITY TYPES", "PARAMETERS", "SUMMARY"),
-        [
-            (
-                one.name,
-                ", ".join(_names(one)) or "–",
-                ", ".join(parameter.name + ("" if not parameter.required else "*") for parameter in one.parameters)
-                or "–",
-                one.summary,
-            )
-            for one in found
-        ],
-    )
-    if any(not offer.available for one in found for offer in one.offers):
-        screen.note("(type) is not available now; slipway templates show TEMPLATE says why")
-    if any(parameter.required for one in found for parameter in one.parameters):
-        screen.note("* must be given")
-
-
-@templates.command("show")
-@click.argument("template", shell_complete=completion.complete_templates)
-@catalog_option
-@output_option
-def show(template: str, catalog: str | None, output: str) -> None:
-    """One template: parameters, capacity types, and what each costs with the defaults."""
+def command(template: str, catalog: str | None, output: str) -> None:
     context = Context(catalog)
     found = find_template(context.catalog, template)
     if output == "json":
-        screen.out_json("template", {"catalog": _origin(context), "template": _document(found)})
+        screen.out_json("template", {"catalog": catalog_document(context), "template": template_document(found)})
         return
     screen.out(f"{found.name}  {found.summary}{commit_words(context.catalog)}".rstrip())
     if found.parameters:
@@ -93,15 +59,6 @@ def _default(parameter: Parameter) -> str:
     if parameter.required:
         return "must be given"
     return "" if parameter.default is None else render(parameter.default)
-
-
-def _names(template: Template) -> list[str]:
-    """Each capacity type of the usual kind once, in brackets where it is available in no case."""
-    found: dict[str, bool] = {}
-    for offer in template.offers:
-        if offer.kind == template.kind:
-            found[offer.capacity_type] = found.get(offer.capacity_type, False) or offer.available
-    return [name if available else f"({name})" for name, available in found.items()]
 
 
 def _offers(template: Template, offers: list[Offer]) -> None:
@@ -179,57 +136,3 @@ def _usual(template: Template, value: object) -> tuple[str, str]:
     found = next((one for one in template.parameters if one.name == name), None)
     usual = "?" if found is None or found.default is None else render(found.default)
     return usual, f" (parameter {name})"
-
-
-def _origin(context: Context) -> dict[str, Any]:
-    catalog = context.catalog
-    return {
-        "address": str(context.choice.location),
-        "stack": catalog.stack,
-        "project": catalog.project,
-        "region": catalog.region,
-        "commit": catalog.commit,
-        "dirty": catalog.dirty,
-    }
-
-
-def _document(template: Template) -> dict[str, Any]:
-    return {
-        "name": template.name,
-        "summary": template.summary,
-        "kind": template.kind,
-        "kinds": list(template.kinds),
-        "codeFlag": template.code_flag,
-        "codeWhy": template.code_why or None,
-        "study": None if template.study is None else asdict(template.study),
-        "roles": list(template.roles),
-        "parameters": [
-            {
-                "name": one.name,
-                "type": one.type,
-                "required": one.required,
-                "default": one.default,
-                "min": one.min,
-                "max": one.max,
-                "choices": list(one.choices),
-                "help": one.help,
-            }
-            for one in template.parameters
-        ],
-        "offers": [
-            {
-                "capacityType": offer.capacity_type,
-                "kind": offer.kind,
-                "when": {name: list(values) for name, values in offer.when.items()},
-                "wait": offer.wait,
-                "note": offer.note or None,
-                "available": offer.available,
-                "why": (offer.why or None) if offer.available else reason(offer),
-                "cluster": offer.cluster or None,
-                "pools": list(offer.pools),
-                "pricePerHour": None if offer.price_per_hour.unknown else str(offer.price_per_hour.known),
-                "priceComplete": offer.price_per_hour.complete,
-            }
-            for offer in template.offers
-        ],
-    }

@@ -1,4 +1,4 @@
-"""What every subcommand starts from: environment, folder, catalog and clients. Also the options they share."""
+"""What every command, and every call from Python, starts from: environment, folder, catalog and clients."""
 
 from __future__ import annotations
 
@@ -9,15 +9,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
-
-import click
 
 from slipway.catalog.model import Catalog
 from slipway.catalog.selection import SelectedCatalog, fetch, select_catalog
-from slipway.cli import screen
 from slipway.cloud.connection import Connection, connect
-from slipway.cloud.resources import CustomJob
 from slipway.cloud.session import HttpPolicy
 from slipway.cloud.vertex import Vertex
 from slipway.formatting import seconds
@@ -29,31 +24,12 @@ HURRIED = HttpPolicy(connect=5.0, read=15.0, attempts=2, longest_wait=2.0)
 BRIEF = HttpPolicy(connect=5.0, read=5.0, attempts=2, longest_wait=1.0)
 """For what is shown beside the rest, which must not wait for it."""
 
-Command = Callable[..., Any]
-
-
-def catalog_option(command: Command) -> Command:
-    return click.option(
-        "--catalog", metavar="gs://BUCKET", help="The catalog to use.  [env: SLIPWAY_CATALOG; else slipway use]"
-    )(command)
-
-
-def output_option(command: Command) -> Command:
-    return click.option(
-        "-o",
-        "--output",
-        type=click.Choice(["table", "json"]),
-        default="table",
-        show_default=True,
-        help="json: one versioned document on stdout, and nothing else there.",
-    )(command)
-
 
 @dataclass(frozen=True)
 class Context:
-    """Reads the process's environment once; tests give their own."""
+    """Reads the process's environment once; tests give their own. `address` is the catalog's, if one was given."""
 
-    flag: str | None = None
+    address: str | None = None
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ), repr=False)
     folder: Path = field(default_factory=Path.cwd)
     clock: Clock = field(default_factory=Clock)
@@ -61,11 +37,11 @@ class Context:
 
     def __reduce__(self) -> tuple[Callable[..., Context], tuple[str | None]]:
         """Credentials are not stored: whoever reads it back has an environment of their own."""
-        return partial(Context, folder=self.folder), (self.flag,)
+        return partial(Context, folder=self.folder), (self.address,)
 
     @cached_property
     def choice(self) -> SelectedCatalog:
-        return select_catalog(self.flag, self.environ, self.folder)
+        return select_catalog(self.address, self.environ, self.folder)
 
     @cached_property
     def connection(self) -> Connection:
@@ -118,18 +94,3 @@ class Context:
         """What people call a cluster; a retiring generation has its id."""
         cluster = self.catalog.cluster_named(cluster_id)
         return cluster.name if cluster else cluster_id
-
-    def find_job(self, text: str) -> CustomJob:
-        """The job that a person named by name, number or full resource name. Raises ResourceError.
-
-        Of several of one name it is the newest, or the one that this is a copy of, which is said.
-        """
-        from slipway.jobs.finding import find_job, original
-
-        hit = find_job(self.vertex, text)
-        if not hit.namesakes:
-            return hit.job
-        ran = original(self.vertex, self.connection.storage, hit.job)
-        which = f"{ran.id}, which runs the submission" if ran else f"the newest, {hit.job.id}"
-        screen.note(f"note: {hit.namesakes + 1} jobs are called {text}; this is {which}")
-        return ran or hit.job

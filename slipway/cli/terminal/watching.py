@@ -5,33 +5,25 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Protocol
 
-from slipway.cli import screen
-from slipway.cli.context import Context
-from slipway.cli.documents import roles
-from slipway.cli.ending import end_run_of
+from slipway.cli.terminal import screen
 from slipway.cloud.failures import CloudError
 from slipway.cloud.logging import LogEntry
 from slipway.cloud.resources import CustomJob
-from slipway.cloud.session import HttpPolicy
+from slipway.context import Context
 from slipway.errors import SlipwayError
 from slipway.formatting import MORE, UNKNOWN_PRICE, clock, exact
 from slipway.jobs.cost import job_cost
-from slipway.jobs.events import last_word
+from slipway.jobs.ending import end_run_of
 from slipway.jobs.finding import original
-from slipway.jobs.follower import Follower, LogLine, Progress, Trouble
-from slipway.jobs.tail import Tail, prefix
+from slipway.jobs.follower import LogLine, Progress, Trouble, follower_of
+from slipway.jobs.tail import line
 from slipway.jobs.waiting import state_word, waits
 from slipway.money import Price
 from slipway.timing import Clock
-
-WATCHING = HttpPolicy(connect=5.0, read=15.0, attempts=1)
-"""For looking again and again: who has no answer by then looks again, and says so meanwhile."""
-
 
 _LEAST = Decimal("0.0001")
 """USD; a cost below is not told in figures."""
@@ -80,33 +72,10 @@ def display(context: Context, quiet: bool, plain: bool = False) -> Iterator[Watc
     if quiet or plain or not sys.stdout.isatty() or not screen.coloured(sys.stdout):
         yield PlainDisplay(context.clock, quiet)
         return
-    from slipway.cli.state_line import live
+    from slipway.cli.terminal.live import live
 
     with live(context.clock) as show:
         yield show
-
-
-def follower_of(
-    context: Context,
-    job: CustomJob,
-    *,
-    logs: bool,
-    timeout: float | None = None,
-    severity: str = "",
-    begin: datetime | None = None,
-) -> Follower:
-    """What looks at `job` again and again, patient with a service that is away for a while."""
-    policy = WATCHING if timeout is None else replace(WATCHING, read=min(WATCHING.read, max(1.0, timeout)))
-    connection = context.connection.with_policy(policy)
-    logging = connection.logging(context.catalog.project)
-    return Follower(
-        connection.vertex(context.catalog.project, context.catalog.region),
-        job,
-        cluster_name=context.cluster_name(job.persistent_resource_id),
-        tail=Tail(logging, job.log_ids, severity=severity, begin=begin) if logs else None,
-        clock=context.clock,
-        word=lambda waiting: last_word(logging, waiting),
-    )
 
 
 def watch(
@@ -160,21 +129,13 @@ def watch(
     return follower.job
 
 
-def line(entry: LogEntry, job: CustomJob) -> str:
-    """`workers-1  epoch 3`"""
-    replicas = tuple(pool.replicas for pool in job.worker_pools)
-    text = entry.text.rstrip("\n")
-    who = prefix(entry, roles(job), replicas)
-    return "\n".join(f"{who}  {one}" for one in text.split("\n")) if who else text
-
-
 @contextmanager
 def _utilization_line(context: Context, show: WatchDisplay) -> Iterator[Callable[[CustomJob], str]]:
     """What a job uses, for a line that is kept up to date; nothing where each change is a line of its own."""
     if isinstance(show, PlainDisplay):
         yield lambda job: ""
         return
-    from slipway.cli.utilization_line import UtilizationLine
+    from slipway.cli.terminal.chart import UtilizationLine
 
     with UtilizationLine(context) as utilization:
         yield utilization.words

@@ -1,4 +1,7 @@
-"""`slipway jobs show`: everything about one job, as lines for people and as one document."""
+"""Show everything about one job.
+
+State and why it waits, machines and their use, restarts, times, cost, output.
+"""
 
 from __future__ import annotations
 
@@ -9,20 +12,21 @@ from typing import Any
 
 import click
 
-from slipway.cli import completion, screen
-from slipway.cli.chart import show_usage
-from slipway.cli.context import Context, catalog_option, output_option
-from slipway.cli.documents import events_document, job_document, role_at, roles, usage_document
-from slipway.cli.ending import advice_lines, typed
-from slipway.cli.watching import cost_words
+from slipway.cli.terminal import screen
+from slipway.cli.terminal.chart import show_usage
+from slipway.cli.terminal.documents import events_document, job_document, usage_document
+from slipway.cli.terminal.options import catalog_option, found_job, job_argument, output_option
+from slipway.cli.terminal.watching import cost_words
 from slipway.cloud.failures import CloudError
 from slipway.cloud.resources import CustomJob
 from slipway.cloud.trials import best
+from slipway.context import Context
 from slipway.formatting import exact, join, shape
 from slipway.jobs.advice import Cause, Suggestion, cause_of, suggestions
 from slipway.jobs.cost import JobCost, capacity_type_of, job_cost
+from slipway.jobs.ending import advice_lines, typed
 from slipway.jobs.events import Events, last_word, read_events
-from slipway.jobs.tail import who_of
+from slipway.jobs.tail import role_at, roles, who_of
 from slipway.jobs.utilization import Utilization, read_utilization
 from slipway.jobs.waiting import reason, state_word, waits, with_word
 from slipway.labels import (
@@ -54,14 +58,13 @@ class JobDetails:
     next: CustomJob | None = None
 
 
-@click.command("show")
-@click.argument("job", shell_complete=completion.complete_jobs)
+@click.command()
+@job_argument
 @catalog_option
 @output_option
-def show(job: str, catalog: str | None, output: str) -> None:
-    """Everything about one job: state and why it waits, machines and their use, restarts, times, cost, output."""
+def command(job: str, catalog: str | None, output: str) -> None:
     context = Context(catalog)
-    picture = _picture(context, context.find_job(job))
+    picture = _picture(context, found_job(context, job))
     if output == "json":
         screen.out_json("job", {"job": _document(context, picture)})
         return
@@ -91,7 +94,7 @@ def _picture(context: Context, job: CustomJob) -> JobDetails:
         usage = threads.submit(read_utilization, context.brief.monitoring(project), job, roles(job), context.now)
         moved = threads.submit(_moved_on, context, job)
         asked, cause = typed(context, job), cause_of(job) if moved.result() is None else None
-        next_ = suggestions(job, cause, asked, context.catalog.region, context.flag) if cause and asked else ()
+        next_ = suggestions(job, cause, asked, context.catalog.region, context.address) if cause and asked else ()
         return JobDetails(job, asked, why.result(), events.result(), usage.result(), cause, next_, moved.result())
 
 

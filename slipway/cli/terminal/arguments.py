@@ -1,17 +1,16 @@
-"""What `slipway submit` was given; and its flags that are more than a text, read and checked."""
+"""What `slipway submit` was given: enough to type it again, and to make the request of it."""
 
 from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable
 from dataclasses import dataclass
 
-from slipway.capacity import CAPACITY_TYPES, FLEX_START
 from slipway.errors import ConfigError
 from slipway.formatting import seconds
 from slipway.submission import parameters
 from slipway.submission.candidates import SubmissionRequest
+from slipway.submission.entry import invalid_wait, waits
 from slipway.submission.request import RequestOverrides
 
 _RUN = re.compile(r"[a-z0-9][a-z0-9-]{0,127}")
@@ -36,41 +35,9 @@ class WaitOptions:
         return cls(wait or follow, limit, follow)
 
 
-def waits(typed: Iterable[str]) -> dict[str, float]:
-    """`pool=30m` as seconds by capacity type, in the order typed; `flex-start=0` is forever. Raises
-    ConfigError."""
-    found: dict[str, float] = {}
-    for one in typed:
-        name, equals, time = one.partition("=")
-        if not equals or name not in CAPACITY_TYPES:
-            raise ConfigError(
-                f"invalid --wait-for {one}",
-                why=f"it is a capacity type and a time; the types are {', '.join(CAPACITY_TYPES)}",
-                fix="--wait-for pool=30m",
-            )
-        if name in found:
-            raise ConfigError(f"--wait-for {name} is given twice", fix="one time for each type")
-        endless = name == FLEX_START and time.strip() in ("0", "0s")
-        found[name] = 0.0 if endless else seconds(time)
-    return found
-
-
-def run_name(flag: str, value: str | None) -> str:
-    """The name of an experiment or of a run in one, empty when none is given. Raises ConfigError."""
-    if value is None:
-        return ""
-    if not _RUN.fullmatch(value):
-        raise ConfigError(
-            f"invalid {flag} {value!r}",
-            why="lower-case letters, digits and -, at most 128, beginning with a letter or digit",
-            fix=f"{flag} baseline-2, for example",
-        )
-    return value
-
-
 @dataclass(frozen=True)
 class SubmitArguments:
-    """What was typed, beside the template's name: enough to type it again."""
+    """The words after `slipway submit`, those of each flag together."""
 
     template: str
     params: tuple[str, ...] = ()
@@ -103,17 +70,41 @@ class SubmitArguments:
             words += [flag, value] if value else []
         return words
 
-    def again(self, request_id: str) -> str:
-        """The command that goes on with this submission."""
-        return shlex.join([*self.words, "--request-id", request_id])
+    def again(self, request_id: str | None) -> str:
+        """The command that goes on with this submission, or, without its id, the same command."""
+        return shlex.join([*self.words, *(("--request-id", request_id) if request_id else ())])
 
     def request(self) -> SubmissionRequest:
         """Raises ConfigError."""
         overrides = RequestOverrides(
-            experiment=run_name("--experiment", self.experiment),
-            experiment_run=run_name("--experiment-run", self.experiment_run),
+            experiment=_run_name("--experiment", self.experiment),
+            experiment_run=_run_name("--experiment-run", self.experiment_run),
         )
         given = parameters.assignments(self.params)
         return SubmissionRequest(
-            self.template, given, self.capacity_type, self.kind, waits(self.wait_for), self.then, overrides
+            self.template, given, self.capacity_type, self.kind, self._waits(), self.then, overrides
         )
+
+    def _waits(self) -> dict[str, float]:
+        given: dict[str, str] = {}
+        for one in self.wait_for:
+            name, equals, time = one.partition("=")
+            if not equals:
+                raise invalid_wait(one)
+            if name in given:
+                raise ConfigError(f"--wait-for {name} is given twice", fix="one time for each type")
+            given[name] = time
+        return waits(given)
+
+
+def _run_name(flag: str, value: str | None) -> str:
+    """The name of an experiment or of a run in one, empty when none is given. Raises ConfigError."""
+    if value is None:
+        return ""
+    if not _RUN.fullmatch(value):
+        raise ConfigError(
+            f"invalid {flag} {value!r}",
+            why="lower-case letters, digits and -, at most 128, beginning with a letter or digit",
+            fix=f"{flag} baseline-2, for example",
+        )
+    return value

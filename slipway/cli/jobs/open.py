@@ -1,4 +1,8 @@
-"""`slipway jobs open`: a job's page in the console, its output there, or TensorBoard on its logs."""
+"""Open a job's console page or output, or its logs in TensorBoard.
+
+A browser is opened on a terminal alone; elsewhere, and with --print, the link is printed. For TensorBoard the command
+that starts it is shown.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +14,10 @@ from urllib.parse import quote
 
 import click
 
-from slipway.cli import completion, screen
-from slipway.cli.context import Context, catalog_option, output_option
+from slipway.cli.terminal import screen
+from slipway.cli.terminal.options import catalog_option, found_job, job_argument, output_option
 from slipway.cloud.resources import CustomJob
+from slipway.context import Context
 from slipway.errors import ResourceError
 
 _PAGES = ("console", "output", "tensorboard")
@@ -27,19 +32,15 @@ class OpenTarget:
     link: str = ""
 
 
-@click.command("open")
-@click.argument("job", shell_complete=completion.complete_jobs)
+@click.command()
+@job_argument
 @click.option("--what", type=click.Choice(_PAGES), default="console", show_default=True, help="What to open.")
 @click.option("--print", "only_print", is_flag=True, help="Print it and open no browser.")
 @catalog_option
 @output_option
-def open_job(job: str, what: str, only_print: bool, catalog: str | None, output: str) -> None:
-    """Open a job's console page or output, or show the command that starts TensorBoard on its logs.
-
-    A browser is opened on a terminal alone; elsewhere, and with --print, the link is printed.
-    """
+def command(job: str, what: str, only_print: bool, catalog: str | None, output: str) -> None:
     context = Context(catalog)
-    one = context.find_job(job)
+    one = found_job(context, job)
     browsed = "storage" not in context.connection.endpoints.overrides
     place = place_of(one, what, context.console_link(one.id), context.catalog.project if browsed else "")
     if output == "json":

@@ -10,8 +10,11 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TextIO
 
+import click
+
 SCHEMA = 2
 """Version of the JSON that `--output json` prints: fields are added without a change, changed only with one."""
+_WIDEST = 100_000
 
 
 def coloured(stream: TextIO) -> bool:
@@ -22,20 +25,20 @@ def coloured(stream: TextIO) -> bool:
     return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
-def _paint(code: str, text: str, stream: TextIO) -> str:
-    return f"\x1b[{code}m{text}\x1b[0m" if coloured(stream) else text
+def _style(text: str, stream: TextIO, **style: Any) -> str:
+    return click.style(text, **style) if coloured(stream) else text
 
 
 def red(text: str, stream: TextIO) -> str:
-    return _paint("31;1", text, stream)
+    return _style(text, stream, fg="red", bold=True)
 
 
 def bold(text: str, stream: TextIO) -> str:
-    return _paint("1", text, stream)
+    return _style(text, stream, bold=True)
 
 
 def faint(text: str, stream: TextIO) -> str:
-    return _paint("2", text, stream)
+    return _style(text, stream, dim=True)
 
 
 def out(text: str) -> None:
@@ -82,17 +85,17 @@ def prepare_streams() -> None:
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[str] = ()) -> None:
     """Columns under heads, those of `right` flush right. Nothing is ever cut: names are to be copied."""
-    lines = [list(row) for row in rows]
-    widths = [max(len(line[column]) for line in [list(heads), *lines]) for column in range(len(heads))]
-    flush = [head in right for head in heads]
+    from rich.console import Console  # Not before it is needed: a submission shows no table.
+    from rich.table import Table
+    from rich.text import Text
 
-    def line(cells: Sequence[str]) -> str:
-        padded = [
-            cell.rjust(width) if to_right else cell.ljust(width)
-            for cell, width, to_right in zip(cells, widths, flush, strict=True)
-        ]
-        return "  ".join(padded).rstrip()
-
-    out(bold(line(heads), sys.stdout))
-    for one in lines:
-        out(line(one))
+    shown = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for head in heads:
+        shown.add_column(Text(head), justify="right" if head in right else "left", no_wrap=True)
+    for row in rows:
+        shown.add_row(*map(Text, row))
+    lines = Console(width=_WIDEST).render_lines(shown, pad=False)
+    first, *others = ("".join(segment.text for segment in line).rstrip() for line in lines)
+    out(bold(first, sys.stdout))
+    for line in others:
+        out(line)

@@ -1,0 +1,4 @@
+"""List, show, follow, await, open and cancel jobs.
+
+JOB is a name (dask-digits-7k2p3f9a), a number, or a full resource name, of any kind.
+"""

@@ -1,0 +1,126 @@
+"""List the newest jobs, or the runs of a sweep.
+
+Those of this catalog's stack; the runs of a sweep in their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+
+import click
+
+from slipway.catalog.model import Scalar
+from slipway.cli.terminal import screen
+from slipway.cli.terminal.documents import job_document
+from slipway.cli.terminal.options import catalog_option, output_option
+from slipway.cloud.resources import CustomJob
+from slipway.context import Context
+from slipway.formatting import span
+from slipway.jobs.cost import job_cost
+from slipway.jobs.ending import typed
+from slipway.jobs.waiting import state_word
+from slipway.labels import RUN_LABEL, STACK_LABEL, TEMPLATE_LABEL, USER_LABEL, label_value
+from slipway.submission.parameters import render
+from slipway.sweep.runs import in_order, sweep_filter, tally
+
+_STATES = ("queued", "pending", "running", "succeeded", "failed", "cancelling", "cancelled", "paused", "expired")
+_MOST_READ = 100
+"""Runs whose requests are read for their values, one call each; of a longer list none are."""
+Values = dict[str, Scalar]
+
+
+@click.command()
+@click.option("--template", metavar="NAME", help="Only jobs of this template.")
+@click.option("--user", metavar="NAME", help="Only this person's.")
+@click.option("--sweep", metavar="ID", help="Only the runs of this sweep.")
+@click.option("--state", type=click.Choice(_STATES), help="Only jobs in this state.")
+@click.option("--all", "everything", is_flag=True, help="Every job of the region, whoever submitted it, and how.")
+@click.option(
+    "--limit", type=click.IntRange(1, 100_000), help="At most this many, newest first.  [default: 20; of a sweep all]"
+)
+@catalog_option
+@output_option
+def command(
+    template: str | None,
+    user: str | None,
+    sweep: str | None,
+    state: str | None,
+    everything: bool,
+    limit: int | None,
+    catalog: str | None,
+    output: str,
+) -> None:
+    context = Context(catalog)
+    labels = {
+        STACK_LABEL: None if everything else context.catalog.stack,
+        TEMPLATE_LABEL: label_value(template) if template else None,
+        USER_LABEL: label_value(user) if user else None,
+    }
+    parts = [f'labels.{key}="{value}"' for key, value in labels.items() if value]
+    if sweep:
+        parts.append(sweep_filter(context.catalog.stack, sweep))
+    if state:
+        parts.append(f'state="JOB_STATE_{state.upper()}"')
+    most = limit or (100_000 if sweep else 20)
+    listed = context.vertex.jobs_of_every_kind(" AND ".join(parts), page_size=min(most, 100))
+    found = in_order(islice(listed, most)) if sweep else list(islice(listed, most))
+    values = values_of(context, found) if sweep else None
+    if output == "json":
+        documents = [job_document(job, context) for job in found]
+        for document, own in zip(documents, values or (), strict=False):
+            document["parameters"] = own
+        screen.out_json("jobs", {"jobs": documents})
+        return
+    if not found:
+        screen.note("no jobs" + (" match" if parts[1:] else f" of stack {context.catalog.stack} yet"))
+        return
+    rows = [_row(job, context) for job in found]
+    columns: tuple[str, ...] = ("JOB", "STATE", "USER", "ON", "CREATED", "WAIT", "RUN")
+    if sweep:
+        numbers = [job.labels.get(RUN_LABEL, "–") for job in found]
+        columns, rows = ("#", *columns), [(number, *row) for number, row in zip(numbers, rows, strict=True)]
+    if values is not None:
+        columns = (*columns, "PARAMETERS")
+        rows = [(*row, words) for row, words in zip(rows, apart(values), strict=True)]
+    screen.table(columns, rows, right=("#", "WAIT", "RUN"))
+    if sweep:
+        screen.note(tally(found))
+
+
+def _row(job: CustomJob, context: Context) -> tuple[str, ...]:
+    money = job_cost(job, context.catalog.region, context.now)
+    created = f"{span((context.now - job.create_time).total_seconds())} ago" if job.create_time else "?"
+    return (
+        job.display_name or job.id,
+        state_word(job.state),
+        job.labels.get(USER_LABEL, "–"),
+        context.cluster_name(job.persistent_resource_id) if job.persistent_resource_id else money.capacity_type,
+        created,
+        "–" if money.wait is None else span(money.wait),
+        "–" if money.run is None else span(money.run),
+    )
+
+
+def values_of(context: Context, runs: Sequence[CustomJob]) -> list[Values] | None:
+    """The parameters of each run, as far as its request tells them; None where there are too many runs to ask for."""
+    if len(runs) > _MOST_READ:
+        screen.note(f"the values of each run are shown with --limit {_MOST_READ}, or less")
+        return None
+    with ThreadPoolExecutor(8, thread_name_prefix="sweep") as threads:
+        found = list(threads.map(lambda run: typed(context, run), runs))
+    return [{} if one is None else dict(one.values) for one in found]
+
+
+def apart(values: Sequence[Values]) -> list[str]:
+    """What tells each run from the others: `trees=100, seed=3`; all of its values where the runs are alike."""
+    seen: dict[str, set[str]] = {}
+    for one in values:
+        for name, value in one.items():
+            seen.setdefault(name, set()).add(render(value))
+    differing = [name for name, texts in seen.items() if len(texts) > 1] or list(seen)
+    return [
+        ", ".join(f"{name}={screen.short(render(one[name]))}" for name in differing if name in one) or "–"
+        for one in values
+    ]

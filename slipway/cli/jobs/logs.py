@@ -1,0 +1,84 @@
+"""Show what a job wrote, each line after the role that wrote it.
+
+JSON output is one object a line. Lines of `service` are the service's own: what a job waits for, preemptions, restarts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import click
+
+from slipway.cli.terminal import screen
+from slipway.cli.terminal.options import catalog_option, found_job, job_argument, output_option
+from slipway.cli.terminal.watching import watch
+from slipway.cloud.logging import LogEntry
+from slipway.cloud.resources import CustomJob
+from slipway.context import Context
+from slipway.jobs.ending import ending_of
+from slipway.jobs.events import kind_of
+from slipway.jobs.tail import Tail, job_filter, line, newest, of_role, prefix, roles
+from slipway.jobs.waiting import state_word
+
+_SEVERITIES = ("debug", "info", "notice", "warning", "error", "critical")
+
+
+@click.command()
+@job_argument
+@click.option("-f", "--follow", is_flag=True, help="Go on until the job ends. Ctrl-C detaches.")
+@click.option(
+    "--tail", "last", type=click.IntRange(1), metavar="N", help="Only the last N lines, and those that follow."
+)
+@click.option("--role", metavar="ROLE", help="Only this role's, or this replica's: workers, workers-1, service.")
+@click.option("--severity", type=click.Choice(_SEVERITIES), help="Only lines at least as severe.")
+@catalog_option
+@output_option
+def command(
+    job: str, follow: bool, last: int | None, role: str | None, severity: str | None, catalog: str | None, output: str
+) -> None:
+    context = Context(catalog)
+    found = found_job(context, job)
+    wanted = (severity or "").upper()
+    logging = context.connection.logging(context.catalog.project)
+    tail = newest(logging, job_filter(found.log_ids, severity=wanted), last) if last and found.log_ids else None
+
+    def text(entry: LogEntry, job: CustomJob) -> str:
+        return _line(entry, job, role, json_lines=output == "json")
+
+    if follow:
+        _follow(context, found, tail, wanted, text, plain=output == "json")
+        return
+    shown = 0
+    for entry in Tail(logging, found.log_ids, severity=wanted).more() if tail is None else tail:
+        if said := text(entry, found):
+            screen.out(said)
+            shown += 1
+    if not shown:
+        screen.note(f"no lines{f' of {role}' if role else ''} yet; {found.display_name} is {state_word(found.state)}")
+
+
+def _follow(
+    context: Context,
+    job: CustomJob,
+    tail: list[LogEntry] | None,
+    severity: str,
+    text: Callable[[LogEntry, CustomJob], str],
+    *,
+    plain: bool,
+) -> None:
+    begin = tail[0].timestamp if tail else None
+    ended = watch(context, job, logs=True, severity=severity, begin=begin, text=text, plain=plain)
+    problem = ending_of(context, ended)
+    if problem:
+        raise problem
+
+
+def _line(entry: LogEntry, job: CustomJob, role: str | None, *, json_lines: bool) -> str:
+    """A line of the log as it is printed; empty for one of another role."""
+    who = prefix(entry, roles(job), tuple(pool.replicas for pool in job.worker_pools))
+    if role and not of_role(who, role):
+        return ""
+    if not json_lines:
+        return line(entry, job)
+    document = {"time": entry.stamp, "severity": entry.severity, "role": who, "task": entry.task}
+    return screen.json_text({"schema": screen.SCHEMA, **document, "event": kind_of(entry), "text": entry.text})

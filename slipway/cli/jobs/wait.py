@@ -1,0 +1,32 @@
+"""Wait for a job's end.
+
+Exit code: 0 succeeded, 4 failed or expired, 8 cancelled, 9 timeout.
+"""
+
+from __future__ import annotations
+
+import click
+
+from slipway.cli.terminal import screen
+from slipway.cli.terminal.documents import job_document
+from slipway.cli.terminal.options import catalog_option, found_job, job_argument, output_option
+from slipway.cli.terminal.watching import watch
+from slipway.context import Context
+from slipway.formatting import seconds
+from slipway.jobs.ending import ending_of
+
+
+@click.command()
+@job_argument
+@click.option("--timeout", metavar="TIME", help="Stop waiting after 90s, 10m or 2h (exit 9); the job goes on.")
+@catalog_option
+@output_option
+def command(job: str, timeout: str | None, catalog: str | None, output: str) -> None:
+    limit = seconds(timeout) if timeout is not None else None
+    context = Context(catalog)
+    ended = watch(context, found_job(context, job), logs=False, timeout=limit, quiet=output == "json")
+    if output == "json":
+        screen.out_json("job", {"job": job_document(ended, context)})
+    problem = ending_of(context, ended)
+    if problem:
+        raise problem

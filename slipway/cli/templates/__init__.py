@@ -1,0 +1,56 @@
+"""List the catalog's templates, or show one with its parameters."""
+
+from __future__ import annotations
+
+import click
+
+from slipway.catalog.model import Template
+from slipway.cli import Verbs
+from slipway.cli.terminal import screen
+from slipway.cli.terminal.documents import catalog_document, template_document
+from slipway.cli.terminal.options import catalog_option, output_option
+from slipway.context import Context
+
+
+@click.group(cls=Verbs, package=__name__, invoke_without_command=True)
+@catalog_option
+@output_option
+@click.pass_context
+def command(ctx: click.Context, catalog: str | None, output: str) -> None:
+    if ctx.invoked_subcommand is not None:
+        return
+    context = Context(catalog)
+    found = [context.catalog.templates[name] for name in sorted(context.catalog.templates)]
+    if output == "json":
+        documents = [template_document(one) for one in found]
+        screen.out_json("templates", {"catalog": catalog_document(context), "templates": documents})
+        return
+    if not found:
+        screen.note(f"catalog {context.catalog.stack} has no templates")
+        return
+    screen.table(
+        ("TEMPLATE", "CAPACITY TYPES", "PARAMETERS", "SUMMARY"),
+        [
+            (
+                one.name,
+                ", ".join(_names(one)) or "–",
+                ", ".join(parameter.name + ("" if not parameter.required else "*") for parameter in one.parameters)
+                or "–",
+                one.summary,
+            )
+            for one in found
+        ],
+    )
+    if any(not offer.available for one in found for offer in one.offers):
+        screen.note("(type) is not available now; slipway templates show TEMPLATE says why")
+    if any(parameter.required for one in found for parameter in one.parameters):
+        screen.note("* must be given")
+
+
+def _names(template: Template) -> list[str]:
+    """Each capacity type of the usual kind once, in brackets where it is available in no case."""
+    found: dict[str, bool] = {}
+    for offer in template.offers:
+        if offer.kind == template.kind:
+            found[offer.capacity_type] = found.get(offer.capacity_type, False) or offer.available
+    return [name if available else f"({name})" for name, available in found.items()]

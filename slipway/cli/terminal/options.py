@@ -1,0 +1,90 @@
+"""Options and arguments that several commands share, with what completion suggests for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from slipway.errors import SlipwayError
+
+if TYPE_CHECKING:
+    from slipway.cloud.resources import CustomJob
+    from slipway.context import Context
+
+_RECENT = 50
+
+Command = Callable[..., Any]
+
+
+def catalog_option(command: Command) -> Command:
+    return click.option(
+        "--catalog", metavar="gs://BUCKET", help="The catalog to use.  [env: SLIPWAY_CATALOG; else slipway use]"
+    )(command)
+
+
+def output_option(command: Command) -> Command:
+    return click.option(
+        "-o",
+        "--output",
+        type=click.Choice(["table", "json"]),
+        default="table",
+        show_default=True,
+        help="json: one versioned document on stdout, and nothing else there.",
+    )(command)
+
+
+def template_argument(command: Command) -> Command:
+    return click.argument("template", shell_complete=_templates)(command)
+
+
+def job_argument(command: Command) -> Command:
+    return click.argument("job", shell_complete=complete_jobs)(command)
+
+
+def found_job(context: Context, text: str) -> CustomJob:
+    """The job that a person named by name, number or full resource name. Raises ResourceError.
+
+    Of several of one name it is the newest, or the one that this is a copy of, which is said.
+    """
+    from slipway.cli.terminal import screen
+    from slipway.jobs.finding import find_job, original
+
+    hit = find_job(context.vertex, text)
+    if not hit.namesakes:
+        return hit.job
+    ran = original(context.vertex, context.connection.storage, hit.job)
+    which = f"{ran.id}, which runs the submission" if ran else f"the newest, {hit.job.id}"
+    screen.note(f"note: {hit.namesakes + 1} jobs are called {text}; this is {which}")
+    return ran or hit.job
+
+
+def complete_jobs(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The newest jobs' names, with their states."""
+    try:
+        recent = list(islice(_context(ctx).vertex.jobs_of_every_kind(page_size=_RECENT), _RECENT))
+    except SlipwayError:
+        return []
+    return [
+        CompletionItem(job.display_name, help=job.state) for job in recent if job.display_name.startswith(incomplete)
+    ]
+
+
+def _templates(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The catalog's templates, with what they do."""
+    try:
+        found = _context(ctx).catalog.templates.values()
+    except SlipwayError:
+        return []
+    return [CompletionItem(one.name, help=one.summary) for one in found if one.name.startswith(incomplete)]
+
+
+def _context(ctx: click.Context) -> Context:
+    """With little patience: somebody has pressed a key and waits."""
+    from slipway.cloud.session import HttpPolicy
+    from slipway.context import Context
+
+    return Context(ctx.params.get("catalog"), policy=HttpPolicy(connect=1.0, read=2.0, attempts=1))
