@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from slipway.cloud.resources import CustomJob
 from slipway.cloud.trials import Trial, best
 from slipway.context import Context
-from slipway.errors import AnswerUnknown, ConfigError
+from slipway.errors import ConfigError
 from slipway.labels import revision_of
 from slipway.submission.candidates import PreparedSubmission, SubmissionRequest, prepare
 from slipway.submission.choice import Choice
@@ -68,13 +68,11 @@ def submit(
     if code is not None:
         asked = with_code(context, asked, Path(code), tell=_log.info)
     prepared = prepare(context.catalog, asked, context.user)
+    again = f"the same call with request_id={id_!r}"
     try:
-        submitted = deliver(context, _LogDisplay(), prepared, id_, repeated=request_id is not None)
-    except AnswerUnknown as problem:
-        problem.to_go_on(f"the same call with request_id={id_!r}")
-        raise
+        submitted = deliver(context, _LogDisplay(), prepared, id_, repeated=request_id is not None, again=again)
     except KeyboardInterrupt as stopped:
-        stopped.add_note(f"what was sent stays; the same call with request_id={id_!r} goes on with it")
+        stopped.add_note(f"what was sent stays; {again} goes on with it")
         raise
     return Job._of(context, submitted.attempt.job, id_)
 
@@ -159,7 +157,7 @@ class Job:
         Of a copy it gives the job that runs the submission, at its end. Raises ResourceError for one that failed or
         expired, Cancelled, Timeout (the job goes on), and CloudError when there has been no contact for five minutes.
         """
-        from slipway.jobs.ending import end_run_of, ending_of
+        from slipway.jobs.ending import end_run_of, require_success
         from slipway.jobs.finding import original
         from slipway.jobs.follower import follower_of
 
@@ -173,9 +171,7 @@ class Job:
             return self._now(runs).wait(left)
         if kept := end_run_of(self._context, follower.job):
             _log.warning(kept)
-        problem = ending_of(self._context, follower.job)
-        if problem:
-            raise problem
+        require_success(self._context, follower.job)
         return self._now(follower.job)
 
     def logs(self, *, follow: bool = False) -> Iterator[str]:

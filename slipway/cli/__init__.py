@@ -58,7 +58,8 @@ class Verbs(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, _first_line(file)) for name, file in sorted(self._files().items())])
+            sources = [(name, file.read_text(encoding="utf-8")) for name, file in sorted(self._files().items())]
+            formatter.write_dl([(name, source.partition("\n")[0].strip('"')) for name, source in sources])
 
     def _files(self) -> dict[str, Path]:
         """Where each verb, or group of them, is written."""
@@ -68,11 +69,6 @@ class Verbs(click.Group):
             if file.suffix == ".py" and path.stem != _HELPERS and path.stem[0] not in "_." and file.is_file():
                 found[path.stem.replace("_", "-")] = file
         return found
-
-
-def _first_line(file: Path) -> str:
-    with file.open(encoding="utf-8") as source:
-        return source.readline().strip().strip('"')
 
 
 def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:

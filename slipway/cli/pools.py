@@ -16,7 +16,7 @@ import click
 from slipway.catalog.model import Catalog, Cluster, Pool
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.documents import dollars_text, iso
-from slipway.cli.terminal.options import catalog_option, output_option
+from slipway.cli.terminal.options import catalog_and_output
 from slipway.cloud.resources import CustomJob, PersistentResource, ResourcePool
 from slipway.cluster import Disk
 from slipway.context import Context
@@ -142,8 +142,7 @@ def _gone(cluster: Cluster, pool: Pool) -> Row:
 
 
 @click.command()
-@catalog_option
-@output_option
+@catalog_and_output
 def command(catalog: str | None, output: str) -> None:
     context = Context(catalog)
     vertex = context.vertex

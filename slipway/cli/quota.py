@@ -13,7 +13,7 @@ import click
 from slipway.capacity import CAPACITY_TYPES
 from slipway.catalog.model import Catalog, Offer, Template
 from slipway.cli.terminal import screen
-from slipway.cli.terminal.options import catalog_option, output_option
+from slipway.cli.terminal.options import catalog_and_output
 from slipway.cluster import ClusterSpec, CurrentCluster, Disk, PoolSpec
 from slipway.context import Context
 from slipway.deployment.live_reader import LiveScope, read
@@ -27,8 +27,7 @@ from slipway.submission.request import fill
 
 
 @click.command()
-@catalog_option
-@output_option
+@catalog_and_output
 def command(catalog: str | None, output: str) -> None:
     context = Context(catalog)
     draws = _draws(context.catalog)

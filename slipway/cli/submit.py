@@ -12,17 +12,16 @@ from __future__ import annotations
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import click
 
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.arguments import SubmitArguments, WaitOptions
-from slipway.cli.terminal.options import catalog_option, output_option, template_argument
+from slipway.cli.terminal.options import catalog_and_output, template_argument
 from slipway.cli.terminal.submission import TerminalDisplay, document
 from slipway.cloud.failures import CloudError
 from slipway.context import Context
-from slipway.errors import AnswerUnknown, ConfigError, PolicyError, SlipwayError
+from slipway.errors import ConfigError, PolicyError, SlipwayError
 from slipway.kinds import KINDS
 from slipway.submission.candidates import Candidate, PreparedSubmission, prepare
 from slipway.submission.choice import choose, passed_over
@@ -31,27 +30,10 @@ from slipway.submission.preflight import Preflight
 from slipway.submission.request import checked_request_id, new_request_id
 from slipway.submission.submitter import SubmissionResult
 
-_PLANNED = ("format",)
 
-
-def _refuse(ctx: click.Context, parameter: click.Parameter, value: str | None) -> None:
+def _planned(ctx: click.Context, parameter: click.Parameter, value: str | None) -> None:
     if value is not None and not ctx.resilient_parsing:
         raise ConfigError(f"{parameter.opts[0]} is not supported by this version", fix="slipway submit --help")
-
-
-def _planned(command: Any) -> Any:
-    for name in _PLANNED:
-        option = click.option(
-            f"--{name}",
-            f"planned_{name}".replace("-", "_"),
-            hidden=True,
-            is_flag=False,
-            flag_value="",
-            expose_value=False,
-            callback=_refuse,
-        )
-        command = option(command)
-    return command
 
 
 def _then(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str, ...]:
@@ -83,9 +65,8 @@ def _then(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str
 @click.option("-f", "--follow", is_flag=True, help="Wait, and show state and logs meanwhile. Ctrl-C detaches.")
 @click.option("--timeout", metavar="TIME", help="Stop waiting after 90s, 10m or 2h (exit 9); the job goes on.")
 @click.option("--request-id", metavar="ID", help="Name this submission: repeated with the same id it runs only once.")
-@catalog_option
-@output_option
-@_planned
+@click.option("--format", hidden=True, is_flag=False, flag_value="", expose_value=False, callback=_planned)
+@catalog_and_output
 def command(
     template: str,
     params: tuple[str, ...],
@@ -137,11 +118,9 @@ def command(
     if json:
         screen.out_json("submission", document(context, submitted, job, submission_id))
     if ending.waits:
-        from slipway.jobs.ending import ending_of
+        from slipway.jobs.ending import require_success
 
-        problem = ending_of(context, job)
-        if problem:
-            raise problem
+        require_success(context, job)
 
 
 def _dry_run(context: Context, prepared: PreparedSubmission) -> None:
@@ -186,49 +165,35 @@ def _send(
     if prepared.moves:
         return _send_and_wait(context, typed, prepared, request_id, json=json)
     id_ = request_id or new_request_id()
-    terminal = TerminalDisplay(context, json=json, again=typed.again(id_))
-    return _deliver(context, terminal, prepared, id_, repeated=request_id is not None), id_
-
-
-def _deliver(
-    context: Context, terminal: TerminalDisplay, prepared: PreparedSubmission, id_: str, *, repeated: bool
-) -> SubmissionResult:
-    try:
-        return deliver(context, terminal, prepared, id_, repeated=repeated)
-    except AnswerUnknown as problem:
-        problem.to_go_on(terminal.again)
-        raise
+    again, repeated = typed.again(id_), request_id is not None
+    terminal = TerminalDisplay(context, json=json, again=again)
+    return deliver(context, terminal, prepared, id_, repeated=repeated, again=again), id_
 
 
 def _send_and_wait(
-    context: Context,
-    typed: SubmitArguments,
-    prepared: PreparedSubmission,
-    request_id: str | None,
-    *,
-    json: bool,
+    context: Context, typed: SubmitArguments, prepared: PreparedSubmission, request_id: str | None, *, json: bool
 ) -> tuple[SubmissionResult, str]:
     """A submission that may wait for long: recorded, so that the same command goes on with it after a kill."""
     from slipway.submission.journal import InterruptedSubmissions
 
     journal = journal_of(context)
     ledger = InterruptedSubmissions(journal.folder)
-    earlier = (
-        None if request_id else next((one for one in ledger.find(typed.words) if journal.free(one.request_id)), None)
-    )
+    unfinished = (one for one in ledger.find(typed.words) if journal.free(one.request_id))
+    earlier = None if request_id else next(unfinished, None)
     if earlier:
         screen.note(f"goes on with the same submission of {earlier.when}, request id {earlier.request_id}")
     id_ = request_id or (earlier.request_id if earlier else new_request_id())
     ledger.begin(typed.words, id_, earlier.when if earlier else context.now.isoformat(timespec="seconds"))
-    terminal = TerminalDisplay(context, json=json, again=typed.again(id_))
+    again, repeated = typed.again(id_), bool(request_id or earlier)
+    terminal = TerminalDisplay(context, json=json, again=again)
     try:
-        submitted = _deliver(context, terminal, prepared, id_, repeated=bool(request_id or earlier))
+        submitted = deliver(context, terminal, prepared, id_, repeated=repeated, again=again)
     except KeyboardInterrupt:
         from slipway.cli.terminal.watching import Detached
 
         raise Detached(
             "stopped waiting; what was sent stays where it is, and nothing moves it on",
-            fix=f"the same command goes on, or: {terminal.again}",
+            fix=f"the same command goes on, or: {again}",
         ) from None
     except SlipwayError as problem:
         if problem.exit_code in (2, 5) and not terminal.any_sent:
@@ -238,11 +203,9 @@ def _send_and_wait(
     if earlier and not submitted.attempt.fresh:
         screen.note(screen.faint("  to run it once more, give the command again", sys.stderr))
     if submitted.attempt.job.ended:
-        from slipway.jobs.ending import end_run_of, ending_of
+        from slipway.jobs.ending import end_run_of, require_success
 
         if kept := end_run_of(context, submitted.attempt.job):
             screen.note(kept)
-        ending = ending_of(context, submitted.attempt.job)
-        if ending:  # While it was waited for, and there is nothing left that could run.
-            raise ending
+        require_success(context, submitted.attempt.job)
     return submitted, id_

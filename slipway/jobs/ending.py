@@ -7,7 +7,7 @@ from datetime import datetime
 from slipway.cloud.resources import CustomJob
 from slipway.cloud.vertex import Vertex
 from slipway.context import Context
-from slipway.errors import ResourceError, SlipwayError
+from slipway.errors import ResourceError
 from slipway.formatting import span
 from slipway.jobs.advice import Cause, Suggestion, cause_of, suggestions
 from slipway.jobs.cost import problem_of
@@ -28,13 +28,13 @@ def cancel_job(vertex: Vertex, job: CustomJob, now: datetime) -> None:
     vertex.cancel(job.name)
 
 
-def ending_of(context: Context, job: CustomJob) -> SlipwayError | None:
-    """The error that an ended job is, with what to do about a lack of machines; None for success."""
+def require_success(context: Context, job: CustomJob) -> None:
+    """Raises the error that an ended job is, with what to do about a lack of machines; nothing for success."""
     problem, cause = problem_of(job), cause_of(job)
-    if problem is None or cause is None:
-        return problem
-    problem.fix = "\n".join([*advice_lines(cause, next_steps(context, job, cause)), problem.fix])
-    return problem
+    if problem and cause:
+        problem.fix = "\n".join([*advice_lines(cause, next_steps(context, job, cause)), problem.fix])
+    if problem:
+        raise problem
 
 
 def end_run_of(context: Context, job: CustomJob) -> str:

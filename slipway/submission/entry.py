@@ -10,7 +10,7 @@ from slipway.capacity import CAPACITY_TYPES, FLEX_START
 from slipway.cloud.failures import CloudError
 from slipway.cloud.storage import Location
 from slipway.context import Context
-from slipway.errors import ConfigError
+from slipway.errors import AnswerUnknown, ConfigError
 from slipway.formatting import seconds
 from slipway.submission.candidates import PreparedSubmission, SubmissionRequest
 from slipway.submission.journal import SubmissionJournal
@@ -79,9 +79,20 @@ def journal_of(context: Context) -> SubmissionJournal:
 
 
 def deliver(
-    context: Context, show: SubmissionDisplay, prepared: PreparedSubmission, request_id: str, *, repeated: bool
+    context: Context,
+    show: SubmissionDisplay,
+    prepared: PreparedSubmission,
+    request_id: str,
+    *,
+    repeated: bool,
+    again: str,
 ) -> SubmissionResult:
-    """Exactly one job, as `Submitter.submit` makes it and with what it raises."""
+    """Exactly one job, as `Submitter.submit` makes it and with what it raises. `again` is how to submit once more, in
+    the words of whoever submits: a call or a command."""
     policy = RetryPolicy(look_for=context.look_for)
     submitter = Submitter(context.connection, context.hurried, journal_of(context), show, policy, context.clock)
-    return submitter.submit(prepared, request_id, repeated=repeated)
+    try:
+        return submitter.submit(prepared, request_id, repeated=repeated)
+    except AnswerUnknown as problem:
+        problem.to_go_on(again)
+        raise

@@ -194,7 +194,7 @@ def test_it_needs_no_terminal(stack: Stack) -> None:  # N12
 
 def test_help_shows_how_it_is_called() -> None:
     """Whoever has imported the folder `slipway/submission` before as well."""
-    shown = pydoc.render_doc(slipway.submit, renderer=pydoc.plaintext)
+    shown = pydoc.plain(pydoc.render_doc(slipway.submit))
     assert "submit(template: 'str', *, capacity: 'str | None' = None" in shown
     assert "Submits one job from a template of the catalog" in shown
 

@@ -12,7 +12,7 @@ import click
 
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.documents import job_document
-from slipway.cli.terminal.options import catalog_option, complete_jobs, found_job, output_option
+from slipway.cli.terminal.options import catalog_and_output, complete_jobs, found_job
 from slipway.cloud.failures import Conflict, NotFound, Refused
 from slipway.cloud.resources import CustomJob
 from slipway.context import Context
@@ -26,8 +26,7 @@ _WIDTH = 8
 @click.command()
 @click.argument("job", required=False, shell_complete=complete_jobs)
 @click.option("--sweep", metavar="ID", help="All of this sweep's jobs that have not ended.")
-@catalog_option
-@output_option
+@catalog_and_output
 def command(job: str | None, sweep: str | None, catalog: str | None, output: str) -> None:
     if (job is None) == (sweep is None):
         raise ConfigError("name what to cancel", why="it is either JOB or --sweep ID", fix="slipway jobs list")

@@ -14,7 +14,7 @@ import click
 from slipway.catalog.model import Scalar
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.documents import job_document
-from slipway.cli.terminal.options import catalog_option, output_option
+from slipway.cli.terminal.options import catalog_and_output
 from slipway.cloud.resources import CustomJob
 from slipway.context import Context
 from slipway.formatting import span
@@ -40,8 +40,7 @@ Values = dict[str, Scalar]
 @click.option(
     "--limit", type=click.IntRange(1, 100_000), help="At most this many, newest first.  [default: 20; of a sweep all]"
 )
-@catalog_option
-@output_option
+@catalog_and_output
 def command(
     template: str | None,
     user: str | None,

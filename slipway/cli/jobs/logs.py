@@ -5,17 +5,15 @@ JSON output is one object a line. Lines of `service` are the service's own: what
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import click
 
 from slipway.cli.terminal import screen
-from slipway.cli.terminal.options import catalog_option, found_job, job_argument, output_option
+from slipway.cli.terminal.options import catalog_and_output, found_job, job_argument
 from slipway.cli.terminal.watching import watch
 from slipway.cloud.logging import LogEntry
 from slipway.cloud.resources import CustomJob
 from slipway.context import Context
-from slipway.jobs.ending import ending_of
+from slipway.jobs.ending import require_success
 from slipway.jobs.events import kind_of
 from slipway.jobs.tail import Tail, job_filter, line, newest, of_role, prefix, roles
 from slipway.jobs.waiting import state_word
@@ -31,8 +29,7 @@ _SEVERITIES = ("debug", "info", "notice", "warning", "error", "critical")
 )
 @click.option("--role", metavar="ROLE", help="Only this role's, or this replica's: workers, workers-1, service.")
 @click.option("--severity", type=click.Choice(_SEVERITIES), help="Only lines at least as severe.")
-@catalog_option
-@output_option
+@catalog_and_output
 def command(
     job: str, follow: bool, last: int | None, role: str | None, severity: str | None, catalog: str | None, output: str
 ) -> None:
@@ -46,7 +43,9 @@ def command(
         return _line(entry, job, role, json_lines=output == "json")
 
     if follow:
-        _follow(context, found, tail, wanted, text, plain=output == "json")
+        begin, plain = tail[0].timestamp if tail else None, output == "json"
+        ended = watch(context, found, logs=True, severity=wanted, begin=begin, text=text, plain=plain)
+        require_success(context, ended)
         return
     shown = 0
     for entry in Tail(logging, found.log_ids, severity=wanted).more() if tail is None else tail:
@@ -55,22 +54,6 @@ def command(
             shown += 1
     if not shown:
         screen.note(f"no lines{f' of {role}' if role else ''} yet; {found.display_name} is {state_word(found.state)}")
-
-
-def _follow(
-    context: Context,
-    job: CustomJob,
-    tail: list[LogEntry] | None,
-    severity: str,
-    text: Callable[[LogEntry, CustomJob], str],
-    *,
-    plain: bool,
-) -> None:
-    begin = tail[0].timestamp if tail else None
-    ended = watch(context, job, logs=True, severity=severity, begin=begin, text=text, plain=plain)
-    problem = ending_of(context, ended)
-    if problem:
-        raise problem
 
 
 def _line(entry: LogEntry, job: CustomJob, role: str | None, *, json_lines: bool) -> str:

@@ -15,7 +15,7 @@ from urllib.parse import quote
 import click
 
 from slipway.cli.terminal import screen
-from slipway.cli.terminal.options import catalog_option, found_job, job_argument, output_option
+from slipway.cli.terminal.options import catalog_and_output, found_job, job_argument
 from slipway.cloud.resources import CustomJob
 from slipway.context import Context
 from slipway.errors import ResourceError
@@ -36,8 +36,7 @@ class OpenTarget:
 @job_argument
 @click.option("--what", type=click.Choice(_PAGES), default="console", show_default=True, help="What to open.")
 @click.option("--print", "only_print", is_flag=True, help="Print it and open no browser.")
-@catalog_option
-@output_option
+@catalog_and_output
 def command(job: str, what: str, only_print: bool, catalog: str | None, output: str) -> None:
     context = Context(catalog)
     one = found_job(context, job)

@@ -15,7 +15,7 @@ import click
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.chart import show_usage
 from slipway.cli.terminal.documents import events_document, job_document, usage_document
-from slipway.cli.terminal.options import catalog_option, found_job, job_argument, output_option
+from slipway.cli.terminal.options import catalog_and_output, found_job, job_argument
 from slipway.cli.terminal.watching import cost_words
 from slipway.cloud.failures import CloudError
 from slipway.cloud.resources import CustomJob
@@ -60,8 +60,7 @@ class JobDetails:
 
 @click.command()
 @job_argument
-@catalog_option
-@output_option
+@catalog_and_output
 def command(job: str, catalog: str | None, output: str) -> None:
     context = Context(catalog)
     picture = _picture(context, found_job(context, job))

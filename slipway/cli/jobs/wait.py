@@ -9,24 +9,21 @@ import click
 
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.documents import job_document
-from slipway.cli.terminal.options import catalog_option, found_job, job_argument, output_option
+from slipway.cli.terminal.options import catalog_and_output, found_job, job_argument
 from slipway.cli.terminal.watching import watch
 from slipway.context import Context
 from slipway.formatting import seconds
-from slipway.jobs.ending import ending_of
+from slipway.jobs.ending import require_success
 
 
 @click.command()
 @job_argument
 @click.option("--timeout", metavar="TIME", help="Stop waiting after 90s, 10m or 2h (exit 9); the job goes on.")
-@catalog_option
-@output_option
+@catalog_and_output
 def command(job: str, timeout: str | None, catalog: str | None, output: str) -> None:
     limit = seconds(timeout) if timeout is not None else None
     context = Context(catalog)
     ended = watch(context, found_job(context, job), logs=False, timeout=limit, quiet=output == "json")
     if output == "json":
         screen.out_json("job", {"job": job_document(ended, context)})
-    problem = ending_of(context, ended)
-    if problem:
-        raise problem
+    require_success(context, ended)

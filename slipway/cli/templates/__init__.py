@@ -8,13 +8,12 @@ from slipway.catalog.model import Template
 from slipway.cli import Verbs
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.documents import catalog_document, template_document
-from slipway.cli.terminal.options import catalog_option, output_option
+from slipway.cli.terminal.options import catalog_and_output
 from slipway.context import Context
 
 
 @click.group(cls=Verbs, package=__name__, invoke_without_command=True)
-@catalog_option
-@output_option
+@catalog_and_output
 @click.pass_context
 def command(ctx: click.Context, catalog: str | None, output: str) -> None:
     if ctx.invoked_subcommand is not None:

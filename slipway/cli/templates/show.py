@@ -12,7 +12,7 @@ from slipway.catalog.lookup import find_template, reason
 from slipway.catalog.model import Offer, Parameter, Study, Template
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.documents import catalog_document, template_document
-from slipway.cli.terminal.options import catalog_option, output_option, template_argument
+from slipway.cli.terminal.options import catalog_and_output, template_argument
 from slipway.cli.terminal.submission import commit_words
 from slipway.context import Context
 from slipway.formatting import counted, span
@@ -23,8 +23,7 @@ from slipway.submission.parameters import describe, render
 
 @click.command()
 @template_argument
-@catalog_option
-@output_option
+@catalog_and_output
 def command(template: str, catalog: str | None, output: str) -> None:
     context = Context(catalog)
     found = find_template(context.catalog, template)

@@ -14,8 +14,6 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from statistics import median
-from types import TracebackType
-from typing import Self
 
 from slipway.cli.terminal import screen
 from slipway.cloud.monitoring import ACCELERATOR, CPU, MEMORY, Point
@@ -114,12 +112,7 @@ class UtilizationLine:
         self._reading: Future[str] | None = None
         self._next, self._words = 0.0, ""
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     def words(self, job: CustomJob) -> str:

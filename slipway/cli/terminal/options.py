@@ -20,10 +20,10 @@ _RECENT = 50
 Command = Callable[..., Any]
 
 
-def catalog_option(command: Command) -> Command:
+def catalog_and_output(command: Command) -> Command:
     return click.option(
         "--catalog", metavar="gs://BUCKET", help="The catalog to use.  [env: SLIPWAY_CATALOG; else slipway use]"
-    )(command)
+    )(output_option(command))
 
 
 def output_option(command: Command) -> Command:

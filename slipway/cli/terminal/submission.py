@@ -27,7 +27,7 @@ class TerminalDisplay:
     """Results go to stdout, unless that is kept for JSON. `again` is the command that goes on with the submission."""
 
     def __init__(self, context: Context, *, json: bool, again: str) -> None:
-        self._context, self._json, self.again = context, json, again
+        self._context, self._json, self._again = context, json, again
         self._tell = screen.note if json else screen.out
         self.any_sent = False
 
@@ -43,7 +43,7 @@ class TerminalDisplay:
         later = prepared.candidates[prepared.candidates.index(taken.candidate) + 1 :]
         if taken.candidate.wait is not None and later:
             self._tell(f"  waits here {_wait(taken.candidate.wait)}, then moves on to {_labels(later)}")
-            screen.note(screen.faint(f"  after an interruption: {self.again}", sys.stderr))
+            screen.note(screen.faint(f"  after an interruption: {self._again}", sys.stderr))
 
     def sent(self, submitted: SubmissionResult) -> None:
         job = submitted.attempt.job

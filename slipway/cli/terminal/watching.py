@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import datetime
 from decimal import Decimal
 from typing import Protocol
@@ -125,7 +125,7 @@ def watch(
         )
     if kept := end_run_of(context, follower.job):
         screen.note(kept)
-    screen.note(closing(follower.job, context))
+    screen.note(account_of(follower.job, context))
     return follower.job
 
 
@@ -137,7 +137,7 @@ def _utilization_line(context: Context, show: WatchDisplay) -> Iterator[Callable
         return
     from slipway.cli.terminal.chart import UtilizationLine
 
-    with UtilizationLine(context) as utilization:
+    with closing(UtilizationLine(context)) as utilization:
         yield utilization.words
 
 
@@ -158,7 +158,7 @@ def state_at(event: Progress, name: str, uses: str) -> Callable[[datetime], str]
     return text
 
 
-def closing(job: CustomJob, context: Context) -> str:
+def account_of(job: CustomJob, context: Context) -> str:
     """`dask-digits-7k…  succeeded: started after 2.4 s, ran 41.0 s, its machines cost $0.01 (of a pool that …)`"""
     money = job_cost(job, context.catalog.region, context.now)
     parts = []
