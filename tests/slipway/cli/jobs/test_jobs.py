@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from .stack import SLEEP, Stack, held
+from tests.slipway.cli.stack import SLEEP, Stack, held
 
 
 def submitted(stack: Stack, *words: str) -> str:

@@ -8,9 +8,8 @@ from slipway.cli.jobs.open import place_of
 from slipway.cloud.resources import CustomJob
 from slipway.errors import ResourceError
 from slipway.kinds import TUNING_JOB
+from tests.slipway.cli.stack import Stack
 from tests.slipway.submission.conftest import job as a_job
-
-from .stack import Stack
 
 PAGE = "https://console.cloud.google.com/vertex-ai/locations/us-central1/training/4711/cpu?project=p"
 JOB: CustomJob = replace(a_job(), output="gs://work/jobs/tune 1/")

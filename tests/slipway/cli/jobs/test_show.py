@@ -19,8 +19,7 @@ from slipway.cloud.monitoring import CPU
 from slipway.jobs.cost import JobCost
 from slipway.jobs.follower import Follower, Progress
 from slipway.money import UNKNOWN, Price
-
-from .stack import PROJECT, REGION, SLEEP, Stack, held
+from tests.slipway.cli.stack import PROJECT, REGION, SLEEP, Stack, held
 
 T4 = {"machineType": "n1-standard-4", "acceleratorType": "NVIDIA_TESLA_T4", "acceleratorCount": 1}
 QUOTA = {"custom_model_training_nvidia_t4_gpus": 4, "custom_model_training_preemptible_cpus": 64}
