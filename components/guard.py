@@ -137,7 +137,9 @@ def check(subject: str | None, use_of: UseOf) -> None:
     if found.jobs:
         jobs, first = found.jobs, found.jobs[0].display_name
         names = ", ".join(
-            job.display_name + (f" on {job.cluster_id}" if subject is None and job.cluster_id else "") for job in jobs
+            job.display_name
+            + (f" on {job.persistent_resource_id}" if subject is None and job.persistent_resource_id else "")
+            for job in jobs
         )
         raise RuntimeError(
             f"{what} is not deleted: {len(jobs)} {'job has' if len(jobs) == 1 else 'jobs have'} not ended\n"

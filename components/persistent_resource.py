@@ -9,10 +9,11 @@ import pulumi
 from pulumi_gcp import vertex
 
 from components.creation import Creation
+from slipway.cloud.resources import ResourcePool
 from slipway.cluster import CurrentCluster, PoolSpec
 from slipway.deployment.plan import RetiringCluster
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
-from slipway.live import LivePool
+from slipway.machines import MachineSpec
 
 TYPE = "slipway:components:PersistentResource"
 # A GPU cluster may take its time; the provider gives up after 20 minutes unless told otherwise.
@@ -130,36 +131,31 @@ def resource_id(project: str, region: str, id: str) -> str:
     return f"projects/{project}/locations/{region}/persistentResources/{id}"
 
 
+def _pool(
+    id: str, machine: MachineSpec, replicas: int, bounds: tuple[int, int] | None
+) -> vertex.AiPersistentResourceResourcePoolArgs:
+    return vertex.AiPersistentResourceResourcePoolArgs(
+        id=id,
+        machine_spec=vertex.AiPersistentResourceResourcePoolMachineSpecArgs(
+            machine_type=machine.type,
+            accelerator_type=machine.accelerator,
+            accelerator_count=machine.accelerator_count or None,
+        ),
+        replica_count=str(replicas),
+        disk_spec=vertex.AiPersistentResourceResourcePoolDiskSpecArgs(
+            boot_disk_type=machine.disk.type, boot_disk_size_gb=machine.disk.size_gb
+        ),
+        autoscaling_spec=_autoscaling(*bounds) if bounds else None,
+    )
+
+
 def _declared(pool: PoolSpec) -> vertex.AiPersistentResourceResourcePoolArgs:
-    return vertex.AiPersistentResourceResourcePoolArgs(
-        id=pool.name,
-        machine_spec=vertex.AiPersistentResourceResourcePoolMachineSpecArgs(
-            machine_type=pool.machine_type,
-            accelerator_type=pool.accelerator_type,
-            accelerator_count=pool.accelerator_count or None,
-        ),
-        replica_count=str(pool.replicas),
-        disk_spec=vertex.AiPersistentResourceResourcePoolDiskSpecArgs(
-            boot_disk_type=pool.disk.type, boot_disk_size_gb=pool.disk.size_gb
-        ),
-        autoscaling_spec=_autoscaling(pool.min, pool.max) if pool.autoscaled else None,
-    )
+    return _pool(pool.name, pool.machine, pool.replicas, (pool.min, pool.max) if pool.autoscaled else None)
 
 
-def _living(pool: LivePool) -> vertex.AiPersistentResourceResourcePoolArgs:
-    return vertex.AiPersistentResourceResourcePoolArgs(
-        id=pool.id,
-        machine_spec=vertex.AiPersistentResourceResourcePoolMachineSpecArgs(
-            machine_type=pool.machine_type,
-            accelerator_type=pool.accelerator_type,
-            accelerator_count=pool.accelerator_count or None,
-        ),
-        replica_count=str(pool.replicas),
-        disk_spec=vertex.AiPersistentResourceResourcePoolDiskSpecArgs(
-            boot_disk_type=pool.disk.type, boot_disk_size_gb=pool.disk.size_gb
-        ),
-        autoscaling_spec=None if pool.min is None or pool.max is None else _autoscaling(pool.min, pool.max),
-    )
+def _living(pool: ResourcePool) -> vertex.AiPersistentResourceResourcePoolArgs:
+    bounds = None if pool.min is None or pool.max is None else (pool.min, pool.max)
+    return _pool(pool.id, pool.machine, pool.replicas, bounds)
 
 
 def _autoscaling(least: int, most: int) -> vertex.AiPersistentResourceResourcePoolAutoscalingSpecArgs:

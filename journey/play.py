@@ -12,7 +12,6 @@ from slipway.cloud.connection import Connection, connect
 from slipway.cloud.failures import NotFound
 from slipway.cloud.resources import CustomJob
 from slipway.cloud.storage import Location
-from slipway.cluster import Disk
 from slipway.errors import ResourceError
 from slipway.jobs.cost import JobCost, job_cost
 from slipway.labels import REQUEST_LABEL
@@ -73,15 +72,8 @@ class Play:
         count, per_hour = 0, Price()
         for cluster in vertex.persistent_resources():
             for pool in cluster.pools:
-                shape = pool.shape
-                each = hourly(
-                    shape.machine,
-                    self.stack.region,
-                    Disk(shape.disk_type, shape.disk_gb),
-                    accelerator=shape.accelerator,
-                )
                 count += pool.replicas
-                per_hour += each * pool.replicas
+                per_hour += hourly(pool.machine, self.stack.region) * pool.replicas
         return Machines(self.now(), count, per_hour)
 
     def _metrics(self, job: CustomJob) -> dict[str, float]:

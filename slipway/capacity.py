@@ -107,3 +107,10 @@ _ROWS = (
 
 CAPACITY_TYPES: Mapping[str, CapacityType] = MappingProxyType({row.name: row for row in _ROWS})
 """By name, in no order of preference: that is a template's."""
+
+_BY_STRATEGY: Mapping[str, str] = {row.strategy: row.name for row in _ROWS if row.strategy}
+
+
+def of_strategy(strategy: str) -> str:
+    """The capacity type of a job beside the pools, by its scheduling strategy. A reserved machine's has none."""
+    return _BY_STRATEGY.get(strategy, ON_DEMAND)

@@ -10,31 +10,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-
-@dataclass(frozen=True)
-class Disk:
-    """Boot disk of each machine. `type`: pd-ssd, pd-standard or hyperdisk-balanced."""
-
-    type: str = "pd-ssd"
-    size_gb: int = 100
-
-    def __str__(self) -> str:
-        return f"{self.type} {self.size_gb} GB"
+from slipway.machines import MachineSpec
 
 
 @dataclass(frozen=True)
 class PoolSpec:
     """A resource pool: equal machines, a fixed number of them or as many as jobs need within bounds.
 
-    `accelerator_type` is the API's enum name (NVIDIA_H100_80GB) or None; `accelerator_count` is per machine, 0 without
-    one. `replicas` is what the pool is created with. A fixed pool has min == max == replicas.
+    `replicas` is what the pool is created with. A fixed pool has min == max == replicas.
     """
 
     name: str
-    machine_type: str
-    accelerator_type: str | None
-    accelerator_count: int
-    disk: Disk
+    machine: MachineSpec
     min: int
     max: int
     autoscaled: bool

@@ -55,10 +55,10 @@ def _pool(pool: PoolSpec) -> dict[str, object]:
     size: dict[str, int] = {"min": pool.min, "max": pool.max} if pool.autoscaled else {"replicas": pool.replicas}
     return {
         "id": pool.name,
-        "machineType": pool.machine_type,
-        "acceleratorType": pool.accelerator_type,
-        "acceleratorCount": pool.accelerator_count,
-        "diskType": pool.disk.type,
-        "diskSizeGb": pool.disk.size_gb,
+        "machineType": pool.machine.type,
+        "acceleratorType": pool.machine.accelerator,
+        "acceleratorCount": pool.machine.accelerator_count,
+        "diskType": pool.machine.disk.type,
+        "diskSizeGb": pool.machine.disk.size_gb,
         **size,
     }

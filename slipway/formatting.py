@@ -34,12 +34,6 @@ def machines(count: int) -> str:
     return f"{count} machine{'' if count == 1 else 's'}"
 
 
-def shape(machine: str, accelerator: str | None, count: int) -> str:
-    """`a3-highgpu-8g`, whose name tells its GPUs; `n1-standard-8 with 2 NVIDIA_TESLA_T4`, which is given them."""
-    attached = accelerator and machine.startswith("n1-")
-    return f"{machine} with {count} {accelerator}" if attached else machine
-
-
 def counted(count: int | str, role: str) -> str:
     """`1 worker`, `2 workers`, `2 trials`, whether the role is named for one of them or for all."""
     if str(count) == "1":

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal
 from slipway.catalog.codec import KEY_OF_ENTRY, NOT_WRITTEN, Across, At, Else, Form, malformed, one_of
 from slipway.catalog.placeholders import whole
 from slipway.kinds import CUSTOM_JOB, KINDS
+from slipway.machines import Disk, MachineSpec
 from slipway.money import UNKNOWN, Price, price_text
 from slipway.revision import Revision
 
@@ -91,6 +92,11 @@ class Pool:
     max: int
     autoscaled: bool
     price_per_hour: _Hourly
+
+    @property
+    def spec(self) -> MachineSpec:
+        disk = Disk(self.disk_type, self.disk_gb)
+        return MachineSpec(self.machine, self.accelerator, self.accelerator_count, disk)
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,10 @@ from slipway.cli.terminal import screen
 from slipway.cli.terminal.documents import dollars_text, iso
 from slipway.cli.terminal.options import catalog_and_output
 from slipway.cloud.resources import CustomJob, PersistentResource, ResourcePool
-from slipway.cluster import Disk
 from slipway.context import Context
-from slipway.formatting import MORE, UNKNOWN_PRICE, join, shape, span
+from slipway.formatting import MORE, UNKNOWN_PRICE, join, span
 from slipway.labels import STACK_LABEL
+from slipway.machines import MachineSpec
 from slipway.money import Price
 from slipway.prices import hourly
 from slipway.submission.demand import Demand, by_pool
@@ -39,9 +39,7 @@ class Row:
     pool: str
     state: str
     error: str
-    machine: str
-    accelerator: str | None
-    accelerator_count: int
+    machine: MachineSpec
     busy: int
     live: int
     min: int
@@ -93,25 +91,20 @@ def _row(
     last = max((job.end_time for job in ended if job.end_time and _on(job, live, pool)), default=None)
     known = declared.pools.get(pool.id) if declared else None
     retires = live.id in catalog.retiring and live.state in ("RUNNING", "UPDATING")
-    disk = Disk(pool.shape.disk_type, pool.shape.disk_gb)
     return Row(
         cluster=declared.name if declared else live.id,
         cluster_id=live.id,
         pool=pool.id,
         state="RETIRING" if retires else live.state,
         error=live.error,
-        machine=pool.shape.machine,
-        accelerator=pool.shape.accelerator,
-        accelerator_count=pool.shape.accelerator_count,
+        machine=pool.machine,
         busy=pool.used,
         live=pool.replicas,
         min=pool.replicas if pool.min is None else pool.min,
         max=pool.replicas if pool.max is None else pool.max,
         jobs=tuple(job.display_name or job.id for job in mine),
         idle_since=None if mine or pool.used else last,
-        per_machine=known.price_per_hour
-        if known
-        else hourly(pool.shape.machine, catalog.region, disk, accelerator=pool.shape.accelerator),
+        per_machine=known.price_per_hour if known else hourly(pool.machine, catalog.region),
         create_time=live.create_time,
     )
 
@@ -127,9 +120,7 @@ def _gone(cluster: Cluster, pool: Pool) -> Row:
         pool=pool.name,
         state="GONE",
         error="the catalog names it, the service does not have it",
-        machine=pool.machine,
-        accelerator=pool.accelerator,
-        accelerator_count=pool.accelerator_count,
+        machine=pool.spec,
         busy=0,
         live=0,
         min=pool.min,
@@ -188,7 +179,7 @@ def _cells(row: Row, now: datetime) -> tuple[str, ...]:
         row.cluster,
         row.pool,
         row.state,
-        shape(row.machine, row.accelerator, row.accelerator_count),
+        str(row.machine),
         f"{row.busy} / {row.live} / {row.max}",
         str(len(row.jobs)),
         idle,
@@ -217,9 +208,9 @@ def _document(row: Row) -> dict[str, object]:
         "pool": row.pool,
         "state": row.state,
         "error": row.error or None,
-        "machine": row.machine,
-        "accelerator": row.accelerator,
-        "acceleratorCount": row.accelerator_count,
+        "machine": row.machine.type,
+        "accelerator": row.machine.accelerator,
+        "acceleratorCount": row.machine.accelerator_count,
         "busy": row.busy,
         "live": row.live,
         "min": row.min,

@@ -14,13 +14,14 @@ from slipway.capacity import CAPACITY_TYPES
 from slipway.catalog.model import Catalog, Offer, Template
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.options import catalog_and_output
-from slipway.cluster import ClusterSpec, CurrentCluster, Disk, PoolSpec
+from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
 from slipway.context import Context
 from slipway.deployment.live_reader import LiveScope, read
 from slipway.errors import SlipwayError
 from slipway.kinds import KINDS
 from slipway.labels import STACK_LABEL
-from slipway.live import INCREASABLE, JobReplicas, Live, Unknown
+from slipway.live import INCREASABLE, Live, Unknown
+from slipway.machines import MachineGroup
 from slipway.quota import Line, OfferDraw, QuotaReport, assess, drawn, quota_id, table
 from slipway.submission.demand import Demand
 from slipway.submission.request import fill
@@ -98,10 +99,7 @@ def _spec(catalog: Catalog, name: str) -> ClusterSpec:
     pools = tuple(
         PoolSpec(
             name=pool.name,
-            machine_type=pool.machine,
-            accelerator_type=pool.accelerator,
-            accelerator_count=pool.accelerator_count,
-            disk=Disk(pool.disk_type, pool.disk_gb),
+            machine=pool.spec,
             min=pool.min,
             max=pool.max,
             autoscaled=pool.autoscaled,
@@ -130,17 +128,8 @@ def _draw(catalog: Catalog, template: Template, offer: Offer) -> OfferDraw | Non
         demand = Demand.read(body, offer.roles or template.roles, kind=KINDS[offer.kind])
     except SlipwayError:
         return None
-    replicas = tuple(
-        JobReplicas(
-            part.shape.machine,
-            part.shape.accelerator,
-            part.shape.accelerator_count,
-            part.machines,
-            Disk(part.shape.disk_type, part.shape.disk_gb),
-        )
-        for part in demand.parts
-    )
-    return OfferDraw(template.name, label, replicas, preemptible=row.preemptible, doubtful=row.draws == "unknown")
+    groups = tuple(MachineGroup(part.machine, part.machines) for part in demand.parts)
+    return OfferDraw(template.name, label, groups, preemptible=row.preemptible, doubtful=row.draws == "unknown")
 
 
 def document(catalog: Catalog, live: Live, report: QuotaReport) -> dict[str, Any]:

@@ -1,15 +1,19 @@
-"""What Vertex AI tells about persistent resources and jobs, as frozen values. Counts are machines, times are UTC."""
+"""What lives in Vertex AI, as frozen values: persistent resources and jobs. Counts are machines, times are UTC."""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from slipway.capacity import CAPACITY_TYPES, POOL, of_strategy
 from slipway.cloud.timestamps import parse_timestamp
 from slipway.cloud.trials import Trial
 from slipway.kinds import CUSTOM_JOB, Kind
+from slipway.machines import MachineGroup, MachineSpec
 from slipway.recorded_parameters import read as read_parameters
 
 Json = Mapping[str, Any]
@@ -17,29 +21,10 @@ Json = Mapping[str, Any]
 ENDED = frozenset(f"JOB_STATE_{state}" for state in CUSTOM_JOB.ended)
 """States a job never leaves. EXPIRED and PARTIALLY_SUCCEEDED are among them, though the Vertex SDK waits on."""
 
+RUNNING_STATES = frozenset({"RUNNING", "UPDATING"})
+"""Of clusters that take jobs."""
 
-@dataclass(frozen=True)
-class Shape:
-    """A machine with its accelerator and boot disk, the three things that must match a pool exactly."""
-
-    machine: str
-    accelerator: str | None
-    accelerator_count: int
-    disk_type: str
-    disk_gb: int
-
-    @classmethod
-    def read(cls, spec: Json) -> Shape:
-        """From a `resourcePools` or `workerPoolSpecs` entry; an omitted disk is the service's default."""
-        machine, disk = spec.get("machineSpec", {}), spec.get("diskSpec", {})
-        accelerator = machine.get("acceleratorType")
-        return cls(
-            machine=machine.get("machineType", ""),
-            accelerator=None if accelerator in (None, "ACCELERATOR_TYPE_UNSPECIFIED") else accelerator,
-            accelerator_count=int(machine.get("acceleratorCount", 0)),
-            disk_type=disk.get("bootDiskType") or "pd-ssd",
-            disk_gb=int(disk.get("bootDiskSizeGb") or 100),
-        )
+_BUCKET = re.compile(r"(?:gs://|/gcs/)([a-z0-9][a-z0-9_.-]*[a-z0-9])")
 
 
 @dataclass(frozen=True)
@@ -47,7 +32,7 @@ class ResourcePool:
     """`replicas` are up now, `used` of them busy; `min` and `max` are None for a pool of fixed size."""
 
     id: str
-    shape: Shape
+    machine: MachineSpec
     replicas: int
     used: int
     min: int | None
@@ -59,7 +44,7 @@ class ResourcePool:
         autoscaled = "minReplicaCount" in scaling and "maxReplicaCount" in scaling
         return cls(
             id=body.get("id", ""),
-            shape=Shape.read(body),
+            machine=MachineSpec.read(body),
             replicas=int(body.get("replicaCount", 0)),
             used=int(body.get("usedReplicaCount", 0)),
             min=int(scaling["minReplicaCount"]) if autoscaled else None,
@@ -75,17 +60,26 @@ class PersistentResource:
     """
 
     name: str
-    display_name: str
     state: str
     labels: Mapping[str, str]
     pools: tuple[ResourcePool, ...]
-    create_time: datetime | None
-    error: str
+    create_time: datetime | None = None
+    error: str = ""
     error_code: int = 0
+    display_name: str = ""
 
     @property
     def id(self) -> str:
         return self.name.rsplit("/", 1)[-1]
+
+    @property
+    def in_use(self) -> bool:
+        """Machines run something, whatever the lists of jobs say: those lag."""
+        return any(pool.used for pool in self.pools)
+
+    @property
+    def machines(self) -> tuple[MachineGroup, ...]:
+        return tuple(MachineGroup(pool.machine, pool.replicas) for pool in self.pools)
 
     @classmethod
     def read(cls, body: Json) -> PersistentResource:
@@ -123,12 +117,12 @@ class Operation:
 
 @dataclass(frozen=True)
 class WorkerPool:
-    """One role of a job: `replicas` machines of one shape, running a package's module or an image.
+    """One role of a job: `replicas` equal machines, running a package's module or an image.
 
     `env` are `NAME=value`, in the request's order.
     """
 
-    shape: Shape
+    machine: MachineSpec
     replicas: int
     image: str = ""
     module: str = ""
@@ -141,7 +135,7 @@ class WorkerPool:
     def read(cls, body: Json) -> WorkerPool:
         package, container = body.get("pythonPackageSpec", {}), body.get("containerSpec", {})
         return cls(
-            shape=Shape.read(body),
+            machine=MachineSpec.read(body),
             replicas=int(body.get("replicaCount", 0)),
             image=package.get("executorImageUri") or container.get("imageUri", ""),
             module=package.get("pythonModule", ""),
@@ -163,6 +157,7 @@ class CustomJob:
     has one, `model` (with its `@version`) what it uploaded, `model_name` what that is called. `tried` are a
     tuning job's trials so far, `goals` MAXIMIZE or MINIMIZE by metric.
     `max_wait`: seconds that the service waits for its machines, 0 forever, None where it was told none.
+    `buckets` are all that it names: for packages, outputs, in arguments.
     `experiment_run`: the full name of the run of an experiment that it belongs to, `tensorboard` that of the
     one which takes its logs.
     """
@@ -170,17 +165,17 @@ class CustomJob:
     name: str
     display_name: str
     state: str
-    labels: Mapping[str, str]
-    worker_pools: tuple[WorkerPool, ...]
-    persistent_resource_id: str
-    strategy: str
-    output: str
-    service_account: str
-    create_time: datetime | None
-    start_time: datetime | None
-    end_time: datetime | None
-    update_time: datetime | None
-    error: str
+    labels: Mapping[str, str] = field(default_factory=dict)
+    worker_pools: tuple[WorkerPool, ...] = ()
+    persistent_resource_id: str = ""
+    strategy: str = ""
+    output: str = ""
+    service_account: str = ""
+    create_time: datetime | None = None
+    start_time: datetime | None = None
+    end_time: datetime | None = None
+    update_time: datetime | None = None
+    error: str = ""
     kind: Kind = CUSTOM_JOB
     trials: int = 1
     backing: str = ""
@@ -192,6 +187,7 @@ class CustomJob:
     tensorboard: str = ""
     max_trials: int = 0
     model_name: str = ""
+    buckets: frozenset[str] = frozenset()
 
     @property
     def id(self) -> str:
@@ -200,7 +196,29 @@ class CustomJob:
 
     @property
     def ended(self) -> bool:
+        """A state nobody has heard of counts as not ended: nothing is deleted under it."""
         return self.state in ENDED
+
+    @property
+    def capacity_type(self) -> str:
+        """As far as it can be told without a label."""
+        return POOL if self.persistent_resource_id else of_strategy(self.strategy)
+
+    @property
+    def preemptible(self) -> bool:
+        """Whether its machines draw preemptible quota, as Spot and flex-start do."""
+        return CAPACITY_TYPES[of_strategy(self.strategy)].preemptible
+
+    @property
+    def machines(self) -> tuple[MachineGroup, ...]:
+        """Those of all trials that run at once."""
+        return tuple(
+            MachineGroup(pool.machine, pool.replicas * self.trials) for pool in self.worker_pools if pool.replicas
+        )
+
+    def needs(self, name: str) -> bool:
+        """Whether it runs as an account of this address, or reads or writes in a bucket of this name."""
+        return name == self.service_account or name in self.buckets
 
     @property
     def replicas(self) -> int:
@@ -246,6 +264,7 @@ class CustomJob:
             tensorboard=spec.get("tensorboard", ""),
             max_trials=int(body.get("maxTrialCount") or 0),
             model_name=str(body.get("modelToUpload", {}).get("displayName", "")),
+            buckets=frozenset(_BUCKET.findall(json.dumps(body))),
         )
 
 

@@ -10,7 +10,7 @@ from slipway.catalog.model import PublishedCatalog
 from slipway.cloud.connection import connect
 from slipway.deployment.live_reader import LiveScope, read, skipped
 from slipway.deployment.plan import Plan, plan
-from slipway.deployment.translate import quota_info
+from slipway.deployment.quota_limits import quota_info
 from slipway.deployment.workspace_plan import CATALOG, TRAINER, WORK, trainer_email, trainer_owner
 from slipway.errors import ConfigError, ResourceError, Timeout
 from slipway.formatting import join

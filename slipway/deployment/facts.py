@@ -12,10 +12,10 @@ from typing import Any
 
 from slipway.catalog import codec
 from slipway.catalog.model import Offer, Template
+from slipway.cloud.resources import CustomJob
 from slipway.cluster import CurrentCluster, PoolSpec
 from slipway.deployment.plan import Plan, RetiringCluster
 from slipway.deployment.workspace_plan import SUBMITTER_ROLES, trainer_email
-from slipway.live import LiveJob
 from slipway.money import price_text
 from slipway.prices import hourly
 from slipway.quota import Line, QuotaReport
@@ -83,13 +83,13 @@ def _current(current: CurrentCluster, region: str) -> Fact:
 
 
 def _pool(pool: PoolSpec, region: str) -> Fact:
-    price = hourly(pool.machine_type, region, pool.disk, accelerator=pool.accelerator_type)
-    accelerator = {"accelerator": pool.accelerator_type, "acceleratorCount": pool.accelerator_count}
+    price, machine = hourly(pool.machine, region), pool.machine
+    accelerator = {"accelerator": machine.accelerator, "acceleratorCount": machine.accelerator_count}
     return {
-        "machine": pool.machine_type,
-        **(accelerator if pool.accelerator_type else {}),
-        "diskType": pool.disk.type,
-        "diskSizeGb": pool.disk.size_gb,
+        "machine": machine.type,
+        **(accelerator if machine.accelerator else {}),
+        "diskType": machine.disk.type,
+        "diskSizeGb": machine.disk.size_gb,
         "min": pool.min,
         "max": pool.max,
         "replicas": pool.replicas,
@@ -112,7 +112,7 @@ def _retiring(retiring: RetiringCluster) -> Fact:
     }
 
 
-def _jobs(jobs: Iterable[LiveJob]) -> Fact:
+def _jobs(jobs: Iterable[CustomJob]) -> Fact:
     return {job.name: job.display_name for job in jobs}
 
 

@@ -13,13 +13,14 @@ from typing import TypeVar
 
 from slipway.catalog.document import published
 from slipway.catalog.model import NAME, PublishedCatalog
-from slipway.cloud.answers import shaped
 from slipway.cloud.connection import Connection
 from slipway.cloud.failures import Call, CloudError, Denied, NotFound
 from slipway.cloud.quotas import QuotaInfo, ReadQuota
+from slipway.cloud.resources import CustomJob, PersistentResource
 from slipway.cloud.storage import Location
-from slipway.deployment import translate
-from slipway.live import Live, LiveCluster, LiveJob, QuotaLimit, Unknown
+from slipway.deployment.quota_limits import limits
+from slipway.kinds import KINDS, Kind
+from slipway.live import Live, QuotaLimit, Unknown
 
 Found = TypeVar("Found")
 
@@ -29,8 +30,6 @@ _VERTEX, _QUOTAS = "roles/aiplatform.viewer", "roles/cloudquotas.viewer"
 _OBJECTS, _BUCKETS = "roles/storage.objectViewer", "roles/storage.bucketViewer"
 _ACCOUNTS = "roles/iam.serviceAccountViewer"
 _SWITCHED_OFF = ("has not been used in project", "is disabled")
-_NOT_ENDED = " AND ".join(f'state!="JOB_STATE_{state}"' for state in ("SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED"))
-_PIPELINE_NOT_ENDED = " AND ".join(f'state!="PIPELINE_STATE_{state}"' for state in ("SUCCEEDED", "FAILED", "CANCELLED"))
 
 
 @dataclass(frozen=True)
@@ -68,7 +67,7 @@ def read(
     reader = Reader(connection, wanted, identity, off_is_empty=off_is_empty)
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="live") as threads:
         clusters = threads.submit(reader.clusters)
-        found = [threads.submit(kind) for kind in (reader.custom_jobs, reader.tuning_jobs, reader.pipelines)]
+        found = [threads.submit(reader.jobs, kind) for kind in KINDS.values()]
         limits = threads.submit(reader.limits)
         catalog = threads.submit(reader.catalog)
         beside = threads.submit(reader.catalog_beside)
@@ -86,9 +85,9 @@ def read(
     return live, reader.warnings
 
 
-def jobs(reader: Reader) -> tuple[LiveJob, ...] | Unknown:
+def jobs(reader: Reader) -> tuple[CustomJob, ...] | Unknown:
     """The jobs of every kind that have not ended."""
-    return _together([reader.custom_jobs(), reader.tuning_jobs(), reader.pipelines()])
+    return _together([reader.jobs(kind) for kind in KINDS.values()])
 
 
 class Reader:
@@ -100,52 +99,33 @@ class Reader:
         self.connection, self.wanted = connection, wanted
         self.identity, self.off_is_empty = identity, off_is_empty
         self.vertex = connection.vertex(wanted.project, wanted.region)
-        self.parent = f"{connection.endpoints.vertex(wanted.region)}projects/{wanted.project}/locations/{wanted.region}"
         self.warnings: list[str] = []
 
-    def clusters(self) -> tuple[LiveCluster, ...] | Unknown:
+    def clusters(self) -> tuple[PersistentResource, ...] | Unknown:
         return self._read(
             "aiplatform.googleapis.com persistentResources.list",
             _VERTEX,
-            lambda: tuple(map(translate.cluster, self.vertex.persistent_resources())),
+            self.vertex.persistent_resources,
             (),
         )
 
-    def cluster(self, id_: str) -> LiveCluster | Unknown | None:
+    def cluster(self, id_: str) -> PersistentResource | Unknown | None:
         """One cluster by its own word; None when it is not there."""
 
-        def existing() -> LiveCluster | None:
+        def existing() -> PersistentResource | None:
             try:
-                return translate.cluster(self.vertex.persistent_resource(id_))
+                return self.vertex.persistent_resource(id_)
             except NotFound:
                 return None
 
         return self._read("aiplatform.googleapis.com persistentResources.get", _VERTEX, existing, None)
 
-    def custom_jobs(self) -> tuple[LiveJob, ...] | Unknown:
+    def jobs(self, kind: Kind) -> tuple[CustomJob, ...] | Unknown:
+        """Those that have not ended."""
         return self._read(
-            "aiplatform.googleapis.com customJobs.list",
+            f"aiplatform.googleapis.com {kind.collection}.list",
             _VERTEX,
-            lambda: tuple(map(translate.custom_job, self.vertex.custom_jobs(_NOT_ENDED))),
-            (),
-        )
-
-    def tuning_jobs(self) -> tuple[LiveJob, ...] | Unknown:
-        return self._jobs("hyperparameterTuningJobs", _NOT_ENDED, translate.tuning_job)
-
-    def pipelines(self) -> tuple[LiveJob, ...] | Unknown:
-        return self._jobs("trainingPipelines", _PIPELINE_NOT_ENDED, translate.pipeline)
-
-    def _jobs(
-        self, kind: str, filter: str, one: Callable[[Mapping[str, object]], LiveJob]
-    ) -> tuple[LiveJob, ...] | Unknown:
-        call = Call(f"list the {kind} of {self.wanted.project}", f"aiplatform.{kind}.list")
-        params: dict[str, str | int] = {"pageSize": 100, "filter": filter}
-        pages = self.connection.session.pages
-        return self._read(
-            f"aiplatform.googleapis.com {kind}.list",
-            _VERTEX,
-            lambda: tuple(shaped(call, one, body) for body in pages(f"{self.parent}/{kind}", call, kind, params)),
+            lambda: tuple(self.vertex.active_jobs(kind)),
             (),
         )
 
@@ -154,7 +134,7 @@ class Reader:
         return self._read(
             "cloudquotas.googleapis.com quotaInfos.list",
             _QUOTAS,
-            lambda: translate.limits(quotas.infos(self.wanted.metrics, self.wanted.read_quota), self.wanted.region),
+            lambda: limits(quotas.infos(self.wanted.metrics, self.wanted.read_quota), self.wanted.region),
             {},
         )
 
@@ -214,8 +194,8 @@ class Reader:
             return Unknown(error.message or str(error), api, role if denied else "the API to answer", self.identity)
 
 
-def _together(parts: list[tuple[LiveJob, ...] | Unknown]) -> tuple[LiveJob, ...] | Unknown:
-    jobs: list[LiveJob] = []
+def _together(parts: list[tuple[CustomJob, ...] | Unknown]) -> tuple[CustomJob, ...] | Unknown:
+    jobs: list[CustomJob] = []
     for part in parts:
         if isinstance(part, Unknown):
             return part

@@ -100,14 +100,10 @@ def _psc(psc: PscInterface) -> dict[str, Any]:
 
 
 def _pool(pool: PoolSpec) -> dict[str, Any]:
-    machine: dict[str, Any] = {"machineType": pool.machine_type}
-    if pool.accelerator_type:
-        machine |= {"acceleratorType": pool.accelerator_type, "acceleratorCount": pool.accelerator_count}
     bounds = {"minReplicaCount": str(pool.min), "maxReplicaCount": str(pool.max)}
     return {
         "id": pool.name,
-        "machineSpec": machine,
+        **pool.machine.request(),
         "replicaCount": str(pool.replicas),
-        "diskSpec": {"bootDiskType": pool.disk.type, "bootDiskSizeGb": pool.disk.size_gb},
         **({"autoscalingSpec": bounds} if pool.autoscaled else {}),
     }

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from slipway.cloud.resources import PersistentResource
 from slipway.deployment.plan import DELETABLE_STATES, is_ours
 from slipway.errors import ConfigError, PolicyError, ResourceError, Timeout
 from slipway.formatting import join
-from slipway.live import LiveCluster, Unknown, Use
+from slipway.live import Unknown, Use
 from slipway.state import State
 
 VARIABLE, LEAVE = "SLIPWAY_ORPHANS", "leave"
@@ -21,7 +22,7 @@ class Orphan:
 
     project: str
     region: str
-    cluster: LiveCluster
+    cluster: PersistentResource
 
     @property
     def id(self) -> str:
@@ -79,8 +80,8 @@ def refuse(found: tuple[Orphan, ...], uses: Iterable[Use | Unknown]) -> None:
             first = use.jobs[0].display_name
             raise PolicyError(
                 f"{_NOT_DOWN}: {len(use.jobs)} {'job has' if len(use.jobs) == 1 else 'jobs have'} not ended",
-                why=f"{join(f'{job.display_name} on {job.cluster_id}' for job in use.jobs)}: deleting the cluster "
-                "would cancel what runs on it",
+                why=f"{join(f'{job.display_name} on {job.persistent_resource_id}' for job in use.jobs)}: "
+                "deleting the cluster would cancel what runs on it",
                 fix=f"slipway jobs wait {first}, or slipway jobs cancel {first}; then again\n{_insist(found)}",
             )
         if use.unlisted:

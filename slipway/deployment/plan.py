@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from slipway.catalog.model import PublishedCatalog
+from slipway.cloud.resources import RUNNING_STATES, CustomJob, PersistentResource
 from slipway.cluster import ClusterSpec, CurrentCluster
 from slipway.deployment.workspace_plan import WorkspacePlan, plan_workspace
 from slipway.fingerprint import LONGEST_ID, cluster_id, fingerprint
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
-from slipway.live import RUNNING_STATES, Live, LiveCluster, LiveJob, Unknown
+from slipway.live import Live, Unknown
 from slipway.state import State
 
 SPENT_STATES = frozenset({"ERROR", "STOPPING"})
@@ -40,9 +41,9 @@ class RetiringCluster:
     `overdue`: its successor is older than the stack's `retireWithin`.
     """
 
-    cluster: LiveCluster
+    cluster: PersistentResource
     name: str
-    jobs: tuple[LiveJob, ...]
+    jobs: tuple[CustomJob, ...]
     why: str
     overdue: bool = False
 
@@ -58,9 +59,9 @@ class Plan:
 
     current: tuple[CurrentCluster, ...] = ()
     retiring: tuple[RetiringCluster, ...] = ()
-    waiting: tuple[LiveCluster, ...] = ()
+    waiting: tuple[PersistentResource, ...] = ()
     deleted: tuple[str, ...] = ()
-    cleared: tuple[LiveCluster, ...] = ()
+    cleared: tuple[PersistentResource, ...] = ()
     problems: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     workspace: WorkspacePlan = field(default_factory=WorkspacePlan)
@@ -113,11 +114,11 @@ def plan(
         for item in current
         if len(item.id) > LONGEST_ID
     ]
-    jobs = {id_: tuple(job for job in live.jobs if job.cluster_id == id_ and not job.ended) for id_ in ours}
+    jobs = {id_: tuple(job for job in live.jobs if job.persistent_resource_id == id_ and not job.ended) for id_ in ours}
 
     retiring: list[RetiringCluster] = []
     deleted: list[str] = []
-    cleared: list[LiveCluster] = []
+    cleared: list[PersistentResource] = []
     for cluster in sorted(ours.values(), key=lambda cluster: cluster.id):
         if any(item.id == cluster.id for item in current):
             continue
@@ -145,7 +146,7 @@ def plan(
     )
 
 
-def is_ours(cluster: LiveCluster, stack: str) -> bool:
+def is_ours(cluster: PersistentResource, stack: str) -> bool:
     """Whether a stack made it: its labels say so, and its id is one that they give."""
     name, digest = cluster.labels.get(NAME_LABEL, ""), cluster.labels.get(HASH_LABEL, "")
     return bool(
@@ -159,8 +160,8 @@ def _is_id_of(id_: str, base: str) -> bool:
 
 def _taken_ids(
     wanted: list[tuple[ClusterSpec, str]],
-    clusters: tuple[LiveCluster, ...],
-    ours: dict[str, LiveCluster],
+    clusters: tuple[PersistentResource, ...],
+    ours: dict[str, PersistentResource],
     catalog: PublishedCatalog | Unknown | None,
 ) -> list[str]:
     bases = [cluster_id(spec.name, digest) for spec, digest in wanted]
@@ -177,8 +178,8 @@ def _taken_ids(
 def _current(
     spec: ClusterSpec,
     digest: str,
-    clusters: dict[str, LiveCluster],
-    ours: dict[str, LiveCluster],
+    clusters: dict[str, PersistentResource],
+    ours: dict[str, PersistentResource],
     catalog: PublishedCatalog | Unknown | None,
 ) -> CurrentCluster:
     base = cluster_id(spec.name, digest)
@@ -197,8 +198,8 @@ def _current(
 
 
 def _why_keep(
-    cluster: LiveCluster,
-    jobs: tuple[LiveJob, ...],
+    cluster: PersistentResource,
+    jobs: tuple[CustomJob, ...],
     current: list[CurrentCluster],
     catalog: PublishedCatalog | Unknown | None,
 ) -> str | Unknown:
@@ -222,18 +223,21 @@ def _why_keep(
     return "" if catalog is not None and catalog.lists(cluster.id) else WHY_UNPUBLISHED
 
 
-def _is_succeeded_now(cluster: LiveCluster, current: list[CurrentCluster]) -> bool:
+def _is_succeeded_now(cluster: PersistentResource, current: list[CurrentCluster]) -> bool:
     """Whether this deployment creates its successor: only then does the program itself run in the engine's midst."""
     successor = _successor(cluster, current)
     return successor is not None and not successor.import_
 
 
-def _successor(cluster: LiveCluster, current: list[CurrentCluster]) -> CurrentCluster | None:
+def _successor(cluster: PersistentResource, current: list[CurrentCluster]) -> CurrentCluster | None:
     return next((item for item in current if item.spec.name == cluster.labels[NAME_LABEL]), None)
 
 
 def _overdue(
-    cluster: LiveCluster, current: list[CurrentCluster], clusters: dict[str, LiveCluster], now: datetime | None
+    cluster: PersistentResource,
+    current: list[CurrentCluster],
+    clusters: dict[str, PersistentResource],
+    now: datetime | None,
 ) -> bool:
     successor = _successor(cluster, current)
     if now is None or successor is None or successor.spec.retire_within is None or successor.id not in clusters:

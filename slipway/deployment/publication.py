@@ -8,7 +8,7 @@ from typing import TypeVar
 from slipway.capacity import CAPACITY_TYPES
 from slipway.catalog import model
 from slipway.cluster import CurrentCluster, PoolSpec
-from slipway.live import JobReplicas
+from slipway.machines import MachineGroup
 from slipway.money import Price, total
 from slipway.prices import hourly
 from slipway.quota import OfferDraw, OfferVerdict
@@ -58,15 +58,15 @@ def _cluster(current: CurrentCluster, region: str) -> model.Cluster:
 def _pool(pool: PoolSpec, region: str) -> model.Pool:
     return model.Pool(
         name=pool.name,
-        machine=pool.machine_type,
-        accelerator=pool.accelerator_type,
-        accelerator_count=pool.accelerator_count,
-        disk_type=pool.disk.type,
-        disk_gb=pool.disk.size_gb,
+        machine=pool.machine.type,
+        accelerator=pool.machine.accelerator,
+        accelerator_count=pool.machine.accelerator_count,
+        disk_type=pool.machine.disk.type,
+        disk_gb=pool.machine.disk.size_gb,
         min=pool.min,
         max=pool.max,
         autoscaled=pool.autoscaled,
-        price_per_hour=hourly(pool.machine_type, region, pool.disk, accelerator=pool.accelerator_type),
+        price_per_hour=hourly(pool.machine, region),
     )
 
 
@@ -85,13 +85,7 @@ def _draw(template: JobTemplate, placement: Placement) -> OfferDraw:
         return OfferDraw(template.name, placement.label, refusal=placement.refusal, intended=intended)
     times = template.trials_at_once(placement.kind)
     groups = tuple(
-        JobReplicas(
-            worker.machine,
-            worker.shape.accelerator,
-            worker.shape.accelerator_count,
-            template.replicas(worker)[1] * times * worker.shape.vms,
-            worker.disk,
-        )
+        MachineGroup(worker.spec, template.replicas(worker)[1] * times * worker.shape.vms)
         for worker in placement.case.worker_pools(template)
     )
     return OfferDraw(
@@ -202,7 +196,7 @@ def _aligned(workers: tuple[WorkerPool, ...], values: list[Held], gap: Held) -> 
 def _usual_price(template: JobTemplate, placement: Placement, region: str) -> Price:
     """USD per hour of all machines at the usual replicas."""
     return total(
-        hourly(worker.machine, region, worker.disk, placement.capacity_type, accelerator=worker.accelerator)
+        hourly(worker.spec, region, placement.capacity_type)
         * (template.replicas(worker)[1] * template.trials_at_once(placement.kind))
         for worker in placement.case.worker_pools(template)
     )

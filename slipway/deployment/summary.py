@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 
+from slipway.cloud.resources import CustomJob, PersistentResource
 from slipway.cluster import CurrentCluster, PoolSpec
 from slipway.deployment.plan import Plan, RetiringCluster
 from slipway.deployment.workspace_plan import CATALOG, WORK, RetiringWorkspaceResource
 from slipway.formatting import join, span
 from slipway.labels import STACK_LABEL, USER_LABEL
-from slipway.live import Live, LiveCluster, LiveJob, Unknown
+from slipway.live import Live, Unknown
 from slipway.prices import price_in_words, total
 from slipway.quota import QuotaReport
 from slipway.revision import Revision
@@ -84,8 +85,9 @@ def outliving(known: State) -> str:
 def pool_in_words(pool: PoolSpec) -> str:
     """`n1-standard-8 × 1–4, pd-ssd 100 GB`"""
     size = f"{pool.min}–{pool.max}" if pool.autoscaled else str(pool.replicas)
-    gpus = f" with {pool.accelerator_type} × {pool.accelerator_count}" if pool.accelerator_type else ""
-    return f"{pool.machine_type}{gpus} × {size}, {pool.disk}"
+    machine = pool.machine
+    gpus = f" with {machine.accelerator} × {machine.accelerator_count}" if machine.accelerator else ""
+    return f"{machine.type}{gpus} × {size}, {machine.disk}"
 
 
 def _current(current: CurrentCluster, region: str) -> Iterator[str]:
@@ -106,7 +108,7 @@ def _retiring(retiring: RetiringCluster, now: datetime) -> str:
     return f"{who} when {ends} ended: {join(_job(job, now) for job in retiring.jobs)}"
 
 
-def _failure(cluster: LiveCluster) -> str:
+def _failure(cluster: PersistentResource) -> str:
     return f"failed ({cluster.error})" if cluster.error else "failed"
 
 
@@ -137,7 +139,7 @@ def _moved(resource: RetiringWorkspaceResource, catalog: str) -> Iterator[str]:
         yield f"  the catalog is in gs://{catalog}: whoever submits types slipway use gs://{catalog}"
 
 
-def _job(job: LiveJob, now: datetime) -> str:
+def _job(job: CustomJob, now: datetime) -> str:
     since = job.start_time or job.create_time
     state = job.state.split("_STATE_")[-1].lower()
     user = job.labels.get(USER_LABEL)

@@ -6,10 +6,11 @@ from collections.abc import Callable, Collection, Mapping, Set
 from concurrent.futures import ThreadPoolExecutor
 
 from slipway.cloud.connection import Connection, connect
+from slipway.cloud.resources import CustomJob, PersistentResource
 from slipway.deployment.live_reader import LiveScope, Reader, jobs
 from slipway.deployment.workspace_plan import CATALOG
 from slipway.labels import STACK_LABEL
-from slipway.live import LiveCluster, LiveJob, Unknown, Use
+from slipway.live import Unknown, Use
 from slipway.state import State
 
 _AT_ONCE = 8
@@ -19,7 +20,7 @@ _NOTHING = State()
 def use_of_cluster(connection: Connection, cluster: str) -> Use | Unknown:
     """What is on a cluster (`projects/P/locations/L/persistentResources/ID`), by its own word and by the jobs'."""
     _, project, _, region, _, id_ = cluster.split("/")
-    return _use(Reader(connection, LiveScope(project, region)), {id_}, lambda job: job.cluster_id == id_)
+    return _use(Reader(connection, LiveScope(project, region)), {id_}, lambda job: job.persistent_resource_id == id_)
 
 
 def use_of_stack(
@@ -30,7 +31,7 @@ def use_of_stack(
     ids = _clusters(reader, stack)
     if isinstance(ids, Unknown):
         return ids
-    return _use(reader, ids, lambda job: job.cluster_id in ids or any(map(job.needs, names)))
+    return _use(reader, ids, lambda job: job.persistent_resource_id in ids or any(map(job.needs, names)))
 
 
 def use_of_resources(
@@ -51,7 +52,7 @@ def _clusters(reader: Reader, stack: str) -> Set[str] | Unknown:
     return {cluster.id for cluster in listed if cluster.labels.get(STACK_LABEL) == stack}
 
 
-def _use(reader: Reader, ids: Set[str], concerns: Callable[[LiveJob], bool]) -> Use | Unknown:
+def _use(reader: Reader, ids: Set[str], concerns: Callable[[CustomJob], bool]) -> Use | Unknown:
     """Each cluster is read by itself: its list may lag, and with it the number of machines in use."""
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="use") as threads:
         clusters = [threads.submit(reader.cluster, id_) for id_ in sorted(ids)]
@@ -59,12 +60,12 @@ def _use(reader: Reader, ids: Set[str], concerns: Callable[[LiveJob], bool]) -> 
         read = [future.result() for future in clusters]
     if isinstance(found, Unknown):
         return found
-    listed = {job.cluster_id for job in found}
+    listed = {job.persistent_resource_id for job in found}
     unlisted: list[str] = []
     for cluster in read:
         if isinstance(cluster, Unknown):
             return cluster
-        if isinstance(cluster, LiveCluster) and cluster.in_use and cluster.id not in listed:
+        if isinstance(cluster, PersistentResource) and cluster.in_use and cluster.id not in listed:
             unlisted.append(cluster.id)
     return Use(tuple(job for job in found if concerns(job)), tuple(unlisted))
 
@@ -91,7 +92,7 @@ def guarded_use(
         if subject and subject.startswith("projects/"):
             return use_of_cluster(connection, subject)
         needed = [word.removeprefix("gs://").removeprefix("serviceAccount:") for word in (subject or "").split()]
-        jobs: list[LiveJob] = []
+        jobs: list[CustomJob] = []
         unlisted: list[str] = []
         for project, region in where:
             use = (
@@ -101,7 +102,7 @@ def guarded_use(
             )
             if isinstance(use, Unknown):
                 return use
-            jobs += [job for job in use.jobs if job.cluster_id not in spared]
+            jobs += [job for job in use.jobs if job.persistent_resource_id not in spared]
             unlisted += [id_ for id_ in use.unlisted if id_ not in spared]
         return Use(tuple(jobs), tuple(unlisted))
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from slipway.live import LiveJob
+from slipway.cloud.resources import CustomJob
 from slipway.state import State
 
 CATALOG, WORK, TRAINER = "catalog", "work", "trainer"
@@ -34,7 +34,7 @@ class RetiringWorkspaceResource:
     role: str
     logical: str
     name: str
-    jobs: tuple[LiveJob, ...] = ()
+    jobs: tuple[CustomJob, ...] = ()
     why: str = ""
     grants: Mapping[str, str] = field(default_factory=dict)
 
@@ -57,7 +57,7 @@ class WorkspacePlan:
 
 
 def plan_workspace(
-    known: State, wanted: Mapping[str, str], jobs: tuple[LiveJob, ...], doubt: str = ""
+    known: State, wanted: Mapping[str, str], jobs: tuple[CustomJob, ...], doubt: str = ""
 ) -> WorkspacePlan:
     """`wanted`: by role, the name of what is asked for. `doubt`: why jobs may be missing, which keeps everything."""
     logical: dict[str, str] = {}
@@ -79,7 +79,7 @@ def plan_workspace(
     return WorkspacePlan(logical, tuple(retiring), tuple(released), grants)
 
 
-def _users(name: str, jobs: tuple[LiveJob, ...]) -> tuple[LiveJob, ...]:
+def _users(name: str, jobs: tuple[CustomJob, ...]) -> tuple[CustomJob, ...]:
     return tuple(job for job in jobs if not job.ended and job.needs(name))
 
 

@@ -12,7 +12,6 @@ from slipway.catalog.lookup import standing
 from slipway.catalog.model import Offer, Scalar
 from slipway.cloud.resources import CustomJob
 from slipway.errors import ConfigError
-from slipway.jobs.cost import capacity_type_of
 from slipway.labels import CODE_LABEL
 from slipway.submission.recovery import RecoveredSubmission
 
@@ -44,7 +43,7 @@ class Suggestion:
 
 def cause_of(job: CustomJob) -> Cause | None:
     """From the state and the service's words, of which only what is sure to be meant is taken. None for other ends."""
-    capacity_type, error = capacity_type_of(job), job.error.lower()
+    capacity_type, error = job.capacity_type, job.error.lower()
     if capacity_type == POOL or job.state not in ("JOB_STATE_FAILED", "JOB_STATE_EXPIRED"):
         return None
     insufficient = "resources are insufficient" in error or "stockout" in error

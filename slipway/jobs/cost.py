@@ -6,14 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from slipway.capacity import CAPACITY_TYPES, ON_DEMAND, POOL
+from slipway.capacity import POOL
 from slipway.cloud.resources import CustomJob
-from slipway.cluster import Disk
 from slipway.errors import Cancelled, ResourceError, SlipwayError
 from slipway.money import Price
 from slipway.prices import hourly
-
-_BY_STRATEGY = {row.strategy: row.name for row in CAPACITY_TYPES.values() if row.strategy}
 
 
 @dataclass(frozen=True)
@@ -41,7 +38,7 @@ def job_cost(job: CustomJob, region: str, now: datetime) -> JobCost:
     run = _seconds(job.start_time, end)
     each = machines_per_hour(job, region)
     cost = None if run is None else each * (Decimal(str(_with_trials(job, run, end))) / 3600)
-    return JobCost(capacity_type_of(job), wait, run, each * job.trials, cost)
+    return JobCost(job.capacity_type, wait, run, each * job.trials, cost)
 
 
 def _with_trials(job: CustomJob, run: float, end: datetime) -> float:
@@ -51,21 +48,12 @@ def _with_trials(job: CustomJob, run: float, end: datetime) -> float:
     return run * job.trials if None in times or not times else sum(time or 0.0 for time in times)
 
 
-def capacity_type_of(job: CustomJob) -> str:
-    if job.persistent_resource_id:
-        return POOL
-    return _BY_STRATEGY.get(job.strategy, ON_DEMAND)
-
-
 def machines_per_hour(job: CustomJob, region: str) -> Price:
     """USD an hour for all machines of a job, or of one trial."""
     total = Price()
     for pool in job.worker_pools:
         if pool.replicas:
-            shape = pool.shape
-            disk = Disk(shape.disk_type, shape.disk_gb)
-            each = hourly(shape.machine, region, disk, capacity_type_of(job), accelerator=shape.accelerator)
-            total += each * pool.replicas
+            total += hourly(pool.machine, region, job.capacity_type) * pool.replicas
     return total
 
 

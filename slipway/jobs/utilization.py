@@ -69,7 +69,7 @@ def read_utilization(monitoring: Monitoring, job: CustomJob, roles: tuple[str, .
         return Utilization(why="no samples yet")
     end = min(now, job.end_time + _LATE) if job.end_time else now
     period = period_of(end - job.start_time)
-    accelerated = any(pool.shape.accelerator for pool in job.worker_pools)
+    accelerated = any(pool.machine.accelerator for pool in job.worker_pools)
     begin = job.start_time
 
     def read(metric: str) -> tuple[Series, ...]:
@@ -118,7 +118,7 @@ def _number(text: str) -> tuple[int, str]:
 def _what(one: Series, job: CustomJob) -> str:
     if one.metric in (CPU, MEMORY):
         return "cpu" if one.metric == CPU else "memory"
-    accelerators = {pool.shape.accelerator or "" for pool in job.worker_pools}
+    accelerators = {pool.machine.accelerator or "" for pool in job.worker_pools}
     noun = "gpu" if any(name.startswith("NVIDIA") for name in accelerators) else "accelerator"
     which = f"{noun} {one.accelerator}".rstrip()
     return f"{which} memory" if one.metric == ACCELERATOR_MEMORY else which

@@ -1,5 +1,6 @@
-"""Machine shapes of Vertex AI training: table.json is the data, `machine` the lookup."""
+"""Machines of Vertex AI training: table.json is the data, `machine` the lookup, `MachineSpec` what is asked for."""
 
+from slipway.machines.spec import Disk, MachineGroup, MachineSpec
 from slipway.machines.table import (
     Machine,
     MachineError,
@@ -14,8 +15,11 @@ from slipway.machines.table import (
 from slipway.machines.tpu import is_tpu, one_tpu, tpu
 
 __all__ = [
+    "Disk",
     "Machine",
     "MachineError",
+    "MachineGroup",
+    "MachineSpec",
     "accelerators",
     "accelerators_in",
     "is_tpu",

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from slipway.errors import ConfigError
@@ -172,5 +172,5 @@ def rows(part: str) -> Mapping[str, Any]:
 
 @cache
 def _table() -> Mapping[str, Any]:
-    table: Mapping[str, Any] = json.loads(files("slipway.machines").joinpath("table.json").read_text("utf-8"))
+    table: Mapping[str, Any] = json.loads(Path(__file__).with_name("table.json").read_text("utf-8"))
     return table

@@ -11,11 +11,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 from slipway.capacity import CAPACITY_TYPES, POOL
-from slipway.cluster import ClusterSpec, Disk, PoolSpec
+from slipway.cluster import ClusterSpec, PoolSpec
 from slipway.formatting import MORE, dollars
+from slipway.machines import MachineSpec
 from slipway.money import UNKNOWN, Price
 
 FEE = Decimal("0.15")
@@ -38,30 +39,28 @@ class Bounds:
         return Bounds(self.floor + other.floor, self.ceiling + other.ceiling)
 
 
-def hourly(
-    machine_type: str, region: str, disk: Disk, capacity_type: str = POOL, *, accelerator: str | None = None
-) -> Price:
+def hourly(machine: MachineSpec, region: str, capacity_type: str = POOL) -> Price:
     """USD per hour of one machine with its boot disk, of a capacity type, while it runs: waiting is not billed.
 
     Unknown where the book has no price of the machine, and always for a reservation, whose price is between you and
-    Compute Engine; incomplete where its disk's is missing. `accelerator` is one attached to the machine (N1), of which
-    the book has no prices, not one built in.
+    Compute Engine; incomplete where its disk's is missing, and for accelerators attached to a machine (N1), of which
+    the book has no prices.
     """
     if capacity_type not in CAPACITY_TYPES:
         raise ValueError(f"unknown capacity type {capacity_type!r}; one of {', '.join(CAPACITY_TYPES)}")
-    machine = _machine(machine_type, region, CAPACITY_TYPES[capacity_type].price)
-    if machine is None:
+    alone = _machine(machine.type, region, CAPACITY_TYPES[capacity_type].price)
+    if alone is None:
         return UNKNOWN
-    per_gb = _cell("disks", disk.type, region)
-    attached = accelerator is not None and machine_type.startswith("n1-")
+    per_gb = _cell("disks", machine.disk.type, region)
+    attached = machine.accelerator is not None and machine.type.startswith("n1-")
     if per_gb is None:
-        return Price(machine, complete=False)
-    of_disk = disk.size_gb * ((1 + FEE) * per_gb / HOURS_OF_A_MONTH).quantize(_PER_GB)
-    return Price(machine + of_disk, complete=not attached)
+        return Price(alone, complete=False)
+    of_disk = machine.disk.size_gb * ((1 + FEE) * per_gb / HOURS_OF_A_MONTH).quantize(_PER_GB)
+    return Price(alone + of_disk, complete=not attached)
 
 
 def pool_price(pool: PoolSpec, region: str) -> Bounds:
-    each = hourly(pool.machine_type, region, pool.disk, accelerator=pool.accelerator_type)
+    each = hourly(pool.machine, region)
     return Bounds(floor=each * pool.min, ceiling=each * pool.max)
 
 
@@ -103,6 +102,6 @@ def _cell(table: str, row: str, region: str) -> Decimal | None:
 @cache
 def _table(name: str) -> tuple[Mapping[str, int], Mapping[str, str]]:
     """Columns by their heads, and lines by their first cell: of a hundred lines one or two are asked for."""
-    text = files("slipway.prices").joinpath(f"{name}.csv").read_text("utf-8")
+    text = Path(__file__).with_name(f"{name}.csv").read_text("utf-8")
     head, *lines = [line for line in text.splitlines() if not line.startswith("#")]
     return {column: at for at, column in enumerate(head.split(","))}, {line.partition(",")[0]: line for line in lines}

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from slipway.catalog.model import PublishedCatalog
+from slipway.cloud.resources import RUNNING_STATES
 from slipway.cluster import CurrentCluster, PoolSpec
 from slipway.formatting import join
 from slipway.labels import NAME_LABEL
-from slipway.live import RUNNING_STATES, Live, QuotaLimit, Unknown
+from slipway.live import Live, QuotaLimit, Unknown
 from slipway.quota.grounds import UNLIMITED, Grounds, Share
 from slipway.quota.metrics import label, namespace, quota_id
 from slipway.quota.offers import offer_lines, offer_verdicts, unavailable
@@ -167,7 +168,7 @@ def _notes(grounds: Grounds) -> Iterator[str]:
             yield f"{label(metric)} are not checked: the service lists no quota {metric}"
     for item in grounds.current:
         for pool in item.spec.pools:
-            if pool.disk.type == "hyperdisk-balanced":
+            if pool.machine.disk.type == "hyperdisk-balanced":
                 yield f"pool {item.spec.name}/{pool.name}: disks are not checked: no quota of hyperdisks is known"
     yield from () if grounds.usage is None else grounds.usage.uncounted
 

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
-from slipway.live import JobReplicas, Live, QuotaLimit, Unknown
+from slipway.live import Live, QuotaLimit, Unknown
+from slipway.machines import MachineGroup
 from slipway.quota.metrics import needs_of, rank
 from slipway.quota.report import Need, OfferDraw
 from slipway.quota.usage import Usage, usage
@@ -35,7 +36,7 @@ class Share:
 def drawn(clusters: Iterable[ClusterSpec], offers: Iterable[OfferDraw]) -> frozenset[str]:
     """The metrics that clusters' pools and templates' offers draw: those whose limits a verdict asks for."""
     of_pools = (need for cluster in clusters for pool in cluster.pools for need in _needs_of_one(pool))
-    of_offers = (need for draw in offers for need in needs_of(draw.replicas, preemptible=draw.preemptible))
+    of_offers = (need for draw in offers for need in needs_of(draw.machines, preemptible=draw.preemptible))
     return frozenset(need.metric for need in (*of_pools, *of_offers))
 
 
@@ -54,7 +55,7 @@ class Grounds:
         self.live = live
         self.region = region
         self.old = old
-        self.draws = tuple((draw, needs_of(draw.replicas, preemptible=draw.preemptible)) for draw in offers)
+        self.draws = tuple((draw, needs_of(draw.machines, preemptible=draw.preemptible)) for draw in offers)
         self.usage: Usage | None = None
         if not (live.skipped or isinstance(live.clusters, Unknown) or isinstance(live.jobs, Unknown)):
             self.usage = usage(live.clusters, live.jobs, frozenset(item.id for item in current if item.import_), old)
@@ -140,4 +141,4 @@ class Grounds:
 
 
 def _needs_of_one(pool: PoolSpec) -> tuple[Need, ...]:
-    return needs_of((JobReplicas(pool.machine_type, pool.accelerator_type, pool.accelerator_count, 1, pool.disk),))
+    return needs_of((MachineGroup(pool.machine, 1),))

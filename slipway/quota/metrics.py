@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from slipway.cluster import Disk
-from slipway.live import JobReplicas
-from slipway.machines import Machine, is_tpu, machine, one_tpu
+from slipway.machines import Disk, Machine, MachineGroup, MachineSpec, is_tpu, machine, one_tpu
 from slipway.quota.report import ON_DEMAND, PREEMPTIBLE, Need
 
 _PREFIX = "custom_model_training_"
@@ -57,13 +55,14 @@ _DISKS: Mapping[str, tuple[str, str, bool]] = {
 }
 
 
-def needs(shape: Machine, disk: Disk, replicas: int, *, preemptible: bool = False) -> tuple[Need, ...]:
-    """GPUs, vCPUs and GB of disk that so many machines draw.
+def needs(group: MachineGroup, *, preemptible: bool = False) -> tuple[Need, ...]:
+    """GPUs, vCPUs and GB of disk that so many machines draw. Raises MachineError for one that the table does not have.
 
     Preemptible draws (Spot and flex-start) share one CPU metric over all families; there is no preemptible disk metric.
     No metric is known for hyperdisks, for preemptible TPUs, and for the CPUs of TPU machines: they draw nothing that
     could be checked. TPUs are counted in chips.
     """
+    shape, disk, replicas = _shape(group.machine), group.machine.disk, group.count
     found: list[Need] = []
     if is_tpu(shape.type):
         if not preemptible:
@@ -84,24 +83,15 @@ def _disks(disk: Disk, replicas: int) -> Iterator[Need]:
         yield Need(_PREFIX + slug, replicas * disk.size_gb, documented)
 
 
-def needs_of(groups: Iterable[JobReplicas], *, preemptible: bool = False) -> tuple[Need, ...]:
+def needs_of(groups: Iterable[MachineGroup], *, preemptible: bool = False) -> tuple[Need, ...]:
     """The needs of several groups of machines, summed by metric. Raises MachineError for an unknown machine type."""
-    return _summed(
-        need
-        for group in groups
-        for need in needs(
-            _shape(group),
-            group.disk,
-            group.replicas,
-            preemptible=preemptible,
-        )
-    )
+    return _summed(need for group in groups for need in needs(group, preemptible=preemptible))
 
 
-def _shape(group: JobReplicas) -> Machine:
-    if is_tpu(group.machine_type):
-        return one_tpu(group.machine_type, group.accelerator_type, group.accelerator_count)
-    return machine(group.machine_type, group.accelerator_type, group.accelerator_count or None)
+def _shape(spec: MachineSpec) -> Machine:
+    if is_tpu(spec.type):
+        return one_tpu(spec.type, spec.accelerator, spec.accelerator_count)
+    return machine(spec.type, spec.accelerator, spec.accelerator_count or None)
 
 
 def _summed(all_needs: Iterable[Need]) -> tuple[Need, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from slipway.live import JobReplicas
+from slipway.machines import MachineGroup
 
 ON_DEMAND = "on-demand"
 PREEMPTIBLE = "preemptible"
@@ -28,7 +28,7 @@ class Need:
 class OfferDraw:
     """What an offer of a template draws with the default parameters, beside the pools.
 
-    One by `pool` draws nothing (`replicas` empty): the pool holds the machines already. `label` is the capacity type
+    One by `pool` draws nothing (`machines` empty): the pool holds the machines already. `label` is the capacity type
     and what tells the offer from others of that type. `refusal`: why it can't be taken, whatever the quota; `intended`
     where the template itself says so. `doubtful`: no page says whether it draws them (reservations), so lacking quota
     is told and no hindrance.
@@ -36,7 +36,7 @@ class OfferDraw:
 
     template: str
     label: str
-    replicas: tuple[JobReplicas, ...] = ()
+    machines: tuple[MachineGroup, ...] = ()
     preemptible: bool = False
     refusal: str = ""
     doubtful: bool = False

@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from slipway.cloud.resources import CustomJob, PersistentResource
 from slipway.kinds import CUSTOM_JOB, PIPELINE, TUNING_JOB
-from slipway.live import JobReplicas, LiveCluster, LiveJob
-from slipway.machines import MachineError
+from slipway.machines import MachineError, MachineGroup
 from slipway.quota.metrics import needs_of
 
 # A failed cluster has no machines; one that is being deleted has them until it is gone.
 _HOLDS_NOTHING = frozenset({"ERROR"})
-_NOT_STARTED = frozenset({"JOB_STATE_QUEUED", "JOB_STATE_PAUSED", "PIPELINE_STATE_QUEUED", "PIPELINE_STATE_PAUSED"})
+_NOT_STARTED = frozenset({"JOB_STATE_QUEUED", "JOB_STATE_PAUSED"})
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,8 @@ class Usage:
 
 
 def usage(
-    clusters: tuple[LiveCluster, ...],
-    jobs: tuple[LiveJob, ...],
+    clusters: tuple[PersistentResource, ...],
+    jobs: tuple[CustomJob, ...],
     own: frozenset[str] = frozenset(),
     old: frozenset[str] = frozenset(),
 ) -> Usage:
@@ -45,7 +45,7 @@ def usage(
     A training pipeline runs as a custom or tuning job, which is counted in its place. A tuning job is counted with all
     trials that may run at once, and the custom jobs of its trials are not counted again.
     """
-    tuning = tuple(f"{job.display_name}-trial-" for job in jobs if job.kind == TUNING_JOB.words and not job.ended)
+    tuning = tuple(f"{job.display_name}-trial-" for job in jobs if job.kind is TUNING_JOB and not job.ended)
     mine: Counter[str] = Counter()
     leaving: Counter[str] = Counter()
     others: Counter[str] = Counter()
@@ -53,27 +53,20 @@ def usage(
     for cluster in clusters:
         if cluster.state not in _HOLDS_NOTHING:
             target = mine if cluster.id in own else leaving if cluster.id in old else others
-            uncounted += _count(target, machines_of(cluster), preemptible=False, who=f"cluster {cluster.id}")
+            uncounted += _count(target, cluster.machines, preemptible=False, who=f"cluster {cluster.id}")
     for job in jobs:
         if (
-            job.cluster_id is None
+            not job.persistent_resource_id
             and not job.ended
             and job.state not in _NOT_STARTED
-            and job.kind != PIPELINE.words
-            and not (job.kind == CUSTOM_JOB.words and job.display_name.startswith(tuning))
+            and job.kind is not PIPELINE
+            and not (job.kind is CUSTOM_JOB and job.display_name.startswith(tuning))
         ):
-            uncounted += _count(others, job.replicas, preemptible=job.spot, who=f"job {job.display_name}")
+            uncounted += _count(others, job.machines, preemptible=job.preemptible, who=f"job {job.display_name}")
     return Usage(mine, leaving, others, tuple(uncounted))
 
 
-def machines_of(cluster: LiveCluster) -> tuple[JobReplicas, ...]:
-    return tuple(
-        JobReplicas(pool.machine_type, pool.accelerator_type, pool.accelerator_count, pool.replicas, pool.disk)
-        for pool in cluster.pools
-    )
-
-
-def _count(target: Counter[str], groups: tuple[JobReplicas, ...], *, preemptible: bool, who: str) -> list[str]:
+def _count(target: Counter[str], groups: tuple[MachineGroup, ...], *, preemptible: bool, who: str) -> list[str]:
     missed: list[str] = []
     for group in groups:
         try:

@@ -8,8 +8,8 @@ from datetime import timedelta
 from pathlib import PurePath
 from typing import Any
 
-from slipway.cluster import ClusterSpec, Disk, DnsPeering, PoolSpec, PscInterface, Reservation
-from slipway.machines import machine
+from slipway.cluster import ClusterSpec, DnsPeering, PoolSpec, PscInterface, Reservation
+from slipway.machines import Disk, MachineSpec, machine
 from slipway.stack.document import Document
 from slipway.stack.entries import ClusterEntry, PoolEntry, ReplicaRange, ReservationEntry, StackFile
 from slipway.stack.findings import StackErrors
@@ -122,16 +122,14 @@ def _cluster(name: str, entry: ClusterEntry) -> ClusterSpec:
 def _pool(name: str, entry: PoolEntry) -> PoolSpec:
     asked = entry.accelerator
     shape = machine(entry.machine, asked.type if asked else None, asked.count if asked else None)
+    disk = Disk(entry.disk.type or shape.default_disk, entry.disk.size_gb)
     sizes = entry.replicas
     low, high, initial = (
         (sizes.min, sizes.max, sizes.initial or sizes.min) if isinstance(sizes, ReplicaRange) else (sizes, sizes, sizes)
     )
     return PoolSpec(
         name=name,
-        machine_type=shape.type,
-        accelerator_type=shape.accelerator,
-        accelerator_count=shape.accelerator_count,
-        disk=Disk(entry.disk.type or shape.default_disk, entry.disk.size_gb),
+        machine=MachineSpec(shape.type, shape.accelerator, shape.accelerator_count, disk),
         min=low,
         max=high,
         autoscaled=isinstance(sizes, ReplicaRange),

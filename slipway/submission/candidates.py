@@ -11,7 +11,7 @@ from slipway.capacity import FLEX_START
 from slipway.catalog.lookup import find_kind, find_template, named, standing
 from slipway.catalog.model import Catalog, Offer, Scalar, Template
 from slipway.errors import ConfigError
-from slipway.formatting import counted, join, shape
+from slipway.formatting import counted, join
 from slipway.kinds import KINDS, Kind
 from slipway.money import UNKNOWN, Price, total
 from slipway.submission.demand import Demand, Part
@@ -202,7 +202,7 @@ def summary(candidate: Candidate) -> str:
         place = f"pool {join(f'{offer.cluster}/{pool}' for pool in dict.fromkeys(part.pool for part in demand.parts))}"
     shapes: dict[str, int] = {}
     for part in demand.parts:
-        words = shape(part.shape.machine, part.shape.accelerator, part.shape.accelerator_count)
+        words = str(part.machine)
         shapes[words] = shapes.get(words, 0) + part.machines
     roles = ", ".join(counted(part.machines, part.role) for part in demand.parts)
     return f"{place}  {', '.join(f'{words} × {count}' for words, count in shapes.items())} ({roles})"
@@ -212,10 +212,6 @@ def _each(catalog: Catalog, candidate: Candidate, part: Part) -> Price:
     if candidate.offer.cluster:
         pool = catalog.clusters[candidate.offer.cluster].pools.get(part.pool)
         return pool.price_per_hour if pool else UNKNOWN
-    from slipway.cluster import Disk
     from slipway.prices import hourly
 
-    disk = Disk(part.shape.disk_type, part.shape.disk_gb)
-    return hourly(
-        part.shape.machine, catalog.region, disk, candidate.offer.capacity_type, accelerator=part.shape.accelerator
-    )
+    return hourly(part.machine, catalog.region, candidate.offer.capacity_type)

@@ -6,17 +6,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from slipway.cloud.resources import CustomJob, PersistentResource, ResourcePool, Shape, WorkerPool
+from slipway.cloud.resources import CustomJob, PersistentResource, ResourcePool, WorkerPool
 from slipway.kinds import CUSTOM_JOB, Kind
+from slipway.machines import MachineSpec
 
 
 @dataclass(frozen=True)
 class Part:
-    """One worker pool of a job: its role, the resource pool it runs on (by name, if known), shape and machines."""
+    """One worker pool of a job: its role, the resource pool it runs on (by name, if known), and its machines."""
 
     role: str
     pool: str
-    shape: Shape
+    machine: MachineSpec
     machines: int
 
 
@@ -54,7 +55,7 @@ def _parts(
         Part(
             role=roles[index] if index < len(roles) else f"workerpool{index}",
             pool=pools[index] if index < len(pools) else "",
-            shape=worker_pool.shape,
+            machine=worker_pool.machine,
             machines=worker_pool.replicas * times,
         )
         for index, worker_pool in enumerate(worker_pools)
@@ -64,7 +65,7 @@ def _parts(
 
 def find_pool(part: Part, cluster: PersistentResource) -> ResourcePool | None:
     """The resource pool that takes `part`: machine and disk must be equal to the letter."""
-    fitting = [pool for pool in cluster.pools if pool.shape == part.shape]
+    fitting = [pool for pool in cluster.pools if pool.machine == part.machine]
     named = [pool for pool in fitting if pool.id == part.pool]
     return next(iter(named or fitting), None)
 

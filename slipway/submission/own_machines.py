@@ -7,13 +7,11 @@ from dataclasses import dataclass
 
 from slipway.capacity import CAPACITY_TYPES
 from slipway.cloud.resources import CustomJob, PersistentResource
-from slipway.deployment import translate
 from slipway.formatting import join, machines, span
-from slipway.machines import MachineError
+from slipway.machines import MachineError, MachineGroup
 from slipway.quota import Need, label, usage
 from slipway.quota.metrics import needs_of
 from slipway.submission.candidates import Candidate
-from slipway.submission.demand import Part
 from slipway.submission.verdict import Outcome, Verdict
 
 UNLIMITED = -1
@@ -36,18 +34,10 @@ def on_demand(candidate: Candidate) -> bool:
 
 def draws(candidate: Candidate) -> tuple[Need, ...]:
     """What the job draws of each metric. Empty for machines whose shape is not known, and where no rule is known."""
-    from slipway.cluster import Disk
-    from slipway.live import JobReplicas
-
-    def replicas(part: Part) -> JobReplicas:
-        shape = part.shape
-        disk = Disk(shape.disk_type, shape.disk_gb)
-        return JobReplicas(shape.machine, shape.accelerator, shape.accelerator_count, part.machines, disk)
-
     if CAPACITY_TYPES[candidate.offer.capacity_type].draws not in ("on-demand", "preemptible"):
         return ()
     try:
-        groups = [replicas(part) for part in candidate.demand.parts]
+        groups = [MachineGroup(part.machine, part.machines) for part in candidate.demand.parts]
         return needs_of(groups, preemptible=CAPACITY_TYPES[candidate.offer.capacity_type].preemptible)
     except MachineError:
         return ()
@@ -67,8 +57,7 @@ def on_own_machines(
     name = candidate.offer.capacity_type
     used = None
     if active is not None and clusters is not None:
-        live = tuple(translate.cluster(one) for one in clusters)
-        used = usage(live, tuple(translate.custom_job(job) for job in active))
+        used = usage(tuple(clusters), tuple(active))
     never, waits, unread = [], [], []
     checked = unsure = False
     needs = draws(candidate)

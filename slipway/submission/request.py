@@ -127,7 +127,7 @@ def _own_env(pool: WorkerPool) -> tuple[str, ...]:
 
 
 def _machines(job: CustomJob) -> str:
-    return ", ".join(f"{pool.shape.machine} × {pool.replicas}" for pool in _busy(job))
+    return ", ".join(f"{pool.machine.type} × {pool.replicas}" for pool in _busy(job))
 
 
 def _trials(job: CustomJob) -> str:

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from slipway.cloud.resources import CustomJob, PersistentResource, ResourcePool, Shape
+from slipway.cloud.resources import CustomJob, PersistentResource, ResourcePool
 from slipway.formatting import join, machines, span
 from slipway.labels import USER_LABEL
+from slipway.machines import MachineSpec
 from slipway.submission.demand import Demand, Part, by_pool, find_pool
 
 _QUEUED = "JOB_STATE_QUEUED"
@@ -168,19 +169,19 @@ def _mismatch(part: Part, cluster: PersistentResource) -> list[str]:
     """The fields side by side with those of the nearest pool."""
     if not cluster.pools:
         return [f"{part.role}: the cluster has no pools"]
-    nearest = min(cluster.pools, key=lambda pool: (len(_differences(part.shape, pool.shape)), pool.id))
+    nearest = min(cluster.pools, key=lambda pool: (len(_differences(part.machine, pool.machine)), pool.id))
     return [
         f"no pool is what {part.role} needs: {field} {ours}, where the nearest pool {nearest.id} has {theirs}"
-        for field, ours, theirs in _differences(part.shape, nearest.shape)
+        for field, ours, theirs in _differences(part.machine, nearest.machine)
     ]
 
 
-def _differences(ours: Shape, theirs: Shape) -> list[tuple[str, str, str]]:
+def _differences(ours: MachineSpec, theirs: MachineSpec) -> list[tuple[str, str, str]]:
     rows = [
-        ("machine", ours.machine, theirs.machine),
+        ("machine", ours.type, theirs.type),
         ("accelerator", ours.accelerator or "none", theirs.accelerator or "none"),
         ("accelerator count", str(ours.accelerator_count), str(theirs.accelerator_count)),
-        ("disk type", ours.disk_type, theirs.disk_type),
-        ("disk", f"{ours.disk_gb} GB", f"{theirs.disk_gb} GB"),
+        ("disk type", ours.disk.type, theirs.disk.type),
+        ("disk", f"{ours.disk.size_gb} GB", f"{theirs.disk.size_gb} GB"),
     ]
     return [row for row in rows if row[1] != row[2]]

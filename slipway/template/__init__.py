@@ -1,8 +1,8 @@
 """Job templates: what people submit by name. Declared in templates/*.py, proven against the pools, compiled to JSON."""
 
-from slipway.cluster import Disk
 from slipway.kinds.model_upload import ModelUpload
 from slipway.kinds.study import Condition, Metric, Search, Stopping, Study
+from slipway.machines import Disk
 from slipway.template.code import Image, Package
 from slipway.template.declaration import NfsMount, Scheduling, Variant
 from slipway.template.job_template import JobTemplate

@@ -10,7 +10,6 @@ from slipway.capacity import CAPACITY_TYPES, DAY, RESERVATION
 from slipway.catalog.placeholders import EXPERIMENT_RUN, OUTPUT, PACKAGE, REQUEST
 from slipway.cluster import ClusterSpec, Reservation
 from slipway.kinds import Kind
-from slipway.machines import Machine
 from slipway.rules.reservations import NAME_KEY
 from slipway.template.case import Case
 from slipway.template.code import Code, Image, Package
@@ -117,11 +116,11 @@ def _worker_pool(
     context: CompileContext,
     packages: Mapping[Package, str],
 ) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        "machineSpec": _machine(worker, worker.shape, capacity_type, context),
-        "replicaCount": str(worker.replicas),
-        "diskSpec": {"bootDiskType": worker.disk.type, "bootDiskSizeGb": worker.disk.size_gb},
-    }
+    found: dict[str, Any] = {**worker.spec.request(), "replicaCount": str(worker.replicas)}
+    if topology := worker.shape.tpu_topology:
+        found["machineSpec"]["tpuTopology"] = topology
+    if capacity_type == RESERVATION and worker.reservation:
+        found["machineSpec"]["reservationAffinity"] = _affinity(worker.reservation, context)
     if template.nfs_mounts:
         found["nfsMounts"] = [
             {"server": mount.server, "path": mount.path, "mountPoint": mount.mount_point}
@@ -129,17 +128,6 @@ def _worker_pool(
         ]
     arguments = kind.arguments(worker.args, template.study)
     return found | _code(template, worker.code or template.code, arguments, context, packages)
-
-
-def _machine(worker: WorkerPool, shape: Machine, capacity_type: str, context: CompileContext) -> dict[str, Any]:
-    found: dict[str, Any] = {"machineType": shape.type}
-    if shape.accelerator:
-        found |= {"acceleratorType": shape.accelerator, "acceleratorCount": shape.accelerator_count}
-    if shape.tpu_topology:
-        found["tpuTopology"] = shape.tpu_topology
-    if capacity_type == RESERVATION and worker.reservation:
-        found["reservationAffinity"] = _affinity(worker.reservation, context)
-    return found
 
 
 def _affinity(name: str, context: CompileContext) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import log2
 
 from slipway.cluster import ClusterSpec, PoolSpec
-from slipway.machines import machine
+from slipway.machines import MachineSpec, machine
 from slipway.template.worker_pool import WorkerPool
 
 
@@ -53,15 +53,11 @@ class PoolMismatch:
 
 def compare(worker: WorkerPool, network: str | None, cluster: ClusterSpec, pool: PoolSpec) -> PoolMismatch:
     """`network` is the one that the template insists on; without it a job takes the cluster's."""
-    shape = worker.shape
+    needs, has = worker.spec, pool.machine
     rows = [
-        ("machine", shape.type, pool.machine_type),
-        (
-            "accelerator",
-            _accelerators(shape.accelerator, shape.accelerator_count),
-            _accelerators(pool.accelerator_type, pool.accelerator_count),
-        ),
-        ("disk", str(worker.disk), str(pool.disk)),
+        ("machine", needs.type, has.type),
+        ("accelerator", _accelerators(needs), _accelerators(has)),
+        ("disk", str(needs.disk), str(has.disk)),
         (
             "service account",
             "custom",
@@ -70,30 +66,26 @@ def compare(worker: WorkerPool, network: str | None, cluster: ClusterSpec, pool:
     ]
     if network is not None:
         rows.append(("network", network, cluster.network or "none"))
-    fields = tuple(FieldComparison(name, needs, has, needs == has) for name, needs, has in rows)
+    fields = tuple(FieldComparison(name, ours, theirs, ours == theirs) for name, ours, theirs in rows)
     return PoolMismatch(worker.role, f"{cluster.name}/{pool.name}", fields)
 
 
 def distance(worker: WorkerPool, pool: PoolSpec) -> float:
     """How much would have to change: machine, its size, and accelerator most, then their number, then the disk."""
-    shape = worker.shape
+    shape, has = worker.shape, pool.machine
     found = 0.0
-    if (shape.accelerator, shape.accelerator_count) != (pool.accelerator_type, pool.accelerator_count):
-        found += 2 if shape.accelerator != pool.accelerator_type else 1.5
-    if shape.type != pool.machine_type:
-        other = machine(pool.machine_type, *_attached(pool))
+    if (shape.accelerator, shape.accelerator_count) != (has.accelerator, has.accelerator_count):
+        found += 2 if shape.accelerator != has.accelerator else 1.5
+    if shape.type != has.type:
+        other = machine(has.type, has.accelerator, has.accelerator_count or None)
         found += (2 if shape.family == other.family else 3) + abs(log2(shape.vcpus / other.vcpus)) / 10
-    if worker.disk != pool.disk:
+    if worker.disk != has.disk:
         found += 1
     return found
 
 
-def _attached(pool: PoolSpec) -> tuple[str, int] | tuple[None, None]:
-    return (pool.accelerator_type, pool.accelerator_count) if pool.accelerator_type else (None, None)
-
-
-def _accelerators(kind: str | None, count: int) -> str:
-    return f"{kind} × {count}" if kind else "none"
+def _accelerators(machine: MachineSpec) -> str:
+    return f"{machine.accelerator} × {machine.accelerator_count}" if machine.accelerator else "none"
 
 
 @dataclass(frozen=True)

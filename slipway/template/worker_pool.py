@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from slipway.cluster import Disk
-from slipway.machines import Machine, is_tpu, machine, tpu
+from slipway.machines import Disk, Machine, MachineSpec, is_tpu, machine, tpu
 from slipway.template.code import Code
 
 POSITIONS = ("chief", "workers", "parameter-servers", "evaluators")
@@ -41,6 +40,12 @@ class WorkerPool:
         if is_tpu(self.machine):
             return tpu(self.machine, self.accelerator, self.accelerator_count, self.tpu_topology)
         return machine(self.machine, self.accelerator, self.accelerator_count)
+
+    @property
+    def spec(self) -> MachineSpec:
+        """One of its machines, everything resolved. Raises MachineError."""
+        shape = self.shape
+        return MachineSpec(shape.type, shape.accelerator, shape.accelerator_count, self.disk)
 
 
 def places(pools: tuple[WorkerPool, ...]) -> tuple[int, ...]:

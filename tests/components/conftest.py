@@ -9,8 +9,9 @@ from pulumi.runtime import mocks
 from pulumi.runtime.proto import resource_pb2
 from pulumi.runtime.rpc import deserialize_properties
 
-from slipway.cluster import ClusterSpec, Disk, PoolSpec
+from slipway.cluster import ClusterSpec, PoolSpec
 from slipway.live import Live
+from slipway.machines import MachineSpec
 from slipway.stack import WorkspaceSettings
 
 PROJECT, REGION = "acme-dev", "us-central1"
@@ -21,9 +22,9 @@ NOTHING = Live(clusters=(), jobs=(), limits={}, catalog=None)
 
 
 def pool(name: str = "workers", **changes: Any) -> PoolSpec:
-    plain = {"machine_type": "n1-standard-8", "accelerator_type": None, "accelerator_count": 0, "disk": Disk()}
-    sizes = {"min": 1, "max": 4, "autoscaled": True, "replicas": 1}
-    return PoolSpec(name, **{**plain, **sizes, **changes})
+    of_machine = {key: changes.pop(key) for key in ("accelerator", "accelerator_count", "disk") if key in changes}
+    machine = MachineSpec("n1-standard-8", **of_machine)
+    return PoolSpec(name, machine, **{"min": 1, "max": 4, "autoscaled": True, "replicas": 1, **changes})
 
 
 def cluster(*pools: PoolSpec, **changes: Any) -> ClusterSpec:

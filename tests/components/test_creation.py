@@ -12,8 +12,9 @@ import pytest
 from components import creation as module
 from components.creation import Creation
 from components.persistent_resource import PersistentResource
-from slipway.cluster import ClusterSpec, CurrentCluster, Disk, DnsPeering, PscInterface
+from slipway.cluster import ClusterSpec, CurrentCluster, DnsPeering, PscInterface
 from slipway.deployment.new_cluster import cluster_body
+from slipway.machines import Disk
 
 from .conftest import FACTS, PROJECT, REGION, Asked, cluster, declared, only, pool, pulumi
 
@@ -23,7 +24,7 @@ NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 ID = "cpu-1a2b3c4"
 EVERYTHING = cluster(
     pool("fixed", autoscaled=False, min=2, max=2, replicas=2),
-    pool("gpu", accelerator_type="NVIDIA_TESLA_T4", accelerator_count=2, disk=Disk("pd-standard", 300)),
+    pool("gpu", accelerator="NVIDIA_TESLA_T4", accelerator_count=2, disk=Disk("pd-standard", 300)),
     display_name="Team A",
     reserved_ip_ranges=("vertex",),
     kms_key="projects/p/locations/us-central1/keyRings/r/cryptoKeys/k",

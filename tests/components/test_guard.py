@@ -8,16 +8,17 @@ import pytest
 from components import guard as module
 from components.guard import check, ends_stack, guard, hold, refusal_of_destruction
 from components.persistent_resource import PersistentResource
+from slipway.cloud.resources import CustomJob
 from slipway.cluster import CurrentCluster
-from slipway.live import LiveJob, Unknown, Use
+from slipway.live import Unknown, Use
 
 from .conftest import FACTS, PROJECT, REGION, cluster, declared, only
 
 CLUSTER = "projects/acme-dev/locations/us-central1/persistentResources/cpu-1a2b3c4"
 
 
-def job(name: str) -> LiveJob:
-    return LiveJob(name, name, "JOB_STATE_QUEUED", "cpu-1a2b3c4", {}, None, None, None, (), False, "custom job")
+def job(name: str) -> CustomJob:
+    return CustomJob(name, name, "JOB_STATE_QUEUED", {}, persistent_resource_id="cpu-1a2b3c4")
 
 
 def answers(value: Use | Unknown) -> Callable[[str | None], Use | Unknown]:

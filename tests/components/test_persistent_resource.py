@@ -5,18 +5,20 @@ from typing import Any
 import pytest
 
 from components.persistent_resource import PersistentResource, RetiringResource
-from slipway.cluster import ClusterSpec, CurrentCluster, Disk, DnsPeering, PscInterface
+from slipway.cloud import resources
+from slipway.cloud.resources import CustomJob, ResourcePool
+from slipway.cluster import ClusterSpec, CurrentCluster, DnsPeering, PscInterface
 from slipway.deployment.plan import RetiringCluster
-from slipway.live import LiveCluster, LiveJob, LivePool
+from slipway.machines import Disk, MachineSpec
 
 from .conftest import FACTS, PROJECT, REGION, Asked, cluster, declared, only, pool
 
 COMPONENT = "slipway:components:PersistentResource"
 RESOURCE = "gcp:vertex/aiPersistentResource:AiPersistentResource"
 FULL = "projects/acme-dev/locations/us-central1/persistentResources/cpu-1a2b3c4"
-LIVING = LivePool("workers", "n1-standard-8", None, 0, Disk("pd-ssd", 100), replicas=3, used=2, min=1, max=4)
-OLD = LiveCluster("cpu-1a2b3c4", "RUNNING", {"slipway-name": "cpu"}, (LIVING,))
-JOB = LiveJob("j/1", "tune", "JOB_STATE_RUNNING", OLD.id, {}, None, None, None, (), False, "custom job")
+LIVING = ResourcePool("workers", MachineSpec("n1-standard-8"), replicas=3, used=2, min=1, max=4)
+OLD = resources.PersistentResource("cpu-1a2b3c4", "RUNNING", {"slipway-name": "cpu"}, (LIVING,))
+JOB = CustomJob("j/1", "tune", "JOB_STATE_RUNNING", {}, persistent_resource_id=OLD.id)
 
 
 def current(spec: ClusterSpec, **changes: Any) -> list[Asked]:
@@ -24,7 +26,7 @@ def current(spec: ClusterSpec, **changes: Any) -> list[Asked]:
     return declared(lambda: PersistentResource(item, project=PROJECT, region=REGION, facts=FACTS))
 
 
-def retiring(cluster: LiveCluster = OLD) -> list[Asked]:
+def retiring(cluster: resources.PersistentResource = OLD) -> list[Asked]:
     item = RetiringCluster(cluster, "cpu", (JOB,), "jobs on it")
     return declared(lambda: RetiringResource(item, project=PROJECT, region=REGION, facts=FACTS))
 
@@ -59,7 +61,7 @@ def test_every_default_is_explicit() -> None:
 def test_every_field_of_the_provider_can_be_reached() -> None:
     spec = cluster(
         pool("fixed", autoscaled=False, min=2, max=2, replicas=2),
-        pool("gpu", accelerator_type="NVIDIA_TESLA_T4", accelerator_count=2, disk=Disk("pd-standard", 300)),
+        pool("gpu", accelerator="NVIDIA_TESLA_T4", accelerator_count=2, disk=Disk("pd-standard", 300)),
         display_name="Team A",
         network="projects/1/global/networks/n",
         reserved_ip_ranges=("vertex",),

@@ -11,8 +11,8 @@ import pytest
 
 from slipway.capacity import CAPACITY_TYPES
 from slipway.catalog.codec import write
-from slipway.cluster import Disk
 from slipway.deployment.publication import draws, template_entry
+from slipway.machines import Disk, MachineSpec
 from slipway.prices import dollars, hourly
 from slipway.quota import OfferVerdict
 from slipway.rules import TABLE
@@ -92,8 +92,8 @@ def test_the_stack_file_of_the_page_is_right(stack: Stack) -> None:
 def test_prices_are_those_of_the_book() -> None:
     for machine, *told in rows("## What a machine costs an hour"):
         type_, kind, size = re.fullmatch(r"`(\S+)`, (\S+) (\d+) GB", machine).groups()  # type: ignore[union-attr]
-        disk = Disk(kind, int(size))
-        found = [hourly(type_, "us-central1", disk, name) for name in ("pool", "on-demand", "flex-start", "spot")]
+        spec = MachineSpec(type_, disk=Disk(kind, int(size)))
+        found = [hourly(spec, "us-central1", name) for name in ("pool", "on-demand", "flex-start", "spot")]
         assert told == ["unknown" if price.unknown else dollars(price, per="") for price in found]
 
 

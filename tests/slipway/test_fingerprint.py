@@ -6,11 +6,12 @@ from datetime import timedelta
 
 import pytest
 
-from slipway.cluster import ClusterSpec, Disk, DnsPeering, PoolSpec, PscInterface
+from slipway.cluster import ClusterSpec, DnsPeering, PoolSpec, PscInterface
 from slipway.fingerprint import cluster_id, fingerprint
+from slipway.machines import Disk, MachineSpec
 
-H100 = PoolSpec("workers", "a3-highgpu-8g", "NVIDIA_H100_80GB", 8, Disk("pd-ssd", 500), 1, 4, True, 1)
-HEAD = PoolSpec("head", "n1-standard-4", None, 0, Disk(), 2, 2, False, 2)
+H100 = PoolSpec("workers", MachineSpec("a3-highgpu-8g", "NVIDIA_H100_80GB", 8, Disk("pd-ssd", 500)), 1, 4, True, 1)
+HEAD = PoolSpec("head", MachineSpec("n1-standard-4"), 2, 2, False, 2)
 PLAIN = ClusterSpec("h100", (H100,))
 FULL = ClusterSpec(
     "team-a",
@@ -57,11 +58,11 @@ def test_it_is_good_for_an_id() -> None:
         replace(FULL, generation=4),
         replace(FULL, pools=(H100,)),
         replace(FULL, pools=(replace(H100, name="w"), HEAD)),
-        replace(FULL, pools=(replace(H100, machine_type="a3-megagpu-8g"), HEAD)),
-        replace(FULL, pools=(replace(H100, accelerator_type="NVIDIA_H200_141GB"), HEAD)),
-        replace(FULL, pools=(replace(H100, accelerator_count=4), HEAD)),
-        replace(FULL, pools=(replace(H100, disk=Disk("pd-ssd", 501)), HEAD)),
-        replace(FULL, pools=(replace(H100, disk=Disk("pd-standard", 500)), HEAD)),
+        replace(FULL, pools=(replace(H100, machine=replace(H100.machine, type="a3-megagpu-8g")), HEAD)),
+        replace(FULL, pools=(replace(H100, machine=replace(H100.machine, accelerator="NVIDIA_H200_141GB")), HEAD)),
+        replace(FULL, pools=(replace(H100, machine=replace(H100.machine, accelerator_count=4)), HEAD)),
+        replace(FULL, pools=(replace(H100, machine=replace(H100.machine, disk=Disk("pd-ssd", 501))), HEAD)),
+        replace(FULL, pools=(replace(H100, machine=replace(H100.machine, disk=Disk("pd-standard", 500))), HEAD)),
         replace(FULL, pools=(replace(H100, min=2), HEAD)),
         replace(FULL, pools=(replace(H100, max=5), HEAD)),
         replace(FULL, pools=(H100, replace(HEAD, replicas=3, min=3, max=3))),

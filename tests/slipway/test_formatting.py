@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from slipway import formatting
 from slipway.errors import ConfigError
-from slipway.machines import regions
+from slipway.machines import MachineSpec, regions
 
 
 @pytest.mark.parametrize(
@@ -34,9 +34,9 @@ def test_machines_of_a_role(count: int | str, role: str, said: str) -> None:
 
 
 def test_accelerators_are_named_where_the_machine_does_not_tell_them() -> None:
-    assert formatting.shape("n1-standard-8", "NVIDIA_TESLA_T4", 2) == "n1-standard-8 with 2 NVIDIA_TESLA_T4"
-    assert formatting.shape("a3-highgpu-8g", "NVIDIA_H100_80GB", 8) == "a3-highgpu-8g"
-    assert formatting.shape("n1-standard-8", None, 0) == "n1-standard-8"
+    assert str(MachineSpec("n1-standard-8", "NVIDIA_TESLA_T4", 2)) == "n1-standard-8 with 2 NVIDIA_TESLA_T4"
+    assert str(MachineSpec("a3-highgpu-8g", "NVIDIA_H100_80GB", 8)) == "a3-highgpu-8g"
+    assert str(MachineSpec("n1-standard-8")) == "n1-standard-8"
 
 
 @pytest.mark.parametrize(("seconds", "said"), [(2.44, "2.4 s"), (65, "1 min 05 s"), (3720, "1 h 02 min")])

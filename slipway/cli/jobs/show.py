@@ -21,9 +21,9 @@ from slipway.cloud.failures import CloudError
 from slipway.cloud.resources import CustomJob
 from slipway.cloud.trials import best
 from slipway.context import Context
-from slipway.formatting import exact, join, shape
+from slipway.formatting import exact, join
 from slipway.jobs.advice import Cause, Suggestion, cause_of, suggestions
-from slipway.jobs.cost import JobCost, capacity_type_of, job_cost
+from slipway.jobs.cost import JobCost, job_cost
 from slipway.jobs.ending import advice_lines, typed
 from slipway.jobs.events import Events, last_word, read_events
 from slipway.jobs.tail import role_at, roles, who_of
@@ -141,8 +141,7 @@ def _facts(context: Context, picture: JobDetails) -> list[tuple[str, str]]:
     job, why = picture.job, picture.why
     money = job_cost(job, context.catalog.region, context.now)
     pools = [
-        f"{pool.replicas} × {shape(pool.shape.machine, pool.shape.accelerator, pool.shape.accelerator_count)} "
-        f"({role_at(job, index)})"
+        f"{pool.replicas} × {pool.machine} ({role_at(job, index)})"
         for index, pool in enumerate(job.worker_pools)
         if pool.replicas
     ]
@@ -152,7 +151,7 @@ def _facts(context: Context, picture: JobDetails) -> list[tuple[str, str]]:
         ("name", job.name),
         ("state", f"{state_word(job.state)}{f': {why}' if why else ''}"),
         ("error", job.error),
-        ("moved on", f"to {picture.next.display_name} ({capacity_type_of(picture.next)})" if picture.next else ""),
+        ("moved on", f"to {picture.next.display_name} ({picture.next.capacity_type})" if picture.next else ""),
         ("template", job.labels.get(TEMPLATE_LABEL, "")),
         ("parameters", _parameters(job, picture.typed)),
         ("commit", str(revision_of(job.labels))),

@@ -77,10 +77,10 @@ def job_document(job: CustomJob, context: Context) -> dict[str, Any]:
         "workerPools": [
             {
                 "role": role_at(job, index),
-                "machine": pool.shape.machine,
-                "accelerator": pool.shape.accelerator,
-                "acceleratorCount": pool.shape.accelerator_count,
-                "disk": {"type": pool.shape.disk_type, "sizeGb": pool.shape.disk_gb},
+                "machine": pool.machine.type,
+                "accelerator": pool.machine.accelerator,
+                "acceleratorCount": pool.machine.accelerator_count,
+                "disk": {"type": pool.machine.disk.type, "sizeGb": pool.machine.disk.size_gb},
                 "replicas": pool.replicas,
                 "image": pool.image,
                 "packages": list(pool.packages),

@@ -71,9 +71,9 @@ def test_a_parameter_without_default_is_required() -> None:
 def test_offers_beside_the_pool_draw_what_the_worker_pools_are() -> None:  # D2
     asked = template()
     on_pool, spot = draws(asked, prove(asked, (CPU, cluster(name="big"))))
-    assert (on_pool.label, on_pool.replicas) == ("pool", ())
+    assert (on_pool.label, on_pool.machines) == ("pool", ())
     assert (spot.label, spot.preemptible) == ("spot", True)
-    assert [(group.machine_type, group.replicas) for group in spot.replicas] == [
+    assert [(group.machine.type, group.count) for group in spot.machines] == [
         ("n1-standard-4", 1),
         ("n1-standard-8", 2),
     ]

@@ -110,8 +110,8 @@ def test_what_each_offer_draws() -> None:  # W6
     found = {draw.label: draw for draw in draws(asked, prove(asked, (cluster(),), region="us-central1"))}
     assert found["pool (model=tiny)"] == OfferDraw("lora", "pool (model=tiny)")
     assert found["flex-start (model=27b)"].preemptible
-    assert [group.replicas for group in found["flex-start (model=27b)"].replicas] == [1]
-    assert [group.replicas for group in found["on-demand (model=27b) as hyperparameter-tuning-job"].replicas] == [3]
+    assert [group.count for group in found["flex-start (model=27b)"].machines] == [1]
+    assert [group.count for group in found["on-demand (model=27b) as hyperparameter-tuning-job"].machines] == [3]
     assert not found["on-demand (model=27b)"].preemptible
     assert "declares no reservation 'h100'" in found["reservation (model=27b)"].refusal
     known = draws(asked, prove(asked, (cluster(),), reservations=HERE.reservations))

@@ -7,8 +7,9 @@ from decimal import Decimal
 
 from slipway.catalog.model import Catalog, Cluster, Pool
 from slipway.cli.quota import document, judge, requests
+from slipway.cloud.resources import PersistentResource
 from slipway.labels import STACK_LABEL
-from slipway.live import INCREASABLE, Live, LiveCluster
+from slipway.live import INCREASABLE, Live
 from slipway.money import Price
 from tests.slipway.quota.region import DENIED, H100, cluster, h100, region
 
@@ -17,7 +18,7 @@ CLUSTERS = {"h100": Cluster("h100", "h100-1a2b3c4", {"workers": POOL})}
 CATALOG = Catalog("dev", "acme", "us-central1", "3f9c2e1", False, "w", "t", CLUSTERS, ("h100-0000000",), {})
 
 
-def ours(one: LiveCluster) -> LiveCluster:
+def ours(one: PersistentResource) -> PersistentResource:
     return replace(one, labels={**one.labels, STACK_LABEL: "dev"})
 
 

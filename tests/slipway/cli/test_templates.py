@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from slipway.catalog.codec import write
-from slipway.cluster import ClusterSpec, Disk, PoolSpec
+from slipway.cluster import ClusterSpec, PoolSpec
 from slipway.deployment.publication import draws, template_entry
+from slipway.machines import MachineSpec
 from slipway.quota import OfferVerdict
 from slipway.template import JobTemplate, Metric, Package, Parameter, Search, Study, Variant, WorkerPool
 from slipway.template.jobspec import CompileContext
@@ -17,7 +18,7 @@ from slipway.template.proof import prove
 
 from .stack import Stack
 
-CPU = ClusterSpec("cpu", (PoolSpec("workers", "n1-standard-8", None, 0, Disk(), 1, 4, True, 1),))
+CPU = ClusterSpec("cpu", (PoolSpec("workers", MachineSpec("n1-standard-8"), 1, 4, True, 1),))
 CONTEXT = CompileContext(
     "dev", "us-central1", "3f9c2e1", "c-dev", "w-dev", "t@p.iam", {"cpu": "cpu-1a2b3c4"}, project="acme"
 )

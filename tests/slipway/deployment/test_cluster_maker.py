@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
+from slipway.cloud.resources import CustomJob
 from slipway.deployment.cluster_creation import PATIENCE, creator, make_all
 from slipway.deployment.cluster_maker import make_cluster
 from slipway.deployment.new_cluster import CreationContext, CreationPolicy, NewCluster
 from slipway.deployment.plan import Plan
 from slipway.errors import ConfigError, PolicyError, ResourceError, SlipwayError, Timeout
-from slipway.live import LiveJob, Unknown, Use
+from slipway.live import Unknown, Use
 
 from .vertex import (
     LABELS,
@@ -33,7 +34,7 @@ ID = "cpu-1a2b3c4"
 NEW = NewCluster(ID, {"displayName": "cpu"}, LABELS)
 QUOTA = "Quota exceeded for custom_model_training_nvidia_h100_gpus."
 STOCK_OUT = "Resources are insufficient in region: us-central1. Try a different region or use a different accelerator."
-JOB = LiveJob("j/1", "tune", "JOB_STATE_QUEUED", ID, {}, None, None, None, (), False, "custom job")
+JOB = CustomJob("j/1", "tune", "JOB_STATE_QUEUED", {}, persistent_resource_id=ID)
 
 
 class Story:

@@ -8,7 +8,7 @@ from slipway.catalog.model import PublishedCatalog
 from slipway.cloud.connection import Connection
 from slipway.deployment.decide import decide, identity
 from slipway.deployment.live_reader import LiveScope
-from slipway.deployment.translate import quota_info
+from slipway.deployment.quota_limits import quota_info
 from slipway.deployment.workspace_plan import trainer_email
 from slipway.errors import ConfigError, ResourceError, SlipwayError
 from slipway.live import Live, Unknown

@@ -5,23 +5,24 @@ from dataclasses import fields, replace
 from decimal import Decimal
 
 from slipway.catalog.model import Offer, Parameter, Template
-from slipway.cluster import ClusterSpec, CurrentCluster, Disk, PoolSpec
+from slipway.cloud.resources import CustomJob, PersistentResource
+from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
 from slipway.deployment.facts import Facts, facts
 from slipway.deployment.plan import WHY_IN_USE, WHY_JOBS, Plan, RetiringCluster
 from slipway.deployment.workspace_plan import RetiringWorkspaceResource, WorkspacePlan
-from slipway.live import LiveCluster, LiveJob
+from slipway.machines import Disk, MachineSpec
 from slipway.money import UNKNOWN, Price
 from slipway.quota import Line, QuotaReport
 from slipway.revision import Revision
 from slipway.stack import Stack, WorkspaceSettings
 
 TEAM, TRAINER = "group:ml@acme.example", "trainer@acme-dev.iam.gserviceaccount.com"
-H100 = PoolSpec("h100", "a3-highgpu-8g", "NVIDIA_H100_80GB", 8, Disk("pd-ssd", 500), 0, 2, True, 1)
-WORKERS = PoolSpec("workers", "n1-standard-8", None, 0, Disk(), min=1, max=4, autoscaled=True, replicas=1)
+H100 = PoolSpec("h100", MachineSpec("a3-highgpu-8g", "NVIDIA_H100_80GB", 8, Disk("pd-ssd", 500)), 0, 2, True, 1)
+WORKERS = PoolSpec("workers", MachineSpec("n1-standard-8"), min=1, max=4, autoscaled=True, replicas=1)
 CPU = ClusterSpec("cpu", (WORKERS, H100))
 STACK = Stack("dev", "acme-dev", "us-central1", WorkspaceSettings((TEAM,), "acme-catalog", "acme-work", "trainer"))
-JOB = LiveJob("j/1", "tune", "JOB_STATE_RUNNING", "cpu-0000000", {}, None, None, None, (), False, "custom job")
-OLD = RetiringCluster(LiveCluster("cpu-0000000", "RUNNING", {}, ()), "cpu", (JOB,), WHY_JOBS)
+JOB = CustomJob("j/1", "tune", "JOB_STATE_RUNNING", persistent_resource_id="cpu-0000000")
+OLD = RetiringCluster(PersistentResource("cpu-0000000", "RUNNING", {}, ()), "cpu", (JOB,), WHY_JOBS)
 RESULTS = RetiringWorkspaceResource("work", "work", "acme-results", (), WHY_IN_USE)
 PLAN = Plan(
     current=(CurrentCluster(CPU, "cpu-1a2b3c4", "1a2b3c4", import_=False),),

@@ -46,7 +46,7 @@ def play(world: World, step: tuple[str, Any]) -> None:
     elif what == "delete by hand" and ids:
         id_ = ids[how % len(ids)]
         del world.clusters[id_]
-        world.jobs = [one for one in world.jobs if one.cluster_id != id_]
+        world.jobs = [one for one in world.jobs if one.persistent_resource_id != id_]
     elif what == "lose state":
         world.state.clear()
     elif what == "lose catalog":
@@ -60,7 +60,7 @@ def test_no_history_deletes_a_cluster_with_jobs_or_needs_a_taken_id(steps, decla
     world = World()
     for step in [*steps, ("up", declared)]:
         play(world, step)
-        busy = {one.cluster_id for one in world.jobs if not one.ended}
+        busy = {one.persistent_resource_id for one in world.jobs if not one.ended}
         assert not busy & set(world.plan(declared).deleted)
     assert world.deleted_with_jobs == []
 

@@ -9,11 +9,12 @@ import pytest
 from slipway.catalog.model import PublishedCatalog
 from slipway.cloud.connection import Connection
 from slipway.cloud.quotas import QuotaInfo, ReadQuota
-from slipway.cluster import Disk
+from slipway.cloud.resources import PersistentResource, ResourcePool
 from slipway.deployment.live_reader import read
-from slipway.deployment.translate import quota_info
+from slipway.deployment.quota_limits import quota_info
 from slipway.deployment.use import use_of_cluster, use_of_resources, use_of_stack
-from slipway.live import JobReplicas, Live, LiveCluster, LivePool, QuotaLimit, Unknown, Use
+from slipway.live import Live, QuotaLimit, Unknown, Use
+from slipway.machines import MachineGroup, MachineSpec
 
 from .conftest import PATHS, WANTED, Service
 
@@ -76,10 +77,10 @@ def test_clusters_with_their_pools(connection: Connection, service: Service) -> 
             }
         ]
     }
-    workers = LivePool("workers", "n1-standard-8", None, 0, Disk("pd-ssd", 100), replicas=2, used=1, min=1, max=4)
+    workers = ResourcePool("workers", MachineSpec("n1-standard-8"), replicas=2, used=1, min=1, max=4)
     when = datetime(2026, 11, 1, 0, 0, 0, 123456, UTC)
     assert live(connection).clusters == (
-        LiveCluster("cpu-1a2b3c4", "ERROR", {"a": "b"}, (workers,), when, "no machines"),
+        PersistentResource(name, "ERROR", {"a": "b"}, (workers,), when, "no machines", error_code=8),
     )
 
 
@@ -120,15 +121,15 @@ def test_jobs_of_every_kind(connection: Connection, service: Service) -> None:
     }
     found = live(connection).jobs
     assert isinstance(found, tuple)
-    assert [(job.display_name, job.kind, job.cluster_id, job.spot) for job in found] == [
+    assert [(job.display_name, job.kind.words, job.persistent_resource_id, job.preemptible) for job in found] == [
         ("one", "custom job", "cpu-1a2b3c4", False),
         ("two", "hyperparameter tuning job", "cpu-1a2b3c4", False),
         ("three", "training pipeline", "cpu-1a2b3c4", False),
         ("four", "training pipeline", "cpu-1a2b3c4", True),
     ]
-    group = JobReplicas("n1-standard-8", None, 0, 2, Disk())
-    assert [job.replicas[0].replicas for job in found] == [2, 6, 1, 4], "a tuning job is all its trials at once"
-    assert found[0].replicas == (group,)
+    group = MachineGroup(MachineSpec("n1-standard-8"), 2)
+    assert [job.machines[0].count for job in found] == [2, 6, 1, 4], "a tuning job is all its trials at once"
+    assert found[0].machines == (group,)
 
 
 def test_what_jobs_of_every_kind_need(connection: Connection, service: Service) -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from slipway.cloud.resources import CustomJob, PersistentResource
 from slipway.deployment.orphans import (
     Orphan,
     announced,
@@ -16,7 +17,7 @@ from slipway.deployment.orphans import (
 )
 from slipway.errors import ConfigError, PolicyError, ResourceError
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
-from slipway.live import LiveCluster, LiveJob, Unknown, Use
+from slipway.live import Unknown, Use
 from slipway.state import State, StateCluster
 
 PROJECT, REGION = "acme", "us-central1"
@@ -25,11 +26,11 @@ UNREAD = Unknown("it is down", "aiplatform.googleapis.com persistentResources.li
 
 
 def orphan(id_: str = "cpu-1a2b3c4", state: str = "RUNNING", region: str = REGION, **labels: str) -> Orphan:
-    return Orphan(PROJECT, region, LiveCluster(id_, state, {**OURS, **labels}, ()))
+    return Orphan(PROJECT, region, PersistentResource(id_, state, {**OURS, **labels}, ()))
 
 
-def job(name: str, cluster: str = "cpu-1a2b3c4") -> LiveJob:
-    return LiveJob(name, name, "JOB_STATE_QUEUED", cluster, {}, None, None, None, (), False, "custom job")
+def job(name: str, cluster: str = "cpu-1a2b3c4") -> CustomJob:
+    return CustomJob(name, name, "JOB_STATE_QUEUED", {}, persistent_resource_id=cluster)
 
 
 def in_state(id_: str, region: str = REGION) -> State:

@@ -7,6 +7,7 @@ from itertools import product
 import pytest
 
 from slipway.catalog.model import PublishedCatalog
+from slipway.cloud.resources import PersistentResource
 from slipway.cluster import CurrentCluster
 from slipway.deployment.plan import (
     WHY_BUSY_STATE,
@@ -18,7 +19,8 @@ from slipway.deployment.plan import (
     plan,
 )
 from slipway.fingerprint import cluster_id, fingerprint
-from slipway.live import Live, LiveCluster, Unknown
+from slipway.kinds import PIPELINE, TUNING_JOB
+from slipway.live import Live, Unknown
 
 from .world import PROJECT, REGION, STACK, cluster, job, live, planned, spec
 
@@ -80,11 +82,11 @@ def test_asked_for_and_not_there_is_created() -> None:  # B1; also one that was 
         job(ID_A),
         job(ID_A, state="JOB_STATE_QUEUED"),
         job(ID_A, state="JOB_STATE_CANCELLING"),
-        job(ID_A, kind="hyperparameter tuning job"),
-        job(ID_A, state="PIPELINE_STATE_PENDING", kind="training pipeline"),
+        job(ID_A, kind=TUNING_JOB),
+        job(ID_A, state="PIPELINE_STATE_PENDING", kind=PIPELINE),
         job(ID_A, state="JOB_STATE_NOBODY_KNOWS"),
     ],
-    ids=lambda one: f"{one.kind}-{one.state}",
+    ids=lambda one: f"{one.kind.words}-{one.state}",
 )
 @pytest.mark.parametrize("state", ["RUNNING", "ERROR", "STOPPING", "UPDATING"])
 def test_not_asked_for_with_any_job_that_has_not_ended_retires(one, state: str) -> None:  # type: ignore[no-untyped-def] # N1, B3
@@ -167,21 +169,21 @@ def test_reverting_takes_the_old_generation_back() -> None:  # N1
 
 def test_an_id_of_ours_without_our_labels_is_a_problem() -> None:  # N1
     for stranger in (
-        LiveCluster(ID_A, "RUNNING", {}, ()),
-        LiveCluster(f"{ID_A}-2", "RUNNING", {}, ()),
+        PersistentResource(ID_A, "RUNNING", {}, ()),
+        PersistentResource(f"{ID_A}-2", "RUNNING", {}, ()),
         cluster(ID_A, "0000000"),
         cluster(ID_A, HASH_A, stack="dev"),
     ):
         decided = planned((A,), live(stranger))
         assert stranger.id in decided.problems[0] and "labels" in decided.problems[0]
         assert decided.current == () and decided.deleted == ()
-    assert planned((), live(LiveCluster(ID_A, "RUNNING", {}, ()), catalog=IN_CATALOG)).problems
+    assert planned((), live(PersistentResource(ID_A, "RUNNING", {}, ()), catalog=IN_CATALOG)).problems
 
 
 def test_strangers_and_other_stacks_are_left_alone() -> None:
     seen = live(
-        LiveCluster("notebook", "RUNNING", {}, ()),
-        LiveCluster("cpu-notahash", "ERROR", {}, ()),
+        PersistentResource("notebook", "RUNNING", {}, ()),
+        PersistentResource("cpu-notahash", "ERROR", {}, ()),
         cluster("cpu-0000000", "0000000", stack="dev"),
     )
     decided = planned((A,), seen)

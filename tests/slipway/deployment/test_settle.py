@@ -2,13 +2,14 @@
 
 import pytest
 
+from slipway.cloud.resources import PersistentResource
 from slipway.deployment.decide import settle
 from slipway.deployment.plan import Plan
 from slipway.errors import Timeout
-from slipway.live import Live, LiveCluster
+from slipway.live import Live
 
 LIVE = Live(clusters=(), jobs=(), limits={}, catalog=None)
-MAKING = LiveCluster("cpu-1a2b3c4", "PROVISIONING", {}, ())
+MAKING = PersistentResource("cpu-1a2b3c4", "PROVISIONING", {}, ())
 
 
 class Story:

@@ -3,12 +3,14 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from slipway.cluster import ClusterSpec, CurrentCluster, Disk, PoolSpec
+from slipway.cloud.resources import CustomJob, PersistentResource
+from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
 from slipway.deployment.plan import Plan, RetiringCluster
 from slipway.deployment.summary import neighbours, outliving, overdue, pool_in_words, summary
 from slipway.deployment.workspace_plan import RetiringWorkspaceResource, WorkspacePlan
 from slipway.labels import STACK_LABEL
-from slipway.live import Live, LiveCluster, LiveJob, Unknown
+from slipway.live import Live, Unknown
+from slipway.machines import Disk, MachineSpec
 from slipway.prices import price_in_words, total
 from slipway.quota import OfferVerdict, QuotaReport
 from slipway.revision import Revision
@@ -17,16 +19,16 @@ from slipway.template.case import Case
 from slipway.template.proof import Placement
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
-WORKERS = PoolSpec("workers", "n1-standard-8", None, 0, Disk(), min=1, max=4, autoscaled=True, replicas=1)
+WORKERS = PoolSpec("workers", MachineSpec("n1-standard-8"), min=1, max=4, autoscaled=True, replicas=1)
 CPU = ClusterSpec("cpu", (WORKERS,))
-OLD = LiveCluster("cpu-0000000", "RUNNING", {"slipway-name": "cpu"}, ())
+OLD = PersistentResource("cpu-0000000", "RUNNING", {"slipway-name": "cpu"}, ())
 NOTHING_LIVES = Live(clusters=(), jobs=(), limits={}, catalog=None)
 
 
-def job(name: str, state: str, minutes: int | None, **labels: str) -> LiveJob:
+def job(name: str, state: str, minutes: int | None, **labels: str) -> CustomJob:
     start = NOW - timedelta(minutes=minutes) if minutes is not None else None
     created = NOW - timedelta(hours=2)
-    return LiveJob(name, name, state, OLD.id, labels, created, start, None, (), False, "custom job")
+    return CustomJob(name, name, state, labels, persistent_resource_id=OLD.id, create_time=created, start_time=start)
 
 
 def told(plan: Plan, placements: tuple[Placement, ...] = (), **verdicts: OfferVerdict) -> list[str]:
@@ -165,7 +167,7 @@ def test_a_generation_that_is_late_is_a_warning_with_a_way_on() -> None:
 
 
 def test_another_stack_in_the_project_is_a_warning() -> None:  # D6 P5
-    def cluster(stack: str) -> LiveCluster:
+    def cluster(stack: str) -> PersistentResource:
         return replace(OLD, labels={STACK_LABEL: stack})
 
     alone = replace(NOTHING_LIVES, clusters=(cluster("prod"), replace(OLD, labels={})))
@@ -180,7 +182,7 @@ def test_nothing_is_said_of_neighbours_that_can_not_be_read() -> None:
 
 
 def test_pools_and_prices_in_words() -> None:
-    gpus = PoolSpec("gpu", "a3-highgpu-8g", "NVIDIA_H100_80GB", 8, Disk("pd-ssd", 500), 2, 2, False, 2)
+    gpus = PoolSpec("gpu", MachineSpec("a3-highgpu-8g", "NVIDIA_H100_80GB", 8, Disk("pd-ssd", 500)), 2, 2, False, 2)
     assert pool_in_words(gpus) == "a3-highgpu-8g with NVIDIA_H100_80GB × 8 × 2, pd-ssd 500 GB"
     assert price_in_words(total((ClusterSpec("h100", (gpus,)),), "europe-nowhere1")) == "price unknown"
     assert price_in_words(total((ClusterSpec("h100", (gpus,)),), "us-central1")) == "$202.28/h"

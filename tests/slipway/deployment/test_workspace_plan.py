@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from slipway.cloud.resources import CustomJob
 from slipway.deployment.plan import plan
 from slipway.deployment.workspace_plan import RetiringWorkspaceResource, WorkspacePlan, plan_workspace
-from slipway.live import Live, LiveJob, Unknown
+from slipway.live import Live, Unknown
 from slipway.state import State, StateAccount, StateBucket, StateGrant
 
 from .world import PROJECT, REGION, STACK, cluster, job
@@ -24,7 +25,7 @@ KNOWN = State(
 )
 
 
-def needing(*names: str, state: str = "JOB_STATE_RUNNING") -> LiveJob:
+def needing(*names: str, state: str = "JOB_STATE_RUNNING") -> CustomJob:
     """A job that runs as the account and uses the buckets that are among the names."""
     accounts = [name for name in names if "@" in name]
     return replace(job("cpu", state=state), service_account="".join(accounts), buckets=frozenset(names) - {*accounts})

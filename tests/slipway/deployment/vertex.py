@@ -45,7 +45,7 @@ def gone() -> Exception:
 def cluster(
     state: str, error: str = "", code: int = 0, id_: str = "cpu-1a2b3c4", labels: Mapping[str, str] = LABELS
 ) -> PersistentResource:
-    return PersistentResource(NAME + id_, "cpu", state, labels, (), None, error, code)
+    return PersistentResource(NAME + id_, state, labels, (), None, error, code)
 
 
 RUNS = cluster("RUNNING")

@@ -5,33 +5,38 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from slipway.catalog.model import PublishedCatalog
-from slipway.cluster import ClusterSpec, Disk, PoolSpec
+from slipway.cloud.resources import CustomJob, PersistentResource, ResourcePool
+from slipway.cluster import ClusterSpec, PoolSpec
 from slipway.deployment.plan import Plan, plan
+from slipway.kinds import CUSTOM_JOB, Kind
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
-from slipway.live import Live, LiveCluster, LiveJob, LivePool, Unknown
+from slipway.live import Live, Unknown
+from slipway.machines import MachineSpec
 
 STACK, PROJECT, REGION = "prod", "acme-ml-prod", "us-central1"
 
 
 def spec(name: str = "cpu", high: int = 4, *, generation: int = 1) -> ClusterSpec:
-    pool = PoolSpec("workers", "n1-standard-8", None, 0, Disk(), 1, high, autoscaled=True, replicas=1)
+    pool = PoolSpec("workers", MachineSpec("n1-standard-8"), 1, high, autoscaled=True, replicas=1)
     return ClusterSpec(name, (pool,), generation=generation)
 
 
-def job(cluster_id: str, name: str = "train", state: str = "JOB_STATE_RUNNING", kind: str = "custom job") -> LiveJob:
-    return LiveJob(name, name, state, cluster_id, {}, None, None, None, (), spot=False, kind=kind)
+def job(cluster_id: str, name: str = "train", state: str = "JOB_STATE_RUNNING", kind: Kind = CUSTOM_JOB) -> CustomJob:
+    return CustomJob(name, name, state, persistent_resource_id=cluster_id, kind=kind)
 
 
 def cluster(
     id_: str, digest: str, state: str = "RUNNING", name: str = "cpu", stack: str = STACK, used: int = 0
-) -> LiveCluster:
+) -> PersistentResource:
     labels = {STACK_LABEL: stack, NAME_LABEL: name, HASH_LABEL: digest}
-    return LiveCluster(id_, state, labels, (LivePool("workers", "n1-standard-8", None, 0, Disk(), 1, used, 1, 4),))
+    return PersistentResource(
+        id_, state, labels, (ResourcePool("workers", MachineSpec("n1-standard-8"), 1, used, 1, 4),)
+    )
 
 
 def live(
-    *clusters: LiveCluster,
-    jobs: tuple[LiveJob, ...] | Unknown = (),
+    *clusters: PersistentResource,
+    jobs: tuple[CustomJob, ...] | Unknown = (),
     catalog: PublishedCatalog | Unknown | None = None,
 ) -> Live:
     return Live(clusters=clusters, jobs=jobs, limits={}, catalog=catalog)
@@ -45,8 +50,8 @@ def planned(declared: tuple[ClusterSpec, ...], seen: Live) -> Plan:
 class World:
     """What the cloud has, what the engine's state knows, and what the catalog says."""
 
-    clusters: dict[str, LiveCluster] = field(default_factory=dict)
-    jobs: list[LiveJob] = field(default_factory=list)
+    clusters: dict[str, PersistentResource] = field(default_factory=dict)
+    jobs: list[CustomJob] = field(default_factory=list)
     state: set[str] = field(default_factory=set)
     catalog: PublishedCatalog | None = None
     deleted_with_jobs: list[str] = field(default_factory=list)
@@ -66,7 +71,7 @@ class World:
         steps = killed_after
         for gone in decided.cleared if steps else ():
             assert self.clusters[gone.id].state == "ERROR", "only a failed one is cleared"
-            if any(one.cluster_id == gone.id and not one.ended for one in self.jobs):
+            if any(one.persistent_resource_id == gone.id and not one.ended for one in self.jobs):
                 self.deleted_with_jobs.append(gone.id)
             del self.clusters[gone.id]
             self.state.discard(gone.id)
@@ -100,7 +105,7 @@ class World:
             steps -= 1
             if steps <= 0:
                 return decided
-            if any(one.cluster_id == id_ and not one.ended for one in self.jobs):
+            if any(one.persistent_resource_id == id_ and not one.ended for one in self.jobs):
                 self.deleted_with_jobs.append(id_)
             del self.clusters[id_]
             self.state.discard(id_)

@@ -6,12 +6,13 @@ from decimal import Decimal
 
 import pytest
 
-from slipway.cloud.resources import CustomJob, Shape
+from slipway.cloud.resources import CustomJob
 from slipway.cloud.trials import Trial
 from slipway.jobs.cost import job_cost, problem_of
 from slipway.kinds import TUNING_JOB
+from slipway.machines import MachineSpec
 
-A2 = Shape("a2-highgpu-1g", None, 0, "pd-ssd", 100)
+A2 = MachineSpec("a2-highgpu-1g")
 BEGIN = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 JOB = CustomJob.read(
     {
@@ -55,7 +56,7 @@ def test_a_job_that_never_started_waited_until_its_end() -> None:
 
 
 def test_spot_costs_less_than_a_pools_machines_and_is_not_paid_anyway() -> None:
-    gpu = replace(JOB, worker_pools=(replace(JOB.worker_pools[0], shape=A2),))
+    gpu = replace(JOB, worker_pools=(replace(JOB.worker_pools[0], machine=A2),))
     spot = job_cost(replace(gpu, persistent_resource_id="", strategy="SPOT"), "us-central1", BEGIN)
     pool = job_cost(gpu, "us-central1", BEGIN)
     assert spot.capacity_type == "spot" and not spot.paid_anyway

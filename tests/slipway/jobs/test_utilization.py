@@ -6,13 +6,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from slipway.cloud.monitoring import ACCELERATOR, ACCELERATOR_MEMORY, CPU, MEMORY, Point, Series
-from slipway.cloud.resources import CustomJob, Shape, WorkerPool
+from slipway.cloud.resources import CustomJob, WorkerPool
 from slipway.cloud.trials import Trial
 from slipway.jobs.utilization import Row, period_of, rows_of
 from slipway.kinds import TUNING_JOB
+from slipway.machines import MachineSpec
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
-L4 = Shape("g2-standard-4", "NVIDIA_L4", 1, "pd-ssd", 100)
+L4 = MachineSpec("g2-standard-4", "NVIDIA_L4", 1)
 JOB = replace(
     CustomJob.read({"name": "projects/1/locations/r/customJobs/7", "displayName": "digits"}),
     worker_pools=(WorkerPool(L4, 1), WorkerPool(L4, 12)),

@@ -5,13 +5,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from slipway.cloud.resources import CustomJob, PersistentResource, ResourcePool, Shape, WorkerPool
+from slipway.cloud.resources import CustomJob, PersistentResource, ResourcePool, WorkerPool
 from slipway.jobs.waiting import reason
+from slipway.machines import MachineSpec
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
-N1 = Shape("n1-standard-8", None, 0, "pd-ssd", 100)
+N1 = MachineSpec("n1-standard-8")
 POOL = ResourcePool("workers", N1, 2, 2, 1, 2)
-CLUSTER = PersistentResource("projects/1/locations/r/persistentResources/cpu-1", "", "RUNNING", {}, (POOL,), NOW, "")
+CLUSTER = PersistentResource("projects/1/locations/r/persistentResources/cpu-1", "RUNNING", {}, (POOL,), NOW)
 WAITING = replace(
     CustomJob.read(
         {"name": "projects/1/locations/r/customJobs/1", "displayName": "digits", "state": "JOB_STATE_QUEUED"}

@@ -5,12 +5,12 @@ from decimal import Decimal
 
 import pytest
 
-from slipway.cluster import ClusterSpec, Disk, PoolSpec
-from slipway.machines import machine, machine_types, regions, regions_with
+from slipway.cluster import ClusterSpec, PoolSpec
+from slipway.machines import Disk, MachineSpec, machine, machine_types, regions, regions_with
 from slipway.prices import UNKNOWN, Bounds, Price, dollars, hourly, pool_price, price_in_words, total
 
 NO_DISK = Disk("pd-ssd", 0)
-WORKERS = PoolSpec("workers", "n1-standard-8", None, 0, Disk("pd-ssd", 100), 1, 4, True, 1)
+WORKERS = PoolSpec("workers", MachineSpec("n1-standard-8"), 1, 4, True, 1)
 EACH = Decimal("0.4369977") + 100 * Decimal("0.0002678")
 IN_NO_LIST = {"a3-ultragpu-8g", "a4-highgpu-8g", "a4x-highgpu-4g"}
 
@@ -29,45 +29,47 @@ IN_NO_LIST = {"a3-ultragpu-8g", "a4-highgpu-8g", "a4x-highgpu-4g"}
     ],
 )
 def test_published_prices_are_reproduced(machine: str, region: str, capacity_type: str, published: str) -> None:  # Z8
-    found = hourly(machine, region, NO_DISK, capacity_type)
+    found = hourly(MachineSpec(machine, disk=NO_DISK), region, capacity_type)
     assert found.complete and abs(found.known - Decimal(published)) < Decimal("0.0001")
 
 
 def test_a_price_is_compute_engines_and_the_fee() -> None:
     on_demand, spot = Decimal("3.673385"), Decimal("1.92802")
-    assert hourly("a2-highgpu-1g", "us-central1", NO_DISK).known == Decimal("1.15") * on_demand
-    assert hourly("a2-highgpu-1g", "us-central1", NO_DISK, "spot").known == spot + Decimal("0.15") * on_demand
+    a2 = MachineSpec("a2-highgpu-1g", disk=NO_DISK)
+    assert hourly(a2, "us-central1").known == Decimal("1.15") * on_demand
+    assert hourly(a2, "us-central1", "spot").known == spot + Decimal("0.15") * on_demand
 
 
 def test_no_fee_is_billed_on_local_ssd() -> None:
     """As the published flex-start of an a3-highgpu-8g has it: a fee of 13.1750, of 88.49 with 6,000 GB of it."""
-    fee = hourly("a3-highgpu-8g", "us-central1", NO_DISK, "spot").known - Decimal("50.609541")
+    fee = hourly(MachineSpec("a3-highgpu-8g", disk=NO_DISK), "us-central1", "spot").known - Decimal("50.609541")
     assert round(fee, 3) == Decimal("13.175")
 
 
 def test_the_formula_that_gives_the_published_n1_gives_the_larger_one() -> None:
     vcpu, gb, fee = Decimal("0.031611"), Decimal("0.004237"), Decimal("1.15")
-    assert fee * (4 * vcpu + 15 * gb) == hourly("n1-standard-4", "us-central1", NO_DISK).known
-    assert fee * (8 * vcpu + 30 * gb) == hourly("n1-standard-8", "us-central1", NO_DISK).known
+    assert fee * (4 * vcpu + 15 * gb) == hourly(MachineSpec("n1-standard-4", disk=NO_DISK), "us-central1").known
+    assert fee * (8 * vcpu + 30 * gb) == hourly(MachineSpec("n1-standard-8", disk=NO_DISK), "us-central1").known
 
 
 def test_the_disk_is_in_the_price() -> None:
-    with_disk = hourly("a3-highgpu-8g", "us-central1", Disk("pd-ssd", 2000))
+    with_disk = hourly(MachineSpec("a3-highgpu-8g", disk=Disk("pd-ssd", 2000)), "us-central1")
     assert round(with_disk.known, 2) == Decimal("101.54")  # the source gives 101.543
-    assert hourly("n1-standard-8", "us-central1", Disk("pd-ssd", 100)) == Price(EACH)
-    standard = hourly("n1-standard-8", "us-central1", Disk("pd-standard", 100)).known
+    assert hourly(MachineSpec("n1-standard-8", disk=Disk("pd-ssd", 100)), "us-central1") == Price(EACH)
+    standard = hourly(MachineSpec("n1-standard-8", disk=Disk("pd-standard", 100)), "us-central1").known
     assert Decimal("0.4369977") < standard < EACH
 
 
 def test_every_machine_has_a_price_wherever_it_can_be_had_except_those_in_no_list() -> None:
     for type_ in set(machine_types()) - IN_NO_LIST:
         accelerator = machine(type_).accelerator
-        priced = [region for region in regions() if not hourly(type_, region, NO_DISK).unknown]
+        priced = [region for region in regions() if not hourly(MachineSpec(type_, disk=NO_DISK), region).unknown]
         assert accelerator is None or set(regions_with(accelerator)) & set(priced), type_
     for region in regions():
         for type_ in ("n1-standard-4", "n1-standard-8", "e2-standard-4"):
-            assert hourly(type_, region, NO_DISK).complete and hourly(type_, region, NO_DISK, "spot").complete
-    assert all(hourly(type_, "us-central1", NO_DISK) == UNKNOWN for type_ in IN_NO_LIST)
+            small = MachineSpec(type_, disk=NO_DISK)
+            assert hourly(small, region).complete and hourly(small, region, "spot").complete
+    assert all(hourly(MachineSpec(type_, disk=NO_DISK), "us-central1") == UNKNOWN for type_ in IN_NO_LIST)
 
 
 @pytest.mark.parametrize(
@@ -84,19 +86,20 @@ def test_every_machine_has_a_price_wherever_it_can_be_had_except_those_in_no_lis
 def test_a_machine_that_the_book_does_not_hold_is_unknown_however_well_its_disk_is_known(
     machine: str, region: str, capacity_type: str
 ) -> None:
-    assert hourly(machine, region, Disk("pd-ssd", 100), capacity_type) == UNKNOWN
+    assert hourly(MachineSpec(machine, disk=Disk("pd-ssd", 100)), region, capacity_type) == UNKNOWN
 
 
 def test_an_unknown_part_does_not_hide_the_machine() -> None:
-    with_gpu = hourly("n1-standard-8", "us-central1", Disk("pd-ssd", 100), accelerator="NVIDIA_TESLA_T4")
+    with_gpu = hourly(MachineSpec("n1-standard-8", "NVIDIA_TESLA_T4", 1, Disk("pd-ssd", 100)), "us-central1")
     assert with_gpu == Price(EACH, complete=False)
-    machine = hourly("n4-standard-4", "us-central1", NO_DISK).known
-    assert hourly("n4-standard-4", "us-central1", Disk("hyperdisk-balanced", 100)) == Price(machine, complete=False)
+    machine = hourly(MachineSpec("n4-standard-4", disk=NO_DISK), "us-central1").known
+    n4 = MachineSpec("n4-standard-4", disk=Disk("hyperdisk-balanced", 100))
+    assert hourly(n4, "us-central1") == Price(machine, complete=False)
 
 
 def test_a_capacity_type_nobody_knows_is_a_mistake_of_the_caller() -> None:
     with pytest.raises(ValueError, match="flex-start"):
-        hourly("n1-standard-4", "us-central1", Disk(), "teleport")
+        hourly(MachineSpec("n1-standard-4", disk=Disk()), "us-central1", "teleport")
 
 
 def test_pools_have_a_floor_and_a_ceiling() -> None:  # B2, Z8
@@ -108,7 +111,7 @@ def test_pools_have_a_floor_and_a_ceiling() -> None:  # B2, Z8
 
 
 def test_one_unknown_price_does_not_hide_the_sum_of_what_is_known() -> None:  # Z8
-    b200 = replace(WORKERS, name="b", machine_type="a4-highgpu-8g")
+    b200 = replace(WORKERS, name="b", machine=replace(WORKERS.machine, type="a4-highgpu-8g"))
     assert pool_price(b200, "us-central1") == Bounds(UNKNOWN, UNKNOWN)
     found = total((ClusterSpec("cpu", (WORKERS, b200)),), "us-central1")
     assert found == Bounds(Price(EACH, complete=False), Price(4 * EACH, complete=False))

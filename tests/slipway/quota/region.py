@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from slipway.cluster import ClusterSpec, CurrentCluster, Disk, PoolSpec
+from slipway.cloud.resources import CustomJob, PersistentResource, ResourcePool, WorkerPool
+from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
+from slipway.kinds import CUSTOM_JOB, Kind
 from slipway.labels import NAME_LABEL
-from slipway.live import JobReplicas, Live, LiveCluster, LiveJob, LivePool, QuotaLimit, Unknown
+from slipway.live import Live, QuotaLimit, Unknown
+from slipway.machines import Disk, MachineGroup, MachineSpec
 
 REGION = "us-central1"
 M = "custom_model_training_"
@@ -15,37 +18,26 @@ DENIED = Unknown("403 denied", "cloudquotas.googleapis.com", "roles/cloudquotas.
 
 
 def h100(low: int = 1, high: int = 4, name: str = "workers") -> PoolSpec:
-    return PoolSpec(name, "a3-highgpu-8g", "NVIDIA_H100_80GB", 8, Disk("pd-ssd", 500), low, high, True, low)
+    return PoolSpec(
+        name, MachineSpec("a3-highgpu-8g", "NVIDIA_H100_80GB", 8, Disk("pd-ssd", 500)), low, high, True, low
+    )
 
 
 def cpu(low: int = 1, high: int = 4, name: str = "workers") -> PoolSpec:
-    return PoolSpec(name, "n1-standard-8", None, 0, Disk("pd-ssd", 100), low, high, True, low)
+    return PoolSpec(name, MachineSpec("n1-standard-8"), low, high, True, low)
 
 
 def wanted(name: str, *pools: PoolSpec, lives: bool = False) -> CurrentCluster:
     return CurrentCluster(ClusterSpec(name, pools), f"{name}-1a2b3c4", "1a2b3c4", lives, "RUNNING" if lives else "")
 
 
-def cluster(id_: str, *pools: PoolSpec, replicas: int = 1, state: str = "RUNNING") -> LiveCluster:
-    alive = tuple(
-        LivePool(
-            pool.name,
-            pool.machine_type,
-            pool.accelerator_type,
-            pool.accelerator_count,
-            pool.disk,
-            replicas,
-            0,
-            pool.min,
-            pool.max,
-        )
-        for pool in pools
-    )
-    return LiveCluster(id_, state, {NAME_LABEL: id_.split("-")[0]}, alive)
+def cluster(id_: str, *pools: PoolSpec, replicas: int = 1, state: str = "RUNNING") -> PersistentResource:
+    alive = tuple(ResourcePool(pool.name, pool.machine, replicas, used=0, min=pool.min, max=pool.max) for pool in pools)
+    return PersistentResource(id_, state, {NAME_LABEL: id_.split("-")[0]}, alive)
 
 
-def machines(pool: PoolSpec, replicas: int) -> JobReplicas:
-    return JobReplicas(pool.machine_type, pool.accelerator_type, pool.accelerator_count, replicas, pool.disk)
+def machines(pool: PoolSpec, replicas: int) -> MachineGroup:
+    return MachineGroup(pool.machine, replicas)
 
 
 def job(
@@ -54,13 +46,14 @@ def job(
     *,
     spot: bool = False,
     state: str = "JOB_STATE_RUNNING",
-    on: str | None = None,
-    kind: str = "custom job",
-) -> LiveJob:
-    return LiveJob("j", "j", state, on, {}, None, None, None, (machines(pool, replicas),), spot, kind)
+    on: str = "",
+    kind: Kind = CUSTOM_JOB,
+) -> CustomJob:
+    workers, strategy = (WorkerPool(pool.machine, replicas),), "SPOT" if spot else ""
+    return CustomJob("j", "j", state, worker_pools=workers, persistent_resource_id=on, strategy=strategy, kind=kind)
 
 
-def region(*clusters: LiveCluster, jobs: tuple[LiveJob, ...] = (), increase: str = "", **limits: int) -> Live:
+def region(*clusters: PersistentResource, jobs: tuple[CustomJob, ...] = (), increase: str = "", **limits: int) -> Live:
     amounts = {**LIMITS, **{f"{M}{metric}": amount for metric, amount in limits.items()}}
     listed = {metric: QuotaLimit(metric, REGION, amount, increase) for metric, amount in amounts.items()}
     return Live(clusters=clusters, jobs=jobs, limits=listed, catalog=None)

@@ -7,8 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.catalog.model import PublishedCatalog
-from slipway.cluster import CurrentCluster, Disk, PoolSpec
+from slipway.cluster import CurrentCluster, PoolSpec
+from slipway.kinds import PIPELINE, TUNING_JOB
 from slipway.live import Live, Unknown
+from slipway.machines import Disk, MachineSpec
 from slipway.quota import OfferDraw, QuotaReport, assess, drawn
 
 from .region import (
@@ -107,12 +109,12 @@ def test_a_failed_cluster_holds_no_machines(state: str, counts: int) -> None:  #
     [
         (job(h100(), 1), 8),
         (job(h100(), 1, state="JOB_STATE_PENDING"), 8),
-        (job(h100(), 1, kind="hyperparameter tuning job"), 8),
+        (job(h100(), 1, kind=TUNING_JOB), 8),
         (job(h100(), 1, state="JOB_STATE_QUEUED"), 0),
         (job(h100(), 1, state="JOB_STATE_SUCCEEDED"), 0),
         (job(h100(), 1, spot=True), 0),
         (job(h100(), 1, on="some-cluster"), 0),
-        (job(h100(), 1, kind="training pipeline"), 0),
+        (job(h100(), 1, kind=PIPELINE), 0),
     ],
 )
 def test_jobs_beside_the_pools_count_once(one, counts: int) -> None:  # type: ignore[no-untyped-def] # D2
@@ -281,7 +283,7 @@ def test_a_template_with_no_way_left_is_an_error() -> None:  # D2, N3
 
 
 def test_the_trials_of_a_tuning_job_are_counted_once() -> None:  # W5
-    tuning = job(h100(), 3, kind="hyperparameter tuning job")
+    tuning = job(h100(), 3, kind=TUNING_JOB)
     trial, other = replace(job(h100(), 1), display_name="j-trial-1"), replace(job(h100(), 1), display_name="k")
     report = judge(wanted("h100", h100()), live=region(jobs=(tuning, trial, other)))
     assert row(report, H100)[3] == 32
@@ -375,7 +377,7 @@ def test_an_offer_that_cannot_be_judged_stays_and_says_so() -> None:  # P5: neve
 
 
 def test_an_inferred_metric_that_is_not_listed_is_not_held_against_anybody() -> None:
-    b200 = PoolSpec("w", "a4-highgpu-8g", "NVIDIA_B200", 8, Disk("hyperdisk-balanced", 100), 1, 2, True, 1)
+    b200 = PoolSpec("w", MachineSpec("a4-highgpu-8g", "NVIDIA_B200", 8, Disk("hyperdisk-balanced", 100)), 1, 2, True, 1)
     report = judge(wanted("b200", b200), live=region(nvidia_b200_gpus=16))
     assert report.errors == ()
     assert row(report, f"{M}nvidia_b200_gpus")[-1] == "ok"
@@ -385,7 +387,7 @@ def test_an_inferred_metric_that_is_not_listed_is_not_held_against_anybody() -> 
 
 
 def test_a_machine_that_the_table_does_not_have_is_said_not_to_count() -> None:
-    alien = PoolSpec("w", "z9-quantum-1", None, 0, Disk(), 1, 2, True, 1)
+    alien = PoolSpec("w", MachineSpec("z9-quantum-1"), 1, 2, True, 1)
     report = judge(wanted("cpu", cpu()), live=region(cluster("lab", alien)))
     assert any("cluster lab is not counted: unknown machine type" in warning for warning in report.warnings)
 

@@ -2,9 +2,7 @@
 
 import pytest
 
-from slipway.cluster import Disk
-from slipway.live import JobReplicas
-from slipway.machines import accelerators, machine, machine_types
+from slipway.machines import Disk, MachineGroup, MachineSpec, accelerators, machine, machine_types
 from slipway.quota import Need, label, namespace, needs, needs_of, quota_id
 
 from .region import CPUS, H100, SPOT_CPUS, SPOT_H100, SSD, M, cpu, h100, machines
@@ -12,8 +10,12 @@ from .region import CPUS, H100, SPOT_CPUS, SPOT_H100, SSD, M, cpu, h100, machine
 NO_DISK = Disk("hyperdisk-balanced", 100)
 
 
+def one(type_: str, accelerator: str | None = None, count: int | None = None, disk: Disk | None = None) -> MachineGroup:
+    return MachineGroup(MachineSpec(type_, accelerator, count or 0, disk or Disk()), 1)
+
+
 def metrics(type_: str, accelerator: str | None = None, count: int | None = None, *, spot: bool = False) -> list[str]:
-    found = needs(machine(type_, accelerator, count), NO_DISK, 1, preemptible=spot)
+    found = needs(one(type_, accelerator, count, NO_DISK), preemptible=spot)
     return [need.metric.removeprefix(M) for need in found]
 
 
@@ -50,7 +52,7 @@ def test_gpu_metrics(type_: str, accelerator: str | None, on_demand: str, preemp
     ],
 )
 def test_tpus_are_counted_in_chips(type_: str, accelerator: str | None, count: int, metric: str, amount: int) -> None:
-    group = JobReplicas(type_, accelerator, count, 2, Disk("pd-ssd", 100))
+    group = MachineGroup(MachineSpec(type_, accelerator, count), 2)
     chips, disk = needs_of((group,))
     assert (chips.metric, chips.amount) == (f"{M}{metric}", amount)
     assert (disk.metric, disk.amount) == (SSD, 200)
@@ -83,7 +85,7 @@ def test_cpu_metrics_by_family_and_one_for_all_that_is_preemptible(type_: str, m
 
 
 def test_amounts_are_gpus_vcpus_and_gb_over_all_replicas() -> None:  # D2, N6
-    assert needs(machine("a3-highgpu-8g"), Disk("pd-ssd", 500), 3) == (
+    assert needs(MachineGroup(MachineSpec("a3-highgpu-8g", disk=Disk("pd-ssd", 500)), 3)) == (
         Need(H100, 24),
         Need(f"{M}a3_cpus", 624),
         Need(SSD, 1500),
@@ -97,7 +99,7 @@ def test_amounts_are_gpus_vcpus_and_gb_over_all_replicas() -> None:  # D2, N6
 
 
 def test_inferred_names_are_marked_so() -> None:
-    assert [need.documented for need in needs(machine("a4-highgpu-8g"), Disk("pd-standard", 100), 1)] == [False] * 3
+    assert [need.documented for need in needs(one("a4-highgpu-8g", disk=Disk("pd-standard", 100)))] == [False] * 3
 
 
 @pytest.mark.parametrize(
@@ -123,6 +125,6 @@ def test_every_machine_and_accelerator_has_its_metrics() -> None:
     for type_ in machine_types():
         shape = machine(type_)
         seen |= {shape.accelerator}
-        assert needs(shape, Disk(), 1)[-1].metric == SSD
+        assert needs(one(type_))[-1].metric == SSD
     for accelerator in set(accelerators()) - seen:
         assert label(metrics("n1-highcpu-64", accelerator, 8 if "V100" in accelerator else 4)[0]) is not None

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from slipway.cluster import ClusterSpec, Disk, DnsPeering, PoolSpec, PscInterface
+from slipway.cluster import ClusterSpec, DnsPeering, PoolSpec, PscInterface
 from slipway.errors import ConfigError
+from slipway.machines import Disk, MachineSpec
 from slipway.stack import QuotaSettings, StackErrors, WorkspaceSettings, from_config, load, parse, stack_of
 
 from .files import HEAD, read, with_config, with_pool
@@ -15,7 +16,7 @@ from .files import HEAD, read, with_config, with_pool
 
 def test_a_small_stack_with_its_defaults() -> None:  # D1, D6
     stack = read(with_pool("machine: n1-standard-8\nreplicas: {min: 1, max: 4}"))
-    workers = PoolSpec("workers", "n1-standard-8", None, 0, Disk("pd-ssd", 100), 1, 4, True, 1)
+    workers = PoolSpec("workers", MachineSpec("n1-standard-8"), 1, 4, True, 1)
     assert (stack.name, stack.project, stack.region) == ("prod", "acme-ml-prod", "us-central1")
     assert stack.clusters == (ClusterSpec("cpu", (workers,), display_name="cpu"),)
     assert stack.quota == QuotaSettings("enforce", "", strict=False)
@@ -66,9 +67,9 @@ def test_everything_that_the_provider_has_is_reachable() -> None:  # D1, B2
     assert first == ClusterSpec(
         "team-a",
         (
-            PoolSpec("gpu", "a3-highgpu-8g", "NVIDIA_H100_80GB", 8, Disk("pd-ssd", 500), 1, 4, True, 2),
-            PoolSpec("new", "n4-standard-8", None, 0, Disk("hyperdisk-balanced", 100), 1, 1, False, 1),
-            PoolSpec("t4", "n1-standard-8", "NVIDIA_TESLA_T4", 2, Disk("pd-ssd", 100), 3, 3, False, 3),
+            PoolSpec("gpu", MachineSpec("a3-highgpu-8g", "NVIDIA_H100_80GB", 8, Disk("pd-ssd", 500)), 1, 4, True, 2),
+            PoolSpec("new", MachineSpec("n4-standard-8", None, 0, Disk("hyperdisk-balanced", 100)), 1, 1, False, 1),
+            PoolSpec("t4", MachineSpec("n1-standard-8", "NVIDIA_TESLA_T4", 2, Disk("pd-ssd", 100)), 3, 3, False, 3),
         ),
         display_name="Team A",
         network="projects/123456789012/global/networks/training",

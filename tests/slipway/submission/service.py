@@ -13,15 +13,16 @@ from typing import Any
 
 from slipway.cloud.failures import Answer, Call, CloudError, NoAnswer, NotFound, failure
 from slipway.cloud.quotas import QuotaInfo
-from slipway.cloud.resources import CustomJob, PersistentResource, ResourcePool, Shape
+from slipway.cloud.resources import CustomJob, PersistentResource, ResourcePool
 from slipway.cloud.storage import Location
 from slipway.kinds import Kind
+from slipway.machines import MachineSpec
 from slipway.submission.journal import JournalEntry
 from slipway.timing import Clock
 
 BEGIN = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 CALL = Call("ask the model")
-N1 = Shape("n1-standard-4", None, 0, "pd-ssd", 100)
+N1 = MachineSpec("n1-standard-4")
 
 
 class Killed(BaseException):
@@ -144,7 +145,7 @@ class Service:
 
     def persistent_resource(self, cluster: str) -> PersistentResource:
         pool = ResourcePool("workers", N1, 1, 1, None, None)
-        return PersistentResource(f"p/{cluster}", "cpu", "RUNNING", {}, (pool,), BEGIN, "")
+        return PersistentResource(f"p/{cluster}", "RUNNING", {}, (pool,), BEGIN)
 
     def persistent_resources(self) -> tuple[PersistentResource, ...]:
         return (self.persistent_resource("cpu-1"),)

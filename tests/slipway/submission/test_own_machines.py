@@ -12,7 +12,7 @@ from slipway.submission.verdict import Outcome, Verdict
 from .conftest import N1, cluster, job, pool
 
 CPUS, ON_DEMAND = "custom_model_training_preemptible_cpus", "custom_model_training_cpus"
-SPEC = {"machineSpec": {"machineType": N1.machine}, "replicaCount": 3}
+SPEC = {"machineSpec": {"machineType": N1.type}, "replicaCount": 3}
 THREE = {"jobSpec": {"workerPoolSpecs": [SPEC], "scheduling": {"maxWaitDuration": "86400s"}}}
 CATALOG = Catalog("local", "p", "us-central1", "", False, "w", "t", {}, (), {})
 TEMPLATE = Template("digits", "", "custom-job", (), (), ())

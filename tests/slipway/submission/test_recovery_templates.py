@@ -10,9 +10,10 @@ from slipway.catalog.codec import write
 from slipway.catalog.document import read
 from slipway.catalog.model import Catalog, Offer, Parameter, Scalar, Template
 from slipway.cloud.resources import CustomJob
-from slipway.cluster import ClusterSpec, Disk, PoolSpec
+from slipway.cluster import ClusterSpec, PoolSpec
 from slipway.deployment.publication import draws, template_entry
 from slipway.kinds import KINDS
+from slipway.machines import MachineSpec
 from slipway.quota import OfferVerdict
 from slipway.submission.recovery import recover
 from slipway.submission.request import fill
@@ -22,7 +23,7 @@ from slipway.template.proof import prove
 
 FOLDER = Path(__file__).resolve().parents[3] / "templates"
 MACHINES = {"head": "n1-standard-4", "workers": "n1-standard-8"}
-CPU = ClusterSpec("cpu", tuple(PoolSpec(one, MACHINES[one], None, 0, Disk(), 1, 4, True, 1) for one in MACHINES))
+CPU = ClusterSpec("cpu", tuple(PoolSpec(one, MachineSpec(MACHINES[one]), 1, 4, True, 1) for one in MACHINES))
 CONTEXT = CompileContext("dev", "us-central1", "3f9c2e1", "c-dev", "w-dev", "t@p.iam", {"cpu": "cpu-1"}, project="acme")
 
 
@@ -34,10 +35,10 @@ def catalog_of(name: str) -> Catalog:
     packages = dict.fromkeys(template.packages, "packages/code.tar.gz")
     pools: dict[str, Any] = {
         pool.name: {
-            "machine": pool.machine_type,
+            "machine": pool.machine.type,
             "accelerator": None,
             "acceleratorCount": 0,
-            "disk": {"type": pool.disk.type, "sizeGb": pool.disk.size_gb},
+            "disk": {"type": pool.machine.disk.type, "sizeGb": pool.machine.disk.size_gb},
             "min": pool.min,
             "max": pool.max,
             "autoscaled": pool.autoscaled,

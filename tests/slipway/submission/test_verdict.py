@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.cloud.resources import CustomJob, PersistentResource
+from slipway.machines import Disk
 from slipway.submission.demand import Demand
 from slipway.submission.verdict import Outcome, Verdict, on_cluster
 
@@ -75,14 +76,14 @@ def test_every_pool_must_have_room() -> None:  # P4
 
 
 def test_of_equally_near_pools_the_first_by_name_is_shown() -> None:
-    asked = demand(("workers", "", replace(N1, disk_type="pd-standard"), 1))
+    asked = demand(("workers", "", replace(N1, disk=Disk("pd-standard")), 1))
     for names in (("b", "a"), ("a", "b")):
         found = on_cluster("cpu", asked, cluster(*(pool(name) for name in names)), (), NOW)
         assert all("nearest pool a has" in line for line in found.why)
 
 
 def test_a_mismatch_is_shown_field_by_field_with_the_nearest_pool() -> None:  # P2
-    wanted = demand(("workers", "workers", replace(N1, disk_type="pd-standard", disk_gb=200), 1))
+    wanted = demand(("workers", "workers", replace(N1, disk=Disk("pd-standard", 200)), 1))
     found = verdict(wanted, cluster(pool("head", HEAD), pool("workers", N1, replicas=2)))
     assert found.outcome is Outcome.NEVER
     assert found.why == (

@@ -3,7 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
-from slipway.cluster import ClusterSpec, Disk, PoolSpec
+from slipway.cluster import ClusterSpec, PoolSpec
+from slipway.machines import MachineSpec
 from slipway.template import JobTemplate, Package, Parameter, WorkerPool
 from slipway.template.jobspec import CompileContext
 
@@ -18,10 +19,13 @@ CONTEXT = CompileContext(
 )
 
 
-def pool(name: str = "workers", machine: str = "n1-standard-8", **changes: Any) -> PoolSpec:
+_OF_MACHINES = {"accelerator", "accelerator_count", "disk"}
+
+
+def pool(name: str = "workers", type: str = "n1-standard-8", **changes: Any) -> PoolSpec:
     """An autoscaled pool of 1 to 4 machines."""
-    plain = PoolSpec(name, machine, None, 0, Disk(), min=1, max=4, autoscaled=True, replicas=1)
-    return replace(plain, **changes)
+    machine = MachineSpec(type, **{key: changes.pop(key) for key in _OF_MACHINES & changes.keys()})
+    return replace(PoolSpec(name, machine, min=1, max=4, autoscaled=True, replicas=1), **changes)
 
 
 def cluster(*pools: PoolSpec, name: str = "cpu", **changes: Any) -> ClusterSpec:

@@ -115,7 +115,7 @@ def context(roomy: LocalCloud) -> CompileContext:
     pools = [
         {
             "id": one.name,
-            "machineSpec": {"machineType": one.machine_type},
+            "machineSpec": {"machineType": one.machine.type},
             "diskSpec": {"bootDiskType": "pd-ssd", "bootDiskSizeGb": 100},
             "replicaCount": "1",
             "autoscalingSpec": {"minReplicaCount": "1", "maxReplicaCount": str(one.max)},

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slipway.cluster import Disk
 from slipway.errors import ConfigError
+from slipway.machines import Disk
 from slipway.template import Parameter, WorkerPool
 from slipway.template.proof import Placement, prove, prove_all
 
@@ -28,7 +28,7 @@ def test_each_worker_pool_finds_its_pool() -> None:  # P2 P4
 
 def test_every_cluster_that_fits_is_offered_in_order() -> None:
     first, second = cluster(name="a"), cluster(name="b")
-    other = cluster(pool(machine="n1-standard-16"), name="c")
+    other = cluster(pool(type="n1-standard-16"), name="c")
     offers = prove(template(), (first, other, second))
     assert [offer.cluster.name for offer in offers if offer.cluster] == ["a", "b"]
 
@@ -40,8 +40,8 @@ def test_a_template_without_the_capacity_type_pool_needs_none() -> None:
 @pytest.mark.parametrize(
     ("change", "row"),
     [
-        ({"machine_type": "n1-standard-16"}, "machine          n1-standard-8"),
-        ({"accelerator_type": "NVIDIA_TESLA_T4", "accelerator_count": 1}, "accelerator      none"),
+        ({"type": "n1-standard-16"}, "machine          n1-standard-8"),
+        ({"accelerator": "NVIDIA_TESLA_T4", "accelerator_count": 1}, "accelerator      none"),
         ({"disk": Disk("pd-standard", 100)}, "disk             pd-ssd 100 GB"),
         ({"disk": Disk("pd-ssd", 200)}, "disk             pd-ssd 100 GB"),
     ],

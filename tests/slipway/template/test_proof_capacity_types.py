@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from slipway.cluster import Disk, Reservation
+from slipway.cluster import Reservation
 from slipway.errors import ConfigError
+from slipway.machines import Disk
 from slipway.template import JobTemplate, Metric, Parameter, Search, Study, Variant, WorkerPool
 from slipway.template.proof import Placement, prove
 
@@ -34,7 +35,7 @@ def labels(offers: tuple[Placement, ...]) -> list[str]:
 
 
 def test_each_case_has_its_offers_in_its_order() -> None:  # Z1 N3
-    big = cluster(pool("h100", "a3-highgpu-8g", accelerator_type="NVIDIA_H100_80GB", accelerator_count=8), name="big")
+    big = cluster(pool("h100", "a3-highgpu-8g", accelerator="NVIDIA_H100_80GB", accelerator_count=8), name="big")
     offers = prove(lora(), (cluster(), big), region="us-central1", reservations={"h100": Reservation(PATH)})
     assert labels(offers) == [
         "pool (model=27b)",

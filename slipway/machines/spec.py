@@ -1,0 +1,66 @@
+"""A machine as requests ask for it, as pools have it, and as quota and prices count it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Disk:
+    """Boot disk of each machine. `type`: pd-ssd, pd-standard or hyperdisk-balanced."""
+
+    type: str = "pd-ssd"
+    size_gb: int = 100
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.size_gb} GB"
+
+
+@dataclass(frozen=True)
+class MachineSpec:
+    """Machine type, accelerators and boot disk: a job runs on a resource pool only when all of them are equal.
+
+    `accelerator` is the API's enum name (NVIDIA_H100_80GB) or None; `accelerator_count` is per machine, 0 without one.
+    """
+
+    type: str
+    accelerator: str | None = None
+    accelerator_count: int = 0
+    disk: Disk = Disk()
+
+    @classmethod
+    def read(cls, body: Mapping[str, Any]) -> MachineSpec:
+        """From a `resourcePools` or `workerPoolSpecs` entry; an omitted disk is the service's default."""
+        machine, disk = body.get("machineSpec", {}), body.get("diskSpec", {})
+        accelerator = machine.get("acceleratorType")
+        return cls(
+            type=machine.get("machineType", ""),
+            accelerator=None if accelerator in (None, "ACCELERATOR_TYPE_UNSPECIFIED") else accelerator,
+            accelerator_count=int(machine.get("acceleratorCount", 0)),
+            disk=Disk(disk.get("bootDiskType") or "pd-ssd", int(disk.get("bootDiskSizeGb") or 100)),
+        )
+
+    def request(self) -> dict[str, dict[str, Any]]:
+        """What `read` reads, everything written out."""
+        machine: dict[str, Any] = {"machineType": self.type}
+        if self.accelerator:
+            machine |= {"acceleratorType": self.accelerator, "acceleratorCount": self.accelerator_count}
+        return {
+            "machineSpec": machine,
+            "diskSpec": {"bootDiskType": self.disk.type, "bootDiskSizeGb": self.disk.size_gb},
+        }
+
+    def __str__(self) -> str:
+        """`a3-highgpu-8g`, whose name tells its GPUs; `n1-standard-8 with 2 NVIDIA_TESLA_T4`, which is given them."""
+        attached = self.accelerator and self.type.startswith("n1-")
+        return f"{self.type} with {self.accelerator_count} {self.accelerator}" if attached else self.type
+
+
+@dataclass(frozen=True)
+class MachineGroup:
+    """So many equal machines."""
+
+    machine: MachineSpec
+    count: int
