@@ -23,7 +23,7 @@ class Fault:
     - `lost-answer`: the work is done, then the connection is closed without an answer
     - `unavailable`: 503 before any work
     - `delay`: the answer comes `seconds` later
-    - `hold`: the work begins once the fault is switched off, or others are set
+    - `hold`: the work begins once the fault is switched off, or others are set; never if the caller has gone by then
     - `lagging-list`: what was made less than `seconds` ago is missing from lists
     `times` counts down and ends the fault at 0; -1 lasts until switched off. Of the calls that match only each
     `every`-th is concerned.
@@ -59,14 +59,15 @@ class Faults:
         with self._lock:
             return self._take(kind, f"{method} {path}")
 
-    async def hold(self, method: str, path: str, query: str) -> None:
-        """Wait for as long as a `hold` that concerns the call is in force."""
+    async def hold(self, method: str, path: str, query: str) -> bool:
+        """Whether a `hold` concerns the call. Returns when none does any more."""
         loop, over = asyncio.get_running_loop(), asyncio.Event()
         with self._lock:
             if self._take("hold", f"{method} {path}?{query}") is None:
-                return
+                return False
             self._held.append(lambda: loop.call_soon_threadsafe(over.set))
         await over.wait()
+        return True
 
     def _take(self, kind: Kind, call: str) -> Fault | None:
         for at, fault in enumerate(self._faults):

@@ -49,7 +49,7 @@ def taken(checkout: Checkout) -> int:
 def killed_in_the_middle_of_an_up_with_room_again(own: Checkout) -> None:
     own.cloud.local("down")
     own.cloud.up("--set", "create_seconds=600")
-    up = own.start(*own.command("up"), role="deployer")
+    up = own.start(*own.command("up"), role="deployer", SLIPWAY_CREATE_PATIENCE="2s")
     up.until(own.clusters, "the cluster is being made")
     kill(own.cloud)
     assert up.process.wait(120) != 0

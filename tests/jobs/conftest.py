@@ -1,39 +1,74 @@
 """An environment as the prebuilt image has it, with the job's package installed as the service would."""
 
 import os
+import shutil
 import subprocess
-import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import uv
 
 from slipway.packages import build
 from slipway.template import Package
 from slipway.template.load import load
 
 ROOT = Path(__file__).resolve().parents[2]
-TEMPLATES = ("dask-digits",)
+_PATIENCE_S = 900.0
 
 
 @pytest.fixture(scope="session")
 def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The interpreter of an environment with the image's packages and those of the jobs that run in it."""
-    folder = tmp_path_factory.mktemp("image")
-    interpreter = folder / "venv" / "bin" / "python"
-    uv = [sys.executable, "-m", "uv"]
-    subprocess.run([*uv, "venv", "--quiet", "--python", sys.executable, str(folder / "venv")], check=True, timeout=120)
-    recipes = pytest.importorskip("local.cloud.images.recipes", reason="needs the image's recipe", exc_type=ImportError)
-    needed: list[str] = []
-    for template in load(TEMPLATES, ROOT / "templates"):
-        code = template.code
-        assert isinstance(code, Package)
-        recipe = recipes.recipe_for(code.image)
-        assert recipe, "the template's image has a local recipe"
-        needed += [*recipe.requirements, str(build(template.name, ROOT / code.folder).save(folder))]
-    install = [*uv, "pip", "install", "--quiet", "--python", str(interpreter)]
-    subprocess.run([*install, *dict.fromkeys(needed)], check=True, timeout=600)
-    return interpreter
+    """The interpreter of an environment with the packages of the scikit-learn image and those of dask-digits."""
+    (template,) = load(("dask-digits",), ROOT / "templates")
+    code = template.code
+    assert isinstance(code, Package)
+    return installed(tmp_path_factory, code.image, template.name)
+
+
+def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
+    """A folder that is made once in a run, by whichever worker comes first; the others wait for it."""
+    files = pytest.importorskip("local.cloud.files", reason="needs the local cloud", exc_type=ImportError)
+    mine = factory.getbasetemp()
+    folder = (mine.parent if "PYTEST_XDIST_WORKER" in os.environ else mine) / name
+    whole: Path = folder / "whole"
+    with files.locked(folder.with_suffix(".lock"), _PATIENCE_S):
+        if not whole.exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            make(folder)
+            whole.touch()
+    return folder
+
+
+def installed(factory: pytest.TempPathFactory, image: str, job: str) -> Path:
+    """The interpreter of an environment with the image's packages and the job's, as a run on the local cloud has it."""
+    cache = pytest.importorskip("local.cloud.images.cache", reason="needs the images' recipes", exc_type=ImportError)
+
+    def make(folder: Path) -> None:
+        cache.copied(image_environment(folder / "images", image), folder / "environment", lasting=True)
+        package = build(job, ROOT / "jobs" / job.replace("-", "_")).save(folder)
+        python = folder / "environment" / "bin" / "python"
+        _tool((uv.find_uv_bin(), "pip", "install", "--quiet", "--python", str(python), str(package)))
+
+    return once(factory, f"environment-{job}", make) / "environment" / "bin" / "python"
+
+
+def image_environment(folder: Path, image: str) -> Path:
+    """This machine's environment of the image; `folder` gets a link to it."""
+    images = pytest.importorskip("local.cloud.images.cache", reason="needs the images' recipes", exc_type=ImportError)
+    recipes = pytest.importorskip("local.cloud.images.recipes", exc_type=ImportError)
+    recipe = recipes.recipe_for(image)
+    assert recipe, "the image has a local recipe"
+    shared = replace(recipe, shared=True)
+    found: Path = images.cached(folder, image, shared, _tool, uv.find_uv_bin(), print, images.common(os.environ))
+    return found
+
+
+def _tool(command: Sequence[str]) -> None:
+    if command:
+        subprocess.run(command, check=True, timeout=_PATIENCE_S)
 
 
 def environ(**more: str) -> dict[str, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import signal
 import subprocess
@@ -14,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import uv
 
 from jobs.gemma2_lora.blocks import blocks
 from jobs.gemma2_lora.checkpoints import Checkpoints
@@ -22,9 +20,8 @@ from jobs.gemma2_lora.folder import Folder
 from jobs.gemma2_lora.options import options
 from jobs.gemma2_lora.sonnets import TEXT
 from jobs.gemma2_lora.trouble import TroubleError
-from slipway.packages import build
 
-from .conftest import ROOT, environ
+from .conftest import environ, installed, once
 
 IMAGE = "us-docker.pkg.dev/vertex-ai/training/pytorch-gpu.2-4.py310:latest"
 STEPS, EVERY = 16, 4
@@ -79,22 +76,8 @@ def test_gemma2_lora_counts_whole_checkpoints_only_and_keeps_two(tmp_path: Path)
 
 @pytest.fixture(scope="session")
 def tuning(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The interpreter of an environment with the image's packages and the job's, as a run on the local cloud has it."""
-    cache = pytest.importorskip("local.cloud.images.cache", reason="needs the image's recipe", exc_type=ImportError)
-    recipes = pytest.importorskip("local.cloud.images.recipes", exc_type=ImportError)
-    folder = tmp_path_factory.mktemp("tuning")
-
-    def tool(command: tuple[str, ...]) -> None:
-        if command:
-            subprocess.run(command, check=True, timeout=900)
-
-    recipe, shelf = recipes.recipe_for(IMAGE), cache.common(os.environ)
-    image = cache.cached(folder / "images", IMAGE, recipe, tool, uv.find_uv_bin(), print, shelf)
-    cache.copied(image, folder / "environment", lasting=True)
-    python = folder / "environment" / "bin" / "python"
-    package = build("gemma2-lora", ROOT / "jobs" / "gemma2_lora").save(folder)
-    tool((uv.find_uv_bin(), "pip", "install", "--quiet", "--python", str(python), str(package)))
-    return python
+    """The interpreter of an environment with the image's packages and the job's."""
+    return installed(tmp_path_factory, IMAGE, "gemma2-lora")
 
 
 def command(python: Path, output: Path, *more: str) -> list[str]:
@@ -119,9 +102,11 @@ def metrics(output: Path) -> dict[str, Any]:
 @pytest.fixture(scope="session")
 def unbroken(tuning: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The output of a run that nothing has disturbed, and beside it `work`, what it had on its machine."""
-    folder = tmp_path_factory.mktemp("unbroken")
-    run(command(tuning, folder / "output", f"--work={folder / 'work'}"))
-    return folder / "output"
+
+    def train(folder: Path) -> None:
+        run(command(tuning, folder / "output", f"--work={folder / 'work'}"))
+
+    return once(tmp_path_factory, "unbroken", train) / "output"
 
 
 @pytest.mark.journey

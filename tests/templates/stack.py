@@ -137,13 +137,17 @@ class Stack:
         answer.raise_for_status()
         return bytes(answer.content)
 
-    def hold_write(self, number: int) -> None:
+    def hold_write(self, number: int, times: int = 1) -> None:
         """From now on hold the `number`-th file that a job writes to a bucket, and let go of what was held before.
 
-        So a test meets a training at a step of its own, however fast that is.
+        So a test meets a training at a step of its own, however fast that is. With -1 `times` each `number`-th is held.
         """
-        nth = {"kind": "hold", "match": "POST /upload/.*uploadType=multipart", "every": number, "times": 1}
+        nth = {"kind": "hold", "match": "POST /upload/.*uploadType=multipart", "every": number, "times": times}
         self.cloud.rest("POST", "/slipway/faults", {"faults": [nth]})
+
+    def release(self) -> None:
+        """Hold nothing any more."""
+        self.cloud.rest("DELETE", "/slipway/faults")
 
     def scenario(self, **tables: Any) -> None:
         """Put a scenario in force (docs/local-cloud.md); the fixture ends it with the test."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.jobs.pytorch import TRAINING, alone
+from tests.jobs.pytorch import TRAINING, alone, metrics_of
 
 from .stack import Stack
 
@@ -28,7 +28,7 @@ def test_elastic_digits_goes_on_without_a_lost_replica_and_takes_it_back(
     stack: Stack, away: Callable[[float], None], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     away(600)
-    one = alone(tmp_path_factory.getbasetemp())
+    one = metrics_of(alone(tmp_path_factory))
     stack.hold_write(3)  # the checkpoint of step 20, after those of 0 and 10
     job = stack.submit("elastic-digits", workers=1, last_call=1, lost_after=3, **TRAINING)
     job.held()

@@ -98,8 +98,10 @@ class _App:
             delay = faults.take("delay", request.method, path)
             if delay:
                 await asyncio.sleep(delay.seconds)
-            await faults.hold(request.method, path, request.url.query)
             body = await self._body(request)
+            held = await faults.hold(request.method, path, request.url.query)
+            if held and await request.is_disconnected():
+                raise ClientDisconnect
             reply = await anyio.to_thread.run_sync(self._answer, request, token, path, body)
             if faults.take("lost-answer", request.method, path):
                 raise _LostAnswerError
