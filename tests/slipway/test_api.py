@@ -197,6 +197,7 @@ def test_help_shows_how_it_is_called() -> None:
     shown = pydoc.plain(pydoc.render_doc(slipway.submit))
     assert "submit(template: 'str', *, capacity: 'str | None' = None" in shown
     assert "Submits one job from a template of the catalog" in shown
+    assert {"submit", "Job"} <= set(dir(slipway)), "a notebook completes what is imported when it is asked for"
 
 
 def _path() -> dict[str, str]:
