@@ -18,7 +18,7 @@ from typing import Any
 
 import pulumi
 
-from slipway.deployment.plan import WHY_IN_USE
+from slipway.deployment.retiring import Why
 from slipway.formatting import join, span
 from slipway.live import Unknown, Use
 
@@ -148,7 +148,7 @@ def check(subject: str | None, use_of: UseOf) -> None:
         )
     if found.unlisted:
         raise RuntimeError(
-            f"{what} is not deleted: {WHY_IN_USE}\n"
+            f"{what} is not deleted: {Why.IN_USE.words}\n"
             f"  why: {join(found.unlisted)} says so itself; deleting it would cancel what runs on it\n"
             "  fix: try again when slipway pools shows no machine in use; slipway jobs shows the job before long"
         )

@@ -11,7 +11,7 @@ from pulumi_gcp import vertex
 from components.creation import Creation
 from slipway.cloud.resources import ResourcePool
 from slipway.cluster import CurrentCluster, PoolSpec
-from slipway.deployment.plan import RetiringCluster
+from slipway.deployment.retiring import RetiringCluster
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.machines import MachineSpec
 

@@ -119,7 +119,7 @@ class Operation:
 class WorkerPool:
     """One role of a job: `replicas` equal machines, running a package's module or an image.
 
-    `env` are `NAME=value`, in the request's order.
+    `env` are `NAME=value`, in the request's order. `reservations`: full paths of those that it names.
     """
 
     machine: MachineSpec
@@ -130,6 +130,7 @@ class WorkerPool:
     packages: tuple[str, ...] = ()
     env: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
+    reservations: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, body: Json) -> WorkerPool:
@@ -145,6 +146,7 @@ class WorkerPool:
                 f"{one['name']}={one.get('value', '')}" for one in package.get("env") or container.get("env", ())
             ),
             command=tuple(container.get("command", ())),
+            reservations=tuple(body.get("machineSpec", {}).get("reservationAffinity", {}).get("values", ())),
         )
 
 
@@ -219,6 +221,16 @@ class CustomJob:
     def needs(self, name: str) -> bool:
         """Whether it runs as an account of this address, or reads or writes in a bucket of this name."""
         return name == self.service_account or name in self.buckets
+
+    @property
+    def packages(self) -> frozenset[str]:
+        """The gs:// URIs of the code that its replicas install, again at each restart."""
+        return frozenset(one for pool in self.worker_pools for one in pool.packages)
+
+    @property
+    def reservations(self) -> frozenset[str]:
+        """Full paths of those that its machines come from, as far as it names them."""
+        return frozenset(one for pool in self.worker_pools for one in pool.reservations)
 
     @property
     def replicas(self) -> int:

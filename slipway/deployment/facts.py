@@ -14,7 +14,8 @@ from slipway.catalog import codec
 from slipway.catalog.model import Offer, Template
 from slipway.cloud.resources import CustomJob
 from slipway.cluster import CurrentCluster, PoolSpec
-from slipway.deployment.plan import Plan, RetiringCluster
+from slipway.deployment.plan import Plan
+from slipway.deployment.retiring import Retiring, RetiringCluster
 from slipway.deployment.workspace_plan import SUBMITTER_ROLES, trainer_email
 from slipway.money import price_text
 from slipway.prices import hourly
@@ -66,7 +67,9 @@ def _workspace(stack: Stack, plan: Plan) -> Fact:
         "code": settings.code,
         "submitters": {member: dict(SUBMITTER_ROLES) for member in settings.submitters},
         "retiring": {
-            one.name: {"role": one.role, "why": one.why, "jobs": _jobs(one.jobs)} for one in plan.workspace.retiring
+            one.id: {"kind": one.kind, "role": one.role, **_kept(one)}
+            for one in plan.everything_retiring
+            if one.kind != "cluster"
         },
     }
 
@@ -103,13 +106,12 @@ def _price(known: str | None, complete: bool) -> Fact:
 
 
 def _retiring(retiring: RetiringCluster) -> Fact:
-    return {
-        "cluster": retiring.name,
-        "id": retiring.cluster.id,
-        "retiring": retiring.why,
-        "overdue": retiring.overdue,
-        "jobs": _jobs(retiring.jobs),
-    }
+    return {"cluster": retiring.name, "id": retiring.id, "overdue": retiring.overdue, **_kept(retiring)}
+
+
+def _kept(retiring: Retiring) -> Fact:
+    """Of any kind: why, by key, and for which jobs."""
+    return {"retiring": retiring.why.value, "jobs": _jobs(retiring.jobs)}
 
 
 def _jobs(jobs: Iterable[CustomJob]) -> Fact:

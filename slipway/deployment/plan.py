@@ -13,6 +13,7 @@ from datetime import datetime
 from slipway.catalog.model import PublishedCatalog
 from slipway.cloud.resources import RUNNING_STATES, CustomJob, PersistentResource
 from slipway.cluster import ClusterSpec, CurrentCluster
+from slipway.deployment.retiring import Retiring, RetiringCluster, Why
 from slipway.deployment.workspace_plan import WorkspacePlan, plan_workspace
 from slipway.fingerprint import LONGEST_ID, cluster_id, fingerprint
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
@@ -24,28 +25,6 @@ SPENT_STATES = frozenset({"ERROR", "STOPPING"})
 DELETABLE_STATES = RUNNING_STATES | {"ERROR"}
 # Which one is current, should there be several of one generation.
 _PREFERENCE = {"RUNNING": 0, "UPDATING": 0, "REBOOTING": 1, "PROVISIONING": 2}
-
-WHY_JOBS = "jobs on it"
-WHY_IN_USE = "machines are in use by a job that the lists do not show yet"
-WHY_UNREAD = "the jobs were not read"
-WHY_UNPUBLISHED = "in no catalog"
-WHY_DAMAGED = "the published catalog is damaged"
-WHY_BUSY_STATE = "can't be deleted in its state"
-WHY_SUCCESSOR = "its successor does not run yet"
-
-
-@dataclass(frozen=True)
-class RetiringCluster:
-    """A cluster of ours that is not asked for any more and is kept: `why` is one of the WHY_ words.
-
-    `overdue`: its successor is older than the stack's `retireWithin`.
-    """
-
-    cluster: PersistentResource
-    name: str
-    jobs: tuple[CustomJob, ...]
-    why: str
-    overdue: bool = False
 
 
 @dataclass(frozen=True)
@@ -65,6 +44,11 @@ class Plan:
     problems: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     workspace: WorkspacePlan = field(default_factory=WorkspacePlan)
+
+    @property
+    def everything_retiring(self) -> tuple[Retiring, ...]:
+        """Clusters, accounts and buckets."""
+        return (*self.retiring, *self.workspace.retiring)
 
     @property
     def creates(self) -> tuple[ClusterSpec, ...]:
@@ -99,7 +83,7 @@ def plan(
                 CurrentCluster(spec, cluster_id(spec.name, digest), digest, import_=False) for spec, digest in wanted
             ),
             notes=("live clusters, jobs and quota were not read: what is asked for is shown as if nothing existed",),
-            workspace=plan_workspace(known or State(), workspace or {}, (), WHY_UNREAD),
+            workspace=plan_workspace(known or State(), workspace or {}, (), Why.UNREAD),
         )
     if isinstance(live.clusters, Unknown) or isinstance(live.jobs, Unknown):
         parts = (("the clusters", live.clusters), ("the jobs", live.jobs))
@@ -125,7 +109,7 @@ def plan(
         why = _why_keep(cluster, jobs[cluster.id], current, live.catalog)
         if isinstance(why, Unknown):
             problems.append(_unread(f"the published catalog, which decides about idle cluster {cluster.id},", why))
-        elif why == WHY_UNPUBLISHED and cluster.state == "ERROR" and _is_succeeded_now(cluster, current):
+        elif why == Why.UNPUBLISHED and cluster.state == "ERROR" and _is_succeeded_now(cluster, current):
             cleared.append(cluster)
         elif why:
             overdue = _overdue(cluster, current, clusters, now)
@@ -142,7 +126,7 @@ def plan(
         deleted=tuple(deleted),
         cleared=tuple(cleared),
         notes=_damaged(live.catalog),
-        workspace=plan_workspace(known or State(), workspace or {}, live.jobs, WHY_IN_USE if unlisted else ""),
+        workspace=plan_workspace(known or State(), workspace or {}, live.jobs, Why.IN_USE if unlisted else None),
     )
 
 
@@ -202,25 +186,25 @@ def _why_keep(
     jobs: tuple[CustomJob, ...],
     current: list[CurrentCluster],
     catalog: PublishedCatalog | Unknown | None,
-) -> str | Unknown:
-    """Why a cluster that is not asked for stays declared; empty when it goes."""
+) -> Why | Unknown | None:
+    """Why a cluster that is not asked for stays declared; None when it goes."""
     if jobs:
-        return WHY_JOBS
+        return Why.JOBS
     if cluster.state == "STOPPING":
-        return ""  # It is going already: importing it would race with its end.
+        return None  # It is going already: importing it would race with its end.
     if cluster.in_use:
-        return WHY_IN_USE
+        return Why.IN_USE
     if cluster.state not in DELETABLE_STATES:
-        return WHY_BUSY_STATE
+        return Why.BUSY_STATE
     successor = _successor(cluster, current)
     # One that is made by this `up` needs no rule: the engine deletes last, and nothing when a create failed.
     if successor is not None and successor.import_ and successor.state not in RUNNING_STATES:
-        return WHY_SUCCESSOR
+        return Why.SUCCESSOR
     if isinstance(catalog, Unknown):
         return catalog
     if catalog is not None and catalog.damage:
-        return WHY_DAMAGED  # It may be offered to submitters: the catalog of this deployment ends that.
-    return "" if catalog is not None and catalog.lists(cluster.id) else WHY_UNPUBLISHED
+        return Why.DAMAGED  # It may be offered to submitters: the catalog of this deployment ends that.
+    return None if catalog is not None and catalog.lists(cluster.id) else Why.UNPUBLISHED
 
 
 def _is_succeeded_now(cluster: PersistentResource, current: list[CurrentCluster]) -> bool:

@@ -7,8 +7,8 @@ from datetime import datetime
 
 from slipway.cloud.resources import CustomJob, PersistentResource
 from slipway.cluster import CurrentCluster, PoolSpec
-from slipway.deployment.plan import Plan, RetiringCluster
-from slipway.deployment.workspace_plan import CATALOG, WORK, RetiringWorkspaceResource
+from slipway.deployment.plan import Plan
+from slipway.deployment.retiring import CATALOG, WORK, RetiringCluster, RetiringWorkspaceResource
 from slipway.formatting import join, span
 from slipway.labels import STACK_LABEL, USER_LABEL
 from slipway.live import Live, Unknown
@@ -56,7 +56,7 @@ def overdue(retiring: RetiringCluster) -> str:
     jobs = join(job.display_name for job in retiring.jobs)
     late = f"cluster {retiring.cluster.id} should have retired by now"
     if not jobs:
-        return f"{late}: {retiring.why}"
+        return f"{late}: {retiring.why.words}"
     return f"{late}: {jobs} still on it\n  fix: slipway jobs show {retiring.jobs[0].display_name}, or go on waiting"
 
 
@@ -103,7 +103,7 @@ def _retiring(retiring: RetiringCluster, now: datetime) -> str:
         words = f"cluster {retiring.name}: {retiring.cluster.id} {_failure(retiring.cluster)}"
         return f"{words}: it holds nothing; this deployment takes it up, and the next one deletes it"
     if not retiring.jobs:
-        return f"{who} with a later deployment ({retiring.why})"
+        return f"{who} with a later deployment ({retiring.why.words})"
     ends = "its job has" if len(retiring.jobs) == 1 else f"its {len(retiring.jobs)} jobs have"
     return f"{who} when {ends} ended: {join(_job(job, now) for job in retiring.jobs)}"
 
@@ -114,7 +114,7 @@ def _failure(cluster: PersistentResource) -> str:
 
 def _retiring_resource(resource: RetiringWorkspaceResource, now: datetime) -> str:
     if not resource.jobs:
-        return f"{resource.words} retires with a later deployment ({resource.why})"
+        return f"{resource.words} retires with a later deployment ({resource.why.words})"
     need = (
         "the job that needs it has" if len(resource.jobs) == 1 else f"the {len(resource.jobs)} jobs that need it have"
     )

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from slipway.cloud.resources import CustomJob
+from slipway.deployment.retiring import CATALOG, TRAINER, WORK, RetiringWorkspaceResource, Why
 from slipway.state import State
 
-CATALOG, WORK, TRAINER = "catalog", "work", "trainer"
 SUBMITTER_ROLES: Mapping[str, str] = {
     "submit": "roles/aiplatform.user",
     "quota": "roles/cloudquotas.viewer",
@@ -21,26 +21,6 @@ SUBMITTER_ROLES: Mapping[str, str] = {
     "logs": "roles/logging.viewer",
 }
 """On the project, by what a submitter does with each."""
-
-
-@dataclass(frozen=True)
-class RetiringWorkspaceResource:
-    """An account (`role` is trainer) or a bucket (catalog, work) of ours that is not asked for any more.
-
-    `logical` is its name in the engine's state, `name` the account's address or the bucket's name. `why` it is kept, in
-    words; with `jobs` those are why. `grants`: the roles on the project that the account has, by logical name.
-    """
-
-    role: str
-    logical: str
-    name: str
-    jobs: tuple[CustomJob, ...] = ()
-    why: str = ""
-    grants: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def words(self) -> str:
-        return f"account {self.name}" if self.role == TRAINER else f"bucket gs://{self.name}"
 
 
 @dataclass(frozen=True)
@@ -57,7 +37,7 @@ class WorkspacePlan:
 
 
 def plan_workspace(
-    known: State, wanted: Mapping[str, str], jobs: tuple[CustomJob, ...], doubt: str = ""
+    known: State, wanted: Mapping[str, str], jobs: tuple[CustomJob, ...], doubt: Why | None = None
 ) -> WorkspacePlan:
     """`wanted`: by role, the name of what is asked for. `doubt`: why jobs may be missing, which keeps everything."""
     logical: dict[str, str] = {}
@@ -71,7 +51,7 @@ def plan_workspace(
                 continue
             users = _users(each, jobs)
             resource = RetiringWorkspaceResource(
-                role, known_as, each, users, "" if users else doubt, _grants(role, each, known)
+                role, known_as, each, users, (None if users else doubt) or Why.JOBS, _grants(role, each, known)
             )
             (retiring if users or doubt else released).append(resource)
     account = wanted.get(TRAINER, "")

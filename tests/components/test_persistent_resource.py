@@ -8,7 +8,7 @@ from components.persistent_resource import PersistentResource, RetiringResource
 from slipway.cloud import resources
 from slipway.cloud.resources import CustomJob, ResourcePool
 from slipway.cluster import ClusterSpec, CurrentCluster, DnsPeering, PscInterface
-from slipway.deployment.plan import RetiringCluster
+from slipway.deployment.retiring import RetiringCluster, Why
 from slipway.machines import Disk, MachineSpec
 
 from .conftest import FACTS, PROJECT, REGION, Asked, cluster, declared, only, pool
@@ -27,7 +27,7 @@ def current(spec: ClusterSpec, **changes: Any) -> list[Asked]:
 
 
 def retiring(cluster: resources.PersistentResource = OLD) -> list[Asked]:
-    item = RetiringCluster(cluster, "cpu", (JOB,), "jobs on it")
+    item = RetiringCluster(cluster, "cpu", (JOB,), Why.JOBS)
     return declared(lambda: RetiringResource(item, project=PROJECT, region=REGION, facts=FACTS))
 
 

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from components.workspace import Workspace
-from slipway.deployment.workspace_plan import RetiringWorkspaceResource, WorkspacePlan
+from slipway.deployment.retiring import RetiringWorkspaceResource, Why
+from slipway.deployment.workspace_plan import WorkspacePlan
 from slipway.live import Live, Unknown
 from slipway.stack import WorkspaceSettings
 
@@ -127,7 +128,7 @@ RETIRING = WorkspacePlan(
     logical={"catalog": "catalog-acme-catalog", "work": "work-acme-work", "trainer": "trainer-slipway-dev-trainer"},
     retiring=(
         RetiringWorkspaceResource("catalog", "catalog", "acme-old"),
-        RetiringWorkspaceResource("work", "work", "acme-results", why="lists lag"),
+        RetiringWorkspaceResource("work", "work", "acme-results", why=Why.IN_USE),
         RetiringWorkspaceResource(
             "trainer", "trainer", OLD, grants={"trainer-aiplatform.user": "roles/aiplatform.user"}
         ),

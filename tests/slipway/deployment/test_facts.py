@@ -8,8 +8,9 @@ from slipway.catalog.model import Offer, Parameter, Template
 from slipway.cloud.resources import CustomJob, PersistentResource
 from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
 from slipway.deployment.facts import Facts, facts
-from slipway.deployment.plan import WHY_IN_USE, WHY_JOBS, Plan, RetiringCluster
-from slipway.deployment.workspace_plan import RetiringWorkspaceResource, WorkspacePlan
+from slipway.deployment.plan import Plan
+from slipway.deployment.retiring import RetiringCluster, RetiringWorkspaceResource, Why
+from slipway.deployment.workspace_plan import WorkspacePlan
 from slipway.machines import Disk, MachineSpec
 from slipway.money import UNKNOWN, Price
 from slipway.quota import Line, QuotaReport
@@ -22,8 +23,8 @@ WORKERS = PoolSpec("workers", MachineSpec("n1-standard-8"), min=1, max=4, autosc
 CPU = ClusterSpec("cpu", (WORKERS, H100))
 STACK = Stack("dev", "acme-dev", "us-central1", WorkspaceSettings((TEAM,), "acme-catalog", "acme-work", "trainer"))
 JOB = CustomJob("j/1", "tune", "JOB_STATE_RUNNING", persistent_resource_id="cpu-0000000")
-OLD = RetiringCluster(PersistentResource("cpu-0000000", "RUNNING", {}, ()), "cpu", (JOB,), WHY_JOBS)
-RESULTS = RetiringWorkspaceResource("work", "work", "acme-results", (), WHY_IN_USE)
+OLD = RetiringCluster(PersistentResource("cpu-0000000", "RUNNING", {}, ()), "cpu", (JOB,), Why.JOBS)
+RESULTS = RetiringWorkspaceResource("work", "work", "acme-results", (), Why.IN_USE)
 PLAN = Plan(
     current=(CurrentCluster(CPU, "cpu-1a2b3c4", "1a2b3c4", import_=False),),
     retiring=(OLD,),
@@ -68,11 +69,13 @@ def test_what_retires_says_why_by_key_and_which_jobs() -> None:
     assert found.clusters["cpu-0000000"] == {
         "cluster": "cpu",
         "id": "cpu-0000000",
-        "retiring": WHY_JOBS,
+        "retiring": "jobs",
         "overdue": False,
         "jobs": {"j/1": "tune"},
     }
-    assert found.workspace["retiring"] == {"acme-results": {"role": "work", "why": WHY_IN_USE, "jobs": {}}}
+    assert found.workspace["retiring"] == {
+        "acme-results": {"kind": "bucket", "role": "work", "retiring": "in-use", "jobs": {}}
+    }
 
 
 def test_who_may_submit_with_which_roles_and_where_jobs_write() -> None:  # P5

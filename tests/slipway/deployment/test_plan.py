@@ -9,15 +9,8 @@ import pytest
 from slipway.catalog.model import PublishedCatalog
 from slipway.cloud.resources import PersistentResource
 from slipway.cluster import CurrentCluster
-from slipway.deployment.plan import (
-    WHY_BUSY_STATE,
-    WHY_DAMAGED,
-    WHY_IN_USE,
-    WHY_JOBS,
-    WHY_SUCCESSOR,
-    WHY_UNPUBLISHED,
-    plan,
-)
+from slipway.deployment.plan import plan
+from slipway.deployment.retiring import Why
 from slipway.fingerprint import cluster_id, fingerprint
 from slipway.kinds import PIPELINE, TUNING_JOB
 from slipway.live import Live, Unknown
@@ -93,7 +86,7 @@ def test_not_asked_for_with_any_job_that_has_not_ended_retires(one, state: str) 
     old = cluster(ID_A, HASH_A, state)
     for declared in ((B,), ()):
         decided = planned(declared, live(old, jobs=(one,), catalog=IN_CATALOG))
-        assert [(item.cluster, item.jobs, item.why) for item in decided.retiring] == [(old, (one,), WHY_JOBS)]
+        assert [(item.cluster, item.jobs, item.why) for item in decided.retiring] == [(old, (one,), Why.JOBS)]
         assert decided.deleted == ()
 
 
@@ -103,7 +96,7 @@ def test_not_asked_for_with_machines_in_use_retires_whatever_the_lists_say(state
     old = cluster(ID_A, HASH_A, state, used=1)
     for declared, catalog in product(((B,), ()), (IN_CATALOG, PublishedCatalog({"cpu": ID_B}, retiring=(ID_A,)))):
         decided = planned(declared, live(old, jobs=(), catalog=catalog))
-        assert [(item.cluster, item.jobs, item.why) for item in decided.retiring] == [(old, (), WHY_IN_USE)]
+        assert [(item.cluster, item.jobs, item.why) for item in decided.retiring] == [(old, (), Why.IN_USE)]
         assert decided.deleted == ()
 
 
@@ -118,7 +111,7 @@ def test_not_asked_for_idle_and_published_goes() -> None:  # B1
 @pytest.mark.parametrize("catalog", [None, PublishedCatalog(), PublishedCatalog({"cpu": ID_B})])
 def test_not_asked_for_idle_and_in_no_catalog_retires_this_once(catalog: PublishedCatalog | None) -> None:  # N1
     decided = planned((B,), live(cluster(ID_A, HASH_A), catalog=catalog))
-    assert [(item.cluster.id, item.why) for item in decided.retiring] == [(ID_A, WHY_UNPUBLISHED)]
+    assert [(item.cluster.id, item.why) for item in decided.retiring] == [(ID_A, Why.UNPUBLISHED)]
 
 
 def test_a_failed_one_in_no_catalog_is_cleared_before_its_successor_is_made() -> None:  # N2: it holds nothing
@@ -132,20 +125,20 @@ def test_a_failed_one_in_no_catalog_is_cleared_before_its_successor_is_made() ->
 
 def test_a_failed_one_with_a_job_that_waits_is_not_cleared() -> None:  # N1
     decided = planned((A,), live(cluster(ID_A, HASH_A, "ERROR"), jobs=(job(ID_A),)))
-    assert decided.cleared == () and decided.retiring[0].why == WHY_JOBS
+    assert decided.cleared == () and decided.retiring[0].why == Why.JOBS
 
 
 def test_a_failed_one_that_nothing_follows_goes_by_the_idle_rows() -> None:  # N2
     failed, good = cluster(ID_A, HASH_A, "ERROR"), cluster(f"{ID_A}-2", HASH_A)
     for declared in ((A,), ()):
         decided = planned(declared, live(failed, *([good] if declared else [])))
-        assert decided.retiring[0].why == WHY_UNPUBLISHED and decided.cleared == ()
+        assert decided.retiring[0].why == Why.UNPUBLISHED and decided.cleared == ()
 
 
 @pytest.mark.parametrize("state", ["PROVISIONING", "REBOOTING", "STATE_UNSPECIFIED"])
 def test_what_the_api_would_not_delete_waits(state: str) -> None:
     decided = planned((B,), live(cluster(ID_A, HASH_A, state), catalog=IN_CATALOG))
-    assert decided.retiring[0].why == WHY_BUSY_STATE
+    assert decided.retiring[0].why == Why.BUSY_STATE
 
 
 def test_one_that_is_going_already_is_not_imported() -> None:
@@ -155,7 +148,7 @@ def test_one_that_is_going_already_is_not_imported() -> None:
 def test_the_predecessor_is_let_go_only_when_its_successor_runs() -> None:  # B3, N1
     old, new = cluster(ID_A, HASH_A), cluster(ID_B, HASH_B, "PROVISIONING")
     decided = planned((B,), live(old, new, catalog=IN_CATALOG))
-    assert [(item.cluster, item.why) for item in decided.retiring] == [(old, WHY_SUCCESSOR)]
+    assert [(item.cluster, item.why) for item in decided.retiring] == [(old, Why.SUCCESSOR)]
     assert planned((B,), live(old, replace(new, state="RUNNING"), catalog=IN_CATALOG)).deleted == (ID_A,)
 
 
@@ -210,7 +203,7 @@ def test_a_damaged_catalog_stops_nothing_and_costs_no_cluster() -> None:  # N1
     damaged = PublishedCatalog(damage="gs://acme-catalog/catalog.json: it is not JSON")
     decided = planned((B,), live(cluster(ID_A, HASH_A), catalog=damaged))
     assert not decided.problems and decided.deleted == ()
-    assert [(item.cluster.id, item.why) for item in decided.retiring] == [(ID_A, WHY_DAMAGED)]
+    assert [(item.cluster.id, item.why) for item in decided.retiring] == [(ID_A, Why.DAMAGED)]
     words = "the published catalog is damaged; pulumi up publishes it anew"
     assert decided.notes == (f"{words} (gs://acme-catalog/catalog.json: it is not JSON)",)
     published = PublishedCatalog({"cpu": ID_B}, retiring=(ID_A,))

@@ -5,9 +5,10 @@ from datetime import UTC, datetime, timedelta
 
 from slipway.cloud.resources import CustomJob, PersistentResource
 from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
-from slipway.deployment.plan import Plan, RetiringCluster
+from slipway.deployment.plan import Plan
+from slipway.deployment.retiring import RetiringCluster, RetiringWorkspaceResource, Why
 from slipway.deployment.summary import neighbours, outliving, overdue, pool_in_words, summary
-from slipway.deployment.workspace_plan import RetiringWorkspaceResource, WorkspacePlan
+from slipway.deployment.workspace_plan import WorkspacePlan
 from slipway.labels import STACK_LABEL
 from slipway.live import Live, Unknown
 from slipway.machines import Disk, MachineSpec
@@ -57,14 +58,14 @@ def test_a_retiring_cluster_names_its_jobs() -> None:
         job("tune-27b", "JOB_STATE_RUNNING", 14, **{"slipway-user": "ada"}),
         job("digits", "JOB_STATE_QUEUED", None),
     )
-    assert told(Plan(retiring=(RetiringCluster(OLD, "cpu", jobs, "jobs on it"),)))[1] == (
+    assert told(Plan(retiring=(RetiringCluster(OLD, "cpu", jobs, Why.JOBS),)))[1] == (
         "cluster cpu: cpu-0000000 retires when its 2 jobs have ended: "
         "tune-27b (by ada, running 14 min) and digits (queued 2 h)"
     )
 
 
 def test_a_retiring_cluster_without_jobs_says_why() -> None:
-    assert told(Plan(retiring=(RetiringCluster(OLD, "cpu", (), "in no catalog"),)))[1] == (
+    assert told(Plan(retiring=(RetiringCluster(OLD, "cpu", (), Why.UNPUBLISHED),)))[1] == (
         "cluster cpu: cpu-0000000 retires with a later deployment (in no catalog)"
     )
 
@@ -75,7 +76,7 @@ def test_a_failed_one_says_why_and_when_it_goes() -> None:  # N2
         "cluster cpu-0000000 failed (Resources are insufficient in region: r.): it holds nothing, and goes before its "
         "successor is made"
     )
-    assert told(Plan(retiring=(RetiringCluster(failed, "cpu", (), "in no catalog"),)))[1] == (
+    assert told(Plan(retiring=(RetiringCluster(failed, "cpu", (), Why.UNPUBLISHED),)))[1] == (
         "cluster cpu: cpu-0000000 failed (Resources are insufficient in region: r.): it holds nothing; this deployment "
         "takes it up, and the next one deletes it"
     )
@@ -92,7 +93,7 @@ def test_accounts_and_buckets_retire_in_words() -> None:
     digits = job("digits", "JOB_STATE_QUEUED", None)
     account = RetiringWorkspaceResource("trainer", "trainer", "old@acme.iam.gserviceaccount.com", (tune,))
     bucket = RetiringWorkspaceResource("catalog", "catalog", "acme-catalog", (tune, digits))
-    doubtful = RetiringWorkspaceResource("work", "work", "acme-work", (), "lists lag")
+    doubtful = RetiringWorkspaceResource("work", "work", "acme-work", (), Why.IN_USE)
     lines = told(Plan(workspace=WorkspacePlan(retiring=(account, bucket, doubtful))))
     assert lines[1].startswith(
         "account old@acme.iam.gserviceaccount.com retires when the job that needs it has ended: "
@@ -103,7 +104,7 @@ def test_accounts_and_buckets_retire_in_words() -> None:
     assert (
         lines[3] == "  the catalog is in gs://acme-dev-catalog: whoever submits types slipway use gs://acme-dev-catalog"
     )
-    assert lines[4] == "bucket gs://acme-work retires with a later deployment (lists lag)"
+    assert lines[4] == f"bucket gs://acme-work retires with a later deployment ({Why.IN_USE.words})"
 
 
 def test_what_no_job_needs_goes_but_peoples_results_stay() -> None:
@@ -159,7 +160,7 @@ def test_what_a_template_refuses_by_itself_is_no_news() -> None:
 
 
 def test_a_generation_that_is_late_is_a_warning_with_a_way_on() -> None:
-    late = RetiringCluster(OLD, "cpu", (job("tune-27b", "JOB_STATE_RUNNING", 14),), "jobs on it", overdue=True)
+    late = RetiringCluster(OLD, "cpu", (job("tune-27b", "JOB_STATE_RUNNING", 14),), Why.JOBS, overdue=True)
     assert overdue(late).splitlines() == [
         "cluster cpu-0000000 should have retired by now: tune-27b still on it",
         "  fix: slipway jobs show tune-27b, or go on waiting",

@@ -6,7 +6,8 @@ import pytest
 
 from slipway.cloud.resources import CustomJob
 from slipway.deployment.plan import plan
-from slipway.deployment.workspace_plan import RetiringWorkspaceResource, WorkspacePlan, plan_workspace
+from slipway.deployment.retiring import RetiringWorkspaceResource, Why
+from slipway.deployment.workspace_plan import WorkspacePlan, plan_workspace
 from slipway.live import Live, Unknown
 from slipway.state import State, StateAccount, StateBucket, StateGrant
 
@@ -56,7 +57,7 @@ def test_another_one_is_another_resource_and_the_old_one_stays_while_a_job_needs
     found = plan_workspace(KNOWN, asked, (user, other))
     assert found.logical == {**PLAIN, role: logical}
     (thing,) = found.retiring
-    assert (thing.role, thing.logical, thing.name, thing.jobs, thing.why) == (role, role, old, (user,), "")
+    assert (thing.role, thing.logical, thing.name, thing.jobs, thing.why) == (role, role, old, (user,), Why.JOBS)
     assert found.released == ()
 
     for jobs in ((), (other,), (needing(old, state="JOB_STATE_SUCCEEDED"),)):
@@ -89,7 +90,7 @@ def test_a_new_name_stays_when_the_old_one_is_gone() -> None:
 def test_an_account_retires_with_its_roles_on_the_project() -> None:
     (thing,) = plan_workspace(KNOWN, {**WANTED, "trainer": NEW}, (needing(OLD),)).retiring
     grants = {"trainer-aiplatform.user": "roles/aiplatform.user"}
-    assert thing == RetiringWorkspaceResource("trainer", "trainer", OLD, thing.jobs, "", grants)
+    assert thing == RetiringWorkspaceResource("trainer", "trainer", OLD, thing.jobs, Why.JOBS, grants)
 
 
 def test_an_account_keeps_its_roles_on_the_project_while_jobs_run_as_it() -> None:
@@ -99,8 +100,8 @@ def test_an_account_keeps_its_roles_on_the_project_while_jobs_run_as_it() -> Non
 
 
 def test_a_doubt_whether_all_jobs_are_listed_keeps_everything() -> None:
-    (thing,) = plan_workspace(KNOWN, {**WANTED, "catalog": "acme-2"}, (), "lists lag").retiring
-    assert (thing.words, thing.jobs, thing.why) == ("bucket gs://acme-catalog", (), "lists lag")
+    (thing,) = plan_workspace(KNOWN, {**WANTED, "catalog": "acme-2"}, (), Why.IN_USE).retiring
+    assert (thing.words, thing.jobs, thing.why) == ("bucket gs://acme-catalog", (), Why.IN_USE)
 
 
 def decided(seen: Live) -> WorkspacePlan:
@@ -110,11 +111,11 @@ def decided(seen: Live) -> WorkspacePlan:
 
 def test_machines_in_use_by_a_job_that_no_list_shows_may_need_anything() -> None:
     used = cluster("cpu-1a2b3c4", "1a2b3c4", used=1)
-    assert decided(Live((used,), (), {}, None)).retiring[0].why.startswith("machines are in use by a job")
+    assert decided(Live((used,), (), {}, None)).retiring[0].why is Why.IN_USE
     assert decided(Live((used,), (job("cpu-1a2b3c4"),), {}, None)).retiring == ()
     assert decided(Live((), (), {}, None)).released[0].name == OLD
 
 
 def test_jobs_that_were_not_read_keep_everything() -> None:
     unread = Unknown("SLIPWAY_LIVE=skip", "none", "none")
-    assert decided(Live(unread, unread, unread, unread, skipped=True)).retiring[0].why == "the jobs were not read"
+    assert decided(Live(unread, unread, unread, unread, skipped=True)).retiring[0].why is Why.UNREAD
