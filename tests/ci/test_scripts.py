@@ -100,7 +100,13 @@ def runner(tmp_path: Path, workflows: dict[str, Workflow]) -> Runner:
     return Runner(folder, environ, {step["name"]: step["run"] for step in steps if "run" in step})
 
 
-def test_from_the_first_stack_to_a_preview(runner: Runner) -> None:  # D5
+def test_one_stack_is_made_deployed_previewed_and_freed_of_a_dead_run_s_lock(runner: Runner) -> None:
+    from_the_first_stack_to_a_preview(runner)
+    a_failed_preview_fails_the_job_and_still_shows_itself(runner)
+    the_lock_of_a_dead_run_is_released_when_asked(runner)
+
+
+def from_the_first_stack_to_a_preview(runner: Runner) -> None:  # D5
     runner.signs_in()
     done = runner.step("Stack")
     assert done.returncode == 1
@@ -124,15 +130,13 @@ def test_from_the_first_stack_to_a_preview(runner: Runner) -> None:  # D5
     assert (runner.folder / "stacks" / "Pulumi.dev.yaml").read_text() == STACK_FILE
 
 
-def test_a_failed_preview_fails_the_job_and_still_shows_itself(runner: Runner) -> None:
-    assert runner.step("Stack", SECRETS_PROVIDER="passphrase").returncode == 0
+def a_failed_preview_fails_the_job_and_still_shows_itself(runner: Runner) -> None:
     (runner.folder / "__main__.py").write_text("raise SystemExit('quota is short by 8')")
     assert runner.step("Preview", CONFIG_FILE=runner.config_file()).returncode != 0
     assert "quota is short by 8" in Path(runner.environ["GITHUB_STEP_SUMMARY"]).read_text()
 
 
-def test_the_lock_of_a_dead_run_is_released_when_asked(runner: Runner) -> None:
-    assert runner.step("Stack", SECRETS_PROVIDER="passphrase").returncode == 0
+def the_lock_of_a_dead_run_is_released_when_asked(runner: Runner) -> None:
     (runner.folder / "__main__.py").write_text("import time; time.sleep(60)")
     command = ["pulumi", "up", "--yes", "--skip-preview", "--stack", "dev", "--config-file", runner.config_file()]
     killed = subprocess.Popen(
