@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from slipway.formatting import join
+from slipway.machines import models
+
 DAY = 24 * 3600
 WEEK = 7 * DAY
 
@@ -17,10 +20,11 @@ class CapacityType:
     - `strategy`: of the job's scheduling, None where it is left out.
     - `draws`: "nothing" (a pool holds the machines), "on-demand", "preemptible" (in name only for flex-start), or
       "unknown".
-    - `price`: the price book's column, None where a book can't tell.
+    - `price`: the price book's table of it, None where a book can't tell; `with_fee` where its prices have Vertex AI's
+      management fee in them.
     - `waits_by_itself`: the service waits for machines, for `maxWaitDuration`; others wait only for quota or a pool.
     - `tries`: how often the service starts the job when machines are missing or lost, as far as it is documented.
-    - `when`, `billing`: for people.
+    - `when`, `billing`: for people; `instead` for those whose job has failed, `{}` is the cluster.
     - `differs`: where today's rule is not what the page people may have read says.
     """
 
@@ -33,6 +37,8 @@ class CapacityType:
     tries: int | None
     when: str
     billing: str
+    instead: str
+    with_fee: bool = False
     differs: str = ""
 
     @property
@@ -48,11 +54,12 @@ _ROWS = (
         "machines of a persistent resource",
         strategy=None,
         draws="nothing",
-        price="standard",
+        price="on-demand",
         waits_by_itself=False,
         tries=None,
         when="short jobs, many of them, and machines that must be there",
         billing="the pool is billed for all its time, a job on it costs nothing more",
+        instead="on pool {}",
     ),
     CapacityType(
         FLEX_START,
@@ -60,12 +67,14 @@ _ROWS = (
         strategy="FLEX_START",
         draws="preemptible",
         price="flex-start",
+        with_fee=True,
         waits_by_itself=True,
         tries=None,
+        instead="waits in the queue until all its machines are there at once",
         when="scarce GPUs for up to 7 days, when the start may be later",
         billing="Compute Engine's flex-start price and Vertex AI's management fee while it runs; waiting is not billed",
         differs=(
-            "L4, A100, H100, H200 and B200 only, at a price of its own; older pages showed a machine without GPUs "
+            f"{join(models(flex_start=True))} only, at a price of its own; older pages showed a machine without GPUs "
             "and the on-demand price"
         ),
     ),
@@ -77,6 +86,7 @@ _ROWS = (
         price="spot",
         waits_by_itself=False,
         tries=6,
+        instead="Spot machines, which may be taken away again",
         when="work that resumes from checkpoints",
         billing="Compute Engine's Spot price and Vertex AI's management fee while it runs; queued or preempted is free",
         differs="every machine that Compute Engine has as Spot, TPU pods excepted; an older page named A2 and A3 alone",
@@ -86,9 +96,10 @@ _ROWS = (
         "machines of its own, made when the job starts",
         strategy="STANDARD",
         draws="on-demand",
-        price="standard",
+        price="on-demand",
         waits_by_itself=False,
         tries=3,
+        instead="machines of its own, which nobody takes away",
         when="machines that are easy to get, and jobs too rare for a pool",
         billing="Vertex AI's price while it runs",
     ),
@@ -100,6 +111,7 @@ _ROWS = (
         price=None,
         waits_by_itself=False,
         tries=3,
+        instead="on reserved machines",
         when="machines that are paid for already, and those that only a reservation gives (GB200)",
         billing="the reservation is billed for all its time, and Vertex AI's management fee while the job runs",
     ),
@@ -107,6 +119,8 @@ _ROWS = (
 
 CAPACITY_TYPES: Mapping[str, CapacityType] = MappingProxyType({row.name: row for row in _ROWS})
 """By name, in no order of preference: that is a template's."""
+
+WAIT_BY_THEMSELVES = frozenset(row.name for row in _ROWS if row.waits_by_itself)
 
 _BY_STRATEGY: Mapping[str, str] = {row.strategy: row.name for row in _ROWS if row.strategy}
 

@@ -15,10 +15,10 @@ _UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|min|m|h|d)?")
 
 
-def join(words: Iterable[str]) -> str:
+def join(words: Iterable[str], last: str = "and") -> str:
     """`a, b and c`"""
     listed = list(words)
-    return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}" if listed else ""
+    return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} {last} {listed[-1]}" if listed else ""
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:

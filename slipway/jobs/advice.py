@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from slipway.capacity import FLEX_START, POOL, SPOT
+from slipway.capacity import CAPACITY_TYPES, POOL
 from slipway.catalog.lookup import standing
 from slipway.catalog.model import Offer, Scalar
 from slipway.cloud.resources import CustomJob
@@ -15,14 +15,8 @@ from slipway.errors import ConfigError
 from slipway.labels import CODE_LABEL
 from slipway.submission.recovery import RecoveredSubmission
 
-_OTHERS = {
-    "flex-start": "waits in the queue until all its machines are there at once",
-    "pool": "on pool {}",
-    "spot": "Spot machines, which may be taken away again",
-    "on-demand": "machines of its own, which nobody takes away",
-    "reservation": "on reserved machines",
-}
-"""Capacity types in the order in which they are proposed, and what each is."""
+_OTHERS = sorted(CAPACITY_TYPES.values(), key=lambda row: not row.waits_by_itself)
+"""In the order in which they are proposed: first what waits for its machines by itself."""
 
 
 class Cause(Enum):
@@ -47,10 +41,12 @@ def cause_of(job: CustomJob) -> Cause | None:
     if capacity_type == POOL or job.state not in ("JOB_STATE_FAILED", "JOB_STATE_EXPIRED"):
         return None
     insufficient = "resources are insufficient" in error or "stockout" in error
-    if capacity_type == FLEX_START:
+    if CAPACITY_TYPES[capacity_type].waits_by_itself:
         late = job.state == "JOB_STATE_EXPIRED" or "max wait duration" in error
         return Cause.EXPIRED if job.start_time is None and (late or insufficient) else None
-    if capacity_type == SPOT and ("preempted" in error or (insufficient and job.start_time is not None)):
+    if CAPACITY_TYPES[capacity_type].preemptible and (
+        "preempted" in error or (insufficient and job.start_time is not None)
+    ):
         return Cause.PREEMPTED
     return Cause.STOCK_OUT if insufficient else None
 
@@ -73,7 +69,7 @@ def _steps(
         longer = [*own, "--wait-for", f"{again.offer.capacity_type}=0"]
         yield Suggestion("waits for as long as it takes", _command(job, again, catalog, *longer))
     for offer in _others(again):
-        what = _OTHERS[offer.capacity_type].format(offer.cluster)
+        what = CAPACITY_TYPES[offer.capacity_type].instead.format(offer.cluster)
         yield Suggestion(what, _command(job, again, catalog, "--capacity", offer.capacity_type))
     for name, fewer, machines in _fewer(again):
         what = f"fewer machines: {again.values[name]} → {fewer} {machines}"
@@ -88,10 +84,8 @@ def _others(again: RecoveredSubmission) -> list[Offer]:
         offers = standing(again.template, again.kind, again.values)
     except ConfigError:
         return []
-    first = {
-        offer.capacity_type: offer for offer in reversed(offers) if offer.available and offer.capacity_type in _OTHERS
-    }
-    return [first[name] for name in _OTHERS if name in first and name != again.offer.capacity_type]
+    first = {offer.capacity_type: offer for offer in reversed(offers) if offer.available}
+    return [first[row.name] for row in _OTHERS if row.name in first and row.name != again.offer.capacity_type]
 
 
 def _fewer(again: RecoveredSubmission) -> Iterator[tuple[str, int, str]]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
+from slipway.capacity import DAY, WAIT_BY_THEMSELVES
 from slipway.cloud.resources import CustomJob, PersistentResource
 from slipway.formatting import span
 from slipway.submission.demand import Demand
 from slipway.submission.verdict import Outcome, on_cluster
 
-_FLEX_START_WAIT = 86400.0
+_USUAL_WAIT = float(DAY)
 """Seconds, where the request names none."""
 
 _PLAIN = {
@@ -35,8 +36,8 @@ def reason(
             return "queued by the service: its quota is in use, or there are no machines"
         if job.state == "JOB_STATE_PENDING" and job.start_time is not None:
             return "lost its machines, waits for others"
-        if job.state == "JOB_STATE_PENDING" and job.strategy == "FLEX_START":
-            return f"in the queue of flex-start: {_left(job, now)}"
+        if job.state == "JOB_STATE_PENDING" and job.capacity_type in WAIT_BY_THEMSELVES:
+            return f"in the queue of {job.capacity_type}: {_left(job, now)}"
         return plain
     if cluster is None:
         return f"{plain} (cluster {cluster_name} can't be read)"
@@ -69,7 +70,7 @@ def with_word(why: str, word: str) -> str:
 
 
 def _left(job: CustomJob, now: datetime) -> str:
-    wait = _FLEX_START_WAIT if job.max_wait is None else job.max_wait
+    wait = _USUAL_WAIT if job.max_wait is None else job.max_wait
     if not wait:
         return "it waits for as long as it takes"
     left = wait - (now - job.create_time).total_seconds() if job.create_time else wait

@@ -89,12 +89,11 @@ def regions() -> tuple[str, ...]:
 
 def accelerators() -> tuple[str, ...]:
     """Every accelerator that some machine has or takes, by its enum name."""
-    built_in = {shape["accelerator"] for shape in _table()["machines"].values() if "accelerator" in shape}
-    return tuple(sorted(built_in | {kind for kinds in _table()["attach"].values() for kind in kinds}))
+    return tuple(sorted(_table()["accelerators"]))
 
 
 def accelerators_in(region: str) -> tuple[str, ...]:
-    return tuple(_table()["regions"].get(region, ()))
+    return tuple(name for name in accelerators() if region in _table()["accelerators"][name]["regions"])
 
 
 def region_has(region: str, accelerator: str) -> bool:
@@ -142,10 +141,15 @@ def _attached(type: str, accelerator: str, count: int | None) -> tuple[str, int]
 def _attachable(type: str) -> str:
     kinds: Mapping[str, list[int]] = _table()["attach"].get(type, {})
     if not kinds:
-        return (
-            f"leave the accelerator out: {type} takes none; n1-* machines take some, a2, a3, a4, g2 and g4 have theirs"
-        )
+        return f"leave the accelerator out: {type} takes none; n1-* machines take some, {_with_their_own()} have theirs"
     return f"{type} takes " + ", ".join(f"{kind} × {'/'.join(map(str, counts))}" for kind, counts in kinds.items())
+
+
+def _with_their_own() -> str:
+    """`a2, a3, a4, g2 and g4`"""
+    rows = _table()["accelerators"].values()
+    *others, last = sorted({shape["family"] for row in rows for shape in row["machines"].values()})
+    return f"{', '.join(others)} and {last}"
 
 
 def _unknown_machine(type: str) -> MachineError:
@@ -165,12 +169,17 @@ def _unknown_machine(type: str) -> MachineError:
 
 
 def rows(part: str) -> Mapping[str, Any]:
-    """One part of table.json: "machines", "tpus", "regions"."""
+    """One part of table.json, as it stands there; `machines` also has those that accelerators are built into."""
     found: Mapping[str, Any] = _table()[part]
     return found
 
 
 @cache
 def _table() -> Mapping[str, Any]:
-    table: Mapping[str, Any] = json.loads(Path(__file__).with_name("table.json").read_text("utf-8"))
-    return table
+    table: dict[str, Any] = json.loads(Path(__file__).with_name("table.json").read_text("utf-8"))
+    with_their_own = {
+        type: {**shape, "accelerator": name}
+        for name, row in table["accelerators"].items()
+        for type, shape in row["machines"].items()
+    }
+    return {**table, "machines": {**with_their_own, **table["machines"]}}

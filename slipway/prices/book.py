@@ -13,7 +13,7 @@ from decimal import Decimal
 from functools import cache
 from pathlib import Path
 
-from slipway.capacity import CAPACITY_TYPES, POOL
+from slipway.capacity import CAPACITY_TYPES, POOL, CapacityType
 from slipway.cluster import ClusterSpec, PoolSpec
 from slipway.formatting import MORE, dollars
 from slipway.machines import MachineSpec
@@ -48,7 +48,7 @@ def hourly(machine: MachineSpec, region: str, capacity_type: str = POOL) -> Pric
     """
     if capacity_type not in CAPACITY_TYPES:
         raise ValueError(f"unknown capacity type {capacity_type!r}; one of {', '.join(CAPACITY_TYPES)}")
-    alone = _machine(machine.type, region, CAPACITY_TYPES[capacity_type].price)
+    alone = _machine(machine.type, region, CAPACITY_TYPES[capacity_type])
     if alone is None:
         return UNKNOWN
     per_gb = _cell("disks", machine.disk.type, region)
@@ -78,17 +78,13 @@ def price_in_words(price: Bounds) -> str:
     return words if price.complete else f"{words}, {MORE} for what has no known price"
 
 
-def _machine(type: str, region: str, column: str | None) -> Decimal | None:
+def _machine(type: str, region: str, row: CapacityType) -> Decimal | None:
     """USD per hour of the machine alone, the fee included."""
-    if column == "flex-start":
-        return _cell("flex-start", type, region)
+    price = None if row.price is None else _cell(row.price, type, region)
+    if price is None or row.with_fee:
+        return price
     on_demand = _cell("on-demand", type, region)
-    if on_demand is None or column is None:
-        return None
-    if column == "standard":
-        return (1 + FEE) * on_demand
-    spot = _cell("spot", type, region)
-    return None if spot is None else spot + FEE * on_demand
+    return None if on_demand is None else price + FEE * on_demand
 
 
 def _cell(table: str, row: str, region: str) -> Decimal | None:

@@ -7,48 +7,24 @@ the metric in a listed `quotaInfos`; those marked as not documented are inferred
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
-from slipway.machines import Disk, Machine, MachineGroup, MachineSpec, is_tpu, machine, one_tpu
+from slipway.machines import (
+    Disk,
+    Machine,
+    MachineGroup,
+    MachineSpec,
+    accelerator,
+    all_accelerators,
+    is_tpu,
+    machine,
+    one_tpu,
+)
+from slipway.machines.table import rows
 from slipway.quota.report import ON_DEMAND, PREEMPTIBLE, Need
 
 _PREFIX = "custom_model_training_"
 
 
-@dataclass(frozen=True)
-class Gpu:
-    """`slug` makes the metric, `infix` the quota id, `label` is for people. GB200 and TPUs have none preemptible."""
-
-    slug: str
-    infix: str
-    label: str
-    documented: bool = True
-    preemptible: bool = True
-
-
-_GPUS: Mapping[str, Gpu] = {
-    "NVIDIA_TESLA_T4": Gpu("nvidia_t4", "T4GPUs", "T4 GPUs"),
-    "NVIDIA_L4": Gpu("nvidia_l4", "L4GPUs", "L4 GPUs"),
-    "NVIDIA_TESLA_V100": Gpu("nvidia_v100", "V100GPUs", "V100 GPUs"),
-    "NVIDIA_TESLA_P100": Gpu("nvidia_p100", "P100GPUs", "P100 GPUs"),
-    "NVIDIA_TESLA_P4": Gpu("nvidia_p4", "P4GPUs", "P4 GPUs"),
-    "NVIDIA_TESLA_A100": Gpu("nvidia_a100", "A100GPUs", "A100 GPUs"),
-    "NVIDIA_A100_80GB": Gpu("nvidia_a100_80gb", "A10080GBGPUs", "A100 80GB GPUs"),
-    "NVIDIA_H100_80GB": Gpu("nvidia_h100", "H100GPUs", "H100 GPUs"),
-    "NVIDIA_H100_MEGA_80GB": Gpu("nvidia_h100_mega", "H100MEGAGPUs", "H100 Mega GPUs"),
-    "NVIDIA_H200_141GB": Gpu("nvidia_h200", "H200GPUs", "H200 GPUs"),
-    "NVIDIA_B200": Gpu("nvidia_b200", "B200GPUs", "B200 GPUs", documented=False),
-    "NVIDIA_GB200": Gpu("nvidia_gb200", "GB200GPUs", "GB200 GPUs", documented=False, preemptible=False),
-    "NVIDIA_RTX_PRO_6000": Gpu("nvidia_rtx_pro_6000", "RTXPRO6000GPUs", "RTX PRO 6000 GPUs", documented=False),
-}
-_TPUS: Mapping[str, Gpu] = {
-    "TPU_V2": Gpu("tpu_v2", "V2TPUs", "TPU v2", documented=False),
-    "TPU_V3": Gpu("tpu_v3", "V3TPUs", "TPU v3"),
-    "ct5lp": Gpu("tpu_v5e", "V5ETPU", "TPU v5e"),
-    "ct6e": Gpu("tpu_v6e", "V6ETPU", "TPU v6e", documented=False),
-    "tpu7x": Gpu("tpu7x", "7XTPU", "TPU 7x", documented=False),
-}
-_CPU_FAMILIES = frozenset({"n2", "n4", "c2", "m1", "a2", "a3", "g2"})
 _DISKS: Mapping[str, tuple[str, str, bool]] = {
     "pd-ssd": ("pd_ssd", "PD SSD GB", True),
     "pd-standard": ("pd_standard", "PD Standard GB", False),
@@ -66,13 +42,13 @@ def needs(group: MachineGroup, *, preemptible: bool = False) -> tuple[Need, ...]
     found: list[Need] = []
     if is_tpu(shape.type):
         if not preemptible:
-            chip = _TPUS[shape.accelerator or shape.family]
-            found.append(Need(_PREFIX + chip.slug, replicas * shape.accelerator_count, chip.documented))
+            chip = accelerator(shape.accelerator or shape.family)
+            found.append(Need(_PREFIX + chip.quota, replicas * shape.accelerator_count, chip.documented))
         return (*found, *_disks(disk, replicas))
     if shape.accelerator is not None:
-        gpu = _GPUS[shape.accelerator]
+        gpu = accelerator(shape.accelerator)
         if gpu.preemptible or not preemptible:
-            metric = f"{_PREFIX}{'preemptible_' if preemptible else ''}{gpu.slug}_gpus"
+            metric = f"{_PREFIX}{'preemptible_' if preemptible else ''}{gpu.quota}"
             found.append(Need(metric, replicas * shape.accelerator_count, gpu.documented))
     return (*found, _cpus(shape, replicas, preemptible), *_disks(disk, replicas))
 
@@ -109,12 +85,9 @@ def namespace(metric: str) -> str:
 def label(metric: str) -> str:
     """The metric in a person's words: H100 GPUs, A3 vCPUs, PD SSD GB."""
     rest = metric.removeprefix(_PREFIX).removeprefix("preemptible_")
-    for gpu in _GPUS.values():
-        if rest == f"{gpu.slug}_gpus":
-            return gpu.label
-    for chip in _TPUS.values():
-        if rest == chip.slug:
-            return f"{chip.label} chips"
+    for one in all_accelerators():
+        if rest == one.quota:
+            return one.label
     for slug, words, _ in _DISKS.values():
         if rest == slug:
             return words
@@ -127,8 +100,8 @@ def quota_id(metric: str) -> str | None:
     """The quota's id in the Cloud Quotas API, where its pattern is known: GPUs, TPUs, and the preemptible CPUs."""
     kind = "Preemptible" if namespace(metric) == PREEMPTIBLE else ""
     rest = metric.removeprefix(_PREFIX).removeprefix("preemptible_")
-    infix = next((gpu.infix for gpu in _GPUS.values() if rest == f"{gpu.slug}_gpus"), None)
-    infix = next((chip.infix for chip in _TPUS.values() if rest == chip.slug and not kind), infix)
+    every = (one for one in all_accelerators() if one.preemptible or not kind)
+    infix = next((one.quota_id for one in every if rest == one.quota), None)
     if infix is None and kind and rest == "cpus":
         infix = "CPUs"
     return None if infix is None else f"CustomModelTraining{kind}{infix}PerProjectPerRegion"
@@ -144,6 +117,5 @@ def _cpus(shape: Machine, replicas: int, preemptible: bool) -> Need:
     amount = replicas * shape.vcpus
     if preemptible:
         return Need(f"{_PREFIX}preemptible_cpus", amount)
-    if shape.family in ("n1", "e2"):
-        return Need(f"{_PREFIX}cpus", amount)
-    return Need(f"{_PREFIX}{shape.family}_cpus", amount, shape.family in _CPU_FAMILIES)
+    named = rows("cpus").get(shape.family)
+    return Need(_PREFIX + (named or f"{shape.family}_cpus"), amount, documented=named is not None)

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 
 from slipway.cluster import Reservation
-from slipway.machines import Machine
+from slipway.formatting import join
+from slipway.machines import Machine, accelerator, accelerators, models
 from slipway.rules.rule import Rule
 from slipway.rules.subject import Subject, Worker
 
@@ -20,8 +21,9 @@ PATH = re.compile(
 )
 
 
-RESERVED_ONLY = ("NVIDIA_GB200",)
-"""Accelerators whose machines are given to reservations alone."""
+def reserved_only(name: str | None) -> bool:
+    """Whether machines with this accelerator are given to reservations alone."""
+    return name in accelerators() and accelerator(name).reserved_only
 
 
 def zone(path: str) -> str | None:
@@ -103,7 +105,7 @@ def _with_flex(subject: Subject) -> Iterator[str]:
 
 def _gb200(subject: Subject) -> Iterator[str]:
     for worker in subject.workers:
-        if worker.accelerator in RESERVED_ONLY and not worker.reserves:
+        if reserved_only(worker.accelerator) and not worker.reserves:
             yield f"{worker.name} ({worker.type}): such machines are given to reservations only; take `reservation`"
 
 
@@ -119,5 +121,7 @@ RULES = (
     ),
     Rule("reservation-and-pool", "Reservation and persistent resource exclude each other.", "4.1", _with_pool),
     Rule("reservation-and-flex", "Reservation and flex-start exclude each other.", "4.1", _with_flex),
-    Rule("gb200-reservation", "GB200 machines come from a reservation.", "4.1, 7.1", _gb200),
+    Rule(
+        "gb200-reservation", f"{join(models(reserved_only=True))} machines come from a reservation.", "4.1, 7.1", _gb200
+    ),
 )

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from slipway.capacity import CAPACITY_TYPES, POOL, RESERVATION, WEEK
+from slipway.capacity import CAPACITY_TYPES, POOL, RESERVATION, WAIT_BY_THEMSELVES, WEEK
+from slipway.formatting import join
+from slipway.machines import accelerator, accelerators, models
 from slipway.rules.rule import Rule
 from slipway.rules.subject import Subject, seconds
 
-FLEX_ACCELERATORS = (
-    "NVIDIA_L4",
-    "NVIDIA_TESLA_A100",
-    "NVIDIA_A100_80GB",
-    "NVIDIA_H100_80GB",
-    "NVIDIA_H100_MEGA_80GB",
-    "NVIDIA_H200_141GB",
-    "NVIDIA_B200",
-)
-STRATEGIES = ("STANDARD", "SPOT", "FLEX_START")
+FLEX_MODELS = models(flex_start=True)
+WAITING_STRATEGIES = frozenset(CAPACITY_TYPES[name].strategy for name in WAIT_BY_THEMSELVES)
+STRATEGIES = tuple(row.strategy for row in reversed(tuple(CAPACITY_TYPES.values())) if row.strategy)
 
 
 def _known(subject: Subject) -> Iterator[str]:
@@ -49,10 +44,11 @@ def _flex_accelerators(subject: Subject) -> Iterator[str]:
     if subject.strategy != "FLEX_START":
         return
     for worker in subject.workers:
-        if not worker.is_tpu and worker.accelerator not in FLEX_ACCELERATORS:
-            what = worker.accelerator or "no accelerator"
+        name = worker.accelerator
+        if not worker.is_tpu and not (name in accelerators() and accelerator(name).flex_start):
+            what = name or "no accelerator"
             yield (
-                f"{worker.name} ({worker.type}, {what}): flex-start gives L4, A100, H100, H200 and B200 machines only "
+                f"{worker.name} ({worker.type}, {what}): flex-start gives {join(FLEX_MODELS)} machines only "
                 "(an older page still shows one without GPUs); take another capacity type, or another machine"
             )
 
@@ -103,13 +99,14 @@ def _timeout(subject: Subject) -> Iterator[str]:
 
 def _wait(subject: Subject) -> Iterator[str]:
     asked = subject.scheduling.get("maxWaitDuration")
-    if subject.strategy == "FLEX_START":
+    if subject.strategy in WAITING_STRATEGIES:
         if asked is None:
             yield "maxWaitDuration is missing: 86400s is the usual day, 0s waits forever; clients differ without it"
         elif (wait := seconds(asked)) is None or wait < 0:
             yield f"maxWaitDuration {asked!r}: give seconds, as in 7200s; 0s waits forever"
     elif asked is not None:
-        yield f"maxWaitDuration {asked}: only flex-start waits for machines; with {subject.strategy} it has no effect"
+        who = join(sorted(WAIT_BY_THEMSELVES))
+        yield f"maxWaitDuration {asked}: only {who} waits for machines; with {subject.strategy} it has no effect"
 
 
 def _restart(subject: Subject) -> Iterator[str]:
@@ -128,12 +125,12 @@ def _spot_pods(subject: Subject) -> Iterator[str]:
 
 
 RULES = (
-    Rule("strategy-known", "The strategy is STANDARD, SPOT or FLEX_START.", "4.1", _known),
+    Rule("strategy-known", f"The strategy is {join(STRATEGIES, 'or')}.", "4.1", _known),
     Rule("strategy-of-its-type", "A request has the strategy of its capacity type.", "4.1", _as_its_type),
     Rule("pool-and-strategy", "A job on a persistent resource is neither Spot nor flex-start.", "2, 4.1", _on_a_pool),
     Rule(
         "flex-accelerator",
-        "Every worker pool of a flex-start job has L4, A100, H100, H200 or B200.",
+        f"Every worker pool of a flex-start job has {join(FLEX_MODELS, 'or')}.",
         "4.1, appendix B",
         _flex_accelerators,
     ),

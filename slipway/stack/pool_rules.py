@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from slipway.formatting import nearest
 from slipway.machines import Machine, MachineError, machine, region_has, regions_with
-from slipway.rules.reservations import RESERVED_ONLY, SHARING, zone
+from slipway.rules.reservations import SHARING, reserved_only, zone
 from slipway.stack.entries import DISK_TYPES, LARGEST_DISK, LARGEST_POOL, SMALLEST_DISK
 from slipway.stack.part import DocumentPart
 from slipway.stack.secrets import named, shown
@@ -13,7 +13,7 @@ from slipway.stack.secrets import named, shown
 
 def check_pool(pool: DocumentPart, region: str | None) -> None:
     shape = check_machine(pool)
-    if shape is not None and shape.accelerator in RESERVED_ONLY:
+    if shape is not None and reserved_only(shape.accelerator):
         pool["machine"].wrong(
             f"{shape.type} machines are given to reservations only, which no persistent resource takes",
             "another machine; a template gets these by the capacity type `reservation`",

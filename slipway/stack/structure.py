@@ -7,8 +7,10 @@ from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
+from pydantic.alias_generators import to_camel
 from pydantic.fields import FieldInfo
 
+from slipway.capacity import CAPACITY_TYPES, ON_DEMAND, POOL
 from slipway.formatting import nearest
 from slipway.stack.document import Document, KeyPath, dotted
 from slipway.stack.entries import FIXED, RANGE, StackFile
@@ -35,18 +37,14 @@ _NOT_THERE_YET: Mapping[str, tuple[str, str]] = {
         "a persistent resource has no strategy: it holds ordinary on-demand machines",
         "leave it out; spot and other capacity types belong to job templates",
     ),
-    "spot": (
-        "machines of a persistent resource can't be Spot",
-        "leave it out; spot is a capacity type of job templates",
-    ),
-    "flexStart": (
-        "machines of a persistent resource can't be flex-start",
-        "leave it out; flex-start is a capacity type of job templates",
-    ),
-    "reservation": (
-        "reservations can't be combined with a persistent resource",
-        "leave it out; reservation is a capacity type of job templates, named under `slipway:reservations`",
-    ),
+    **{
+        to_camel(row.name.replace("-", "_")): (
+            f"machines of a persistent resource can't be of capacity type {row.name}",
+            f"leave it out; {row.name} is a capacity type of job templates",
+        )
+        for row in CAPACITY_TYPES.values()
+        if row.name not in (POOL, ON_DEMAND)
+    },
     "reservationAffinity": (
         "reservations can't be combined with a persistent resource",
         "leave it out; reservation is a capacity type of job templates, named under `slipway:reservations`",

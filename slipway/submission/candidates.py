@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
-from slipway.capacity import FLEX_START
+from slipway.capacity import WAIT_BY_THEMSELVES
 from slipway.catalog.lookup import find_kind, find_template, named, standing
 from slipway.catalog.model import Catalog, Offer, Scalar, Template
 from slipway.errors import ConfigError
@@ -66,7 +66,7 @@ class Candidate:
 
     @property
     def waits_by_itself(self) -> bool:
-        return self.offer.capacity_type == FLEX_START
+        return self.offer.capacity_type in WAIT_BY_THEMSELVES
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class PreparedSubmission:
 
     def body(self, offer: Offer, wait: float | None) -> dict[str, Any]:
         """The request by one of its offers. Raises ConfigError when the catalog is not consistent with itself."""
-        by_service = offer.capacity_type == FLEX_START and wait is not None
+        by_service = offer.capacity_type in WAIT_BY_THEMSELVES and wait is not None
         return fill(
             self.catalog,
             self.template,
@@ -130,7 +130,7 @@ def _ordered(
 ) -> list[tuple[Offer, float | None]]:
     """The offers with what each is waited for: those of the flags, else the template's own."""
     if asked.capacity_type is not None:
-        if asked.then or set(asked.waits) - {FLEX_START}:
+        if asked.then or set(asked.waits) - WAIT_BY_THEMSELVES:
             raise ConfigError(
                 f"--capacity {asked.capacity_type} takes that type alone",
                 why="--wait-for and --then name several, in order",
@@ -141,7 +141,7 @@ def _ordered(
         return _last_stays([(offer, offer.wait) for offer in offers])
     order = list(dict.fromkeys(asked.waits))
     if asked.then:
-        twice = [name for name in asked.then if name in order and name != FLEX_START]
+        twice = [name for name in asked.then if name in order and name not in WAIT_BY_THEMSELVES]
         if twice or len(set(asked.then)) < len(asked.then):
             raise ConfigError(
                 f"--then {','.join(asked.then)}: {join(twice) or 'a type'} comes twice", fix="name each type once"
@@ -153,22 +153,26 @@ def _ordered(
     chosen = [offer for name in dict.fromkeys(order) for offer in named(template, offers, name, fix)]
     waits = [(offer, asked.waits.get(offer.capacity_type, None if asked.then else offer.wait)) for offer in chosen]
     last = chosen[-1].capacity_type
-    if last in asked.waits and last != FLEX_START:
+    if last in asked.waits and last not in WAIT_BY_THEMSELVES:
         raise ConfigError(
             f"--wait-for {last}: there is nothing to move on to after it",
             why=f"{template.name} has {', '.join(dict.fromkeys(offer.capacity_type for offer in offers))}",
             fix=f"name the types that come then: --wait-for {last}=30m --then TYPE,…",
         )
-    endless = [name for name, seconds in asked.waits.items() if seconds == 0 and name != FLEX_START]
+    endless = [name for name, seconds in asked.waits.items() if seconds == 0 and name not in WAIT_BY_THEMSELVES]
     if endless:
-        raise ConfigError(f"invalid --wait-for {endless[0]}=0", fix=f"0 waits forever by {FLEX_START} alone")
+        raise ConfigError(
+            f"invalid --wait-for {endless[0]}=0", fix=f"0 waits forever by {join(sorted(WAIT_BY_THEMSELVES))} alone"
+        )
     return _last_stays(waits)
 
 
 def _last_stays(waits: list[tuple[Offer, float | None]]) -> list[tuple[Offer, float | None]]:
     """After the last type there is none to move on to; but how long the service waits by itself is still its own."""
     last = waits[-1][0].capacity_type
-    return [(offer, wait if offer.capacity_type != last or last == FLEX_START else None) for offer, wait in waits]
+    return [
+        (offer, wait if offer.capacity_type != last or last in WAIT_BY_THEMSELVES else None) for offer, wait in waits
+    ]
 
 
 def _check_experiment(template: Template, offers: tuple[Offer, ...], overrides: RequestOverrides) -> None:

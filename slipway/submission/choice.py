@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from slipway.capacity import FLEX_START
+from slipway.capacity import WAIT_BY_THEMSELVES
 from slipway.errors import PolicyError, ResourceError, SlipwayError
 from slipway.submission.candidates import Candidate
 from slipway.submission.verdict import Outcome, Verdict
@@ -128,7 +128,7 @@ def _way_out(template: str, seen: list[JudgedCandidate], waiting: list[JudgedCan
     else:
         lines.append("ask for more: slipway quota")
     lines.append(f"to queue for one of them: slipway submit {template} --capacity {names[0]}")
-    if names[0] != FLEX_START:
+    if names[0] not in WAIT_BY_THEMSELVES:
         lines.append(f"to wait and move on: --wait-for {names[0]}=30m --then {','.join(names[1:])}")
     return "\n".join(lines)
 

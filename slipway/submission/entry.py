@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from slipway.capacity import CAPACITY_TYPES, FLEX_START
+from slipway.capacity import CAPACITY_TYPES, WAIT_BY_THEMSELVES
 from slipway.cloud.failures import CloudError
 from slipway.cloud.storage import Location
 from slipway.context import Context
@@ -24,7 +24,7 @@ def waits(given: Mapping[str, str]) -> dict[str, float]:
     for name, time in given.items():
         if name not in CAPACITY_TYPES:
             raise invalid_wait(f"{name}={time}")
-        endless = name == FLEX_START and time.strip() in ("0", "0s")
+        endless = name in WAIT_BY_THEMSELVES and time.strip() in ("0", "0s")
         found[name] = 0.0 if endless else seconds(time)
     return found
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from slipway.capacity import FLEX_START, SPOT
+from slipway.capacity import CAPACITY_TYPES
 from slipway.cloud.resources import CustomJob
 from slipway.formatting import span
 from slipway.labels import STACK_LABEL, TEMPLATE_LABEL, capacity_type_label, label_value
@@ -17,7 +17,7 @@ PAGE = 100
 
 _SINCE = timedelta(days=30)
 _FEWEST = 3
-_MACHINES_COME = frozenset({SPOT, FLEX_START})
+_MACHINES_COME = frozenset(row.name for row in CAPACITY_TYPES.values() if row.preemptible)
 _POOL = frozenset({Outcome.SCALES, Outcome.FULL})
 _BESIDE = frozenset({Outcome.BESIDE, Outcome.WAITS})
 

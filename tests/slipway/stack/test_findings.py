@@ -97,7 +97,7 @@ GOOD = "machine: n1-standard-8\nreplicas: {min: 1, max: 4}\n"
         # not there yet, by name
         (GOOD + "id: old", 11, "id", "not there yet", "leave it out"),
         (GOOD + "strategy: FLEX_START", 11, "strategy", "no strategy", "job templates"),
-        (GOOD + "spot: true", 11, "spot", "can't be Spot", "job templates"),
+        (GOOD + "spot: true", 11, "spot", "can't be of capacity type spot", "job templates"),
         (GOOD + "reservationAffinity: {}", 11, "reservationAffinity", "can't be combined", "leave it out"),
     ],
 )
@@ -129,7 +129,7 @@ def test_a_pool_that_cannot_be(pool: str, line: int, key: str, what: str, fix: s
             "can't be combined with `network`",
             "one of",
         ),
-        ("reservedIpRanges: [vertex]", "not a network", "add `network`"),
+        ("reservedIpRanges: [vertex]", "has no network", "add `network`"),
         ("pscInterface: {dnsPeeringConfigs: []}", "is missing", "add `networkAttachment: training`"),
         ("encryption: {kmsKey: foo}", "not a key", "projects/P/locations/us-central1/keyRings"),
         (

@@ -1,0 +1,222 @@
+"""What comes up again and again is one row: a machine with a new accelerator, a capacity type, a rule.
+
+Each test takes a copy of the product, adds the row as somebody would, and looks at what follows from it.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+B300 = {
+    "model": "B300",
+    "quota": "nvidia_b300_gpus",
+    "quotaId": "B300GPUs",
+    "label": "B300 GPUs",
+    "documented": False,
+    "flexStart": True,
+    "regions": ["us-central1"],
+    "machines": {
+        "a5-highgpu-8g": {
+            "vcpus": 224,
+            "memoryGb": 3968,
+            "family": "a5",
+            "disks": ["hyperdisk-balanced"],
+            "defaultDisk": "hyperdisk-balanced",
+            "acceleratorCount": 8,
+        }
+    },
+}
+
+CALENDAR = """    CapacityType(
+        "calendar",
+        "machines for a time that was booked",
+        strategy="LOW_COST",
+        draws="preemptible",
+        price="spot",
+        waits_by_itself=True,
+        tries=None,
+        when="a week of GPUs that must begin on a day",
+        billing="as Spot",
+        instead="waits for its day",
+    ),
+)
+
+CAPACITY_TYPES:"""
+
+PINNED = """    Rule(
+        "executor-pinned",
+        "The executor image is pinned by digest.",
+        "ours",
+        lambda subject: (
+            f"{worker.name}: the executor image is not pinned by digest"
+            for worker in subject.workers
+            if "@sha256:" not in str(worker.code.get("executorImageUri", "@sha256:"))
+        ),
+    ),
+    Rule("package-uris","""
+
+
+@pytest.fixture
+def edited(tmp_path: Path) -> Callable[[str, Callable[[str], str]], None]:
+    shutil.copytree(ROOT / "slipway", tmp_path / "slipway", ignore=shutil.ignore_patterns("__pycache__"))
+
+    def edit(file: str, change: Callable[[str], str]) -> None:
+        path = tmp_path / "slipway" / file
+        before = path.read_text("utf-8")
+        path.write_text(change(before), "utf-8")
+        assert path.read_text("utf-8") != before, f"nothing changed in {file}"
+
+    return edit
+
+
+def told(folder: Path, program: str) -> Any:
+    """What the copy prints, as JSON."""
+    environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    run = subprocess.run(
+        [sys.executable, "-c", program], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
+    return json.loads(run.stdout)
+
+
+def test_a_machine_family_with_a_new_accelerator_is_one_row(
+    tmp_path: Path, edited: Callable[[str, Callable[[str], str]], None]
+) -> None:
+    def with_b300(text: str) -> str:
+        table = json.loads(text)
+        table["accelerators"]["NVIDIA_B300"] = B300
+        return json.dumps(table)
+
+    edited("machines/table.json", with_b300)
+    found = told(
+        tmp_path,
+        """
+import json
+from slipway.machines import MachineGroup, MachineSpec, machine, regions_with
+from slipway.prices import hourly
+from slipway.prices.making import Origin, tables
+from slipway.quota import label, needs_of, quota_id
+from slipway.rules import TABLE, check
+from slipway.stack import schema
+
+of = machine("a5-highgpu-8g")
+spec = MachineSpec(of.type, of.accelerator, of.accelerator_count)
+body = {"jobSpec": {"workerPoolSpecs": [spec.request() | {"replicaCount": "1"}],
+                    "scheduling": {"strategy": "FLEX_START", "maxWaitDuration": "60s"}}}
+csv = ["machine,region,on_demand,spot,local_ssd_gb", "a5-highgpu-8g,us-central1,80,40,"]
+made = tables(csv, ["disk,region,month"], Origin("a list", "2026-11-20"))
+defined = schema()["$defs"]
+print(json.dumps({
+    "accelerator": [of.accelerator, of.accelerator_count, regions_with(of.accelerator)],
+    "draws": [[need.metric, need.amount, need.documented, label(need.metric), quota_id(need.metric)]
+              for need in needs_of([MachineGroup(spec, 2)])],
+    "preemptible": [need.metric for need in needs_of([MachineGroup(spec, 2)], preemptible=True)],
+    "flex-start": [str(one) for one in check("custom-job", "flex-start", body, region="us-central1")
+                   if one.rule.id.startswith("flex")],
+    "rule": next(rule.text for rule in TABLE if rule.id == "flex-accelerator"),
+    "elsewhere": [str(one) for one in check("custom-job", "flex-start", body, region="europe-west4")
+                  if one.rule.id == "gpu-region"],
+    "unknown price": hourly(spec, "us-central1").unknown,
+    "book": "a5-highgpu-8g,80" in made["on-demand.csv"],
+    "machine": "a5-highgpu-8g" in defined["PoolEntry"]["properties"]["machine"]["enum"],
+    "type": "NVIDIA_B300" in defined["AcceleratorEntry"]["properties"]["type"]["enum"],
+}))
+""",
+    )
+    prefix = "custom_model_training_"
+    assert found["accelerator"] == ["NVIDIA_B300", 8, ["us-central1"]]
+    assert found["draws"][0] == [
+        f"{prefix}nvidia_b300_gpus",
+        16,
+        False,
+        "B300 GPUs",
+        "CustomModelTrainingB300GPUsPerProjectPerRegion",
+    ]
+    assert found["draws"][1][:4] == [f"{prefix}a5_cpus", 448, False, "A5 vCPUs"]
+    assert found["preemptible"][:2] == [f"{prefix}preemptible_nvidia_b300_gpus", f"{prefix}preemptible_cpus"]
+    assert found["flex-start"] == [] and found["rule"].endswith("H200, B200 or B300.")
+    assert found["elsewhere"] != [] and "us-central1 has" in found["elsewhere"][0]
+    assert found["unknown price"], "nothing is guessed before the book is made anew"
+    assert found["book"] and found["machine"] and found["type"]
+
+
+def test_a_capacity_type_is_one_row(tmp_path: Path, edited: Callable[[str, Callable[[str], str]], None]) -> None:
+    edited("capacity.py", lambda text: text.replace(")\n\nCAPACITY_TYPES:", CALENDAR))
+    found = told(
+        tmp_path,
+        """
+import json
+from slipway.capacity import CAPACITY_TYPES
+from slipway.cloud.resources import CustomJob
+from slipway.machines import MachineSpec
+from slipway.prices import hourly
+from slipway.rules import check
+from slipway.stack.structure import _NOT_THERE_YET
+from slipway.submission.entry import waits
+from slipway.template import JobTemplate, Package, WorkerPool
+from slipway.template.compile import request
+from slipway.template.jobspec import CompileContext
+from slipway.template.proof import prove
+
+code = Package("jobs/digits", "digits.task", "us-docker.pkg.dev/vertex-ai/training/image:latest")
+digits = JobTemplate("digits", "digits", code, (WorkerPool("chief", "n1-standard-4"),), capacity_types=("calendar",))
+context = CompileContext("dev", "us-central1", "3f9c2e1", "c", "w", "t@p.iam.gserviceaccount.com", {}, project="p")
+body = request(digits, "calendar", context, {code: "gs://c/code.tar.gz"})
+wrong = {**body, "jobSpec": {**body["jobSpec"], "scheduling": {"strategy": "SPOT"}}}
+job = CustomJob.read({"name": "j/1", "state": "JOB_STATE_PENDING", "jobSpec": body["jobSpec"]})
+spec = MachineSpec("n1-standard-4")
+print(json.dumps({
+    "scheduling": body["jobSpec"]["scheduling"],
+    "offers": [placement.label for placement in prove(digits, (), region="us-central1")],
+    "read back": [job.capacity_type, job.preemptible],
+    "as Spot": hourly(spec, "us-central1", "calendar") == hourly(spec, "us-central1", "spot"),
+    "breaches": [one.rule.id for one in check("custom-job", "calendar", wrong)],
+    "endless": waits({"calendar": "0"}),
+    "in a stack file": _NOT_THERE_YET["calendar"][1],
+}))
+""",
+    )
+    assert found["scheduling"]["strategy"] == "LOW_COST" and found["scheduling"]["maxWaitDuration"] == "86400s"
+    assert found["offers"] == ["calendar"]
+    assert found["read back"] == ["calendar", True]
+    assert found["as Spot"]
+    assert "strategy-of-its-type" in found["breaches"]
+    assert found["endless"] == {"calendar": 0}
+    assert found["in a stack file"] == "leave it out; calendar is a capacity type of job templates"
+
+
+def test_a_rule_of_a_team_is_one_row(tmp_path: Path, edited: Callable[[str, Callable[[str], str]], None]) -> None:
+    edited("rules/code.py", lambda text: text.replace('    Rule("package-uris",', PINNED))
+    program = """
+import json
+from slipway.errors import ConfigError
+from slipway.rules import TABLE
+from slipway.template import JobTemplate, Package, WorkerPool
+from slipway.template.compile import request
+from slipway.template.jobspec import CompileContext
+
+context = CompileContext("dev", "us-central1", "3f9c2e1", "c", "w", "t@p.iam.gserviceaccount.com", {}, project="p")
+
+def said(image):
+    code = Package("jobs/digits", "digits.task", f"us-docker.pkg.dev/vertex-ai/training/image{image}")
+    digits = JobTemplate("digits", "", code, (WorkerPool("chief", "n1-standard-4"),), capacity_types=("spot",))
+    try:
+        request(digits, "spot", context, {code: "gs://c/code.tar.gz"})
+    except ConfigError as error:
+        return error.why
+    return ""
+
+print(json.dumps([said(":latest"), said("@sha256:" + "0" * 64), [rule.id for rule in TABLE]]))
+"""
+    refused, accepted, rules = told(tmp_path, program)
+    assert refused == "worker pool 0: the executor image is not pinned by digest [executor-pinned]"
+    assert accepted == "" and "executor-pinned" in rules
