@@ -72,7 +72,7 @@ def submit(
     try:
         submitted = deliver(context, _LogDisplay(), prepared, id_, repeated=request_id is not None, again=again)
     except KeyboardInterrupt as stopped:
-        stopped.add_note(f"what was sent stays; {again} goes on with it")
+        stopped.add_note(f"what was sent stays; {again} resumes it")
         raise
     return Job._of(context, submitted.attempt.job, id_)
 

@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class MalformedError(ValueError):
-    """A value that does not belong where it stands. Each level that it passes on its way up adds to the place."""
+    """A value that does not belong where it is. Each level that it passes on its way up adds to the place."""
 
     def __init__(self, said: str, place: str = "") -> None:
         super().__init__(said)
@@ -35,7 +35,7 @@ class MalformedError(ValueError):
 
 
 def malformed(value: Any, expected: str, place: str = "") -> MalformedError:
-    """`value` is what stands there, or MISSING."""
+    """`value` is what is there, or MISSING."""
     found = "is missing" if value is MISSING else f"is {value!r}"
     return MalformedError(f"{found}, where {expected} is expected", place)
 
@@ -45,9 +45,9 @@ class _Marker:
 
 
 KEY_OF_ENTRY = _Marker()
-"""The field is the key under which the object stands in the mapping that holds it."""
+"""The field is the object's key in the mapping that holds it."""
 NOT_WRITTEN = _Marker()
-"""The field is no part of the document; it has a default."""
+"""The field is not part of the document; it has a default."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class _Field:
 
 
 def read(kind: type[T], body: Any, key: str = "") -> T:
-    """A `kind` from JSON that is parsed already. `key` is the one under which it stands. Raises MalformedError."""
+    """A `kind` from JSON that is parsed already. `key` is its own in the object around it. Raises MalformedError."""
     if not isinstance(body, Mapping):
         raise malformed(body, "an object")
     values: dict[str, Any] = {}

@@ -173,7 +173,7 @@ def _send(
 def _send_and_wait(
     context: Context, typed: SubmitArguments, prepared: PreparedSubmission, request_id: str | None, *, json: bool
 ) -> tuple[SubmissionResult, str]:
-    """A submission that may wait for long: recorded, so that the same command goes on with it after a kill."""
+    """A submission that may wait for long: recorded, so that the same command resumes it after a kill."""
     from slipway.submission.journal import InterruptedSubmissions
 
     journal = journal_of(context)
@@ -181,7 +181,7 @@ def _send_and_wait(
     unfinished = (one for one in ledger.find(typed.words) if journal.free(one.request_id))
     earlier = None if request_id else next(unfinished, None)
     if earlier:
-        screen.note(f"goes on with the same submission of {earlier.when}, request id {earlier.request_id}")
+        screen.note(f"resumes the submission of {earlier.when}, request id {earlier.request_id}")
     id_ = request_id or (earlier.request_id if earlier else new_request_id())
     ledger.begin(typed.words, id_, earlier.when if earlier else context.now.isoformat(timespec="seconds"))
     again, repeated = typed.again(id_), bool(request_id or earlier)

@@ -67,7 +67,7 @@ class Session:
         return Session(self._http, policy, self._sleep, self._chance)
 
     def widen(self, threads: int) -> None:
-        """Keeps a connection open for each of so many threads. Before they begin."""
+        """Makes room for a connection of each of these threads; to be called before they begin."""
         for scheme in ("https://", "http://"):
             self._http.mount(scheme, requests.adapters.HTTPAdapter(pool_maxsize=threads))
 

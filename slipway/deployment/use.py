@@ -18,7 +18,7 @@ _NOTHING = State()
 
 
 def use_of_cluster(connection: Connection, cluster: str) -> Use | Unknown:
-    """What is on a cluster (`projects/P/locations/L/persistentResources/ID`), by its own word and by the jobs'."""
+    """What is on a cluster (`projects/P/locations/L/persistentResources/ID`), as the cluster and the jobs tell it."""
     _, project, _, region, _, id_ = cluster.split("/")
     return _use(Reader(connection, LiveScope(project, region)), {id_}, lambda job: job.persistent_resource_id == id_)
 

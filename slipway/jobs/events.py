@@ -70,7 +70,7 @@ def events_of(entries: Iterable[LogEntry]) -> tuple[Event, ...]:
 
 
 def read_events(logging: Logging, job: CustomJob) -> Events:
-    """Costs one of the project's log queries. What can't be read is told; nothing is raised for it."""
+    """Costs one of the project's log queries. What can't be read is reported in the result, not raised."""
     if not job.log_ids:
         return Events()
     try:

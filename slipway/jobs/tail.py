@@ -12,7 +12,7 @@ from slipway.cloud.resources import CustomJob
 from slipway.labels import ROLES_LABEL, roles_of
 
 _OVERLAP = timedelta(seconds=20)
-"""Entries arrive out of order; so much is read again, and what was seen is left out."""
+"""Entries arrive out of order: this many seconds are read again, and lines that were seen are left out."""
 
 TRIAL_LABEL = "ml.googleapis.com/trial_id"
 
@@ -109,7 +109,7 @@ def newest(logging: Logging, query: str, count: int) -> list[LogEntry]:
 
 def prefix(entry: LogEntry, roles: tuple[str, ...], replicas: tuple[int, ...]) -> str:
     """Who wrote a line: `scheduler`, `workers-1`; the service's own lines have the log's name. A trial's number
-    stands before it: `3/trial`."""
+    comes before it: `3/trial`."""
     trial = entry.labels.get(TRIAL_LABEL, "")
     who = who_of(entry.task, roles, replicas)
     return f"{trial}/{who}" if trial else who

@@ -61,7 +61,7 @@ def period_of(length: timedelta) -> int:
 
 
 def read_utilization(monitoring: Monitoring, job: CustomJob, roles: tuple[str, ...], now: datetime) -> Utilization:
-    """From the first start to the end or now. What can't be read is told in `why`; nothing is raised for it."""
+    """From the first start to the end or now. What can't be read is reported in `why`; nothing is raised for it."""
     if job.start_time is None:
         return Utilization(why="no samples: it has not started")
     jobs = job.log_ids[-_MOST_JOBS:]

@@ -1,4 +1,4 @@
-"""What every kind of job answers. What stands here holds for a kind unless its own file says otherwise."""
+"""What every kind of job answers. What is here holds for a kind unless its own file says otherwise."""
 
 from __future__ import annotations
 

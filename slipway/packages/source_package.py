@@ -72,7 +72,7 @@ def build(template: str, folder: Path) -> SourcePackage:
 
 
 def assemble(template: str, sources: Mapping[str, bytes], needed: tuple[str, ...]) -> SourcePackage:
-    """The package of some sources, by path (`digits/task.py`; modules may stand at the top), and the launcher.
+    """The package of some sources, by path (`digits/task.py`; modules may be at the top), and the launcher.
 
     The bytes depend on file names and contents alone, not on times, owners, modes, or the machine's zlib.
     """

@@ -42,7 +42,7 @@ class Bounds:
 def hourly(machine: MachineSpec, region: str, capacity_type: str = POOL) -> Price:
     """USD per hour of one machine with its boot disk, of a capacity type, while it runs: waiting is not billed.
 
-    Unknown where the book has no price of the machine, and always for a reservation, whose price is between you and
+    Unknown where the book has no price for the machine, and always for a reservation, whose price is between you and
     Compute Engine; incomplete where its disk's is missing, and for accelerators attached to a machine (N1), of which
     the book has no prices.
     """

@@ -152,7 +152,7 @@ def _beyond(grounds: Grounds) -> Iterator[str]:
 
 
 def _unsure(grounds: Grounds) -> Iterator[str]:
-    """Why what is drawn now can't be told to fit."""
+    """Why it can't be told whether what is drawn now fits."""
     for metric in grounds.metrics:
         limit = grounds.limit(metric)
         if isinstance(limit, str) and not grounds.unchecked(metric):

@@ -168,7 +168,7 @@ def _ordered(
 
 
 def _last_stays(waits: list[tuple[Offer, float | None]]) -> list[tuple[Offer, float | None]]:
-    """After the last type there is none to move on to; but how long the service waits by itself is still its own."""
+    """Nothing comes after the last type, where only the service's own wait applies."""
     last = waits[-1][0].capacity_type
     return [
         (offer, wait if offer.capacity_type != last or last in WAIT_BY_THEMSELVES else None) for offer, wait in waits

@@ -1,5 +1,5 @@
 """The local journal of requests: what was about to be sent, written before it is, so that a kill can't forget it; and
-which submissions were interrupted while they waited, so that the same command goes on with them and makes no second
+which submissions were interrupted while they waited, so that the same command resumes them and makes no second
 run.
 """
 
@@ -170,7 +170,7 @@ class InterruptedSubmissions:
             ) from problem
 
     def end(self, request_id: str) -> None:
-        """It is done with. A file that stays makes the same command look once more, and no more than that."""
+        """Forgets it. A file that stays only makes the same command look once more."""
         with contextlib.suppress(OSError):
             (self._folder / f"{request_id}{_SUFFIX}").unlink()
 

@@ -43,7 +43,7 @@ class Run:
 
 
 def sweep_filter(stack: str, sweep: str) -> str:
-    """The API's filter for the jobs of a stack's sweep. Raises ConfigError for what can be no sweep's id."""
+    """The API's filter for the jobs of a stack's sweep. Raises ConfigError for an invalid sweep id."""
     return f'labels.{STACK_LABEL}="{stack}" AND labels.{SWEEP_LABEL}="{checked_request_id(sweep)}"'
 
 

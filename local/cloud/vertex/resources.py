@@ -71,7 +71,7 @@ class Resources(Collection, Generic[K]):
             return self.done(call, found.body["name"])
 
     def find(self, call: Call) -> K:
-        """The resource of a path. Raises 400 for an id that none can have, and 404."""
+        """The resource of a path. Raises 400 for an invalid id, and 404."""
         if not call.params[self.kind.one].isdigit():
             raise field_errors([Mistake("name", f"Invalid {self.kind.message} resource name.")])
         found = self.look(self.named(call))

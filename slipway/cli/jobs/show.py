@@ -207,7 +207,7 @@ def _on(name: str, id_: str) -> str:
 
 
 def cost_of(money: JobCost, preemptions: int) -> str:
-    """Of a job that was preempted it is the most that it can be: how long it was without machines is not known."""
+    """An upper bound for a job that was preempted: how long it was without machines is not known."""
     if money.run is None:
         return ""
     words = cost_words(money.cost, money.paid_anyway)

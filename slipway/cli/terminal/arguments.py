@@ -71,7 +71,7 @@ class SubmitArguments:
         return words
 
     def again(self, request_id: str | None) -> str:
-        """The command that goes on with this submission, or, without its id, the same command."""
+        """The command that resumes this submission, or, without its id, the same command."""
         return shlex.join([*self.words, *(("--request-id", request_id) if request_id else ())])
 
     def request(self) -> SubmissionRequest:

@@ -148,7 +148,7 @@ def iso(moment: datetime | None) -> str | None:
 
 
 def dollars_text(amount: Price | None) -> str | None:
-    """What is known of it, in USD; None where that is nothing. Whether it is all of it is told beside it."""
+    """The known part of a price, in USD; None where nothing is known. A flag beside it says whether that is all."""
     if amount is None or amount.unknown:
         return None
     return f"{amount.known:.6f}".rstrip("0").rstrip(".")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class TerminalDisplay:
-    """Results go to stdout, unless that is kept for JSON. `again` is the command that goes on with the submission."""
+    """Results go to stdout, unless that is kept for JSON. `again` is the command that resumes the submission."""
 
     def __init__(self, context: Context, *, json: bool, again: str) -> None:
         self._context, self._json, self._again = context, json, again
@@ -77,7 +77,7 @@ class TerminalDisplay:
         def left() -> str:
             if waiting.seconds == FOR_EVER or waiting.job.start_time is not None:
                 return ""
-            if waiting.candidate.waits_by_itself:  # The service ends its wait; we go on a while for its word of it.
+            if waiting.candidate.waits_by_itself:  # The service ends its wait; we go on until it says so, or a while.
                 return f"  (then {waiting.later[0].label})"
             rest = waiting.seconds - (self._context.clock.monotonic() - begin)
             return f"  (then {waiting.later[0].label} in {clock(rest)})" if rest > 0 else ""

@@ -27,7 +27,7 @@ _POLLING = Polling()
 
 
 def closing(sweep: SubmittedSweep, again: str) -> list[str]:
-    """`again` is the command that goes on with it."""
+    """`again` is the command that resumes it."""
     result, left = sweep.result, sweep.left
     accepted = len(result.accepted)
     lines = [f"sweep {sweep.id}: {accepted:,} submitted now, {left.done:,} before, of {sweep.count:,}"]
@@ -165,6 +165,6 @@ def _late(sweep: SubmittedSweep, going: int, timeout: float) -> Timeout:
 
 
 def _reasons(reasons: Iterable[str]) -> str:
-    """Those that were given most, each with how often."""
+    """The most frequent ones, each with its count."""
     counts = Counter(reasons).most_common(_SHOWN_REASONS)
     return "\n".join(f"{count:,} × {reason}" for reason, count in counts)

@@ -132,7 +132,7 @@ def test_killed_between_the_steps_the_same_command_goes_on(
         sending.kill()
     again = full.run(*words)
     assert again.code == 0, again.err
-    assert "goes on with the same submission of " in again.err
+    assert "resumes the submission of " in again.err
     first, second = sent(full, request_id)
     assert gone(first) and second["labels"]["slipway-capacity-type"] == "spot" and len(full.jobs()) == 3
 
@@ -166,7 +166,7 @@ def test_ctrl_c_leaves_it_in_the_queue_and_the_same_command_goes_on(full: Stack)
     assert "stopped waiting" in said and "--request-id" in said and "Traceback" not in said
     assert len(full.jobs()) == 2
     with full.started(*words) as waiting:
-        assert waiting.stderr is not None and "goes on with the same submission" in waiting.stderr.readline()
+        assert waiting.stderr is not None and "resumes the submission" in waiting.stderr.readline()
         full.cancel_all()
         assert waiting.wait(30) == 8
     assert len(full.jobs()) == 2

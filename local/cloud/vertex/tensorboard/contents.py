@@ -46,7 +46,7 @@ class Contents(Documents):
         return self.add(name, body)
 
     def id_of(self, sent: str) -> str:
-        """The id of a new resource. Raises 400 for one that none can have."""
+        """The id of a new resource. Raises 400 for an invalid one."""
         if not _ID.fullmatch(sent):
             raise invalid_argument(
                 f'Invalid {self._id} "{sent}": 1 to 128 lowercase letters, digits and hyphens are needed.'
