@@ -157,9 +157,9 @@ class Job:
         Of a copy it gives the job that runs the submission, at its end. Raises ResourceError for one that failed or
         expired, Cancelled, Timeout (the job goes on), and CloudError when there has been no contact for five minutes.
         """
-        from slipway.jobs.ending import end_run_of, require_success
         from slipway.jobs.finding import original
         from slipway.jobs.follower import follower_of
+        from slipway.submission.ending import end_run_of, require_success
 
         begun = self._context.clock.monotonic()
         follower = follower_of(self._context, self._job, logs=False, timeout=timeout)
@@ -196,7 +196,7 @@ class Job:
 
     def cancel(self) -> None:
         """Asks for its end; `wait` then raises Cancelled. Raises ResourceError for a job that has ended already."""
-        from slipway.jobs.ending import cancel_job
+        from slipway.submission.ending import cancel_job
 
         cancel_job(self._context.vertex, self.refresh()._job, self._context.now)
 

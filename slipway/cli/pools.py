@@ -20,11 +20,11 @@ from slipway.cli.terminal.options import catalog_and_output
 from slipway.cloud.resources import CustomJob, PersistentResource, ResourcePool
 from slipway.context import Context
 from slipway.formatting import MORE, UNKNOWN_PRICE, join, span
+from slipway.jobs.demand import Demand, by_pool
 from slipway.labels import STACK_LABEL
 from slipway.machines import MachineSpec
 from slipway.money import Price
 from slipway.prices import hourly
-from slipway.submission.demand import Demand, by_pool
 
 _RECENT = 300
 """How many of the newest jobs are looked at for the time of a pool's last one."""

@@ -18,12 +18,12 @@ from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
 from slipway.context import Context
 from slipway.deployment.live_reader import LiveScope, read
 from slipway.errors import SlipwayError
+from slipway.jobs.demand import Demand
 from slipway.kinds import KINDS
 from slipway.labels import STACK_LABEL
 from slipway.live import INCREASABLE, Live, Unknown
 from slipway.machines import MachineGroup
 from slipway.quota import Line, OfferDraw, QuotaReport, assess, drawn, quota_id, table
-from slipway.submission.demand import Demand
 from slipway.submission.request import fill
 
 

@@ -118,7 +118,7 @@ def command(
     if json:
         screen.out_json("submission", document(context, submitted, job, submission_id))
     if ending.waits:
-        from slipway.jobs.ending import require_success
+        from slipway.submission.ending import require_success
 
         require_success(context, job)
 
@@ -203,7 +203,7 @@ def _send_and_wait(
     if earlier and not submitted.attempt.fresh:
         screen.note(screen.faint("  to run it once more, give the command again", sys.stderr))
     if submitted.attempt.job.ended:
-        from slipway.jobs.ending import end_run_of, require_success
+        from slipway.submission.ending import end_run_of, require_success
 
         if kept := end_run_of(context, submitted.attempt.job):
             screen.note(kept)

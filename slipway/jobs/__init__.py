@@ -1,1 +1,1 @@
-"""Jobs that were submitted: finding one, why it waits, what it wrote, how it ended."""
+"""Jobs: what one asks of a cluster and whether it can start, why it waits, what it wrote, used and cost."""

@@ -8,8 +8,8 @@ from datetime import datetime
 from slipway.capacity import DAY, WAIT_BY_THEMSELVES
 from slipway.cloud.resources import CustomJob, PersistentResource
 from slipway.formatting import span
-from slipway.submission.demand import Demand
-from slipway.submission.verdict import Outcome, on_cluster
+from slipway.jobs.demand import Demand
+from slipway.jobs.verdict import Outcome, on_cluster
 
 _USUAL_WAIT = float(DAY)
 """Seconds, where the request names none."""

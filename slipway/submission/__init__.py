@@ -1,1 +1,4 @@
-"""Submitting: parameters, candidates, verdict, and sending exactly one job. Deciding is pure; `sender` alone sends."""
+"""Submitting: parameters, candidates, the choice, exactly one job sent, and how to go on when it has ended.
+
+Deciding is pure; `sender` alone sends.
+"""

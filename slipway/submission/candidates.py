@@ -12,12 +12,12 @@ from slipway.catalog.lookup import find_kind, find_template, named, standing
 from slipway.catalog.model import Catalog, Offer, Scalar, Template
 from slipway.errors import ConfigError
 from slipway.formatting import counted, join
+from slipway.jobs.demand import Demand, Part
+from slipway.jobs.verdict import Verdict
 from slipway.kinds import KINDS, Kind
 from slipway.money import UNKNOWN, Price, total
-from slipway.submission.demand import Demand, Part
 from slipway.submission.parameters import resolve
 from slipway.submission.request import RequestOverrides, fill
-from slipway.submission.verdict import Verdict
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from slipway.capacity import WAIT_BY_THEMSELVES
 from slipway.errors import PolicyError, ResourceError, SlipwayError
+from slipway.jobs.verdict import Outcome, Verdict
 from slipway.submission.candidates import Candidate
-from slipway.submission.verdict import Outcome, Verdict
 
 _CAN = frozenset({Outcome.STARTS, Outcome.SCALES, Outcome.BESIDE, Outcome.UNKNOWN})
 _WAITS = frozenset({Outcome.FULL, Outcome.WAITS})

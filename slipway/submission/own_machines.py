@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from slipway.capacity import CAPACITY_TYPES
 from slipway.cloud.resources import CustomJob, PersistentResource
 from slipway.formatting import join, machines, span
+from slipway.jobs.verdict import Outcome, Verdict
 from slipway.machines import MachineError, MachineGroup
 from slipway.quota import Need, label, usage
 from slipway.quota.metrics import needs_of
 from slipway.submission.candidates import Candidate
-from slipway.submission.verdict import Outcome, Verdict
 
 UNLIMITED = -1
 

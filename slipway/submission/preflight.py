@@ -15,10 +15,10 @@ from slipway.cloud.connection import Connection
 from slipway.cloud.failures import CloudError, Denied, NotFound, Unauthenticated, Unreachable
 from slipway.cloud.resources import CustomJob, PersistentResource
 from slipway.errors import PolicyError, ResourceError
+from slipway.jobs.verdict import Outcome, Verdict, on_cluster
 from slipway.kinds import Kind
 from slipway.submission.candidates import Candidate, PreparedSubmission
 from slipway.submission.choice import JudgedCandidate, broken, choose
-from slipway.submission.verdict import Outcome, Verdict, on_cluster
 from slipway.submission.wait_history import PAGE, earlier_filter, wait_range, with_wait_range
 
 if TYPE_CHECKING:

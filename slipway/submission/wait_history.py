@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 from slipway.capacity import CAPACITY_TYPES
 from slipway.cloud.resources import CustomJob
 from slipway.formatting import span
+from slipway.jobs.verdict import Outcome, Verdict
 from slipway.labels import STACK_LABEL, TEMPLATE_LABEL, capacity_type_label, label_value
-from slipway.submission.verdict import Outcome, Verdict
 
 PAGE = 100
 """So many of the newest jobs are looked at."""

@@ -17,7 +17,7 @@ from slipway.cloud.failures import Conflict, NotFound, Refused
 from slipway.cloud.resources import CustomJob
 from slipway.context import Context
 from slipway.errors import ConfigError, ResourceError
-from slipway.jobs.ending import cancel_job
+from slipway.submission.ending import cancel_job
 from slipway.sweep.runs import sweep_filter
 
 _WIDTH = 8

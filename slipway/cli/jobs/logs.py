@@ -13,10 +13,10 @@ from slipway.cli.terminal.watching import watch
 from slipway.cloud.logging import LogEntry
 from slipway.cloud.resources import CustomJob
 from slipway.context import Context
-from slipway.jobs.ending import require_success
 from slipway.jobs.events import kind_of
 from slipway.jobs.tail import Tail, job_filter, line, newest, of_role, prefix, roles
 from slipway.jobs.waiting import state_word
+from slipway.submission.ending import require_success
 
 _SEVERITIES = ("debug", "info", "notice", "warning", "error", "critical")
 

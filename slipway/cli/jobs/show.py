@@ -22,9 +22,7 @@ from slipway.cloud.resources import CustomJob
 from slipway.cloud.trials import best
 from slipway.context import Context
 from slipway.formatting import exact, join
-from slipway.jobs.advice import Cause, Suggestion, cause_of, suggestions
 from slipway.jobs.cost import JobCost, job_cost
-from slipway.jobs.ending import advice_lines, typed
 from slipway.jobs.events import Events, last_word, read_events
 from slipway.jobs.tail import role_at, roles, who_of
 from slipway.jobs.utilization import Utilization, read_utilization
@@ -38,6 +36,8 @@ from slipway.labels import (
     code_revision_of,
     revision_of,
 )
+from slipway.submission.advice import Cause, Suggestion, cause_of, suggestions
+from slipway.submission.ending import advice_lines, typed
 from slipway.submission.fallback import attempt_id
 from slipway.submission.parameters import render
 from slipway.submission.recovery import RecoveredSubmission

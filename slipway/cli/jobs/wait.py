@@ -13,7 +13,7 @@ from slipway.cli.terminal.options import catalog_and_output, found_job, job_argu
 from slipway.cli.terminal.watching import watch
 from slipway.context import Context
 from slipway.formatting import seconds
-from slipway.jobs.ending import require_success
+from slipway.submission.ending import require_success
 
 
 @click.command()

@@ -12,12 +12,12 @@ from slipway.catalog.model import Catalog
 from slipway.cli.terminal import screen
 from slipway.context import Context
 from slipway.formatting import UNKNOWN_PRICE, clock, dollars, span
+from slipway.jobs.verdict import Outcome
 from slipway.money import UNKNOWN
 from slipway.submission.candidates import PreparedSubmission, added, price, summary
 from slipway.submission.choice import Choice, JudgedCandidate, passed_over
 from slipway.submission.fallback_loop import FOR_EVER, WaitingAttempt
 from slipway.submission.submitter import SubmissionResult
-from slipway.submission.verdict import Outcome
 
 if TYPE_CHECKING:
     from slipway.jobs.follower import Event

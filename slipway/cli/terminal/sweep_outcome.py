@@ -14,9 +14,9 @@ from slipway.context import Context
 from slipway.errors import AnswerUnknown, Cancelled, ResourceError, SlipwayError, Timeout
 from slipway.formatting import clock
 from slipway.jobs.cost import problem_of
-from slipway.jobs.ending import end_run_of
 from slipway.jobs.follower import TRANSIENT, Polling
 from slipway.jobs.waiting import state_word
+from slipway.submission.ending import end_run_of
 from slipway.sweep.runs import latest, sent_once_more, tally
 from slipway.sweep.sweep_submitter import SubmittedSweep
 

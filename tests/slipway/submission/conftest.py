@@ -3,8 +3,8 @@
 from datetime import UTC, datetime, timedelta
 
 from slipway.cloud.resources import CustomJob, PersistentResource, ResourcePool, WorkerPool
+from slipway.jobs.demand import Demand, Part
 from slipway.machines import MachineSpec
-from slipway.submission.demand import Demand, Part
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 N1 = MachineSpec("n1-standard-8")

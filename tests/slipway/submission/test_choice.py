@@ -8,11 +8,11 @@ import pytest
 
 from slipway.catalog.model import Offer
 from slipway.errors import PolicyError, ResourceError
+from slipway.jobs.verdict import Outcome, Verdict
 from slipway.kinds import CUSTOM_JOB
 from slipway.money import UNKNOWN
 from slipway.submission.candidates import Candidate
 from slipway.submission.choice import JudgedCandidate, broken, choose, passed_over
-from slipway.submission.verdict import Outcome, Verdict
 
 FULL = Verdict(Outcome.FULL, "pool full: h100/workers has 1 of 1 machine busy with tune-27b-x1", holder="tune-27b-x1")
 BUSY = Verdict(Outcome.WAITS, "flex-start: …", ("quota h100_gpus us-central1: needs 8, limit 8, used 8",))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.cloud.resources import CustomJob
-from slipway.submission.verdict import Outcome, Verdict
+from slipway.jobs.verdict import Outcome, Verdict
 from slipway.submission.wait_history import WaitRange, earlier_filter, wait_range, with_wait_range
 
 from .conftest import NOW, job

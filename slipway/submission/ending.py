@@ -9,9 +9,9 @@ from slipway.cloud.vertex import Vertex
 from slipway.context import Context
 from slipway.errors import ResourceError
 from slipway.formatting import span
-from slipway.jobs.advice import Cause, Suggestion, cause_of, suggestions
 from slipway.jobs.cost import problem_of
 from slipway.jobs.waiting import state_word
+from slipway.submission.advice import Cause, Suggestion, cause_of, suggestions
 from slipway.submission.recovery import RecoveredSubmission, recover
 
 

@@ -12,9 +12,9 @@ from enum import StrEnum
 
 from slipway.cloud.resources import CustomJob, PersistentResource, ResourcePool
 from slipway.formatting import join, machines, span
+from slipway.jobs.demand import Demand, Part, by_pool, find_pool
 from slipway.labels import USER_LABEL
 from slipway.machines import MachineSpec
-from slipway.submission.demand import Demand, Part, by_pool, find_pool
 
 _QUEUED = "JOB_STATE_QUEUED"
 

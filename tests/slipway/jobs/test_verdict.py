@@ -7,11 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.cloud.resources import CustomJob, PersistentResource
+from slipway.jobs.demand import Demand
+from slipway.jobs.verdict import Outcome, Verdict, on_cluster
 from slipway.machines import Disk
-from slipway.submission.demand import Demand
-from slipway.submission.verdict import Outcome, Verdict, on_cluster
-
-from .conftest import HEAD, N1, NOW, cluster, demand, job, pool
+from tests.slipway.submission.conftest import HEAD, N1, NOW, cluster, demand, job, pool
 
 
 def verdict(wanted: Demand, there: PersistentResource, *jobs: CustomJob) -> Verdict:

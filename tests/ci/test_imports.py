@@ -1,0 +1,122 @@
+"""Which part of the tree may import which: one way, and never in a circle. (D8, N4)
+
+Read from the source text, so that an import inside a function and one for types alone count like any other.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PARTS = ("slipway", "components", "local", "journey", "bench")
+# Clusters, jobs and scheduling change each other's state; they are cut by what each serves, not one above the other.
+ONE_STATE = "local/cloud/vertex"
+
+
+def files() -> list[Path]:
+    """The product's files, from the root; the tests are no part of it."""
+    found = [*ROOT.glob("*.py"), *(file for part in PARTS for file in (ROOT / part).rglob("*.py"))]
+    return sorted(file.relative_to(ROOT) for file in found)
+
+
+def imported(file: Path) -> Iterator[tuple[str, ...]]:
+    """Each name that a file imports, in parts; of `from a import b` it is `a.b`."""
+    for node in ast.walk(ast.parse((ROOT / file).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (tuple(alias.name.split(".")) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = [*file.parts[: len(file.parts) - node.level]] if node.level else []
+            base += node.module.split(".") if node.module else []
+            yield from ((*base, alias.name) for alias in node.names)
+
+
+def as_file(name: tuple[str, ...]) -> Path | None:
+    """The file of ours that a name comes from: a module, a package, or something defined in one of them."""
+    for parts in (name, name[:-1]):
+        for file in (Path(*parts).with_suffix(".py"), Path(*parts, "__init__.py")) if parts else ():
+            if (ROOT / file).is_file():
+                return file
+    return None
+
+
+@cache
+def arrows() -> Mapping[Path, frozenset[Path]]:
+    """From each file to the files of ours that it imports."""
+    return {
+        file: frozenset(to for name in imported(file) if (to := as_file(name)) is not None and to != file)
+        for file in files()
+    }
+
+
+def circle(graph: Mapping[str, Iterable[str]]) -> list[str]:
+    """One circle of a graph, from a node back to itself; empty when there is none."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def importers(names: Iterable[str], among: Iterable[str]) -> list[str]:
+    """The files below some folders that import one of some top-level packages."""
+    return [
+        str(file)
+        for file in files()
+        if file.parts[0] in set(among) and {name[0] for name in imported(file)} & set(names)
+    ]
+
+
+def test_no_files_import_each_other_in_a_circle() -> None:
+    assert circle({str(file): map(str, into) for file, into in arrows().items()}) == []
+
+
+def folders() -> list[str]:
+    return sorted({str(folder) for file in files() for folder in file.parents if str(folder) != ONE_STATE})
+
+
+@pytest.mark.parametrize("folder", folders())
+def test_what_lies_side_by_side_in_a_folder_is_not_imported_in_a_circle(folder: str) -> None:
+    """Files and subfolders of one folder, each subfolder as a whole."""
+    graph: dict[str, set[str]] = {}
+    depth = len(Path(folder).parts)
+    for file, into in arrows().items():
+        for to in into:
+            if Path(folder) in file.parents and Path(folder) in to.parents and file.parts[depth] != to.parts[depth]:
+                graph.setdefault(file.parts[depth], set()).add(to.parts[depth])
+    assert circle(graph) == []
+
+
+def test_the_rules_never_import_pulumi() -> None:
+    assert importers(["pulumi", "pulumi_gcp"], ["slipway"]) == []
+
+
+def test_nothing_below_imports_what_is_above_it() -> None:
+    assert importers(["components", "local", "journey", "bench"], ["slipway"]) == []
+    assert importers(["local", "journey", "bench"], ["components"]) == []
+
+
+def test_the_library_does_not_need_its_terminal() -> None:
+    above = ("slipway/cli/", "slipway/__main__.py")
+    found = [
+        str(file)
+        for file, into in arrows().items()
+        if any(str(to).startswith("slipway/cli/") for to in into) and not str(file).startswith(above)
+    ]
+    assert found == []
+
+
+def test_the_local_cloud_imports_nothing_of_the_product() -> None:
+    """It is the other side of the wire: a mistake that both shared would hide itself."""
+    cloud = Path("local/cloud")
+    found = {to.parts[0] for file, into in arrows().items() if cloud in file.parents for to in into}
+    assert found == {"local"}
+
+
+def test_with_the_laptop_deleted_the_product_stays_whole() -> None:
+    assert importers(["local", "tests"], [".", "slipway", "components", "__main__.py", "jobs", "templates"]) == []
