@@ -6,15 +6,19 @@ cluster that failed is cleared away: one in ERROR holds its name and no machines
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from threading import Event
+from typing import Any
 
 from slipway.cloud.failures import CloudError, Conflict, NoAnswer, NotFound, Unreachable
 from slipway.cloud.resources import Operation, PersistentResource
-from slipway.deployment.new_cluster import CreationContext, CreationPolicy, NewCluster
+from slipway.cloud.vertex import Vertex
 from slipway.errors import PolicyError, ResourceError, SlipwayError, Timeout
 from slipway.formatting import span
 from slipway.labels import HASH_LABEL
-from slipway.live import Unknown
+from slipway.live import Unknown, Use
 
 _AGAIN = frozenset({408, 429, 500, 502, 503, 504})
 _READY = frozenset({"RUNNING", "UPDATING"})
@@ -22,6 +26,49 @@ _READY = frozenset({"RUNNING", "UPDATING"})
 _HOPELESS = frozenset({3, 5, 7, 9, 12, 16})
 _SAID_AFTER_S = (60, 120, 300)
 _SAID_EVERY_S = 600
+
+
+@dataclass(frozen=True)
+class NewCluster:
+    """A cluster to be made. `known_by` are the labels that prove it ours; `failed` are earlier ones to clear away."""
+
+    id: str
+    body: Mapping[str, Any]
+    known_by: Mapping[str, str]
+    failed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class CreationPolicy:
+    """Seconds. No new try is begun after `refused` of them; one that was accepted is waited for, up to `made`.
+
+    `unreachable` is how long nothing may answer at all; pauses begin with `first` and double, up to `look` between two
+    looks at a cluster and `again` between two tries. `cleared` is how long a failed one may take to be gone.
+    """
+
+    refused: float = 15 * 60
+    made: float = 2 * 3600
+    unreachable: float = 60
+    cleared: float = 5 * 60
+    first: float = 1.0
+    look: float = 10.0
+    again: float = 60.0
+
+
+@dataclass(frozen=True)
+class CreationContext:
+    """What making a cluster needs of the world. `use` tells what is on a cluster, by its full name.
+
+    `stop` ends all waiting; `pause` waits so many seconds, or until then.
+    """
+
+    vertex: Vertex
+    use: Callable[[str], Use | Unknown]
+    say: Callable[[str], None]
+    warn: Callable[[str], None]
+    now: Callable[[], float] = time.monotonic
+    stop: Event = field(default_factory=Event)
+    pause: Callable[[Event, float], object] = Event.wait
 
 
 class _AgainError(Exception):

@@ -13,7 +13,7 @@ from components import creation as module
 from components.creation import Creation
 from components.persistent_resource import PersistentResource
 from slipway.cluster import ClusterSpec, CurrentCluster, DnsPeering, PscInterface
-from slipway.deployment.new_cluster import cluster_body
+from slipway.deployment.cluster_creation import cluster_body
 from slipway.machines import Disk
 
 from .conftest import FACTS, PROJECT, REGION, Asked, cluster, declared, only, pool, pulumi

@@ -9,8 +9,7 @@ import pytest
 
 from slipway.cloud.resources import CustomJob
 from slipway.deployment.cluster_creation import PATIENCE, creator, make_all
-from slipway.deployment.cluster_maker import make_cluster
-from slipway.deployment.new_cluster import CreationContext, CreationPolicy, NewCluster
+from slipway.deployment.cluster_maker import CreationContext, CreationPolicy, NewCluster, make_cluster
 from slipway.deployment.plan import Plan
 from slipway.errors import ConfigError, PolicyError, ResourceError, SlipwayError, Timeout
 from slipway.live import Unknown, Use
