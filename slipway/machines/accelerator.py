@@ -13,7 +13,7 @@ from slipway.machines.table import rows
 class Accelerator:
     """`name` is the API's enum name, or a family of TPUs; `model` what people call it (A100, of 40 and 80 GB).
 
-    `quota` ends the name of its metric, `quota_id` stands in the middle of the quota's id, `label` is for people.
+    `quota` ends the name of its metric, `quota_id` is the middle of the quota's id, `label` is for people.
     `documented` is False where the metric's name is inferred. `preemptible`: it has a preemptible metric.
     `flex_start`: flex-start gives it. `reserved_only`: its machines are given to reservations alone.
     """

@@ -169,7 +169,7 @@ def _unknown_machine(type: str) -> MachineError:
 
 
 def rows(part: str) -> Mapping[str, Any]:
-    """One part of table.json, as it stands there; `machines` also has those that accelerators are built into."""
+    """One part of table.json, as it is there; `machines` also has those that accelerators are built into."""
     found: Mapping[str, Any] = _table()[part]
     return found
 
