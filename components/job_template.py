@@ -38,4 +38,4 @@ class JobTemplate(pulumi.ComponentResource):
                 content_type="application/gzip",
                 opts=pulumi.ResourceOptions(parent=self, retain_on_delete=True),
             )
-        self.register_outputs({"package": facts.get("package", "")})
+        self.register_outputs({"package": facts["package"]})

@@ -16,7 +16,7 @@ from slipway.stack import WorkspaceSettings
 
 PROJECT, REGION = "acme-dev", "us-central1"
 SETTINGS = WorkspaceSettings(("group:ml@acme.example",), "acme-catalog", "acme-work", "slipway-dev-trainer")
-FACTS = {"pools": {"workers": {"min": 1}}, "id": "cpu-1a2b3c4"}
+FACTS = {"package": "gs://acme-catalog/packages/nap.tar.gz", "pools": {"workers": {"min": 1}}, "id": "cpu-1a2b3c4"}
 """What a component is given to publish: slipway.deployment.facts makes it."""
 NOTHING = Live(clusters=(), jobs=(), limits={}, catalog=None)
 
