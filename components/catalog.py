@@ -13,7 +13,7 @@ from slipway.catalog.document import write
 
 
 class Catalog(pulumi.ComponentResource):
-    """Publishes `catalog` when everything it speaks of is there, under one name that is overwritten in place.
+    """Publishes `catalog` once everything that it names is there, under one name that is overwritten in place.
 
     Deleted first of all when a stack is destroyed, as it depends on everything: the guard on it stops a destruction
     that would cancel jobs before any of it has happened.

@@ -34,7 +34,7 @@ def record(spec: Mapping[str, Any], text: str) -> None:
 
 
 def read(env: Iterable[str]) -> Mapping[str, int | float | str | bool] | None:
-    """The values from an environment of `NAME=value`, as it was sent; None where it does not tell them."""
+    """The values from an environment of `NAME=value`, as it was sent; None where it does not have them."""
     text = next((one.removeprefix(f"{VARIABLE}=") for one in env if one.startswith(f"{VARIABLE}=")), None)
     try:
         found = json.loads(_ESCAPED.sub("$", text or ""))

@@ -74,7 +74,7 @@ class Form:
 
 @dataclass(frozen=True)
 class Across:
-    """A value that several keys of the object tell together."""
+    """A value that several keys of the object give together."""
 
     read: Callable[[Mapping[str, Any]], Any]
     write: Callable[[Any], Mapping[str, Any]]

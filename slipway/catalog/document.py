@@ -99,7 +99,7 @@ def _unreadable(source: str, why: str) -> ConfigError:
 
 
 def _check_offers(catalog: Catalog) -> None:
-    """What no field tells by itself: clusters that are there, and worker pools as far as a submission reads them."""
+    """What no field checks by itself: clusters that are there, and worker pools as far as a submission reads them."""
     for template in catalog.templates.values():
         for index, offer in enumerate(template.offers):
             try:

@@ -110,7 +110,7 @@ def _retiring(retiring: RetiringCluster) -> Fact:
 
 
 def _kept(retiring: Retiring) -> Fact:
-    """Of any kind: why, by key, and for which jobs."""
+    """Why something of any kind retires, by key, and for which jobs."""
     return {"retiring": retiring.why.value, "jobs": _jobs(retiring.jobs)}
 
 

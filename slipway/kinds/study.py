@@ -108,7 +108,7 @@ class Study:
         return tuple(name for parameter in self.parameters for name in _names(parameter))
 
     def problems(self) -> Iterator[str]:
-        """What makes it unclear what is meant, but for its counts of trials."""
+        """What makes it unclear what is meant, except for its counts of trials."""
         known = (
             ("algorithm", self.algorithm, ("bayesian", "grid", "random")),
             ("measurement", self.measurement, ("best", "last")),

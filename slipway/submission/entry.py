@@ -40,7 +40,7 @@ def invalid_wait(text: str) -> ConfigError:
 def with_code(
     context: Context, asked: SubmissionRequest, folder: Path, *, tell: Callable[[str], None], upload: bool = True
 ) -> SubmissionRequest:
-    """`asked` with the folder's code packed in place of the template's; `tell` hears what was packed.
+    """`asked` with the folder's code packed in place of the template's; `tell` is told what was packed.
 
     Raises PolicyError where that is not allowed, and ConfigError.
     """

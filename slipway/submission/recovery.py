@@ -17,7 +17,7 @@ from slipway.submission.parameters import render, resolve
 @dataclass(frozen=True)
 class RecoveredSubmission:
     """`values` of the parameters that the template takes, defaults too; `unknown` are those that the job does not
-    record, or recorded as something that the template takes no more. `offer` is the one that the job was sent by."""
+    record, or recorded as something that the template no longer takes. `offer` is the one that the job was sent by."""
 
     template: Template
     kind: Kind
@@ -38,7 +38,7 @@ class RecoveredSubmission:
 
 
 def recover(catalog: Catalog, job: CustomJob) -> RecoveredSubmission | None:
-    """None for a job of no template of this catalog, or sent by an offer that the template has no more."""
+    """None for a job of no template of this catalog, or sent by an offer that the template no longer has."""
     template, recorded = catalog.templates.get(job.labels.get(TEMPLATE_LABEL, "")), job.parameters
     if template is None:
         return None
@@ -54,7 +54,7 @@ def recover(catalog: Catalog, job: CustomJob) -> RecoveredSubmission | None:
 
 
 def _value(parameter: Parameter, recorded: Mapping[str, Scalar], template: Template) -> Scalar | None:
-    """None for what the template takes no more. What it has had only since then is at its default."""
+    """None for what the template no longer takes. What was added to it since then is at its default."""
     given = {parameter.name: render(recorded[parameter.name])} if parameter.name in recorded else {}
     try:
         return resolve(replace(template, parameters=(parameter,)), given).get(parameter.name)

@@ -49,7 +49,7 @@ class SubmittedSweep:
 
 
 class SweepSubmitter:
-    """`rate`: submissions a minute, 0 for as many as go."""
+    """`rate`: submissions a minute, 0 for no limit."""
 
     def __init__(self, context: Context, plan: SweepPlan, rate: int, show: SweepDisplay) -> None:
         self._context, self._plan, self._rate, self._show = context, plan, rate, show

@@ -88,7 +88,7 @@ def problem_of_sending(sweep: SubmittedSweep, again: str) -> SlipwayError | None
 def until_ended(context: Context, sweep: SubmittedSweep, *, timeout: float | None, quiet: bool) -> dict[int, CustomJob]:
     """Each run's job by run, once all have ended: those that are listed, and those just sent that will be.
 
-    Ends the experiments' runs of those that end meanwhile. Raises Timeout after `timeout` seconds, Detached on
+    Ends the experiment runs of those that end in the meantime. Raises Timeout after `timeout` seconds, Detached on
     Ctrl-C (the runs go on in both cases), and CloudError when there has been no contact for long.
     """
     unseen, going = {run.index for run in sweep.result.accepted}, set[int]()
