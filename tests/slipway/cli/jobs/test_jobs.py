@@ -64,6 +64,13 @@ def test_a_job_is_shown_with_the_values_it_was_submitted_with(stack: Stack) -> N
     assert shown["parameters"] == {"code": "print(1)\nprint(2)"}
 
 
+def test_a_replica_finds_the_values_in_its_environment_as_they_were_typed(stack: Stack) -> None:
+    code = "import os; print(os.environ['SLIPWAY_PARAMETERS'])  # $(PATH) is not expanded, é"
+    stack.run("submit", "hello", "-p", f"code={code}", "--wait")
+    logs = stack.run("jobs", "logs", stack.jobs()[0]["displayName"]).out
+    assert json.dumps({"code": code}, ensure_ascii=False, separators=(",", ":")) in logs
+
+
 def test_an_ended_job_is_not_cancelled_and_leaves_its_pool_idle(stack: Stack) -> None:
     name = submitted(stack)
     done = stack.run("jobs", "cancel", name)
