@@ -12,7 +12,7 @@ from slipway.formatting import span
 from slipway.jobs.cost import problem_of
 from slipway.jobs.waiting import state_word
 from slipway.submission.advice import Cause, Suggestion, cause_of, suggestions
-from slipway.submission.recovery import RecoveredSubmission, recover
+from slipway.submission.recovery import recover
 
 
 def cancel_job(vertex: Vertex, job: CustomJob, now: datetime) -> None:
@@ -48,13 +48,8 @@ def end_run_of(context: Context, job: CustomJob) -> str:
 
 def next_steps(context: Context, job: CustomJob, cause: Cause) -> tuple[Suggestion, ...]:
     """None for a job of no template of the catalog."""
-    again = typed(context, job)
+    again = recover(context.catalog, job)
     return () if again is None else suggestions(job, cause, again, context.catalog.region, context.address)
-
-
-def typed(context: Context, job: CustomJob) -> RecoveredSubmission | None:
-    """What was typed for a job; None for one of no template of the catalog."""
-    return recover(context.catalog, job)
 
 
 def advice_lines(cause: Cause, found: tuple[Suggestion, ...]) -> list[str]:

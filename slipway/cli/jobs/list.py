@@ -5,8 +5,7 @@ Those of this catalog's stack; the runs of a sweep in their order.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from itertools import islice
 
 import click
@@ -26,9 +25,7 @@ from slipway.submission.parameters import render
 from slipway.sweep.runs import in_order, sweep_filter, tally
 
 _STATES = ("queued", "pending", "running", "succeeded", "failed", "cancelling", "cancelled", "paused", "expired")
-_MOST_READ = 100
-"""Runs whose requests are read for their values, one call each; of a longer list none are."""
-Values = dict[str, Scalar]
+Values = Mapping[str, Scalar]
 
 
 @click.command()
@@ -65,11 +62,10 @@ def command(
     most = limit or (100_000 if sweep else 20)
     listed = context.vertex.jobs_of_every_kind(" AND ".join(parts), page_size=min(most, 100))
     found = in_order(islice(listed, most)) if sweep else list(islice(listed, most))
-    values = values_of(context, found) if sweep else None
     if output == "json":
         documents = [job_document(job, context) for job in found]
-        for document, own in zip(documents, values or (), strict=False):
-            document["parameters"] = own
+        for document, job in zip(documents, found if sweep else (), strict=False):
+            document["parameters"] = job.parameters
         screen.out_json("jobs", {"jobs": documents})
         return
     if not found:
@@ -79,10 +75,9 @@ def command(
     columns: tuple[str, ...] = ("JOB", "STATE", "USER", "ON", "CREATED", "WAIT", "RUN")
     if sweep:
         numbers = [job.labels.get(RUN_LABEL, "–") for job in found]
-        columns, rows = ("#", *columns), [(number, *row) for number, row in zip(numbers, rows, strict=True)]
-    if values is not None:
-        columns = (*columns, "PARAMETERS")
-        rows = [(*row, words) for row, words in zip(rows, apart(values), strict=True)]
+        values = apart([job.parameters or {} for job in found])
+        columns = ("#", *columns, "PARAMETERS")
+        rows = [(number, *row, own) for number, row, own in zip(numbers, rows, values, strict=True)]
     screen.table(columns, rows, right=("#", "WAIT", "RUN"))
     if sweep:
         screen.note(tally(found))
@@ -100,16 +95,6 @@ def _row(job: CustomJob, context: Context) -> tuple[str, ...]:
         "–" if money.wait is None else span(money.wait),
         "–" if money.run is None else span(money.run),
     )
-
-
-def values_of(context: Context, runs: Sequence[CustomJob]) -> list[Values] | None:
-    """The parameters of each run, as far as its request tells them; None where there are too many runs to ask for."""
-    if len(runs) > _MOST_READ:
-        screen.note(f"the values of each run are shown with --limit {_MOST_READ}, or less")
-        return None
-    with ThreadPoolExecutor(8, thread_name_prefix="sweep") as threads:
-        found = list(threads.map(lambda run: typed(context, run), runs))
-    return [{} if one is None else dict(one.values) for one in found]
 
 
 def apart(values: Sequence[Values]) -> list[str]:

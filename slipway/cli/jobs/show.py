@@ -37,10 +37,10 @@ from slipway.labels import (
     revision_of,
 )
 from slipway.submission.advice import Cause, Suggestion, cause_of, suggestions
-from slipway.submission.ending import advice_lines, typed
+from slipway.submission.ending import advice_lines
 from slipway.submission.fallback import attempt_id
 from slipway.submission.parameters import render
-from slipway.submission.recovery import RecoveredSubmission
+from slipway.submission.recovery import RecoveredSubmission, recover
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def _picture(context: Context, job: CustomJob) -> JobDetails:
         events = threads.submit(read_events, context.brief.logging(project), job)
         usage = threads.submit(read_utilization, context.brief.monitoring(project), job, roles(job), context.now)
         moved = threads.submit(_moved_on, context, job)
-        asked, cause = typed(context, job), cause_of(job) if moved.result() is None else None
+        asked, cause = recover(context.catalog, job), cause_of(job) if moved.result() is None else None
         next_ = suggestions(job, cause, asked, context.catalog.region, context.address) if cause and asked else ()
         return JobDetails(job, asked, why.result(), events.result(), usage.result(), cause, next_, moved.result())
 
