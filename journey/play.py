@@ -14,6 +14,7 @@ from slipway.cloud.resources import CustomJob
 from slipway.cloud.storage import Location
 from slipway.errors import ResourceError
 from slipway.jobs.cost import JobCost, job_cost
+from slipway.kinds import CUSTOM_JOB
 from slipway.labels import REQUEST_LABEL
 from slipway.prices import Price, hourly
 from slipway.stack import Stack
@@ -61,7 +62,7 @@ class Play:
         """Submit and follow to the end; raises CommandError when the job fails, ResourceError when it is not found."""
         self.submitter.run("slipway", "submit", template, "--request-id", request, "--follow")
         vertex = self._submitters().vertex(self.stack.project, self.stack.region)
-        job = next(vertex.custom_jobs(f'labels.{REQUEST_LABEL}="{request}"'), None)
+        job = next(vertex.jobs(CUSTOM_JOB, f'labels.{REQUEST_LABEL}="{request}"'), None)
         if job is None:
             raise ResourceError(f"no job carries the request id {request}", why="the service's list does not show it")
         return Run(label, job, job_cost(job, self.stack.region, self.now()), self._metrics(job))

@@ -12,6 +12,7 @@ from slipway.cloud.failures import Call, NotFound
 from slipway.cloud.resources import CustomJob
 from slipway.cloud.storage import Location
 from slipway.errors import Timeout
+from slipway.kinds import CUSTOM_JOB
 from slipway.labels import STACK_LABEL
 
 Say = Callable[[str], None]
@@ -86,7 +87,7 @@ class Sweep:
         self._gone(f"{self._connection.endpoints.iam}{account}", call)
 
     def _jobs(self) -> list[CustomJob]:
-        return list(self._vertex.custom_jobs(f'labels.{STACK_LABEL}="{self._ours.stack}"'))
+        return list(self._vertex.jobs(CUSTOM_JOB, f'labels.{STACK_LABEL}="{self._ours.stack}"'))
 
     def _gone(self, url: str, call: Call) -> None:
         try:

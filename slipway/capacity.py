@@ -23,18 +23,15 @@ class CapacityType:
     - `price`: the price book's table of it, None where a book can't tell; `with_fee` where its prices have Vertex AI's
       management fee in them.
     - `waits_by_itself`: the service waits for machines, for `maxWaitDuration`; others wait only for quota or a pool.
-    - `tries`: how often the service starts the job when machines are missing or lost, as far as it is documented.
     - `when`, `billing`: for people; `instead` for those whose job has failed, `{}` is the cluster.
     - `differs`: where today's rule is not what the page people may have read says.
     """
 
     name: str
-    title: str
     strategy: str | None
     draws: str
     price: str | None
     waits_by_itself: bool
-    tries: int | None
     when: str
     billing: str
     instead: str
@@ -51,25 +48,21 @@ POOL, FLEX_START, SPOT, ON_DEMAND, RESERVATION = "pool", "flex-start", "spot", "
 _ROWS = (
     CapacityType(
         POOL,
-        "machines of a persistent resource",
         strategy=None,
         draws="nothing",
         price="on-demand",
         waits_by_itself=False,
-        tries=None,
         when="short jobs, many of them, and machines that must be there",
         billing="the pool is billed for all its time, a job on it costs nothing more",
         instead="on pool {}",
     ),
     CapacityType(
         FLEX_START,
-        "all machines at once, when they are there (Dynamic Workload Scheduler)",
         strategy="FLEX_START",
         draws="preemptible",
         price="flex-start",
         with_fee=True,
         waits_by_itself=True,
-        tries=None,
         instead="waits in the queue until all its machines are there at once",
         when="scarce GPUs for up to 7 days, when the start may be later",
         billing="Compute Engine's flex-start price and Vertex AI's management fee while it runs; waiting is not billed",
@@ -80,12 +73,10 @@ _ROWS = (
     ),
     CapacityType(
         SPOT,
-        "spare machines that may be taken back at any moment",
         strategy="SPOT",
         draws="preemptible",
         price="spot",
         waits_by_itself=False,
-        tries=6,
         instead="Spot machines, which may be taken away again",
         when="work that resumes from checkpoints",
         billing="Compute Engine's Spot price and Vertex AI's management fee while it runs; queued or preempted is free",
@@ -93,24 +84,20 @@ _ROWS = (
     ),
     CapacityType(
         ON_DEMAND,
-        "machines of its own, made when the job starts",
         strategy="STANDARD",
         draws="on-demand",
         price="on-demand",
         waits_by_itself=False,
-        tries=3,
         instead="machines of its own, which nobody takes away",
         when="machines that are easy to get, and jobs too rare for a pool",
         billing="Vertex AI's price while it runs",
     ),
     CapacityType(
         RESERVATION,
-        "machines that your project has reserved in Compute Engine",
         strategy=None,
         draws="unknown",
         price=None,
         waits_by_itself=False,
-        tries=3,
         instead="on reserved machines",
         when="machines that are paid for already, and those that only a reservation gives (GB200)",
         billing="the reservation is billed for all its time, and Vertex AI's management fee while the job runs",

@@ -24,6 +24,7 @@ from local.engine.progress import Printer
 from local.plugin import installation
 from slipway.cloud.connection import connect
 from slipway.errors import SlipwayError
+from slipway.kinds import CUSTOM_JOB
 from slipway.labels import REQUEST_LABEL
 from slipway.stack import load, parse
 
@@ -172,7 +173,7 @@ def _journey(folder: Path, engine: Path, record: Record) -> Play:
 def _cancel_leftovers(journey: Play) -> None:
     """Jobs that a killed demo submitted would hold the pool's machines."""
     vertex = connect(journey.deployer.environment).vertex(journey.stack.project, journey.stack.region)
-    for job in vertex.custom_jobs(f"labels.{REQUEST_LABEL}:*"):
+    for job in vertex.jobs(CUSTOM_JOB, f"labels.{REQUEST_LABEL}:*"):
         if not job.ended and job.labels[REQUEST_LABEL].startswith(REQUEST_PREFIX):
             print(f"        cancels {job.display_name} of a killed demo")
             vertex.cancel(job.name)

@@ -21,6 +21,7 @@ from slipway.cloud.resources import CustomJob, PersistentResource, ResourcePool
 from slipway.context import Context
 from slipway.formatting import MORE, UNKNOWN_PRICE, join, span
 from slipway.jobs.demand import Demand, by_pool
+from slipway.kinds import CUSTOM_JOB
 from slipway.labels import STACK_LABEL
 from slipway.machines import MachineSpec
 from slipway.money import Price
@@ -139,8 +140,8 @@ def command(catalog: str | None, output: str) -> None:
     vertex = context.vertex
     with ThreadPoolExecutor(3) as threads:
         clusters = threads.submit(vertex.persistent_resources)
-        active = threads.submit(lambda: tuple(vertex.active_custom_jobs()))
-        recent = threads.submit(lambda: tuple(islice(vertex.custom_jobs(), _RECENT)))
+        active = threads.submit(lambda: tuple(vertex.active_jobs(CUSTOM_JOB)))
+        recent = threads.submit(lambda: tuple(islice(vertex.jobs(CUSTOM_JOB), _RECENT)))
         table = rows(context.catalog, clusters.result(), active.result(), recent.result())
     if output == "json":
         screen.out_json("pools", {"stack": context.catalog.stack, "pools": [_document(row) for row in table]})

@@ -12,7 +12,7 @@ from slipway.cloud.endpoints import Endpoints
 from slipway.cloud.failures import Call
 from slipway.cloud.resources import CustomJob, Json, Operation, PersistentResource
 from slipway.cloud.session import Session
-from slipway.kinds import CUSTOM_JOB, KINDS, Kind, kind_of
+from slipway.kinds import KINDS, Kind, kind_of
 
 _Named = TypeVar("_Named", CustomJob, Operation, PersistentResource)
 
@@ -71,18 +71,10 @@ class Vertex:
         call = self._call(f"cancel job {name}", f"aiplatform.{kind.collection}.cancel")
         self._session.post(f"{self._job(kind, name)}:{kind.cancel_method}", call, {}, idempotent=True)
 
-    def custom_jobs(self, filter: str = "", *, page_size: int = _LARGEST_PAGE) -> Iterator[CustomJob]:
-        """See `jobs`."""
-        return self.jobs(CUSTOM_JOB, filter, page_size=page_size)
-
     def active_jobs(self, kind: Kind) -> Iterator[CustomJob]:
         """The jobs of the region that have not ended."""
         filter = " AND ".join(f'state!="JOB_STATE_{state}"' for state in kind.ended)
         return (job for job in self.jobs(kind, filter) if not job.ended)
-
-    def active_custom_jobs(self) -> Iterator[CustomJob]:
-        """See `active_jobs`."""
-        return self.active_jobs(CUSTOM_JOB)
 
     def persistent_resource(self, cluster: str) -> PersistentResource:
         call = self._call(f"read cluster {cluster}", "aiplatform.persistentResources.get")

@@ -16,6 +16,7 @@ from slipway.errors import Timeout
 from slipway.jobs.events import last_word
 from slipway.jobs.tail import LogPolling, Tail
 from slipway.jobs.waiting import reason, waits, with_word
+from slipway.kinds import CUSTOM_JOB
 from slipway.timing import Clock
 
 TRANSIENT = (Unavailable, Unreachable, NoAnswer, Garbled, Exhausted)
@@ -156,7 +157,7 @@ class Follower:
             word = self._word(job) if self._word else ""
             return lambda now: with_word(reason(job, None, "", (), now), word)
         try:
-            jobs = tuple(self._vertex.active_custom_jobs())
+            jobs = tuple(self._vertex.active_jobs(CUSTOM_JOB))
             said = reason(
                 job, self._vertex.persistent_resource(cluster_id), self._cluster_name, jobs, self._clock.now()
             )

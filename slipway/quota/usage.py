@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from slipway.cloud.resources import CustomJob, PersistentResource
-from slipway.kinds import CUSTOM_JOB, PIPELINE, TUNING_JOB
 from slipway.machines import MachineError, MachineGroup
 from slipway.quota.metrics import needs_of
 
@@ -45,7 +44,7 @@ def usage(
     A training pipeline runs as a custom or tuning job, which is counted in its place. A tuning job is counted with all
     trials that may run at once, and the custom jobs of its trials are not counted again.
     """
-    tuning = tuple(f"{job.display_name}-trial-" for job in jobs if job.kind is TUNING_JOB and not job.ended)
+    tuning = tuple(f"{job.display_name}-trial-" for job in jobs if job.kind.has_trials and not job.ended)
     mine: Counter[str] = Counter()
     leaving: Counter[str] = Counter()
     others: Counter[str] = Counter()
@@ -59,8 +58,8 @@ def usage(
             not job.persistent_resource_id
             and not job.ended
             and job.state not in _NOT_STARTED
-            and job.kind is not PIPELINE
-            and not (job.kind is CUSTOM_JOB and job.display_name.startswith(tuning))
+            and (job.kind.runs_itself or job.kind.has_trials)
+            and not (job.kind.runs_itself and job.display_name.startswith(tuning))
         ):
             uncounted += _count(others, job.machines, preemptible=job.preemptible, who=f"job {job.display_name}")
     return Usage(mine, leaving, others, tuple(uncounted))

@@ -16,7 +16,7 @@ from slipway.cloud.failures import CloudError, Denied, NotFound, Unauthenticated
 from slipway.cloud.resources import CustomJob, PersistentResource
 from slipway.errors import PolicyError, ResourceError
 from slipway.jobs.verdict import Outcome, Verdict, on_cluster
-from slipway.kinds import Kind
+from slipway.kinds import CUSTOM_JOB, Kind
 from slipway.submission.candidates import Candidate, PreparedSubmission
 from slipway.submission.choice import JudgedCandidate, broken, choose
 from slipway.submission.wait_history import PAGE, earlier_filter, wait_range, with_wait_range
@@ -50,7 +50,7 @@ class Preflight:
         self._options = candidates = [
             candidate for candidate in candidates if candidate.offer.available or candidate.offer.lacks_quota
         ]
-        self._jobs = threads.submit(lambda: tuple(islice(self._vertex.active_custom_jobs(), _FIRST_PAGE)))
+        self._jobs = threads.submit(lambda: tuple(islice(self._vertex.active_jobs(CUSTOM_JOB), _FIRST_PAGE)))
         self._clusters = {
             name: threads.submit(self._vertex.persistent_resource, self._catalog.clusters[name].id)
             for name in dict.fromkeys(candidate.offer.cluster for candidate in candidates if candidate.offer.cluster)

@@ -27,6 +27,7 @@ from slipway.jobs.events import Events, last_word, read_events
 from slipway.jobs.tail import role_at, roles, who_of
 from slipway.jobs.utilization import Utilization, read_utilization
 from slipway.jobs.waiting import reason, state_word, waits, with_word
+from slipway.kinds import CUSTOM_JOB
 from slipway.labels import (
     CODE_LABEL,
     REQUEST_LABEL,
@@ -115,7 +116,7 @@ def _why(context: Context, job: CustomJob) -> str:
         return ""
     try:
         cluster = context.vertex.persistent_resource(job.persistent_resource_id) if job.persistent_resource_id else None
-        active = tuple(context.vertex.active_custom_jobs())
+        active = tuple(context.vertex.active_jobs(CUSTOM_JOB))
     except CloudError as problem:
         return f"why is not known: {problem.message}"
     why = reason(job, cluster, context.cluster_name(job.persistent_resource_id), active, context.now)

@@ -103,7 +103,7 @@ def _short(content: bytes) -> str:
 def test_a_list_that_is_no_json_object_is_no_empty_list(server: Server, content: bytes) -> None:
     server.says(content)
     vertex = connection(server.url).vertex("p", "us-central1")
-    for read in (vertex.persistent_resources, lambda: list(vertex.custom_jobs())):
+    for read in (vertex.persistent_resources, lambda: list(vertex.jobs(CUSTOM_JOB))):
         with pytest.raises(Garbled, match="could not list"):
             read()
     with pytest.raises(Garbled):
@@ -114,7 +114,7 @@ def test_a_list_that_is_no_json_object_is_no_empty_list(server: Server, content:
 def test_values_of_other_types_than_the_apis_are_an_error_in_words(server: Server, body: Any) -> None:
     server.says(body)
     with pytest.raises(Garbled, match="could not list the custom jobs"):
-        list(connection(server.url).vertex("p", "us-central1").custom_jobs())
+        list(connection(server.url).vertex("p", "us-central1").jobs(CUSTOM_JOB))
 
 
 @pytest.mark.parametrize("content", [*NO_JSON, *(json.dumps(body).encode() for body in NO_JOBS[:-1])], ids=_short)

@@ -1,5 +1,8 @@
 """Each kind of job stands in one file: how it compiles, reads back and is listed. Nobody else keeps a list of them."""
 
+import ast
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +13,7 @@ from slipway.kinds import CUSTOM_JOB, KINDS, PIPELINE, TUNING_JOB, Kind, kind_of
 from slipway.kinds.model_upload import ModelUpload
 from slipway.kinds.study import Metric, Search, Study
 
+ROOT = Path(__file__).resolve().parents[3]
 SPEC: dict[str, Any] = {
     "workerPoolSpecs": [{"machineSpec": {"machineType": "n1-standard-4"}, "replicaCount": 2}],
     "baseOutputDirectory": {"outputUriPrefix": "${slipway.output}"},
@@ -53,3 +57,20 @@ def test_only_a_pipeline_uploads_a_model_and_from_where_the_job_writes() -> None
     assert "modelToUpload" not in PIPELINE.body(SPEC, None, None)
     assert [kind.name for kind in KINDS.values() if "model" in kind.takes] == ["training-pipeline"]
     assert [kind.name for kind in KINDS.values() if "study" in kind.needs] == ["hyperparameter-tuning-job"]
+
+
+def texts(path: Path) -> Iterator[str]:
+    """The texts of a file that are no docstrings."""
+    tree = ast.parse(path.read_text("utf-8"))
+    said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in said:
+            yield node.value
+
+
+def test_no_other_file_names_the_kinds() -> None:
+    names = {name for kind in KINDS.values() for name in (kind.name, kind.collection, kind.message, kind.spec)}
+    for path in (ROOT / "slipway").rglob("*.py"):
+        if path.parent.name != "kinds":
+            found = {name for text in texts(path) for name in names if name in text}
+            assert not found, f"{path.relative_to(ROOT)} names {', '.join(sorted(found))}"

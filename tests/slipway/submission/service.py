@@ -140,7 +140,7 @@ class Service:
                 raise NotFound("no object", call=CALL)
         return self.objects[str(at)].encode()
 
-    def active_custom_jobs(self) -> Iterator[CustomJob]:
+    def active_jobs(self, kind: Kind) -> Iterator[CustomJob]:
         return iter(())
 
     def persistent_resource(self, cluster: str) -> PersistentResource:
