@@ -1,4 +1,5 @@
-"""What comes up again and again is one row: a machine with a new accelerator, a capacity type, a rule.
+"""What comes up again and again is one row, or one file: a machine with a new accelerator, a capacity type, a kind of
+job, a rule.
 
 Each test takes a copy of the product, adds the row as somebody would, and looks at what follows from it.
 """
@@ -38,12 +39,10 @@ B300 = {
 
 CALENDAR = """    CapacityType(
         "calendar",
-        "machines for a time that was booked",
         strategy="LOW_COST",
         draws="preemptible",
         price="spot",
         waits_by_itself=True,
-        tries=None,
         when="a week of GPUs that must begin on a day",
         billing="as Spot",
         instead="waits for its day",
@@ -147,6 +146,84 @@ print(json.dumps({
     assert found["elsewhere"] != [] and "us-central1 has" in found["elsewhere"][0]
     assert found["unknown price"], "nothing is guessed before the book is made anew"
     assert found["book"] and found["machine"] and found["type"]
+
+
+BATCH = """\"\"\"A batch job.\"\"\"
+from slipway.kinds.kind import Kind
+
+class BatchJobKind(Kind):
+    name, words = "batch-job", "batch job"
+    collection, message, module, spec = "batchJobs", "CustomJob", "custom_job", "jobSpec"
+    runs_itself, cancel_method = True, "stop"
+
+    def body(self, spec, study, model):
+        return {self.spec: spec}
+
+    def state(self, body):
+        return "JOB_STATE_" + body["phase"]
+
+    def filter(self, filter):
+        return filter.replace("state=", "phase=")
+
+BATCH_JOB = BatchJobKind()
+"""
+
+
+def test_a_kind_of_job_is_one_file_and_its_name_in_the_table(
+    tmp_path: Path, edited: Callable[[str, Callable[[str], str]], None]
+) -> None:
+    (tmp_path / "slipway" / "kinds" / "batch_job.py").write_text(BATCH)
+    taken = "from slipway.kinds.batch_job import BATCH_JOB\nfrom slipway.kinds.custom_job"
+    edited("kinds/__init__.py", lambda text: text.replace("from slipway.kinds.custom_job", taken))
+    edited("kinds/__init__.py", lambda text: text.replace("TUNING_JOB, PIPELINE)", "TUNING_JOB, PIPELINE, BATCH_JOB)"))
+    found = told(
+        tmp_path,
+        """
+import json
+from slipway.cli.submit import command
+from slipway.cloud.endpoints import Endpoints
+from slipway.cloud.failures import ROLES
+from slipway.cloud.vertex import Vertex
+from slipway.jobs.finding import find_job
+from slipway.kinds import KINDS, kind_of
+from slipway.template import Image, JobTemplate, WorkerPool
+from slipway.template.compile import request
+from slipway.template.jobspec import CompileContext
+
+NAME = "projects/p/locations/r/batchJobs/7"
+
+class Session:
+    asked = []
+    def get(self, url, call):
+        return {"name": NAME, "phase": "RUNNING"}
+    def post(self, url, call, body, **_):
+        self.asked.append([url.rpartition("/")[2], call.permission])
+        return {"name": NAME, "phase": "QUEUED"}
+    def pages(self, url, call, key, params):
+        self.asked.append([key, params.get("filter")])
+        return iter(())
+
+vertex = Vertex(Session(), Endpoints(), "p", "r")
+digest = "python@sha256:" + "0" * 64
+asked = JobTemplate("nap", "sleeps", Image(digest), (WorkerPool("main", "n1-standard-4"),), kinds=("batch-job",))
+context = CompileContext("dev", "us-central1", "", "c", "w", "t@p.iam", {})
+body = request(asked, "on-demand", context, {})
+made = vertex.create(KINDS["batch-job"], body)
+list(vertex.jobs_of_every_kind('state="JOB_STATE_RUNNING"'))
+vertex.cancel(NAME)
+(option,) = [one for one in command.params if one.name == "kind"]
+print(json.dumps({
+    "kind": kind_of(NAME).name, "body": sorted(body), "made": made.state, "read": find_job(vertex, NAME).job.state,
+    "asked": Session.asked, "choices": list(option.type.choices), "role": ROLES["aiplatform.batchJobs."],
+}))
+""",
+    )
+    assert found["kind"] == "batch-job" and found["body"] == ["displayName", "jobSpec", "labels"]
+    assert found["made"] == "JOB_STATE_QUEUED" and found["read"] == "JOB_STATE_RUNNING"
+    assert ["batchJobs", "aiplatform.batchJobs.create"] in found["asked"]
+    assert ["batchJobs", 'phase="JOB_STATE_RUNNING"'] in found["asked"]
+    assert ["7:stop", "aiplatform.batchJobs.cancel"] in found["asked"]
+    assert "batch-job" in found["choices"] and found["role"] == "roles/aiplatform.user"
 
 
 def test_a_capacity_type_is_one_row(tmp_path: Path, edited: Callable[[str, Callable[[str], str]], None]) -> None:

@@ -20,7 +20,6 @@ from slipway.formatting import span
 from slipway.jobs.cost import job_cost
 from slipway.jobs.waiting import state_word
 from slipway.labels import RUN_LABEL, STACK_LABEL, TEMPLATE_LABEL, USER_LABEL, label_value
-from slipway.submission.ending import typed
 from slipway.submission.parameters import render
 from slipway.sweep.runs import in_order, sweep_filter, tally
 
