@@ -1,11 +1,9 @@
 """The stack file: what one environment declares, typed and checked as a whole."""
 
-from slipway.stack.document import Document, load
-from slipway.stack.findings import Finding, StackErrors
+from slipway.stack.document import Document, Finding, StackErrors, load
+from slipway.stack.entries import schema, schema_text
 from slipway.stack.members import check_warnings, open_to
-from slipway.stack.model import QuotaSettings, Stack, WorkspaceSettings
-from slipway.stack.parse import from_config, parse, stack_of
-from slipway.stack.schema import schema, schema_text
+from slipway.stack.stack import QuotaSettings, Stack, WorkspaceSettings, from_config, parse, stack_of
 
 __all__ = [
     "Document",

@@ -1,23 +1,48 @@
-"""A YAML file as plain values, with the line of every key."""
+"""A YAML file as plain values, with the line of every key; its parts, read carefully; and what is wrong with it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
 
 from slipway.errors import ConfigError
-from slipway.stack.findings import Finding
 
+T = TypeVar("T")
 KeyPath = tuple[str | int, ...]
 # Aliases of aliases grow without bound; no stack file comes near this.
 MOST_NODES = 200_000
 # No key takes a number that needs more than 64 bits, and Python can't even print one of some thousand digits.
 LARGEST_NUMBER = 2**63 - 1
 _PLAIN = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong. `file` and `line` are empty and 0 where values did not come from a file."""
+
+    file: str
+    line: int
+    key: str
+    what: str
+    fix: str
+
+    def __str__(self) -> str:
+        where = f"{self.file}:{self.line}  " if self.file else ""
+        key = f"{self.key}: " if self.key else ""
+        return f"{where}{key}{self.what}\n  fix: {self.fix}"
+
+
+class StackErrors(ConfigError):  # noqa: N818 - there are several, shown together
+    """Every finding of a stack file, in the order of its lines."""
+
+    def __init__(self, findings: tuple[Finding, ...]) -> None:
+        self.findings = findings
+        count = "1 error" if len(findings) == 1 else f"{len(findings)} errors"
+        super().__init__(f"{count} in the stack configuration\n" + "\n".join(str(finding) for finding in findings))
 
 
 @dataclass(frozen=True)
@@ -166,3 +191,43 @@ def _syntax(error: Exception, file: str) -> Finding:
     if isinstance(error, RecursionError):
         return Finding(file, 1, "", "not a stack file: it is nested too deeply", "flatten it")
     return Finding(file, 1, "", f"not YAML: {error}", "correct the file")
+
+
+class DocumentPart:
+    """A value at a path. Findings are collected in one list, shared by every part of a document."""
+
+    def __init__(self, document: Document, path: KeyPath = (), findings: list[Finding] | None = None) -> None:
+        self.document = document
+        self.path = path
+        self.findings: list[Finding] = [] if findings is None else findings
+
+    @property
+    def value(self) -> Any:
+        here = self.document.values
+        for part in self.path:
+            try:
+                here = here[part]
+            except (KeyError, IndexError, TypeError):
+                return None
+        return here
+
+    def __getitem__(self, key: str | int) -> DocumentPart:
+        return DocumentPart(self.document, (*self.path, key), self.findings)
+
+    def items(self) -> Iterator[tuple[str, DocumentPart]]:
+        """Children of a mapping; nothing when the value is not a mapping."""
+        if isinstance(self.value, dict):
+            yield from ((str(key), self[key]) for key in self.value)
+
+    def entries(self) -> Iterator[DocumentPart]:
+        """Items of a list; nothing when the value is not a list."""
+        if isinstance(self.value, list):
+            yield from (self[index] for index in range(len(self.value)))
+
+    def of(self, kind: type[T]) -> T | None:
+        """The value when it has this type. A bool is not an int."""
+        value = self.value
+        return value if isinstance(value, kind) and not (kind is int and isinstance(value, bool)) else None
+
+    def wrong(self, what: str, fix: str) -> None:
+        self.findings.append(Finding(self.document.file, self.document.line(self.path), dotted(self.path), what, fix))

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 from pydantic.alias_generators import to_camel
 
-from slipway.machines import accelerators, machine_types, regions
-from slipway.stack.members import MAIL, PATTERN
+from slipway.machines import accelerators, machine_types
+from slipway.stack import bounds
 
 FIXED, RANGE = "<fixed>", "<range>"
-DISK_TYPES = ("pd-ssd", "pd-standard", "hyperdisk-balanced")
-SMALLEST_DISK, LARGEST_DISK = 100, 64_000
-LARGEST_POOL = 1_000_000  # The service names no bound; this one is far beyond any quota.
-
-Member = Annotated[str, Field(json_schema_extra={"pattern": PATTERN})]
-Name = Annotated[str, Field(json_schema_extra={"pattern": "^[a-z]([a-z0-9-]*[a-z0-9])?$"})]
 
 
 class Entry(BaseModel):
@@ -39,26 +34,18 @@ class AcceleratorEntry(Entry):
 class DiskEntry(Entry):
     """Boot disk of each machine. A job runs on the pool only if it names the same disk; templates do that for you."""
 
-    type: str | None = Field(
-        default=None,
-        description="Disk type; the machine's usual one when left out.",
-        examples=["pd-ssd"],
-        json_schema_extra={"enum": list(DISK_TYPES)},
+    type: Annotated[str, bounds.DISK_TYPE] | None = Field(
+        default=None, description="Disk type; the machine's usual one when left out.", examples=["pd-ssd"]
     )
-    size_gb: int = Field(
-        default=SMALLEST_DISK,
-        description="GB.",
-        examples=[200],
-        json_schema_extra={"minimum": SMALLEST_DISK, "maximum": LARGEST_DISK},
-    )
+    size_gb: Annotated[int, bounds.DISK_SIZE] = Field(default=bounds.SMALLEST_DISK, description="GB.", examples=[200])
 
 
 class ReplicaRange(Entry):
     """An autoscaled pool: it grows with the jobs' needs and shrinks back."""
 
-    min: int = Field(description="Machines kept even when idle.", examples=[1], json_schema_extra={"minimum": 1})
-    max: int = Field(
-        description="More than min.", examples=[4], json_schema_extra={"minimum": 2, "maximum": LARGEST_POOL}
+    min: Annotated[int, bounds.POOL_MIN] = Field(description="Machines kept even when idle.", examples=[1])
+    max: Annotated[int, bounds.NOT_TOO_MANY] = Field(
+        description="More than min.", examples=[4], json_schema_extra={"minimum": 2}
     )
     initial: int | None = Field(
         default=None,
@@ -72,8 +59,7 @@ def _kind(value: Any) -> str:
 
 
 Replicas = Annotated[
-    Annotated[int, Tag(FIXED), Field(json_schema_extra={"minimum": 1, "maximum": LARGEST_POOL})]
-    | Annotated[ReplicaRange, Tag(RANGE)],
+    Annotated[int, bounds.AT_LEAST_ONE, bounds.NOT_TOO_MANY, Tag(FIXED)] | Annotated[ReplicaRange, Tag(RANGE)],
     Discriminator(_kind),
 ]
 
@@ -100,7 +86,9 @@ class EncryptionEntry(Entry):
 
 
 class DnsPeeringEntry(Entry):
-    domain: str = Field(description="DNS suffix; ends with a dot.", examples=["corp.example."])
+    domain: Annotated[str, bounds.DNS_SUFFIX] = Field(
+        description="DNS suffix; ends with a dot.", examples=["corp.example."]
+    )
     target_project: str = Field(description="Project that hosts the zone.", examples=["acme-network"])
     target_network: str = Field(description="VPC network in that project.", examples=["shared"])
 
@@ -123,12 +111,14 @@ class ServiceAccountEntry(Entry):
 class ClusterEntry(Entry):
     """A persistent resource: what people submit to, by this name. Its id is derived."""
 
-    pools: dict[Name, PoolEntry] = Field(
+    pools: dict[Annotated[str, bounds.POOL_NAME], PoolEntry] = Field(
         description="Resource pools by name.",
         examples=["{workers: {machine: n1-standard-8, replicas: {min: 1, max: 4}}}"],
     )
-    display_name: str | None = Field(default=None, description="As the console shows it; the name when left out.")
-    network: str | None = Field(
+    display_name: Annotated[str, bounds.DISPLAY_NAME] | None = Field(
+        default=None, description="As the console shows it; the name when left out."
+    )
+    network: Annotated[str, bounds.NETWORK] | None = Field(
         default=None,
         description="VPC network to peer with, by project number.",
         examples=["projects/123456789012/global/networks/training"],
@@ -147,14 +137,13 @@ class ClusterEntry(Entry):
         description="How an edit is carried out: a new generation beside the old one, which retires when it is idle.",
         examples=["rollover"],
     )
-    generation: int = Field(
-        default=1, description="Raise it to get a fresh cluster.", examples=[2], json_schema_extra={"minimum": 1}
+    generation: Annotated[int, bounds.GENERATION] = Field(
+        default=1, description="Raise it to get a fresh cluster.", examples=[2]
     )
-    retire_within: str | None = Field(
+    retire_within: Annotated[str, bounds.RETIRE_WITHIN] | None = Field(
         default=None,
         description="Warn when the predecessor is still busy after this time: hours, days or weeks. Never kills.",
         examples=["7d"],
-        json_schema_extra={"pattern": "^[1-9][0-9]{0,3}[hdw]$"},
     )
 
 
@@ -166,11 +155,8 @@ class QuotaEntry(Entry):
         description="enforce: what is drawn now must fit. warn: say so and go on.",
         examples=["enforce"],
     )
-    contact_email: str = Field(
-        default="",
-        description="Whom Google asks about an increase.",
-        examples=["ml@acme.example"],
-        json_schema_extra={"pattern": MAIL},
+    contact_email: Annotated[str, bounds.EMAIL] = Field(
+        default="", description="Whom Google asks about an increase.", examples=["ml@acme.example"]
     )
     strict: bool = Field(
         default=False, description="Pools at their maximum and every offer must fit too.", examples=["true"]
@@ -180,7 +166,7 @@ class QuotaEntry(Entry):
 class ReservationEntry(Entry):
     """Machines that a project has reserved in Compute Engine, shared with every service (ALLOW_ALL)."""
 
-    path: str = Field(
+    path: Annotated[str, bounds.RESERVATION_PATH] = Field(
         description="Its full path, in a zone of the stack's region.",
         examples=["projects/acme-ml-prod/zones/us-central1-a/reservations/h100"],
     )
@@ -191,24 +177,27 @@ class ReservationEntry(Entry):
         json_schema_extra={"enum": list(machine_types())},
     )
     accelerator: AcceleratorEntry | None = None
-    machines: int | None = Field(
-        default=None, description="How many it holds.", examples=[2], json_schema_extra={"minimum": 1}
+    machines: Annotated[int, bounds.RESERVED] | None = Field(
+        default=None, description="How many it holds.", examples=[2]
     )
 
 
 class WorkspaceEntry(Entry):
     """Buckets, the trainer's service account, and who may submit."""
 
-    submitters: list[Member] = Field(
+    submitters: list[Annotated[str, bounds.MEMBER]] = Field(
         default=[], description="IAM members that may submit jobs.", examples=["[group:ml-engineers@acme.example]"]
     )
-    catalog_bucket: str | None = Field(default=None, description="<project>-<stack>-catalog when left out.")
-    work_bucket: str | None = Field(default=None, description="<project>-<stack>-work when left out.")
-    trainer: str | None = Field(
+    catalog_bucket: Annotated[str, bounds.BUCKET_NAME] | None = Field(
+        default=None, description="<project>-<stack>-catalog when left out."
+    )
+    work_bucket: Annotated[str, bounds.BUCKET_NAME] | None = Field(
+        default=None, description="<project>-<stack>-work when left out."
+    )
+    trainer: Annotated[str, bounds.TRAINER] | None = Field(
         default=None,
         description="Account id that jobs run as, made in the stack's project; slipway-<stack>-trainer when left out.",
         examples=["slipway-trainer"],
-        json_schema_extra={"pattern": "^[a-z][a-z0-9-]{4,28}[a-z0-9]$"},
     )
     code: bool = Field(
         default=False,
@@ -222,30 +211,30 @@ class ConfigEntry(BaseModel):
 
     model_config = ConfigDict(extra="allow", strict=True, frozen=True)
 
-    project: str = Field(alias="gcp:project", description="Project id.", examples=["acme-ml-prod"])
-    region: str = Field(
+    project: Annotated[str, bounds.PROJECT_ID] = Field(
+        alias="gcp:project", description="Project id.", examples=["acme-ml-prod"]
+    )
+    region: Annotated[str, bounds.REGION] = Field(
         alias="gcp:region",
         description="Region of clusters, jobs and quota.",
         examples=["us-central1"],
-        json_schema_extra={"enum": list(regions())},
     )
-    attribution_label: Any = Field(
+    attribution_label: Annotated[Any, bounds.ATTRIBUTION_LABEL] = Field(
         alias="gcp:addPulumiAttributionLabel",
         description='Always "false": that label can\'t change on a living cluster.',
         examples=['"false"'],
-        json_schema_extra={"enum": ["false", False]},
     )
-    clusters: dict[Name, ClusterEntry] = Field(
+    clusters: dict[Annotated[str, bounds.CLUSTER_NAME], ClusterEntry] = Field(
         default={}, alias="slipway:persistentResources", description="Clusters by the name that people type."
     )
     quota: QuotaEntry = Field(default=QuotaEntry(), alias="slipway:quota")
-    templates: list[str] = Field(
+    templates: list[Annotated[str, bounds.TEMPLATE_NAME]] = Field(
         default=[],
         alias="slipway:templates",
         description="Job templates to publish, by name.",
         examples=["[dask-digits]"],
     )
-    reservations: dict[Name, ReservationEntry] = Field(
+    reservations: dict[Annotated[str, bounds.RESERVATION_NAME], ReservationEntry] = Field(
         default={},
         alias="slipway:reservations",
         description="Reserved machines by the name that templates use for the capacity type `reservation`.",
@@ -263,3 +252,21 @@ class StackFile(BaseModel):
     encryptedkey: str | None = None
     secretsprovider: str | None = None
     environment: Any = None
+
+
+OWN_KEYS = tuple(str(field.alias) for field in ConfigEntry.model_fields.values())
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema, generated from the types, so that it can't say anything else than the check does."""
+    found = StackFile.model_json_schema(by_alias=True)
+    found["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    found["title"] = "Slipway stack"
+    # Other tools' keys are free; a key of ours that is not known is a slip of the pen.
+    found["$defs"]["ConfigEntry"]["propertyNames"] = {"anyOf": [{"enum": list(OWN_KEYS)}, {"pattern": "^(?!slipway:)"}]}
+    return found
+
+
+def schema_text() -> str:
+    """As it is in stacks/schema.json."""
+    return json.dumps(schema(), indent=2, ensure_ascii=False, sort_keys=True) + "\n"

@@ -6,9 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from slipway.stack.document import Document
-from slipway.stack.findings import Finding
-from slipway.stack.part import DocumentPart
+from slipway.stack.document import Document, DocumentPart, Finding
 from slipway.stack.secrets import shown
 
 EXAMPLE = "group:ml-engineers@acme.example"

@@ -1,4 +1,4 @@
-"""What types can't say about a stack: names, and what must fit together."""
+"""What types can't say about a stack: what must fit together, and names that are made from others."""
 
 from __future__ import annotations
 
@@ -6,17 +6,14 @@ import re
 from collections.abc import Mapping
 
 from slipway.formatting import nearest
-from slipway.machines import regions
-from slipway.stack.cluster_rules import check_cluster
-from slipway.stack.document import Document
-from slipway.stack.findings import Finding
-from slipway.stack.members import invalid_member, is_address
-from slipway.stack.part import DocumentPart
-from slipway.stack.pool_rules import check_reservation
-from slipway.stack.schema import OWN_KEYS
+from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
+from slipway.machines import Machine, MachineError, machine, region_has, regions, regions_with
+from slipway.rules.reservations import reserved_only, zone
+from slipway.stack.bounds import ACCOUNT, BUCKET, DISK_TYPES, NAME, PROJECT
+from slipway.stack.document import Document, DocumentPart, Finding
+from slipway.stack.entries import OWN_KEYS
 from slipway.stack.secrets import shown
 
-LONGEST_TEMPLATE = 50
 LONGEST_STACK = 63
 # Provider settings that would take effect behind Slipway's back.
 _REFUSED: Mapping[str, tuple[str, str]] = {
@@ -25,10 +22,9 @@ _REFUSED: Mapping[str, tuple[str, str]] = {
         "leave it out; give clusters their own `labels`",
     ),
 }
-_NAME = re.compile(r"[a-z]([a-z0-9-]*[a-z0-9])?")
-_PROJECT = re.compile(r"([a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]")
-_BUCKET = re.compile(r"[a-z0-9][a-z0-9_.-]{1,61}[a-z0-9]")
-_ACCOUNT = re.compile(r"[a-z][a-z0-9-]{4,28}[a-z0-9]")
+_KEY = re.compile(r"projects/[^/]+/locations/([^/]+)/keyRings/[^/]+/cryptoKeys/[^/]+")
+_LABEL = re.compile(r"[\w-]{0,64}")
+_RESERVED = frozenset({STACK_LABEL, NAME_LABEL, HASH_LABEL})
 
 
 def check_rules(document: Document, stack: str) -> tuple[Finding, ...]:
@@ -37,20 +33,15 @@ def check_rules(document: Document, stack: str) -> tuple[Finding, ...]:
     config = root["config"]
     _stack_name(root, stack)
     _keys(config)
-    _place(config)
     region = config["gcp:region"].of(str)
-    for name, cluster in config["slipway:persistentResources"].items():
-        check_cluster(name, cluster, region if region in regions() else None)
-    for name, reservation in config["slipway:reservations"].items():
-        if not _NAME.fullmatch(name):
-            reservation.wrong(f"{name!r} can't be a reservation's name", "lowercase letters, digits and dashes: h100")
-        check_reservation(reservation, region if region in regions() else None)
-    _templates(config["slipway:templates"])
-    email = config["slipway:quota"]["contactEmail"]
-    if email.of(str) and not is_address(email.value):
-        email.wrong(f"is not an e-mail address: {shown(email.value)}", "for example ml-platform@acme.example")
+    for _, cluster in config["slipway:persistentResources"].items():
+        _cluster(cluster, region if region in regions() else None)
+    for _, reservation in config["slipway:reservations"].items():
+        _reservation(reservation, region if region in regions() else None)
+    _no_repeats(config["slipway:templates"])
+    _no_repeats(config["slipway:workspace"]["submitters"])
     project = config["gcp:project"].of(str) or ""
-    _workspace(config["slipway:workspace"], project if _PROJECT.fullmatch(project) else "", stack)
+    _workspace(config["slipway:workspace"], project if re.fullmatch(PROJECT, project) else "", stack)
     return tuple(root.findings)
 
 
@@ -65,7 +56,7 @@ def default_trainer(stack: str) -> str:
 
 
 def _stack_name(root: DocumentPart, stack: str) -> None:
-    if not _NAME.fullmatch(stack) or len(stack) > LONGEST_STACK:
+    if not re.fullmatch(NAME, stack) or len(stack) > LONGEST_STACK:
         root.wrong(
             f"the stack is named {stack!r}, which can't be in a label or an id",
             "name it with lowercase letters, digits and dashes: Pulumi.<stack>.yaml",
@@ -96,75 +87,140 @@ def _variable(key: str) -> str:
     return f"GOOGLE_{words.upper()}"
 
 
-def _place(config: DocumentPart) -> None:
-    project = config["gcp:project"]
-    if project.of(str) is not None and not _PROJECT.fullmatch(project.value):
-        project.wrong(
-            f"is not a project id: {shown(project.value)}", "6–30 lowercase letters, digits, dashes: acme-ml-prod"
-        )
-    region = config["gcp:region"]
-    if region.of(str) is not None and region.value not in regions():
-        near = nearest(region.value, regions())
-        region.wrong(
-            f"{region.value!r} is not a region with custom training",
-            f"did you mean `{near}`?" if near else "for example us-central1 or europe-west4",
-        )
-    label = config["gcp:addPulumiAttributionLabel"]
-    if (
-        "gcp:addPulumiAttributionLabel" in (config.of(dict) or {})
-        and label.value is not False
-        and label.value != "false"
-    ):
-        label.wrong(
-            f"is {shown(label.value)}: that label can't change on a living cluster, which would be replaced",
-            'gcp:addPulumiAttributionLabel: "false"',
-        )
-
-
-def _templates(templates: DocumentPart) -> None:
+def _no_repeats(names: DocumentPart) -> None:
     seen: set[str] = set()
-    for template in templates.entries():
-        name = template.of(str)
-        if name is None:
-            continue
-        if not _NAME.fullmatch(name) or len(name) > LONGEST_TEMPLATE:
-            fix = f"1–{LONGEST_TEMPLATE} lowercase letters, digits and dashes, a letter first: dask-digits"
-            template.wrong(f"{name!r} can't be a template's name", fix)
-        if name in seen:
-            template.wrong(f"{name} is listed twice", "keep one of them")
-        seen.add(name)
-
-
-def _submitters(submitters: DocumentPart) -> None:
-    seen: set[str] = set()
-    for member in submitters.entries():
-        name = member.of(str)
-        wrong = None if name is None else invalid_member(name)
-        if wrong:
-            member.wrong(*wrong)
-        elif name in seen:
-            member.wrong(f"{name} is listed twice", "keep one of them")
+    for part in names.entries():
+        name = part.of(str)
+        if name is not None and name in seen:
+            part.wrong(f"{name} is listed twice", "keep one of them")
         elif name is not None:
             seen.add(name)
 
 
 def _workspace(workspace: DocumentPart, project: str, stack: str) -> None:
-    _submitters(workspace["submitters"])
+    """Of the names that are made here, whether they can be; of given ones, the types speak."""
     names = [workspace[key].of(str) for key in ("catalogBucket", "workBucket")]
     for key, given, usual in zip(("catalogBucket", "workBucket"), names, default_buckets(project, stack), strict=True):
-        if not _BUCKET.fullmatch(given or usual) and (given is not None or (project and _NAME.fullmatch(stack))):
-            workspace[key].wrong(
-                f"{given or usual!r} can't be a bucket's name", "3–63 lowercase letters, digits, dashes"
-            )
+        if given is None and project and re.fullmatch(NAME, stack) and not re.fullmatch(BUCKET, usual):
+            workspace[key].wrong(f"{usual!r} can't be a bucket's name", "3–63 lowercase letters, digits, dashes")
     if names[0] is not None and names[0] == names[1]:
         workspace["workBucket"].wrong("is the catalog's bucket as well", "two buckets: no job may rewrite the catalog")
-    trainer = workspace["trainer"].of(str)
-    if not _ACCOUNT.fullmatch(trainer or default_trainer(stack)) and (trainer is not None or _NAME.fullmatch(stack)):
-        start = (trainer or "").removeprefix("serviceAccount:").partition("@")[0]
-        whole = "@" in (trainer or "") and _ACCOUNT.fullmatch(start)
+    usual = default_trainer(stack)
+    if workspace["trainer"].value is None and re.fullmatch(NAME, stack) and not re.fullmatch(ACCOUNT, usual):
         workspace["trainer"].wrong(
-            f"{trainer or default_trainer(stack)!r} can't be a service account's id",
-            f"the part before the @ alone: `trainer: {start}`, which is made in the stack's project"
-            if whole
-            else "6–30 lowercase letters, digits and dashes; with a long stack name set `trainer`",
+            f"{usual!r} can't be a service account's id",
+            "6–30 lowercase letters, digits and dashes; with a long stack name set `trainer`",
         )
+
+
+def _cluster(cluster: DocumentPart, region: str | None) -> None:
+    """`region` is None when it is not known to be one: then what depends on it is not judged."""
+    pools = cluster["pools"]
+    if pools.value == {}:
+        pools.wrong("has no pool", "at least one: workers: {machine: n1-standard-8, replicas: {min: 1, max: 4}}")
+    for _, pool in pools.items():
+        _pool(pool, region)
+    _network(cluster)
+    _encryption(cluster["encryption"]["kmsKey"], region)
+    _labels(cluster["labels"])
+
+
+def _network(cluster: DocumentPart) -> None:
+    network = cluster["network"]
+    if network.value is not None and cluster["pscInterface"].value is not None:
+        cluster["pscInterface"].wrong("can't be combined with `network`", "one of the two: peering, or a PSC interface")
+    if cluster["reservedIpRanges"].value and network.value is None:
+        cluster["reservedIpRanges"].wrong("has no network to be in", "add `network`")
+
+
+def _encryption(key: DocumentPart, region: str | None) -> None:
+    if key.of(str) is None:
+        return
+    match = _KEY.fullmatch(key.value)
+    if match is None:
+        key.wrong(
+            f"is not a key: {shown(key.value)}", f"projects/P/locations/{region or 'REGION'}/keyRings/R/cryptoKeys/K"
+        )
+    elif region is not None and match[1] != region:
+        key.wrong(f"the key is in {match[1]}, the cluster in {region}", f"a key in {region}")
+
+
+def _labels(labels: DocumentPart) -> None:
+    for name, label in labels.items():
+        if name in _RESERVED or name.startswith("goog-"):
+            label.wrong("is a label that Slipway or Google sets", "another name")
+        elif not name or not _LABEL.fullmatch(name) or name != name.lower():
+            label.wrong("can't be a label's name", "1–64 lowercase letters, digits, _ and -")
+        value = label.of(str)
+        if value is not None and (not _LABEL.fullmatch(value) or value != value.lower()):
+            label.wrong(f"can't be {shown(value)}", "up to 64 lowercase letters, digits, _ and -")
+
+
+def _pool(pool: DocumentPart, region: str | None) -> None:
+    shape = _machine(pool)
+    if shape is not None and reserved_only(shape.accelerator):
+        pool["machine"].wrong(
+            f"{shape.type} machines are given to reservations only, which no persistent resource takes",
+            "another machine; a template gets these by the capacity type `reservation`",
+        )
+    if shape is not None and shape.accelerator is not None and region is not None:
+        _accelerator(pool, shape, region)
+    _disk(pool["disk"], shape)
+    _replicas(pool["replicas"])
+
+
+def _machine(pool: DocumentPart) -> Machine | None:
+    """The machine of an entry with `machine` and `accelerator`, if it is one."""
+    type_ = pool["machine"].of(str)
+    if type_ is None:
+        return None
+    accelerator = pool["accelerator"]
+    asked, count = accelerator["type"].of(str), accelerator["count"].of(int)
+    if accelerator.value is not None and asked is None:
+        asked = count = None  # The type check speaks about it.
+    try:
+        return machine(type_, asked, count)
+    except MachineError as error:
+        missing_count = error.field == "accelerator" and accelerator["count"].value is None
+        if not missing_count:
+            part = pool["machine"] if error.field == "machine" else accelerator
+            part = part[error.field] if error.field in ("type", "count") else part
+            part.wrong(error.what, error.fix)
+    return None
+
+
+def _accelerator(pool: DocumentPart, shape: Machine, region: str) -> None:
+    accelerator = str(shape.accelerator)
+    if region_has(region, accelerator):
+        return
+    part = pool["accelerator"]["type"] if pool["accelerator"].value is not None else pool["machine"]
+    elsewhere = regions_with(accelerator)
+    part.wrong(
+        f"{region} has no {accelerator} for training ({shape.type})",
+        f"regions that have it: {', '.join(elsewhere)}" if elsewhere else "another accelerator",
+    )
+
+
+def _disk(disk: DocumentPart, shape: Machine | None) -> None:
+    type_ = disk["type"].of(str)
+    if type_ in DISK_TYPES and shape is not None and type_ not in shape.disks:
+        disk["type"].wrong(f"{shape.type} can't have {type_}", " or ".join(shape.disks))
+
+
+def _replicas(replicas: DocumentPart) -> None:
+    low, high, initial = (replicas[key].of(int) for key in ("min", "max", "initial"))
+    if low is not None and low >= 1 and high is not None and high <= low:
+        replicas["max"].wrong(
+            f"max {high} is not more than min {low}", f"max: {low + 1} or more, or `replicas: {low}` for a fixed pool"
+        )
+    if initial is not None and low is not None and high is not None and not low <= initial <= high and high > low:
+        replicas["initial"].wrong(f"{initial} is not between min {low} and max {high}", f"{low} to {high}")
+
+
+def _reservation(reservation: DocumentPart, region: str | None) -> None:
+    found = zone(reservation["path"].of(str) or "")
+    if region is not None and found is not None and not found.startswith(f"{region}-"):
+        reservation["path"].wrong(
+            f"{found} is not in the stack's region {region}, so no job can use it", f"a reservation in {region}-…"
+        )
+    _machine(reservation)

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from slipway.stack.document import Document, KeyPath, dotted
-from slipway.stack.findings import Finding
+from slipway.stack.document import Document, Finding, KeyPath, dotted
 
 _KEYS = re.compile(r"(?i)(^|[:_-])(access_?token|credentials?|private_?key|api_?key|client_?secret|password|secret)$")
 _VALUES = (

@@ -12,9 +12,9 @@ from pydantic.fields import FieldInfo
 
 from slipway.capacity import CAPACITY_TYPES, ON_DEMAND, POOL
 from slipway.formatting import nearest
-from slipway.stack.document import Document, KeyPath, dotted
+from slipway.stack.bounds import VIOLATION
+from slipway.stack.document import Document, Finding, KeyPath, dotted
 from slipway.stack.entries import FIXED, RANGE, StackFile
-from slipway.stack.findings import Finding
 from slipway.stack.secrets import shown
 
 _KINDS = {
@@ -84,6 +84,8 @@ def _finding(document: Document, detail: Any) -> Finding:
 
 def _words(path: KeyPath, detail: Any) -> tuple[str, str]:
     kind, key = detail["type"], str(path[-1]) if path else ""
+    if kind == VIOLATION:
+        return detail["ctx"]["what"], detail["ctx"]["fix"]
     if kind == "extra_forbidden":
         return _unknown_key(path, key)
     if kind == "missing":

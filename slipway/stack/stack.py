@@ -1,22 +1,59 @@
-"""From a document to a stack, or to everything that is wrong with it."""
+"""A stack as the rest of Slipway sees it: typed, checked, with every default resolved; or what is wrong."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import PurePath
 from typing import Any
 
 from slipway.cluster import ClusterSpec, DnsPeering, PoolSpec, PscInterface, Reservation
 from slipway.machines import Disk, MachineSpec, machine
-from slipway.stack.document import Document
+from slipway.stack.document import Document, StackErrors
 from slipway.stack.entries import ClusterEntry, PoolEntry, ReplicaRange, ReservationEntry, StackFile
-from slipway.stack.findings import StackErrors
-from slipway.stack.model import QuotaSettings, Stack, WorkspaceSettings
 from slipway.stack.rules import check_rules, default_buckets, default_trainer
 from slipway.stack.secrets import check_secrets
 from slipway.stack.structure import check_structure
+
+
+@dataclass(frozen=True)
+class QuotaSettings:
+    """`mode`: enforce (what is drawn now must fit) or warn. `strict`: ceilings and offers must fit as well."""
+
+    mode: str = "enforce"
+    contact_email: str = ""
+    strict: bool = False
+
+
+@dataclass(frozen=True)
+class WorkspaceSettings:
+    """`submitters` are IAM members; bucket names; `trainer` is the account id of the trainer's service account.
+
+    `code` allows `submit --code` on templates that allow it too.
+    """
+
+    submitters: tuple[str, ...]
+    catalog_bucket: str
+    work_bucket: str
+    trainer: str
+    code: bool = False
+
+
+@dataclass(frozen=True)
+class Stack:
+    """One environment. `name` is the Pulumi stack's. `reservations` by the names that templates use."""
+
+    name: str
+    project: str
+    region: str
+    workspace: WorkspaceSettings
+    clusters: tuple[ClusterSpec, ...] = ()
+    quota: QuotaSettings = field(default_factory=QuotaSettings)
+    templates: tuple[str, ...] = ()
+    reservations: Mapping[str, Reservation] = field(default_factory=dict)
+
 
 _UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 
@@ -31,7 +68,11 @@ def parse(document: Document, *, stack: str | None = None) -> Stack:
     if not findings or document.values:
         secrets = check_secrets(document)
         structure = check_structure(document)
-        others = [*(structure if isinstance(structure, tuple) else ()), *check_rules(document, name)]
+        rules = check_rules(document, name)
+        # What goes together says more of a key than what one value may be.
+        ruled = {(finding.line, finding.key) for finding in rules}
+        typed = structure if isinstance(structure, tuple) else ()
+        others = [*(finding for finding in typed if (finding.line, finding.key) not in ruled), *rules]
         # One finding a key: what is secret may not be shown, and what can't be read has no type to speak about.
         hidden = {(finding.line, finding.key) for finding in (*secrets, *document.findings)}
         findings += [*secrets, *(finding for finding in others if (finding.line, finding.key) not in hidden)]

@@ -1,0 +1,158 @@
+"""What a single value of a stack file may be: checked with these words, and shown to editors in the JSON Schema."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+from slipway.fingerprint import LONGEST_NAME
+from slipway.formatting import nearest
+from slipway.machines import regions
+from slipway.rules.reservations import PATH, SHARING
+from slipway.stack.members import MAIL, PATTERN, invalid_member, is_address
+from slipway.stack.secrets import named, shown
+
+DISK_TYPES = ("pd-ssd", "pd-standard", "hyperdisk-balanced")
+SMALLEST_DISK, LARGEST_DISK = 100, 64_000
+LARGEST_POOL = 1_000_000  # The service names no bound; this one is far beyond any quota.
+LONGEST_TEMPLATE = 50
+LONGEST_DISPLAY_NAME = 128
+NAME = "[a-z]([a-z0-9-]*[a-z0-9])?"
+ACCOUNT = "[a-z][a-z0-9-]{4,28}[a-z0-9]"
+BUCKET = "[a-z0-9][a-z0-9_.-]{1,61}[a-z0-9]"
+PROJECT = "([a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]"
+VIOLATION = "bound"
+"""The kind of error that pydantic collects; `what` and `fix` are in its context."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """`wrong` says what is wrong with a value and what would be right, None for a right one; `schema` the same."""
+
+    wrong: Callable[[Any], tuple[str, str] | None]
+    schema: Mapping[str, Any]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_after_validator_function(self._checked, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {**handler(schema), **self.schema}
+
+    def _checked(self, value: Any) -> Any:
+        if said := self.wrong(value):
+            raise PydanticCustomError(VIOLATION, "{what}", {"what": said[0], "fix": said[1]})
+        return value
+
+
+def _number(least: int, most: int | None, what: str, fix: str) -> Bound:
+    """`what` has a place for the number."""
+    within = {"minimum": least, **({"maximum": most} if most is not None else {})}
+    return Bound(
+        lambda number: (
+            None if least <= number and (most is None or number <= most) else (what.format(f"{number:,}"), fix)
+        ),
+        within,
+    )
+
+
+def _text(pattern: str, what: str, fix: str, longest: int | None = None) -> Bound:
+    """`what` has a place for the text: `{}` in quotes, `{shown}` as messages repeat it."""
+    form = re.compile(pattern)
+
+    def wrong(text: str) -> tuple[str, str] | None:
+        if form.fullmatch(text) and (longest is None or len(text) <= longest):
+            return None
+        return what.format(repr(text), shown=shown(text)), fix
+
+    return Bound(wrong, {"pattern": f"^{pattern}$", **({"maxLength": longest} if longest is not None else {})})
+
+
+def _name(of: str, longest: int, more: str) -> Bound:
+    fix = f"1–{longest} lowercase letters, digits and dashes, a letter first{more}"
+    return _text(NAME, f"{{}} can't be a {of}'s name", fix, longest)
+
+
+def _disk_type(value: str) -> tuple[str, str] | None:
+    near = nearest(value, DISK_TYPES)
+    fix = f"did you mean `{near}`?" if near else f"one of {', '.join(DISK_TYPES)}"
+    return None if value in DISK_TYPES else (f"unknown disk type {named(value)}", fix)
+
+
+def _region(value: str) -> tuple[str, str] | None:
+    near = nearest(value, regions())
+    fix = f"did you mean `{near}`?" if near else "for example us-central1 or europe-west4"
+    return None if value in regions() else (f"{value!r} is not a region with custom training", fix)
+
+
+def _label(value: Any) -> tuple[str, str] | None:
+    if value is False or value == "false":
+        return None
+    what = f"is {shown(value)}: that label can't change on a living cluster, which would be replaced"
+    return what, 'gcp:addPulumiAttributionLabel: "false"'
+
+
+def _display_name(value: str) -> tuple[str, str] | None:
+    fits = 1 <= len(value) <= LONGEST_DISPLAY_NAME
+    return None if fits else (f"has {len(value)} characters", f"1–{LONGEST_DISPLAY_NAME}")
+
+
+def _email(value: str) -> tuple[str, str] | None:
+    if not value or is_address(value):
+        return None
+    return f"is not an e-mail address: {shown(value)}", "for example ml-platform@acme.example"
+
+
+def _trainer(value: str) -> tuple[str, str] | None:
+    if re.fullmatch(ACCOUNT, value):
+        return None
+    start = value.removeprefix("serviceAccount:").partition("@")[0]
+    whole = "@" in value and re.fullmatch(ACCOUNT, start)
+    return f"{value!r} can't be a service account's id", (
+        f"the part before the @ alone: `trainer: {start}`, which is made in the stack's project"
+        if whole
+        else "6–30 lowercase letters, digits and dashes; with a long stack name set `trainer`"
+    )
+
+
+DISK_TYPE = Bound(_disk_type, {"enum": list(DISK_TYPES)})
+DISK_SIZE = _number(SMALLEST_DISK, LARGEST_DISK, "a disk can't have {} GB", f"{SMALLEST_DISK} to {LARGEST_DISK:,}")
+AT_LEAST_ONE = _number(1, None, "a pool can't have {} machines", "1 or more; to have none, remove the pool")
+NOT_TOO_MANY = _number(1, LARGEST_POOL, "a pool can't have {} machines", f"1 to {LARGEST_POOL:,}")
+POOL_MIN = _number(1, None, "a pool can't shrink to {} machines", "1 or more: the API keeps at least one")
+RESERVED = _number(1, None, "a reservation can't hold {} machines", "1 or more, or leave it out")
+GENERATION = _number(1, None, "is {}", "1 or more")
+CLUSTER_NAME = _name("cluster", LONGEST_NAME, ": its id adds a hash and has 63")
+POOL_NAME = _name("pool", 63, "")
+TEMPLATE_NAME = _name("template", LONGEST_TEMPLATE, ": dask-digits")
+RESERVATION_NAME = _text(NAME, "{} can't be a reservation's name", "lowercase letters, digits and dashes: h100")
+DISPLAY_NAME = Bound(_display_name, {"minLength": 1, "maxLength": LONGEST_DISPLAY_NAME})
+REGION = Bound(_region, {"enum": list(regions())})
+PROJECT_ID = _text(PROJECT, "is not a project id: {shown}", "6–30 lowercase letters, digits, dashes: acme-ml-prod")
+NETWORK = _text(
+    "projects/[0-9]+/global/networks/[a-z]([a-z0-9-]{0,61}[a-z0-9])?",
+    "is not a network: {shown}",
+    "projects/NUMBER/global/networks/NAME, with the project's number, not its id",
+)
+RETIRE_WITHIN = _text(
+    "[1-9][0-9]{0,3}[hdw]", "is not a valid time: {shown}", "up to 9999 hours, days or weeks: 12h, 7d, 2w"
+)
+DNS_SUFFIX = Bound(
+    lambda domain: None if domain.endswith(".") else (f"{domain!r} does not end with a dot", f"{domain}."),
+    {"pattern": "\\.$"},
+)
+BUCKET_NAME = _text(BUCKET, "{} can't be a bucket's name", "3–63 lowercase letters, digits, dashes")
+RESERVATION_PATH = _text(
+    PATH.pattern.replace("?P<zone>", ""),
+    "is not a reservation's full path: {shown}",
+    f"projects/PROJECT/zones/ZONE/reservations/NAME; {SHARING}",
+)
+ATTRIBUTION_LABEL = Bound(_label, {"enum": ["false", False]})
+EMAIL = Bound(_email, {"pattern": MAIL})
+MEMBER = Bound(invalid_member, {"pattern": PATTERN})
+TRAINER = Bound(_trainer, {"pattern": f"^{ACCOUNT}$"})
