@@ -14,6 +14,7 @@ from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from slipway.catalog.placeholders import render
 from slipway.cloud.resources import CustomJob
 from slipway.cloud.trials import Trial, best
 from slipway.context import Context
@@ -23,7 +24,6 @@ from slipway.submission.candidates import PreparedSubmission, SubmissionRequest,
 from slipway.submission.choice import Choice
 from slipway.submission.entry import deliver, waits, with_code
 from slipway.submission.fallback_loop import WaitingAttempt
-from slipway.submission.parameters import render
 from slipway.submission.request import checked_request_id, new_request_id
 from slipway.submission.submitter import SubmissionResult
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 
 from slipway.catalog.model import Parameter, Scalar, Template
+from slipway.catalog.placeholders import render
 from slipway.errors import ConfigError
 from slipway.formatting import nearest
 from slipway.recorded_parameters import MOST_BYTES, recorded
@@ -81,11 +82,6 @@ def _bounds(parameter: Parameter) -> str:
     if parameter.min is not None:
         return f"at least {_plain(parameter.min)}"
     return f"at most {_plain(parameter.max)}" if parameter.max is not None else ""
-
-
-def render(value: Scalar) -> str:
-    """A value as it is written in an argument: `true`, `500`, `0.001`."""
-    return ("true" if value else "false") if isinstance(value, bool) else str(value)
 
 
 def _typed(parameter: Parameter, text: str) -> tuple[Scalar | None, str]:

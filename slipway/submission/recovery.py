@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 
 from slipway.catalog.lookup import standing
 from slipway.catalog.model import Catalog, Offer, Parameter, Scalar, Template
+from slipway.catalog.placeholders import render
 from slipway.cloud.resources import CustomJob
 from slipway.errors import ConfigError
 from slipway.kinds import Kind
 from slipway.labels import TEMPLATE_LABEL, capacity_type_label
-from slipway.submission.parameters import render, resolve
+from slipway.submission.parameters import resolve
 
 
 @dataclass(frozen=True)

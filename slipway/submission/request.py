@@ -13,13 +13,12 @@ from typing import Any
 
 from slipway.catalog import placeholders
 from slipway.catalog.model import Catalog, Offer, Scalar, Template
-from slipway.catalog.placeholders import EXPERIMENT_RUN, JOB, OUTPUT, PACKAGE, REQUEST, SWEEP
+from slipway.catalog.placeholders import EXPERIMENT_RUN, JOB, OUTPUT, PACKAGE, REQUEST, SWEEP, render
 from slipway.cloud.resources import CustomJob, WorkerPool
 from slipway.errors import ConfigError
 from slipway.kinds import CUSTOM_JOB, KINDS, Kind
 from slipway.labels import CODE_LABEL, ROLES_LABEL, SWEEP_LABEL, TEMPLATE_LABEL, USER_LABEL, label_value, roles_value
 from slipway.recorded_parameters import VARIABLE, escaped, record, recorded
-from slipway.submission.parameters import render
 
 _REQUEST_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 

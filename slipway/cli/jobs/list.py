@@ -11,6 +11,7 @@ from itertools import islice
 import click
 
 from slipway.catalog.model import Scalar
+from slipway.catalog.placeholders import render
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.documents import job_document
 from slipway.cli.terminal.options import catalog_and_output
@@ -20,7 +21,6 @@ from slipway.formatting import span
 from slipway.jobs.cost import job_cost
 from slipway.jobs.waiting import state_word
 from slipway.labels import RUN_LABEL, STACK_LABEL, TEMPLATE_LABEL, USER_LABEL, label_value
-from slipway.submission.parameters import render
 from slipway.sweep.runs import in_order, sweep_filter, tally
 
 _STATES = ("queued", "pending", "running", "succeeded", "failed", "cancelling", "cancelled", "paused", "expired")

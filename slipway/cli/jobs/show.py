@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from slipway.catalog.placeholders import render
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.chart import show_usage
 from slipway.cli.terminal.documents import events_document, job_document, usage_document
@@ -40,7 +41,6 @@ from slipway.labels import (
 from slipway.submission.advice import Cause, Suggestion, cause_of, suggestions
 from slipway.submission.ending import advice_lines
 from slipway.submission.fallback import attempt_id
-from slipway.submission.parameters import render
 from slipway.submission.recovery import RecoveredSubmission, recover
 
 

@@ -10,6 +10,7 @@ import click
 from slipway.capacity import CAPACITY_TYPES
 from slipway.catalog.lookup import find_template, reason
 from slipway.catalog.model import Offer, Parameter, Study, Template
+from slipway.catalog.placeholders import render
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.documents import catalog_document, template_document
 from slipway.cli.terminal.options import catalog_and_output, template_argument
@@ -18,7 +19,7 @@ from slipway.context import Context
 from slipway.formatting import counted, span
 from slipway.kinds import KINDS
 from slipway.prices import dollars
-from slipway.submission.parameters import describe, render
+from slipway.submission.parameters import describe
 
 
 @click.command()

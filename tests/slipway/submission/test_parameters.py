@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.catalog.model import Parameter, Template
+from slipway.catalog.placeholders import render
 from slipway.errors import ConfigError
-from slipway.submission.parameters import assignments, describe, render, resolve
+from slipway.submission.parameters import assignments, describe, resolve
 
 TREES = Parameter("trees", "int", default=200, min=1, max=5000)
 RATE = Parameter("rate", "float", default=0.1, min=0)
