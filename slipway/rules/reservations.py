@@ -105,8 +105,9 @@ def _with_flex(subject: Subject) -> Iterator[str]:
 
 def _gb200(subject: Subject) -> Iterator[str]:
     for worker in subject.workers:
-        if reserved_only(worker.accelerator) and not worker.reserves:
-            yield f"{worker.name} ({worker.type}): such machines are given to reservations only; take `reservation`"
+        if reserved_only(worker.machine.accelerator) and not worker.reserves:
+            name = f"{worker.name} ({worker.machine.type})"
+            yield f"{name}: such machines are given to reservations only; take `reservation`"
 
 
 RULES = (

@@ -44,11 +44,11 @@ def _flex_accelerators(subject: Subject) -> Iterator[str]:
     if subject.strategy != "FLEX_START":
         return
     for worker in subject.workers:
-        name = worker.accelerator
+        name = worker.machine.accelerator
         if not worker.is_tpu and not (name in accelerators() and accelerator(name).flex_start):
             what = name or "no accelerator"
             yield (
-                f"{worker.name} ({worker.type}, {what}): flex-start gives {join(FLEX_MODELS)} machines only "
+                f"{worker.name} ({worker.machine.type}, {what}): flex-start gives {join(FLEX_MODELS)} machines only "
                 "(an older page still shows one without GPUs); take another capacity type, or another machine"
             )
 
@@ -57,7 +57,7 @@ def _flex_tpu(subject: Subject) -> Iterator[str]:
     if subject.strategy == "FLEX_START":
         for worker in subject.workers:
             if worker.is_tpu:
-                yield f"{worker.name} ({worker.type}): flex-start has no TPUs; take on-demand or a reservation"
+                yield f"{worker.name} ({worker.machine.type}): flex-start has no TPUs; take on-demand or a reservation"
 
 
 def _flex_equal(subject: Subject) -> Iterator[str]:
@@ -66,13 +66,13 @@ def _flex_equal(subject: Subject) -> Iterator[str]:
     first, *others = subject.workers
     for worker in others:
         rows = [
-            ("machine", first.type, worker.type),
+            ("machine", first.machine.type, worker.machine.type),
             (
                 "accelerator",
-                f"{first.accelerator} × {first.accelerator_count}",
-                f"{worker.accelerator} × {worker.accelerator_count}",
+                f"{first.machine.accelerator} × {first.machine.accelerator_count}",
+                f"{worker.machine.accelerator} × {worker.machine.accelerator_count}",
             ),
-            ("disk", "{} {} GB".format(*first.disk), "{} {} GB".format(*worker.disk)),
+            ("disk", str(first.machine.disk), str(worker.machine.disk)),
         ]
         for what, one, other in rows:
             if one != other:
@@ -120,8 +120,8 @@ def _spot_pods(subject: Subject) -> Iterator[str]:
     for worker in subject.workers:
         vms = getattr(worker.shape, "vms", 1)
         if worker.is_tpu and vms > 1:
-            size = worker.topology or f"{worker.accelerator} × {worker.accelerator_count}"
-            yield f"{worker.name} ({worker.type} {size}): a TPU pod of {vms} VMs can't be Spot; take on-demand"
+            size = worker.topology or f"{worker.machine.accelerator} × {worker.machine.accelerator_count}"
+            yield f"{worker.name} ({worker.machine.type} {size}): a TPU pod of {vms} VMs can't be Spot; take on-demand"
 
 
 RULES = (

@@ -13,7 +13,7 @@ from typing import Any
 
 from slipway.cluster import Reservation
 from slipway.kinds import KINDS
-from slipway.machines import Machine, MachineError, is_tpu, machine, tpu
+from slipway.machines import Disk, Machine, MachineError, MachineSpec, is_tpu, machine, tpu
 
 
 @dataclass(frozen=True)
@@ -31,23 +31,23 @@ class Worker:
     def spec(self) -> Mapping[str, Any]:
         return mapping(self.body.get("machineSpec"))
 
+    @cached_property
+    def machine(self) -> MachineSpec:
+        """As asked for, with what is built into the machine and the service's defaults."""
+        asked, disk = self.spec.get("acceleratorType"), mapping(self.body.get("diskSpec"))
+        known = self.shape if isinstance(self.shape, Machine) else None
+        count = whole(self.spec["acceleratorCount"]) if "acceleratorCount" in self.spec else None
+        usual = known.default_disk if known else "pd-ssd"
+        return MachineSpec(
+            type=self._type,
+            accelerator=str(asked) if asked else known.accelerator if known else None,
+            accelerator_count=count if count is not None else known.accelerator_count if known else 0,
+            disk=Disk(str(disk.get("bootDiskType") or usual), whole(disk.get("bootDiskSizeGb", 100))),
+        )
+
     @property
-    def type(self) -> str:
+    def _type(self) -> str:
         return str(self.spec.get("machineType", ""))
-
-    @property
-    def accelerator(self) -> str | None:
-        """As asked for, or built into the machine."""
-        if asked := self.spec.get("acceleratorType"):
-            return str(asked)
-        shape = self.shape
-        return shape.accelerator if isinstance(shape, Machine) else None
-
-    @property
-    def accelerator_count(self) -> int:
-        if "acceleratorCount" in self.spec:
-            return whole(self.spec["acceleratorCount"])
-        return self.shape.accelerator_count if isinstance(self.shape, Machine) else 0
 
     @property
     def topology(self) -> str | None:
@@ -55,7 +55,7 @@ class Worker:
 
     @property
     def is_tpu(self) -> bool:
-        return is_tpu(self.type)
+        return is_tpu(self._type)
 
     @cached_property
     def shape(self) -> Machine | MachineError:
@@ -64,21 +64,14 @@ class Worker:
         count = whole(self.spec["acceleratorCount"]) if "acceleratorCount" in self.spec else None
         try:
             if self.is_tpu:
-                return tpu(self.type, asked, count, self.topology)
-            return machine(self.type, asked, count)
+                return tpu(self._type, asked, count, self.topology)
+            return machine(self._type, asked, count)
         except MachineError as error:
             return error
 
     @property
     def replicas(self) -> int:
         return whole(self.body.get("replicaCount", 0))
-
-    @property
-    def disk(self) -> tuple[str, int]:
-        """Type and GB, with the service's defaults."""
-        disk = mapping(self.body.get("diskSpec"))
-        usual = self.shape.default_disk if isinstance(self.shape, Machine) else "pd-ssd"
-        return str(disk.get("bootDiskType") or usual), whole(disk.get("bootDiskSizeGb", 100))
 
     @property
     def affinity(self) -> Mapping[str, Any]:

@@ -39,33 +39,37 @@ def _machine(subject: Subject) -> Iterator[str]:
         if isinstance(shape, MachineError):
             yield f"{worker.name}: {shape.what}; {shape.fix}"
         elif shape.accelerator and "acceleratorType" not in worker.spec:
-            yield f"{worker.name}: {worker.type} is asked for with its {shape.accelerator_count} × {shape.accelerator}"
+            yield f"{worker.name}: {shape.type} is asked for with its {shape.accelerator_count} × {shape.accelerator}"
 
 
 def _disk_type(subject: Subject) -> Iterator[str]:
     for worker in subject.workers:
-        kind, _ = worker.disk
+        kind = worker.machine.disk.type
         if isinstance(worker.shape, Machine) and kind not in worker.shape.disks:
-            yield f"{worker.name}: disk {kind} does not fit {worker.type}; fitting: {', '.join(worker.shape.disks)}"
+            fitting = ", ".join(worker.shape.disks)
+            yield f"{worker.name}: disk {kind} does not fit {worker.shape.type}; fitting: {fitting}"
 
 
 def _disk_size(subject: Subject) -> Iterator[str]:
     for worker in subject.workers:
-        _, size = worker.disk
+        size = worker.machine.disk.size_gb
         if not SMALLEST_DISK <= size <= LARGEST_DISK:
             yield f"{worker.name}: a boot disk has {SMALLEST_DISK} to {LARGEST_DISK} GB, not {size}"
 
 
 def _partition(subject: Subject) -> Iterator[str]:
     for worker in subject.workers:
-        if worker.spec.get("gpuPartitionSize") and worker.accelerator_count != 1:
-            yield f"{worker.name}: with gpuPartitionSize the acceleratorCount is 1, not {worker.accelerator_count}"
+        if worker.spec.get("gpuPartitionSize") and worker.machine.accelerator_count != 1:
+            count = worker.machine.accelerator_count
+            yield f"{worker.name}: with gpuPartitionSize the acceleratorCount is 1, not {count}"
 
 
 def _region(subject: Subject) -> Iterator[str]:
     if subject.region not in regions():
         return
-    asked = {worker.accelerator for worker in subject.workers if worker.accelerator and not worker.is_tpu}
+    asked = {
+        worker.machine.accelerator for worker in subject.workers if worker.machine.accelerator and not worker.is_tpu
+    }
     for accelerator in sorted(asked):
         if lacking := lacks(subject.region, accelerator):
             yield lacking
@@ -106,13 +110,13 @@ def _tpu_pool(subject: Subject) -> Iterator[str]:
     if subject.cluster:
         for worker in subject.workers:
             if worker.is_tpu:
-                yield f"{worker.name} ({worker.type}): persistent resources have no TPUs; take on-demand"
+                yield f"{worker.name} ({worker.machine.type}): persistent resources have no TPUs; take on-demand"
 
 
 def _topology(subject: Subject) -> Iterator[str]:
     for worker in subject.workers:
         if worker.topology and not worker.is_tpu:
-            yield f"{worker.name}: tpuTopology {worker.topology} on {worker.type}, which is not a TPU machine"
+            yield f"{worker.name}: tpuTopology {worker.topology} on {worker.machine.type}, which is not a TPU machine"
 
 
 RULES = (
