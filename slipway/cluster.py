@@ -12,6 +12,9 @@ from datetime import timedelta
 
 from slipway.machines import MachineSpec
 
+SERVICE_ACCOUNT = r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?@([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+gserviceaccount\.com"
+"""The form of a service account's address. Here because templates know it too, and need no YAML."""
+
 
 @dataclass(frozen=True)
 class PoolSpec:

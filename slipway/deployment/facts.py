@@ -154,6 +154,6 @@ def _quota(stack: Stack, report: QuotaReport) -> Fact:
 
 
 def _line(line: Line) -> Fact:
-    numbers = {"now": line.now, "ceiling": line.ceiling, "limit": line.limit, "enough": line.enough}
-    known = {key: value for key, value in numbers.items() if value is not None}
-    return {"state": line.state, "short": line.short, "drawn": dict(line.drawn), **known}
+    """Without what it draws now: an autoscaler moves that, and what it does is no change of the stack."""
+    limit = {} if line.limit is None else {"limit": line.limit}
+    return {"state": line.state, "short": line.short, "drawn": dict(line.drawn), "ceiling": line.ceiling, **limit}

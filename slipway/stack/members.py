@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from slipway.cluster import SERVICE_ACCOUNT
 from slipway.stack.document import Document, DocumentPart, Finding
 from slipway.stack.secrets import shown
 
@@ -14,7 +15,6 @@ _LABEL = r"[a-z0-9]([a-z0-9-]*[a-z0-9])?"
 DOMAIN = rf"({_LABEL}\.)+[a-z]([a-z0-9-]*[a-z0-9])"
 _ATOM = r"[a-z0-9!#$%&'*+/=?^_`{|}~-]+"
 ADDRESS = rf"{_ATOM}(\.{_ATOM})*@{DOMAIN}"
-SERVICE_ACCOUNT = rf"[a-z0-9]([a-z0-9.-]*[a-z0-9])?@({_LABEL}\.)+gserviceaccount\.com"
 _KUBERNETES = rf"[a-z]([a-z0-9.:-]*[a-z0-9])?\.svc\.id\.goog\[{_LABEL}/{_LABEL}\]"
 _WORKLOADS = r"projects/[0-9]+/locations/global/workloadIdentityPools/[a-z0-9.-]+"
 _WORKFORCE = r"locations/global/workforcePools/[a-z0-9-]+"

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from slipway.capacity import CAPACITY_TYPES
 from slipway.catalog.placeholders import BUILT_IN, names, whole
+from slipway.cluster import SERVICE_ACCOUNT
 from slipway.errors import ConfigError
 from slipway.kinds import KINDS
 from slipway.machines import MachineError
 from slipway.recorded_parameters import VARIABLE
-from slipway.stack.members import SERVICE_ACCOUNT
 from slipway.template.code import Code, Image, Package
 from slipway.template.declaration import Declaration, Variant
 from slipway.template.worker_pool import POSITIONS, WorkerPool, places

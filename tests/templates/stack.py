@@ -63,14 +63,14 @@ class Job:
 
         wait_for(heard, f"a line with {words!r}")
 
-    def held(self) -> None:
-        """Wait until one of its calls is held (`Stack.hold_write`); fails when the job ends without."""
+    def held(self, left: int = 0) -> None:
+        """Wait until a call of it is held (`Stack.hold_write`) and `left` more will be; fails when it ends without."""
 
         def waits() -> bool:
             (fault,) = self.stack.cloud.rest("GET", "/slipway/faults")["faults"]
             ended = self.state in ENDED
-            assert fault["times"] == 0 or not ended, "it ended and was not held:\n" + "\n".join(self.lines)
-            return bool(fault["times"] == 0)
+            assert fault["times"] == left or not ended, "it ended and was not held:\n" + "\n".join(self.lines)
+            return bool(fault["times"] == left)
 
         wait_for(waits, "a call of the job is held")
 
@@ -140,7 +140,7 @@ class Stack:
     def hold_write(self, number: int, times: int = 1) -> None:
         """From now on hold the `number`-th file that a job writes to a bucket, and let go of what was held before.
 
-        So a test meets a training at a step of its own, however fast that is. With -1 `times` each `number`-th is held.
+        So a test meets a training at a step of its own, however fast that is. Each `number`-th is held, `times` in all.
         """
         nth = {"kind": "hold", "match": "POST /upload/.*uploadType=multipart", "every": number, "times": times}
         self.cloud.rest("POST", "/slipway/faults", {"faults": [nth]})

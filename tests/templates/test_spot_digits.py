@@ -19,12 +19,14 @@ def preempt(stack: Stack, job: Job, times: int, notice: float | bool = False) ->
 
 
 def test_spot_digits_preempted_twice_without_notice_does_every_step_once(stack: Stack) -> None:  # X3
-    stack.hold_write(4, times=-1)  # each attempt writes at its start, then two checkpoints; held at the third
+    stack.hold_write(4, times=2)  # each attempt writes at its start, then two checkpoints; held at the third
     job = stack.submit("spot-digits", steps=STEPS, every=5)
     assert job.document["capacityType"] == "spot"
+    job.held(left=1)
     job.said("step 10/40")
     preempt(stack, job, 1)
     job.said("attempt 2: goes on from the checkpoint")
+    job.held()
     job.said("step 20/40")
     preempt(stack, job, 2)
     job.said("restart 2 of")
