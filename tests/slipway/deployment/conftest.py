@@ -14,6 +14,19 @@ from slipway.cloud.connection import Connection, connect
 from slipway.cloud.session import HttpPolicy
 from slipway.deployment.live_reader import LiveScope
 
+POOL = {
+    "id": "workers",
+    "machineSpec": {"machineType": "n1-standard-8"},
+    "diskSpec": {"bootDiskType": "pd-ssd", "bootDiskSizeGb": 100},
+    "replicaCount": "2",
+    "usedReplicaCount": "1",
+    "autoscalingSpec": {"minReplicaCount": "1", "maxReplicaCount": "4"},
+}
+SPEC = {
+    "persistentResourceId": "cpu-1a2b3c4",
+    "workerPoolSpecs": [{"machineSpec": {"machineType": "n1-standard-8"}, "replicaCount": "2"}],
+}
+CLUSTER = "projects/acme/locations/us-central1/persistentResources/cpu-1a2b3c4"
 METRICS = frozenset(f"custom_model_training_{drawn}" for drawn in ("cpus", "a3_cpus", "c2_cpus", "nvidia_h100_gpus"))
 WANTED = LiveScope(
     "acme", "us-central1", "acme-catalog", "acme-work", "trainer@acme.iam.gserviceaccount.com", metrics=METRICS

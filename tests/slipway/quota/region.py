@@ -8,6 +8,7 @@ from slipway.kinds import CUSTOM_JOB, Kind
 from slipway.labels import NAME_LABEL
 from slipway.live import Live, QuotaLimit, Unknown
 from slipway.machines import Disk, MachineGroup, MachineSpec
+from slipway.quota import OfferDraw, QuotaReport, assess
 
 REGION = "us-central1"
 M = "custom_model_training_"
@@ -57,3 +58,27 @@ def region(*clusters: PersistentResource, jobs: tuple[CustomJob, ...] = (), incr
     amounts = {**LIMITS, **{f"{M}{metric}": amount for metric, amount in limits.items()}}
     listed = {metric: QuotaLimit(metric, REGION, amount, increase) for metric, amount in amounts.items()}
     return Live(clusters=clusters, jobs=jobs, limits=listed, catalog=None)
+
+
+def judge(
+    *current: CurrentCluster,
+    live: Live,
+    offers: tuple[OfferDraw, ...] = (),
+    mode: str = "enforce",
+    strict: bool = False,
+    preview: bool = False,
+    old: frozenset[str] = frozenset(),
+) -> QuotaReport:
+    return assess(current, live, region=REGION, offers=offers, mode=mode, strict=strict, preview=preview, old=old)
+
+
+def row(report: QuotaReport, metric: str) -> tuple[int | None, int, int | None, int | None, str]:
+    (line,) = (line for line in report.lines if line.metric == metric)
+    return line.now, line.ceiling, line.limit, line.others, line.verdict
+
+
+# What this `up` draws.
+
+
+SPOT = OfferDraw("train", "spot", (machines(h100(), 1),), preemptible=True)
+POOL = OfferDraw("train", "pool")

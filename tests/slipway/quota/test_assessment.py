@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.catalog.model import PublishedCatalog
-from slipway.cluster import CurrentCluster, PoolSpec
+from slipway.cluster import PoolSpec
 from slipway.kinds import PIPELINE, TUNING_JOB
 from slipway.live import Live, Unknown
 from slipway.machines import Disk, MachineSpec
-from slipway.quota import OfferDraw, QuotaReport, assess, drawn
+from slipway.quota import drawn
 
 from .region import (
     A3,
@@ -19,6 +19,7 @@ from .region import (
     DENIED,
     H100,
     REGION,
+    SPOT,
     SPOT_CPUS,
     SPOT_H100,
     SSD,
@@ -27,30 +28,11 @@ from .region import (
     cpu,
     h100,
     job,
-    machines,
+    judge,
     region,
+    row,
     wanted,
 )
-
-
-def judge(
-    *current: CurrentCluster,
-    live: Live,
-    offers: tuple[OfferDraw, ...] = (),
-    mode: str = "enforce",
-    strict: bool = False,
-    preview: bool = False,
-    old: frozenset[str] = frozenset(),
-) -> QuotaReport:
-    return assess(current, live, region=REGION, offers=offers, mode=mode, strict=strict, preview=preview, old=old)
-
-
-def row(report: QuotaReport, metric: str) -> tuple[int | None, int, int | None, int | None, str]:
-    (line,) = (line for line in report.lines if line.metric == metric)
-    return line.now, line.ceiling, line.limit, line.others, line.verdict
-
-
-# What this `up` draws.
 
 
 def test_enough_quota_is_quiet() -> None:  # D2
@@ -215,136 +197,6 @@ def test_what_cannot_be_read_is_not_called_enough() -> None:
 
 
 # Ways.
-
-SPOT = OfferDraw("train", "spot", (machines(h100(), 1),), preemptible=True)
-POOL = OfferDraw("train", "pool")
-
-
-def test_an_offer_without_quota_is_unavailable_in_words_and_the_deployment_goes_on() -> None:  # D2, W6, N3
-    live = region(increase="no increase: too little usage history")
-    report = judge(live=live, offers=(POOL, SPOT))
-    assert report.errors == ()
-    assert report.offers["train"]["pool"].available
-    spot = report.offers["train"]["spot"]
-    assert not spot.available
-    assert spot.lacks_quota
-    assert spot.why == (
-        f"quota: {SPOT_CPUS} {REGION}: needs 208, limit 1, short by 207 · no increase: too little usage history"
-    )
-    (warning,) = report.warnings
-    assert warning == (
-        f"quota {SPOT_CPUS} in {REGION}, limit 1, makes offers unavailable: train needs 208 with spot"
-        " · no increase: too little usage history"
-    )
-    assert row(report, SPOT_CPUS) == (None, 208, 1, 0, "spot unavailable: short by 207")
-    assert row(report, SPOT_H100) == (None, 8, 8, 0, "ok")
-    assert judge(live=live, offers=(POOL, SPOT), strict=True).errors
-
-
-def test_a_metric_that_is_too_small_is_one_line_whatever_draws_it() -> None:  # N3, N6
-    machine = machines(h100(), 1)
-    cases = [f"{name} (model={model})" for name in ("spot", "flex-start") for model in ("2b", "9b")]
-    large = tuple(OfferDraw("tune", case, (machine,), preemptible=True) for case in cases)
-    small = OfferDraw("train", "spot (model=2b)", (machines(cpu(), 1),), preemptible=True)
-    report = judge(live=region(preemptible_nvidia_h100_gpus=0), offers=(POOL, OfferDraw("tune", "pool"), *large, small))
-    gpus, cpus = report.warnings
-    assert gpus == (
-        f"quota {SPOT_H100} in {REGION}, limit 0, makes offers unavailable: "
-        "tune needs 8 with spot (2 cases) and flex-start (2 cases)"
-    )
-    assert cpus == (
-        f"quota {SPOT_CPUS} in {REGION}, limit 1, makes offers unavailable: "
-        "tune needs 208 with spot (2 cases) and flex-start (2 cases); train needs 8 with spot (model=2b)"
-    )
-
-
-def test_any_other_reason_is_one_line_as_well() -> None:  # N3
-    why = "the stack declares no reservation 'h100'"
-    ruled_out = tuple(OfferDraw(name, "reservation", refusal=why) for name in ("train", "tune"))
-    report = judge(live=region(), offers=(POOL, OfferDraw("tune", "pool"), *ruled_out))
-    assert report.warnings == (f"train with reservation and tune with reservation are unavailable: {why}",)
-
-
-def test_what_a_template_refuses_by_itself_is_no_warning() -> None:
-    refused = OfferDraw("train", "spot (model=27b)", refusal="27b needs an A100", intended=True)
-    report = judge(live=region(), offers=(POOL, refused))
-    assert report.warnings == () and not report.offers["train"]["spot (model=27b)"].available
-
-
-def test_preemptible_gpus_cpus_and_disks_are_all_checked() -> None:  # D2, W6
-    live = region(preemptible_nvidia_h100_gpus=0, pd_ssd=100)
-    why = judge(live=live, offers=(POOL, SPOT)).offers["train"]["spot"].why
-    assert SPOT_H100 in why and SPOT_CPUS in why and SSD in why
-
-
-def test_a_template_with_no_way_left_is_an_error() -> None:  # D2, N3
-    (error,) = judge(live=region(), offers=(SPOT,)).errors
-    assert error.startswith("template train has no way left to run: spot: quota:")
-
-
-def test_the_trials_of_a_tuning_job_are_counted_once() -> None:  # W5
-    tuning = job(h100(), 3, kind=TUNING_JOB)
-    trial, other = replace(job(h100(), 1), display_name="j-trial-1"), replace(job(h100(), 1), display_name="k")
-    report = judge(wanted("h100", h100()), live=region(jobs=(tuning, trial, other)))
-    assert row(report, H100)[3] == 32
-    ended = replace(tuning, state="JOB_STATE_SUCCEEDED")
-    report = judge(wanted("h100", h100()), live=region(jobs=(ended, trial, other)))
-    assert row(report, H100)[3] == 16
-
-
-def test_what_runs_now_makes_no_offer_unavailable() -> None:
-    live = region(jobs=(job(h100(), 1, spot=True),), preemptible_cpus=500)
-    report = judge(live=live, offers=(SPOT,))
-    assert report.offers["train"]["spot"].available
-    assert row(report, SPOT_H100) == (None, 8, 8, 8, "ok")
-
-
-def test_many_offers_make_one_row() -> None:
-    offers = tuple(OfferDraw(f"t{n}", "spot", (machines(cpu(), n),), preemptible=True) for n in range(1, 5))
-    (line,) = (
-        line for line in judge(live=region(preemptible_cpus=500), offers=offers).lines if line.metric == SPOT_CPUS
-    )
-    assert (line.who, line.ceiling) == ("t4 spot, t3 spot and 2 more", 32)
-
-
-def test_an_offer_that_the_stack_rules_out_says_why_and_draws_nothing() -> None:  # N3
-    refused = OfferDraw("train", "reservation", refusal="the stack declares no reservation 'h100'")
-    report = judge(live=region(), offers=(POOL, refused))
-    assert report.offers["train"]["reservation"].why == "the stack declares no reservation 'h100'"
-    assert not report.offers["train"]["reservation"].available
-    assert report.lines == ()
-    (error,) = judge(live=region(), offers=(refused,)).errors
-    assert error.startswith("template train has no way left to run: reservation: the stack declares no reservation")
-
-
-def test_an_offer_is_short_by_what_it_lacks_itself_not_by_what_a_reservation_may_draw() -> None:
-    reserved = OfferDraw("train", "reservation", (machines(h100(), 5),), doubtful=True)
-    own = OfferDraw("train", "on-demand", (machines(h100(), 2),))
-    report = judge(live=region(nvidia_h100_gpus=8), offers=(POOL, reserved, own))
-    (line,) = (line for line in report.lines if line.metric == H100)
-    assert line.verdict == "on-demand unavailable: short by 8"
-    assert (line.ceiling, line.enough) == (40, 16)
-
-
-def test_lacking_quota_of_a_reservation_is_told_and_no_hindrance() -> None:  # Z6: no page says whether it draws any
-    reserved = OfferDraw("train", "reservation", (machines(h100(), 5),), doubtful=True)
-    report = judge(live=region(), offers=(reserved,))
-    assert report.errors == ()
-    found = report.offers["train"]["reservation"]
-    assert found.available
-    assert found.why.startswith("it may not start, no page says whether it draws quota: quota: ")
-    assert "needs 40, limit 32" in found.why
-    assert row(report, H100) == (None, 40, 32, 0, "ok")
-
-
-def test_the_stacks_own_pools_are_no_others_of_its_offers() -> None:  # D2
-    own, name = h100(), OfferDraw("train", "on-demand", (machines(h100(), 1),))
-    alive = region(cluster("h100-1a2b3c4", own, replicas=2), cluster("theirs", own, replicas=1))
-    report = judge(wanted("h100", own, lives=True), live=alive, offers=(name,))
-    assert [line.others for line in report.lines if line.metric == H100] == [8, 8]
-
-
-# What can't be told.
 
 
 @pytest.mark.parametrize(
