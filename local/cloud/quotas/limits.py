@@ -1,9 +1,11 @@
-"""The limit in force for a metric and region: the service's default, the setting on top, then granted preferences."""
+"""The limit in force for a metric and region: the service's default, the setting on top, then granted preferences;
+and what is beyond it."""
 
 from collections.abc import Iterable, Mapping
 
 from local.cloud.quotas import records
-from local.cloud.quotas.metrics import SERVICE, Quota, table
+from local.cloud.quotas.metrics import SERVICE, Quota, over, table
+from local.cloud.wire import ApiError, resource_exhausted
 from local.cloud.world import World
 
 Granted = Mapping[tuple[str, str | None], int]
@@ -37,3 +39,14 @@ def limits(world: World, metrics: Iterable[str], region: str) -> dict[str, int]:
     """The limits of some metrics in a region."""
     preferences = granted(world)
     return {metric: limit(world, table().by_metric(metric), region, preferences) for metric in metrics}
+
+
+def beyond(world: World, region: str, needs: Mapping[str, int], used: Mapping[str, int]) -> list[str]:
+    """The metrics whose limit in the region is below use and need together."""
+    return over(needs, used, limits(world, needs, region))
+
+
+def refusal(metrics: list[str]) -> ApiError:
+    """429 in the service's words, all metrics named."""
+    listed = ",".join(f"{SERVICE}/{metric}" for metric in metrics)
+    return resource_exhausted(f"The following quota metrics exceed quota limits: {listed}")

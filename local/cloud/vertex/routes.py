@@ -20,7 +20,7 @@ from local.cloud.vertex.operations import Operations
 from local.cloud.vertex.pipelines import unserved
 from local.cloud.vertex.pipelines import work as pipelines
 from local.cloud.vertex.pipelines.training_pipelines import TrainingPipelines
-from local.cloud.vertex.scheduling import quota_usage
+from local.cloud.vertex.scheduling import availability, quota_usage, submission
 from local.cloud.vertex.scheduling.scheduler import Scheduler
 from local.cloud.vertex.tensorboard import points
 from local.cloud.vertex.tensorboard.experiments import Experiments
@@ -36,8 +36,6 @@ API = "aiplatform.googleapis.com"
 
 
 _COLLECTIONS = (
-    PersistentResources,
-    CustomJobs,
     TuningJobs,
     TrainingPipelines,
     Models,
@@ -57,7 +55,12 @@ def routes(world: World) -> list[Route]:
     jobs.open_table(world.store)
     points.open_table(world.store)
     world.quota_in_use = lambda region: quota_usage.in_use(world, region)
-    methods = [route for collection in _COLLECTIONS for route in collection(world).routes()]
+    collections = [
+        PersistentResources(world, availability.suffices),
+        CustomJobs(world, submission.create),
+        *(collection(world) for collection in _COLLECTIONS),
+    ]
+    methods = [route for collection in collections for route in collection.routes()]
     operations = Operations(world, lambda: apply_due(world))
     return [*methods, *operations.routes(), *unserved.routes(world)]
 

@@ -1,9 +1,11 @@
-"""What all rules share: field errors in the service's wording, labels and display names."""
+"""What all rules share: field errors in the service's wording, labels, display names and disks."""
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from local.cloud.supply import machines
 from local.cloud.wire import ApiError, invalid_argument
 
 LABEL_LENGTH = 64
@@ -50,6 +52,16 @@ def label_mistakes(field: str, labels: Mapping[str, str]) -> list[Mistake]:
         if not _plain(value):
             found.append(Mistake(f"{field}.{key}", f'Label value "{value}" may have 64 characters: {_CHARACTERS}.'))
     return found
+
+
+def disk_mistakes(path: str, disk: Mapping[str, Any]) -> Iterator[Mistake]:
+    kind, size = disk.get("bootDiskType"), disk.get("bootDiskSizeGb")
+    if kind and kind not in machines.DISK_TYPES:
+        known = ", ".join(machines.DISK_TYPES)
+        yield Mistake(f"{path}.boot_disk_type", f'Boot disk type "{kind}" is not supported; supported: {known}.')
+    low, high = machines.DISK_GB
+    if size is not None and not low <= size <= high:
+        yield Mistake(f"{path}.boot_disk_size_gb", f"Boot disk size {size} GB must be between {low} and {high} GB.")
 
 
 def _plain(text: str) -> bool:

@@ -1,10 +1,11 @@
 """The methods of persistent resources."""
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from datetime import datetime
 
 from local.cloud import documents
 from local.cloud.documents import Body
+from local.cloud.quotas import limits
 from local.cloud.quotas.metrics import drawn
 from local.cloud.vertex import operations
 from local.cloud.vertex.clusters import life, records, rules
@@ -15,7 +16,6 @@ from local.cloud.vertex.jobs import life as job_life
 from local.cloud.vertex.jobs import table as jobs
 from local.cloud.vertex.names import cluster_name, location_name
 from local.cloud.vertex.rules import refuse
-from local.cloud.vertex.scheduling import availability, quota_usage
 from local.cloud.wire import (
     ApiError,
     Call,
@@ -34,9 +34,16 @@ _UPDATABLE = "resource_pools.replica_count"
 _STOCK_OUT = 8
 
 
+Suffices = Callable[[World, Cluster, datetime], bool]
+"""Whether there are machines for a cluster that is to be made, at a moment."""
+
+
 class PersistentResources(Collection):
-    def __init__(self, world: World) -> None:
+    """`suffices` is the scheduling's, which is above: it knows who holds what."""
+
+    def __init__(self, world: World, suffices: Suffices) -> None:
         super().__init__(world, _KIND)
+        self._suffices = suffices
 
     def routes(self) -> list[Route]:
         return [*super().routes(), Route("POST", self.kind.each + ":reboot", self.reboot)]
@@ -146,8 +153,7 @@ class PersistentResources(Collection):
         return cluster
 
     def _answer(self, cluster: Cluster) -> Body:
-        used: Counter[str] = quota_usage.pool_use(self.world.store, cluster.region, cluster.id)
-        return answer(cluster, used)
+        return answer(cluster, jobs.pool_use(self.world.store, cluster.region, cluster.id))
 
     def _start(self, call: Call, parent: str, target: str, verb: str, progress: str = "") -> operations.Operation:
         metadata = f"{verb}OperationMetadata"
@@ -164,13 +170,13 @@ class PersistentResources(Collection):
         if not fresh:
             return cluster
         needs = drawn(cluster.machines())
-        over = quota_usage.beyond(self.world, cluster.region, needs, quota_usage.in_use(self.world, cluster.region))
+        over = limits.beyond(self.world, cluster.region, needs, self.world.quota_in_use(cluster.region))
         if over:
-            refusal = quota_usage.refusal(over)
+            refusal = limits.refusal(over)
             if settings.cluster_quota == "reject":
                 raise refusal
             return life.fated(cluster, {"code": _STOCK_OUT, "message": refusal.message})
-        if not availability.suffices(self.world, cluster, self.world.clock.now()):
+        if not self._suffices(self.world, cluster, self.world.clock.now()):
             message = settings.create_error_message.format(region=cluster.region)
             return life.fated(cluster, {"code": _STOCK_OUT, "message": message})
         return cluster

@@ -7,7 +7,7 @@ from typing import Any
 from local.cloud.supply import machines
 from local.cloud.supply.shape import DEFAULT_DISK_GB
 from local.cloud.vertex.names import CLUSTER_ID
-from local.cloud.vertex.rules import Mistake, display_name_mistakes, label_mistakes
+from local.cloud.vertex.rules import Mistake, disk_mistakes, display_name_mistakes, label_mistakes
 
 MAX_NODES = 1000
 _OUTPUT_ONLY = (
@@ -102,16 +102,6 @@ def _pool(path: str, pool: Mapping[str, Any], region: str, ray: bool) -> Iterato
         yield Mistake(f"{path}.machine_spec.{field}", message)
     yield from disk_mistakes(f"{path}.disk_spec", pool.get("diskSpec", {}))
     yield from _replicas(path, pool, ray)
-
-
-def disk_mistakes(path: str, disk: Mapping[str, Any]) -> Iterator[Mistake]:
-    kind, size = disk.get("bootDiskType"), disk.get("bootDiskSizeGb")
-    if kind and kind not in machines.DISK_TYPES:
-        known = ", ".join(machines.DISK_TYPES)
-        yield Mistake(f"{path}.boot_disk_type", f'Boot disk type "{kind}" is not supported; supported: {known}.')
-    low, high = machines.DISK_GB
-    if size is not None and not low <= size <= high:
-        yield Mistake(f"{path}.boot_disk_size_gb", f"Boot disk size {size} GB must be between {low} and {high} GB.")
 
 
 def _replicas(path: str, pool: Mapping[str, Any], ray: bool) -> Iterator[Mistake]:

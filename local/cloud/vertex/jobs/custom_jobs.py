@@ -1,9 +1,11 @@
 """The methods of custom jobs."""
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
 from local.cloud.vertex import conditions
-from local.cloud.vertex.clusters.work import apply_due
 from local.cloud.vertex.collection import Kind
-from local.cloud.vertex.jobs import life, submission, table
+from local.cloud.vertex.jobs import life, table
 from local.cloud.vertex.jobs.records import Job
 from local.cloud.vertex.resources import Resources
 from local.cloud.wire import Call, Reply, Route
@@ -12,9 +14,16 @@ from local.cloud.world import World
 CUSTOM_JOB = Kind("CustomJob", "/customJobs", "resource", "customJobs", trains=True)
 
 
+Submit = Callable[[World, str, str, Mapping[str, Any]], Job]
+"""(world, principal, location, canonical body) to a new job, which may have its machines already. Raises ApiError."""
+
+
 class CustomJobs(Resources[Job]):
-    def __init__(self, world: World) -> None:
+    """`submit` is the scheduling's, which is above: it knows clusters and quota."""
+
+    def __init__(self, world: World, submit: Submit) -> None:
         super().__init__(world, CUSTOM_JOB, table.NAME, conditions.FIELDS)
+        self._submit = submit
 
     def routes(self) -> list[Route]:
         return [*super().routes(), Route("POST", self.kind.each + ":cancel", self.cancel)]
@@ -27,12 +36,7 @@ class CustomJobs(Resources[Job]):
 
     def create(self, call: Call) -> Reply:
         location = self.enter(call, "create", "submit")
-        declared = submission.checked(self.sent(call), location)
-        apply_due(self.world)
-        with self.world.store.transaction():
-            email = submission.admit(self.world, call.principal, location, declared)
-            job = submission.submit(self.world, location, declared, email)
-        self.world.changed.set()
+        job = self._submit(self.world, call.principal, location, self.sent(call))
         return self.shown(call, job.body)
 
     def cancel(self, call: Call) -> Reply:

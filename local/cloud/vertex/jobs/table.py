@@ -1,6 +1,7 @@
 """Custom jobs in the store: a table of their own, indexed for lists and for the scheduler."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -96,6 +97,17 @@ def started(store: Store, region: str | None = None, cluster: str | None = None)
         (region, cluster),
     )
     return [_again(row) for row in rows]
+
+
+def pool_use(store: Store, region: str, cluster: str) -> Counter[str]:
+    """Replicas in use on a cluster by resource pool id."""
+    return Counter(
+        replica.pool
+        for job in started(store, region, cluster)
+        if job.run
+        for replica in job.run.replicas
+        if replica.pool is not None
+    )
 
 
 def queued(store: Store, region: str, cluster: str | None, now: str, size: int) -> list[Job]:

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from local.cloud.vertex.jobs import submission
 from local.cloud.vertex.jobs import table as jobs
 from local.cloud.vertex.models import registration
 from local.cloud.vertex.models.registration import UnusableError
 from local.cloud.vertex.pipelines import records
 from local.cloud.vertex.pipelines.records import PIPELINES
+from local.cloud.vertex.scheduling import submission
 from local.cloud.vertex.tables import Entry
 from local.cloud.vertex.tuning import work as tuning_work
 from local.cloud.vertex.tuning.records import TUNING_JOBS, tuning_of

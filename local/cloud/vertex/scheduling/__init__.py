@@ -1,1 +1,1 @@
-"""Who gets machines: queues, placement, reservations, and the thread that moves all jobs on."""
+"""Who gets machines: how a job gets in, queues, placement, reservations, and the thread that moves all jobs on."""

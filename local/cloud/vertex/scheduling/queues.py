@@ -6,6 +6,7 @@ from datetime import datetime
 
 from local.cloud.clock import timestamp
 from local.cloud.nodes import addresses
+from local.cloud.quotas import limits
 from local.cloud.quotas.metrics import drawn
 from local.cloud.supply.allotment import Allotment
 from local.cloud.supply.shape import Shape
@@ -55,7 +56,7 @@ def serve_cluster(world: World, cluster: Cluster, now: datetime) -> None:
     waiting = jobs.queued(world.store, cluster.region, cluster.id, timestamp(now), WINDOW)
     if not waiting and not any(pool.autoscaled for pool in cluster.pools):
         return
-    used = quota_usage.pool_use(world.store, cluster.region, cluster.id)
+    used = jobs.pool_use(world.store, cluster.region, cluster.id)
     grown = cluster_life.scaled(cluster, _needed(world, cluster, waiting, used, now), now, world.settings)
     if grown is not cluster:
         clusters.put(world.store, grown)
@@ -84,7 +85,7 @@ def serve_region(world: World, region: str, now: datetime) -> None:
         run = _run(job)
         needs = quota_usage.draw(run, world.settings)
         types = {demand.shape.machine_type for demand in run.demands}
-        if without_quota & needs.keys() or quota_usage.beyond(world, region, needs, used):
+        if without_quota & needs.keys() or limits.beyond(world, region, needs, used):
             without_quota |= needs.keys()
             _keep(world, run, job, waiting_life.without_quota(job, run, now))
             continue
@@ -112,7 +113,7 @@ def _needed(world: World, cluster: Cluster, waiting: list[Job], used: Mapping[st
         machine = pool.shape.machine_type
         free = left.free(machine, "standard")
         extra = extra if free is None else min(extra, free)
-        while extra > 0 and quota_usage.beyond(world, cluster.region, drawn([(pool.shape, extra)]), held):
+        while extra > 0 and limits.beyond(world, cluster.region, drawn([(pool.shape, extra)]), held):
             extra -= 1
         held += drawn([(pool.shape, extra)])
         left = left.without([Allotment(0, machine)] * extra, "standard")

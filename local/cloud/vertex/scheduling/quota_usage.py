@@ -4,9 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from local.cloud.quotas import limits
-from local.cloud.quotas.metrics import SERVICE, drawn, over
-from local.cloud.store import Store
+from local.cloud.quotas.metrics import drawn
 from local.cloud.supply.scenario import Strategy
 from local.cloud.training_settings import TrainingSettings
 from local.cloud.vertex.clusters import records as clusters
@@ -14,7 +12,6 @@ from local.cloud.vertex.jobs import strategies
 from local.cloud.vertex.jobs import table as jobs
 from local.cloud.vertex.jobs.records import Demand, Run, demands_of
 from local.cloud.vertex.scheduling import reservations
-from local.cloud.wire import ApiError, resource_exhausted
 from local.cloud.world import World
 
 
@@ -47,25 +44,3 @@ def _draw(demands: Iterable[Demand], strategy: Strategy, rules: TrainingSettings
         if not (own and reservations.affinity(item.shape).kind == "specific")
     ]
     return drawn(counted, preemptible=strategy != "standard")
-
-
-def beyond(world: World, region: str, needs: Mapping[str, int], used: Mapping[str, int]) -> list[str]:
-    """The metrics whose limit in the region is below use and need together."""
-    return over(needs, used, limits.limits(world, needs, region))
-
-
-def refusal(metrics: list[str]) -> ApiError:
-    """429 in the service's words, all metrics named."""
-    listed = ",".join(f"{SERVICE}/{metric}" for metric in metrics)
-    return resource_exhausted(f"The following quota metrics exceed quota limits: {listed}")
-
-
-def pool_use(store: Store, region: str, cluster_id: str) -> Counter[str]:
-    """Replicas in use by resource pool id."""
-    return Counter(
-        replica.pool
-        for job in jobs.started(store, region, cluster_id)
-        if job.run
-        for replica in job.run.replicas
-        if replica.pool is not None
-    )

@@ -5,9 +5,10 @@ from datetime import datetime
 
 from local.cloud.clock import timestamp
 from local.cloud.vertex.clusters import records as clusters
-from local.cloud.vertex.jobs import replicas, submission
+from local.cloud.vertex.jobs import replicas
 from local.cloud.vertex.jobs import table as jobs
 from local.cloud.vertex.names import cluster_name, id_of
+from local.cloud.vertex.scheduling import submission
 from local.cloud.vertex.tables import Entry
 from local.cloud.vertex.tuning import life, reports, search, space
 from local.cloud.vertex.tuning.life import Progress, Seen

@@ -1,4 +1,5 @@
-"""How a custom job gets in: what is checked besides its own body, and how it is first kept."""
+"""How a custom job gets in: what is checked, besides its own body, against clusters, quota and reservations; and how
+it is first kept."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -6,9 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from local.cloud import identities
+from local.cloud.quotas import limits
 from local.cloud.supply import records as scenarios
 from local.cloud.vertex.clusters import records as clusters
 from local.cloud.vertex.clusters.records import Cluster
+from local.cloud.vertex.clusters.work import apply_due
 from local.cloud.vertex.jobs import life, rules, strategies, table, waiting
 from local.cloud.vertex.jobs.records import DEFAULT_TIMEOUT_S, Job, Run, demands_of
 from local.cloud.vertex.metadata import experiment_runs
@@ -21,6 +24,16 @@ from local.cloud.wire import failed_precondition, not_found, resource_exhausted
 from local.cloud.world import World
 
 _FIRST_ID = 7_000_000_000_000_000_000
+
+
+def create(world: World, principal: str, location: str, body: Mapping[str, Any]) -> Job:
+    """A new job from a create's canonical body. Raises 400, 403, 404, 429, 501."""
+    declared = checked(body, location)
+    apply_due(world)
+    with world.store.transaction():
+        job = submit(world, location, declared, admit(world, principal, location, declared))
+    world.changed.set()
+    return job
 
 
 def checked(body: Mapping[str, Any], location: str, root: str = "job_spec") -> dict[str, Any]:
@@ -115,7 +128,7 @@ def _admit_to_pool(world: World, location: str, cluster_id: str, body: Mapping[s
     demands = demands_of(spec)
     _refuse(placement.mistakes(demands, cluster), root)
     if world.settings.full_pool == "reject":
-        used = quota_usage.pool_use(world.store, location, cluster_id)
+        used = table.pool_use(world.store, location, cluster_id)
         if placement.place(demands, cluster.pools, used) is None:
             raise resource_exhausted(f"The PersistentResource {cluster.name} has too few free replicas.")
     return (
@@ -140,9 +153,9 @@ def _admit_on_own_machines(world: World, location: str, spec: Mapping[str, Any],
     reservations = scenarios.current(world).scenario.reservations
     refused = world.settings.spot_reservation == "reject"
     _refuse(reserving.mistakes(spec, location, reservations, spot_refused=refused), root)
-    over = quota_usage.beyond(world, location, quota_usage.draw_of_spec(spec, world.settings), {})
+    over = limits.beyond(world, location, quota_usage.draw_of_spec(spec, world.settings), {})
     if over:
-        raise quota_usage.refusal(over)
+        raise limits.refusal(over)
 
 
 def _disagreements(body: Mapping[str, Any], cluster: Cluster, strict: bool) -> list[Mistake]:
