@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -152,7 +153,8 @@ def the_lock_of_a_dead_run_is_released_when_asked(runner: Runner) -> None:
     # With the language host and the program, which would live on, as they do not on a runner that is gone.
     engine = psutil.Process(killed.pid)
     for process in (engine, *engine.children(recursive=True)):
-        process.kill()
+        with contextlib.suppress(psutil.NoSuchProcess):  # what had just ended by itself
+            process.kill()
     killed.wait()
 
     (runner.folder / "__main__.py").write_text(PROGRAM)

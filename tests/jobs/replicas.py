@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
 import subprocess
@@ -46,7 +47,8 @@ class Replicas:
         process = self.running[rank]
         if process.poll() is None:
             for child in psutil.Process(process.pid).children(recursive=True):
-                child.kill()
+                with contextlib.suppress(psutil.NoSuchProcess):  # what had just ended by itself
+                    child.kill()
             process.kill()
         process.wait()
         if process.stdout:
