@@ -25,7 +25,6 @@ from .shell import Done, Started
 
 PROJECT, REGION, STACK = "slipway-local", "us-central1", "trial"
 VERTEX = f"/v1/projects/{PROJECT}/locations/{REGION}"
-_TIMEOUT_S = 180
 MACHINE = {"machine": "n1-standard-4", "disk": {"type": "pd-ssd", "sizeGb": 100}}
 
 
@@ -83,7 +82,6 @@ class Checkout:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=_TIMEOUT_S,
             check=False,
         )
         return Done(done.returncode, done.stdout, done.stderr)

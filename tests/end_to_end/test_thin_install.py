@@ -19,7 +19,6 @@ from tests.local.conftest import ROOT
 pytestmark = pytest.mark.journey
 
 BAR_MB = 60
-_TIMEOUT_S = 180
 _UV = Path(sys.executable).with_name("uv")
 
 
@@ -39,7 +38,6 @@ class Laptop:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=_TIMEOUT_S,
             check=False,
         )
         return Done(done.returncode, done.stdout, done.stderr)
@@ -59,7 +57,7 @@ class Laptop:
 
 
 def uv(*arguments: str | Path) -> None:
-    subprocess.run([_UV, *arguments, "--quiet"], check=True, timeout=_TIMEOUT_S)
+    subprocess.run([_UV, *arguments, "--quiet"], check=True)
 
 
 @pytest.fixture(scope="module")

@@ -68,7 +68,7 @@ def image_environment(folder: Path, image: str) -> Path:
 
 def _tool(command: Sequence[str]) -> None:
     if command:
-        subprocess.run(command, check=True, timeout=_PATIENCE_S)
+        subprocess.run(command, check=True)
 
 
 def environ(**more: str) -> dict[str, str]:

@@ -67,5 +67,5 @@ class Replicas:
 
     def finished(self) -> None:
         """Wait for all to end well."""
-        said = [process.communicate(timeout=120)[0] for process in self.running]
+        said = [process.communicate()[0] for process in self.running]
         assert {process.returncode for process in self.running} == {0}, "\n".join(said)

@@ -110,9 +110,7 @@ def test_scheduler_and_workers_find_each_other_and_write_the_result(job: Job) ->
 
     # The same seed gives the same result on any number of workers, one process alone included.
     alone = job.folder / "alone"
-    subprocess.run(
-        [job.python, "-m", "dask_digits.task", *SMALL, f"--output={alone}"], env=environ(), check=True, timeout=120
-    )
+    subprocess.run([job.python, "-m", "dask_digits.task", *SMALL, f"--output={alone}"], env=environ(), check=True)
     single = json.loads((alone / "metrics.json").read_text())
     assert (alone / "model" / "model.joblib").is_file()
     assert single["workers"] == 1

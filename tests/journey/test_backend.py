@@ -60,7 +60,6 @@ class Project:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=120,
             check=False,
         )
         return Done(done.returncode, done.stdout, done.stderr)

@@ -80,7 +80,6 @@ class LocalCloud:
             env={**self.base_env(), **variables},
             capture_output=True,
             text=True,
-            timeout=120,
             check=False,
         )
 

@@ -23,7 +23,6 @@ def test_a_value_from_standard_input_becomes_the_newest_version_for_its_readers(
             input=value,
             capture_output=True,
             text=True,
-            timeout=60,
             check=False,
         )
 

@@ -77,7 +77,6 @@ def test_the_blocks_of_the_guide_run(own_cloud: LocalCloud) -> None:
         env={**own_cloud.base_env(), "PATH": path},
         capture_output=True,
         text=True,
-        timeout=120,
         check=False,
     )
     assert done.returncode == 0, done.stderr

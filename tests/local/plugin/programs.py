@@ -53,7 +53,6 @@ class Program:
             env={**self.cloud.env("owner"), **variables, **self.variables, **extra},
             capture_output=True,
             text=True,
-            timeout=120,
             check=False,
         )
 

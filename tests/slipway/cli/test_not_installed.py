@@ -16,9 +16,7 @@ sys.exit(main({arguments!r}))
 
 def without(missing: str, *arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
     program = WITHOUT.format(missing=missing, arguments=list(arguments))
-    return subprocess.run(
-        [sys.executable, "-c", program], cwd=folder, capture_output=True, text=True, timeout=60, check=False
-    )
+    return subprocess.run([sys.executable, "-c", program], cwd=folder, capture_output=True, text=True, check=False)
 
 
 def test_a_command_that_needs_more_than_the_thin_package_says_what_to_type_in_a_checkout(tmp_path: Path) -> None:
@@ -45,8 +43,6 @@ def broken(_): raise ModuleNotFoundError("no module", name={module!r})
 cli.importlib.import_module = broken
 sys.exit(cli.main(["check"]))
 """
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "this is a fault of slipway" in done.stderr

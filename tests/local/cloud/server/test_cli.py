@@ -41,7 +41,6 @@ def test_env_prints_what_a_shell_needs(cloud: LocalCloud) -> None:
         env={**os.environ, **found},
         capture_output=True,
         text=True,
-        timeout=60,
         check=True,
     )
     version, python = said.stdout.split()
