@@ -22,7 +22,7 @@ from slipway.state import State, refuse_move
 
 if TYPE_CHECKING:
     from slipway.deployment.orphan_cleanup import OrphanCleanup
-    from slipway.stack import Stack
+    from slipway.stack.stack import Stack
 
 CHECKOUT = Path(__file__).resolve().parent
 PACKAGES = Path(".slipway/packages")  # relative: the state keeps the path, and checkouts differ
@@ -45,7 +45,7 @@ def main() -> None:
         log.warn(f"can't tell what the stack has already, from {state.api}: {state.why}")
     else:
         refuse_move(state, stack=name, project=project, region=region)
-    from slipway.deployment.proven_stack import prove_stack
+    from slipway.deployment.deployment import prove_stack
 
     proven = prove_stack(stack, CHECKOUT / "templates")
     with ThreadPoolExecutor(1) as background:  # the cloud answers while Python imports

@@ -9,7 +9,7 @@ from typing import Any
 import pulumi
 from pulumi_gcp import storage
 
-from slipway.packages import SourcePackage
+from slipway.packages.source_package import SourcePackage
 
 
 class JobTemplate(pulumi.ComponentResource):

@@ -13,7 +13,7 @@ from slipway.cloud.resources import ResourcePool
 from slipway.cluster import CurrentCluster, PoolSpec
 from slipway.deployment.retiring import RetiringCluster
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
-from slipway.machines import MachineSpec
+from slipway.machines.spec import MachineSpec
 
 TYPE = "slipway:components:PersistentResource"
 # A GPU cluster may take its time; the provider gives up after 20 minutes unless told otherwise.

@@ -8,7 +8,7 @@ from typing import Any
 import pulumi
 
 from slipway.errors import PolicyError
-from slipway.quota import QuotaReport
+from slipway.quota.report import QuotaReport
 
 
 class QuotaCheck(pulumi.ComponentResource):

@@ -10,7 +10,8 @@ import pulumi
 from pulumi.runtime.config import get_config_env
 
 from slipway.errors import ConfigError
-from slipway.stack import Document, Stack, load, parse
+from slipway.stack.document import Document, load
+from slipway.stack.stack import Stack, parse
 
 
 def configured(checkout: Path) -> Stack:

@@ -11,7 +11,7 @@ from pulumi_gcp import projects, serviceaccount, storage
 from slipway.deployment.retiring import CATALOG, TRAINER, WORK, RetiringWorkspaceResource
 from slipway.deployment.workspace_plan import SUBMITTER_ROLES, WorkspacePlan, trainer_display_name, trainer_email
 from slipway.live import Live, Unknown
-from slipway.stack import WorkspaceSettings
+from slipway.stack.stack import WorkspaceSettings
 
 _PACKAGE_AGE_DAYS = 730
 _CLAIM_AGE_DAYS = 30

@@ -17,7 +17,7 @@ from slipway.jobs.cost import JobCost, job_cost
 from slipway.kinds import CUSTOM_JOB
 from slipway.labels import REQUEST_LABEL
 from slipway.prices import Price, hourly
-from slipway.stack import Stack
+from slipway.stack.stack import Stack
 
 
 @dataclass(frozen=True)

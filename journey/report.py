@@ -7,8 +7,7 @@ from decimal import Decimal
 from itertools import pairwise
 
 from journey.play import Machines, Run
-from slipway.formatting import MORE
-from slipway.prices import UNKNOWN_PRICE, Price
+from slipway.prices import MORE, UNKNOWN_PRICE, Price
 
 
 def table(runs: Sequence[Run]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from slipway.prices import Bounds, total
-from slipway.stack import Stack, from_config
+from slipway.stack.stack import Stack, from_config
 
 STACK = "verify"
 TEMPLATE = "dask-digits"

@@ -33,7 +33,7 @@ from journey.watchdog import start as start_watchdog
 from slipway.cloud.connection import connect
 from slipway.errors import Cancelled, ConfigError, SlipwayError
 from slipway.files import write_atomically
-from slipway.stack import Stack
+from slipway.stack.stack import Stack
 
 _ROOT = Path(__file__).resolve().parents[1]
 _PATIENCE = 30 * 60.0

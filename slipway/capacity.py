@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from slipway.formatting import join
-from slipway.machines import models
+from slipway.machines.table import models
 
 DAY = 24 * 3600
 WEEK = 7 * DAY

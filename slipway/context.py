@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import getpass
 import os
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -16,13 +17,21 @@ from slipway.cloud.connection import Connection, connect
 from slipway.cloud.session import HttpPolicy
 from slipway.cloud.vertex import Vertex
 from slipway.formatting import seconds
-from slipway.timing import Clock
 
 HURRIED = HttpPolicy(connect=5.0, read=15.0, attempts=2, longest_wait=2.0)
 """For reading what a verdict would like to know: a submission must not hang on it."""
 
 BRIEF = HttpPolicy(connect=5.0, read=5.0, attempts=2, longest_wait=1.0)
 """For what is shown beside the rest, which must not wait for it."""
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Time, so that a test can set it: `now` is aware and UTC; `monotonic` and `sleep` are in seconds."""
+
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    monotonic: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,7 @@ import re
 from collections.abc import Iterable
 
 from slipway.errors import ConfigError
-from slipway.money import Price
 
-UNKNOWN_PRICE = "price unknown"
-MORE = "and more"
 _UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|min|m|h|d)?")
 
@@ -39,14 +36,6 @@ def counted(count: int | str, role: str) -> str:
     if str(count) == "1":
         return f"1 {role[:-1] if role.endswith('s') and not role.endswith('ss') else role}"
     return f"{count} {role if role.endswith('s') else f'{role}s'}"
-
-
-def dollars(amount: Price, *, per: str = "h") -> str:
-    """$1.31/h, `$1.31/h and more` where a part has no known price, or the words for an unknown price."""
-    if amount.unknown:
-        return UNKNOWN_PRICE
-    words = f"${amount.known:,.2f}/{per}" if per else f"${amount.known:,.2f}"
-    return words if amount.complete else f"{words} {MORE}"
 
 
 def span(seconds: float) -> str:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-
-from slipway.revision import Revision
+from dataclasses import dataclass
 
 STACK_LABEL = "slipway-stack"
 NAME_LABEL = "slipway-name"
@@ -25,9 +24,28 @@ CODE_LABEL = "slipway-code"
 CODE_COMMIT_LABEL = "slipway-code-commit"
 CODE_DIRTY_LABEL = "slipway-dirty"
 
+SHORT = 7
 _EARLIER_CAPACITY_TYPE_LABEL = "slipway-way"
 _TRUTH: Mapping[str, bool] = {"true": True, "false": False}
 _NOT_IN_LABELS = re.compile(r"[^a-z0-9_-]+")
+
+
+@dataclass(frozen=True)
+class Revision:
+    """`commit` in hexadecimal digits, or "unknown" outside of git, or empty for what does not tell. `dirty`: there were
+    changes besides it; None where that is not told."""
+
+    commit: str
+    dirty: bool | None
+
+    def __str__(self) -> str:
+        """`3f9c2e1 with local changes`"""
+        return f"{self.commit[:SHORT]} with local changes" if self.dirty else self.commit[:SHORT]
+
+    @property
+    def short(self) -> str:
+        """`3f9c2e1+`, where there is little room."""
+        return f"{self.commit[:SHORT]}+" if self.dirty else self.commit[:SHORT]
 
 
 def label_value(text: str) -> str:

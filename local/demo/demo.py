@@ -26,7 +26,8 @@ from slipway.cloud.connection import connect
 from slipway.errors import SlipwayError
 from slipway.kinds import CUSTOM_JOB
 from slipway.labels import REQUEST_LABEL
-from slipway.stack import load, parse
+from slipway.stack.document import load
+from slipway.stack.stack import parse
 
 TEMPLATE = "dask-digits"
 STACK_FILE = Path("stacks/Pulumi.local.yaml")

@@ -15,9 +15,9 @@ from typing import Annotated, Any, Literal
 from slipway.catalog.codec import KEY_OF_ENTRY, NOT_WRITTEN, Across, At, Else, Form, malformed, one_of
 from slipway.catalog.placeholders import whole
 from slipway.kinds import CUSTOM_JOB, KINDS
-from slipway.machines import Disk, MachineSpec
-from slipway.money import UNKNOWN, Price, price_text
-from slipway.revision import Revision
+from slipway.labels import Revision
+from slipway.machines.spec import Disk, MachineSpec
+from slipway.prices import UNKNOWN, Price, price_text
 
 SCHEMA = 2
 NAME = "catalog.json"

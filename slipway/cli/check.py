@@ -19,7 +19,8 @@ from slipway.formatting import nearest
 
 if TYPE_CHECKING:
     from slipway.prices import Price
-    from slipway.stack import Document, Finding, Stack
+    from slipway.stack.document import Document, Finding
+    from slipway.stack.stack import Stack
 
 EXIT_FINDINGS = 2
 
@@ -41,7 +42,7 @@ class Checked:
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of stack files, as it is in stacks/schema.json.")
 @click.pass_context
 def command(context: click.Context, stacks: tuple[str, ...], output: str, schema: bool) -> None:
-    from slipway.stack import schema_text  # pydantic: only for who checks
+    from slipway.stack.structure import schema_text  # pydantic: only for who checks
 
     if schema:
         screen.out(schema_text().rstrip("\n"))
@@ -57,7 +58,9 @@ def command(context: click.Context, stacks: tuple[str, ...], output: str, schema
 
 def check_file(path: Path) -> Checked:
     """Check one stack file and the templates it names."""
-    from slipway.stack import StackErrors, check_warnings, load, parse, stack_of
+    from slipway.stack.document import StackErrors, load
+    from slipway.stack.members import check_warnings
+    from slipway.stack.stack import parse, stack_of
 
     shown = _shown(path)
     document = load(path, shown_as=shown)
@@ -106,7 +109,7 @@ def _templates_of(path: Path) -> Path:
 
 
 def _missing_templates(document: Document, folder: Path) -> tuple[Finding, ...]:
-    from slipway.stack import Finding
+    from slipway.stack.document import Finding
     from slipway.template.load import available
 
     config = document.values.get("config") if isinstance(document.values, dict) else None
@@ -130,7 +133,7 @@ def _missing_templates(document: Document, folder: Path) -> tuple[Finding, ...]:
 
 def _unproven(stack: Stack, document: Document, folder: Path) -> tuple[Finding, ...]:
     """Templates that can't be loaded or fit no pool."""
-    from slipway.stack import Finding
+    from slipway.stack.document import Finding
     from slipway.template.load import load
     from slipway.template.proof import prove
 

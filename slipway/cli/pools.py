@@ -19,13 +19,12 @@ from slipway.cli.terminal.documents import dollars_text, iso
 from slipway.cli.terminal.options import catalog_and_output
 from slipway.cloud.resources import CustomJob, PersistentResource, ResourcePool
 from slipway.context import Context
-from slipway.formatting import MORE, UNKNOWN_PRICE, join, span
+from slipway.formatting import join, span
 from slipway.jobs.demand import Demand, by_pool
 from slipway.kinds import CUSTOM_JOB
 from slipway.labels import STACK_LABEL
-from slipway.machines import MachineSpec
-from slipway.money import Price
-from slipway.prices import hourly
+from slipway.machines.spec import MachineSpec
+from slipway.prices import MORE, UNKNOWN_PRICE, Price, hourly
 
 _RECENT = 300
 """How many of the newest jobs are looked at for the time of a pool's last one."""

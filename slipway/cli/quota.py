@@ -22,8 +22,11 @@ from slipway.jobs.demand import Demand
 from slipway.kinds import KINDS
 from slipway.labels import STACK_LABEL
 from slipway.live import INCREASABLE, Live, Unknown
-from slipway.machines import MachineGroup
-from slipway.quota import Line, OfferDraw, QuotaReport, assess, drawn, quota_id, table
+from slipway.machines.spec import MachineGroup
+from slipway.quota.assessment import assess
+from slipway.quota.grounds import drawn
+from slipway.quota.metrics import quota_id
+from slipway.quota.report import Line, OfferDraw, QuotaReport, table
 from slipway.submission.request import fill
 
 

@@ -6,12 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from slipway.cloud.answers import page, shaped
+from slipway.cloud.answers import Json, page, parse_timestamp, shaped
 from slipway.cloud.endpoints import Endpoints
 from slipway.cloud.failures import Call
-from slipway.cloud.resources import Json
 from slipway.cloud.session import Session
-from slipway.cloud.timestamps import parse_timestamp
 
 
 @dataclass(frozen=True)

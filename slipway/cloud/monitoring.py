@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from slipway.cloud.answers import shaped
+from slipway.cloud.answers import Json, parse_timestamp, shaped
 from slipway.cloud.endpoints import Endpoints
 from slipway.cloud.failures import Call
-from slipway.cloud.resources import Json
 from slipway.cloud.session import Session
-from slipway.cloud.timestamps import parse_timestamp
 
 CPU, MEMORY = "cpu/utilization", "memory/utilization"
 ACCELERATOR, ACCELERATOR_MEMORY = "accelerator/utilization", "accelerator/memory/utilization"

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
-from slipway.cloud.answers import shaped
+from slipway.cloud.answers import Json, shaped
 from slipway.cloud.endpoints import Endpoints
 from slipway.cloud.failures import Call
-from slipway.cloud.resources import Json
 from slipway.cloud.session import Session
 
 SERVICE = "aiplatform.googleapis.com"

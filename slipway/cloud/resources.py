@@ -7,16 +7,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
 from slipway.capacity import CAPACITY_TYPES, POOL, of_strategy
-from slipway.cloud.timestamps import parse_timestamp
+from slipway.cloud.answers import Json, parse_timestamp
 from slipway.cloud.trials import Trial
 from slipway.kinds import CUSTOM_JOB, Kind
-from slipway.machines import MachineGroup, MachineSpec
+from slipway.machines.spec import MachineGroup, MachineSpec
 from slipway.recorded_parameters import read as read_parameters
-
-Json = Mapping[str, Any]
 
 ENDED = frozenset(f"JOB_STATE_{state}" for state in CUSTOM_JOB.ended)
 """States a job never leaves. EXPIRED and PARTIALLY_SUCCEEDED are among them, though the Vertex SDK waits on."""

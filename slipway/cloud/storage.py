@@ -9,11 +9,10 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import quote
 
-from slipway.cloud.answers import Json, json_object, shaped
+from slipway.cloud.answers import Json, json_object, parse_timestamp, shaped
 from slipway.cloud.endpoints import Endpoints
 from slipway.cloud.failures import Call, Conflict
 from slipway.cloud.session import Session
-from slipway.cloud.timestamps import parse_timestamp
 from slipway.errors import ConfigError
 
 

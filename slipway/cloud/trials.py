@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from slipway.cloud.timestamps import parse_timestamp
+from slipway.cloud.answers import parse_timestamp
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import TypeVar
 
-from slipway.cloud.answers import garbled, shaped
+from slipway.cloud.answers import Json, garbled, shaped
 from slipway.cloud.endpoints import Endpoints
 from slipway.cloud.failures import Call
-from slipway.cloud.resources import CustomJob, Json, Operation, PersistentResource
+from slipway.cloud.resources import CustomJob, Operation, PersistentResource
 from slipway.cloud.session import Session
 from slipway.kinds import KINDS, Kind, kind_of
 

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
 from slipway.errors import ConfigError
-from slipway.packages import is_packed
-from slipway.revision import SHORT, Revision
+from slipway.labels import SHORT, Revision
+from slipway.packages.source_package import is_packed
 
 UNKNOWN = "unknown"
 _COMMIT = re.compile(r"[0-9a-f]{7,64}")

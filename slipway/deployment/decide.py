@@ -16,7 +16,7 @@ from slipway.deployment.workspace_plan import trainer_email, trainer_owner
 from slipway.errors import ConfigError, ResourceError, Timeout
 from slipway.formatting import join
 from slipway.live import Live, Unknown
-from slipway.stack import Stack
+from slipway.stack.stack import Stack
 from slipway.state import State
 
 _NOTHING = State()

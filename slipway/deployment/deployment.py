@@ -1,4 +1,7 @@
-"""A deployment: everything that is decided before the first resource is declared. Pure, but for `build_packages`."""
+"""A deployment: a stack with its templates proven, and everything that is decided before a resource is declared.
+
+Pure, but for `prove_stack` and `build_packages`, which read files.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +13,44 @@ from pathlib import Path
 from slipway.catalog.model import Catalog
 from slipway.deployment.facts import Facts, facts
 from slipway.deployment.plan import Plan
-from slipway.deployment.proven_stack import ProvenStack
-from slipway.deployment.publication import catalog_of, template_entry
+from slipway.deployment.publication import catalog_of, draws, template_entry
 from slipway.deployment.summary import neighbours, overdue, summary
 from slipway.deployment.workspace_plan import trainer_email, trainer_roles
+from slipway.labels import Revision
 from slipway.live import Live
-from slipway.packages import SourcePackage, build
-from slipway.quota import QuotaReport, assess, table
-from slipway.revision import Revision
-from slipway.stack import Stack, open_to
-from slipway.template.code import Package
+from slipway.packages.source_package import SourcePackage, build
+from slipway.quota.assessment import assess
+from slipway.quota.grounds import drawn
+from slipway.quota.report import OfferDraw, QuotaReport, table
+from slipway.stack.members import open_to
+from slipway.stack.stack import Stack
+from slipway.template.job_template import JobTemplate
 from slipway.template.jobspec import CompileContext
+from slipway.template.load import load
+from slipway.template.proof import Placement, prove_all
+from slipway.template.worker_pool import Package
 
 Packages = Mapping[str, Mapping[Package, SourcePackage]]
 """Built ones, by template and what it says of its code."""
+
+
+@dataclass(frozen=True)
+class ProvenStack:
+    """`templates` and their `placements` by name; `offers` are what they draw, `metrics` all quota that is drawn."""
+
+    stack: Stack
+    templates: Mapping[str, JobTemplate]
+    placements: Mapping[str, tuple[Placement, ...]]
+    offers: tuple[OfferDraw, ...]
+    metrics: frozenset[str]
+
+
+def prove_stack(stack: Stack, folder: Path) -> ProvenStack:
+    """`folder` has the templates. Raises ConfigError for those that can't be read, or fit nowhere."""
+    templates = {template.name: template for template in load(stack.templates, folder)}
+    placements = prove_all(templates.values(), stack.clusters, region=stack.region, reservations=stack.reservations)
+    offers = tuple(draw for name, template in templates.items() for draw in draws(template, placements[name]))
+    return ProvenStack(stack, templates, placements, offers, drawn(stack.clusters, offers))
 
 
 @dataclass(frozen=True)

@@ -17,11 +17,10 @@ from slipway.cluster import CurrentCluster, PoolSpec
 from slipway.deployment.plan import Plan
 from slipway.deployment.retiring import Retiring, RetiringCluster
 from slipway.deployment.workspace_plan import SUBMITTER_ROLES, trainer_email
-from slipway.money import price_text
-from slipway.prices import hourly
-from slipway.quota import Line, QuotaReport
-from slipway.revision import Revision
-from slipway.stack import Stack
+from slipway.labels import Revision
+from slipway.prices import hourly, price_text
+from slipway.quota.report import Line, QuotaReport
+from slipway.stack.stack import Stack
 
 Fact = Mapping[str, Any]
 

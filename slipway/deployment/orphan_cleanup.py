@@ -27,7 +27,7 @@ from slipway.deployment.use import use_of_cluster, use_of_stack
 from slipway.fingerprint import cluster_id, fingerprint
 from slipway.formatting import join, span
 from slipway.live import Unknown, Use
-from slipway.stack import Stack
+from slipway.stack.stack import Stack
 from slipway.state import State, stack_locations
 
 WITHIN_S = 2 * 3600.0

@@ -8,18 +8,16 @@ from typing import TypeVar
 from slipway.capacity import CAPACITY_TYPES
 from slipway.catalog import model
 from slipway.cluster import CurrentCluster, PoolSpec
-from slipway.machines import MachineGroup
-from slipway.money import Price, total
-from slipway.prices import hourly
-from slipway.quota import OfferDraw, OfferVerdict
-from slipway.revision import Revision
-from slipway.stack import Stack
-from slipway.template.code import Image, Package
+from slipway.labels import Revision
+from slipway.machines.spec import MachineGroup
+from slipway.prices import Price, hourly
+from slipway.quota.report import OfferDraw, OfferVerdict
+from slipway.stack.stack import Stack
 from slipway.template.compile import request
 from slipway.template.job_template import JobTemplate
 from slipway.template.jobspec import CompileContext
 from slipway.template.proof import Placement
-from slipway.template.worker_pool import WorkerPool, places
+from slipway.template.worker_pool import Image, Package, WorkerPool, places
 
 Held = TypeVar("Held")
 
@@ -195,8 +193,9 @@ def _aligned(workers: tuple[WorkerPool, ...], values: list[Held], gap: Held) -> 
 
 def _usual_price(template: JobTemplate, placement: Placement, region: str) -> Price:
     """USD per hour of all machines at the usual replicas."""
-    return total(
-        hourly(worker.spec, region, placement.capacity_type)
-        * (template.replicas(worker)[1] * template.trials_at_once(placement.kind))
+    times = template.trials_at_once(placement.kind)
+    prices = (
+        hourly(worker.spec, region, placement.capacity_type) * (template.replicas(worker)[1] * times)
         for worker in placement.case.worker_pools(template)
     )
+    return sum(prices, Price())

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from slipway.cloud.answers import Json
 from slipway.cloud.quotas import SERVICE, QuotaInfo
-from slipway.cloud.resources import Json
 from slipway.live import INCREASABLE, QuotaLimit
 from slipway.messages import message
 

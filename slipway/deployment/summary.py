@@ -10,11 +10,10 @@ from slipway.cluster import CurrentCluster, PoolSpec
 from slipway.deployment.plan import Plan
 from slipway.deployment.retiring import CATALOG, WORK, RetiringCluster, RetiringWorkspaceResource
 from slipway.formatting import join, span
-from slipway.labels import STACK_LABEL, USER_LABEL
+from slipway.labels import STACK_LABEL, USER_LABEL, Revision
 from slipway.live import Live, Unknown
 from slipway.prices import price_in_words, total
-from slipway.quota import QuotaReport
-from slipway.revision import Revision
+from slipway.quota.report import QuotaReport
 from slipway.state import State
 from slipway.template.proof import Placement
 

@@ -9,8 +9,7 @@ from decimal import Decimal
 from slipway.capacity import POOL
 from slipway.cloud.resources import CustomJob
 from slipway.errors import Cancelled, ResourceError, SlipwayError
-from slipway.money import Price
-from slipway.prices import hourly
+from slipway.prices import Price, hourly
 
 
 @dataclass(frozen=True)

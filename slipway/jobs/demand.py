@@ -8,7 +8,7 @@ from typing import Any
 
 from slipway.cloud.resources import CustomJob, PersistentResource, ResourcePool, WorkerPool
 from slipway.kinds import CUSTOM_JOB, Kind
-from slipway.machines import MachineSpec
+from slipway.machines.spec import MachineSpec
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,12 @@ from slipway.cloud.logging import LogEntry
 from slipway.cloud.resources import CustomJob
 from slipway.cloud.session import HttpPolicy
 from slipway.cloud.vertex import Vertex
-from slipway.context import Context
+from slipway.context import Clock, Context
 from slipway.errors import Timeout
 from slipway.jobs.events import last_word
 from slipway.jobs.tail import LogPolling, Tail
 from slipway.jobs.waiting import reason, waits, with_word
 from slipway.kinds import CUSTOM_JOB
-from slipway.timing import Clock
 
 TRANSIENT = (Unavailable, Unreachable, NoAnswer, Garbled, Exhausted)
 """Trouble with the service after which it is asked again."""

@@ -14,7 +14,7 @@ from slipway.cloud.resources import CustomJob, PersistentResource, ResourcePool
 from slipway.formatting import join, machines, span
 from slipway.jobs.demand import Demand, Part, by_pool, find_pool
 from slipway.labels import USER_LABEL
-from slipway.machines import MachineSpec
+from slipway.machines.spec import MachineSpec
 
 _QUEUED = "JOB_STATE_QUEUED"
 

@@ -1,5 +1,4 @@
-"""A job's code as a Python source distribution that the training service installs: same sources, same bytes."""
+"""A job's code as a Python source distribution that the training service installs: same sources, same bytes.
 
-from slipway.packages.source_package import SourcePackage, assemble, build, is_packed, requirement_lines
-
-__all__ = ["SourcePackage", "assemble", "build", "is_packed", "requirement_lines"]
+`slipway_launcher` is what every replica of such a job starts first. It is copied into each package, so it stands alone.
+"""

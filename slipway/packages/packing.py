@@ -12,10 +12,9 @@ from slipway.catalog.placeholders import PACKAGE, placeholder
 from slipway.cloud.storage import Location
 from slipway.errors import ConfigError, PolicyError
 from slipway.kinds import KINDS
-from slipway.labels import CODE_COMMIT_LABEL, CODE_DIRTY_LABEL, CODE_LABEL, truth_value
-from slipway.packages import SourcePackage, assemble, requirement_lines
+from slipway.labels import CODE_COMMIT_LABEL, CODE_DIRTY_LABEL, CODE_LABEL, Revision, truth_value
+from slipway.packages.source_package import SourcePackage, assemble, requirement_lines
 from slipway.packages.working_tree import WorkingTree
-from slipway.revision import Revision
 
 _SETUP = frozenset({"setup.py", "conftest.py"})
 

@@ -11,7 +11,6 @@ import tarfile
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path, PurePath
 
 from slipway.errors import ConfigError
@@ -76,7 +75,7 @@ def assemble(template: str, sources: Mapping[str, bytes], needed: tuple[str, ...
 
     The bytes depend on file names and contents alone, not on times, owners, modes, or the machine's zlib.
     """
-    launcher = files("slipway.launcher").joinpath(f"{_LAUNCHER}.py").read_bytes()
+    launcher = Path(__file__).with_name(f"{_LAUNCHER}.py").read_bytes()
     sources = {**sources, f"{_LAUNCHER}.py": launcher}
     digest = hashlib.sha256(_tar({**sources, **_description(template, "0", sources, needed)})).hexdigest()
     short = short_hash(digest)

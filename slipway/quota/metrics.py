@@ -7,28 +7,31 @@ the metric in a listed `quotaInfos`; those marked as not documented are inferred
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
-from slipway.machines import (
-    Disk,
-    Machine,
-    MachineGroup,
-    MachineSpec,
-    accelerator,
-    all_accelerators,
-    is_tpu,
-    machine,
-    one_tpu,
-)
-from slipway.machines.table import rows
-from slipway.quota.report import ON_DEMAND, PREEMPTIBLE, Need
+from slipway.machines.spec import Disk, MachineGroup, MachineSpec
+from slipway.machines.table import Machine, accelerator, all_accelerators, machine, rows
+from slipway.machines.tpu import is_tpu, one_tpu
 
+ON_DEMAND = "on-demand"
+PREEMPTIBLE = "preemptible"
 _PREFIX = "custom_model_training_"
-
-
 _DISKS: Mapping[str, tuple[str, str, bool]] = {
     "pd-ssd": ("pd_ssd", "PD SSD GB", True),
     "pd-standard": ("pd_standard", "PD Standard GB", False),
 }
+
+
+@dataclass(frozen=True)
+class Need:
+    """An amount of a metric (without the service's name): GPUs, vCPUs or GB.
+
+    `documented` is False where the metric's name is inferred: when the service does not list it, it is not checked.
+    """
+
+    metric: str
+    amount: int
+    documented: bool = True
 
 
 def needs(group: MachineGroup, *, preemptible: bool = False) -> tuple[Need, ...]:

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from slipway.formatting import join
 from slipway.live import QuotaLimit
-from slipway.quota.grounds import UNLIMITED, Grounds
-from slipway.quota.metrics import label, namespace, rank
-from slipway.quota.report import Line, LineState, Need, OfferDraw, OfferVerdict
+from slipway.quota.grounds import Grounds
+from slipway.quota.metrics import Need, label, namespace, rank
+from slipway.quota.report import UNLIMITED, Line, LineState, OfferDraw, OfferVerdict
 
 _ByTemplate = dict[str, list[tuple[str, int]]]
 """Labels of offers, each with how much it needs."""

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 
 from slipway.recorded_parameters import VARIABLE
-from slipway.rules.rule import Rule
-from slipway.rules.subject import Subject, mapping
+from slipway.rules.rule import Rule, Subject, mapping
 
 MOST_PACKAGES = 100
 MOST_ENV = 100

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from slipway.rules.rule import Rule
-from slipway.rules.subject import Subject, mapping
+from slipway.rules.rule import Rule, Subject, mapping
 
 LONGEST_NAME = 128
 MOST_LABELS = 64

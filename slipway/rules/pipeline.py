@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 
 from slipway.kinds import PIPELINE
-from slipway.rules.rule import Rule
-from slipway.rules.subject import Subject, mapping
+from slipway.rules.rule import Rule, Subject, mapping
 
 CUSTOM_TASK = "gs://google-cloud-aiplatform/schema/trainingjob/definition/custom_task_1.0.0.yaml"
 MODEL_ID = re.compile(r"[a-z_][a-z0-9_-]{0,62}")

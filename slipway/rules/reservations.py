@@ -7,9 +7,8 @@ from collections.abc import Iterator
 
 from slipway.cluster import Reservation
 from slipway.formatting import join
-from slipway.machines import Machine, accelerator, accelerators, models
-from slipway.rules.rule import Rule
-from slipway.rules.subject import Subject, Worker
+from slipway.machines.table import Machine, accelerator, accelerators, models
+from slipway.rules.rule import Rule, Subject, Worker
 
 NAME_KEY = "compute.googleapis.com/reservation-name"
 AFFINITY_TYPES = ("SPECIFIC_RESERVATION", "ANY_RESERVATION", "NO_RESERVATION")

@@ -1,11 +1,147 @@
-"""A rule of Vertex AI training that can be checked before anything is sent."""
+"""A rule of Vertex AI training that can be checked before anything is sent, and what it looks at: a request's JSON
+with its placeholders filled, read into values.
+
+Reading is forgiving: a number may be a text, as int64 is in JSON, and what is missing is empty. Unknown fields and
+wrong types are for the official message type to find.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
 
-from slipway.rules.subject import Subject
+from slipway.cluster import Reservation
+from slipway.kinds import KINDS
+from slipway.machines.spec import Disk, MachineSpec
+from slipway.machines.table import Machine, MachineError, machine
+from slipway.machines.tpu import is_tpu, tpu
+
+
+@dataclass(frozen=True)
+class Worker:
+    """One used worker pool of a request; `index` is its place. Empty values where the request says nothing."""
+
+    index: int
+    body: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        return f"worker pool {self.index}"
+
+    @property
+    def spec(self) -> Mapping[str, Any]:
+        return mapping(self.body.get("machineSpec"))
+
+    @cached_property
+    def machine(self) -> MachineSpec:
+        """As asked for, with what is built into the machine and the service's defaults."""
+        asked, disk = self.spec.get("acceleratorType"), mapping(self.body.get("diskSpec"))
+        known = self.shape if isinstance(self.shape, Machine) else None
+        count = whole(self.spec["acceleratorCount"]) if "acceleratorCount" in self.spec else None
+        usual = known.default_disk if known else "pd-ssd"
+        return MachineSpec(
+            type=self._type,
+            accelerator=str(asked) if asked else known.accelerator if known else None,
+            accelerator_count=count if count is not None else known.accelerator_count if known else 0,
+            disk=Disk(str(disk.get("bootDiskType") or usual), whole(disk.get("bootDiskSizeGb", 100))),
+        )
+
+    @property
+    def _type(self) -> str:
+        return str(self.spec.get("machineType", ""))
+
+    @property
+    def topology(self) -> str | None:
+        return self.spec.get("tpuTopology")
+
+    @property
+    def is_tpu(self) -> bool:
+        return is_tpu(self._type)
+
+    @cached_property
+    def shape(self) -> Machine | MachineError:
+        """The machine, or what is wrong with it."""
+        asked = self.spec.get("acceleratorType")
+        count = whole(self.spec["acceleratorCount"]) if "acceleratorCount" in self.spec else None
+        try:
+            if self.is_tpu:
+                return tpu(self._type, asked, count, self.topology)
+            return machine(self._type, asked, count)
+        except MachineError as error:
+            return error
+
+    @property
+    def replicas(self) -> int:
+        return whole(self.body.get("replicaCount", 0))
+
+    @property
+    def affinity(self) -> Mapping[str, Any]:
+        return mapping(self.spec.get("reservationAffinity"))
+
+    @property
+    def reserves(self) -> bool:
+        return self.affinity.get("reservationAffinityType") in ("SPECIFIC_RESERVATION", "ANY_RESERVATION")
+
+    @property
+    def code(self) -> Mapping[str, Any]:
+        """Whichever is there: the container or the package."""
+        return mapping(self.body.get("containerSpec") or self.body.get("pythonPackageSpec"))
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A request of one kind, to be posted in `region`.
+
+    `capacity_type`: where its machines are to come from, empty when nobody says. `room`, of a job on a persistent
+    resource: by worker pool, the resource pool it is meant for and the machines that has at most. `reserved`: what is
+    known of reservations, by full path.
+    """
+
+    kind: str
+    body: Mapping[str, Any]
+    region: str = ""
+    capacity_type: str = ""
+    room: Mapping[int, tuple[str, int]] = field(default_factory=dict)
+    reserved: Mapping[str, Reservation] = field(default_factory=dict)
+
+    @cached_property
+    def spec(self) -> Mapping[str, Any]:
+        """The CustomJobSpec."""
+        return mapping(self.body.get(KINDS[self.kind].spec))
+
+    @cached_property
+    def scheduling(self) -> Mapping[str, Any]:
+        return mapping(self.spec.get("scheduling"))
+
+    @property
+    def strategy(self) -> str:
+        return str(self.scheduling.get("strategy") or "STANDARD")
+
+    @property
+    def cluster(self) -> str:
+        return str(self.spec.get("persistentResourceId", ""))
+
+    @cached_property
+    def pools(self) -> tuple[Mapping[str, Any], ...]:
+        """All worker pools, skipped ones too."""
+        return tuple(mapping(pool) for pool in self.spec.get("workerPoolSpecs") or ())
+
+    @cached_property
+    def workers(self) -> tuple[Worker, ...]:
+        """Those that are used."""
+        return tuple(Worker(index, body) for index, body in enumerate(self.pools) if body)
+
+    @property
+    def parallel(self) -> int:
+        """Trials that run at once; 1 for a job without any."""
+        return whole(self.body.get("parallelTrialCount", 0)) if KINDS[self.kind].has_trials else 1
+
+    @property
+    def study(self) -> Mapping[str, Any]:
+        return mapping(self.body.get("studySpec"))
+
 
 Check = Callable[[Subject], Iterable[str]]
 
@@ -34,3 +170,25 @@ class Breach:
 
     def __str__(self) -> str:
         return f"{self.text} [{self.rule.id}]"
+
+
+def mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def whole(value: Any) -> int:
+    """The number of a JSON value; 0 when it is not a number."""
+    try:
+        return int(value)
+    except (TypeError, ValueError):
+        return 0
+
+
+def seconds(value: Any) -> float | None:
+    """The seconds of a JSON duration, `3600s`; None when it is invalid."""
+    if not isinstance(value, str) or not value.endswith("s"):
+        return None
+    try:
+        return float(value[:-1])
+    except ValueError:
+        return None

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 from slipway.capacity import CAPACITY_TYPES, POOL, RESERVATION, WAIT_BY_THEMSELVES, WEEK
 from slipway.formatting import join
-from slipway.machines import accelerator, accelerators, models
-from slipway.rules.rule import Rule
-from slipway.rules.subject import Subject, seconds
+from slipway.machines.table import accelerator, accelerators, models
+from slipway.rules.rule import Rule, Subject, seconds
 
 FLEX_MODELS = models(flex_start=True)
 WAITING_STRATEGIES = frozenset(CAPACITY_TYPES[name].strategy for name in WAIT_BY_THEMSELVES)

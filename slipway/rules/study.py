@@ -7,8 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from slipway.kinds import TUNING_JOB
-from slipway.rules.rule import Rule
-from slipway.rules.subject import Subject, mapping, whole
+from slipway.rules.rule import Rule, Subject, mapping, whole
 
 VALUE_SPECS = {
     "doubleValueSpec": "double",

@@ -7,8 +7,7 @@ from typing import Any
 
 from slipway.cluster import Reservation
 from slipway.rules import code, job, pipeline, reservations, strategies, study, workers
-from slipway.rules.rule import Breach, Rule
-from slipway.rules.subject import Subject
+from slipway.rules.rule import Breach, Rule, Subject
 
 TABLE: tuple[Rule, ...] = (
     *strategies.RULES,

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from slipway.machines import Machine, MachineError, region_has, regions, regions_with
-from slipway.rules.rule import Rule
-from slipway.rules.subject import Subject
+from slipway.machines.table import Machine, MachineError, region_has, regions, regions_with
+from slipway.rules.rule import Rule, Subject
 
 MOST_POOLS = 4
 SMALLEST_DISK, LARGEST_DISK = 100, 64_000

@@ -13,7 +13,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from slipway.fingerprint import LONGEST_NAME
 from slipway.formatting import nearest
-from slipway.machines import regions
+from slipway.machines.table import regions
 from slipway.rules.reservations import PATH, SHARING
 from slipway.stack.members import MAIL, PATTERN, invalid_member, is_address
 from slipway.stack.secrets import named, shown

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from slipway.formatting import nearest
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
-from slipway.machines import Machine, MachineError, machine, region_has, regions, regions_with
+from slipway.machines.table import Machine, MachineError, machine, region_has, regions, regions_with
 from slipway.rules.reservations import reserved_only, zone
 from slipway.stack.bounds import ACCOUNT, BUCKET, DISK_TYPES, NAME, PROJECT
 from slipway.stack.document import Document, DocumentPart, Finding

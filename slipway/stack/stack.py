@@ -10,7 +10,8 @@ from pathlib import PurePath
 from typing import Any
 
 from slipway.cluster import ClusterSpec, DnsPeering, PoolSpec, PscInterface, Reservation
-from slipway.machines import Disk, MachineSpec, machine
+from slipway.machines.spec import Disk, MachineSpec
+from slipway.machines.table import machine
 from slipway.stack.document import Document, StackErrors
 from slipway.stack.entries import ClusterEntry, PoolEntry, ReplicaRange, ReservationEntry, StackFile
 from slipway.stack.rules import check_rules, default_buckets, default_trainer

@@ -1,7 +1,8 @@
-"""Keys and types: what pydantic finds, in words and with what would be right."""
+"""Keys and types: what pydantic finds, in words and with what would be right; and the same as a JSON Schema."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -14,7 +15,7 @@ from slipway.capacity import CAPACITY_TYPES, ON_DEMAND, POOL
 from slipway.formatting import nearest
 from slipway.stack.bounds import VIOLATION
 from slipway.stack.document import Document, Finding, KeyPath, dotted
-from slipway.stack.entries import FIXED, RANGE, StackFile
+from slipway.stack.entries import FIXED, OWN_KEYS, RANGE, StackFile
 from slipway.stack.secrets import shown
 
 _KINDS = {
@@ -66,6 +67,21 @@ _CHOICES_TO_COME: Mapping[tuple[str, str], str] = {
     ("replacement", "protect"): "rollover; `protect` (refuse every change) is not there yet",
     ("mode", "request"): "enforce or warn; `request` (asking for an increase) is not there yet",
 }
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema, generated from the types, so that it can't say anything else than the check does."""
+    found = StackFile.model_json_schema(by_alias=True)
+    found["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    found["title"] = "Slipway stack"
+    # Other tools' keys are free; a key of ours that is not known is a slip of the pen.
+    found["$defs"]["ConfigEntry"]["propertyNames"] = {"anyOf": [{"enum": list(OWN_KEYS)}, {"pattern": "^(?!slipway:)"}]}
+    return found
+
+
+def schema_text() -> str:
+    """As it is in stacks/schema.json."""
+    return json.dumps(schema(), indent=2, ensure_ascii=False, sort_keys=True) + "\n"
 
 
 def check_structure(document: Document) -> StackFile | tuple[Finding, ...]:

@@ -15,7 +15,7 @@ from slipway.formatting import counted, join
 from slipway.jobs.demand import Demand, Part
 from slipway.jobs.verdict import Verdict
 from slipway.kinds import KINDS, Kind
-from slipway.money import UNKNOWN, Price, total
+from slipway.prices import UNKNOWN, Price, hourly
 from slipway.submission.parameters import resolve
 from slipway.submission.request import RequestOverrides, fill
 
@@ -189,13 +189,14 @@ def _check_experiment(template: Template, offers: tuple[Offer, ...], overrides: 
 
 def price(catalog: Catalog, candidate: Candidate) -> Price:
     """USD an hour for all machines: as published for a pool, from the price book for others."""
-    return total(_each(catalog, candidate, part) * part.machines for part in candidate.demand.parts)
+    return sum((_each(catalog, candidate, part) * part.machines for part in candidate.demand.parts), Price())
 
 
 def added(catalog: Catalog, candidate: Candidate, verdict: Verdict) -> Price:
     """USD an hour for the machines that pools would grow by."""
     pools = catalog.clusters[candidate.offer.cluster].pools
-    return total((pools[name].price_per_hour if name in pools else UNKNOWN) * count for name, count in verdict.grows)
+    each = ((pools[name].price_per_hour if name in pools else UNKNOWN) * count for name, count in verdict.grows)
+    return sum(each, Price())
 
 
 def summary(candidate: Candidate) -> str:
@@ -216,6 +217,5 @@ def _each(catalog: Catalog, candidate: Candidate, part: Part) -> Price:
     if candidate.offer.cluster:
         pool = catalog.clusters[candidate.offer.cluster].pools.get(part.pool)
         return pool.price_per_hour if pool else UNKNOWN
-    from slipway.prices import hourly
 
     return hourly(part.machine, catalog.region, candidate.offer.capacity_type)

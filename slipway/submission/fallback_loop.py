@@ -12,6 +12,7 @@ from slipway.catalog.model import Catalog
 from slipway.cloud.connection import Connection
 from slipway.cloud.failures import CloudError, Conflict, NotFound, Refused
 from slipway.cloud.resources import CustomJob
+from slipway.context import Clock
 from slipway.errors import Cancelled, Timeout
 from slipway.submission import fallback
 from slipway.submission.candidates import Candidate
@@ -19,7 +20,6 @@ from slipway.submission.fallback import AttemptStatus, Claim, ClaimStore, Step
 from slipway.submission.preflight import Preflight
 from slipway.submission.request import Request
 from slipway.submission.sender import Attempt, RetryPolicy
-from slipway.timing import Clock
 
 if TYPE_CHECKING:
     from slipway.jobs.follower import Event

@@ -9,9 +9,10 @@ from slipway.capacity import CAPACITY_TYPES
 from slipway.cloud.resources import CustomJob, PersistentResource
 from slipway.formatting import join, machines, span
 from slipway.jobs.verdict import Outcome, Verdict
-from slipway.machines import MachineError, MachineGroup
-from slipway.quota import Need, label, usage
-from slipway.quota.metrics import needs_of
+from slipway.machines.spec import MachineGroup
+from slipway.machines.table import MachineError
+from slipway.quota.grounds import usage
+from slipway.quota.metrics import Need, label, needs_of
 from slipway.submission.candidates import Candidate
 
 UNLIMITED = -1

@@ -131,7 +131,7 @@ class Preflight:
 
     def _read_quota(self, candidates: list[Candidate]) -> None:
         """Begins to read the limits of all metrics that any of the candidates draws, once."""
-        from slipway.quota import quota_id
+        from slipway.quota.metrics import quota_id
         from slipway.submission.own_machines import draws, on_demand
 
         quotas = self._connection.quotas(self._catalog.project)
@@ -152,7 +152,7 @@ def offline(candidate: Candidate, region: str, *, limits_follow: bool = False) -
     """
     if not candidate.offer.available and not (limits_follow and candidate.offer.lacks_quota):
         return JudgedCandidate(candidate, _never(candidate, reason(candidate.offer)))
-    from slipway.rules import check
+    from slipway.rules.table import check
 
     breaches = check(candidate.kind.name, candidate.offer.capacity_type, candidate.body, region=region)
     return JudgedCandidate(candidate, _never(candidate, *(str(one) for one in breaches))) if breaches else None

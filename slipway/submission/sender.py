@@ -16,11 +16,11 @@ from slipway.cloud.failures import CloudError, Exhausted, NotFound, Unreachable
 from slipway.cloud.resources import CustomJob
 from slipway.cloud.storage import Location, Storage
 from slipway.cloud.vertex import Vertex
+from slipway.context import Clock
 from slipway.errors import AnswerUnknown, ResourceError
 from slipway.labels import REQUEST_LABEL, STACK_LABEL
 from slipway.submission.journal import EntryState, JournalEntry, SubmissionJournal
 from slipway.submission.request import Request, same
-from slipway.timing import Clock
 
 QUOTA_TOO_SMALL = "exceed quota limits"
 """In a 429: the limit is below what one job needs, so that no waiting helps."""

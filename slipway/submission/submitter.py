@@ -10,6 +10,7 @@ from typing import Protocol
 from slipway.cloud.connection import Connection
 from slipway.cloud.failures import CloudError
 from slipway.cloud.resources import CustomJob
+from slipway.context import Clock
 from slipway.labels import capacity_type_label
 from slipway.submission.candidates import Candidate, PreparedSubmission
 from slipway.submission.choice import Choice, choose
@@ -19,7 +20,6 @@ from slipway.submission.journal import SubmissionJournal
 from slipway.submission.preflight import Preflight
 from slipway.submission.request import Request
 from slipway.submission.sender import Attempt, RetryPolicy, Sender
-from slipway.timing import Clock
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from slipway.cloud.failures import CloudError, Denied, Exhausted, NotFound, Unauthenticated, Unreachable
 from slipway.cloud.resources import CustomJob
+from slipway.context import Clock
 from slipway.errors import SlipwayError
 from slipway.submission.request import Request
 from slipway.submission.sender import QUOTA_TOO_SMALL, RetryPolicy
@@ -21,7 +22,6 @@ from slipway.sweep.rate_limit import RateLimiter
 from slipway.sweep.runs import Run, SendState
 from slipway.sweep.service import SweepService
 from slipway.sweep.sweep_journal import SweepJournal
-from slipway.timing import Clock
 
 _REFUSALS_IN_A_ROW = 10
 _RESENDS = 5

@@ -2,12 +2,10 @@
 
 from slipway.kinds.model_upload import ModelUpload
 from slipway.kinds.study import Condition, Metric, Search, Stopping, Study
-from slipway.machines import Disk
-from slipway.template.code import Image, Package
-from slipway.template.declaration import NfsMount, Scheduling, Variant
+from slipway.machines.spec import Disk
+from slipway.template.declaration import NfsMount, Parameter, Scheduling, Variant
 from slipway.template.job_template import JobTemplate
-from slipway.template.parameter import Parameter
-from slipway.template.worker_pool import ANY_RESERVATION, WorkerPool
+from slipway.template.worker_pool import ANY_RESERVATION, Image, Package, WorkerPool
 
 __all__ = [
     "ANY_RESERVATION",

@@ -7,8 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from slipway.template.declaration import Declaration, Variant
-from slipway.template.parameter import Value
+from slipway.template.declaration import Declaration, Value, Variant
 from slipway.template.worker_pool import WorkerPool
 
 ValueSets = dict[str, tuple[Value, ...]]

@@ -24,12 +24,12 @@ from slipway.labels import (
 )
 from slipway.messages import message
 from slipway.recorded_parameters import record, recorded
-from slipway.rules import check as check_rules
+from slipway.rules.table import check as check_rules
 from slipway.template.case import Case
-from slipway.template.code import Package
+from slipway.template.declaration import Value
 from slipway.template.job_template import JobTemplate
 from slipway.template.jobspec import CompileContext, job_spec
-from slipway.template.parameter import Value
+from slipway.template.worker_pool import Package
 
 
 def request(

@@ -15,11 +15,10 @@ from slipway.catalog.placeholders import BUILT_IN, names, whole
 from slipway.cluster import SERVICE_ACCOUNT
 from slipway.errors import ConfigError
 from slipway.kinds import KINDS
-from slipway.machines import MachineError
+from slipway.machines.table import MachineError
 from slipway.recorded_parameters import VARIABLE
-from slipway.template.code import Code, Image, Package
 from slipway.template.declaration import Declaration, Variant
-from slipway.template.worker_pool import POSITIONS, WorkerPool, places
+from slipway.template.worker_pool import POSITIONS, Code, Image, Package, WorkerPool, places
 
 MAX_TIMEOUT_S = 7 * 24 * 3600
 MAX_WORKER_POOLS = len(POSITIONS)

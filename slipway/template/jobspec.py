@@ -12,9 +12,8 @@ from slipway.cluster import ClusterSpec, Reservation
 from slipway.kinds import Kind
 from slipway.rules.reservations import NAME_KEY
 from slipway.template.case import Case
-from slipway.template.code import Code, Image, Package
 from slipway.template.job_template import JobTemplate
-from slipway.template.worker_pool import ANY_RESERVATION, WorkerPool, places
+from slipway.template.worker_pool import ANY_RESERVATION, Code, Image, Package, WorkerPool, places
 
 LAUNCHER = "slipway_launcher"
 

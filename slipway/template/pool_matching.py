@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from math import log2
 
 from slipway.cluster import ClusterSpec, PoolSpec
-from slipway.machines import MachineSpec, machine
+from slipway.machines.spec import MachineSpec
+from slipway.machines.table import machine
 from slipway.template.worker_pool import WorkerPool
 
 

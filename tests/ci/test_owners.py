@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from slipway.stack import load as load_stack
-from slipway.stack import parse
+from slipway.stack.document import load as load_stack
+from slipway.stack.stack import parse
 from slipway.template.load import load
 from tests.ci.conftest import ROOT, Workflow
 

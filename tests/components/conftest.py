@@ -11,8 +11,8 @@ from pulumi.runtime.rpc import deserialize_properties
 
 from slipway.cluster import ClusterSpec, PoolSpec
 from slipway.live import Live
-from slipway.machines import MachineSpec
-from slipway.stack import WorkspaceSettings
+from slipway.machines.spec import MachineSpec
+from slipway.stack.stack import WorkspaceSettings
 
 PROJECT, REGION = "acme-dev", "us-central1"
 SETTINGS = WorkspaceSettings(("group:ml@acme.example",), "acme-catalog", "acme-work", "slipway-dev-trainer")

@@ -14,7 +14,7 @@ from components.creation import Creation
 from components.persistent_resource import PersistentResource
 from slipway.cluster import ClusterSpec, CurrentCluster, DnsPeering, PscInterface
 from slipway.deployment.cluster_creation import cluster_body
-from slipway.machines import Disk
+from slipway.machines.spec import Disk
 
 from .conftest import FACTS, PROJECT, REGION, Asked, cluster, declared, only, pool, pulumi
 

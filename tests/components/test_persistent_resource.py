@@ -9,7 +9,7 @@ from slipway.cloud import resources
 from slipway.cloud.resources import CustomJob, ResourcePool
 from slipway.cluster import ClusterSpec, CurrentCluster, DnsPeering, PscInterface
 from slipway.deployment.retiring import RetiringCluster, Why
-from slipway.machines import Disk, MachineSpec
+from slipway.machines.spec import Disk, MachineSpec
 
 from .conftest import FACTS, PROJECT, REGION, Asked, cluster, declared, only, pool
 

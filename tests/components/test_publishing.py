@@ -10,7 +10,7 @@ from components.job_template import JobTemplate
 from slipway.catalog import model
 from slipway.catalog.document import read
 from slipway.catalog.model import Cluster, Template
-from slipway.packages import SourcePackage
+from slipway.packages.source_package import SourcePackage
 
 from .conftest import FACTS, Asked, declared, every, only, pulumi
 

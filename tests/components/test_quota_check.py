@@ -4,7 +4,7 @@ import pytest
 
 from components.quota_check import QuotaCheck
 from slipway.errors import PolicyError
-from slipway.quota import Line, QuotaReport
+from slipway.quota.report import Line, QuotaReport
 
 from .conftest import FACTS, Asked, declared, only
 

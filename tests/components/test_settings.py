@@ -7,7 +7,7 @@ import pytest
 from pulumi.runtime import mocks
 
 from components.settings import configured, place
-from slipway.stack import StackErrors
+from slipway.stack.document import StackErrors
 
 FILE = """config:
   gcp:project: acme-dev

@@ -8,7 +8,7 @@ from components.workspace import Workspace
 from slipway.deployment.retiring import RetiringWorkspaceResource, Why
 from slipway.deployment.workspace_plan import WorkspacePlan
 from slipway.live import Live, Unknown
-from slipway.stack import WorkspaceSettings
+from slipway.stack.stack import WorkspaceSettings
 
 from .conftest import FACTS, NOTHING, PROJECT, REGION, SETTINGS, Asked, declared, every, only
 

@@ -12,12 +12,12 @@ import pytest
 from slipway.capacity import CAPACITY_TYPES
 from slipway.catalog.codec import write
 from slipway.deployment.publication import draws, template_entry
-from slipway.machines import Disk, MachineSpec
+from slipway.machines.spec import Disk, MachineSpec
 from slipway.prices import dollars, hourly
-from slipway.quota import OfferVerdict
-from slipway.rules import TABLE
-from slipway.stack import Stack, parse
+from slipway.quota.report import OfferVerdict
+from slipway.rules.table import TABLE
 from slipway.stack.document import from_text
+from slipway.stack.stack import Stack, parse
 from slipway.template import JobTemplate
 from slipway.template.jobspec import CompileContext
 from slipway.template.proof import prove

@@ -100,7 +100,7 @@ def test_the_wheel_has_the_package_with_its_data_and_nothing_beside_it(wheel: Pa
     assert {name for name in names if name.startswith("slipway/")} == {
         name for name in here if "__pycache__" not in name
     }
-    assert {"slipway/py.typed", "slipway/launcher/slipway_launcher.py", "slipway/machines/table.json"} <= set(names)
+    assert {"slipway/py.typed", "slipway/packages/slipway_launcher.py", "slipway/machines/table.json"} <= set(names)
 
 
 def test_it_brings_neither_pulumi_nor_grpc_and_stays_small(environment: Path) -> None:

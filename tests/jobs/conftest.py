@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import uv
 
-from slipway.packages import build
+from slipway.packages.source_package import build
 from slipway.template import Package
 from slipway.template.load import load
 

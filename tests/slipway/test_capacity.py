@@ -48,7 +48,7 @@ def test_the_command_line_can_import_the_rules_alone() -> None:
     """Submitting checks with them, and must stay quick."""
     program = """
 import sys
-from slipway.rules import check
+from slipway.rules.table import check
 heavy = ("pydantic", "pulumi", "google.protobuf", "google.auth", "google.cloud.aiplatform_v1", "requests", "yaml")
 print([name for name in heavy if name in sys.modules])
 """

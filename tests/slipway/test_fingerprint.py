@@ -8,7 +8,7 @@ import pytest
 
 from slipway.cluster import ClusterSpec, DnsPeering, PoolSpec, PscInterface
 from slipway.fingerprint import cluster_id, fingerprint
-from slipway.machines import Disk, MachineSpec
+from slipway.machines.spec import Disk, MachineSpec
 
 H100 = PoolSpec("workers", MachineSpec("a3-highgpu-8g", "NVIDIA_H100_80GB", 8, Disk("pd-ssd", 500)), 1, 4, True, 1)
 HEAD = PoolSpec("head", MachineSpec("n1-standard-4"), 2, 2, False, 2)

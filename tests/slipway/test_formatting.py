@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from slipway import formatting
 from slipway.errors import ConfigError
-from slipway.machines import MachineSpec, regions
+from slipway.machines.spec import MachineSpec
+from slipway.machines.table import regions
 
 
 @pytest.mark.parametrize(

@@ -100,19 +100,20 @@ def test_a_machine_family_with_a_new_accelerator_is_one_row(
         tmp_path,
         """
 import json
-from slipway.machines import MachineGroup, MachineSpec, machine, regions_with
+from slipway.machines.price_tables import tables
+from slipway.machines.spec import MachineGroup, MachineSpec
+from slipway.machines.table import machine, regions_with
 from slipway.prices import hourly
-from slipway.prices.making import Origin, tables
-from slipway.quota import label, needs_of, quota_id
-from slipway.rules import TABLE, check
-from slipway.stack import schema
+from slipway.quota.metrics import label, needs_of, quota_id
+from slipway.rules.table import TABLE, check
+from slipway.stack.structure import schema
 
 of = machine("a5-highgpu-8g")
 spec = MachineSpec(of.type, of.accelerator, of.accelerator_count)
 body = {"jobSpec": {"workerPoolSpecs": [spec.request() | {"replicaCount": "1"}],
                     "scheduling": {"strategy": "FLEX_START", "maxWaitDuration": "60s"}}}
 csv = ["machine,region,on_demand,spot,local_ssd_gb", "a5-highgpu-8g,us-central1,80,40,"]
-made = tables(csv, ["disk,region,month"], Origin("a list", "2026-11-20"))
+made = tables(csv, ["disk,region,month"], "a list, 2026-11-20")
 defined = schema()["$defs"]
 print(json.dumps({
     "accelerator": [of.accelerator, of.accelerator_count, regions_with(of.accelerator)],
@@ -234,9 +235,9 @@ def test_a_capacity_type_is_one_row(tmp_path: Path, edited: Callable[[str, Calla
 import json
 from slipway.capacity import CAPACITY_TYPES
 from slipway.cloud.resources import CustomJob
-from slipway.machines import MachineSpec
+from slipway.machines.spec import MachineSpec
 from slipway.prices import hourly
-from slipway.rules import check
+from slipway.rules.table import check
 from slipway.stack.structure import _NOT_THERE_YET
 from slipway.submission.entry import waits
 from slipway.template import JobTemplate, Package, WorkerPool
@@ -276,7 +277,7 @@ def test_a_rule_of_a_team_is_one_row(tmp_path: Path, edited: Callable[[str, Call
     program = """
 import json
 from slipway.errors import ConfigError
-from slipway.rules import TABLE
+from slipway.rules.table import TABLE
 from slipway.template import JobTemplate, Package, WorkerPool
 from slipway.template.compile import request
 from slipway.template.jobspec import CompileContext

@@ -24,7 +24,7 @@ from slipway.labels import (
     code_revision_of,
     revision_of,
 )
-from slipway.money import Price
+from slipway.prices import Price
 
 if TYPE_CHECKING:
     from slipway.jobs.events import Events

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from slipway.catalog.model import Catalog
 from slipway.cli.terminal import screen
 from slipway.context import Context
-from slipway.formatting import UNKNOWN_PRICE, clock, dollars, span
+from slipway.formatting import clock, span
 from slipway.jobs.verdict import Outcome
-from slipway.money import UNKNOWN
+from slipway.prices import UNKNOWN, UNKNOWN_PRICE, dollars
 from slipway.submission.candidates import PreparedSubmission, added, price, summary
 from slipway.submission.choice import Choice, JudgedCandidate, passed_over
 from slipway.submission.fallback_loop import FOR_EVER, WaitingAttempt

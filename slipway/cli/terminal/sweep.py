@@ -11,7 +11,7 @@ from slipway.cli.terminal import screen
 from slipway.cli.terminal.arguments import SubmitArguments, WaitOptions
 from slipway.cli.terminal.submission import commit_words
 from slipway.cli.terminal.sweep_outcome import closing, document, problem_of_runs, problem_of_sending, until_ended
-from slipway.context import Context
+from slipway.context import Clock, Context
 from slipway.errors import ConfigError
 from slipway.formatting import exact
 from slipway.submission.candidates import summary
@@ -23,7 +23,6 @@ from slipway.sweep.sweep_file import read
 from slipway.sweep.sweep_plan import SweepPlan, plan_sweep
 from slipway.sweep.sweep_sender import SendingProgress
 from slipway.sweep.sweep_submitter import SweepSubmitter
-from slipway.timing import Clock
 
 _SHOWN_REQUESTS = 3
 _LINE_EVERY = 15.0

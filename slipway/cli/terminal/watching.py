@@ -13,17 +13,16 @@ from slipway.cli.terminal import screen
 from slipway.cloud.failures import CloudError
 from slipway.cloud.logging import LogEntry
 from slipway.cloud.resources import CustomJob
-from slipway.context import Context
+from slipway.context import Clock, Context
 from slipway.errors import SlipwayError
-from slipway.formatting import MORE, UNKNOWN_PRICE, clock, exact
+from slipway.formatting import clock, exact
 from slipway.jobs.cost import job_cost
 from slipway.jobs.finding import original
 from slipway.jobs.follower import LogLine, Progress, Trouble, follower_of
 from slipway.jobs.tail import line
 from slipway.jobs.waiting import state_word, waits
-from slipway.money import Price
+from slipway.prices import MORE, UNKNOWN_PRICE, Price
 from slipway.submission.ending import end_run_of
-from slipway.timing import Clock
 
 _LEAST = Decimal("0.0001")
 """USD; a cost below is not told in figures."""

@@ -6,10 +6,10 @@ from slipway.catalog.codec import write as write_json
 from slipway.catalog.document import read, write
 from slipway.cluster import CurrentCluster
 from slipway.deployment.publication import catalog_of, draws, template_entry
-from slipway.money import Price
-from slipway.quota import OfferVerdict
-from slipway.revision import Revision
-from slipway.stack import Stack, WorkspaceSettings
+from slipway.labels import Revision
+from slipway.prices import Price
+from slipway.quota.report import OfferVerdict
+from slipway.stack.stack import Stack, WorkspaceSettings
 from slipway.template import Parameter
 from slipway.template.proof import prove
 from tests.slipway.template.conftest import CONTEXT, cluster, template

@@ -8,7 +8,7 @@ from slipway.catalog.lookup import find_kind, find_template, named, standing
 from slipway.catalog.model import Catalog, Offer, Scalar, Template
 from slipway.errors import ConfigError
 from slipway.kinds import CUSTOM_JOB, KINDS, PIPELINE, TUNING_JOB
-from slipway.money import UNKNOWN
+from slipway.prices import UNKNOWN
 
 
 def offer(name: str, kind: str = "custom-job", **when: tuple[Scalar, ...]) -> Offer:

@@ -7,7 +7,7 @@ from typing import Any
 from slipway.catalog.codec import write
 from slipway.cluster import Reservation
 from slipway.deployment.publication import draws, template_entry
-from slipway.quota import OfferDraw, OfferVerdict
+from slipway.quota.report import OfferDraw, OfferVerdict
 from slipway.template import (
     Disk,
     Image,

@@ -16,10 +16,9 @@ from slipway.cloud.connection import Connection
 from slipway.cloud.failures import Unauthenticated
 from slipway.cloud.resources import CustomJob
 from slipway.cloud.session import Session
-from slipway.context import Context
+from slipway.context import Clock, Context
 from slipway.errors import Timeout
 from slipway.jobs.follower import WATCHING
-from slipway.timing import Clock
 
 from .stack import UNSET, Stack
 

@@ -10,7 +10,7 @@ from slipway.cli.quota import document, judge, requests
 from slipway.cloud.resources import PersistentResource
 from slipway.labels import STACK_LABEL
 from slipway.live import INCREASABLE, Live
-from slipway.money import Price
+from slipway.prices import Price
 from tests.slipway.quota.region import DENIED, H100, cluster, h100, region
 
 POOL = Pool("workers", "a3-highgpu-8g", "NVIDIA_H100_80GB", 8, "pd-ssd", 500, 1, 4, True, Price(Decimal(101)))

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from slipway.launcher import slipway_launcher as launcher
+from slipway.packages import slipway_launcher as launcher
 
 from .stack import JOBS, SLEEP, Stack, held
 from .test_fallback import packaged

@@ -10,8 +10,8 @@ import pytest
 from slipway.catalog.codec import write
 from slipway.cluster import ClusterSpec, PoolSpec
 from slipway.deployment.publication import draws, template_entry
-from slipway.machines import MachineSpec
-from slipway.quota import OfferVerdict
+from slipway.machines.spec import MachineSpec
+from slipway.quota.report import OfferVerdict
 from slipway.template import JobTemplate, Metric, Package, Parameter, Search, Study, Variant, WorkerPool
 from slipway.template.jobspec import CompileContext
 from slipway.template.proof import prove

@@ -7,7 +7,7 @@ import pytest
 
 from slipway.deployment.checkout import checkout_revision
 from slipway.errors import ConfigError
-from slipway.revision import Revision
+from slipway.labels import Revision
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from slipway.deployment.quota_limits import quota_info
 from slipway.deployment.workspace_plan import trainer_email
 from slipway.errors import ConfigError, ResourceError, SlipwayError
 from slipway.live import Live, Unknown
-from slipway.stack import Stack, WorkspaceSettings
+from slipway.stack.stack import Stack, WorkspaceSettings
 from slipway.state import State, StateAccount
 
 STACK = Stack("dev", "acme-dev", "us-central1", WorkspaceSettings((), "acme-catalog", "acme-work", "trainer"))

@@ -11,11 +11,11 @@ from slipway.deployment.facts import Facts, facts
 from slipway.deployment.plan import Plan
 from slipway.deployment.retiring import RetiringCluster, RetiringWorkspaceResource, Why
 from slipway.deployment.workspace_plan import WorkspacePlan
-from slipway.machines import Disk, MachineSpec
-from slipway.money import UNKNOWN, Price
-from slipway.quota import Line, QuotaReport
-from slipway.revision import Revision
-from slipway.stack import Stack, WorkspaceSettings
+from slipway.labels import Revision
+from slipway.machines.spec import Disk, MachineSpec
+from slipway.prices import UNKNOWN, Price
+from slipway.quota.report import Line, QuotaReport
+from slipway.stack.stack import Stack, WorkspaceSettings
 
 TEAM, TRAINER = "group:ml@acme.example", "trainer@acme-dev.iam.gserviceaccount.com"
 H100 = PoolSpec("h100", MachineSpec("a3-highgpu-8g", "NVIDIA_H100_80GB", 8, Disk("pd-ssd", 500)), 0, 2, True, 1)

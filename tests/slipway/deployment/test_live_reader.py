@@ -13,7 +13,7 @@ from slipway.cloud.resources import PersistentResource, ResourcePool
 from slipway.deployment.live_reader import read
 from slipway.deployment.quota_limits import quota_info
 from slipway.live import Live, QuotaLimit, Unknown
-from slipway.machines import MachineGroup, MachineSpec
+from slipway.machines.spec import MachineGroup, MachineSpec
 
 from .conftest import PATHS, POOL, SPEC, WANTED, Service
 

@@ -9,12 +9,11 @@ from slipway.deployment.plan import Plan
 from slipway.deployment.retiring import RetiringCluster, RetiringWorkspaceResource, Why
 from slipway.deployment.summary import neighbours, outliving, overdue, pool_in_words, summary
 from slipway.deployment.workspace_plan import WorkspacePlan
-from slipway.labels import STACK_LABEL
+from slipway.labels import STACK_LABEL, Revision
 from slipway.live import Live, Unknown
-from slipway.machines import Disk, MachineSpec
+from slipway.machines.spec import Disk, MachineSpec
 from slipway.prices import price_in_words, total
-from slipway.quota import OfferVerdict, QuotaReport
-from slipway.revision import Revision
+from slipway.quota.report import OfferVerdict, QuotaReport
 from slipway.state import State, StateBucket
 from slipway.template.case import Case
 from slipway.template.proof import Placement

@@ -11,7 +11,7 @@ from slipway.deployment.plan import Plan, plan
 from slipway.kinds import CUSTOM_JOB, Kind
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.live import Live, Unknown
-from slipway.machines import MachineSpec
+from slipway.machines.spec import MachineSpec
 
 STACK, PROJECT, REGION = "prod", "acme-ml-prod", "us-central1"
 

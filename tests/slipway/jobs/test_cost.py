@@ -10,7 +10,7 @@ from slipway.cloud.resources import CustomJob
 from slipway.cloud.trials import Trial
 from slipway.jobs.cost import job_cost, problem_of
 from slipway.kinds import TUNING_JOB
-from slipway.machines import MachineSpec
+from slipway.machines.spec import MachineSpec
 
 A2 = MachineSpec("a2-highgpu-1g")
 BEGIN = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)

@@ -10,7 +10,7 @@ from slipway.cloud.resources import CustomJob, WorkerPool
 from slipway.cloud.trials import Trial
 from slipway.jobs.utilization import Row, period_of, rows_of
 from slipway.kinds import TUNING_JOB
-from slipway.machines import MachineSpec
+from slipway.machines.spec import MachineSpec
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 L4 = MachineSpec("g2-standard-4", "NVIDIA_L4", 1)

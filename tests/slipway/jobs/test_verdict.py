@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from slipway.cloud.resources import CustomJob, PersistentResource
 from slipway.jobs.demand import Demand
 from slipway.jobs.verdict import Outcome, Verdict, on_cluster
-from slipway.machines import Disk
+from slipway.machines.spec import Disk
 from tests.slipway.submission.conftest import HEAD, N1, NOW, cluster, demand, job, pool
 
 

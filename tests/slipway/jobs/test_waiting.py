@@ -7,7 +7,7 @@ import pytest
 
 from slipway.cloud.resources import CustomJob, PersistentResource, ResourcePool, WorkerPool
 from slipway.jobs.waiting import reason
-from slipway.machines import MachineSpec
+from slipway.machines.spec import MachineSpec
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 N1 = MachineSpec("n1-standard-8")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from slipway.machines import (
+from slipway.machines.table import (
     MachineError,
     accelerators,
     accelerators_in,

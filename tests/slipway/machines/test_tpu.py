@@ -2,7 +2,8 @@
 
 import pytest
 
-from slipway.machines import MachineError, is_tpu, machine_types, tpu
+from slipway.machines.table import MachineError, machine_types
+from slipway.machines.tpu import is_tpu, tpu
 
 
 @pytest.mark.parametrize(

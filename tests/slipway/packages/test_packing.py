@@ -11,9 +11,9 @@ import pytest
 from slipway.catalog.model import Catalog, Offer, Template
 from slipway.catalog.placeholders import PACKAGE, placeholder
 from slipway.errors import ConfigError, PolicyError
-from slipway.money import UNKNOWN
 from slipway.packages.packing import modules, pack
 from slipway.packages.working_tree import WorkingTree
+from slipway.prices import UNKNOWN
 
 CATALOG = Catalog("local", "p", "us-central1", "", False, "work", "t", {}, (), {})
 FILES = {"digits/__init__.py": b"", "digits/task.py": b"print(1)\n", "README.md": b"hello"}

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from packaging.version import InvalidVersion, Version
 
 from slipway.errors import ConfigError
-from slipway.packages import SourcePackage, build
-from slipway.packages.source_package import requirements, short_hash, stored
+from slipway.packages.source_package import SourcePackage, build, requirements, short_hash, stored
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -94,7 +93,7 @@ def test_it_holds_the_code_the_launcher_and_the_requirements(sources: Path) -> N
         )
     }
     assert "install_requires=['six==1.17.0']" in found["greeter-1.0/setup.py"].decode()
-    launcher = ROOT / "slipway" / "launcher" / "slipway_launcher.py"
+    launcher = ROOT / "slipway" / "packages" / "slipway_launcher.py"
     assert found["greeter-1.0/slipway_launcher.py"] == launcher.read_bytes()
 
 

@@ -7,8 +7,9 @@ from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
 from slipway.kinds import CUSTOM_JOB, Kind
 from slipway.labels import NAME_LABEL
 from slipway.live import Live, QuotaLimit, Unknown
-from slipway.machines import Disk, MachineGroup, MachineSpec
-from slipway.quota import OfferDraw, QuotaReport, assess
+from slipway.machines.spec import Disk, MachineGroup, MachineSpec
+from slipway.quota.assessment import assess
+from slipway.quota.report import OfferDraw, QuotaReport
 
 REGION = "us-central1"
 M = "custom_model_training_"

@@ -10,8 +10,8 @@ from slipway.catalog.model import PublishedCatalog
 from slipway.cluster import PoolSpec
 from slipway.kinds import PIPELINE, TUNING_JOB
 from slipway.live import Live, Unknown
-from slipway.machines import Disk, MachineSpec
-from slipway.quota import drawn
+from slipway.machines.spec import Disk, MachineSpec
+from slipway.quota.grounds import drawn
 
 from .region import (
     A3,

@@ -2,8 +2,9 @@
 
 import pytest
 
-from slipway.machines import Disk, MachineGroup, MachineSpec, accelerators, machine, machine_types
-from slipway.quota import Need, label, namespace, needs, needs_of, quota_id
+from slipway.machines.spec import Disk, MachineGroup, MachineSpec
+from slipway.machines.table import accelerators, machine, machine_types
+from slipway.quota.metrics import Need, label, namespace, needs, needs_of, quota_id
 
 from .region import CPUS, H100, SPOT_CPUS, SPOT_H100, SSD, M, cpu, h100, machines
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from slipway.kinds import TUNING_JOB
-from slipway.quota import OfferDraw
+from slipway.quota.report import OfferDraw
 
 from .region import (
     H100,

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from slipway.cluster import Reservation
-from slipway.machines import machine
-from slipway.rules import Breach, check
+from slipway.machines.table import machine
+from slipway.rules.rule import Breach
+from slipway.rules.table import check
 
 IMAGE = "us-docker.pkg.dev/vertex-ai/training/pytorch-gpu.2-4.py310:latest"
 H100 = {"machineType": "a3-highgpu-8g", "acceleratorType": "NVIDIA_H100_80GB", "acceleratorCount": 8}

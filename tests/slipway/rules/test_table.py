@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from slipway.rules import TABLE
+from slipway.rules.table import TABLE
 
 from .bodies import H100, POOL, Example, broken, custom, worker
 from .examples import code, job, pipeline, reservations, strategies, study, workers

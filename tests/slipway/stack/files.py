@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from textwrap import dedent, indent
 
-from slipway.stack import Finding, Stack, StackErrors, parse
-from slipway.stack.document import from_text
+from slipway.stack.document import Finding, StackErrors, from_text
+from slipway.stack.stack import Stack, parse
 
 FILE = "stacks/Pulumi.prod.yaml"
 HEAD = """\

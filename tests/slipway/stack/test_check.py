@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 
 from slipway.cli.check import command as check
 from slipway.errors import ConfigError
-from slipway.stack import schema_text
+from slipway.stack.structure import schema_text
 
 from .files import HEAD, with_config, with_pool
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from slipway.stack import StackErrors
+from slipway.stack.document import StackErrors
 
 from .files import FILE, HEAD, only, read, with_config, with_pool, wrong
 

@@ -8,8 +8,9 @@ import pytest
 
 from slipway.cluster import ClusterSpec, DnsPeering, PoolSpec, PscInterface
 from slipway.errors import ConfigError
-from slipway.machines import Disk, MachineSpec
-from slipway.stack import QuotaSettings, StackErrors, WorkspaceSettings, from_config, load, parse, stack_of
+from slipway.machines.spec import Disk, MachineSpec
+from slipway.stack.document import StackErrors, load
+from slipway.stack.stack import QuotaSettings, WorkspaceSettings, from_config, parse, stack_of
 
 from .files import HEAD, read, with_config, with_pool
 

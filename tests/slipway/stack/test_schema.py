@@ -7,7 +7,7 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from slipway.stack import schema, schema_text
+from slipway.stack.structure import schema, schema_text
 
 from .files import HEAD, read, with_pool, wrong
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from slipway.cloud.resources import CustomJob, PersistentResource, ResourcePool, WorkerPool
 from slipway.jobs.demand import Demand, Part
-from slipway.machines import MachineSpec
+from slipway.machines.spec import MachineSpec
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 N1 = MachineSpec("n1-standard-8")

@@ -15,10 +15,10 @@ from slipway.cloud.failures import Answer, Call, CloudError, NoAnswer, NotFound,
 from slipway.cloud.quotas import QuotaInfo
 from slipway.cloud.resources import CustomJob, PersistentResource, ResourcePool
 from slipway.cloud.storage import Location
+from slipway.context import Clock
 from slipway.kinds import Kind
-from slipway.machines import MachineSpec
+from slipway.machines.spec import MachineSpec
 from slipway.submission.journal import JournalEntry
-from slipway.timing import Clock
 
 BEGIN = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 CALL = Call("ask the model")

@@ -10,7 +10,7 @@ from slipway.catalog.model import Offer
 from slipway.errors import PolicyError, ResourceError
 from slipway.jobs.verdict import Outcome, Verdict
 from slipway.kinds import CUSTOM_JOB
-from slipway.money import UNKNOWN
+from slipway.prices import UNKNOWN
 from slipway.submission.candidates import Candidate
 from slipway.submission.choice import JudgedCandidate, broken, choose, passed_over
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from slipway.catalog.model import Catalog, Cluster, Offer, Template
 from slipway.cloud.failures import CloudError
 from slipway.errors import AnswerUnknown, Cancelled
-from slipway.money import UNKNOWN
+from slipway.prices import UNKNOWN
 from slipway.submission import candidates
 from slipway.submission.candidates import SubmissionRequest, prepare
 from slipway.submission.fallback import AttemptStatus, Claim, Step, attempt_id, next_step

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from slipway.catalog.model import Catalog, Offer, Scalar, Template
 from slipway.cloud.resources import CustomJob
 from slipway.errors import ConfigError
-from slipway.money import UNKNOWN
+from slipway.prices import UNKNOWN
 from slipway.recorded_parameters import VARIABLE, read, recorded
 from slipway.submission.request import fill, job_name
 

@@ -4,7 +4,7 @@ from slipway.catalog.model import Catalog, Offer, Template
 from slipway.cloud.resources import CustomJob, PersistentResource
 from slipway.jobs.verdict import Outcome, Verdict
 from slipway.kinds import CUSTOM_JOB
-from slipway.money import UNKNOWN
+from slipway.prices import UNKNOWN
 from slipway.submission.candidates import PreparedSubmission
 from slipway.submission.own_machines import Limits, NotChecked, on_own_machines
 from slipway.submission.request import RequestOverrides

@@ -13,8 +13,8 @@ from slipway.cloud.resources import CustomJob
 from slipway.cluster import ClusterSpec, PoolSpec
 from slipway.deployment.publication import draws, template_entry
 from slipway.kinds import KINDS
-from slipway.machines import MachineSpec
-from slipway.quota import OfferVerdict
+from slipway.machines.spec import MachineSpec
+from slipway.quota.report import OfferVerdict
 from slipway.submission.recovery import recover
 from slipway.submission.request import fill
 from slipway.template.jobspec import CompileContext

@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 
 from slipway.cloud.failures import Answer, Call, CloudError, NoAnswer, failure
 from slipway.cloud.resources import CustomJob
+from slipway.context import Clock
 from slipway.submission.request import Request
 from slipway.submission.sender import RetryPolicy
 from slipway.sweep.rate_limit import RateLimiter
 from slipway.sweep.runs import Run, known_runs, remaining_runs
 from slipway.sweep.sweep_journal import SweepHeader, SweepJournal
 from slipway.sweep.sweep_sender import SendingProgress, SendingResult, SweepSender
-from slipway.timing import Clock
 
 SWEEP, COUNT = "digits-1", 12
 BEGIN = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from slipway.cluster import ClusterSpec, PoolSpec
-from slipway.machines import MachineSpec
+from slipway.machines.spec import MachineSpec
 from slipway.template import JobTemplate, Package, Parameter, WorkerPool
 from slipway.template.jobspec import CompileContext
 

@@ -15,7 +15,7 @@ from slipway.catalog.codec import write
 from slipway.catalog.placeholders import fill
 from slipway.cluster import Reservation
 from slipway.deployment.publication import draws, template_entry
-from slipway.quota import OfferVerdict
+from slipway.quota.report import OfferVerdict
 from slipway.template import (
     Condition,
     JobTemplate,

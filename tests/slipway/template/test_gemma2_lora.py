@@ -10,9 +10,9 @@ import pytest
 
 from slipway.catalog.codec import write
 from slipway.deployment.publication import draws, template_entry
-from slipway.quota import OfferVerdict
-from slipway.stack import load as stack_file
-from slipway.stack import parse
+from slipway.quota.report import OfferVerdict
+from slipway.stack.document import load as stack_file
+from slipway.stack.stack import parse
 from slipway.template.jobspec import CompileContext
 from slipway.template.load import load
 from slipway.template.proof import prove

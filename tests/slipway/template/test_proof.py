@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.errors import ConfigError
-from slipway.machines import Disk
+from slipway.machines.spec import Disk
 from slipway.template import Parameter, WorkerPool
 from slipway.template.proof import Placement, prove, prove_all
 

@@ -7,7 +7,7 @@ import pytest
 
 from slipway.cluster import Reservation
 from slipway.errors import ConfigError
-from slipway.machines import Disk
+from slipway.machines.spec import Disk
 from slipway.template import JobTemplate, Metric, Parameter, Search, Study, Variant, WorkerPool
 from slipway.template.proof import Placement, prove
 

@@ -18,7 +18,7 @@ from slipway.cloud.connection import connect
 from slipway.cloud.monitoring import CPU
 from slipway.jobs.cost import JobCost
 from slipway.jobs.follower import Follower, Progress
-from slipway.money import UNKNOWN, Price
+from slipway.prices import UNKNOWN, Price
 from tests.slipway.cli.stack import PROJECT, REGION, SLEEP, Stack, held
 
 T4 = {"machineType": "n1-standard-4", "acceleratorType": "NVIDIA_TESLA_T4", "acceleratorCount": 1}

@@ -7,9 +7,9 @@ import pytest
 
 from slipway.cli.terminal.watching import PlainDisplay, state_at
 from slipway.cloud.resources import CustomJob
+from slipway.context import Clock
 from slipway.jobs.follower import Progress
 from slipway.jobs.waiting import reason
-from slipway.timing import Clock
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 QUEUED = replace(

@@ -1,27 +1,62 @@
-"""Look a price up. What the book does not hold is left out of the sum, and the sum says so; nothing is guessed.
+"""Prices, in USD: sums that may lack parts, and the price book of machines and regions.
 
-Compute Engine's list prices are beside this file, one table of machines by regions each. Vertex AI's management fee is
-15 % of Compute Engine's on-demand price without local SSD, whatever the machine itself costs: so a pool and a job on
-demand cost 1.15 times that price, a Spot job the Spot price and the fee. flex-start.csv has the fee in its prices.
+What the book does not hold is left out of a sum, and the sum says so: what is known of it is never hidden by what is
+not, and nothing is guessed. Compute Engine's list prices are tables beside `slipway.machines.price_tables`. Vertex AI's
+management fee is 15 % of Compute Engine's on-demand price without local SSD, whatever the machine itself costs: so a
+pool and a job on demand cost 1.15 times that price, a Spot job the Spot price and the fee. The table of flex-start has
+the fee in its prices.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cache
-from pathlib import Path
 
 from slipway.capacity import CAPACITY_TYPES, POOL, CapacityType
 from slipway.cluster import ClusterSpec, PoolSpec
-from slipway.formatting import MORE, dollars
-from slipway.machines import MachineSpec
-from slipway.money import UNKNOWN, Price
+from slipway.machines.price_tables import HOURS_OF_A_MONTH, cell
+from slipway.machines.spec import MachineSpec
 
 FEE = Decimal("0.15")
-HOURS_OF_A_MONTH = 730
+UNKNOWN_PRICE = "price unknown"
+MORE = "and more"
 _PER_GB = Decimal("0.0000001")
+
+
+@dataclass(frozen=True)
+class Price:
+    """USD, mostly an hour. `known` is the sum of the parts whose price is known; not `complete`: there are others."""
+
+    known: Decimal = Decimal(0)
+    complete: bool = True
+
+    @property
+    def unknown(self) -> bool:
+        """Nothing of it is known."""
+        return not self.complete and not self.known
+
+    def __add__(self, other: Price) -> Price:
+        return Price(self.known + other.known, self.complete and other.complete)
+
+    def __mul__(self, times: int | Decimal) -> Price:
+        return Price(self.known * times, self.complete or not times)
+
+
+UNKNOWN = Price(complete=False)
+
+
+def price_text(price: Price) -> str | None:
+    """What is known of a price as catalogs have it: `1.1728`; None where that is nothing."""
+    return None if price.unknown else f"{price.known:.4f}"
+
+
+def dollars(amount: Price, *, per: str = "h") -> str:
+    """$1.31/h, `$1.31/h and more` where a part has no known price, or the words for an unknown price."""
+    if amount.unknown:
+        return UNKNOWN_PRICE
+    words = f"${amount.known:,.2f}/{per}" if per else f"${amount.known:,.2f}"
+    return words if amount.complete else f"{words} {MORE}"
 
 
 @dataclass(frozen=True)
@@ -51,7 +86,7 @@ def hourly(machine: MachineSpec, region: str, capacity_type: str = POOL) -> Pric
     alone = _machine(machine.type, region, CAPACITY_TYPES[capacity_type])
     if alone is None:
         return UNKNOWN
-    per_gb = _cell("disks", machine.disk.type, region)
+    per_gb = cell("disks", machine.disk.type, region)
     attached = machine.accelerator is not None and machine.type.startswith("n1-")
     if per_gb is None:
         return Price(alone, complete=False)
@@ -80,24 +115,8 @@ def price_in_words(price: Bounds) -> str:
 
 def _machine(type: str, region: str, row: CapacityType) -> Decimal | None:
     """USD per hour of the machine alone, the fee included."""
-    price = None if row.price is None else _cell(row.price, type, region)
+    price = None if row.price is None else cell(row.price, type, region)
     if price is None or row.with_fee:
         return price
-    on_demand = _cell("on-demand", type, region)
+    on_demand = cell("on-demand", type, region)
     return None if on_demand is None else price + FEE * on_demand
-
-
-def _cell(table: str, row: str, region: str) -> Decimal | None:
-    columns, rows = _table(table)
-    if region not in columns or row not in rows:
-        return None
-    text = rows[row].split(",")[columns[region]]
-    return Decimal(text) if text else None
-
-
-@cache
-def _table(name: str) -> tuple[Mapping[str, int], Mapping[str, str]]:
-    """Columns by their heads, and lines by their first cell: of a hundred lines one or two are asked for."""
-    text = Path(__file__).with_name(f"{name}.csv").read_text("utf-8")
-    head, *lines = [line for line in text.splitlines() if not line.startswith("#")]
-    return {column: at for at, column in enumerate(head.split(","))}, {line.partition(",")[0]: line for line in lines}

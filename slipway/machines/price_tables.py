@@ -1,4 +1,6 @@
-"""Make the book's tables from Compute Engine's list prices. Pure.
+"""The price book's tables, beside this file: looked up, and made anew from Compute Engine's list prices.
+
+`python -m slipway.machines.price_tables MACHINES DISKS --source WORDS --date 2026-07-30`, which uses no network.
 
 Two CSV files, lines that begin with # left out: machines as `machine,region,on_demand,spot,local_ssd_gb`, USD an hour
 with that much local SSD included, and disks as `disk,region,month`, USD for a GB and month. Vertex AI bills no fee on
@@ -7,14 +9,17 @@ local SSD, so it is taken out of the on-demand price here.
 
 from __future__ import annotations
 
-import csv
+import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from functools import cache
+from pathlib import Path
 
 from slipway.errors import ConfigError
-from slipway.machines import machine_types, regions
-from slipway.prices.book import HOURS_OF_A_MONTH
+from slipway.files import write_atomically
+from slipway.machines.table import machine_types, regions
+
+HOURS_OF_A_MONTH = 730
 
 _DISKS = {"hdd": "pd-standard", "ssd": "pd-ssd", "hyperdisk-balanced": "hyperdisk-balanced"}
 _LOCAL = "local"
@@ -24,16 +29,27 @@ _Cells = dict[tuple[str, str], Decimal]
 """By machine or disk, and region."""
 
 
-@dataclass(frozen=True)
-class Origin:
-    """Where the prices are from: a source in words, and the day it was made (2026-07-30)."""
+def cell(table: str, row: str, region: str) -> Decimal | None:
+    """The price that a table has for a machine or disk type in a region; None where it has none."""
+    columns, rows = _table(table)
+    if region not in columns or row not in rows:
+        return None
+    text = rows[row].split(",")[columns[region]]
+    return Decimal(text) if text else None
 
-    source: str
-    date: str
+
+@cache
+def _table(name: str) -> tuple[Mapping[str, int], Mapping[str, str]]:
+    """Columns by their heads, and lines by their first cell: of a hundred lines one or two are asked for."""
+    text = Path(__file__).with_name(f"{name}.csv").read_text("utf-8")
+    head, *lines = [line for line in text.splitlines() if not line.startswith("#")]
+    return {column: at for at, column in enumerate(head.split(","))}, {line.partition(",")[0]: line for line in lines}
 
 
-def tables(machines: Iterable[str], disks: Iterable[str], origin: Origin) -> Mapping[str, str]:
+def tables(machines: Iterable[str], disks: Iterable[str], origin: str) -> Mapping[str, str]:
     """The text of each table by its file's name, for the machines, disks and regions that Slipway knows.
+
+    `origin` is in the head of each: where the prices are from, and of which day.
 
     Raises ConfigError for a line without a valid price, and for local SSD whose price is missing.
     """
@@ -83,6 +99,8 @@ def _local_ssd(row: Mapping[str, str], per_month: _Cells) -> Decimal:
 
 
 def _rows(lines: Iterable[str], columns: set[str]) -> Iterable[Mapping[str, str]]:
+    import csv  # for who makes them: a submission looks up alone
+
     reader = csv.DictReader(line for line in lines if not line.startswith("#"))
     if not columns <= set(reader.fieldnames or ()):
         raise ConfigError(
@@ -107,10 +125,10 @@ def _number(row: Mapping[str, str], column: str) -> Decimal:
     return found
 
 
-def _text(what: str, first: str, names: tuple[str, ...], cells: _Cells, origin: Origin) -> str:
+def _text(what: str, first: str, names: tuple[str, ...], cells: _Cells, origin: str) -> str:
     """A row for each name that has a price, a column for each region; an empty cell is an unknown price."""
     columns = [region for region in regions() if any((name, region) in cells for name in names)]
-    lines = [f"# {what}.", f"# {origin.source}, {origin.date}. Made by python -m slipway.prices."]
+    lines = [f"# {what}.", f"# {origin}. Made by python -m slipway.machines.price_tables."]
     lines.append(",".join([first, *columns]))
     for name in names:
         prices = [_plain(cells[name, region]) if (name, region) in cells else "" for region in columns]
@@ -122,3 +140,33 @@ def _text(what: str, first: str, names: tuple[str, ...], cells: _Cells, origin: 
 def _plain(price: Decimal) -> str:
     text = f"{price:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command: files in, tables out. Gives the exit code."""
+    import argparse
+
+    parser = argparse.ArgumentParser(prog="python -m slipway.machines.price_tables", description=__doc__)
+    parser.add_argument("machines", type=Path, help="CSV: machine,region,on_demand,spot,local_ssd_gb")
+    parser.add_argument("disks", type=Path, help="CSV: disk,region,month")
+    parser.add_argument("--source", required=True, help="where they are from, in words")
+    parser.add_argument("--date", required=True, help="the day the source was made, 2026-07-30")
+    parser.add_argument("--into", type=Path, default=Path(__file__).parent, help="folder of the tables (default: here)")
+    given = parser.parse_args(arguments)
+    try:
+        with given.machines.open(encoding="utf-8") as machines, given.disks.open(encoding="utf-8") as disks:
+            made = tables(machines, disks, f"{given.source}, {given.date}")
+    except OSError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return ConfigError.exit_code
+    except ConfigError as error:
+        print(error.render(), file=sys.stderr)
+        return error.exit_code
+    for name, text in made.items():
+        write_atomically(given.into / name, text)
+        print(f"{given.into / name}  {len(text):,} bytes")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

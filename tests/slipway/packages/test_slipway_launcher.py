@@ -21,7 +21,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from slipway.launcher import slipway_launcher as launcher
+from slipway.packages import slipway_launcher as launcher
 
 if TYPE_CHECKING:
     from tests.local.conftest import LocalCloud

@@ -3,7 +3,8 @@
 from dataclasses import replace
 from textwrap import dedent
 
-from slipway.quota import OfferDraw, QuotaReport, assess, table
+from slipway.quota.assessment import assess
+from slipway.quota.report import OfferDraw, QuotaReport, table
 
 from .region import REGION, cluster, cpu, h100, machines, region, wanted
 

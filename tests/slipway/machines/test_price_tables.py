@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-import slipway.prices
 from slipway.errors import ConfigError
-from slipway.machines import machine_types, regions
-from slipway.prices.making import Origin, tables
+from slipway.machines import price_tables
+from slipway.machines.price_tables import tables
+from slipway.machines.table import machine_types, regions
 
-BOOK = Path(slipway.prices.__file__).parent
+BOOK = Path(price_tables.__file__).parent
 SAMPLES = Path(__file__).parent / "samples"
-ORIGIN = Origin("somebody's list", "2026-07-30")
+ORIGIN = "somebody's list, 2026-07-30"
 MADE = ("on-demand.csv", "spot.csv", "disks.csv")
 HEAD = "machine,region,on_demand,spot,local_ssd_gb\n"
 DISKS = ("disk,region,month\n", "local,us-central1,0.08\n")
@@ -29,8 +29,8 @@ def cells(text: str) -> Iterator[tuple[str, str, str]]:
 
 
 def test_the_book_is_what_the_command_makes_of_its_source(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "slipway.prices", str(SAMPLES / "compute-prices.csv")]
-    command += [str(SAMPLES / "disk-prices.csv"), "--source", ORIGIN.source, "--date", ORIGIN.date]
+    command = [sys.executable, "-m", "slipway.machines.price_tables", str(SAMPLES / "compute-prices.csv")]
+    command += [str(SAMPLES / "disk-prices.csv"), "--source", "somebody's list", "--date", "2026-07-30"]
     subprocess.run([*command, "--into", str(tmp_path)], check=True, capture_output=True, text=True)
     for name in MADE:
         made = list(cells((tmp_path / name).read_text("utf-8")))
@@ -78,7 +78,13 @@ def test_what_is_wrong_with_a_list_is_said(lines: tuple[str, ...], said: str) ->
 
 def test_the_command_says_what_is_wrong(tmp_path: Path) -> None:
     (tmp_path / "bad.csv").write_text("machine,price\n")
-    command = [sys.executable, "-m", "slipway.prices", str(tmp_path / "bad.csv"), str(SAMPLES / "disk-prices.csv")]
+    command = [
+        sys.executable,
+        "-m",
+        "slipway.machines.price_tables",
+        str(tmp_path / "bad.csv"),
+        str(SAMPLES / "disk-prices.csv"),
+    ]
     done = subprocess.run([*command, "--source", "s", "--date", "d"], capture_output=True, text=True, check=False)
     assert done.returncode == 2 and done.stderr.startswith("error: a file without the columns")
     missing = [*command[:3], "nowhere.csv", "x.csv", "--source", "s", "--date", "d"]

@@ -6,7 +6,8 @@ from decimal import Decimal
 import pytest
 
 from slipway.cluster import ClusterSpec, PoolSpec
-from slipway.machines import Disk, MachineSpec, machine, machine_types, regions, regions_with
+from slipway.machines.spec import Disk, MachineSpec
+from slipway.machines.table import machine, machine_types, regions, regions_with
 from slipway.prices import UNKNOWN, Bounds, Price, dollars, hourly, pool_price, price_in_words, total
 
 NO_DISK = Disk("pd-ssd", 0)
