@@ -12,8 +12,6 @@ from components.creation import Creation
 from slipway.cloud.resources import ResourcePool
 from slipway.cluster import CurrentCluster, PoolSpec
 from slipway.deployment.retiring import RetiringCluster
-from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
-from slipway.machines.spec import MachineSpec
 
 TYPE = "slipway:components:PersistentResource"
 # A GPU cluster may take its time; the provider gives up after 20 minutes unless told otherwise.
@@ -48,14 +46,13 @@ class PersistentResource(pulumi.ComponentResource):
         spec, id, psc = current.spec, current.id, current.spec.psc
         super().__init__(TYPE, id, dict(facts), opts)
         full = resource_id(project, region, id)
-        stack_labels = {STACK_LABEL: pulumi.get_stack(), NAME_LABEL: spec.name, HASH_LABEL: current.hash}
         self.resource = vertex.AiPersistentResource(
             id,
             name=id,
             project=project,
             location=region,
             display_name=spec.display_name,
-            labels={**spec.labels, **stack_labels},
+            labels=current.labels(pulumi.get_stack()),
             network=spec.network,
             reserved_ip_ranges=list(spec.reserved_ip_ranges) or None,
             encryption_spec=vertex.AiPersistentResourceEncryptionSpecArgs(kms_key_name=spec.kms_key)
@@ -74,7 +71,7 @@ class PersistentResource(pulumi.ComponentResource):
                     for peering in psc.dns_peerings
                 ],
             ),
-            resource_pools=[_declared(pool) for pool in spec.pools],
+            resource_pools=[_pool(pool.name, pool, autoscaled=pool.autoscaled) for pool in spec.pools],
             resource_runtime_spec=_with_custom_service_account() if spec.custom_service_account else None,
             deletion_policy=spec.deletion_policy,
             opts=pulumi.ResourceOptions.merge(
@@ -114,7 +111,7 @@ class RetiringResource(pulumi.ComponentResource):
             name=cluster.id,
             project=project,
             location=region,
-            resource_pools=[_living(pool) for pool in cluster.pools],
+            resource_pools=[_pool(pool.id, pool, autoscaled=pool.min is not None) for pool in cluster.pools],
             opts=pulumi.ResourceOptions(
                 parent=self,
                 import_=resource_id(project, region, cluster.id),
@@ -131,36 +128,22 @@ def resource_id(project: str, region: str, id: str) -> str:
     return f"projects/{project}/locations/{region}/persistentResources/{id}"
 
 
-def _pool(
-    id: str, machine: MachineSpec, replicas: int, bounds: tuple[int, int] | None
-) -> vertex.AiPersistentResourceResourcePoolArgs:
+def _pool(id: str, pool: PoolSpec | ResourcePool, *, autoscaled: bool) -> vertex.AiPersistentResourceResourcePoolArgs:
+    bounds = vertex.AiPersistentResourceResourcePoolAutoscalingSpecArgs(
+        min_replica_count=str(pool.min), max_replica_count=str(pool.max)
+    )
     return vertex.AiPersistentResourceResourcePoolArgs(
         id=id,
         machine_spec=vertex.AiPersistentResourceResourcePoolMachineSpecArgs(
-            machine_type=machine.type,
-            accelerator_type=machine.accelerator,
-            accelerator_count=machine.accelerator_count or None,
+            machine_type=pool.machine.type,
+            accelerator_type=pool.machine.accelerator,
+            accelerator_count=pool.machine.accelerator_count or None,
         ),
-        replica_count=str(replicas),
+        replica_count=str(pool.replicas),
         disk_spec=vertex.AiPersistentResourceResourcePoolDiskSpecArgs(
-            boot_disk_type=machine.disk.type, boot_disk_size_gb=machine.disk.size_gb
+            boot_disk_type=pool.machine.disk.type, boot_disk_size_gb=pool.machine.disk.size_gb
         ),
-        autoscaling_spec=_autoscaling(*bounds) if bounds else None,
-    )
-
-
-def _declared(pool: PoolSpec) -> vertex.AiPersistentResourceResourcePoolArgs:
-    return _pool(pool.name, pool.machine, pool.replicas, (pool.min, pool.max) if pool.autoscaled else None)
-
-
-def _living(pool: ResourcePool) -> vertex.AiPersistentResourceResourcePoolArgs:
-    bounds = None if pool.min is None or pool.max is None else (pool.min, pool.max)
-    return _pool(pool.id, pool.machine, pool.replicas, bounds)
-
-
-def _autoscaling(least: int, most: int) -> vertex.AiPersistentResourceResourcePoolAutoscalingSpecArgs:
-    return vertex.AiPersistentResourceResourcePoolAutoscalingSpecArgs(
-        min_replica_count=str(least), max_replica_count=str(most)
+        autoscaling_spec=bounds if autoscaled else None,
     )
 
 

@@ -8,8 +8,16 @@ from typing import Any
 import pulumi
 from pulumi_gcp import projects, serviceaccount, storage
 
-from slipway.deployment.retiring import CATALOG, TRAINER, WORK, RetiringWorkspaceResource
-from slipway.deployment.workspace_plan import SUBMITTER_ROLES, WorkspacePlan, trainer_display_name, trainer_email
+from slipway.deployment.retiring import (
+    CATALOG,
+    SUBMITTER_ROLES,
+    TRAINER,
+    WORK,
+    RetiringWorkspaceResource,
+    WorkspacePlan,
+    trainer_display_name,
+    trainer_email,
+)
 from slipway.live import Live, Unknown
 from slipway.stack.stack import WorkspaceSettings
 
@@ -210,19 +218,8 @@ def _known(existing: Collection[str] | Unknown) -> Collection[str]:
     return existing
 
 
-def _delete(
-    *,
-    age: int | None = None,
-    matches_prefixes: list[str] | None = None,
-    num_newer_versions: int | None = None,
-    with_state: str | None = None,
-) -> storage.BucketLifecycleRuleArgs:
+def _delete(**when: Any) -> storage.BucketLifecycleRuleArgs:
     return storage.BucketLifecycleRuleArgs(
         action=storage.BucketLifecycleRuleActionArgs(type="Delete"),
-        condition=storage.BucketLifecycleRuleConditionArgs(
-            age=age,
-            matches_prefixes=matches_prefixes,
-            num_newer_versions=num_newer_versions,
-            with_state=with_state,
-        ),
+        condition=storage.BucketLifecycleRuleConditionArgs(**when),
     )

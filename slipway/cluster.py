@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Any
 
+from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.machines.spec import MachineSpec
 
 SERVICE_ACCOUNT = r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?@([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+gserviceaccount\.com"
@@ -30,6 +32,16 @@ class PoolSpec:
     autoscaled: bool
     replicas: int
 
+    def request(self) -> dict[str, Any]:
+        """A `resourcePools` entry."""
+        bounds = {"minReplicaCount": str(self.min), "maxReplicaCount": str(self.max)}
+        return {
+            "id": self.name,
+            **self.machine.request(),
+            "replicaCount": str(self.replicas),
+            **({"autoscalingSpec": bounds} if self.autoscaled else {}),
+        }
+
 
 @dataclass(frozen=True)
 class DnsPeering:
@@ -46,6 +58,17 @@ class PscInterface:
 
     network_attachment: str | None = None
     dns_peerings: tuple[DnsPeering, ...] = ()
+
+    def request(self) -> dict[str, Any]:
+        """A `pscInterfaceConfig`, of a cluster or a job."""
+        peerings = [
+            {"domain": one.domain, "targetProject": one.target_project, "targetNetwork": one.target_network}
+            for one in self.dns_peerings
+        ]
+        return {
+            **({"networkAttachment": self.network_attachment} if self.network_attachment else {}),
+            **({"dnsPeeringConfigs": peerings} if peerings else {}),
+        }
 
 
 @dataclass(frozen=True)
@@ -102,3 +125,21 @@ class CurrentCluster:
     hash: str
     import_: bool
     state: str = ""
+
+    def labels(self, stack: str) -> dict[str, str]:
+        """Those of the stack file, and the three by which a cluster is known as ours."""
+        return {**self.spec.labels, STACK_LABEL: stack, NAME_LABEL: self.spec.name, HASH_LABEL: self.hash}
+
+    def request(self, stack: str) -> dict[str, Any]:
+        """Field by field what the provider sends for the same declaration, as it takes the cluster over afterwards."""
+        spec, account = self.spec, {"serviceAccountSpec": {"enableCustomServiceAccount": True}}
+        return {
+            "displayName": spec.display_name,
+            "labels": self.labels(stack),
+            "resourcePools": [pool.request() for pool in spec.pools],
+            **({"network": spec.network} if spec.network else {}),
+            **({"reservedIpRanges": list(spec.reserved_ip_ranges)} if spec.reserved_ip_ranges else {}),
+            **({"pscInterfaceConfig": spec.psc.request()} if spec.psc else {}),
+            **({"encryptionSpec": {"kmsKeyName": spec.kms_key}} if spec.kms_key else {}),
+            **({"resourceRuntimeSpec": account} if spec.custom_service_account else {}),
+        }

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from slipway.catalog.model import PublishedCatalog
+from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.resources import CustomJob, PersistentResource
 
 
@@ -20,6 +20,10 @@ class Unknown:
     api: str
     role: str
     identity: str = ""
+
+    def __str__(self) -> str:
+        """`storage.googleapis.com as ada@acme.example: denied; it needs roles/storage.objectViewer`"""
+        return f"{self.api}{f' as {self.identity}' if self.identity else ''}: {self.why}; it needs {self.role}"
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
-from functools import cache, reduce
+from functools import cache, partial, reduce
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -40,13 +40,9 @@ def malformed(value: Any, expected: str, place: str = "") -> MalformedError:
     return MalformedError(f"{found}, where {expected} is expected", place)
 
 
-class _Marker:
-    """Tells something of a field that its type does not."""
-
-
-KEY_OF_ENTRY = _Marker()
+KEY_OF_ENTRY = object()
 """The field is the object's key in the mapping that holds it."""
-NOT_WRITTEN = _Marker()
+NOT_WRITTEN = object()
 """The field is not part of the document; it has a default."""
 
 
@@ -107,20 +103,14 @@ def read(kind: type[T], body: Any, key: str = "") -> T:
     for field in _fields(kind):
         if field.is_key:
             values[field.name] = key
-            continue
-        if field.across:
+        elif field.across:
             values[field.name] = field.across.read(body)
-            continue
-        found = body.get(field.path[0], MISSING) if len(field.path) == 1 else _find(body, field.path)
-        if found is MISSING or (found is None and field.default is not MISSING):
-            if field.default is MISSING:
-                raise malformed(MISSING, field.codec.expected, ".".join(field.path))
+        elif (found := _find(body, field.path)) is not MISSING and (found is not None or field.default is MISSING):
+            values[field.name] = _under(".".join(field.path), field.codec.read, found)
+        elif field.default is not MISSING:
             values[field.name] = field.default
-            continue
-        try:
-            values[field.name] = field.codec.read(found)
-        except MalformedError as error:
-            raise error.under(".".join(field.path)) from None
+        else:
+            raise malformed(MISSING, field.codec.expected, ".".join(field.path))
     return kind(**values)
 
 
@@ -137,6 +127,14 @@ def write(value: Any) -> dict[str, Any]:
                 inner = inner.setdefault(key, {})
             inner[field.path[-1]] = field.codec.write(held)
     return body
+
+
+def _under(part: str, read: Callable[[Any], Any], value: Any) -> Any:
+    """What `read` makes of a value that is at `part`, which is in the place of what is wrong with it."""
+    try:
+        return read(value)
+    except MalformedError as error:
+        raise error.under(part) from None
 
 
 def _find(body: Mapping[str, Any], path: tuple[str, ...]) -> Any:
@@ -230,13 +228,7 @@ def _list(inner: _Codec) -> _Codec:
     def read_list(value: Any) -> Any:
         if not isinstance(value, list):
             raise malformed(value, "a list")
-        found = []
-        for one in value:
-            try:
-                found.append(inner.read(one))
-            except MalformedError as error:
-                raise error.under(f"[{len(found)}]") from None
-        return tuple(found)
+        return tuple(_under(f"[{index}]", inner.read, one) for index, one in enumerate(value))
 
     return _Codec(read_list, lambda values: [inner.write(one) for one in values], "a list")
 
@@ -248,12 +240,9 @@ def _mapping(held: Any) -> _Codec:
     def read_mapping(value: Any) -> Any:
         if not isinstance(value, Mapping):
             raise malformed(value, "an object")
-        found = {}
-        for key, one in value.items():
-            try:
-                found[key] = read(held, one, key) if is_object else inner.read(one)
-            except MalformedError as error:
-                raise error.under(key) from None
-        return found
+        return {
+            key: _under(key, partial(read, held, key=key) if is_object else inner.read, one)
+            for key, one in value.items()
+        }
 
     return _Codec(read_mapping, lambda values: {key: inner.write(one) for key, one in values.items()}, "an object")

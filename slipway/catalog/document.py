@@ -1,17 +1,46 @@
-"""A catalog as the text of its object: written at deploy, read by everybody else."""
+"""A catalog as the text of its object: written at deploy, read by everybody else; and any version, by a deployment."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from typing import Any
 
 from slipway.catalog import codec
-from slipway.catalog.model import SCHEMA, Catalog, Offer, PublishedCatalog
+from slipway.catalog.model import SCHEMA, Catalog, Offer
 from slipway.catalog.placeholders import whole
 from slipway.cloud.resources import WorkerPool
 from slipway.errors import ConfigError
 from slipway.kinds import KINDS
+
+
+@dataclass(frozen=True)
+class PublishedCatalog:
+    """What deciding needs of the catalog that is published now, of whatever schema: cluster ids by name, and the ids
+    that were retiring.
+
+    `age`: for how long it has been published, by the storage's own clock; None when that was not told.
+    `damage` says what is wrong with one that is there and can't be understood: what it offered can't be told.
+    `needs`: the account and the buckets of jobs that are sent by it. `stack` is whose it is, empty when that is untold.
+    `whole` is all of it, None for one that this version does not read.
+    """
+
+    clusters: Mapping[str, str] = field(default_factory=dict)
+    retiring: tuple[str, ...] = ()
+    age: timedelta | None = field(default=None, compare=False)
+    damage: str = ""
+    needs: frozenset[str] = field(default=frozenset(), compare=False)
+    stack: str = field(default="", compare=False)
+    whole: Catalog | None = field(default=None, compare=False)
+
+    def lists(self, cluster_id: str) -> bool:
+        return cluster_id in self.retiring or cluster_id in self.clusters.values()
+
+    def offers(self, name: str) -> bool:
+        """Whether somebody may send a job by it that needs this cluster, account or bucket."""
+        return name in self.needs or name in self.clusters.values()
 
 
 def write(catalog: Catalog) -> str:

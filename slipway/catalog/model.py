@@ -8,11 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any, Literal
 
-from slipway.catalog.codec import KEY_OF_ENTRY, NOT_WRITTEN, Across, At, Else, Form, malformed, one_of
+from slipway.catalog.codec import KEY_OF_ENTRY, NOT_WRITTEN, Across, At, Else, Form, malformed, one_of, read, write
 from slipway.catalog.placeholders import whole
 from slipway.kinds import CUSTOM_JOB, KINDS
 from slipway.labels import Revision
@@ -52,6 +51,26 @@ def _write_price(price: Price) -> Mapping[str, Any]:
     return {"pricePerHour": price_text(price), "priceComplete": price.complete}
 
 
+@dataclass(frozen=True)
+class _Machine:
+    """What the keys of a pool say of its machines."""
+
+    machine: str
+    accelerator: Annotated[str | None, Else(None)]
+    accelerator_count: Annotated[int, Else(0)]
+    disk_type: Annotated[str, At("disk.type")]
+    disk_gb: Annotated[int, At("disk.sizeGb")]
+
+
+def _read_machine(body: Mapping[str, Any]) -> MachineSpec:
+    found = read(_Machine, body)
+    return MachineSpec(found.machine, found.accelerator, found.accelerator_count, Disk(found.disk_type, found.disk_gb))
+
+
+def _write_machine(spec: MachineSpec) -> Mapping[str, Any]:
+    return write(_Machine(spec.type, spec.accelerator, spec.accelerator_count, spec.disk.type, spec.disk.size_gb))
+
+
 def _read_metrics(body: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     value = body.get("metrics", [])
     ok = isinstance(value, list) and all(
@@ -83,20 +102,11 @@ class Pool:
     """A resource pool as deployed. `price_per_hour` is one machine's."""
 
     name: Annotated[str, KEY_OF_ENTRY]
-    machine: str
-    accelerator: Annotated[str | None, Else(None)]
-    accelerator_count: Annotated[int, Else(0)]
-    disk_type: Annotated[str, At("disk.type")]
-    disk_gb: Annotated[int, At("disk.sizeGb")]
+    machine: Annotated[MachineSpec, Across(_read_machine, _write_machine)]
     min: int
     max: int
     autoscaled: bool
     price_per_hour: _Hourly
-
-    @property
-    def spec(self) -> MachineSpec:
-        disk = Disk(self.disk_type, self.disk_gb)
-        return MachineSpec(self.machine, self.accelerator, self.accelerator_count, disk)
 
 
 @dataclass(frozen=True)
@@ -224,30 +234,3 @@ class Catalog:
 
     def cluster_named(self, cluster_id: str) -> Cluster | None:
         return next((cluster for cluster in self.clusters.values() if cluster.id == cluster_id), None)
-
-
-@dataclass(frozen=True)
-class PublishedCatalog:
-    """What deciding needs of the catalog that is published now, of whatever schema: cluster ids by name, and the ids
-    that were retiring.
-
-    `age`: for how long it has been published, by the storage's own clock; None when that was not told.
-    `damage` says what is wrong with one that is there and can't be understood: what it offered can't be told.
-    `needs`: the account and the buckets of jobs that are sent by it. `stack` is whose it is, empty when that is untold.
-    `whole` is all of it, None for one that this version does not read.
-    """
-
-    clusters: Mapping[str, str] = field(default_factory=dict)
-    retiring: tuple[str, ...] = ()
-    age: timedelta | None = field(default=None, compare=False)
-    damage: str = ""
-    needs: frozenset[str] = field(default=frozenset(), compare=False)
-    stack: str = field(default="", compare=False)
-    whole: Catalog | None = field(default=None, compare=False)
-
-    def lists(self, cluster_id: str) -> bool:
-        return cluster_id in self.retiring or cluster_id in self.clusters.values()
-
-    def offers(self, name: str) -> bool:
-        """Whether somebody may send a job by it that needs this cluster, account or bucket."""
-        return name in self.needs or name in self.clusters.values()

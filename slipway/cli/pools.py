@@ -120,7 +120,7 @@ def _gone(cluster: Cluster, pool: Pool) -> Row:
         pool=pool.name,
         state="GONE",
         error="the catalog names it, the service does not have it",
-        machine=pool.spec,
+        machine=pool.machine,
         busy=0,
         live=0,
         min=pool.min,

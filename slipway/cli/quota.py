@@ -102,7 +102,7 @@ def _spec(catalog: Catalog, name: str) -> ClusterSpec:
     pools = tuple(
         PoolSpec(
             name=pool.name,
-            machine=pool.spec,
+            machine=pool.machine,
             min=pool.min,
             max=pool.max,
             autoscaled=pool.autoscaled,

@@ -1,17 +1,15 @@
-"""The clusters that a deployment makes: the request for each, and all of them at once. When one can't be made, the
-others are not waited for.
-"""
+"""The clusters that a deployment makes, all of them at once. When one can't be made, the others are not waited for."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import copy_context
-from typing import Any
 
 from slipway.cloud.connection import connect
-from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec, PscInterface
-from slipway.deployment.cluster_maker import CreationContext, CreationPolicy, NewCluster, make_cluster
+from slipway.cluster import CurrentCluster
+from slipway.deployment.cluster_maker import make_cluster
+from slipway.deployment.creation_context import CreationContext, CreationPolicy, NewCluster
 from slipway.deployment.plan import Plan
 from slipway.errors import ConfigError, ResourceError, SlipwayError
 from slipway.formatting import join, seconds
@@ -80,10 +78,10 @@ def make_all(clusters: Sequence[NewCluster], cloud: CreationContext, policy: Cre
 
 
 def _new(item: CurrentCluster, stack: str, plan: Plan) -> NewCluster:
-    all_ = cluster_labels(item, stack)
-    known_by = {key: all_[key] for key in (STACK_LABEL, NAME_LABEL, HASH_LABEL)}
+    labels = item.labels(stack)
+    known_by = {key: labels[key] for key in (STACK_LABEL, NAME_LABEL, HASH_LABEL)}
     failed = tuple(one.id for one in plan.cleared if one.labels[NAME_LABEL] == item.spec.name)
-    return NewCluster(item.id, cluster_body(item, stack), known_by, failed)
+    return NewCluster(item.id, item.request(stack), known_by, failed)
 
 
 def _policy(environ: Mapping[str, str]) -> CreationPolicy:
@@ -98,55 +96,3 @@ def _policy(environ: Mapping[str, str]) -> CreationPolicy:
 
 def _brief(error: Exception) -> str:
     return f"{error.what}: {error.why}" if isinstance(error, SlipwayError) else str(error)
-
-
-def cluster_labels(current: CurrentCluster, stack: str) -> dict[str, str]:
-    """Those of the stack file, and the three by which a cluster is known as ours."""
-    ours = {STACK_LABEL: stack, NAME_LABEL: current.spec.name, HASH_LABEL: current.hash}
-    return {**current.spec.labels, **ours}
-
-
-def cluster_body(current: CurrentCluster, stack: str) -> Mapping[str, Any]:
-    """Field by field what the provider sends for the same declaration, as it takes the cluster over afterwards."""
-    spec = current.spec
-    return {
-        "displayName": spec.display_name,
-        "labels": cluster_labels(current, stack),
-        "resourcePools": [_pool(pool) for pool in spec.pools],
-        **_network(spec),
-        **({"encryptionSpec": {"kmsKeyName": spec.kms_key}} if spec.kms_key else {}),
-        **(
-            {"resourceRuntimeSpec": {"serviceAccountSpec": {"enableCustomServiceAccount": True}}}
-            if spec.custom_service_account
-            else {}
-        ),
-    }
-
-
-def _network(spec: ClusterSpec) -> dict[str, Any]:
-    return {
-        **({"network": spec.network} if spec.network else {}),
-        **({"reservedIpRanges": list(spec.reserved_ip_ranges)} if spec.reserved_ip_ranges else {}),
-        **({"pscInterfaceConfig": _psc(spec.psc)} if spec.psc else {}),
-    }
-
-
-def _psc(psc: PscInterface) -> dict[str, Any]:
-    peerings = [
-        {"domain": one.domain, "targetProject": one.target_project, "targetNetwork": one.target_network}
-        for one in psc.dns_peerings
-    ]
-    return {
-        **({"networkAttachment": psc.network_attachment} if psc.network_attachment else {}),
-        **({"dnsPeeringConfigs": peerings} if peerings else {}),
-    }
-
-
-def _pool(pool: PoolSpec) -> dict[str, Any]:
-    bounds = {"minReplicaCount": str(pool.min), "maxReplicaCount": str(pool.max)}
-    return {
-        "id": pool.name,
-        **pool.machine.request(),
-        "replicaCount": str(pool.replicas),
-        **({"autoscalingSpec": bounds} if pool.autoscaled else {}),
-    }

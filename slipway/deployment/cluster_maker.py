@@ -6,69 +6,23 @@ cluster that failed is cleared away: one in ERROR holds its name and no machines
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from threading import Event
-from typing import Any
+from itertools import chain, count
 
 from slipway.cloud.failures import CloudError, Conflict, NoAnswer, NotFound, Unreachable
 from slipway.cloud.resources import Operation, PersistentResource
-from slipway.cloud.vertex import Vertex
+from slipway.deployment.creation_context import CreationContext, CreationPolicy, NewCluster, clear_failed
 from slipway.errors import PolicyError, ResourceError, SlipwayError, Timeout
 from slipway.formatting import span
-from slipway.labels import HASH_LABEL
-from slipway.live import Unknown, Use
 
 _AGAIN = frozenset({408, 429, 500, 502, 503, 504})
 _READY = frozenset({"RUNNING", "UPDATING"})
 # gRPC codes of a failed creation that no second try can correct: a wrong field, a missing key, role or condition.
 _HOPELESS = frozenset({3, 5, 7, 9, 12, 16})
-_SAID_AFTER_S = (60, 120, 300)
-_SAID_EVERY_S = 600
-
-
-@dataclass(frozen=True)
-class NewCluster:
-    """A cluster to be made. `known_by` are the labels that prove it ours; `failed` are earlier ones to clear away."""
-
-    id: str
-    body: Mapping[str, Any]
-    known_by: Mapping[str, str]
-    failed: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class CreationPolicy:
-    """Seconds. No new try is begun after `refused` of them; one that was accepted is waited for, up to `made`.
-
-    `unreachable` is how long nothing may answer at all; pauses begin with `first` and double, up to `look` between two
-    looks at a cluster and `again` between two tries. `cleared` is how long a failed one may take to be gone.
-    """
-
-    refused: float = 15 * 60
-    made: float = 2 * 3600
-    unreachable: float = 60
-    cleared: float = 5 * 60
-    first: float = 1.0
-    look: float = 10.0
-    again: float = 60.0
-
-
-@dataclass(frozen=True)
-class CreationContext:
-    """What making a cluster needs of the world. `use` tells what is on a cluster, by its full name.
-
-    `stop` ends all waiting; `pause` waits so many seconds, or until then.
-    """
-
-    vertex: Vertex
-    use: Callable[[str], Use | Unknown]
-    say: Callable[[str], None]
-    warn: Callable[[str], None]
-    now: Callable[[], float] = time.monotonic
-    stop: Event = field(default_factory=Event)
-    pause: Callable[[Event, float], object] = Event.wait
+_SAID_AFTER_S, _SAID_EVERY_S = (60, 120, 300), 600
+_NEXT_RUN = (
+    "run pulumi up again: it finds the cluster by its name and labels, waits for it (up to two hours), "
+    "and takes it as it is"
+)
 
 
 class _AgainError(Exception):
@@ -164,7 +118,8 @@ class _Maker:
         if not self.accepted:
             self.cloud.say(f"cluster {id_} is accepted and being made")
         self.accepted = True
-        told, seen = 0, began
+        seen, to_tell = began, chain(_SAID_AFTER_S, count(_SAID_EVERY_S, _SAID_EVERY_S))
+        due = next(to_tell)
         while True:
             try:
                 found = self._look()
@@ -184,18 +139,13 @@ class _Maker:
                 raise Timeout(
                     f"cluster {id_} is still being made after {span(spent)}",
                     why="machines that are scarce take their time; it goes on without this command",
-                    fix=self._next_run(),
+                    fix=_NEXT_RUN,
                 )
-            if spent >= self._due(told):
-                told += 1
+            if spent >= due:
+                due = next(to_tell)
                 self.cloud.say(f"cluster {id_} is still being made after {span(spent)} ({state.lower()})")
             self._pause(wait)
             wait = min(wait * 2, self.policy.look)
-
-    @staticmethod
-    def _due(told: int) -> float:
-        known = len(_SAID_AFTER_S)
-        return _SAID_AFTER_S[told] if told < known else _SAID_EVERY_S * (told - known + 1)
 
     def _may_go_on(self, trouble: _AgainError, silent: float) -> None:
         """Busy or silent for a while, it is asked again; denied, it will not answer later either."""
@@ -204,7 +154,7 @@ class _Maker:
             raise ResourceError(
                 f"cluster {self.cluster.id} was accepted and is being made, and can't be watched",
                 why=trouble.error.why,
-                fix=f"{trouble.error.fix or 'correct that'}; then {self._next_run()}",
+                fix=f"{trouble.error.fix or 'correct that'}; then {_NEXT_RUN}",
             ) from trouble.error
 
     def _gone(self, operation: Operation | None, state: str) -> None:
@@ -245,7 +195,7 @@ class _Maker:
             return ResourceError(
                 f"cluster {self.cluster.id} may have been made: the request was sent, and no answer told ({times})",
                 why=trouble.why,
-                fix=f"slipway pools shows whether it is there (it costs from its start); {self._next_run()}",
+                fix=f"slipway pools shows whether it is there (it costs from its start); {_NEXT_RUN}",
             )
         exhausted = trouble.error is not None and trouble.error.status == 429
         kind = PolicyError if exhausted else ResourceError
@@ -260,56 +210,11 @@ class _Maker:
     def _rest(self) -> str:
         return self.left or "nothing of it is left behind or billed"
 
-    def _next_run(self) -> str:
-        return (
-            "run pulumi up again: it finds the cluster by its name and labels, waits for it (up to two hours), "
-            "and takes it as it is"
-        )
-
     def _pause(self, seconds: float) -> None:
         self.cloud.pause(self.cloud.stop, seconds)
         if self.cloud.stop.is_set():
             raise Timeout(
                 f"cluster {self.cluster.id} is not waited for any longer",
                 why="another cluster of this deployment could not be made",
-                fix=f"once that is corrected, {self._next_run()}",
+                fix=f"once that is corrected, {_NEXT_RUN}",
             )
-
-
-def clear_failed(
-    id_: str, known_by: Mapping[str, str], cloud: CreationContext, pause: Callable[[], None], within: float
-) -> str:
-    """Deletes it and waits until it is gone, for so many seconds. Only one of ours, in ERROR, without jobs; else it
-    says what stays, and why.
-
-    It may be of another generation than `known_by` tells, not of another stack or name.
-    """
-    try:
-        found = cloud.vertex.persistent_resource(id_)
-        if found.state == "ERROR":
-            _may_go(found, known_by, cloud)
-            cloud.vertex.delete_persistent_resource(id_)
-            cloud.say(f"cluster {id_} failed ({found.error or 'for no reason given'}) and is deleted: it holds nothing")
-        began = cloud.now()
-        while (state := cloud.vertex.persistent_resource(id_).state) in ("STOPPING", "ERROR"):
-            if (spent := cloud.now() - began) >= within:
-                raise ResourceError(f"it was deleted {span(spent)} ago and is {state.lower()}")
-            pause()
-    except NotFound:
-        pass
-    except (CloudError, ResourceError) as error:
-        why = error.why if isinstance(error, CloudError) else error.what
-        left = f"the failed cluster {id_} stays, holds its name and no machines ({why})"
-        cloud.warn(f"{left}; the next pulumi up makes another and clears it")
-        return left
-    return ""
-
-
-def _may_go(found: PersistentResource, known_by: Mapping[str, str], cloud: CreationContext) -> None:
-    if any(found.labels.get(key) != value for key, value in known_by.items() if key != HASH_LABEL):
-        raise ResourceError("it lacks the labels of this stack")
-    use = cloud.use(found.name)
-    if isinstance(use, Unknown):
-        raise ResourceError(f"its jobs can't be read: {use.why}")
-    if use.jobs or use.unlisted:
-        raise ResourceError(f"{use.jobs[0].display_name if use.jobs else 'a job'} is on it")

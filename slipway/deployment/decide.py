@@ -6,13 +6,12 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
-from slipway.catalog.model import PublishedCatalog
+from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.connection import connect
 from slipway.deployment.live_reader import LiveScope, read, skipped
 from slipway.deployment.plan import Plan, plan
 from slipway.deployment.quota_limits import quota_info
-from slipway.deployment.retiring import CATALOG, TRAINER, WORK
-from slipway.deployment.workspace_plan import trainer_email, trainer_owner
+from slipway.deployment.retiring import CATALOG, TRAINER, WORK, trainer_email, trainer_owner
 from slipway.errors import ConfigError, ResourceError, Timeout
 from slipway.formatting import join
 from slipway.live import Live, Unknown
@@ -65,7 +64,7 @@ def decide(
     taken = [*_taken(found, stack), *_lent(found, stack, before)]
     problems = [*(taken or decided.problems), *_unread(found.buckets), *_unread(found.service_accounts)]
     if isinstance(known, Unknown) and not found.skipped:
-        problems.append(f"can't tell what the stack has already, from {known.api}: {known.why}; it needs {known.role}")
+        problems.append(f"can't tell what the stack has already, from {known}")
     if problems:
         raise ResourceError(
             "what to deploy can't be decided, so nothing was changed",
@@ -154,9 +153,7 @@ def _lent(found: Live, stack: Stack, known: State) -> list[str]:
 
 
 def _unread(part: object) -> list[str]:
-    if not isinstance(part, Unknown):
-        return []
-    return [f"can't tell what exists already: {part.api} as {part.identity}: {part.why}; it needs {part.role}"]
+    return [f"can't tell what exists already: {part}"] if isinstance(part, Unknown) else []
 
 
 EVERY_S = 10.0
@@ -177,11 +174,13 @@ def settle(
 
     Raises Timeout after `within_s` seconds.
     """
-    live = read()
-    plan = decide(live)
     said: tuple[str, ...] = ()
     waited = 0.0
-    while wait and plan.waiting:
+    while True:
+        live = read()
+        plan = decide(live)
+        if not (wait and plan.waiting):
+            return live, plan
         names = tuple(cluster.id for cluster in plan.waiting)
         if names != said:
             say(f"waiting for {join(names)}: still being made since an earlier deployment")
@@ -194,6 +193,3 @@ def settle(
             )
         sleep(every_s)
         waited += every_s
-        live = read()
-        plan = decide(live)
-    return live, plan

@@ -14,8 +14,8 @@ from slipway.catalog.model import Catalog
 from slipway.deployment.facts import Facts, facts
 from slipway.deployment.plan import Plan
 from slipway.deployment.publication import catalog_of, draws, template_entry
+from slipway.deployment.retiring import trainer_email, trainer_roles
 from slipway.deployment.summary import neighbours, overdue, summary
-from slipway.deployment.workspace_plan import trainer_email, trainer_roles
 from slipway.labels import Revision
 from slipway.live import Live
 from slipway.packages.source_package import SourcePackage, build

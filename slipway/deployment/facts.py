@@ -6,17 +6,15 @@ may hurt somebody. Prices are texts of decimals, USD an hour. Pure.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from slipway.catalog import codec
 from slipway.catalog.model import Offer, Template
-from slipway.cloud.resources import CustomJob
 from slipway.cluster import CurrentCluster, PoolSpec
 from slipway.deployment.plan import Plan
-from slipway.deployment.retiring import Retiring, RetiringCluster
-from slipway.deployment.workspace_plan import SUBMITTER_ROLES, trainer_email
+from slipway.deployment.retiring import SUBMITTER_ROLES, Retiring, RetiringCluster, trainer_email
 from slipway.labels import Revision
 from slipway.prices import hourly, price_text
 from slipway.quota.report import Line, QuotaReport
@@ -110,11 +108,7 @@ def _retiring(retiring: RetiringCluster) -> Fact:
 
 def _kept(retiring: Retiring) -> Fact:
     """Why something of any kind retires, by key, and for which jobs."""
-    return {"retiring": retiring.why.value, "jobs": _jobs(retiring.jobs)}
-
-
-def _jobs(jobs: Iterable[CustomJob]) -> Fact:
-    return {job.name: job.display_name for job in jobs}
+    return {"retiring": retiring.why.value, "jobs": {job.name: job.display_name for job in retiring.jobs}}
 
 
 def _template(template: Template) -> Fact:

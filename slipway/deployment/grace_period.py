@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 
-from slipway.catalog.model import PublishedCatalog
+from slipway.catalog.document import PublishedCatalog
 from slipway.errors import ConfigError
 from slipway.formatting import seconds
 from slipway.live import Unknown

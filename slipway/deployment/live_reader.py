@@ -6,13 +6,13 @@ behind it. A new project begins like that.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from slipway.catalog.document import published
-from slipway.catalog.model import NAME, PublishedCatalog
+from slipway.catalog.document import PublishedCatalog, published
+from slipway.catalog.model import NAME
 from slipway.cloud.connection import Connection
 from slipway.cloud.failures import Call, CloudError, Denied, NotFound
 from slipway.cloud.quotas import QuotaInfo, ReadQuota
@@ -73,12 +73,13 @@ def read(
         beside = threads.submit(reader.catalog_beside)
         buckets = [threads.submit(reader.bucket, name) for name in (wanted.catalog_bucket, wanted.work_bucket)]
         account = threads.submit(reader.service_account)
+        adopted = _all(future.result() for future in buckets)
         live = Live(
             clusters=clusters.result(),
-            jobs=_together([future.result() for future in found]),
+            jobs=_all(future.result() for future in found),
             limits=limits.result(),
             catalog=catalog.result(),
-            buckets=_union([future.result() for future in buckets]),
+            buckets=adopted if isinstance(adopted, Unknown) else frozenset(adopted),
             service_accounts=account.result(),
             beside=beside.result(),
         )
@@ -87,7 +88,7 @@ def read(
 
 def jobs(reader: Reader) -> tuple[CustomJob, ...] | Unknown:
     """The jobs of every kind that have not ended."""
-    return _together([reader.jobs(kind) for kind in KINDS.values()])
+    return _all(reader.jobs(kind) for kind in KINDS.values())
 
 
 class Reader:
@@ -103,31 +104,18 @@ class Reader:
 
     def clusters(self) -> tuple[PersistentResource, ...] | Unknown:
         return self._read(
-            "aiplatform.googleapis.com persistentResources.list",
-            _VERTEX,
-            self.vertex.persistent_resources,
-            (),
+            "aiplatform.googleapis.com persistentResources.list", _VERTEX, self.vertex.persistent_resources, ()
         )
 
     def cluster(self, id_: str) -> PersistentResource | Unknown | None:
         """One cluster by its own word; None when it is not there."""
-
-        def existing() -> PersistentResource | None:
-            try:
-                return self.vertex.persistent_resource(id_)
-            except NotFound:
-                return None
-
-        return self._read("aiplatform.googleapis.com persistentResources.get", _VERTEX, existing, None)
+        api = "aiplatform.googleapis.com persistentResources.get"
+        return self._read(api, _VERTEX, lambda: self.vertex.persistent_resource(id_), None, may_lack=True)
 
     def jobs(self, kind: Kind) -> tuple[CustomJob, ...] | Unknown:
         """Those that have not ended."""
-        return self._read(
-            f"aiplatform.googleapis.com {kind.collection}.list",
-            _VERTEX,
-            lambda: tuple(self.vertex.active_jobs(kind)),
-            (),
-        )
+        api = f"aiplatform.googleapis.com {kind.collection}.list"
+        return self._read(api, _VERTEX, lambda: tuple(self.vertex.active_jobs(kind)), ())
 
     def limits(self) -> Mapping[str, QuotaLimit] | Unknown:
         quotas = self.connection.quotas(self.wanted.project)
@@ -147,26 +135,22 @@ class Reader:
         return self._catalog(wanted.catalog_bucket) if wanted.published not in ("", wanted.catalog_bucket) else None
 
     def _catalog(self, bucket: str) -> PublishedCatalog | Unknown | None:
-        at = Location(bucket, self.wanted.catalog)
+        storage, at = self.connection.storage, Location(bucket, self.wanted.catalog)
 
-        def existing() -> PublishedCatalog | None:
-            try:
-                storage = self.connection.storage
-                return replace(published(storage.read(at), str(at)), age=storage.age(at))
-            except NotFound:
-                return None
+        def existing() -> PublishedCatalog:
+            return replace(published(storage.read(at), str(at)), age=storage.age(at))
 
-        return self._read(f"storage.googleapis.com {at}", _OBJECTS, existing, None)
+        return self._read(f"storage.googleapis.com {at}", _OBJECTS, existing, None, may_lack=True)
 
     def bucket(self, name: str) -> frozenset[str] | Unknown:
+        """Its name; empty when it is not there."""
+
         def existing() -> frozenset[str]:
-            try:
-                self.connection.storage.bucket(name)
-            except NotFound:
-                return frozenset()
+            self.connection.storage.bucket(name)
             return frozenset({name})
 
-        return self._read(f"storage.googleapis.com buckets.get {name}", _BUCKETS, existing, frozenset())
+        api = f"storage.googleapis.com buckets.get {name}"
+        return self._read(api, _BUCKETS, existing, frozenset(), may_lack=True)
 
     def service_account(self) -> Mapping[str, str] | Unknown:
         """Its display name by its address; empty when it is not there."""
@@ -175,18 +159,19 @@ class Reader:
         url = f"{self.connection.endpoints.iam}projects/{project}/serviceAccounts/{address}"
 
         def existing() -> Mapping[str, str]:
-            try:
-                found = self.connection.session.get(url, call)
-            except NotFound:
-                return {}
-            return {address: str(found.get("displayName", ""))}
+            return {address: str(self.connection.session.get(url, call).get("displayName", ""))}
 
-        return self._read("iam.googleapis.com serviceAccounts.get", _ACCOUNTS, existing, {})
+        return self._read("iam.googleapis.com serviceAccounts.get", _ACCOUNTS, existing, {}, may_lack=True)
 
-    def _read(self, api: str, role: str, get: Callable[[], Found], empty: Found) -> Found | Unknown:
+    def _read(
+        self, api: str, role: str, get: Callable[[], Found], empty: Found, *, may_lack: bool = False
+    ) -> Found | Unknown:
+        """With `may_lack`, what is not there is empty; a list is never taken to be so."""
         try:
             return get()
         except CloudError as error:
+            if may_lack and isinstance(error, NotFound):
+                return empty
             denied = isinstance(error, Denied)
             if denied and self.off_is_empty and any(words in error.message for words in _SWITCHED_OFF):
                 self.warnings.append(f"{api}: the API is switched off in {self.wanted.project}, so nothing lives there")
@@ -194,19 +179,11 @@ class Reader:
             return Unknown(error.message or str(error), api, role if denied else "the API to answer", self.identity)
 
 
-def _together(parts: list[tuple[CustomJob, ...] | Unknown]) -> tuple[CustomJob, ...] | Unknown:
-    jobs: list[CustomJob] = []
+def _all(parts: Iterable[Iterable[Found] | Unknown]) -> tuple[Found, ...] | Unknown:
+    """What several lists have together: where one can't be read, nobody knows."""
+    found: list[Found] = []
     for part in parts:
         if isinstance(part, Unknown):
             return part
-        jobs += [job for job in part if not job.ended]
-    return tuple(jobs)
-
-
-def _union(parts: list[frozenset[str] | Unknown]) -> frozenset[str] | Unknown:
-    found: frozenset[str] = frozenset()
-    for part in parts:
-        if isinstance(part, Unknown):
-            return part
-        found |= part
-    return found
+        found += part
+    return tuple(found)

@@ -79,7 +79,10 @@ class OrphanCleanup:
             self._warn(leaving(found))
             return frozenset(one.id for one in found)
         if found:
-            self._take(found, preview=preview, within_s=within_s)
+            self._warn(announced(found))
+            self._refuse(found)
+            if not preview:
+                self._delete(found, within_s)
         return frozenset()
 
     def must_leave_none(self) -> None:
@@ -89,12 +92,6 @@ class OrphanCleanup:
             raise unasked(found)
         if found:
             self._warn(leaving(found))
-
-    def _take(self, found: tuple[Orphan, ...], *, preview: bool, within_s: float) -> None:
-        self._warn(announced(found))
-        self._refuse(found)
-        if not preview:
-            self._delete(found, within_s)
 
     def _orphans(self) -> tuple[Orphan, ...]:
         if isinstance(self._known, Unknown):

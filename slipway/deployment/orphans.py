@@ -96,8 +96,8 @@ def unasked(found: tuple[Orphan, ...]) -> PolicyError:
     """The error for a destruction of which the program was not told: it has no way to delete them then."""
     return PolicyError(
         f"{_NOT_DOWN}: {_clusters(found)} would be left",
-        why=f"made by this stack, and unknown to its state because an up was killed or failed; {_they_are(found)} "
-        "billed, and the engine deletes only what the state has",
+        why=f"made by this stack, and unknown to its state because an up was killed or failed; "
+        f"{'it is' if len(found) == 1 else 'they are'} billed, and the engine deletes only what the state has",
         fix=f"SLIPWAY_PURPOSE=destroy pulumi destroy --run-program, which deletes {_them(found)} as well\n"
         f"or pulumi up, which takes {_them(found)} over\n{_insist(found)}",
     )
@@ -105,10 +105,9 @@ def unasked(found: tuple[Orphan, ...]) -> PolicyError:
 
 def untold(what: str, part: Unknown) -> ResourceError:
     """The error for what must be known before anything is deleted."""
-    who = f" as {part.identity}" if part.identity else ""
     return ResourceError(
         f"{_NOT_DOWN}: can't tell {what}",
-        why=f"{part.api}{who}: {part.why}; it needs {part.role}",
+        why=str(part),
         fix=f"correct that and run it again\n{VARIABLE}={LEAVE} takes down what the state has; clusters that it "
         "lacks are left and go on being billed",
     )
@@ -133,15 +132,8 @@ def unwilling(found: tuple[Orphan, ...]) -> ResourceError:
 
 
 def _insist(found: tuple[Orphan, ...]) -> str:
-    return f"{VARIABLE}={LEAVE} takes down the rest; {join(one.id for one in found)} {_stays(found)} on being billed"
-
-
-def _stays(found: tuple[Orphan, ...]) -> str:
-    return "stays and goes" if len(found) == 1 else "stay and go"
-
-
-def _they_are(found: tuple[Orphan, ...]) -> str:
-    return "it is" if len(found) == 1 else "they are"
+    stay = "stays and goes" if len(found) == 1 else "stay and go"
+    return f"{VARIABLE}={LEAVE} takes down the rest; {join(one.id for one in found)} {stay} on being billed"
 
 
 def _clusters(found: tuple[Orphan, ...]) -> str:

@@ -10,11 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from slipway.catalog.model import PublishedCatalog
+from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.resources import RUNNING_STATES, CustomJob, PersistentResource
 from slipway.cluster import ClusterSpec, CurrentCluster
-from slipway.deployment.retiring import Retiring, RetiringCluster, Why
-from slipway.deployment.workspace_plan import WorkspacePlan, plan_workspace
+from slipway.deployment.retiring import Retiring, RetiringCluster, Why, WorkspacePlan, plan_workspace
 from slipway.fingerprint import LONGEST_ID, cluster_id, fingerprint
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.live import Live, Unknown
@@ -51,10 +50,6 @@ class Plan:
         return (*self.retiring, *self.workspace.retiring)
 
     @property
-    def creates(self) -> tuple[ClusterSpec, ...]:
-        return tuple(item.spec for item in self.current if not item.import_)
-
-    @property
     def old(self) -> frozenset[str]:
         """Ids of the stack's generations that live and are not asked for any more."""
         return frozenset((*(item.cluster.id for item in self.retiring), *self.deleted))
@@ -86,8 +81,9 @@ def plan(
             workspace=plan_workspace(known or State(), workspace or {}, (), Why.UNREAD),
         )
     if isinstance(live.clusters, Unknown) or isinstance(live.jobs, Unknown):
-        parts = (("the clusters", live.clusters), ("the jobs", live.jobs))
-        return Plan(problems=tuple(_unread(what, part) for what, part in parts if isinstance(part, Unknown)))
+        parts = {"clusters": live.clusters, "jobs": live.jobs}
+        unread = (f"can't read the {what} from {part}" for what, part in parts.items() if isinstance(part, Unknown))
+        return Plan(problems=tuple(unread))
 
     clusters = {cluster.id: cluster for cluster in live.clusters}
     ours = {cluster.id: cluster for cluster in live.clusters if is_ours(cluster, stack)}
@@ -108,7 +104,8 @@ def plan(
             continue
         why = _why_keep(cluster, jobs[cluster.id], current, live.catalog)
         if isinstance(why, Unknown):
-            problems.append(_unread(f"the published catalog, which decides about idle cluster {cluster.id},", why))
+            decides = f"the published catalog, which decides about idle cluster {cluster.id},"
+            problems.append(f"can't read {decides} from {why}")
         elif why == Why.UNPUBLISHED and cluster.state == "ERROR" and _is_succeeded_now(cluster, current):
             cleared.append(cluster)
         elif why:
@@ -233,8 +230,3 @@ def _overdue(
 def _damaged(catalog: PublishedCatalog | Unknown | None) -> tuple[str, ...]:
     damage = catalog.damage if isinstance(catalog, PublishedCatalog) else ""
     return (f"the published catalog is damaged; pulumi up publishes it anew ({damage})",) if damage else ()
-
-
-def _unread(what: str, part: Unknown) -> str:
-    who = f" as {part.identity}" if part.identity else ""
-    return f"can't read {what} from {part.api}{who}: {part.why}; it needs {part.role}"

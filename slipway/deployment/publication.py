@@ -56,11 +56,7 @@ def _cluster(current: CurrentCluster, region: str) -> model.Cluster:
 def _pool(pool: PoolSpec, region: str) -> model.Pool:
     return model.Pool(
         name=pool.name,
-        machine=pool.machine.type,
-        accelerator=pool.machine.accelerator,
-        accelerator_count=pool.machine.accelerator_count,
-        disk_type=pool.machine.disk.type,
-        disk_gb=pool.machine.disk.size_gb,
+        machine=pool.machine,
         min=pool.min,
         max=pool.max,
         autoscaled=pool.autoscaled,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Set
 from concurrent.futures import ThreadPoolExecutor
 
 from slipway.cloud.connection import Connection, connect
-from slipway.cloud.resources import CustomJob, PersistentResource
+from slipway.cloud.resources import CustomJob
 from slipway.deployment.live_reader import LiveScope, Reader, jobs
 from slipway.deployment.retiring import CATALOG
 from slipway.labels import STACK_LABEL
@@ -20,7 +20,8 @@ _NOTHING = State()
 def use_of_cluster(connection: Connection, cluster: str) -> Use | Unknown:
     """What is on a cluster (`projects/P/locations/L/persistentResources/ID`), as the cluster and the jobs tell it."""
     _, project, _, region, _, id_ = cluster.split("/")
-    return _use(Reader(connection, LiveScope(project, region)), {id_}, lambda job: job.persistent_resource_id == id_)
+    reader = Reader(connection, LiveScope(project, region))
+    return _use(reader, {id_}, lambda job, ids: job.persistent_resource_id in ids)
 
 
 def use_of_stack(
@@ -28,10 +29,11 @@ def use_of_stack(
 ) -> Use | Unknown:
     """What is on all clusters that bear the stack's label, and what needs one of its accounts and buckets, by name."""
     reader = Reader(connection, LiveScope(project, region))
-    ids = _clusters(reader, stack)
-    if isinstance(ids, Unknown):
-        return ids
-    return _use(reader, ids, lambda job: job.persistent_resource_id in ids or any(map(job.needs, names)))
+    return _use(
+        reader,
+        _clusters(reader, stack),
+        lambda job, ids: job.persistent_resource_id in ids or any(map(job.needs, names)),
+    )
 
 
 def use_of_resources(
@@ -39,10 +41,7 @@ def use_of_resources(
 ) -> Use | Unknown:
     """The jobs that need all of some accounts (addresses) and buckets (names); what no list shows yet may as well."""
     reader = Reader(connection, LiveScope(project, region))
-    ids = _clusters(reader, stack)
-    if isinstance(ids, Unknown):
-        return ids
-    return _use(reader, ids, lambda job: all(map(job.needs, names)))
+    return _use(reader, _clusters(reader, stack), lambda job, _: all(map(job.needs, names)))
 
 
 def _clusters(reader: Reader, stack: str) -> Set[str] | Unknown:
@@ -52,8 +51,10 @@ def _clusters(reader: Reader, stack: str) -> Set[str] | Unknown:
     return {cluster.id for cluster in listed if cluster.labels.get(STACK_LABEL) == stack}
 
 
-def _use(reader: Reader, ids: Set[str], concerns: Callable[[CustomJob], bool]) -> Use | Unknown:
+def _use(reader: Reader, ids: Set[str] | Unknown, concerns: Callable[[CustomJob, Set[str]], bool]) -> Use | Unknown:
     """Each cluster is read by itself: its list may lag, and with it the number of machines in use."""
+    if isinstance(ids, Unknown):
+        return ids
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="use") as threads:
         clusters = [threads.submit(reader.cluster, id_) for id_ in sorted(ids)]
         found = jobs(reader)
@@ -65,9 +66,9 @@ def _use(reader: Reader, ids: Set[str], concerns: Callable[[CustomJob], bool]) -
     for cluster in read:
         if isinstance(cluster, Unknown):
             return cluster
-        if isinstance(cluster, PersistentResource) and cluster.in_use and cluster.id not in listed:
+        if cluster is not None and cluster.in_use and cluster.id not in listed:
             unlisted.append(cluster.id)
-    return Use(tuple(job for job in found if concerns(job)), tuple(unlisted))
+    return Use(tuple(job for job in found if concerns(job, ids)), tuple(unlisted))
 
 
 def guarded_use(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from slipway.catalog.model import PublishedCatalog
+from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.resources import RUNNING_STATES
 from slipway.cluster import CurrentCluster, PoolSpec
 from slipway.formatting import join
@@ -158,7 +158,7 @@ def _unsure(grounds: Grounds) -> Iterator[str]:
             yield f"cannot tell whether quota in {grounds.region} suffices: {limit}"
     for what, part in (("clusters", grounds.live.clusters), ("jobs", grounds.live.jobs)):
         if isinstance(part, Unknown) and not grounds.live.skipped:
-            yield f"cannot tell what quota the {what} use: {part.api}: {part.why}; it needs {part.role}"
+            yield f"cannot tell what quota the {what} use: {part}"
 
 
 def _notes(grounds: Grounds) -> Iterator[str]:

@@ -170,8 +170,7 @@ class Grounds:
         if self.live.skipped:
             return "nothing was read"
         if isinstance(self.live.limits, Unknown):
-            unknown = self.live.limits
-            return f"{unknown.api}: {unknown.why}; it needs {unknown.role}"
+            return str(self.live.limits)
         return self.live.limits.get(metric) or f"{metric} is not among the quotas that the service lists"
 
     def unchecked(self, metric: str) -> bool:

@@ -65,7 +65,7 @@ def job_spec(
     if on is not None and on.reserved_ip_ranges:
         spec["reservedIpRanges"] = list(on.reserved_ip_ranges)
     if on is not None and on.psc is not None:
-        spec["pscInterfaceConfig"] = _psc(on)
+        spec["pscInterfaceConfig"] = on.psc.request()
     if template.enable_web_access:
         spec["enableWebAccess"] = True
     if template.enable_dashboard_access:
@@ -93,17 +93,6 @@ def _scheduling(template: JobTemplate, capacity_type: str) -> dict[str, Any]:
         # Written out always: left out, clients and pages differ about the default; and 0 is a value, forever.
         wait = asked.max_wait_s if asked.max_wait_s is not None else template.waits.get(capacity_type, DAY)
         found["maxWaitDuration"] = f"{wait}s"
-    return found
-
-
-def _psc(on: ClusterSpec) -> dict[str, Any]:
-    assert on.psc is not None
-    found: dict[str, Any] = {"networkAttachment": on.psc.network_attachment} if on.psc.network_attachment else {}
-    if on.psc.dns_peerings:
-        found["dnsPeeringConfigs"] = [
-            {"domain": peer.domain, "targetProject": peer.target_project, "targetNetwork": peer.target_network}
-            for peer in on.psc.dns_peerings
-        ]
     return found
 
 

@@ -13,7 +13,6 @@ from components import creation as module
 from components.creation import Creation
 from components.persistent_resource import PersistentResource
 from slipway.cluster import ClusterSpec, CurrentCluster, DnsPeering, PscInterface
-from slipway.deployment.cluster_creation import cluster_body
 from slipway.machines.spec import Disk
 
 from .conftest import FACTS, PROJECT, REGION, Asked, cluster, declared, only, pool, pulumi
@@ -85,4 +84,4 @@ def test_its_request_is_what_the_provider_would_send(spec: ClusterSpec) -> None:
     sent: dict[str, Any] = {
         key: value for key, value in inputs.items() if key not in ("name", "project", "location", "deletionPolicy")
     }
-    assert cluster_body(CurrentCluster(spec, ID, "1a2b3c4", import_=False), "dev") == sent
+    assert CurrentCluster(spec, ID, "1a2b3c4", import_=False).request("dev") == sent

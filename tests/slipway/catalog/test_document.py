@@ -40,7 +40,7 @@ def test_the_cli_reads_what_is_published() -> None:
     )
     assert catalog.work_bucket == "acme-dev-work"
     workers = catalog.clusters["cpu"].pools["workers"]
-    assert (catalog.clusters["cpu"].id, workers.machine, workers.min, workers.max) == (
+    assert (catalog.clusters["cpu"].id, workers.machine.type, workers.min, workers.max) == (
         "cpu-1a2b3c4",
         "n1-standard-8",
         1,

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slipway.catalog.document import published
-from slipway.catalog.model import PublishedCatalog
+from slipway.catalog.document import PublishedCatalog, published
 
 ADDRESS = "gs://acme-catalog/catalog.json"
 OFFERED = {"clusters": {"cpu": {"id": "cpu-1a2b3c4"}}, "retiring": ["cpu-0000000"]}

@@ -10,10 +10,12 @@ from slipway.cli.quota import document, judge, requests
 from slipway.cloud.resources import PersistentResource
 from slipway.labels import STACK_LABEL
 from slipway.live import INCREASABLE, Live
+from slipway.machines.spec import Disk, MachineSpec
 from slipway.prices import Price
 from tests.slipway.quota.region import DENIED, H100, cluster, h100, region
 
-POOL = Pool("workers", "a3-highgpu-8g", "NVIDIA_H100_80GB", 8, "pd-ssd", 500, 1, 4, True, Price(Decimal(101)))
+MACHINE = MachineSpec("a3-highgpu-8g", "NVIDIA_H100_80GB", 8, Disk("pd-ssd", 500))
+POOL = Pool("workers", MACHINE, 1, 4, True, Price(Decimal(101)))
 CLUSTERS = {"h100": Cluster("h100", "h100-1a2b3c4", {"workers": POOL})}
 CATALOG = Catalog("dev", "acme", "us-central1", "3f9c2e1", False, "w", "t", CLUSTERS, ("h100-0000000",), {})
 

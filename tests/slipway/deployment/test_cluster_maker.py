@@ -9,7 +9,8 @@ import pytest
 
 from slipway.cloud.resources import CustomJob
 from slipway.deployment.cluster_creation import PATIENCE, creator, make_all
-from slipway.deployment.cluster_maker import CreationContext, CreationPolicy, NewCluster, make_cluster
+from slipway.deployment.cluster_maker import make_cluster
+from slipway.deployment.creation_context import CreationContext, CreationPolicy, NewCluster
 from slipway.deployment.plan import Plan
 from slipway.errors import ConfigError, PolicyError, ResourceError, SlipwayError, Timeout
 from slipway.live import Unknown, Use

@@ -1,16 +1,18 @@
-"""Deciding stops, in words, when what lives can't be told. # N1 # D2"""
+"""Deciding stops, in words, when what lives can't be told, and waits for clusters that are being made. # N1 # D2"""
 
 from datetime import UTC, datetime
 
 import pytest
 
-from slipway.catalog.model import PublishedCatalog
+from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.connection import Connection
-from slipway.deployment.decide import decide, identity
+from slipway.cloud.resources import PersistentResource
+from slipway.deployment.decide import decide, identity, settle
 from slipway.deployment.live_reader import LiveScope
+from slipway.deployment.plan import Plan
 from slipway.deployment.quota_limits import quota_info
-from slipway.deployment.workspace_plan import trainer_email
-from slipway.errors import ConfigError, ResourceError, SlipwayError
+from slipway.deployment.retiring import trainer_email
+from slipway.errors import ConfigError, ResourceError, SlipwayError, Timeout
 from slipway.live import Live, Unknown
 from slipway.stack.stack import Stack, WorkspaceSettings
 from slipway.state import State, StateAccount
@@ -181,3 +183,52 @@ def test_who_asks_is_named_as_far_as_it_is_known() -> None:
 def test_the_trainers_address_of_a_project_in_a_domain() -> None:
     assert trainer_email("trainer", "acme-dev") == "trainer@acme-dev.iam.gserviceaccount.com"
     assert trainer_email("trainer", "example.com:team") == "trainer@team.example.com.iam.gserviceaccount.com"
+
+
+LIVE = Live(clusters=(), jobs=(), limits={}, catalog=None)
+MAKING = PersistentResource("cpu-1a2b3c4", "PROVISIONING", {}, ())
+
+
+class Story:
+    """Each plan in its turn; the last one stays."""
+
+    def __init__(self, *plans: Plan) -> None:
+        self.plans, self.slept, self.said, self.reads = list(plans), [0.0][:0], [""][:0], 0
+
+    def read(self) -> Live:
+        self.reads += 1
+        return LIVE
+
+    def decide(self, _: Live) -> Plan:
+        return self.plans.pop(0) if len(self.plans) > 1 else self.plans[0]
+
+    def run(self, *, wait: bool, within_s: float = 100) -> Plan:
+        _, plan = settle(
+            self.read, self.decide, self.said.append, wait=wait, sleep=self.slept.append, every_s=10, within_s=within_s
+        )
+        return plan
+
+
+def test_nothing_to_wait_for() -> None:
+    story = Story(Plan())
+    assert story.run(wait=True) == Plan()
+    assert (story.reads, story.slept, story.said) == (1, [], [])
+
+
+def test_it_reads_and_plans_again_until_the_cluster_is_made() -> None:
+    waiting, ready = Plan(waiting=(MAKING,)), Plan(notes=("ready",))
+    story = Story(waiting, waiting, ready)
+    assert story.run(wait=True) == ready
+    assert (story.reads, story.slept) == (3, [10, 10])
+    assert story.said == ["waiting for cpu-1a2b3c4: still being made since an earlier deployment"]
+
+
+def test_preview_shows_the_plan_as_it_is() -> None:
+    story = Story(Plan(waiting=(MAKING,)))
+    assert story.run(wait=False).waiting == (MAKING,)
+    assert story.slept == []
+
+
+def test_it_does_not_wait_for_ever() -> None:
+    with pytest.raises(Timeout, match="cpu-1a2b3c4 is still being made"):
+        Story(Plan(waiting=(MAKING,))).run(wait=True, within_s=30)

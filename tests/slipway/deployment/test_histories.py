@@ -5,10 +5,10 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slipway.catalog.model import PublishedCatalog
+from slipway.catalog.document import PublishedCatalog
 from slipway.fingerprint import fingerprint
 
-from .world import PROJECT, REGION, STACK, World, job, spec
+from .world import PROJECT, REGION, STACK, World, creates, job, spec
 
 DECLARED = st.lists(
     st.builds(spec, st.sampled_from(["cpu", "gpu"]), st.integers(2, 4), generation=st.integers(1, 2)),
@@ -80,7 +80,7 @@ def test_idle_ups_come_to_rest_with_exactly_what_is_asked_for(steps, declared) -
     assert len(world.clusters) == len(declared)
     before = dict(world.clusters)
     decided = world.up(declared)
-    assert not decided.creates and not decided.deleted and not decided.retiring  # idempotent
+    assert not creates(decided) and not decided.deleted and not decided.retiring  # idempotent
     assert world.clusters == before
 
 
@@ -128,9 +128,9 @@ def test_a_b_a_while_busy_then_idle_then_state_lost_then_deleted_by_hand() -> No
     world.up(b)
     assert first not in world.clusters
     world.state.clear()
-    assert not world.up(b).creates
+    assert not creates(world.up(b))
     world.clusters.clear()
-    assert len(world.up(b).creates) == 1 and len(world.clusters) == 1
+    assert len(creates(world.up(b))) == 1 and len(world.clusters) == 1
 
 
 def test_a_failed_create_is_mended_and_cleared_by_the_next_up() -> None:  # N2

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from slipway.catalog.model import PublishedCatalog
+from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.connection import Connection
 from slipway.cloud.quotas import QuotaInfo, ReadQuota
 from slipway.cloud.resources import PersistentResource, ResourcePool

@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from slipway.catalog.model import PublishedCatalog
+from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.resources import PersistentResource
 from slipway.cluster import CurrentCluster
 from slipway.deployment.plan import plan
@@ -15,7 +15,7 @@ from slipway.fingerprint import cluster_id, fingerprint
 from slipway.kinds import PIPELINE, TUNING_JOB
 from slipway.live import Live, Unknown
 
-from .world import PROJECT, REGION, STACK, cluster, job, live, planned, spec
+from .world import PROJECT, REGION, STACK, cluster, creates, job, live, planned, spec
 
 A, B = spec(high=4), spec(high=6)
 HASH_A = fingerprint(STACK, PROJECT, REGION, A)
@@ -28,7 +28,7 @@ IN_CATALOG = PublishedCatalog({"cpu": ID_A})
 def test_asked_for_and_running_is_current_and_imported(state: str) -> None:  # N1: a killed up, a lost state, a revert
     decided = planned((A,), live(cluster(ID_A, HASH_A, state)))
     assert decided.current == (CurrentCluster(A, ID_A, HASH_A, import_=True, state=state),)
-    assert decided.creates == () and decided.waiting == () and decided.deleted == ()
+    assert creates(decided) == () and decided.waiting == () and decided.deleted == ()
 
 
 def test_asked_for_and_still_provisioning_is_current_and_waited_for() -> None:  # N1
@@ -66,7 +66,7 @@ def test_of_several_good_ones_the_published_one_stays_and_the_running_one_comes_
 def test_asked_for_and_not_there_is_created() -> None:  # B1; also one that was deleted by hand
     decided = planned((A,), live(catalog=IN_CATALOG))
     assert decided.current == (CurrentCluster(A, ID_A, HASH_A, import_=False),)
-    assert decided.creates == (A,)
+    assert creates(decided) == (A,)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_a_failed_one_in_no_catalog_is_cleared_before_its_successor_is_made() ->
     for declared in ((A,), (B,)):
         decided = planned(declared, live(failed))
         assert (decided.cleared, decided.retiring, decided.deleted) == ((failed,), (), ())
-        assert decided.creates == declared
+        assert creates(decided) == declared
     assert planned((A,), live(failed, catalog=PublishedCatalog({}, (ID_A,)))).deleted == (ID_A,)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from slipway.catalog.model import PublishedCatalog
+from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.resources import CustomJob, PersistentResource, ResourcePool
 from slipway.cluster import ClusterSpec, PoolSpec
 from slipway.deployment.plan import Plan, plan
@@ -40,6 +40,10 @@ def live(
     catalog: PublishedCatalog | Unknown | None = None,
 ) -> Live:
     return Live(clusters=clusters, jobs=jobs, limits={}, catalog=catalog)
+
+
+def creates(decided: Plan) -> tuple[ClusterSpec, ...]:
+    return tuple(item.spec for item in decided.current if not item.import_)
 
 
 def planned(declared: tuple[ClusterSpec, ...], seen: Live) -> Plan:

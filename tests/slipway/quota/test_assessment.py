@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slipway.catalog.model import PublishedCatalog
+from slipway.catalog.document import PublishedCatalog
 from slipway.cluster import PoolSpec
 from slipway.kinds import PIPELINE, TUNING_JOB
 from slipway.live import Live, Unknown

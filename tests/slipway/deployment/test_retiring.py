@@ -1,15 +1,23 @@
-"""Accounts and buckets by the rule of clusters: what an unfinished job needs stays until it has ended. # N1"""
+"""Accounts and buckets by the rule of clusters: what an unfinished job needs stays until it has ended; and what the
+trainer needs on the project follows from what templates write. # N1 P5 W8"""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from slipway.cloud.resources import CustomJob
 from slipway.deployment.plan import plan
-from slipway.deployment.retiring import RetiringWorkspaceResource, Why
-from slipway.deployment.workspace_plan import WorkspacePlan, plan_workspace
+from slipway.deployment.retiring import (
+    RetiringWorkspaceResource,
+    Why,
+    WorkspacePlan,
+    plan_workspace,
+    trainer_roles,
+)
 from slipway.live import Live, Unknown
 from slipway.state import State, StateAccount, StateBucket, StateGrant
+from slipway.template import JobTemplate, Package, WorkerPool
 
 from .world import PROJECT, REGION, STACK, cluster, job
 
@@ -119,3 +127,21 @@ def test_machines_in_use_by_a_job_that_no_list_shows_may_need_anything() -> None
 def test_jobs_that_were_not_read_keep_everything() -> None:
     unread = Unknown("SLIPWAY_LIVE=skip", "none", "none")
     assert decided(Live(unread, unread, unread, unread, skipped=True)).retiring[0].why is Why.UNREAD
+
+
+def template(**changes: Any) -> JobTemplate:
+    code = Package("jobs/nap", "nap.task", "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-6:latest")
+    return JobTemplate("nap", "sleeps", code, (WorkerPool("chief", "n1-standard-4"),), **changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "roles"),
+    [
+        ({}, ()),
+        ({"experiment": "digits"}, ("roles/aiplatform.user",)),
+        ({"tensorboard": "7"}, ("roles/aiplatform.user",)),
+        ({"tensorboard": "7", "service_account": "other@acme.iam.gserviceaccount.com"}, ()),
+    ],
+)
+def test_only_those_who_write_to_vertex_ai_may(changes: dict[str, Any], roles: tuple[str, ...]) -> None:
+    assert trainer_roles([template(), template(**changes)]) == roles

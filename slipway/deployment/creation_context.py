@@ -1,0 +1,99 @@
+"""What making a cluster needs: what is to be made, of the world, and patience; and how a failed one is cleared away."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from threading import Event
+from typing import Any
+
+from slipway.cloud.failures import CloudError, NotFound
+from slipway.cloud.resources import PersistentResource
+from slipway.cloud.vertex import Vertex
+from slipway.errors import ResourceError
+from slipway.formatting import span
+from slipway.labels import HASH_LABEL
+from slipway.live import Unknown, Use
+
+
+@dataclass(frozen=True)
+class NewCluster:
+    """A cluster to be made. `known_by` are the labels that prove it ours; `failed` are earlier ones to clear away."""
+
+    id: str
+    body: Mapping[str, Any]
+    known_by: Mapping[str, str]
+    failed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class CreationPolicy:
+    """Seconds. No new try is begun after `refused` of them; one that was accepted is waited for, up to `made`.
+
+    `unreachable` is how long nothing may answer at all; pauses begin with `first` and double, up to `look` between two
+    looks at a cluster and `again` between two tries. `cleared` is how long a failed one may take to be gone.
+    """
+
+    refused: float = 15 * 60
+    made: float = 2 * 3600
+    unreachable: float = 60
+    cleared: float = 5 * 60
+    first: float = 1.0
+    look: float = 10.0
+    again: float = 60.0
+
+
+@dataclass(frozen=True)
+class CreationContext:
+    """What making a cluster needs of the world. `use` tells what is on a cluster, by its full name.
+
+    `stop` ends all waiting; `pause` waits so many seconds, or until then.
+    """
+
+    vertex: Vertex
+    use: Callable[[str], Use | Unknown]
+    say: Callable[[str], None]
+    warn: Callable[[str], None]
+    now: Callable[[], float] = time.monotonic
+    stop: Event = field(default_factory=Event)
+    pause: Callable[[Event, float], object] = Event.wait
+
+
+def clear_failed(
+    id_: str, known_by: Mapping[str, str], cloud: CreationContext, pause: Callable[[], None], within: float
+) -> str:
+    """Deletes it and waits until it is gone, for so many seconds. Only one of ours, in ERROR, without jobs; else it
+    says what stays, and why.
+
+    It may be of another generation than `known_by` tells, not of another stack or name.
+    """
+    try:
+        found = cloud.vertex.persistent_resource(id_)
+        if found.state == "ERROR":
+            _may_go(found, known_by, cloud)
+            cloud.vertex.delete_persistent_resource(id_)
+            cloud.say(f"cluster {id_} failed ({found.error or 'for no reason given'}) and is deleted: it holds nothing")
+        began = cloud.now()
+        while (state := cloud.vertex.persistent_resource(id_).state) in ("STOPPING", "ERROR"):
+            if (spent := cloud.now() - began) >= within:
+                raise ResourceError(f"it was deleted {span(spent)} ago and is {state.lower()}")
+            pause()
+    except NotFound:
+        pass
+    except (CloudError, ResourceError) as error:
+        why = error.why if isinstance(error, CloudError) else error.what
+        left = f"the failed cluster {id_} stays, holds its name and no machines ({why})"
+        cloud.warn(f"{left}; the next pulumi up makes another and clears it")
+        return left
+    return ""
+
+
+def _may_go(found: PersistentResource, known_by: Mapping[str, str], cloud: CreationContext) -> None:
+    if any(found.labels.get(key) != value for key, value in known_by.items() if key != HASH_LABEL):
+        raise ResourceError("it lacks the labels of this stack")
+    use = cloud.use(found.name)
+    if isinstance(use, Unknown):
+        raise ResourceError(f"its jobs can't be read: {use.why}")
+    if use.jobs or use.unlisted:
+        raise ResourceError(f"{use.jobs[0].display_name if use.jobs else 'a job'} is on it")
