@@ -18,7 +18,8 @@ import psutil
 
 from local.cloud import settings
 from local.cloud.identities import PROJECT_ID, ROLES
-from local.cloud.server import daemon
+from local.cloud.server import client, daemon
+from local.cloud.server.client import CloudError
 from local.cloud.server.cloud_file import Record, RecordError, state_folder
 
 
@@ -63,7 +64,7 @@ def status(output: str) -> None:
     """Say where the local cloud is and what it does. Exit code 1 when it is not running."""
     record = _running()
     with _in_words():
-        found = daemon.call(record, "GET", "/slipway/status")
+        found = client.call(record, "GET", "/slipway/status")
     since = datetime.fromtimestamp(psutil.Process(record.pid).create_time()).astimezone()
     rows = {"url": record.url, "pid": record.pid, "since": since.isoformat(timespec="seconds"), **found["summary"]}
     if found["trouble"]:
@@ -125,11 +126,11 @@ def scenario(what: str) -> None:
     record = _running()
     with _in_words():
         if what == "show":
-            found = daemon.call(record, "GET", "/slipway/scenario")
+            found = client.call(record, "GET", "/slipway/scenario")
         elif what == "clear":
-            found = daemon.call(record, "DELETE", "/slipway/scenario")
+            found = client.call(record, "DELETE", "/slipway/scenario")
         else:
-            found = daemon.call(record, "POST", "/slipway/scenario", _toml(Path(what)))
+            found = client.call(record, "POST", "/slipway/scenario", _toml(Path(what)))
     if what == "show" and found["scenario"]:
         click.echo(json.dumps(found, indent=2))
     elif found["scenario"]:
@@ -144,7 +145,7 @@ def scenario(what: str) -> None:
 def kill(job: str, replica: str) -> None:
     """End REPLICA (as in workerpool1-0) of JOB (id, name or display name) as when its machine dies."""
     with _in_words():
-        daemon.call(_running(), "POST", "/slipway/kill", {"job": job, "replica": replica})
+        client.call(_running(), "POST", "/slipway/kill", {"job": job, "replica": replica})
     click.echo(f"killed {replica} of {job}")
 
 
@@ -157,15 +158,15 @@ def secret(name: str, readers: tuple[str, ...]) -> None:
     value = click.prompt("value", hide_input=True) if sys.stdin.isatty() else sys.stdin.read()
     secrets = f"/v1/projects/{PROJECT_ID}/secrets"
     with _in_words():
-        found = daemon.call(record, "GET", f"{secrets}?pageSize=25000").get("secrets", [])
+        found = client.call(record, "GET", f"{secrets}?pageSize=25000").get("secrets", [])
         if not any(one["name"].endswith(f"/{name}") for one in found):
-            daemon.call(record, "POST", f"{secrets}?secretId={quote(name)}", {"replication": {"automatic": {}}})
+            client.call(record, "POST", f"{secrets}?secretId={quote(name)}", {"replication": {"automatic": {}}})
         data = base64.b64encode(value.rstrip("\r\n").encode()).decode()
-        made = daemon.call(record, "POST", f"{secrets}/{quote(name)}:addVersion", {"payload": {"data": data}})
+        made = client.call(record, "POST", f"{secrets}/{quote(name)}:addVersion", {"payload": {"data": data}})
         if readers:
             members = [f"serviceAccount:{email}" for email in readers]
             bindings = [{"role": "roles/secretmanager.secretAccessor", "members": members}]
-            daemon.call(record, "POST", f"{secrets}/{quote(name)}:setIamPolicy", {"policy": {"bindings": bindings}})
+            client.call(record, "POST", f"{secrets}/{quote(name)}:setIamPolicy", {"policy": {"bindings": bindings}})
     click.echo(f"kept {made['name']}")
 
 
@@ -181,7 +182,7 @@ def _toml(path: Path) -> dict[str, Any]:
 @contextlib.contextmanager
 def _in_words(*more: type[Exception]) -> Iterator[None]:
     """What a person can correct is said in words and ends with exit code 1."""
-    worded: tuple[type[Exception], ...] = (daemon.CloudError, RecordError, *more)
+    worded: tuple[type[Exception], ...] = (CloudError, RecordError, *more)
     try:
         yield
     except worded as error:

@@ -18,6 +18,7 @@ from local import environment
 from local.cloud import images
 from local.cloud.identities import PROJECT_ID
 from local.cloud.server import daemon
+from local.cloud.server.client import CloudError
 from local.cloud.server.cloud_file import Record, state_folder
 from local.engine import EngineError, ensure
 from local.engine.progress import Printer
@@ -143,7 +144,7 @@ def _processes(count: int) -> str:
 def _cloud(folder: Path) -> Record:
     try:
         started = daemon.start(folder, {})
-    except daemon.CloudError as error:
+    except CloudError as error:
         raise _worded(str(error)) from error
     print(f"        {'started' if started.fresh else 'runs'} at {started.record.url}")
     return started.record

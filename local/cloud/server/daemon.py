@@ -2,21 +2,19 @@
 
 import contextlib
 import fcntl
-import json
 import os
 import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import psutil
 
 from local.cloud import settings
+from local.cloud.server import client
+from local.cloud.server.client import CloudError
 from local.cloud.server.cloud_file import PORT_TAKEN, Record, process_of, read_record
 from local.cloud.world import SETTINGS_FILE
 
@@ -28,10 +26,6 @@ _OWN = {"lock", "serving", "cloud.json"}
 _BEFORE = {"settings.toml", "demo.lock", "jobs", "pools", "images", "pulumi-home", "pulumi-state"}
 _START_SECONDS = 60
 _STOP_SECONDS = 10
-
-
-class CloudError(Exception):
-    """The local cloud can't be started, reached or stopped; the text says what, why and what to do."""
 
 
 @dataclass(frozen=True)
@@ -56,14 +50,14 @@ def start(folder: Path, chosen: Mapping[str, str]) -> Started:
         _keep_settings(folder, chosen)
         record = read_record(folder)
         if record and process_of(record):
-            if not answers(record, 10):
+            if not client.answers(record, 10):
                 raise CloudError(
                     f"error: process {record.pid} of the local cloud lives but does not answer at {record.url}\n"
                     "why: it hangs, or something stopped it\n"
                     f"fix: python -m local down, then up again; its log is {folder / 'cloud.log'}"
                 )
             if chosen:
-                call(record, "POST", "/slipway/settings", chosen)
+                client.call(record, "POST", "/slipway/settings", chosen)
             return Started(record, fresh=False)
         wanted = os.environ.get("SLIPWAY_LOCAL_PORT", "")
         port = _port(wanted, record)
@@ -123,49 +117,8 @@ def job_processes(folder: Path) -> list[psutil.Process]:
     return list(found.values())
 
 
-def call(record: Record, method: str, path: str, body: Any = None) -> Any:
-    """One request to the cloud as its owner. Raises CloudError."""
-    request = urllib.request.Request(
-        record.url + path,
-        method=method,
-        data=None if body is None else json.dumps(body).encode(),
-        headers={"Authorization": f"Bearer {record.tokens['owner']}"},
-    )
-    try:
-        with _opener().open(request, timeout=10) as answer:
-            return json.load(answer)
-    except urllib.error.HTTPError as error:
-        raise CloudError(_refused(error.read(), f"{method} {path}")) from error
-    except (OSError, ValueError) as error:
-        raise CloudError(f"error: {method} {record.url}{path} failed\nwhy: {error}\nfix: see cloud.log") from error
-
-
-def _refused(body: bytes, what: str) -> str:
-    """What the cloud has to say against a request."""
-    try:
-        message = json.loads(body)["error"]["message"]
-    except (ValueError, KeyError, TypeError):
-        message = body.decode(errors="replace")
-    return f"error: {message}\nwhy: the local cloud refused {what}\nfix: see docs/local-cloud.md"
-
-
-def answers(record: Record, seconds: float) -> bool:
-    """Whether the record's own process answers within some seconds."""
-    until = time.monotonic() + seconds
-    while True:
-        with contextlib.suppress(OSError, ValueError), _opener().open(record.url + "/healthz", timeout=2) as answer:
-            return bool(json.load(answer)["pid"] == record.pid)
-        if time.monotonic() > until:
-            return False
-        time.sleep(0.05)
-
-
 class _PortTakenError(Exception):
     pass
-
-
-def _opener() -> urllib.request.OpenerDirector:
-    return urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 def _port(wanted: str, record: Record | None) -> int:
@@ -206,7 +159,7 @@ def _spawn(folder: Path, port: int) -> Record:
                 f"why: {said[-1] if said else 'it said nothing'}\nfix: see {log}"
             )
         record = read_record(folder)
-        if record and record.pid == child.pid and answers(record, 1):
+        if record and record.pid == child.pid and client.answers(record, 1):
             return record
         time.sleep(0.02)
     _end([psutil.Process(child.pid)])
