@@ -83,7 +83,8 @@ def env(role: str) -> None:
     """Print what a shell needs: eval "$(python -m local env)", then type `pulumi preview` or `slipway submit`."""
     from journey.leftovers import repair_backend
     from local import environment
-    from local.engine import EngineError, ensure
+    from local.engine.engine import ensure
+    from local.engine.errors import EngineError
     from local.engine.progress import Printer
     from local.plugin import installation
 

@@ -67,4 +67,4 @@ class ManualClock:
 
 def timestamp(moment: datetime) -> str:
     """A moment as the APIs write it: RFC 3339 in UTC with microseconds, `2026-11-20T10:00:00.123456Z`."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"

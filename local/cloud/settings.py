@@ -16,6 +16,9 @@ from typing import Any
 from local.cloud import identities
 from local.cloud.training_settings import TrainingSettings
 
+FILE = "settings.toml"
+"""The settings' name in a state folder."""
+
 
 class SettingsError(Exception):
     """A setting that does not exist or has a value that does not fit; the text says which and what would do."""

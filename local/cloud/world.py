@@ -19,8 +19,6 @@ from local.cloud.settings import Settings
 from local.cloud.store import Store
 from local.cloud.wire import Route
 
-SETTINGS_FILE = "settings.toml"
-
 
 class Loop(Protocol):
     """Background work of a service."""
@@ -93,7 +91,7 @@ def open_world(
     """The world of a state folder, made with its project, service accounts and policy when it is new."""
     state_folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     if chosen is None:
-        chosen = settings.load(state_folder / SETTINGS_FILE, settings.pairs(os.environ.get("SLIPWAY_LOCAL_SET", "")))
+        chosen = settings.load(state_folder / settings.FILE, settings.pairs(os.environ.get("SLIPWAY_LOCAL_SET", "")))
     world = World(state_folder.resolve(), url, clock or RealClock(), chosen)
     if clock is None:
         world.clock.advance((world.store.get("clock", "ahead") or {"seconds": 0.0})["seconds"])

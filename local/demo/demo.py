@@ -20,7 +20,8 @@ from local.cloud.identities import PROJECT_ID
 from local.cloud.server import daemon
 from local.cloud.server.client import CloudError
 from local.cloud.server.cloud_file import Record, state_folder
-from local.engine import EngineError, ensure
+from local.engine.engine import ensure
+from local.engine.errors import EngineError
 from local.engine.progress import Printer
 from local.plugin import installation
 from slipway.cloud.connection import connect

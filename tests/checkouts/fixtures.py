@@ -20,7 +20,7 @@ NewCheckout = Callable[..., "Checkout"]
 @pytest.fixture(scope="session")
 def engine() -> Path:
     """The folder of the real engine's programs."""
-    from local.engine import ensure
+    from local.engine.engine import ensure
 
     return ensure(print).bin
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from local.engine import ensure
+from local.engine.engine import ensure
 from tests.ci.conftest import ROOT
 
 SECTION = (ROOT / "docs" / "ci.md").read_text().split("## By hand")[1].split("\n## ")[0]

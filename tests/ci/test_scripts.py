@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from journey.backend import file_backend
-from local.engine import ensure
+from local.engine.engine import ensure
 from tests.ci.conftest import ROOT, Workflow
 
 pytestmark = pytest.mark.journey

@@ -16,7 +16,6 @@ from local.cloud import settings
 from local.cloud.server import client
 from local.cloud.server.client import CloudError
 from local.cloud.server.cloud_file import PORT_TAKEN, Record, process_of, read_record
-from local.cloud.world import SETTINGS_FILE
 
 DEFAULT_PORT = 8470
 _CHECKOUT = Path(__file__).resolve().parents[3]
@@ -171,7 +170,7 @@ def _spawn(folder: Path, port: int) -> Record:
 
 def _keep_settings(folder: Path, chosen: Mapping[str, str]) -> None:
     """Check what is chosen, and write it to the settings file so that the next start has it too."""
-    file = folder / SETTINGS_FILE
+    file = folder / settings.FILE
     from_environment = settings.pairs(os.environ.get("SLIPWAY_LOCAL_SET", ""))
     settings.load(file, {**from_environment, **chosen})
     if not chosen:

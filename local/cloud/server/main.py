@@ -1,5 +1,7 @@
 """The server process: `python -m local.cloud.server.main STATE_FOLDER PORT`."""
 
+import asyncio
+import contextlib
 import fcntl
 import importlib
 import logging
@@ -10,7 +12,7 @@ import socket
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import TextIO
 
 import uvicorn
@@ -65,13 +67,35 @@ def serve(state_folder: Path, port: int) -> None:
             timeout_keep_alive=75,
             timeout_graceful_shutdown=2,
         )
-        uvicorn.Server(config).run(sockets=[listener])
+        _Server(config).run(sockets=[listener])
     finally:
         for loop in loops:
             loop.stop()
         world.store.close()
         world.logs.close()
         held.close()
+
+
+class _Server(uvicorn.Server):
+    """Sleeps until it is told to end. The library's own wakes ten times a second to see whether it was, which is most
+    of what an idle cloud costs."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._told = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def main_loop(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        while not await self.on_tick(0):
+            # The date that answers bear is set in each round.
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._told.wait(), 1)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        super().handle_exit(sig, frame)
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._told.set)
 
 
 def load_services() -> Sequence[ModuleType]:

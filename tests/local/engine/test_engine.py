@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from local.engine import Engine, EngineError, ensure
-from local.engine.errors import ReleaseUnavailableError
+from local.engine.engine import Engine, ensure
+from local.engine.errors import EngineError, ReleaseUnavailableError
 from local.engine.version import PINNED
 
 from .conftest import PULUMI, Machine, Vendor
