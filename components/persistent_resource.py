@@ -9,7 +9,7 @@ import pulumi
 from pulumi_gcp import vertex
 
 from components.creation import Creation
-from slipway.cloud.resources import ResourcePool
+from slipway.cloud.clusters import ResourcePool
 from slipway.cluster import CurrentCluster, PoolSpec
 from slipway.deployment.retiring import RetiringCluster
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ from pulumi.runtime.config import get_config_env
 
 from slipway.errors import ConfigError
 from slipway.stack.document import Document, load
-from slipway.stack.stack import Stack, parse
+from slipway.stack.stack import Stack, parse, plain
 
 
 def configured(checkout: Path) -> Stack:
@@ -27,7 +26,7 @@ def configured(checkout: Path) -> Stack:
         document = Document("", {})
     written: dict[str, Any] = document.values if isinstance(document.values, dict) else {}
     config: Any = written.get("config")
-    given = {key: _plain(key, value) for key, value in get_config_env().items()}
+    given = {key: plain(key, value) for key, value in get_config_env().items()}
     values = {**written, "config": {**(config if isinstance(config, dict) else {}), **given}}
     return parse(Document(document.file, values, document.lines, document.findings), stack=stack)
 
@@ -36,13 +35,3 @@ def place() -> tuple[str, str]:
     """Project and region alone, unchecked, for a destruction, which no mistake may prevent."""
     gcp = pulumi.Config("gcp")
     return gcp.get("project") or "", gcp.get("region") or ""
-
-
-def _plain(key: str, value: str) -> Any:
-    """The engine hands structured values over as JSON."""
-    if not key.startswith("slipway:"):
-        return value
-    try:
-        return json.loads(value)
-    except ValueError:
-        return value

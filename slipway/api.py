@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.catalog.placeholders import render
-from slipway.cloud.resources import CustomJob
-from slipway.cloud.trials import Trial, best
+from slipway.cloud.resources import CustomJob, Trial, best
 from slipway.context import Context
 from slipway.errors import ConfigError
 from slipway.labels import revision_of

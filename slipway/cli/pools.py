@@ -17,7 +17,8 @@ from slipway.catalog.model import Catalog, Cluster, Pool
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.documents import dollars_text, iso
 from slipway.cli.terminal.options import catalog_and_output
-from slipway.cloud.resources import CustomJob, PersistentResource, ResourcePool
+from slipway.cloud.clusters import PersistentResource, ResourcePool
+from slipway.cloud.resources import CustomJob
 from slipway.context import Context
 from slipway.formatting import join, span
 from slipway.jobs.demand import Demand, by_pool

@@ -1,16 +1,15 @@
-"""What lives in Vertex AI, as frozen values: persistent resources and jobs. Counts are machines, times are UTC."""
+"""What runs in Vertex AI, as frozen values: jobs of every kind, their worker pools and trials. Times are UTC."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from slipway.capacity import CAPACITY_TYPES, POOL, of_strategy
 from slipway.cloud.answers import Json, parse_timestamp
-from slipway.cloud.trials import Trial
 from slipway.kinds import CUSTOM_JOB, Kind
 from slipway.machines.spec import MachineGroup, MachineSpec
 from slipway.recorded_parameters import read as read_parameters
@@ -18,98 +17,7 @@ from slipway.recorded_parameters import read as read_parameters
 ENDED = frozenset(f"JOB_STATE_{state}" for state in CUSTOM_JOB.ended)
 """States a job never leaves. EXPIRED and PARTIALLY_SUCCEEDED are among them, though the Vertex SDK waits on."""
 
-RUNNING_STATES = frozenset({"RUNNING", "UPDATING"})
-"""Of clusters that take jobs."""
-
 _BUCKET = re.compile(r"(?:gs://|/gcs/)([a-z0-9][a-z0-9_.-]*[a-z0-9])")
-
-
-@dataclass(frozen=True)
-class ResourcePool:
-    """`replicas` are up now, `used` of them busy; `min` and `max` are None for a pool of fixed size."""
-
-    id: str
-    machine: MachineSpec
-    replicas: int
-    used: int
-    min: int | None
-    max: int | None
-
-    @classmethod
-    def read(cls, body: Json) -> ResourcePool:
-        scaling = body.get("autoscalingSpec", {})
-        autoscaled = "minReplicaCount" in scaling and "maxReplicaCount" in scaling
-        return cls(
-            id=body.get("id", ""),
-            machine=MachineSpec.read(body),
-            replicas=int(body.get("replicaCount", 0)),
-            used=int(body.get("usedReplicaCount", 0)),
-            min=int(scaling["minReplicaCount"]) if autoscaled else None,
-            max=int(scaling["maxReplicaCount"]) if autoscaled else None,
-        )
-
-
-@dataclass(frozen=True)
-class PersistentResource:
-    """A cluster. `state` is the API's name (`RUNNING`, `ERROR` …), `error` its message if any.
-
-    `error_code` is gRPC's, 0 where there is none.
-    """
-
-    name: str
-    state: str
-    labels: Mapping[str, str]
-    pools: tuple[ResourcePool, ...]
-    create_time: datetime | None = None
-    error: str = ""
-    error_code: int = 0
-    display_name: str = ""
-
-    @property
-    def id(self) -> str:
-        return self.name.rsplit("/", 1)[-1]
-
-    @property
-    def in_use(self) -> bool:
-        """Machines run something, whatever the lists of jobs say: those lag."""
-        return any(pool.used for pool in self.pools)
-
-    @property
-    def machines(self) -> tuple[MachineGroup, ...]:
-        return tuple(MachineGroup(pool.machine, pool.replicas) for pool in self.pools)
-
-    @classmethod
-    def read(cls, body: Json) -> PersistentResource:
-        return cls(
-            name=body.get("name", ""),
-            display_name=body.get("displayName", ""),
-            state=body.get("state", "STATE_UNSPECIFIED"),
-            labels=dict(body.get("labels", {})),
-            pools=tuple(ResourcePool.read(pool) for pool in body.get("resourcePools", ())),
-            create_time=parse_timestamp(body.get("createTime")),
-            error=body.get("error", {}).get("message", ""),
-            error_code=int(body.get("error", {}).get("code", 0)),
-        )
-
-
-@dataclass(frozen=True)
-class Operation:
-    """Work of the service's that goes on after its answer. `error` is empty while there is none; its code is gRPC's."""
-
-    name: str
-    done: bool
-    error: str = ""
-    error_code: int = 0
-
-    @classmethod
-    def read(cls, body: Json) -> Operation:
-        error = body.get("error", {})
-        return cls(
-            name=body.get("name", ""),
-            done=bool(body.get("done", False)),
-            error=error.get("message", "") or (f"error {error['code']}" if error.get("code") else ""),
-            error_code=int(error.get("code", 0)),
-        )
 
 
 @dataclass(frozen=True)
@@ -144,6 +52,35 @@ class WorkerPool:
             ),
             command=tuple(container.get("command", ())),
             reservations=tuple(body.get("machineSpec", {}).get("reservationAffinity", {}).get("values", ())),
+        )
+
+
+@dataclass(frozen=True)
+class Trial:
+    """`values` by parameter; `metrics` by metric id, empty until the trial has ended; `job` is its custom job's
+    name, empty until it has one. Times are None until they have come."""
+
+    id: str
+    state: str
+    values: Mapping[str, str]
+    metrics: Mapping[str, float]
+    job: str
+    start_time: datetime | None = None
+    end_time: datetime | None = None
+
+    @classmethod
+    def read(cls, body: Json) -> Trial:
+        return cls(
+            id=str(body.get("id", "")),
+            state=body.get("state", "STATE_UNSPECIFIED"),
+            values={one["parameterId"]: _plain(one.get("value")) for one in body.get("parameters", ())},
+            metrics={
+                one["metricId"]: float(one.get("value", 0))
+                for one in body.get("finalMeasurement", {}).get("metrics", ())
+            },
+            job=body.get("customJob", ""),
+            start_time=parse_timestamp(body.get("startTime")),
+            end_time=parse_timestamp(body.get("endTime")),
         )
 
 
@@ -286,3 +223,20 @@ def _model(body: Json) -> str:
     uploaded = body.get("modelToUpload", {})
     name, version = uploaded.get("name", ""), uploaded.get("versionId", "")
     return f"{name}@{version}" if name and version and "@" not in name else str(name)
+
+
+def best(trials: Iterable[Trial], goals: Mapping[str, str]) -> Trial | None:
+    """The best of those that succeeded, by the first metric; None where there is none, or where several metrics have
+    no one best."""
+    if len(goals) != 1:
+        return None
+    ((metric, goal),) = goals.items()
+    measured = [trial for trial in trials if trial.state == "SUCCEEDED" and metric in trial.metrics]
+    if not measured:
+        return None
+    sign = -1 if goal == "MINIMIZE" else 1
+    return max(measured, key=lambda trial: sign * trial.metrics[metric])
+
+
+def _plain(value: object) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,15 +1,14 @@
-"""Cloud Storage: read an object, write one that must not exist yet, list, and look at a bucket."""
+"""Cloud Storage: read an object, write one that must not exist yet, and look at a bucket."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import quote
 
-from slipway.cloud.answers import Json, json_object, parse_timestamp, shaped
+from slipway.cloud.answers import json_object, parse_timestamp, shaped
 from slipway.cloud.endpoints import Endpoints
 from slipway.cloud.failures import Call, Conflict
 from slipway.cloud.session import Session
@@ -37,15 +36,6 @@ class Location:
 
     def __str__(self) -> str:
         return f"gs://{self.bucket}/{self.name}" if self.name else f"gs://{self.bucket}"
-
-
-@dataclass(frozen=True)
-class StoredObject:
-    """An object as listed; `size` in bytes."""
-
-    location: Location
-    size: int
-    generation: str
 
 
 class Storage:
@@ -80,19 +70,7 @@ class Storage:
             return False
         return True
 
-    def list(self, under: Location) -> Iterator[StoredObject]:
-        """The objects whose names begin with `under.name`, in order of name, read page by page."""
-        call = Call(f"list {under}", "storage.objects.list", f"gs://{under.bucket}")
-        url = f"{self._base}/{quote(under.bucket, safe='')}/o"
-        params: dict[str, str | int] = {"prefix": under.name, "maxResults": 1000}
-        for body in self._session.pages(url, call, "items", params):
-            yield shaped(call, lambda one: _stored(under.bucket, one), body)
-
     def bucket(self, name: str) -> dict[str, Any]:
         """The bucket's own document. Raises NotFound."""
         call = Call(f"look at bucket gs://{name}", "storage.buckets.get", f"gs://{name}")
         return dict(self._session.get(f"{self._base}/{quote(name, safe='')}", call))
-
-
-def _stored(bucket: str, body: Json) -> StoredObject:
-    return StoredObject(Location(bucket, body["name"]), int(body.get("size", 0)), str(body.get("generation", "")))

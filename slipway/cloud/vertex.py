@@ -8,9 +8,10 @@ from datetime import UTC, datetime
 from typing import TypeVar
 
 from slipway.cloud.answers import Json, garbled, shaped
+from slipway.cloud.clusters import Operation, PersistentResource
 from slipway.cloud.endpoints import Endpoints
 from slipway.cloud.failures import Call
-from slipway.cloud.resources import CustomJob, Operation, PersistentResource
+from slipway.cloud.resources import CustomJob
 from slipway.cloud.session import Session
 from slipway.kinds import KINDS, Kind, kind_of
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from itertools import chain, count
 
+from slipway.cloud.clusters import Operation, PersistentResource
 from slipway.cloud.failures import CloudError, Conflict, NoAnswer, NotFound, Unreachable
-from slipway.cloud.resources import Operation, PersistentResource
 from slipway.deployment.creation_context import CreationContext, CreationPolicy, NewCluster, clear_failed
 from slipway.errors import PolicyError, ResourceError, SlipwayError, Timeout
 from slipway.formatting import span

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from threading import Event
 from typing import Any
 
+from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.failures import CloudError, NotFound
-from slipway.cloud.resources import PersistentResource
 from slipway.cloud.vertex import Vertex
 from slipway.errors import ResourceError
 from slipway.formatting import span

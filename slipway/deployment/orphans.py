@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from slipway.cloud.resources import PersistentResource
+from slipway.cloud.clusters import PersistentResource
 from slipway.deployment.plan import DELETABLE_STATES, is_ours
 from slipway.errors import ConfigError, PolicyError, ResourceError, Timeout
 from slipway.formatting import join

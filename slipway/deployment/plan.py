@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from slipway.catalog.document import PublishedCatalog
-from slipway.cloud.resources import RUNNING_STATES, CustomJob, PersistentResource
+from slipway.cloud.clusters import RUNNING_STATES, PersistentResource
+from slipway.cloud.resources import CustomJob
 from slipway.cluster import ClusterSpec, CurrentCluster
 from slipway.deployment.retiring import Retiring, RetiringCluster, Why, WorkspacePlan, plan_workspace
 from slipway.fingerprint import LONGEST_ID, cluster_id, fingerprint

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from slipway.cloud.resources import CustomJob, PersistentResource
+from slipway.cloud.clusters import PersistentResource
+from slipway.cloud.resources import CustomJob
 from slipway.state import State
 
 if TYPE_CHECKING:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 
-from slipway.cloud.resources import CustomJob, PersistentResource
+from slipway.cloud.clusters import PersistentResource
+from slipway.cloud.resources import CustomJob
 from slipway.cluster import CurrentCluster, PoolSpec
 from slipway.deployment.plan import Plan
 from slipway.deployment.retiring import CATALOG, WORK, RetiringCluster, RetiringWorkspaceResource

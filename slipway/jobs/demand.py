@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from slipway.cloud.resources import CustomJob, PersistentResource, ResourcePool, WorkerPool
+from slipway.cloud.clusters import PersistentResource, ResourcePool
+from slipway.cloud.resources import CustomJob, WorkerPool
 from slipway.kinds import CUSTOM_JOB, Kind
 from slipway.machines.spec import MachineSpec
 

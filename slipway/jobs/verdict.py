@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from slipway.cloud.resources import CustomJob, PersistentResource, ResourcePool
+from slipway.cloud.clusters import PersistentResource, ResourcePool
+from slipway.cloud.resources import CustomJob
 from slipway.formatting import join, machines, span
 from slipway.jobs.demand import Demand, Part, by_pool, find_pool
 from slipway.labels import USER_LABEL

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from slipway.capacity import DAY, WAIT_BY_THEMSELVES
-from slipway.cloud.resources import CustomJob, PersistentResource
+from slipway.cloud.clusters import PersistentResource
+from slipway.cloud.resources import CustomJob
 from slipway.formatting import span
 from slipway.jobs.demand import Demand
 from slipway.jobs.verdict import Outcome, on_cluster

@@ -12,6 +12,8 @@ from typing import Any
 from slipway.errors import ConfigError
 from slipway.formatting import nearest
 
+_USUAL_DISKS = ("pd-ssd", "pd-standard")
+
 
 @dataclass(frozen=True)
 class Machine:
@@ -30,6 +32,21 @@ class Machine:
     default_disk: str
     tpu_topology: str | None = None
     vms: int = 1
+
+    @classmethod
+    def of(
+        cls,
+        type: str,
+        row: Mapping[str, Any],
+        accelerator: str | None,
+        count: int,
+        topology: str | None = None,
+        vms: int = 1,
+    ) -> Machine:
+        """From its row; one that names no disks takes the usual ones."""
+        disks = tuple(row.get("disks", _USUAL_DISKS))
+        cpus, memory, default = row["vcpus"], row["memoryGb"], row.get("defaultDisk", disks[0])
+        return cls(type, cpus, memory, row["family"], accelerator, count, disks, default, topology, vms)
 
 
 @dataclass(frozen=True)
@@ -86,16 +103,7 @@ def machine(type: str, accelerator: str | None = None, count: int | None = None)
         kind, number = None, 0
     else:
         kind, number = _attached(type, accelerator, count)
-    return Machine(
-        type=type,
-        vcpus=shape["vcpus"],
-        memory_gb=shape["memoryGb"],
-        family=shape["family"],
-        accelerator=kind,
-        accelerator_count=number,
-        disks=tuple(shape["disks"]),
-        default_disk=shape["defaultDisk"],
-    )
+    return Machine.of(type, shape, kind, number)
 
 
 def machine_types() -> tuple[str, ...]:

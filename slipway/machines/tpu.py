@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from slipway.machines.table import Machine, MachineError, rows
-
-_DISKS = ("pd-ssd", "pd-standard")
+from slipway.machines.table import Machine, MachineError, machine, rows
 
 
 def is_tpu(type: str) -> bool:
     return type in rows("tpus")
+
+
+def machine_or_tpu(type: str, accelerator: str | None, count: int | None, topology: str | None) -> Machine:
+    """Whichever a type is. Raises MachineError."""
+    return tpu(type, accelerator, count, topology) if is_tpu(type) else machine(type, accelerator, count)
 
 
 def tpu(type: str, accelerator: str | None, count: int | None, topology: str | None) -> Machine:
@@ -29,13 +32,13 @@ def tpu(type: str, accelerator: str | None, count: int | None, topology: str | N
     if topology is None or topology not in known:
         what = "needs a topology" if topology is None else f"has no topology {topology!r}"
         raise MachineError("topology", f"{type} {what}", f"tpu_topology: one of {', '.join(known)}")
-    return _machine(type, shape, None, shape["chips"], topology, known[topology])
+    return Machine.of(type, shape, None, shape["chips"], topology, known[topology])
 
 
 def one_tpu(type: str, accelerator: str | None, chips: int) -> Machine:
     """One VM of a TPU, however it is joined with others; `chips` 0 are those of the type."""
     shape: Mapping[str, Any] = rows("tpus")[type]
-    return _machine(type, shape, accelerator, chips or shape.get("chips", 0), None, 1)
+    return Machine.of(type, shape, accelerator, chips or shape.get("chips", 0))
 
 
 def _by_count(
@@ -49,21 +52,4 @@ def _by_count(
     one, pod = kinds[accelerator]["vm"], kinds[accelerator]["pod"]
     if count != one and (not count or count % pod):
         raise MachineError("count", f"{type} can't have {count} × {accelerator}", f"{one}, or a multiple of {pod}")
-    return _machine(type, shape, accelerator, count, None, count // one)
-
-
-def _machine(
-    type: str, shape: Mapping[str, Any], accelerator: str | None, count: int, topology: str | None, vms: int
-) -> Machine:
-    return Machine(
-        type=type,
-        vcpus=shape["vcpus"],
-        memory_gb=shape["memoryGb"],
-        family=shape["family"],
-        accelerator=accelerator,
-        accelerator_count=count,
-        disks=_DISKS,
-        default_disk=_DISKS[0],
-        tpu_topology=topology,
-        vms=vms,
-    )
+    return Machine.of(type, shape, accelerator, count, None, count // one)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
 import re
 import tarfile
 import zlib
@@ -14,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from slipway.errors import ConfigError
+from slipway.files import write_atomically
 
 _LEFT_OUT = {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".ipynb_checkpoints", ".DS_Store"}
 # Not 0: setuptools builds a wheel from it, and a zip file knows no time before 1980.
@@ -42,11 +42,8 @@ class SourcePackage:
         """
         path = folder / self.name
         if not path.is_file():
-            half = folder / f".{self.name}.{os.getpid()}"
             try:
-                folder.mkdir(parents=True, exist_ok=True)
-                half.write_bytes(self.content)
-                half.replace(path)
+                write_atomically(path, self.content, durable=False)
             except OSError as error:
                 raise ConfigError(
                     f"can't write the package {self.name}",

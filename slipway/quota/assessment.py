@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from slipway.catalog.document import PublishedCatalog
-from slipway.cloud.resources import RUNNING_STATES
+from slipway.cloud.clusters import RUNNING_STATES
 from slipway.cluster import CurrentCluster, PoolSpec
 from slipway.formatting import join
 from slipway.labels import NAME_LABEL

@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from slipway.cloud.resources import CustomJob, PersistentResource
+from slipway.cloud.clusters import PersistentResource
+from slipway.cloud.resources import CustomJob
 from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
 from slipway.live import Live, QuotaLimit, Unknown
 from slipway.machines.spec import MachineGroup

@@ -15,8 +15,8 @@ from typing import Any
 from slipway.cluster import Reservation
 from slipway.kinds import KINDS
 from slipway.machines.spec import Disk, MachineSpec
-from slipway.machines.table import Machine, MachineError, machine
-from slipway.machines.tpu import is_tpu, tpu
+from slipway.machines.table import Machine, MachineError
+from slipway.machines.tpu import is_tpu, machine_or_tpu
 
 
 @dataclass(frozen=True)
@@ -66,9 +66,7 @@ class Worker:
         asked = self.spec.get("acceleratorType")
         count = whole(self.spec["acceleratorCount"]) if "acceleratorCount" in self.spec else None
         try:
-            if self.is_tpu:
-                return tpu(self._type, asked, count, self.topology)
-            return machine(self._type, asked, count)
+            return machine_or_tpu(self._type, asked, count, self.topology)
         except MachineError as error:
             return error
 

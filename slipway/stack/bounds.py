@@ -15,11 +15,11 @@ from slipway.fingerprint import LONGEST_NAME
 from slipway.formatting import nearest
 from slipway.machines.table import regions
 from slipway.rules.reservations import PATH, SHARING
+from slipway.rules.workers import LARGEST_DISK, SMALLEST_DISK
 from slipway.stack.members import MAIL, PATTERN, invalid_member, is_address
 from slipway.stack.secrets import named, shown
 
 DISK_TYPES = ("pd-ssd", "pd-standard", "hyperdisk-balanced")
-SMALLEST_DISK, LARGEST_DISK = 100, 64_000
 LARGEST_POOL = 1_000_000  # The service names no bound; this one is far beyond any quota.
 LONGEST_TEMPLATE = 50
 LONGEST_DISPLAY_NAME = 128

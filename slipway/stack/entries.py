@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 from pydantic.alias_generators import to_camel
 
 from slipway.machines.table import accelerators, machine_types
+from slipway.rules.workers import SMALLEST_DISK
 from slipway.stack import bounds
 
 FIXED, RANGE = "<fixed>", "<range>"
@@ -36,7 +37,7 @@ class DiskEntry(Entry):
     type: Annotated[str, bounds.DISK_TYPE] | None = Field(
         default=None, description="Disk type; the machine's usual one when left out.", examples=["pd-ssd"]
     )
-    size_gb: Annotated[int, bounds.DISK_SIZE] = Field(default=bounds.SMALLEST_DISK, description="GB.", examples=[200])
+    size_gb: Annotated[int, bounds.DISK_SIZE] = Field(default=SMALLEST_DISK, description="GB.", examples=[200])
 
 
 class ReplicaRange(Entry):

@@ -87,7 +87,7 @@ def from_config(config: Mapping[str, Any], *, stack: str) -> Stack:
 
     Raises StackErrors, whose findings have neither file nor line.
     """
-    return parse(Document("", {"config": {key: _plain(key, value) for key, value in config.items()}}), stack=stack)
+    return parse(Document("", {"config": {key: plain(key, value) for key, value in config.items()}}), stack=stack)
 
 
 def stack_of(file: str) -> str:
@@ -95,7 +95,8 @@ def stack_of(file: str) -> str:
     return PurePath(file).name.removeprefix("Pulumi.").removesuffix(".yaml").removesuffix(".yml")
 
 
-def _plain(key: str, value: Any) -> Any:
+def plain(key: str, value: Any) -> Any:
+    """A value of Pulumi's configuration; structured ones of ours are JSON text there."""
     if isinstance(value, str) and key.startswith("slipway:"):
         try:
             return json.loads(value)

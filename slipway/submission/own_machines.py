@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from slipway.capacity import CAPACITY_TYPES
-from slipway.cloud.resources import CustomJob, PersistentResource
+from slipway.cloud.clusters import PersistentResource
+from slipway.cloud.resources import CustomJob
 from slipway.formatting import join, machines, span
 from slipway.jobs.verdict import Outcome, Verdict
 from slipway.machines.spec import MachineGroup

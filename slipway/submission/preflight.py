@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from slipway.catalog.lookup import reason
 from slipway.catalog.model import Catalog
+from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.connection import Connection
 from slipway.cloud.failures import CloudError, Denied, NotFound, Unauthenticated, Unreachable
-from slipway.cloud.resources import CustomJob, PersistentResource
+from slipway.cloud.resources import CustomJob
 from slipway.errors import PolicyError, ResourceError
 from slipway.jobs.verdict import Outcome, Verdict, on_cluster
 from slipway.kinds import CUSTOM_JOB, Kind

@@ -160,11 +160,18 @@ class Declaration:
         return next((parameter for parameter in self.parameters if parameter.name == name), None)
 
     @property
+    def all_pools(self) -> tuple[WorkerPool, ...]:
+        """The template's own, and those of its variants."""
+        return (*self.worker_pools, *(pool for variant in self.variants for pool in variant.worker_pools))
+
+    @property
+    def codes(self) -> tuple[Code, ...]:
+        """All that some worker pool runs, once."""
+        return tuple(dict.fromkeys((self.code, *(pool.code for pool in self.all_pools if pool.code is not None))))
+
+    @property
     def packages(self) -> tuple[Package, ...]:
-        """Every package that some worker pool runs, once."""
-        pools = (*self.worker_pools, *(pool for variant in self.variants for pool in variant.worker_pools))
-        codes = dict.fromkeys((self.code, *(pool.code for pool in pools)))
-        return tuple(code for code in codes if isinstance(code, Package))
+        return tuple(code for code in self.codes if isinstance(code, Package))
 
     def trials_at_once(self, kind: str) -> int:
         """How many of the job's trials run at the same time at the usual numbers; 1 for kinds without trials."""

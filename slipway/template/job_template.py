@@ -18,7 +18,7 @@ from slipway.kinds import KINDS
 from slipway.machines.table import MachineError
 from slipway.recorded_parameters import VARIABLE
 from slipway.template.declaration import Declaration, Variant
-from slipway.template.worker_pool import POSITIONS, Code, Image, Package, WorkerPool, places
+from slipway.template.worker_pool import POSITIONS, Image, Package, WorkerPool, places
 
 MAX_TIMEOUT_S = 7 * 24 * 3600
 MAX_WORKER_POOLS = len(POSITIONS)
@@ -212,11 +212,6 @@ def _secrets(template: Declaration) -> Iterator[str]:
             yield f"secrets {name!r}: give the secret's name, or projects/…/secrets/NAME/versions/N; never its value"
 
 
-def _codes(template: Declaration) -> tuple[Code, ...]:
-    pools = (*template.worker_pools, *(pool for variant in template.variants for pool in variant.worker_pools))
-    return (template.code, *(pool.code for pool in pools if pool.code is not None))
-
-
 def _placeholders(template: Declaration, declared: set[str]) -> Iterator[str]:
     for name in (*template.env, *template.secrets):
         if name == VARIABLE:
@@ -234,11 +229,10 @@ def _placeholders(template: Declaration, declared: set[str]) -> Iterator[str]:
 
 def _texts(template: Declaration) -> Iterable[str]:
     """Every text that may have a placeholder."""
-    pools = (*template.worker_pools, *(pool for variant in template.variants for pool in variant.worker_pools))
-    for pool in pools:
+    for pool in template.all_pools:
         yield from pool.args
         yield str(pool.replicas)
-    for code in _codes(template):
+    for code in template.codes:
         yield from code.command if isinstance(code, Image) else ()
     yield from template.env.values()
     if template.study is not None:

@@ -7,7 +7,7 @@ Vertex AI accepts a job on a persistent resource only when each worker pool equa
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from slipway.capacity import POOL, RESERVATION
 from slipway.cluster import ClusterSpec, PoolSpec, Reservation
@@ -109,10 +109,10 @@ def _placements(
     )
     plain = Placement(capacity_type, kind=kind, case=case, qualifier=qualifier)
     if case.variant is not None and case.variant.refusal:
-        return [_refused(plain, case.variant.refusal)], []
+        return [replace(plain, refusal=case.variant.refusal)], []
     if capacity_type != POOL:
         why = next(_refusals(template, case, capacity_type, here), "")
-        return [_refused(plain, why) if why else plain], []
+        return [replace(plain, refusal=why)], []
     asked = _asked(template, kind, case)
     placements: list[Placement] = []
     refused: list[tuple[PoolMismatch, ...]] = []
@@ -121,17 +121,11 @@ def _placements(
         if mismatches:
             refused.append(mismatches)
         else:
-            placements.append(Placement(capacity_type, cluster, pools, kind, case, qualifier=qualifier))
+            placements.append(replace(plain, cluster=cluster, pools=pools))
     if placements:
         return placements, refused
     why = "; ".join(map(str, _nearest(refused))) if refused else "the stack has no cluster"
-    return [_refused(plain, f"fits no pool of this stack: {why}")], refused
-
-
-def _refused(placement: Placement, why: str) -> Placement:
-    return Placement(
-        placement.capacity_type, kind=placement.kind, case=placement.case, refusal=why, qualifier=placement.qualifier
-    )
+    return [replace(plain, refusal=f"fits no pool of this stack: {why}")], refused
 
 
 def _asked(template: JobTemplate, kind: str, case: Case) -> tuple[WorkerPoolDemand, ...]:

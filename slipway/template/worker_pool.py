@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from slipway.machines.spec import Disk, MachineSpec
-from slipway.machines.table import Machine, machine
-from slipway.machines.tpu import is_tpu, tpu
+from slipway.machines.table import Machine
+from slipway.machines.tpu import machine_or_tpu
 
 POSITIONS = ("chief", "workers", "parameter-servers", "evaluators")
 """What a worker pool's place in the request means (vertex-rules 3.2). A reduction server takes the third place."""
@@ -80,9 +80,7 @@ class WorkerPool:
     @property
     def shape(self) -> Machine:
         """The machine with its accelerators. Raises MachineError."""
-        if is_tpu(self.machine):
-            return tpu(self.machine, self.accelerator, self.accelerator_count, self.tpu_topology)
-        return machine(self.machine, self.accelerator, self.accelerator_count)
+        return machine_or_tpu(self.machine, self.accelerator, self.accelerator_count, self.tpu_topology)
 
     @property
     def spec(self) -> MachineSpec:

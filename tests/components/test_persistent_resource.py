@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from components.persistent_resource import PersistentResource, RetiringResource
-from slipway.cloud import resources
-from slipway.cloud.resources import CustomJob, ResourcePool
+from slipway.cloud import clusters
+from slipway.cloud.clusters import ResourcePool
+from slipway.cloud.resources import CustomJob
 from slipway.cluster import ClusterSpec, CurrentCluster, DnsPeering, PscInterface
 from slipway.deployment.retiring import RetiringCluster, Why
 from slipway.machines.spec import Disk, MachineSpec
@@ -17,7 +18,7 @@ COMPONENT = "slipway:components:PersistentResource"
 RESOURCE = "gcp:vertex/aiPersistentResource:AiPersistentResource"
 FULL = "projects/acme-dev/locations/us-central1/persistentResources/cpu-1a2b3c4"
 LIVING = ResourcePool("workers", MachineSpec("n1-standard-8"), replicas=3, used=2, min=1, max=4)
-OLD = resources.PersistentResource("cpu-1a2b3c4", "RUNNING", {"slipway-name": "cpu"}, (LIVING,))
+OLD = clusters.PersistentResource("cpu-1a2b3c4", "RUNNING", {"slipway-name": "cpu"}, (LIVING,))
 JOB = CustomJob("j/1", "tune", "JOB_STATE_RUNNING", {}, persistent_resource_id=OLD.id)
 
 
@@ -26,7 +27,7 @@ def current(spec: ClusterSpec, **changes: Any) -> list[Asked]:
     return declared(lambda: PersistentResource(item, project=PROJECT, region=REGION, facts=FACTS))
 
 
-def retiring(cluster: resources.PersistentResource = OLD) -> list[Asked]:
+def retiring(cluster: clusters.PersistentResource = OLD) -> list[Asked]:
     item = RetiringCluster(cluster, "cpu", (JOB,), Why.JOBS)
     return declared(lambda: RetiringResource(item, project=PROJECT, region=REGION, facts=FACTS))
 

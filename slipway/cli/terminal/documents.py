@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from slipway.catalog.lookup import reason
 from slipway.catalog.model import Template
-from slipway.cloud.resources import CustomJob
-from slipway.cloud.trials import best
+from slipway.cloud.resources import CustomJob, best
 from slipway.context import Context
 from slipway.jobs.cost import job_cost
 from slipway.jobs.tail import role_at, roles, who_of

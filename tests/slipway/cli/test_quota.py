@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from slipway.catalog.model import Catalog, Cluster, Pool
 from slipway.cli.quota import document, judge, requests
-from slipway.cloud.resources import PersistentResource
+from slipway.cloud.clusters import PersistentResource
 from slipway.labels import STACK_LABEL
 from slipway.live import INCREASABLE, Live
 from slipway.machines.spec import Disk, MachineSpec

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import pytest
 
 from slipway.catalog.document import PublishedCatalog
+from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.connection import Connection
-from slipway.cloud.resources import PersistentResource
 from slipway.deployment.decide import decide, identity, settle
 from slipway.deployment.live_reader import LiveScope
 from slipway.deployment.plan import Plan

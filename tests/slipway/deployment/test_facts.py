@@ -5,7 +5,8 @@ from dataclasses import fields, replace
 from decimal import Decimal
 
 from slipway.catalog.model import Offer, Parameter, Template
-from slipway.cloud.resources import CustomJob, PersistentResource
+from slipway.cloud.clusters import PersistentResource
+from slipway.cloud.resources import CustomJob
 from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
 from slipway.deployment.facts import Facts, facts
 from slipway.deployment.plan import Plan

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from slipway.catalog.document import PublishedCatalog
+from slipway.cloud.clusters import PersistentResource, ResourcePool
 from slipway.cloud.connection import Connection
 from slipway.cloud.quotas import QuotaInfo, ReadQuota
-from slipway.cloud.resources import PersistentResource, ResourcePool
 from slipway.deployment.live_reader import read
 from slipway.deployment.quota_limits import quota_info
 from slipway.live import Live, QuotaLimit, Unknown

@@ -2,7 +2,8 @@
 
 import pytest
 
-from slipway.cloud.resources import CustomJob, PersistentResource
+from slipway.cloud.clusters import PersistentResource
+from slipway.cloud.resources import CustomJob
 from slipway.deployment.orphans import (
     Orphan,
     announced,

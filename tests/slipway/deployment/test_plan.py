@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from slipway.catalog.document import PublishedCatalog
-from slipway.cloud.resources import PersistentResource
+from slipway.cloud.clusters import PersistentResource
 from slipway.cluster import CurrentCluster
 from slipway.deployment.plan import plan
 from slipway.deployment.retiring import Why

@@ -3,7 +3,8 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from slipway.cloud.resources import CustomJob, PersistentResource
+from slipway.cloud.clusters import PersistentResource
+from slipway.cloud.resources import CustomJob
 from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
 from slipway.deployment.plan import Plan
 from slipway.deployment.retiring import RetiringCluster, RetiringWorkspaceResource, Why, WorkspacePlan

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from threading import Event
 from typing import Any, TypeVar
 
+from slipway.cloud.clusters import Operation, PersistentResource
 from slipway.cloud.endpoints import Endpoints
 from slipway.cloud.failures import Answer, Call, Conflict, NoAnswer, NotFound, Unreachable, failure
-from slipway.cloud.resources import Operation, PersistentResource
 from slipway.cloud.session import Session
 from slipway.cloud.vertex import Vertex
 

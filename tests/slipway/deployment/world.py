@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from slipway.catalog.document import PublishedCatalog
-from slipway.cloud.resources import CustomJob, PersistentResource, ResourcePool
+from slipway.cloud.clusters import PersistentResource, ResourcePool
+from slipway.cloud.resources import CustomJob
 from slipway.cluster import ClusterSpec, PoolSpec
 from slipway.deployment.plan import Plan, plan
 from slipway.kinds import CUSTOM_JOB, Kind

@@ -6,8 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from slipway.cloud.resources import CustomJob
-from slipway.cloud.trials import Trial
+from slipway.cloud.resources import CustomJob, Trial
 from slipway.jobs.cost import job_cost, problem_of
 from slipway.kinds import TUNING_JOB
 from slipway.machines.spec import MachineSpec

@@ -6,8 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from slipway.cloud.monitoring import ACCELERATOR, ACCELERATOR_MEMORY, CPU, MEMORY, Point, Series
-from slipway.cloud.resources import CustomJob, WorkerPool
-from slipway.cloud.trials import Trial
+from slipway.cloud.resources import CustomJob, Trial, WorkerPool
 from slipway.jobs.utilization import Row, period_of, rows_of
 from slipway.kinds import TUNING_JOB
 from slipway.machines.spec import MachineSpec

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slipway.cloud.resources import CustomJob, PersistentResource
+from slipway.cloud.clusters import PersistentResource
+from slipway.cloud.resources import CustomJob
 from slipway.jobs.demand import Demand
 from slipway.jobs.verdict import Outcome, Verdict, on_cluster
 from slipway.machines.spec import Disk

@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from slipway.cloud.resources import CustomJob, PersistentResource, ResourcePool, WorkerPool
+from slipway.cloud.clusters import PersistentResource, ResourcePool
+from slipway.cloud.resources import CustomJob, WorkerPool
 from slipway.jobs.waiting import reason
 from slipway.machines.spec import MachineSpec
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from slipway.cloud.resources import CustomJob, PersistentResource, ResourcePool, WorkerPool
+from slipway.cloud.clusters import PersistentResource, ResourcePool
+from slipway.cloud.resources import CustomJob, WorkerPool
 from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
 from slipway.kinds import CUSTOM_JOB, Kind
 from slipway.labels import NAME_LABEL

@@ -2,7 +2,8 @@
 
 from datetime import UTC, datetime, timedelta
 
-from slipway.cloud.resources import CustomJob, PersistentResource, ResourcePool, WorkerPool
+from slipway.cloud.clusters import PersistentResource, ResourcePool
+from slipway.cloud.resources import CustomJob, WorkerPool
 from slipway.jobs.demand import Demand, Part
 from slipway.machines.spec import MachineSpec
 

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from slipway.cloud.clusters import PersistentResource, ResourcePool
 from slipway.cloud.failures import Answer, Call, CloudError, NoAnswer, NotFound, failure
 from slipway.cloud.quotas import QuotaInfo
-from slipway.cloud.resources import CustomJob, PersistentResource, ResourcePool
+from slipway.cloud.resources import CustomJob
 from slipway.cloud.storage import Location
 from slipway.context import Clock
 from slipway.kinds import Kind

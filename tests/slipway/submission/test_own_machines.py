@@ -1,7 +1,8 @@
 """Whether quota has room for a job beside the pools, by the metrics that its offer draws."""
 
 from slipway.catalog.model import Catalog, Offer, Template
-from slipway.cloud.resources import CustomJob, PersistentResource
+from slipway.cloud.clusters import PersistentResource
+from slipway.cloud.resources import CustomJob
 from slipway.jobs.verdict import Outcome, Verdict
 from slipway.kinds import CUSTOM_JOB
 from slipway.prices import UNKNOWN

@@ -1,0 +1,101 @@
+"""Clusters as they live in Vertex AI (persistent resources), and the operations that make them. Counts are machines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from slipway.cloud.answers import Json, parse_timestamp
+from slipway.machines.spec import MachineGroup, MachineSpec
+
+RUNNING_STATES = frozenset({"RUNNING", "UPDATING"})
+"""Of clusters that take jobs."""
+
+
+@dataclass(frozen=True)
+class ResourcePool:
+    """`replicas` are up now, `used` of them busy; `min` and `max` are None for a pool of fixed size."""
+
+    id: str
+    machine: MachineSpec
+    replicas: int
+    used: int
+    min: int | None
+    max: int | None
+
+    @classmethod
+    def read(cls, body: Json) -> ResourcePool:
+        scaling = body.get("autoscalingSpec", {})
+        autoscaled = "minReplicaCount" in scaling and "maxReplicaCount" in scaling
+        return cls(
+            id=body.get("id", ""),
+            machine=MachineSpec.read(body),
+            replicas=int(body.get("replicaCount", 0)),
+            used=int(body.get("usedReplicaCount", 0)),
+            min=int(scaling["minReplicaCount"]) if autoscaled else None,
+            max=int(scaling["maxReplicaCount"]) if autoscaled else None,
+        )
+
+
+@dataclass(frozen=True)
+class PersistentResource:
+    """A cluster. `state` is the API's name (`RUNNING`, `ERROR` …), `error` its message if any.
+
+    `error_code` is gRPC's, 0 where there is none.
+    """
+
+    name: str
+    state: str
+    labels: Mapping[str, str]
+    pools: tuple[ResourcePool, ...]
+    create_time: datetime | None = None
+    error: str = ""
+    error_code: int = 0
+    display_name: str = ""
+
+    @property
+    def id(self) -> str:
+        return self.name.rsplit("/", 1)[-1]
+
+    @property
+    def in_use(self) -> bool:
+        """Machines run something, whatever the lists of jobs say: those lag."""
+        return any(pool.used for pool in self.pools)
+
+    @property
+    def machines(self) -> tuple[MachineGroup, ...]:
+        return tuple(MachineGroup(pool.machine, pool.replicas) for pool in self.pools)
+
+    @classmethod
+    def read(cls, body: Json) -> PersistentResource:
+        return cls(
+            name=body.get("name", ""),
+            display_name=body.get("displayName", ""),
+            state=body.get("state", "STATE_UNSPECIFIED"),
+            labels=dict(body.get("labels", {})),
+            pools=tuple(ResourcePool.read(pool) for pool in body.get("resourcePools", ())),
+            create_time=parse_timestamp(body.get("createTime")),
+            error=body.get("error", {}).get("message", ""),
+            error_code=int(body.get("error", {}).get("code", 0)),
+        )
+
+
+@dataclass(frozen=True)
+class Operation:
+    """Work of the service's that goes on after its answer. `error` is empty while there is none; its code is gRPC's."""
+
+    name: str
+    done: bool
+    error: str = ""
+    error_code: int = 0
+
+    @classmethod
+    def read(cls, body: Json) -> Operation:
+        error = body.get("error", {})
+        return cls(
+            name=body.get("name", ""),
+            done=bool(body.get("done", False)),
+            error=error.get("message", "") or (f"error {error['code']}" if error.get("code") else ""),
+            error_code=int(error.get("code", 0)),
+        )
