@@ -179,7 +179,7 @@ class Job:
         With `follow` they go on until the job has ended, however it ended. Raises CloudError.
         """
         from slipway.jobs.follower import LogLine, follower_of
-        from slipway.jobs.tail import Tail, line
+        from slipway.jobs.log import Tail, line
 
         if follow:
             for event in follower_of(self._context, self._job, logs=True).events():

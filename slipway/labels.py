@@ -69,6 +69,11 @@ def roles_of(value: str) -> tuple[str, ...]:
     return tuple(value.split("_")) if value else ()
 
 
+def label_filter(wanted: Mapping[str, str]) -> str:
+    """The API's filter for what has all of these labels."""
+    return " AND ".join(f'labels.{key}="{value}"' for key, value in wanted.items())
+
+
 def capacity_type_label(labels: Mapping[str, str]) -> str:
     """The capacity type that a job was sent by, empty where its labels do not tell; older jobs have another label."""
     return labels.get(CAPACITY_TYPE_LABEL) or labels.get(_EARLIER_CAPACITY_TYPE_LABEL, "")

@@ -13,8 +13,7 @@ from slipway.cloud.session import HttpPolicy
 from slipway.cloud.vertex import Vertex
 from slipway.context import Clock, Context
 from slipway.errors import Timeout
-from slipway.jobs.events import last_word
-from slipway.jobs.tail import LogPolling, Tail
+from slipway.jobs.log import LogPolling, Tail, last_word
 from slipway.jobs.waiting import reason, waits, with_word
 from slipway.kinds import CUSTOM_JOB
 

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from slipway.cloud.failures import CloudError, Denied
 from slipway.cloud.monitoring import ACCELERATOR, ACCELERATOR_MEMORY, CPU, MEMORY, Monitoring, Point, Series
 from slipway.cloud.resources import CustomJob
-from slipway.jobs.tail import who_of
+from slipway.jobs.log import who_of
 
 _RAW = timedelta(hours=4)
 _POINTS = 240
@@ -60,7 +60,7 @@ def period_of(length: timedelta) -> int:
     return max(1, -(-int(length.total_seconds()) // (_POINTS * 60))) * 60
 
 
-def read_utilization(monitoring: Monitoring, job: CustomJob, roles: tuple[str, ...], now: datetime) -> Utilization:
+def read_utilization(monitoring: Monitoring, job: CustomJob, now: datetime) -> Utilization:
     """From the first start to the end or now. What can't be read is reported in `why`; nothing is raised for it."""
     if job.start_time is None:
         return Utilization(why="no samples: it has not started")
@@ -82,16 +82,15 @@ def read_utilization(monitoring: Monitoring, job: CustomJob, roles: tuple[str, .
         return Utilization(why=f"not shown: {problem.message} ({problem.fix})")
     except CloudError as problem:
         return Utilization(why=f"not known: {problem.what}: {problem.message}")
-    rows = rows_of([one for one in found if one.points], job, roles)
+    rows = rows_of([one for one in found if one.points], job)
     if rows:
         return Utilization(rows, period)
     return Utilization(why="no samples" if job.ended else "no samples yet; they come minutes after they are taken")
 
 
-def rows_of(found: list[Series], job: CustomJob, roles: tuple[str, ...]) -> tuple[Row, ...]:
+def rows_of(found: list[Series], job: CustomJob) -> tuple[Row, ...]:
     """Trials, replicas and accelerators in their order."""
     trials = {trial.job.rsplit("/", 1)[-1]: trial.id for trial in job.tried if trial.job}
-    replicas = tuple(pool.replicas for pool in job.worker_pools)
     order = {number: place for place, number in enumerate(job.log_ids)}
 
     def place(one: Series) -> tuple[int, tuple[int, str], tuple[int, str], int]:
@@ -99,7 +98,7 @@ def rows_of(found: list[Series], job: CustomJob, roles: tuple[str, ...]) -> tupl
         return order.get(one.job, 0), _number(pool), _number(index), _kind(one)
 
     def name(one: Series) -> str:
-        who = who_of(one.task, roles, replicas)
+        who = who_of(one.task, job)
         return f"{trials[one.job]}/{who}" if one.job in trials else who
 
     return tuple(Row(name(one), _what(one, job), one) for one in sorted(found, key=place))

@@ -17,10 +17,10 @@ from slipway.cloud.failures import CloudError, Denied, NotFound, Unauthenticated
 from slipway.cloud.resources import CustomJob
 from slipway.errors import PolicyError, ResourceError
 from slipway.jobs.verdict import Outcome, Verdict, on_cluster
+from slipway.jobs.waiting import EARLIER, earlier_filter, wait_range, with_wait_range
 from slipway.kinds import CUSTOM_JOB, Kind
 from slipway.submission.candidates import Candidate, PreparedSubmission
 from slipway.submission.choice import JudgedCandidate, broken, choose
-from slipway.submission.wait_history import PAGE, earlier_filter, wait_range, with_wait_range
 
 if TYPE_CHECKING:
     from slipway.cloud.quotas import Quotas
@@ -82,8 +82,8 @@ class Preflight:
 
     def _read_earlier(self, kind: Kind, template: str) -> Future[tuple[CustomJob, ...]]:
         """A page of its own, read beside the others: in one page, those that have ended crowd out those that go on."""
-        listed = self._vertex.jobs(kind, earlier_filter(self._catalog.stack, template), page_size=PAGE)
-        return self._threads.submit(lambda: tuple(islice(listed, PAGE)))
+        listed = self._vertex.jobs(kind, earlier_filter(self._catalog.stack, template), page_size=EARLIER)
+        return self._threads.submit(lambda: tuple(islice(listed, EARLIER)))
 
     def _with_waits(self, candidate: Candidate, verdict: Verdict) -> Verdict:
         earlier = None if self._earlier is None else _or_none(self._earlier)

@@ -18,7 +18,7 @@ from slipway.cloud.storage import Location, Storage
 from slipway.cloud.vertex import Vertex
 from slipway.context import Clock
 from slipway.errors import AnswerUnknown, ResourceError
-from slipway.labels import REQUEST_LABEL, STACK_LABEL
+from slipway.labels import REQUEST_LABEL, STACK_LABEL, label_filter
 from slipway.submission.journal import EntryState, JournalEntry, SubmissionJournal
 from slipway.submission.request import Request, same
 
@@ -75,9 +75,8 @@ class Sender:
 
     def look_up(self, request: Request) -> list[CustomJob]:
         """The jobs of this stack that carry the request's label, oldest first."""
-        wanted = {STACK_LABEL: request.stack, REQUEST_LABEL: request.id}
-        condition = " AND ".join(f'labels.{key}="{value}"' for key, value in wanted.items())
-        jobs = list(self._vertex.jobs(request.kind, condition))
+        wanted = label_filter({STACK_LABEL: request.stack, REQUEST_LABEL: request.id})
+        jobs = list(self._vertex.jobs(request.kind, wanted))
         return sorted(jobs, key=lambda job: (job.create_time or datetime.max.replace(tzinfo=UTC), job.name))
 
     def begin(self, request: Request, *, repeated: bool) -> Attempt | None:

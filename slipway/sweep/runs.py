@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from slipway.cloud.resources import CustomJob
 from slipway.jobs.waiting import state_word
-from slipway.labels import REQUEST_LABEL, RUN_LABEL, STACK_LABEL, SWEEP_LABEL
+from slipway.labels import REQUEST_LABEL, RUN_LABEL, STACK_LABEL, SWEEP_LABEL, label_filter
 from slipway.submission.request import checked_request_id, derived_request_id
 
 FAILED = frozenset({"JOB_STATE_FAILED", "JOB_STATE_EXPIRED"})
@@ -44,7 +44,7 @@ class Run:
 
 def sweep_filter(stack: str, sweep: str) -> str:
     """The API's filter for the jobs of a stack's sweep. Raises ConfigError for an invalid sweep id."""
-    return f'labels.{STACK_LABEL}="{stack}" AND labels.{SWEEP_LABEL}="{checked_request_id(sweep)}"'
+    return label_filter({STACK_LABEL: stack, SWEEP_LABEL: checked_request_id(sweep)})
 
 
 class SendState(StrEnum):

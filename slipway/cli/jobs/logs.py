@@ -13,8 +13,7 @@ from slipway.cli.terminal.watching import watch
 from slipway.cloud.logging import LogEntry
 from slipway.cloud.resources import CustomJob
 from slipway.context import Context
-from slipway.jobs.events import kind_of
-from slipway.jobs.tail import Tail, job_filter, line, newest, of_role, prefix, roles
+from slipway.jobs.log import Tail, job_filter, kind_of, line, newest, of_role, prefix
 from slipway.jobs.waiting import state_word
 from slipway.submission.ending import require_success
 
@@ -58,7 +57,7 @@ def command(
 
 def _line(entry: LogEntry, job: CustomJob, role: str | None, *, json_lines: bool) -> str:
     """A line of the log as it is printed; empty for one of another role."""
-    who = prefix(entry, roles(job), tuple(pool.replicas for pool in job.worker_pools))
+    who = prefix(entry, job)
     if role and not of_role(who, role):
         return ""
     if not json_lines:

@@ -23,8 +23,7 @@ from slipway.cloud.resources import CustomJob, best
 from slipway.context import Context
 from slipway.formatting import exact, join
 from slipway.jobs.cost import JobCost, job_cost
-from slipway.jobs.events import Events, last_word, read_events
-from slipway.jobs.tail import role_at, roles, who_of
+from slipway.jobs.log import JobEvents, last_word, read_events, role_at, who_of
 from slipway.jobs.utilization import Utilization, read_utilization
 from slipway.jobs.waiting import reason, state_word, waits, with_word
 from slipway.kinds import CUSTOM_JOB
@@ -51,7 +50,7 @@ class JobDetails:
     job: CustomJob
     typed: RecoveredSubmission | None
     why: str
-    events: Events
+    events: JobEvents
     usage: Utilization
     cause: Cause | None
     steps: tuple[Suggestion, ...]
@@ -90,7 +89,7 @@ def _picture(context: Context, job: CustomJob) -> JobDetails:
     with ThreadPoolExecutor(3, thread_name_prefix="show") as threads:
         why = threads.submit(_why, context, job)
         events = threads.submit(read_events, context.brief.logging(project), job)
-        usage = threads.submit(read_utilization, context.brief.monitoring(project), job, roles(job), context.now)
+        usage = threads.submit(read_utilization, context.brief.monitoring(project), job, context.now)
         moved = threads.submit(_moved_on, context, job)
         asked, cause = recover(context.catalog, job), cause_of(job) if moved.result() is None else None
         next_ = suggestions(job, cause, asked, context.catalog.region, context.address) if cause and asked else ()
@@ -231,10 +230,9 @@ def _restarts(picture: JobDetails) -> str:
 
 def _show_events(picture: JobDetails) -> None:
     job = picture.job
-    replicas = tuple(pool.replicas for pool in job.worker_pools)
     rows = []
     for event in picture.events.all:
-        who = who_of(event.replica, roles(job), replicas) if event.replica else "–"
+        who = who_of(event.replica, job) if event.replica else "–"
         when = event.at.isoformat(timespec="seconds") if event.at else "?"
         rows.append((when, event.kind, f"{event.trial}/{who}" if event.trial else who, event.text))
     screen.table(("WHEN", "WHAT", "REPLICA", "THE SERVICE SAID"), rows)

@@ -130,7 +130,7 @@ class UtilizationLine:
     def _read(self, job: CustomJob) -> str:
         now = self._context.now
         recent = replace(job, start_time=max(job.start_time or now, now - _RECENT))
-        return in_short(read_utilization(self._monitoring, recent, (), now).rows)
+        return in_short(read_utilization(self._monitoring, recent, now).rows)
 
 
 def in_short(rows: Iterable[Row]) -> str:

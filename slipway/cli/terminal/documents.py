@@ -14,7 +14,7 @@ from slipway.catalog.model import Template
 from slipway.cloud.resources import CustomJob, best
 from slipway.context import Context
 from slipway.jobs.cost import job_cost
-from slipway.jobs.tail import role_at, roles, who_of
+from slipway.jobs.log import role_at, who_of
 from slipway.labels import (
     CODE_LABEL,
     REQUEST_LABEL,
@@ -26,7 +26,7 @@ from slipway.labels import (
 from slipway.prices import Price
 
 if TYPE_CHECKING:
-    from slipway.jobs.events import Events
+    from slipway.jobs.log import JobEvents
     from slipway.jobs.utilization import Utilization
 
 
@@ -99,9 +99,8 @@ def _code(job: CustomJob) -> dict[str, Any] | None:
     return {"hash": job.labels[CODE_LABEL], "commit": revision.commit or None, "dirty": revision.dirty}
 
 
-def events_document(events: Events, job: CustomJob) -> dict[str, Any]:
+def events_document(events: JobEvents, job: CustomJob) -> dict[str, Any]:
     """What happened to a job, in the service's words; numbers are null where its log could not be read."""
-    replicas = tuple(pool.replicas for pool in job.worker_pools)
     return {
         "restarts": None if events.why else len(events.of("restart")),
         "preemptions": None if events.why else len(events.of("preemption")),
@@ -110,7 +109,7 @@ def events_document(events: Events, job: CustomJob) -> dict[str, Any]:
                 "kind": event.kind,
                 "time": iso(event.at),
                 "replica": event.replica or None,
-                "role": who_of(event.replica, roles(job), replicas) if event.replica else None,
+                "role": who_of(event.replica, job) if event.replica else None,
                 "trial": event.trial or None,
                 "text": event.text,
             }

@@ -19,7 +19,7 @@ from slipway.formatting import clock, exact
 from slipway.jobs.cost import job_cost
 from slipway.jobs.finding import original
 from slipway.jobs.follower import LogLine, Progress, Trouble, follower_of
-from slipway.jobs.tail import line
+from slipway.jobs.log import line
 from slipway.jobs.waiting import state_word, waits
 from slipway.prices import MORE, UNKNOWN_PRICE, Price
 from slipway.submission.ending import end_run_of

@@ -16,6 +16,7 @@ L4 = MachineSpec("g2-standard-4", "NVIDIA_L4", 1)
 JOB = replace(
     CustomJob.read({"name": "projects/1/locations/r/customJobs/7", "displayName": "digits"}),
     worker_pools=(WorkerPool(L4, 1), WorkerPool(L4, 12)),
+    labels={"slipway-roles": "chief_workers"},
 )
 
 
@@ -34,7 +35,7 @@ def test_rows_stand_in_the_order_of_pools_replicas_and_accelerators() -> None:  
         series(CPU, "workerpool1-2"),
         series(CPU, "workerpool0-0"),
     ]
-    assert [(row.who, row.what) for row in rows_of(found, JOB, ("chief", "workers"))] == [
+    assert [(row.who, row.what) for row in rows_of(found, JOB)] == [
         ("chief", "cpu"),
         ("chief", "memory"),
         ("workers-2", "cpu"),
@@ -52,7 +53,7 @@ def test_the_rows_of_trials_have_their_numbers() -> None:
     )
     tuned = replace(JOB, kind=TUNING_JOB, tried=tried)
     found = [series(CPU, "workerpool0-0", job=job) for job in ("8", "9")]
-    assert [row.who for row in rows_of(found, tuned, ("chief",))] == ["1/chief", "2/chief"]
+    assert [row.who for row in rows_of(found, tuned)] == ["1/chief", "2/chief"]
 
 
 def test_last_mean_and_max_are_of_the_samples() -> None:

@@ -1,4 +1,6 @@
-"""Reading a growing log: every line once, late ones too, at the service's pace."""
+"""Reading a growing log: every line once, late ones too, at the service's pace; and what the service's own lines tell
+of preemptions, restarts and stock-outs, whatever their exact words.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,7 +12,9 @@ from hypothesis import strategies as st
 
 from slipway.cloud.failures import Answer, Call, Exhausted
 from slipway.cloud.logging import LogEntry, Logging, LogPage
-from slipway.jobs.tail import LogPolling, Tail, job_filter, of_role, prefix
+from slipway.cloud.resources import CustomJob, WorkerPool
+from slipway.jobs.log import LogPolling, Tail, events_of, job_filter, kind_of, of_role, prefix
+from slipway.machines.spec import MachineSpec
 
 BEGIN = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
@@ -40,6 +44,11 @@ class Book(Logging):
         start = int(token or 0)
         rest = str(start + self.page) if start + self.page < len(found) else ""
         return LogPage(tuple(found[start : start + self.page]), rest)
+
+
+def job(roles: str, *replicas: int) -> CustomJob:
+    pools = tuple(WorkerPool(MachineSpec("n1-standard-4"), count) for count in replicas)
+    return CustomJob("jobs/1", "digits", "JOB_STATE_RUNNING", {"slipway-roles": roles}, pools)
 
 
 def texts(entries: Sequence[LogEntry]) -> list[str]:
@@ -113,11 +122,11 @@ def test_the_filter_is_the_jobs_own() -> None:
     ],
 )
 def test_a_line_stands_after_the_role_that_wrote_it(task: str, who: str) -> None:
-    assert prefix(replace(entry(1), task=task), ("scheduler", "workers"), (1, 2)) == who
+    assert prefix(replace(entry(1), task=task), job("scheduler_workers", 1, 2)) == who
 
 
 def test_without_roles_the_services_own_name_stands() -> None:
-    assert prefix(entry(1), (), (1,)) == "workerpool0-0"
+    assert prefix(entry(1), job("", 1)) == "workerpool0-0"
 
 
 @pytest.mark.parametrize(
@@ -136,3 +145,42 @@ def test_without_roles_the_services_own_name_stands() -> None:
 )
 def test_a_role_is_that_of_all_its_replicas_and_of_all_trials(who: str, role: str, chosen: bool) -> None:
     assert of_role(who, role) is chosen
+
+
+def said(text: str, task: str = "service", **labels: str) -> LogEntry:
+    named = {f"ml.googleapis.com/{name}": value for name, value in labels.items()}
+    return LogEntry(None, "", "WARNING", task, task, text, text, named)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("The Spot VM of replica workerpool0-0 was preempted.", "preemption"),
+        ("The Spot VM of replica workerpool1-3 was preempted, with a notice of 30 s.", "preemption"),
+        ("Worker pool 0 replica 1: instance has been preempted", "preemption"),
+        ("Restarting the job after preemption (restart 1 of 6) in 60 s, as soon as there are Spot VMs.", "restart"),
+        ("The replica workerpool0-0 ended before its work was done; restarting it (restart 1 of 5).", "restart"),
+        ("Attempt 1 of the job has failed; retrying the job.", "restart"),
+        ("Job was preempted and is being restarted.", "restart"),
+        ("STOCKOUT: 2 g2-standard-4 were not available. Resources are insufficient in region: r. …", "stock-out"),
+        ("STOCKOUT: Spot VMs were preempted; the job was restarted 6 times. Resources are insufficient.", "stock-out"),
+        ("The job is running again.", None),
+        ("Job completed successfully.", None),
+        ("restart_job_on_worker_restart is set", None),
+    ],
+)
+def test_what_a_line_of_the_service_tells(text: str, kind: str | None) -> None:  # X1, X2
+    assert kind_of(said(text)) == kind
+
+
+def test_what_a_replica_writes_is_no_event() -> None:
+    assert kind_of(said("I was preempted, restarting", task="workerpool0-0")) is None
+
+
+def test_an_event_has_the_services_words_and_the_replica_that_it_names() -> None:  # X2
+    lines = (said("The Spot VM of replica workerpool0-12 was preempted.", trial_id="3"), said("Job is running."))
+    (event,) = events_of((*lines, said("hello", task="workerpool0-0")))
+    assert (event.kind, event.replica, event.trial) == ("preemption", "workerpool0-12", "3")
+    assert event.text == "The Spot VM of replica workerpool0-12 was preempted."
+    (nameless,) = events_of([said("A Spot VM was preempted")])
+    assert nameless.replica == ""

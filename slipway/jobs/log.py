@@ -1,12 +1,16 @@
-"""The log of a job, read as it grows: each line once, late ones too, at a pace the service permits."""
+"""The log of a job: read as it grows, each line once, at a pace the service permits; who wrote a line; and what
+happened to the job by the service's own lines (preemptions, restarts, stock-outs), in the service's words.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Literal
 
-from slipway.cloud.failures import Exhausted
+from slipway.cloud.failures import CloudError, Denied, Exhausted
 from slipway.cloud.logging import LogEntry, Logging
 from slipway.cloud.resources import CustomJob
 from slipway.labels import ROLES_LABEL, roles_of
@@ -14,7 +18,18 @@ from slipway.labels import ROLES_LABEL, roles_of
 _OVERLAP = timedelta(seconds=20)
 """Entries arrive out of order: this many seconds are read again, and lines that were seen are left out."""
 
-TRIAL_LABEL = "ml.googleapis.com/trial_id"
+_TRIAL_LABEL = "ml.googleapis.com/trial_id"
+EventKind = Literal["preemption", "restart", "stock-out"]
+
+_MOST = 500
+_SERVICE = 'resource.labels.task_name="service"'
+_REPLICA = re.compile(r"\bworkerpool(\d+)-(\d+)\b")
+_KINDS: tuple[tuple[EventKind, re.Pattern[str]], ...] = (
+    # A restart may name the preemption it comes from, and either a lack of machines. A total is not an event.
+    ("restart", re.compile(r"\b(restarting|retrying|being restarted|was restarted(?! \d+ times))\b", re.IGNORECASE)),
+    ("preemption", re.compile(r"\bpreempt(ed|ion)\b(?!.*\brestarted \d+ times)", re.IGNORECASE)),
+    ("stock-out", re.compile(r"\bstock-?out\b|resources are insufficient", re.IGNORECASE)),
+)
 
 
 @dataclass(frozen=True)
@@ -107,11 +122,11 @@ def newest(logging: Logging, query: str, count: int) -> list[LogEntry]:
     return found[::-1]
 
 
-def prefix(entry: LogEntry, roles: tuple[str, ...], replicas: tuple[int, ...]) -> str:
+def prefix(entry: LogEntry, job: CustomJob) -> str:
     """Who wrote a line: `scheduler`, `workers-1`; the service's own lines have the log's name. A trial's number
     comes before it: `3/trial`."""
-    trial = entry.labels.get(TRIAL_LABEL, "")
-    who = who_of(entry.task, roles, replicas)
+    trial = entry.labels.get(_TRIAL_LABEL, "")
+    who = who_of(entry.task, job)
     return f"{trial}/{who}" if trial else who
 
 
@@ -121,31 +136,97 @@ def of_role(who: str, role: str) -> bool:
     return role in (who, alone, alone.rpartition("-")[0])
 
 
-def who_of(task: str, roles: tuple[str, ...], replicas: tuple[int, ...]) -> str:
+def who_of(task: str, job: CustomJob) -> str:
     """`workerpool1-0` as `workers-0`, or `workers` where there is one alone; other names as they are."""
-    pool, dash, index = task.removeprefix("workerpool").partition("-")
-    if not dash or not pool.isdigit() or not task.startswith("workerpool"):
+    found, roles = _REPLICA.fullmatch(task), _roles(job)
+    if not found or int(found[1]) >= len(roles):
         return task
-    position = int(pool)
-    if position >= len(roles):
-        return task
-    alone = position < len(replicas) and replicas[position] == 1
-    return roles[position] if alone else f"{roles[position]}-{index}"
-
-
-def roles(job: CustomJob) -> tuple[str, ...]:
-    """The roles of a job's worker pools, from its label."""
-    return roles_of(job.labels.get(ROLES_LABEL, ""))
+    position, pools = int(found[1]), job.worker_pools
+    alone = position < len(pools) and pools[position].replicas == 1
+    return roles[position] if alone else f"{roles[position]}-{found[2]}"
 
 
 def role_at(job: CustomJob, index: int) -> str:
-    named = roles(job)
-    return named[index] if index < len(named) else f"workerpool{index}"
+    """The role of a job's worker pool, from its label."""
+    roles = _roles(job)
+    return roles[index] if index < len(roles) else f"workerpool{index}"
+
+
+def _roles(job: CustomJob) -> tuple[str, ...]:
+    return roles_of(job.labels.get(ROLES_LABEL, ""))
 
 
 def line(entry: LogEntry, job: CustomJob) -> str:
     """`workers-1  epoch 3`"""
-    replicas = tuple(pool.replicas for pool in job.worker_pools)
-    text = entry.text.rstrip("\n")
-    who = prefix(entry, roles(job), replicas)
+    text, who = entry.text.rstrip("\n"), prefix(entry, job)
     return "\n".join(f"{who}  {one}" for one in text.split("\n")) if who else text
+
+
+@dataclass(frozen=True)
+class JobEvent:
+    """`replica` as the service names it (`workerpool0-0`), empty where its line names none; `trial` of a tuning
+    job."""
+
+    kind: EventKind
+    at: datetime | None
+    replica: str
+    trial: str
+    text: str
+
+
+@dataclass(frozen=True)
+class JobEvents:
+    """The oldest first. `why` says why they are not known; `more`: there were more than were read."""
+
+    all: tuple[JobEvent, ...] = ()
+    why: str = ""
+    more: bool = False
+
+    def of(self, kind: EventKind) -> tuple[JobEvent, ...]:
+        return tuple(event for event in self.all if event.kind == kind)
+
+
+def kind_of(entry: LogEntry) -> EventKind | None:
+    """What a line of the service tells; what a replica writes tells nothing of this."""
+    if entry.task.startswith("workerpool"):
+        return None
+    return next((kind for kind, pattern in _KINDS if pattern.search(entry.text)), None)
+
+
+def events_of(entries: Iterable[LogEntry]) -> tuple[JobEvent, ...]:
+    found = []
+    for entry in entries:
+        kind = kind_of(entry)
+        if kind:
+            replica = _REPLICA.search(entry.text)
+            text, trial = entry.text.strip(), entry.labels.get(_TRIAL_LABEL, "")
+            found.append(JobEvent(kind, entry.timestamp, replica[0] if replica else "", trial, text))
+    return tuple(found)
+
+
+def read_events(logging: Logging, job: CustomJob) -> JobEvents:
+    """Costs one of the project's log queries. What can't be read is reported in the result, not raised."""
+    if not job.log_ids:
+        return JobEvents()
+    try:
+        entries = newest(logging, _of_service(job), _MOST)
+    except Denied as problem:
+        return JobEvents(why=f"{problem.message} ({problem.fix})")
+    except CloudError as problem:
+        return JobEvents(why=f"{problem.what}: {problem.message}")
+    return JobEvents(events_of(entries), more=len(entries) >= _MOST)
+
+
+def last_word(logging: Logging, job: CustomJob) -> str:
+    """The service's newest line about a job, unchanged; empty where there is none or it may not be read."""
+    if not job.log_ids:
+        return ""
+    try:
+        entries = newest(logging, _of_service(job), 1)
+    except CloudError:
+        return ""
+    return entries[-1].text.strip() if entries else ""
+
+
+def _of_service(job: CustomJob) -> str:
+    return f"{job_filter(job.log_ids)} AND {_SERVICE}"
