@@ -156,9 +156,10 @@ class Job:
         Of a copy it gives the job that runs the submission, at its end. Raises ResourceError for one that failed or
         expired, Cancelled, Timeout (the job goes on), and CloudError when there has been no contact for five minutes.
         """
-        from slipway.jobs.finding import original
+        from slipway.jobs.claim import original
         from slipway.jobs.follower import follower_of
-        from slipway.submission.ending import end_run_of, require_success
+        from slipway.submission.ending import require_success
+        from slipway.submission.experiment_run import end_run
 
         begun = self._context.clock.monotonic()
         follower = follower_of(self._context, self._job, logs=False, timeout=timeout)
@@ -168,7 +169,7 @@ class Job:
             _log.info("%s was a copy of %s, which runs this submission", self.id, runs.id)
             left = None if timeout is None else max(0.0, timeout - (self._context.clock.monotonic() - begun))
             return self._now(runs).wait(left)
-        if kept := end_run_of(self._context, follower.job):
+        if kept := end_run(self._context, follower.job):
             _log.warning(kept)
         require_success(self._context, follower.job)
         return self._now(follower.job)

@@ -143,9 +143,7 @@ def _forecast(context: Context, prepared: PreparedSubmission) -> Candidate | Non
     Raises what sending would raise before it sends.
     """
     with ThreadPoolExecutor(8, thread_name_prefix="preflight") as threads:
-        preflight = Preflight(
-            context.hurried, context.catalog, prepared.candidates, context.now, threads, prepared.template.name
-        )
+        preflight = Preflight(context, prepared.candidates, threads, prepared.template.name)
         try:
             choice = choose(prepared.template.name, preflight.judge(prepared.candidates))
         except CloudError as problem:
@@ -203,9 +201,10 @@ def _send_and_wait(
     if earlier and not submitted.attempt.fresh:
         screen.note(screen.faint("  to run it once more, give the command again", sys.stderr))
     if submitted.attempt.job.ended:
-        from slipway.submission.ending import end_run_of, require_success
+        from slipway.submission.ending import require_success
+        from slipway.submission.experiment_run import end_run
 
-        if kept := end_run_of(context, submitted.attempt.job):
+        if kept := end_run(context, submitted.attempt.job):
             screen.note(kept)
         require_success(context, submitted.attempt.job)
     return submitted, id_

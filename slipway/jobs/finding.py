@@ -1,42 +1,34 @@
-"""A job from what a person types: its name, its number, or the full resource name; and the one that it is a copy of."""
+"""A job from what a person types: its name, its number, or the full resource name."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import islice
 
-from slipway.cloud.failures import CloudError, NotFound
+from slipway.cloud.failures import NotFound
 from slipway.cloud.resources import CustomJob
-from slipway.cloud.storage import Location, Storage
 from slipway.cloud.vertex import Vertex
 from slipway.errors import ConfigError, ResourceError
 from slipway.formatting import nearest
 from slipway.kinds import KINDS
-from slipway.labels import REQUEST_LABEL
 
 _RECENT = 100
 
 
-@dataclass(frozen=True)
-class FoundJob:
-    """`namesakes` are older jobs of the same display name."""
+def find_jobs(vertex: Vertex, text: str) -> list[CustomJob]:
+    """The job, the newest first where several have that name.
 
-    job: CustomJob
-    namesakes: int = 0
-
-
-def find_job(vertex: Vertex, text: str) -> FoundJob:
-    """Raises ResourceError with a suggestion when there is no such job, ConfigError for another region's name."""
+    Raises ResourceError with a suggestion when there is no such job, ConfigError for another region's name.
+    """
     if "/" in text:
-        return FoundJob(_by_name(vertex, _own(vertex, text), text))
+        return [_by_name(vertex, _own(vertex, text), text)]
     if text.isdigit():
-        return FoundJob(_by_number(vertex, text))
+        return [_by_number(vertex, text)]
     if '"' in text or "\\" in text:
         raise _unknown(vertex, text)
     named = list(vertex.jobs_of_every_kind(f'display_name="{text}"'))
     if not named:
         raise _unknown(vertex, text)
-    return FoundJob(named[0], len(named) - 1)
+    return named
 
 
 def _own(vertex: Vertex, name: str) -> str:
@@ -86,33 +78,3 @@ def _unknown(vertex: Vertex, text: str) -> ResourceError:
         why=f"the nearest name is {near}" if near else "none of that name or number is listed there",
         fix="slipway jobs list",
     )
-
-
-def original(vertex: Vertex, storage: Storage, job: CustomJob) -> CustomJob | None:
-    """The job that has the claim of a succeeded `job`, which was its copy. None where it is the job itself.
-
-    None as well where that can't be told: without a launcher, or for who may not read claims.
-    """
-    claim = _claim(job)
-    if job.state != "JOB_STATE_SUCCEEDED" or job.kind.has_trials or not claim:
-        return None
-    try:
-        holder = storage.read(Location.parse(claim)).decode(errors="replace").strip().rsplit("/", 1)[-1]
-        if not holder.isdecimal() or holder in _numbers(job):
-            return None
-        if job.kind.runs_itself:
-            return vertex.job(f"{job.name.rpartition('/')[0]}/{holder}")
-        condition = f'labels.{REQUEST_LABEL}="{job.labels.get(REQUEST_LABEL, "")}"'
-        return next((one for one in vertex.jobs(job.kind, condition) if holder in _numbers(one)), None)
-    except CloudError:
-        return None
-
-
-def _claim(job: CustomJob) -> str:
-    args = job.worker_pools[0].args if job.worker_pools else ()
-    return args[args.index("--claim") + 1] if "--claim" in args[:-1] else ""
-
-
-def _numbers(job: CustomJob) -> tuple[str, str]:
-    """The ids that its launcher may have written into the claim: its own, or that of the job behind a pipeline."""
-    return job.id, job.backing.rsplit("/", 1)[-1]

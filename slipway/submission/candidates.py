@@ -17,7 +17,7 @@ from slipway.jobs.verdict import Verdict
 from slipway.kinds import KINDS, Kind
 from slipway.prices import UNKNOWN, Price, hourly
 from slipway.submission.parameters import resolve
-from slipway.submission.request import RequestOverrides, fill
+from slipway.submission.request import Request, RequestOverrides, fill
 
 
 @dataclass(frozen=True)
@@ -39,21 +39,25 @@ class SubmissionRequest:
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """An offer that the submission may take. `fill` makes its request, once, when somebody first looks at it.
+    """An offer that the submission may take. `make` makes its request, once, when somebody first looks at it.
 
     `wait`: seconds until the next one is taken, None to stay with it. `roles` of its worker pools, in order.
     """
 
     offer: Offer
     kind: Kind
-    fill: Callable[[], dict[str, Any]]
+    make: Callable[[], Request]
     wait: float | None = None
     roles: tuple[str, ...] = ()
 
     @cached_property
-    def body(self) -> dict[str, Any]:
+    def request(self) -> Request:
         """The job to post. Raises ConfigError when the catalog is not consistent with itself."""
-        return self.fill()
+        return self.make()
+
+    @property
+    def body(self) -> Mapping[str, Any]:
+        return self.request.body
 
     @cached_property
     def demand(self) -> Demand:
@@ -92,7 +96,7 @@ class PreparedSubmission:
     def candidates(self) -> tuple[Candidate, ...]:
         """One for each offer, in their order."""
         return tuple(
-            Candidate(offer, self.kind, partial(self.body, offer, wait), wait, offer.roles or self.template.roles)
+            Candidate(offer, self.kind, partial(self._request, offer, wait), wait, offer.roles or self.template.roles)
             for offer, wait in self.offers
         )
 
@@ -100,10 +104,9 @@ class PreparedSubmission:
         """The same submission by this request id, with candidates of its own."""
         return replace(self, request_id=request_id)
 
-    def body(self, offer: Offer, wait: float | None) -> dict[str, Any]:
-        """The request by one of its offers. Raises ConfigError when the catalog is not consistent with itself."""
+    def _request(self, offer: Offer, wait: float | None) -> Request:
         by_service = offer.capacity_type in WAIT_BY_THEMSELVES and wait is not None
-        return fill(
+        body = fill(
             self.catalog,
             self.template,
             offer,
@@ -112,6 +115,7 @@ class PreparedSubmission:
             user=self.user,
             overrides=replace(self.overrides, max_wait=wait) if by_service else self.overrides,
         )
+        return Request(self.request_id, self.catalog.stack, self.template.name, body, self.kind)
 
 
 def prepare(catalog: Catalog, asked: SubmissionRequest, user: str) -> PreparedSubmission:

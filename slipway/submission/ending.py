@@ -37,15 +37,6 @@ def require_success(context: Context, job: CustomJob) -> None:
         raise problem
 
 
-def end_run_of(context: Context, job: CustomJob) -> str:
-    """Ends the run of the experiment that an ended job belongs to; in words why that could not be done, else empty."""
-    if not job.experiment_run and not job.tensorboard:
-        return ""
-    from slipway.submission.experiment_run import end_run
-
-    return end_run(context.connection.metadata(context.catalog.region), job)
-
-
 def next_steps(context: Context, job: CustomJob, cause: Cause) -> tuple[Suggestion, ...]:
     """None for a job of no template of the catalog."""
     again = recover(context.catalog, job)

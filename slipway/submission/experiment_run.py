@@ -9,6 +9,7 @@ import contextlib
 from slipway.cloud.failures import CloudError, Conflict, NotFound
 from slipway.cloud.metadata import CANCELLED, COMPLETE, EXPERIMENT, FAILED, RUN, RUNNING, Metadata
 from slipway.cloud.resources import CustomJob
+from slipway.context import Context
 from slipway.submission.request import Request
 
 
@@ -34,14 +35,15 @@ _STATES = {"JOB_STATE_SUCCEEDED": COMPLETE, "JOB_STATE_CANCELLED": CANCELLED}
 _TRIES = 3
 
 
-def end_run(metadata: Metadata, job: CustomJob) -> str:
+def end_run(context: Context, job: CustomJob) -> str:
     """Gives the run of an ended job its state, unless it has ended already; of a job with a TensorBoard and no run of
     its own those that its logs have there. Says in words why that could not be done.
 
     Empty when all is done, and for a job of no run. Nothing is raised: the job itself is not concerned.
     """
-    if not job.ended or not has_run(job):
+    if not job.ended or not (job.experiment_run or (job.tensorboard and job.kind.runs_itself)):
         return ""
+    metadata = context.connection.metadata(context.catalog.region)
     try:
         if job.experiment_run:
             _end(metadata, job.experiment_run, job)
@@ -54,10 +56,6 @@ def end_run(metadata: Metadata, job: CustomJob) -> str:
         run = job.experiment_run.rsplit("/", 1)[-1] or f"of {job.display_name}'s logs"
         return f"the experiment's run {run} keeps its state: {problem.message}{hint}"
     return ""
-
-
-def has_run(job: CustomJob) -> bool:
-    return bool(job.experiment_run or (job.tensorboard and job.kind.runs_itself))
 
 
 def _end(metadata: Metadata, name: str, job: CustomJob) -> None:

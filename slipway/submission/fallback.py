@@ -13,58 +13,16 @@ then decides: the job is cancelled, and when it shows a start time at its end it
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum, auto
+from enum import Enum
 
-from slipway.cloud.failures import CloudError, NotFound
 from slipway.cloud.resources import CustomJob
-from slipway.cloud.storage import Location, Storage
+from slipway.jobs.claim import Claim
 from slipway.submission.candidates import Candidate
-from slipway.submission.request import Request, derived_request_id
+from slipway.submission.request import derived_request_id
 
-_STOPPED = frozenset({"JOB_STATE_CANCELLING", "JOB_STATE_CANCELLED"})
+STOPPED = frozenset({"JOB_STATE_CANCELLING", "JOB_STATE_CANCELLED"})
 _NO_MACHINES = "Resources are insufficient"
 _CLOCK_SLACK = 1.0
-
-
-GIVEN_UP = "moved"
-"""What a claim holds of an attempt that was given up; any other content is a job's."""
-
-
-class Claim(Enum):
-    """Who has an attempt's claim, as far as is known."""
-
-    FREE = auto()
-    GIVEN_UP = auto()
-    STARTED = auto()
-
-
-class ClaimStore:
-    """Those in one stack's bucket `work`."""
-
-    def __init__(self, storage: Storage, work_bucket: str) -> None:
-        self._storage, self._bucket = storage, work_bucket
-
-    def read(self, request: Request) -> Claim:
-        """Raises CloudError when it can't be told."""
-        try:
-            holder = self._storage.read(self._of(request)).decode(errors="replace").strip()
-        except NotFound:
-            return Claim.FREE
-        return Claim.GIVEN_UP if holder == GIVEN_UP else Claim.STARTED
-
-    def take(self, request: Request) -> Claim:
-        """Gives the request up unless a launcher was first. Raises CloudError when that can't be told."""
-        try:
-            if self._storage.create(self._of(request), GIVEN_UP.encode(), "text/plain"):
-                return Claim.GIVEN_UP
-        except CloudError as problem:
-            if problem.not_accepted:
-                raise
-        return self.read(request)
-
-    def _of(self, request: Request) -> Location:
-        """Where the launchers race; without one, where the job is marked as given up."""
-        return Location.parse(request.claim or f"gs://{self._bucket}/claims/{request.id}")
 
 
 class Step(Enum):
@@ -91,21 +49,6 @@ class AttemptStatus:
     without_machines: bool
     overdue: bool
     next: bool
-
-    @classmethod
-    def of(
-        cls, job: CustomJob, candidate: Candidate, *, launcher: bool, claim: Claim, overdue: bool, next: bool
-    ) -> AttemptStatus:
-        return cls(
-            launcher=launcher,
-            claim=claim,
-            started=job.start_time is not None,
-            ended=job.ended,
-            stopped=job.state in _STOPPED,
-            without_machines=got_no_machines(job, candidate),
-            overdue=overdue,
-            next=next,
-        )
 
 
 def next_step(status: AttemptStatus) -> Step:

@@ -8,15 +8,13 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
-from slipway.catalog.model import Catalog
-from slipway.cloud.connection import Connection
 from slipway.cloud.failures import CloudError, Conflict, NotFound, Refused
 from slipway.cloud.resources import CustomJob
-from slipway.context import Clock
+from slipway.context import Context
 from slipway.errors import Cancelled, Timeout
-from slipway.submission import fallback
+from slipway.jobs.claim import Claim, take_claim
 from slipway.submission.candidates import Candidate
-from slipway.submission.fallback import AttemptStatus, Claim, ClaimStore, Step
+from slipway.submission.fallback import STOPPED, AttemptStatus, Step, got_no_machines, next_step
 from slipway.submission.preflight import Preflight
 from slipway.submission.request import Request
 from slipway.submission.sender import Attempt, RetryPolicy
@@ -48,49 +46,46 @@ class FallbackDisplay(Protocol):
     def watching(self, waiting: WaitingAttempt) -> AbstractContextManager[Callable[[Event], None]]: ...
 
 
+@dataclass(frozen=True)
 class FallbackLoop:
     """One attempt that may be given up for one of `later`."""
 
-    def __init__(
-        self,
-        connection: Connection,
-        hurried: Connection,
-        catalog: Catalog,
-        request: Request,
-        candidate: Candidate,
-        later: tuple[Candidate, ...],
-        watch: FallbackDisplay,
-        policy: RetryPolicy,
-        clock: Clock,
-    ) -> None:
-        self._hurried, self._catalog, self._request = hurried, catalog, request
-        self._candidate, self._later, self._show = candidate, later, watch
-        self._policy, self._clock = policy, clock
-        self._vertex = connection.vertex(catalog.project, catalog.region)
-        self._claims = ClaimStore(connection.storage, catalog.work_bucket)
+    context: Context
+    show: FallbackDisplay
+    policy: RetryPolicy
+    request: Request
+    candidate: Candidate
+    later: tuple[Candidate, ...]
 
     def run(self, sent: Attempt, claim: Claim) -> tuple[Attempt, bool]:
         """The job as it is last seen, and whether it was given up.
 
         Done after a kill it goes on where that was. Raises Cancelled for a job that began while it was being given up.
         """
-        judge_at = self._clock.monotonic()
+        context, clock, launcher = self.context, self.context.clock, bool(self.request.claim)
+        judge_at = clock.monotonic()
         until = judge_at + self._left(sent)
         while True:
-            now, job = self._clock.monotonic(), sent.job
-            overdue = now >= until
-            next_ = False
-            if claim is Claim.FREE and (overdue or fallback.got_no_machines(job, self._candidate)) and now >= judge_at:
+            now, job = clock.monotonic(), sent.job
+            overdue, without_machines, next_ = now >= until, got_no_machines(job, self.candidate), False
+            if claim is Claim.FREE and (overdue or without_machines) and now >= judge_at:
                 next_ = job.start_time is None and self._could()
-                judge_at = now + self._policy.judge_every
+                judge_at = now + self.policy.judge_every
                 if not next_ and job.start_time is None:
-                    self._show.note(
-                        f"no capacity type after {self._candidate.label} can run now: {job.display_name} stays there"
+                    self.show.note(
+                        f"no capacity type after {self.candidate.label} can run now: {job.display_name} stays there"
                     )
-            status = AttemptStatus.of(
-                job, self._candidate, launcher=bool(self._request.claim), claim=claim, overdue=overdue, next=next_
+            status = AttemptStatus(
+                launcher=launcher,
+                claim=claim,
+                started=job.start_time is not None,
+                ended=job.ended,
+                stopped=job.state in STOPPED,
+                without_machines=without_machines,
+                overdue=overdue,
+                next=next_,
             )
-            match fallback.next_step(status):
+            match next_step(status):
                 case Step.KEEP:
                     return sent, False
                 case Step.NEXT:
@@ -98,48 +93,48 @@ class FallbackLoop:
                 case Step.LOST:
                     raise _lost(job)
                 case Step.TAKE:
-                    claim = self._claims.take(self._request)
+                    claim = take_claim(context.connection.storage, self.request.mark(context.catalog.work_bucket))
                     if claim is Claim.GIVEN_UP:
-                        self._show.falling_back(
-                            WaitingAttempt(job, self._candidate, 0.0, self._later, launcher=bool(self._request.claim))
-                        )
+                        self.show.falling_back(WaitingAttempt(job, self.candidate, 0.0, self.later, launcher=launcher))
                 case Step.CANCEL:
                     self._cancel(sent)
-                    sent = replace(sent, job=self._vertex.job(job.name))
+                    sent = replace(sent, job=context.vertex.job(job.name))
                 case Step.WAIT:
                     left = (judge_at if overdue else until) - now
                     if claim is Claim.GIVEN_UP:
-                        left = self._policy.look_every
+                        left = self.policy.look_every
                     sent = replace(sent, job=self._watched(job, left))
 
     def _left(self, sent: Attempt) -> float:
         """Seconds of the wait that are left. Where the service ends it, ours steps in only when it fails to."""
-        wait = self._candidate.wait or 0.0
-        if self._candidate.waits_by_itself:
-            wait = wait + self._policy.service_late if wait else FOR_EVER
+        wait = self.candidate.wait or 0.0
+        if self.candidate.waits_by_itself:
+            wait = wait + self.policy.service_late if wait else FOR_EVER
         age = 0.0
         if not sent.fresh and sent.job.create_time:
-            age = max(0.0, (self._clock.now() - sent.job.create_time).total_seconds())
+            age = max(0.0, (self.context.clock.now() - sent.job.create_time).total_seconds())
         return max(0.0, wait - age)
 
     def _could(self) -> bool:
         """Whether any of the candidates after this one can run now."""
         with ThreadPoolExecutor(8, thread_name_prefix="preflight") as threads:
-            preflight = Preflight(self._hurried, self._catalog, self._later, self._clock.now(), threads)
+            preflight = Preflight(self.context, self.later, threads)
             try:
-                return any(one.can for one in preflight.judge(self._later))
+                return any(one.can for one in preflight.judge(self.later))
             except CloudError as problem:
-                self._show.note(f"could not look at the other offers: {problem.why}")
+                self.show.note(f"could not look at the other offers: {problem.why}")
                 return False
 
     def _watched(self, job: CustomJob, seconds: float) -> CustomJob:
         """The job after that many seconds, or as soon as it starts or ends."""
         from slipway.jobs.follower import Follower, Progress
 
-        follower = Follower(self._vertex, job, cluster_name=self._candidate.offer.cluster, clock=self._clock)
+        follower = Follower(
+            self.context.vertex, job, cluster_name=self.candidate.offer.cluster, clock=self.context.clock
+        )
         begun = job.start_time is not None
         try:
-            with self._show.watching(WaitingAttempt(job, self._candidate, seconds, self._later)) as tell:
+            with self.show.watching(WaitingAttempt(job, self.candidate, seconds, self.later)) as tell:
                 for event in follower.events(None if seconds == FOR_EVER else seconds):
                     tell(event)
                     if isinstance(event, Progress) and event.job.start_time is not None and not begun:
@@ -153,7 +148,7 @@ class FallbackLoop:
         collection = sent.job.name.rsplit("/", 1)[0]
         for name in (sent.job.name, *(f"{collection}/{copy}" for copy in sent.copies)):
             try:
-                self._vertex.cancel(name)
+                self.context.vertex.cancel(name)
             except (Refused, Conflict, NotFound):
                 continue
 

@@ -3,18 +3,16 @@ said."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from slipway.catalog.lookup import reason
-from slipway.catalog.model import Catalog
 from slipway.cloud.clusters import PersistentResource
-from slipway.cloud.connection import Connection
 from slipway.cloud.failures import CloudError, Denied, NotFound, Unauthenticated, Unreachable
 from slipway.cloud.resources import CustomJob
+from slipway.context import Context
 from slipway.errors import PolicyError, ResourceError
 from slipway.jobs.verdict import Outcome, Verdict, on_cluster
 from slipway.jobs.waiting import EARLIER, earlier_filter, wait_range, with_wait_range
@@ -38,16 +36,11 @@ class Preflight:
     """
 
     def __init__(
-        self,
-        connection: Connection,
-        catalog: Catalog,
-        candidates: Iterable[Candidate],
-        now: datetime,
-        threads: ThreadPoolExecutor,
-        template: str = "",
+        self, context: Context, candidates: Iterable[Candidate], threads: ThreadPoolExecutor, template: str = ""
     ) -> None:
-        self._connection, self._catalog, self._now, self._threads = connection, catalog, now, threads
-        self._vertex = connection.vertex(catalog.project, catalog.region)
+        self._connection, self._catalog = context.hurried, context.catalog
+        self._now, self._threads = context.now, threads
+        self._vertex = self._connection.vertex(self._catalog.project, self._catalog.region)
         self._options = candidates = [
             candidate for candidate in candidates if candidate.offer.available or candidate.offer.lacks_quota
         ]
@@ -189,7 +182,7 @@ def _or_none(reading: Future[Read]) -> Read | None:
         return None
 
 
-def offline_request(prepared: PreparedSubmission) -> dict[str, Any]:
+def offline_request(prepared: PreparedSubmission) -> Mapping[str, Any]:
     """By the first candidate that no rule forbids, those that had quota when the stack was deployed before those that
     lacked it. Raises PolicyError when there is none.
     """
@@ -199,7 +192,7 @@ def offline_request(prepared: PreparedSubmission) -> dict[str, Any]:
         return _request(prepared, limits_follow=True)
 
 
-def _request(prepared: PreparedSubmission, *, limits_follow: bool) -> dict[str, Any]:
+def _request(prepared: PreparedSubmission, *, limits_follow: bool) -> Mapping[str, Any]:
     def judged(candidate: Candidate) -> JudgedCandidate:
         found = offline(candidate, prepared.catalog.region, limits_follow=limits_follow)
         return found or JudgedCandidate(candidate, Verdict(Outcome.UNKNOWN, "not looked at"))

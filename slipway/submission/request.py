@@ -16,6 +16,7 @@ from slipway.catalog.model import Catalog, Offer, Scalar, Template
 from slipway.catalog.placeholders import EXPERIMENT_RUN, JOB, OUTPUT, PACKAGE, REQUEST, SWEEP, render
 from slipway.cloud.resources import CustomJob, WorkerPool
 from slipway.errors import ConfigError
+from slipway.jobs.claim import claim_of
 from slipway.kinds import CUSTOM_JOB, KINDS, Kind
 from slipway.labels import CODE_LABEL, ROLES_LABEL, SWEEP_LABEL, TEMPLATE_LABEL, USER_LABEL, label_value, roles_value
 from slipway.recorded_parameters import VARIABLE, escaped, record, recorded
@@ -65,12 +66,13 @@ class Request:
 
     @property
     def claim(self) -> str:
-        """The object that the launchers of this request race for, or empty when it has no launcher."""
-        for spec in self.kind.spec_of(self.body).get("workerPoolSpecs", ()):
-            args = spec.get("pythonPackageSpec", {}).get("args", ())
-            if "--claim" in args[:-1]:
-                return str(args[args.index("--claim") + 1])
-        return ""
+        """The object that the launchers of this request race for. Empty for an image, which has no launcher."""
+        job = CustomJob.read(self.body, self.kind)
+        return claim_of(job) if any(pool.module for pool in job.worker_pools) else ""
+
+    def mark(self, work_bucket: str) -> str:
+        """Where an attempt is given up: its claim, or without a launcher an object that only marks it."""
+        return self.claim or f"gs://{work_bucket}/claims/{self.id}"
 
 
 def same(request: Request, job: CustomJob) -> CustomJob:

@@ -14,10 +14,9 @@ from datetime import UTC, datetime
 
 from slipway.cloud.failures import CloudError, Exhausted, NotFound, Unreachable
 from slipway.cloud.resources import CustomJob
-from slipway.cloud.storage import Location, Storage
-from slipway.cloud.vertex import Vertex
-from slipway.context import Clock
+from slipway.context import Context
 from slipway.errors import AnswerUnknown, ResourceError
+from slipway.jobs.claim import claimant
 from slipway.labels import REQUEST_LABEL, STACK_LABEL, label_filter
 from slipway.submission.journal import EntryState, JournalEntry, SubmissionJournal
 from slipway.submission.request import Request, same
@@ -55,28 +54,23 @@ class Attempt:
     copies: tuple[str, ...] = ()
 
 
+@dataclass
 class Sender:
     """`tell` gets one line for whatever takes a while."""
 
-    def __init__(
-        self,
-        vertex: Vertex,
-        storage: Storage,
-        journal: SubmissionJournal,
-        tell: Callable[[str], None],
-        policy: RetryPolicy | None = None,
-        clock: Clock | None = None,
-    ) -> None:
-        self._vertex, self._storage, self._journal, self._tell = vertex, storage, journal, tell
-        self._policy = policy or RetryPolicy()
-        self._clock = clock or Clock()
+    context: Context
+    journal: SubmissionJournal
+    tell: Callable[[str], None]
+    policy: RetryPolicy
+
+    def __post_init__(self) -> None:
         self._begun: set[str] = set()
         self._noted_at = 0.0
 
     def look_up(self, request: Request) -> list[CustomJob]:
         """The jobs of this stack that carry the request's label, oldest first."""
         wanted = label_filter({STACK_LABEL: request.stack, REQUEST_LABEL: request.id})
-        jobs = list(self._vertex.jobs(request.kind, wanted))
+        jobs = list(self.context.vertex.jobs(request.kind, wanted))
         return sorted(jobs, key=lambda job: (job.create_time or datetime.max.replace(tzinfo=UTC), job.name))
 
     def begin(self, request: Request, *, repeated: bool) -> Attempt | None:
@@ -107,10 +101,10 @@ class Sender:
             raise self._unknown(request, None) from problem
 
     def _earlier(self, request: Request) -> Attempt | None:
-        entry = self._journal.read(request.id)
+        entry = self.journal.read(request.id)
         if entry and entry.state is EntryState.ACCEPTED:
             try:
-                job = self._vertex.job(entry.job)
+                job = self.context.vertex.job(entry.job)
             except NotFound as problem:
                 raise ResourceError(
                     f"request {request.id} was submitted before, and its job is gone",
@@ -119,9 +113,9 @@ class Sender:
                 ) from problem
             return Attempt(same(request, job), fresh=False)
         if entry and entry.state is EntryState.SENDING:
-            self._tell(f"request {request.id} was being sent at {entry.when}; looking for its job")
-            age = (self._clock.now() - datetime.fromisoformat(entry.when)).total_seconds() - _NOTED_WITHIN
-            return self._search(request, self._policy.look_for - max(age, 0.0))
+            self.tell(f"request {request.id} was being sent at {entry.when}; looking for its job")
+            age = (self.context.clock.now() - datetime.fromisoformat(entry.when)).total_seconds() - _NOTED_WITHIN
+            return self._search(request, self.policy.look_for - max(age, 0.0))
         found = self.look_up(request)
         return self._chosen(request, found) if found else None
 
@@ -132,8 +126,8 @@ class Sender:
             if problem.not_accepted:
                 self._note(request, EntryState.REFUSED)
                 raise
-            self._tell(f"{problem.why}; looking whether the job was made")
-            found = self._search(request, self._policy.look_for)
+            self.tell(f"{problem.why}; looking whether the job was made")
+            found = self._search(request, self.policy.look_for)
             if not found:
                 raise self._unknown(request, problem) from problem
             return replace(found, fresh=True)
@@ -141,23 +135,23 @@ class Sender:
         return Attempt(job, fresh=True)
 
     def _post(self, request: Request) -> CustomJob:
-        begin = self._clock.monotonic()
-        wait, unreachable = self._policy.first_wait, 0
+        begin = self.context.clock.monotonic()
+        wait, unreachable = self.policy.first_wait, 0
         while True:
-            if self._clock.monotonic() - self._noted_at > _NOTED_WITHIN / 2:
+            if self.context.clock.monotonic() - self._noted_at > _NOTED_WITHIN / 2:
                 self._note(request, EntryState.SENDING)  # How long a list may hide its job is counted from here.
             try:
-                return self._vertex.create(request.kind, request.body)
+                return self.context.vertex.create(request.kind, request.body)
             except CloudError as problem:
                 unreachable += isinstance(problem, Unreachable)
-                if not _worth_again(problem) or unreachable >= self._policy.resend_unreachable:
+                if not _worth_again(problem) or unreachable >= self.policy.resend_unreachable:
                     raise
                 asked = problem.answer.retry_after if problem.answer else None
-                wait = min(self._policy.longest_wait, max(wait, asked or 0.0))
-                if self._clock.monotonic() - begin + wait > self._policy.resend_for:
+                wait = min(self.policy.longest_wait, max(wait, asked or 0.0))
+                if self.context.clock.monotonic() - begin + wait > self.policy.resend_for:
                     raise
-                self._tell(f"not accepted yet: {problem.message}; again in {wait:.0f} s")
-                self._clock.sleep(wait)
+                self.tell(f"not accepted yet: {problem.message}; again in {wait:.0f} s")
+                self.context.clock.sleep(wait)
                 wait *= 2
 
     def _search(self, request: Request, within: float) -> Attempt | None:
@@ -165,46 +159,35 @@ class Sender:
 
         None means that it is not there; a list that can't be read at the end means nothing, and raises.
         """
-        end = self._clock.monotonic() + within
+        end = self.context.clock.monotonic() + within
         while True:
             failed: CloudError | None = None
             found: list[CustomJob] = []
             try:
                 found = self.look_up(request)
             except CloudError as problem:
-                self._tell(f"could not look: {problem.why}")
+                self.tell(f"could not look: {problem.why}")
                 failed = problem
             if found:
                 return self._chosen(request, found)
-            left = end - self._clock.monotonic()
+            left = end - self.context.clock.monotonic()
             if left <= 0:
                 if failed:
                     raise self._unknown(request, failed) from failed
                 return None
-            self._clock.sleep(min(self._policy.look_every, left))
+            self.context.clock.sleep(min(self.policy.look_every, left))
 
     def _chosen(self, request: Request, found: list[CustomJob]) -> Attempt:
-        job = found[0] if len(found) == 1 else self._claimant(request, found)
+        job = found[0] if len(found) == 1 else claimant(self.context.connection.storage, request.claim, found)
         copies = tuple(one.id for one in found if one is not job)
         self._note(request, EntryState.ACCEPTED, job.name)
         return Attempt(same(request, job), fresh=False, copies=copies)
 
-    def _claimant(self, request: Request, found: list[CustomJob]) -> CustomJob:
-        """Of several jobs the one whose launcher has the claim; the oldest while that can't be told."""
-        if not request.claim:
-            return found[0]
-        try:
-            holder = self._storage.read(Location.parse(request.claim)).decode(errors="replace").strip()
-        except CloudError:
-            return found[0]
-        number = holder.rsplit("/", 1)[-1]
-        return next((job for job in found if number in (job.id, job.backing.rsplit("/", 1)[-1])), found[0])
-
     def _note(self, request: Request, state: EntryState, job: str = "") -> None:
-        when, self._noted_at = self._clock.now().isoformat(timespec="seconds"), self._clock.monotonic()
+        when, self._noted_at = self.context.clock.now().isoformat(timespec="seconds"), self.context.clock.monotonic()
         entry = JournalEntry(request.id, request.template, state, when, job, request.body)
         # Only what was about to be sent must survive a power cut; the rest can be looked up again.
-        self._journal.write(entry, durable=state is EntryState.SENDING)
+        self.journal.write(entry, durable=state is EntryState.SENDING)
 
     def _unknown(self, request: Request, problem: CloudError | None) -> AnswerUnknown:
         risk = (

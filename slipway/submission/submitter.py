@@ -7,14 +7,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from slipway.cloud.connection import Connection
 from slipway.cloud.failures import CloudError
 from slipway.cloud.resources import CustomJob
-from slipway.context import Clock
+from slipway.context import Context
+from slipway.jobs.claim import Claim, read_claim
 from slipway.labels import capacity_type_label
 from slipway.submission.candidates import Candidate, PreparedSubmission
 from slipway.submission.choice import Choice, choose
-from slipway.submission.fallback import Claim, ClaimStore, attempt_id
+from slipway.submission.fallback import attempt_id
 from slipway.submission.fallback_loop import FallbackDisplay, FallbackLoop
 from slipway.submission.journal import SubmissionJournal
 from slipway.submission.preflight import Preflight
@@ -42,21 +42,12 @@ class SubmissionDisplay(FallbackDisplay, Protocol):
     def sent(self, submitted: SubmissionResult) -> None: ...
 
 
+@dataclass(frozen=True)
 class Submitter:
-    """`hurried` reads what verdicts would like to know, with less patience than the rest."""
-
-    def __init__(
-        self,
-        connection: Connection,
-        hurried: Connection,
-        journal: SubmissionJournal,
-        show: SubmissionDisplay,
-        policy: RetryPolicy | None = None,
-        clock: Clock | None = None,
-    ) -> None:
-        self._connection, self._hurried = connection, hurried
-        self._journal, self._show = journal, show
-        self._policy, self._clock = policy or RetryPolicy(), clock or Clock()
+    context: Context
+    journal: SubmissionJournal
+    show: SubmissionDisplay
+    policy: RetryPolicy
 
     def submit(self, prepared: PreparedSubmission, request_id: str, *, repeated: bool) -> SubmissionResult:
         """Exactly one job. `repeated`: the id may have been used before.
@@ -65,7 +56,7 @@ class Submitter:
         id that was used for something else, PolicyError when no candidate can run, AnswerUnknown, Cancelled for a job
         that began while it was being given up, and CloudError.
         """
-        with self._journal.held(request_id):
+        with self.journal.held(request_id):
             number, first = 0, 0
             while True:
                 attempt = prepared.under(attempt_id(request_id, number))
@@ -76,7 +67,7 @@ class Submitter:
                     settled, moved = self._wait_or_fall_back(attempt, submitted, claim, place)
                     if not moved:
                         return settled
-                    self._end_run(attempt, settled.attempt.job)
+                    self._end_run(settled.attempt.job)
                     first = min(place + 1, len(attempt.candidates) - 1)
                 number += 1
 
@@ -85,60 +76,51 @@ class Submitter:
 
         None when it was given up before, and no list shows its job: one that showed up now would not run.
         """
-        catalog, candidates = prepared.catalog, prepared.candidates[first:]
-        vertex = self._connection.vertex(catalog.project, catalog.region)
-        sender = Sender(vertex, self._connection.storage, self._journal, self._show.note, self._policy, self._clock)
+        candidates = prepared.candidates[first:]
+        sender = Sender(self.context, self.journal, self.show.note, self.policy)
         likely = next((candidate for candidate in candidates if candidate.offer.available), candidates[0])
-        request = _request(prepared, likely)
+        request = likely.request
         with ThreadPoolExecutor(8, thread_name_prefix="preflight") as threads:
             claimed = threads.submit(self._claim, prepared, request, repeated)
             beginning = threads.submit(sender.begin, request, repeated=repeated)
             try:
-                preflight = Preflight(
-                    self._hurried, catalog, candidates, self._clock.now(), threads, prepared.template.name
-                )
+                preflight = Preflight(self.context, candidates, threads, prepared.template.name)
                 earlier, claim = beginning.result(), claimed.result()
                 if earlier:
-                    return self._shown(
-                        SubmissionResult(request, earlier, _candidate(prepared, earlier.job), None)
-                    ), claim
+                    sent_by = _candidate(prepared, earlier.job)
+                    return self._shown(SubmissionResult(request, earlier, sent_by, None)), claim
                 if claim is Claim.GIVEN_UP:
                     sender.withdraw(request)
                     return None
                 choice = choose(prepared.template.name, preflight.judge(candidates), settle=first > 0)
                 candidate = choice.taken.candidate
                 if candidate is not likely:
-                    request = _request(prepared, candidate)
+                    request = candidate.request
                     sender.begin(request, repeated=False)
-                self._show.chosen(prepared, choice)
+                self.show.chosen(prepared, choice)
+                self._create_run(request)
             except BaseException:
                 sender.withdraw(request)
                 raise
-        try:
-            self._create_run(prepared, request)
-        except BaseException:
-            sender.withdraw(request)
-            raise
         return self._shown(SubmissionResult(request, sender.send(request), candidate, choice)), claim
 
-    def _create_run(self, prepared: PreparedSubmission, request: Request) -> None:
+    def _create_run(self, request: Request) -> None:
         """Makes the run of an experiment that the job is to belong to. Raises CloudError."""
         if "experimentRun" in request.kind.spec_of(request.body):
             from slipway.submission.experiment_run import create_run
 
-            create_run(self._connection.metadata(prepared.catalog.region), request)
+            create_run(self.context.connection.metadata(self.context.catalog.region), request)
 
-    def _end_run(self, prepared: PreparedSubmission, job: CustomJob) -> None:
+    def _end_run(self, job: CustomJob) -> None:
         """A job that was given up ends its run, whose name nobody uses again."""
         if job.experiment_run:
             from slipway.submission.experiment_run import end_run
 
-            given_up = replace(job, state="JOB_STATE_CANCELLED")
-            if problem := end_run(self._connection.metadata(prepared.catalog.region), given_up):
-                self._show.note(problem)
+            if problem := end_run(self.context, replace(job, state="JOB_STATE_CANCELLED")):
+                self.show.note(problem)
 
     def _shown(self, submitted: SubmissionResult) -> SubmissionResult:
-        self._show.sent(submitted)
+        self.show.sent(submitted)
         return submitted
 
     def _claim(self, prepared: PreparedSubmission, request: Request, repeated: bool) -> Claim:
@@ -149,7 +131,7 @@ class Submitter:
         if not repeated:
             return Claim.FREE
         try:
-            return ClaimStore(self._connection.storage, prepared.catalog.work_bucket).read(request)
+            return read_claim(self.context.connection.storage, request.mark(prepared.catalog.work_bucket))
         except CloudError:
             if prepared.moves:
                 raise
@@ -162,24 +144,9 @@ class Submitter:
         later, candidate = prepared.candidates[place + 1 :], submitted.candidate
         if candidate is None or not later or (candidate.wait is None and claim is not Claim.GIVEN_UP):
             return submitted, False
-        loop = FallbackLoop(
-            self._connection,
-            self._hurried,
-            prepared.catalog,
-            submitted.request,
-            candidate,
-            later,
-            self._show,
-            self._policy,
-            self._clock,
-        )
+        loop = FallbackLoop(self.context, self.show, self.policy, submitted.request, candidate, later)
         attempt, moved = loop.run(submitted.attempt, claim)
         return replace(submitted, attempt=attempt), moved
-
-
-def _request(prepared: PreparedSubmission, candidate: Candidate) -> Request:
-    id_, stack = prepared.request_id, prepared.catalog.stack
-    return Request(id_, stack, prepared.template.name, candidate.body, prepared.kind)
 
 
 def _candidate(prepared: PreparedSubmission, job: CustomJob) -> Candidate | None:

@@ -8,7 +8,6 @@ that others send too: then as much is left to them as they have evidently taken,
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
 
 SUBMISSIONS_PER_MINUTE = 60
 """What the service permits a project in a region (its documented quota)."""
@@ -19,16 +18,9 @@ _GROWTH_EVERY = 5.0
 _MARGIN = 0.05
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """What sending takes, in seconds, when nobody else submits in the region meanwhile."""
-
-    seconds: float
-
-    @classmethod
-    def of(cls, count: int, per_minute: int) -> Estimate:
-        """`per_minute` 0 means no limit."""
-        return cls(0.0 if per_minute <= 0 or count <= 0 else (count - 1) // per_minute * WINDOW)
+def seconds_to_send(count: int, per_minute: int) -> float:
+    """When nobody else submits in the region meanwhile. `per_minute` 0 means no limit."""
+    return 0.0 if per_minute <= 0 or count <= 0 else (count - 1) // per_minute * WINDOW
 
 
 class RateLimiter:

@@ -14,8 +14,8 @@ from slipway.catalog.placeholders import NUMERIC, whole
 from slipway.errors import ConfigError
 from slipway.labels import RUN_LABEL, label_value
 from slipway.submission.candidates import Candidate, PreparedSubmission, SubmissionRequest, prepare
+from slipway.submission.choice import Choice
 from slipway.submission.parameters import resolve
-from slipway.submission.request import Request
 from slipway.sweep.points import Point
 from slipway.sweep.runs import Run
 
@@ -49,16 +49,10 @@ class SweepPlan:
         overrides = replace(group.overrides, labels={**group.overrides.labels, RUN_LABEL: run.label})
         return replace(group, values=self.values[run.index], overrides=overrides, request_id=run.request_id(self.id))
 
-    def request(self, run: Run, candidate: Candidate) -> Request:
-        """What is sent for a run by the candidate of its group."""
-        prepared = self.prepared(run)
-        id_, stack, body = prepared.request_id, prepared.catalog.stack, prepared.body(candidate.offer, candidate.wait)
-        return Request(id_, stack, prepared.template.name, body, prepared.kind)
-
-    def candidate(self, run: Run, taken: Candidate) -> Candidate:
+    def candidate(self, run: Run, choices: Sequence[Choice]) -> Candidate:
         """The run's own, by the offer that its group takes."""
-        prepared = self.prepared(run)
-        return next(one for one in prepared.candidates if one.offer is taken.offer)
+        taken = choices[self.of_group[run.index]].taken.candidate
+        return next(one for one in self.prepared(run).candidates if one.offer is taken.offer)
 
 
 def plan_sweep(

@@ -20,7 +20,6 @@ from slipway.submission.request import Request
 from slipway.submission.sender import QUOTA_TOO_SMALL, RetryPolicy
 from slipway.sweep.rate_limit import RateLimiter
 from slipway.sweep.runs import Run, SendState
-from slipway.sweep.service import SweepService
 from slipway.sweep.sweep_journal import SweepJournal
 
 _REFUSALS_IN_A_ROW = 10
@@ -73,9 +72,11 @@ class SendingProgress:
 
 @dataclass
 class SweepSender:
-    """`request` makes a run's request. `tell` gets the progress after every change."""
+    """`create` makes a job, `look` gives the names of jobs by request id, as far as they are listed, and how many calls
+    that took. `request` makes a run's request. `tell` gets the progress after every change."""
 
-    service: SweepService
+    create: Callable[[Request], CustomJob]
+    look: Callable[[Iterable[Request]], tuple[Mapping[str, str], int]]
     request: Callable[[Run], Request]
     journal: SweepJournal
     limiter: RateLimiter
@@ -148,7 +149,7 @@ class SweepSender:
         self.journal.write(pending.run, SendState.SENDING, self.clock.now().timestamp())
         pending.sent += 1
         self.limiter.sent()
-        self._flying[self.threads.submit(self.service.create, request)] = pending
+        self._flying[self.threads.submit(self.create, request)] = pending
 
     def _collect(self, progress: SendingProgress, *, wait_for: float) -> None:
         """Takes the answers that have come, after at most so many seconds."""
@@ -220,7 +221,7 @@ class SweepSender:
         if self._missed and self._looking is None and now >= self._look_at and not self._stopped:
             requests = [self.request(pending.run) for pending in self._missed.values()]
             self._look_began = now
-            self._looking = self.threads.submit(self.service.look, requests)
+            self._looking = self.threads.submit(self.look, requests)
 
     def _looked(self, future: Future[tuple[Mapping[str, str], int]]) -> None:
         now = self.clock.monotonic()

@@ -185,7 +185,7 @@ from slipway.cli.submit import command
 from slipway.cloud.endpoints import Endpoints
 from slipway.cloud.failures import ROLES
 from slipway.cloud.vertex import Vertex
-from slipway.jobs.finding import find_job
+from slipway.jobs.finding import find_jobs
 from slipway.kinds import KINDS, kind_of
 from slipway.template import Image, JobTemplate, WorkerPool
 from slipway.template.compile import request
@@ -214,7 +214,7 @@ list(vertex.jobs_of_every_kind('state="JOB_STATE_RUNNING"'))
 vertex.cancel(NAME)
 (option,) = [one for one in command.params if one.name == "kind"]
 print(json.dumps({
-    "kind": kind_of(NAME).name, "body": sorted(body), "made": made.state, "read": find_job(vertex, NAME).job.state,
+    "kind": kind_of(NAME).name, "body": sorted(body), "made": made.state, "read": find_jobs(vertex, NAME)[0].state,
     "asked": Session.asked, "choices": list(option.type.choices), "role": ROLES["aiplatform.batchJobs."],
 }))
 """,

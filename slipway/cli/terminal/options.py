@@ -51,15 +51,16 @@ def found_job(context: Context, text: str) -> CustomJob:
     Of several of one name it is the newest, or the one that this is a copy of, which is said.
     """
     from slipway.cli.terminal import screen
-    from slipway.jobs.finding import find_job, original
+    from slipway.jobs.claim import original
+    from slipway.jobs.finding import find_jobs
 
-    hit = find_job(context.vertex, text)
-    if not hit.namesakes:
-        return hit.job
-    ran = original(context.vertex, context.connection.storage, hit.job)
-    which = f"{ran.id}, which runs the submission" if ran else f"the newest, {hit.job.id}"
-    screen.note(f"note: {hit.namesakes + 1} jobs are called {text}; this is {which}")
-    return ran or hit.job
+    newest, *namesakes = find_jobs(context.vertex, text)
+    if not namesakes:
+        return newest
+    ran = original(context.vertex, context.connection.storage, newest)
+    which = f"{ran.id}, which runs the submission" if ran else f"the newest, {newest.id}"
+    screen.note(f"note: {len(namesakes) + 1} jobs are called {text}; this is {which}")
+    return ran or newest
 
 
 def complete_jobs(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:

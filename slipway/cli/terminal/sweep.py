@@ -17,7 +17,7 @@ from slipway.formatting import exact
 from slipway.submission.candidates import summary
 from slipway.submission.choice import Choice, passed_over
 from slipway.submission.entry import with_code
-from slipway.sweep.rate_limit import SUBMISSIONS_PER_MINUTE, Estimate
+from slipway.sweep.rate_limit import SUBMISSIONS_PER_MINUTE, seconds_to_send
 from slipway.sweep.runs import RemainingRuns, Run
 from slipway.sweep.sweep_file import read
 from slipway.sweep.sweep_plan import SweepPlan, plan_sweep
@@ -103,7 +103,7 @@ class SweepTerminal:
         plan = self._plan
         requests = [offline_request(plan.prepared(Run(index))) for index in range(min(_SHOWN_REQUESTS, plan.count))]
         screen.note(f"{plan.count:,} runs, sweep {plan.id}{self._takes(plan.count)}; the first {len(requests)}:")
-        document = {"sweep": plan.id, "count": plan.count, "takesSeconds": self._estimate(plan.count)}
+        document = {"sweep": plan.id, "count": plan.count, "takesSeconds": seconds_to_send(plan.count, self.rate)}
         screen.out_json("sweep-plan", {**document, "requests": requests})
 
     def chosen(self, choices: Sequence[Choice], left: RemainingRuns, begun_at: str) -> None:
@@ -131,11 +131,8 @@ class SweepTerminal:
         before = f", {left.done:,} of them submitted before" if left.done else ""
         return f"{count:,} runs{before}{self._takes(len(left.send))}"
 
-    def _estimate(self, count: int) -> float:
-        return Estimate.of(count, self.rate).seconds
-
     def _takes(self, count: int) -> str:
-        takes = self._estimate(count)
+        takes = seconds_to_send(count, self.rate)
         shared = f"({self.rate} a minute, shared by all who submit in the region)"
         return f", will take about {exact(takes)} to send {shared}" if takes else ""
 

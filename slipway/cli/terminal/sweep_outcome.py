@@ -16,7 +16,7 @@ from slipway.formatting import clock
 from slipway.jobs.cost import problem_of
 from slipway.jobs.follower import TRANSIENT, Polling
 from slipway.jobs.waiting import state_word
-from slipway.submission.ending import end_run_of
+from slipway.submission.experiment_run import end_run
 from slipway.sweep.runs import latest, sent_once_more, tally
 from slipway.sweep.sweep_submitter import SubmittedSweep
 
@@ -98,7 +98,7 @@ def until_ended(context: Context, sweep: SubmittedSweep, *, timeout: float | Non
             while True:
                 jobs = _look(context, sweep, show)
                 for index in sorted((going | unseen) & jobs.keys()):
-                    if jobs[index].ended and (kept := end_run_of(context, jobs[index])):
+                    if jobs[index].ended and (kept := end_run(context, jobs[index])):
                         show.note(kept)
                 going = {index for index, job in jobs.items() if not job.ended}
                 unseen -= jobs.keys()

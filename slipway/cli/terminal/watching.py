@@ -16,13 +16,13 @@ from slipway.cloud.resources import CustomJob
 from slipway.context import Clock, Context
 from slipway.errors import SlipwayError
 from slipway.formatting import clock, exact
+from slipway.jobs.claim import original
 from slipway.jobs.cost import job_cost
-from slipway.jobs.finding import original
 from slipway.jobs.follower import LogLine, Progress, Trouble, follower_of
 from slipway.jobs.log import line
 from slipway.jobs.waiting import state_word, waits
 from slipway.prices import MORE, UNKNOWN_PRICE, Price
-from slipway.submission.ending import end_run_of
+from slipway.submission.experiment_run import end_run
 
 _LEAST = Decimal("0.0001")
 """USD; a cost below is not told in figures."""
@@ -122,7 +122,7 @@ def watch(
         return watch(
             context, runs, logs=logs, timeout=left, quiet=quiet, plain=plain, severity=severity, begin=begin, text=text
         )
-    if kept := end_run_of(context, follower.job):
+    if kept := end_run(context, follower.job):
         screen.note(kept)
     screen.note(account_of(follower.job, context))
     return follower.job

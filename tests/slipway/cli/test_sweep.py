@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 
 from slipway.packages import slipway_launcher as launcher
+from slipway.submission import candidates
+from slipway.submission.request import fill
 
 from .stack import JOBS, SLEEP, Stack, held
 from .test_fallback import packaged
@@ -51,6 +53,20 @@ def test_each_point_of_a_grid_is_run(stack: Stack) -> None:  # N7
     asked = {tuple(pool["replicaCount"] for pool in job["jobSpec"]["workerPoolSpecs"]) for job in jobs}
     assert asked == {("1", "1"), ("1", "2")}
     stack.until(lambda: all(job["state"] == "JOB_STATE_SUCCEEDED" for job in every_job(stack)), 120)
+
+
+def test_the_request_of_each_run_is_filled_once(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    filled: Counter[str] = Counter()
+
+    def counted(*args: Any, **named: Any) -> dict[str, Any]:
+        filled[named["request_id"]] += 1
+        return fill(*args, **named)
+
+    monkeypatch.setattr(candidates, "fill", counted)
+    done = stack.run("submit", "hello", "--sweep", points(stack, 5), "--output", "json")
+    assert done.code == 0, done.err
+    assert {filled[run["requestId"]] for run in done.json["accepted"]} == {1}
+    assert filled.total() == 5 + 1, "and once for the machines that all of them need"
 
 
 def test_what_it_is_is_said(stack: Stack) -> None:

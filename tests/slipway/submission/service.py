@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from slipway.cloud.clusters import PersistentResource, ResourcePool
+from slipway.catalog.model import Catalog
 from slipway.cloud.failures import Answer, Call, CloudError, NoAnswer, NotFound, failure
 from slipway.cloud.quotas import QuotaInfo
 from slipway.cloud.resources import CustomJob
@@ -229,6 +229,19 @@ class Connection:
     @property
     def storage(self) -> Service:
         return self._service
+
+
+class Context:
+    """What a command starts from, with the model for the service."""
+
+    def __init__(self, service: Service, catalog: Catalog | None = None) -> None:
+        self._service, self.catalog, self.clock = service, catalog, service.clock
+        self.connection = self.hurried = Connection(service)
+        self.vertex = Vertex(service)
+
+    @property
+    def now(self) -> datetime:
+        return self._service.clock.now()
 
 
 class Journal:

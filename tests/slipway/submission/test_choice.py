@@ -13,6 +13,7 @@ from slipway.kinds import CUSTOM_JOB
 from slipway.prices import UNKNOWN
 from slipway.submission.candidates import Candidate
 from slipway.submission.choice import JudgedCandidate, broken, choose, passed_over
+from slipway.submission.request import Request
 
 FULL = Verdict(Outcome.FULL, "pool full: h100/workers has 1 of 1 machine busy with tune-27b-x1", holder="tune-27b-x1")
 BUSY = Verdict(Outcome.WAITS, "flex-start: …", ("quota h100_gpus us-central1: needs 8, limit 8, used 8",))
@@ -22,7 +23,7 @@ FINE = Verdict(Outcome.BESIDE, "quota suffices")
 
 def judged(offer: str, verdict: Verdict, wait: float | None = None) -> JudgedCandidate:
     place = Offer(offer, True, "", "h100" if offer == "pool" else "", (), UNKNOWN, {})
-    return JudgedCandidate(Candidate(place, CUSTOM_JOB, dict, wait), verdict)
+    return JudgedCandidate(Candidate(place, CUSTOM_JOB, lambda: Request("r1", "dev", "t", {}), wait), verdict)
 
 
 def test_the_first_that_can_run_is_taken_with_why_the_others_were_not() -> None:

@@ -14,15 +14,16 @@ from hypothesis import strategies as st
 from slipway.catalog.model import Catalog, Cluster, Offer, Template
 from slipway.cloud.failures import CloudError
 from slipway.errors import AnswerUnknown, Cancelled
+from slipway.jobs.claim import Claim
 from slipway.prices import UNKNOWN
 from slipway.submission import candidates
 from slipway.submission.candidates import SubmissionRequest, prepare
-from slipway.submission.fallback import AttemptStatus, Claim, Step, attempt_id, next_step
+from slipway.submission.fallback import AttemptStatus, Step, attempt_id, next_step
 from slipway.submission.request import fill
 from slipway.submission.sender import RetryPolicy
 from slipway.submission.submitter import SubmissionResult, Submitter
 
-from .service import Connection, Journal, Killed, Service, is_passing
+from .service import Context, Journal, Killed, Service, is_passing
 
 WAITS = AttemptStatus(
     launcher=True,
@@ -145,11 +146,10 @@ class Quiet:
 
 def command(service: Service, *, again: bool) -> SubmissionResult:
     """The command, typed once."""
-    prepared = prepare(catalog(launcher=service.launcher), SubmissionRequest("digits"), "ada")
-    connection: Any = Connection(service)
+    context: Any = Context(service, catalog(launcher=service.launcher))
+    prepared = prepare(context.catalog, SubmissionRequest("digits"), "ada")
     journal: Any = Journal(service)
-    submitter = Submitter(connection, connection, journal, Quiet(), RetryPolicy(), service.clock)
-    return submitter.submit(prepared, "r1", repeated=again)
+    return Submitter(context, journal, Quiet(), RetryPolicy()).submit(prepared, "r1", repeated=again)
 
 
 def typed_until_it_is_done(service: Service) -> SubmissionResult | None:

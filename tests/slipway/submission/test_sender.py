@@ -9,7 +9,7 @@ import pytest
 from slipway.submission.request import Request
 from slipway.submission.sender import RetryPolicy, Sender
 
-from .service import Connection, Journal, Killed, Service
+from .service import Context, Journal, Killed, Service
 
 BODY: dict[str, Any] = {
     "displayName": "digits-1",
@@ -20,16 +20,8 @@ REQUEST = Request("r1", "dev", "digits", BODY)
 
 
 def sender(service: Service) -> Sender:
-    connection = cast(Any, Connection(service))
-    policy = RetryPolicy(look_for=60.0)
-    return Sender(
-        connection.vertex("p", "r"),
-        connection.storage,
-        cast(Any, Journal(service)),
-        lambda _: None,
-        policy,
-        service.clock,
-    )
+    context, journal = cast(Any, Context(service)), cast(Any, Journal(service))
+    return Sender(context, journal, lambda _: None, RetryPolicy(look_for=60.0))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slipway.sweep.rate_limit import WINDOW, Estimate, RateLimiter
+from slipway.sweep.rate_limit import WINDOW, RateLimiter, seconds_to_send
 
 
 class Limit:
@@ -56,7 +56,7 @@ def test_alone_it_uses_the_whole_rate_and_is_never_refused(limit: int) -> None: 
     count = 5 * limit
     seconds, refusals = sent(count, RateLimiter(limit), Limit(limit))
     assert refusals == 0
-    assert seconds <= 1.05 * Estimate.of(count, limit).seconds + 0.02 * count
+    assert seconds <= 1.05 * seconds_to_send(count, limit) + 0.02 * count
 
 
 @given(latency=st.floats(0.0, 5.0), limit=st.integers(1, 40))
@@ -115,4 +115,4 @@ def test_without_a_limit_nothing_waits() -> None:
     [(1, 60, 0), (60, 60, 0), (61, 60, 60), (1000, 60, 960), (1000, 0, 0), (0, 60, 0)],
 )
 def test_what_it_will_take(count: int, per_minute: int, seconds: float) -> None:
-    assert Estimate.of(count, per_minute).seconds == seconds
+    assert seconds_to_send(count, per_minute) == seconds

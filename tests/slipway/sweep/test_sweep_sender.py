@@ -107,9 +107,9 @@ _ANSWERS = {
 
 def request(run: Run, *, launcher: bool) -> Request:
     id_ = run.request_id(SWEEP)
-    args = {"pythonPackageSpec": {"args": ["--claim", f"gs://w/claims/{id_}", "--module", "m"]}}
+    package = {"pythonModule": "slipway_launcher", "args": ["--claim", f"gs://w/claims/{id_}", "--module", "m"]}
     labels = {"slipway-run": run.label, "slipway-request": id_}
-    spec = {"workerPoolSpecs": [args if launcher else {"containerSpec": {}}]}
+    spec = {"workerPoolSpecs": [{"pythonPackageSpec": package} if launcher else {"containerSpec": {}}]}
     return Request(id_, "local", "digits", {"labels": labels, "jobSpec": spec})
 
 
@@ -119,7 +119,8 @@ def command(service: Service, file: Path, *, launcher: bool = True, count: int =
         journal.begin(SweepHeader(SWEEP, "digits", "abc", count, "", ""))
         left = remaining_runs(count, known_runs(SWEEP, journal.jobs, journal.open, service.all()), retry=False)
         sender = SweepSender(
-            service=service,
+            create=service.create,
+            look=service.look,
             request=lambda run: request(run, launcher=launcher),
             journal=journal,
             limiter=RateLimiter(rate),

@@ -1,0 +1,87 @@
+"""The claim: the object that decides which job of a submission runs. Each replica's launcher tries to create it, and
+whoever finds another job's number in it ends at once.
+"""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+
+from slipway.cloud.failures import CloudError, NotFound
+from slipway.cloud.resources import CustomJob
+from slipway.cloud.storage import Location, Storage
+from slipway.cloud.vertex import Vertex
+from slipway.labels import REQUEST_LABEL, label_filter
+
+GIVEN_UP = "moved"
+"""What a claim holds of an attempt that was given up; any other content is a job's."""
+
+
+class Claim(Enum):
+    """Who has an attempt's claim, as far as is known."""
+
+    FREE = auto()
+    GIVEN_UP = auto()
+    STARTED = auto()
+
+
+def read_claim(storage: Storage, claim: str) -> Claim:
+    """Raises CloudError when it can't be told."""
+    try:
+        return Claim.GIVEN_UP if _holder(storage, claim) == GIVEN_UP else Claim.STARTED
+    except NotFound:
+        return Claim.FREE
+
+
+def take_claim(storage: Storage, claim: str) -> Claim:
+    """Gives its attempt up unless a launcher was first. Raises CloudError when that can't be told."""
+    try:
+        if storage.create(Location.parse(claim), GIVEN_UP.encode(), "text/plain"):
+            return Claim.GIVEN_UP
+    except CloudError as problem:
+        if problem.not_accepted:
+            raise
+    return read_claim(storage, claim)
+
+
+def claim_of(job: CustomJob) -> str:
+    """The object that the launchers of a job, or of what asks for one, race for; empty where nothing names it."""
+    return next((one.args[one.args.index("--claim") + 1] for one in job.worker_pools if "--claim" in one.args[:-1]), "")
+
+
+def claimant(storage: Storage, claim: str, jobs: list[CustomJob]) -> CustomJob:
+    """Of several jobs the one whose launcher has the claim; the first while that can't be told."""
+    try:
+        number = _holder(storage, claim) if claim else ""
+    except CloudError:
+        number = ""
+    return next((job for job in jobs if number and number in _numbers(job)), jobs[0])
+
+
+def original(vertex: Vertex, storage: Storage, job: CustomJob) -> CustomJob | None:
+    """The job that has the claim of a succeeded `job`, which was its copy. None where it is the job itself.
+
+    None as well where that can't be told: without a launcher, or for who may not read claims.
+    """
+    claim = claim_of(job)
+    if job.state != "JOB_STATE_SUCCEEDED" or job.kind.has_trials or not claim:
+        return None
+    try:
+        number = _holder(storage, claim)
+        if not number.isdecimal() or number in _numbers(job):
+            return None
+        if job.kind.runs_itself:
+            return vertex.job(f"{job.name.rpartition('/')[0]}/{number}")
+        listed = vertex.jobs(job.kind, label_filter({REQUEST_LABEL: job.labels.get(REQUEST_LABEL, "")}))
+        return next((one for one in listed if number in _numbers(one)), None)
+    except CloudError:
+        return None
+
+
+def _holder(storage: Storage, claim: str) -> str:
+    """The number of the job that has the claim, or `GIVEN_UP`."""
+    return storage.read(Location.parse(claim)).decode(errors="replace").strip().rsplit("/", 1)[-1]
+
+
+def _numbers(job: CustomJob) -> tuple[str, str]:
+    """The ids that its launcher may have written into the claim: its own, or that of the job behind a pipeline."""
+    return job.id, job.backing.rsplit("/", 1)[-1]
