@@ -118,7 +118,7 @@ class Follower:
                 if not waits(self._job):
                     why, why_at = no_wait, now
                 elif now >= why_at:
-                    why = self._why()
+                    why = read_why(self._vertex, self._job, self._cluster_name, self._clock.now(), self._word)
                     why_at = now + self._polling.why
                 yield Progress(self._job, why)
                 state_at = now + self._polling.state(now - self._begin)
@@ -147,21 +147,6 @@ class Follower:
                 raise
             if first:
                 yield Trouble(f"no contact ({problem.message}); still trying")
-
-    def _why(self) -> Why:
-        """What it waits for. Not being able to tell is no reason to stop following."""
-        job, cluster_id = self._job, self._job.persistent_resource_id
-        if not cluster_id:
-            word = self._word(job) if self._word else ""
-            return lambda now: with_word(reason(job, None, "", (), now), word)
-        try:
-            jobs = tuple(self._vertex.active_jobs(CUSTOM_JOB))
-            said = reason(
-                job, self._vertex.persistent_resource(cluster_id), self._cluster_name, jobs, self._clock.now()
-            )
-        except CloudError as problem:
-            said = f"why is not known: {problem.message}"
-        return lambda now: said
 
     def _lines(self) -> Iterator[Event]:
         if self._tail is None:
@@ -197,6 +182,21 @@ class Follower:
             why=f"it is {self._job.state.removeprefix('JOB_STATE_').lower()}, and goes on",
             fix=f"slipway jobs wait {name}     or end it: slipway jobs cancel {name}",
         )
+
+
+def read_why(
+    vertex: Vertex, job: CustomJob, cluster_name: str, now: datetime, word: Callable[[CustomJob], str] | None
+) -> Why:
+    """What a job waits for. Not being able to tell is said. `word` gives the service's own last word about a job."""
+    if not job.persistent_resource_id:
+        said = word(job) if word else ""
+        return lambda at: with_word(reason(job, None, "", (), at), said)
+    try:
+        jobs = tuple(vertex.active_jobs(CUSTOM_JOB))
+        text = reason(job, vertex.persistent_resource(job.persistent_resource_id), cluster_name, jobs, now)
+    except CloudError as problem:
+        text = f"why is not known: {problem.message}"
+    return lambda at: text
 
 
 def follower_of(

@@ -1,18 +1,71 @@
-"""A job's end: asking for it; and for those who waited for it or look at it, the error and what to do now."""
+"""A job's end: asking for it, the error that it is, and what to do now about a lack of machines: commands that can be
+typed, from the parameters that the job records.
+"""
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
+from enum import Enum
 
+from slipway.capacity import CAPACITY_TYPES, POOL
+from slipway.catalog.lookup import standing
+from slipway.catalog.model import Catalog, Offer, Parameter, Scalar, Template
+from slipway.catalog.placeholders import render
 from slipway.cloud.resources import CustomJob
 from slipway.cloud.vertex import Vertex
 from slipway.context import Context
-from slipway.errors import ResourceError
+from slipway.errors import ConfigError, ResourceError
 from slipway.formatting import span
 from slipway.jobs.cost import problem_of
 from slipway.jobs.waiting import state_word
-from slipway.submission.advice import Cause, Suggestion, cause_of, suggestions
-from slipway.submission.recovery import recover
+from slipway.kinds import Kind
+from slipway.labels import CODE_LABEL, TEMPLATE_LABEL, capacity_type_label
+from slipway.submission.parameters import resolve
+
+_OTHERS = sorted(CAPACITY_TYPES.values(), key=lambda row: not row.waits_by_itself)
+"""In the order in which they are proposed: first what waits for its machines by itself."""
+
+
+class Cause(Enum):
+    """Why a job has ended without having done its work, as far as it is for want of machines."""
+
+    STOCK_OUT = "there were no machines for it, and the service has stopped trying"
+    EXPIRED = "its machines did not come in the time that it was to wait"
+    PREEMPTED = "its Spot machines were taken away too often, and the service restarts it no more"
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """`command` can be typed as it is, except for what is written `…` or `BUCKET`."""
+
+    what: str
+    command: str
+
+
+@dataclass(frozen=True)
+class RecoveredSubmission:
+    """`values` of the parameters that the template takes, defaults too; `unknown` are those that the job does not
+    record, or recorded as something that the template no longer takes. `offer` is the one that the job was sent by."""
+
+    template: Template
+    kind: Kind
+    offer: Offer
+    values: Mapping[str, Scalar]
+    unknown: tuple[str, ...]
+
+    def words(self, **others: Scalar) -> list[str]:
+        """What to type, without what is the default anyway: `["-p", "trees=500"]`; `…` for what is not known."""
+        words: list[str] = []
+        for one in self.template.parameters:
+            value = others.get(one.name, self.values.get(one.name))
+            if value is None and one.name in self.unknown:
+                words += ["-p", f"{one.name}=…"]
+            elif value is not None and value != one.default:
+                words += ["-p", f"{one.name}={render(value)}"]
+        return words
 
 
 def cancel_job(vertex: Vertex, job: CustomJob, now: datetime) -> None:
@@ -38,9 +91,10 @@ def require_success(context: Context, job: CustomJob) -> None:
 
 
 def next_steps(context: Context, job: CustomJob, cause: Cause) -> tuple[Suggestion, ...]:
-    """None for a job of no template of the catalog."""
+    """Other capacity types that the template has, fewer machines, a longer wait, another region. None for a job of no
+    template of the catalog."""
     again = recover(context.catalog, job)
-    return () if again is None else suggestions(job, cause, again, context.catalog.region, context.address)
+    return () if again is None else tuple(_steps(job, cause, again, context.catalog.region, context.address))
 
 
 def advice_lines(cause: Cause, found: tuple[Suggestion, ...]) -> list[str]:
@@ -48,3 +102,96 @@ def advice_lines(cause: Cause, found: tuple[Suggestion, ...]) -> list[str]:
     width = max((len(step.command) for step in found), default=0)
     head = f"{cause.value}{'. What to try now:' if found else ''}"
     return [head, *(f"{step.command:<{width}}   {step.what}" for step in found)]
+
+
+def cause_of(job: CustomJob) -> Cause | None:
+    """From the state and the service's words, of which only what is sure to be meant is taken. None for other ends."""
+    capacity_type, error = job.capacity_type, job.error.lower()
+    if capacity_type == POOL or job.state not in ("JOB_STATE_FAILED", "JOB_STATE_EXPIRED"):
+        return None
+    insufficient = "resources are insufficient" in error or "stockout" in error
+    if CAPACITY_TYPES[capacity_type].waits_by_itself:
+        late = job.state == "JOB_STATE_EXPIRED" or "max wait duration" in error
+        return Cause.EXPIRED if job.start_time is None and (late or insufficient) else None
+    if CAPACITY_TYPES[capacity_type].preemptible and (
+        "preempted" in error or (insufficient and job.start_time is not None)
+    ):
+        return Cause.PREEMPTED
+    return Cause.STOCK_OUT if insufficient else None
+
+
+def _steps(
+    job: CustomJob, cause: Cause, again: RecoveredSubmission, region: str, catalog: str | None
+) -> Iterator[Suggestion]:
+    """`catalog` as it was typed, None where it was not."""
+    own = ("--capacity", again.offer.capacity_type)
+    if cause is Cause.EXPIRED:
+        longer = [*own, "--wait-for", f"{again.offer.capacity_type}=0"]
+        yield Suggestion("waits for as long as it takes", _command(job, again, catalog, *longer))
+    for offer in _others(again):
+        what = CAPACITY_TYPES[offer.capacity_type].instead.format(offer.cluster)
+        yield Suggestion(what, _command(job, again, catalog, "--capacity", offer.capacity_type))
+    for name, fewer, machines in _fewer(again):
+        what = f"fewer machines: {again.values[name]} → {fewer} {machines}"
+        yield Suggestion(what, _command(job, again, catalog, *own, **{name: fewer}))
+    elsewhere = f"another region than {region}, by the catalog of a stack that is there"
+    yield Suggestion(elsewhere, _command(job, again, "gs://BUCKET", *own))
+
+
+def _others(again: RecoveredSubmission) -> list[Offer]:
+    """An offer of each other capacity type that applies to the same parameters and is available."""
+    try:
+        offers = standing(again.template, again.kind, again.values)
+    except ConfigError:
+        return []
+    first = {offer.capacity_type: offer for offer in reversed(offers) if offer.available}
+    return [first[row.name] for row in _OTHERS if row.name in first and row.name != again.offer.capacity_type]
+
+
+def _fewer(again: RecoveredSubmission) -> Iterator[tuple[str, int, str]]:
+    """(parameter, half of its value, role) for those that count the replicas of a worker pool and may be smaller."""
+    roles = again.offer.roles or again.template.roles
+    bounds = {one.name: one.min for one in again.template.parameters}
+    for index, spec in enumerate(again.kind.spec_of(again.offer.request).get("workerPoolSpecs", ())):
+        name = str(spec.get("replicaCount", "")).removeprefix("${").removesuffix("}")
+        value = again.values.get(name)
+        if isinstance(value, int) and not isinstance(value, bool):
+            least = max(1, int(bounds.get(name) or 1))
+            if value > least:
+                yield name, max(least, value // 2), roles[index] if index < len(roles) else name
+
+
+def _command(job: CustomJob, again: RecoveredSubmission, catalog: str | None, *flags: str, **params: Scalar) -> str:
+    words = ["slipway", "submit", again.template.name, *again.words(**params), *flags]
+    if again.kind.name != again.template.kind:
+        words += ["--as", again.kind.name]
+    if CODE_LABEL in job.labels:
+        words += ["--code", "…"]
+    if catalog:
+        words += ["--catalog", catalog]
+    return " ".join(word if "…" in word else shlex.quote(word) for word in words)
+
+
+def recover(catalog: Catalog, job: CustomJob) -> RecoveredSubmission | None:
+    """None for a job of no template of this catalog, or sent by an offer that the template no longer has."""
+    template, recorded = catalog.templates.get(job.labels.get(TEMPLATE_LABEL, "")), job.parameters
+    if template is None:
+        return None
+    found = {} if recorded is None else {one.name: _value(one, recorded, template) for one in template.parameters}
+    values = {name: value for name, value in found.items() if value is not None}
+    unknown = tuple(one.name for one in template.parameters if one.name not in values)
+    try:
+        offers = standing(template, job.kind, values)
+    except ConfigError:
+        return None
+    sent_by = (offer for offer in offers if offer.capacity_type == capacity_type_label(job.labels))
+    return next((RecoveredSubmission(template, job.kind, offer, values, unknown) for offer in sent_by), None)
+
+
+def _value(parameter: Parameter, recorded: Mapping[str, Scalar], template: Template) -> Scalar | None:
+    """None for what the template no longer takes. What was added to it since then is at its default."""
+    given = {parameter.name: render(recorded[parameter.name])} if parameter.name in recorded else {}
+    try:
+        return resolve(replace(template, parameters=(parameter,)), given).get(parameter.name)
+    except ConfigError:
+        return None

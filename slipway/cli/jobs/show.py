@@ -8,10 +8,12 @@ from __future__ import annotations
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import click
 
+from slipway.catalog.model import Catalog
 from slipway.catalog.placeholders import render
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.chart import show_usage
@@ -23,10 +25,10 @@ from slipway.cloud.resources import CustomJob, best
 from slipway.context import Context
 from slipway.formatting import exact, join
 from slipway.jobs.cost import JobCost, job_cost
+from slipway.jobs.follower import read_why
 from slipway.jobs.log import JobEvents, last_word, read_events, role_at, who_of
 from slipway.jobs.utilization import Utilization, read_utilization
-from slipway.jobs.waiting import reason, state_word, waits, with_word
-from slipway.kinds import CUSTOM_JOB
+from slipway.jobs.waiting import state_word, waits
 from slipway.labels import (
     CODE_LABEL,
     REQUEST_LABEL,
@@ -34,21 +36,19 @@ from slipway.labels import (
     TEMPLATE_LABEL,
     USER_LABEL,
     code_revision_of,
+    label_filter,
     revision_of,
 )
-from slipway.submission.advice import Cause, Suggestion, cause_of, suggestions
-from slipway.submission.ending import advice_lines
+from slipway.submission.ending import Cause, Suggestion, advice_lines, cause_of, next_steps
 from slipway.submission.fallback import attempt_id
-from slipway.submission.recovery import RecoveredSubmission, recover
 
 
 @dataclass(frozen=True)
 class JobDetails:
-    """A job with all that is read about it: what was typed for it (None where that can't be told), why it waits, what
-    happened to it, what it used, and what to do now. `next`: the job that its submission moved on to."""
+    """A job with all that is read about it: why it waits, what happened to it, what it used, and what to do now.
+    `next`: the job that its submission moved on to."""
 
     job: CustomJob
-    typed: RecoveredSubmission | None
     why: str
     events: JobEvents
     usage: Utilization
@@ -91,9 +91,9 @@ def _picture(context: Context, job: CustomJob) -> JobDetails:
         events = threads.submit(read_events, context.brief.logging(project), job)
         usage = threads.submit(read_utilization, context.brief.monitoring(project), job, context.now)
         moved = threads.submit(_moved_on, context, job)
-        asked, cause = recover(context.catalog, job), cause_of(job) if moved.result() is None else None
-        next_ = suggestions(job, cause, asked, context.catalog.region, context.address) if cause and asked else ()
-        return JobDetails(job, asked, why.result(), events.result(), usage.result(), cause, next_, moved.result())
+        cause = cause_of(job) if moved.result() is None else None
+        steps = next_steps(context, job, cause) if cause else ()
+        return JobDetails(job, why.result(), events.result(), usage.result(), cause, steps, moved.result())
 
 
 def _moved_on(context: Context, job: CustomJob) -> CustomJob | None:
@@ -101,8 +101,7 @@ def _moved_on(context: Context, job: CustomJob) -> CustomJob | None:
     request = job.labels.get(REQUEST_LABEL, "")
     if not job.ended or job.start_time is not None or not request:
         return None
-    labels = {STACK_LABEL: context.catalog.stack, REQUEST_LABEL: attempt_id(request, 1)}
-    wanted = " AND ".join(f'labels.{key}="{value}"' for key, value in labels.items())
+    wanted = label_filter({STACK_LABEL: context.catalog.stack, REQUEST_LABEL: attempt_id(request, 1)})
     try:
         return next(context.vertex.jobs(job.kind, wanted), None)
     except CloudError:
@@ -112,15 +111,8 @@ def _moved_on(context: Context, job: CustomJob) -> CustomJob | None:
 def _why(context: Context, job: CustomJob) -> str:
     if not waits(job):
         return ""
-    try:
-        cluster = context.vertex.persistent_resource(job.persistent_resource_id) if job.persistent_resource_id else None
-        active = tuple(context.vertex.active_jobs(CUSTOM_JOB))
-    except CloudError as problem:
-        return f"why is not known: {problem.message}"
-    why = reason(job, cluster, context.cluster_name(job.persistent_resource_id), active, context.now)
-    if job.persistent_resource_id:
-        return why
-    return with_word(why, last_word(context.brief.logging(context.catalog.project), job))
+    name, now, logging = context.cluster_name(job.persistent_resource_id), context.now, context.brief.logging
+    return read_why(context.vertex, job, name, now, partial(last_word, logging(context.catalog.project)))(now)
 
 
 def _document(context: Context, picture: JobDetails) -> dict[str, Any]:
@@ -144,7 +136,6 @@ def _facts(context: Context, picture: JobDetails) -> list[tuple[str, str]]:
         for index, pool in enumerate(job.worker_pools)
         if pool.replicas
     ]
-    place = context.cluster_name(job.persistent_resource_id)
     facts = [
         ("job", job.display_name),
         ("name", job.name),
@@ -152,7 +143,7 @@ def _facts(context: Context, picture: JobDetails) -> list[tuple[str, str]]:
         ("error", job.error),
         ("moved on", f"to {picture.next.display_name} ({picture.next.capacity_type})" if picture.next else ""),
         ("template", job.labels.get(TEMPLATE_LABEL, "")),
-        ("parameters", _parameters(job, picture.typed)),
+        ("parameters", _parameters(job, context.catalog)),
         ("commit", str(revision_of(job.labels))),
         (
             "code",
@@ -161,7 +152,7 @@ def _facts(context: Context, picture: JobDetails) -> list[tuple[str, str]]:
         ),
         ("user", job.labels.get(USER_LABEL, "")),
         ("request", job.labels.get(REQUEST_LABEL, "")),
-        ("on", _on(place, job.persistent_resource_id) or money.capacity_type),
+        ("on", _on(context, job.persistent_resource_id) or money.capacity_type),
         ("machines", f"{join(pools)}{f', for each of {job.trials} trials at once' if job.trials > 1 else ''}"),
         ("created", job.create_time.isoformat(timespec="seconds") if job.create_time else ""),
         ("waited", exact(money.wait) if money.wait is not None else ""),
@@ -183,12 +174,13 @@ def _packed(job: CustomJob) -> str:
     return f"  @ {revision}" if revision.commit else ", never committed"
 
 
-def _parameters(job: CustomJob, typed: RecoveredSubmission | None) -> str:
+def _parameters(job: CustomJob, catalog: Catalog) -> str:
     """`workers=2, trees=500, note=…`: all of them, defaults too, in the template's order; `…` where a text is too long
     for a line. Empty for a job of no template."""
     if job.parameters is None:
         return "unknown: the job does not record them" if TEMPLATE_LABEL in job.labels else ""
-    order = [one.name for one in typed.template.parameters if one.name in job.parameters] if typed else []
+    template = catalog.templates.get(job.labels.get(TEMPLATE_LABEL, ""))
+    order = [one.name for one in template.parameters if one.name in job.parameters] if template else []
     names = dict.fromkeys((*order, *job.parameters))
     return ", ".join(f"{name}={screen.short(render(job.parameters[name]))}" for name in names)
 
@@ -200,8 +192,9 @@ def _ran(picture: JobDetails, money: JobCost) -> str:
     return f"{exact(money.run)}{', with the time without machines' if picture.events.of('preemption') else ''}"
 
 
-def _on(name: str, id_: str) -> str:
+def _on(context: Context, id_: str) -> str:
     """`cpu (cpu-1a2b3c4)`; the id alone where it has no name any more."""
+    name = context.cluster_name(id_)
     return id_ if name == id_ else f"{name} ({id_})"
 
 

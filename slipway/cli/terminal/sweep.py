@@ -17,9 +17,9 @@ from slipway.formatting import exact
 from slipway.submission.candidates import summary
 from slipway.submission.choice import Choice, passed_over
 from slipway.submission.entry import with_code
+from slipway.sweep.points import read
 from slipway.sweep.rate_limit import SUBMISSIONS_PER_MINUTE, seconds_to_send
 from slipway.sweep.runs import RemainingRuns, Run
-from slipway.sweep.sweep_file import read
 from slipway.sweep.sweep_plan import SweepPlan, plan_sweep
 from slipway.sweep.sweep_sender import SendingProgress
 from slipway.sweep.sweep_submitter import SweepSubmitter

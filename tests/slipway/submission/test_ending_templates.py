@@ -15,7 +15,7 @@ from slipway.deployment.publication import draws, template_entry
 from slipway.kinds import KINDS
 from slipway.machines.spec import MachineSpec
 from slipway.quota.report import OfferVerdict
-from slipway.submission.recovery import recover
+from slipway.submission.ending import recover
 from slipway.submission.request import fill
 from slipway.template.jobspec import CompileContext
 from slipway.template.load import available, load
