@@ -88,15 +88,7 @@ class SubmissionJournal:
 
     def write(self, entry: JournalEntry, *, durable: bool = True) -> None:
         """Raises SlipwayError when the disk does not take it: nothing may be sent unless it is recorded."""
-        file = self._file(entry.request_id)
-        try:
-            write_atomically(file, json.dumps(asdict(entry)), mode=0o600, durable=durable)
-        except OSError as problem:
-            raise SlipwayError(
-                f"could not record request {entry.request_id}",
-                why=f"{file.parent}: {problem.strerror or problem}",
-                fix="make room or make the folder writable, then submit it again",
-            ) from problem
+        _record(self._file(entry.request_id), asdict(entry), f"request {entry.request_id}", durable=durable)
 
     @contextlib.contextmanager
     def held(self, request_id: str) -> Iterator[None]:
@@ -159,15 +151,8 @@ class InterruptedSubmissions:
 
     def begin(self, words: Sequence[str], request_id: str, when: str) -> None:
         """On the disk before it returns, as it must be before anything is sent. Raises SlipwayError."""
-        text = json.dumps({"command": digest(words), "when": when})
-        try:
-            write_atomically(self._folder / f"{request_id}{_SUFFIX}", text, mode=0o600)
-        except OSError as problem:
-            raise SlipwayError(
-                f"could not record that {request_id} waits",
-                why=f"{self._folder}: {problem.strerror or problem}",
-                fix="make room or make the folder writable, then submit it again",
-            ) from problem
+        body = {"command": digest(words), "when": when}
+        _record(self._folder / f"{request_id}{_SUFFIX}", body, f"that {request_id} waits")
 
     def end(self, request_id: str) -> None:
         """Forgets it. A file that stays only makes the same command look once more."""
@@ -183,6 +168,17 @@ class InterruptedSubmissions:
                 if body["command"] == wanted:
                     found.append(InterruptedSubmission(file.name.removesuffix(_SUFFIX), str(body["when"])))
         return tuple(sorted(found, key=lambda one: (one.when, one.request_id)))
+
+
+def _record(file: Path, body: Mapping[str, Any], what: str, *, durable: bool = True) -> None:
+    try:
+        write_atomically(file, json.dumps(body), mode=0o600, durable=durable)
+    except OSError as problem:
+        raise SlipwayError(
+            f"could not record {what}",
+            why=f"{file.parent}: {problem.strerror or problem}",
+            fix="make room or make the folder writable, then submit it again",
+        ) from problem
 
 
 def digest(words: Sequence[str]) -> str:

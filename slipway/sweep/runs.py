@@ -69,17 +69,11 @@ def known_runs(
     sweep: str, jobs: Mapping[Run, str], open_: Mapping[Run, float], listed: Iterable[CustomJob]
 ) -> KnownRuns:
     """What journal and service say together. A job that the service lists settles what the journal has open."""
-    found = dict(jobs)
-    states: dict[Run, str] = {}
-    for job in listed:
-        run = Run.labelled(job.labels.get(RUN_LABEL, ""))
-        if run and job.labels.get(REQUEST_LABEL) == run.request_id(sweep):
-            found.setdefault(run, job.name)
-            # Of two jobs of one run, the one that does not end by itself counts.
-            if states.get(run) not in (None, "JOB_STATE_SUCCEEDED"):
-                continue
-            states[run] = job.state
-    return KnownRuns(found, {run: when for run, when in open_.items() if run not in found}, states)
+    labelled = ((Run.labelled(job.labels.get(RUN_LABEL, "")), job) for job in listed)
+    ours = _by_run(job for run, job in labelled if run and job.labels.get(REQUEST_LABEL) == run.request_id(sweep))
+    found = {**{run: job.name for run, job in ours.items()}, **jobs}
+    left = {run: when for run, when in open_.items() if run not in found}
+    return KnownRuns(found, left, {run: job.state for run, job in ours.items()})
 
 
 @dataclass(frozen=True)
@@ -126,16 +120,18 @@ def in_order(jobs: Iterable[CustomJob]) -> list[CustomJob]:
 
 
 def latest(jobs: Iterable[CustomJob]) -> dict[int, CustomJob]:
-    """The job that counts for each run: of its last attempt, and of two of one the one that does not end by itself."""
-    found: dict[int, tuple[Run, CustomJob]] = {}
-    for job in in_order(jobs):
+    """The job that counts for each run: that of its last attempt."""
+    return {run.index: job for run, job in _by_run(in_order(jobs)).items()}
+
+
+def _by_run(jobs: Iterable[CustomJob]) -> dict[Run, CustomJob]:
+    """The job that counts for each attempt at a run: of two the one that does not end by itself."""
+    found: dict[Run, CustomJob] = {}
+    for job in jobs:
         run = Run.labelled(job.labels.get(RUN_LABEL, ""))
-        if run is None:
-            continue
-        before = found.get(run.index)
-        if before is None or before[0] != run or before[1].state == "JOB_STATE_SUCCEEDED":
-            found[run.index] = run, job
-    return {index: job for index, (_, job) in found.items()}
+        if run and (run not in found or found[run].state == "JOB_STATE_SUCCEEDED"):
+            found[run] = job
+    return found
 
 
 def tally(runs: Sequence[CustomJob]) -> str:

@@ -174,19 +174,7 @@ def template_document(template: Template) -> dict[str, Any]:
         "codeWhy": template.code_why or None,
         "study": None if template.study is None else asdict(template.study),
         "roles": list(template.roles),
-        "parameters": [
-            {
-                "name": one.name,
-                "type": one.type,
-                "required": one.required,
-                "default": one.default,
-                "min": one.min,
-                "max": one.max,
-                "choices": list(one.choices),
-                "help": one.help,
-            }
-            for one in template.parameters
-        ],
+        "parameters": [{**asdict(one), "required": one.required} for one in template.parameters],
         "offers": [
             {
                 "capacityType": offer.capacity_type,
