@@ -21,10 +21,10 @@ from slipway.errors import ConfigError
 from slipway.labels import revision_of
 from slipway.submission.candidates import PreparedSubmission, SubmissionRequest, prepare
 from slipway.submission.choice import Choice
-from slipway.submission.entry import deliver, waits, with_code
-from slipway.submission.fallback_loop import WaitingAttempt
+from slipway.submission.fallback import WaitingAttempt
+from slipway.submission.parameters import waits
 from slipway.submission.request import checked_request_id, new_request_id
-from slipway.submission.submitter import SubmissionResult
+from slipway.submission.submitter import SubmissionResult, deliver, with_code
 
 if TYPE_CHECKING:
     from slipway.jobs.follower import Event

@@ -15,7 +15,7 @@ import click
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.options import output_option
 from slipway.errors import ConfigError
-from slipway.formatting import nearest
+from slipway.formatting import counted, nearest
 
 if TYPE_CHECKING:
     from slipway.prices import Price
@@ -170,12 +170,8 @@ def _summary(stack: Stack) -> str:
     from slipway.prices import price_in_words, total
 
     pools = sum(len(cluster.pools) for cluster in stack.clusters)
-    counts = (
-        (len(stack.clusters), "cluster"),
-        (pools, "pool"),
-        (len(stack.templates), "template"),
-    )
-    words = ", ".join(f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in counts)
+    counts = {"cluster": len(stack.clusters), "pool": pools, "template": len(stack.templates)}
+    words = ", ".join(counted(count, noun) for noun, count in counts.items())
     return f"{stack.region}  {words}  {price_in_words(total(stack.clusters, stack.region))}"
 
 

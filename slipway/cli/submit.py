@@ -25,10 +25,9 @@ from slipway.errors import ConfigError, PolicyError, SlipwayError
 from slipway.kinds import KINDS
 from slipway.submission.candidates import Candidate, PreparedSubmission, prepare
 from slipway.submission.choice import choose, passed_over
-from slipway.submission.entry import deliver, journal_of, with_code
 from slipway.submission.preflight import Preflight
 from slipway.submission.request import checked_request_id, new_request_id
-from slipway.submission.submitter import SubmissionResult
+from slipway.submission.submitter import SubmissionResult, deliver, journal_of, with_code
 
 
 def _planned(ctx: click.Context, parameter: click.Parameter, value: str | None) -> None:

@@ -41,16 +41,13 @@ def _own(vertex: Vertex, name: str) -> str:
             why="it looks like projects/PROJECT/locations/REGION/"
             f"{collections[0]}/NUMBER, or with {' or '.join(collections[1:])}",
         )
-    if parts[3] != vertex.region:
-        raise ConfigError(
-            f"{name} is in {parts[3]}, the catalog's stack in {vertex.region}",
-            fix="choose the catalog of that stack: --catalog gs://BUCKET",
-        )
-    if not parts[1].isdigit() and parts[1] != vertex.project:
-        raise ConfigError(
-            f"{name} is in project {parts[1]}, the catalog's stack in {vertex.project}",
-            fix="choose the catalog of that stack: --catalog gs://BUCKET",
-        )
+    project = vertex.project if parts[1].isdigit() else parts[1]
+    for noun, theirs, ours in (("", parts[3], vertex.region), ("project ", project, vertex.project)):
+        if theirs != ours:
+            raise ConfigError(
+                f"{name} is in {noun}{theirs}, the catalog's stack in {ours}",
+                fix="choose the catalog of that stack: --catalog gs://BUCKET",
+            )
     return "/".join(parts)
 
 

@@ -1,4 +1,4 @@
-"""Fallback: when a waiting attempt is given up for the next offer, decided from what is known. Pure, without a memory.
+"""Fallback: when a waiting attempt is given up for the next offer, decided from what is known, without a memory.
 
 A submission is sent by one offer after the other; each *attempt* has a request id and a claim of its own. A job may be
 given up only while it can't have begun, and the claim decides that: whoever creates the object first has it. When the
@@ -12,15 +12,28 @@ then decides: the job is cancelled, and when it shows a start time at its end it
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from enum import Enum
+from typing import TYPE_CHECKING, Protocol
 
+from slipway.cloud.failures import CloudError, Conflict, NotFound, Refused
 from slipway.cloud.resources import CustomJob
-from slipway.jobs.claim import Claim
+from slipway.context import Context
+from slipway.errors import Cancelled, Timeout
+from slipway.jobs.claim import Claim, take_claim
 from slipway.submission.candidates import Candidate
-from slipway.submission.request import derived_request_id
+from slipway.submission.preflight import Preflight
+from slipway.submission.request import Request, derived_request_id
+from slipway.submission.sender import Attempt, RetryPolicy
 
-STOPPED = frozenset({"JOB_STATE_CANCELLING", "JOB_STATE_CANCELLED"})
+if TYPE_CHECKING:
+    from slipway.jobs.follower import Event
+
+FOR_EVER = float("inf")
+_STOPPED = frozenset({"JOB_STATE_CANCELLING", "JOB_STATE_CANCELLED"})
 _NO_MACHINES = "Resources are insufficient"
 _CLOCK_SLACK = 1.0
 
@@ -94,3 +107,139 @@ def got_no_machines(job: CustomJob, candidate: Candidate) -> bool:
 def attempt_id(request_id: str, number: int) -> str:
     """The request id of the n-th attempt of a submission; the first has the submission's own."""
     return request_id if number == 0 else derived_request_id("sending", request_id, number)
+
+
+@dataclass(frozen=True)
+class WaitingAttempt:
+    """A job that waits for `seconds` more, and the candidates after it. `launcher`: the claim can stop it."""
+
+    job: CustomJob
+    candidate: Candidate
+    seconds: float
+    later: tuple[Candidate, ...]
+    launcher: bool = True
+
+
+class FallbackDisplay(Protocol):
+    """Where waiting is shown."""
+
+    def note(self, text: str) -> None: ...
+
+    def falling_back(self, waiting: WaitingAttempt) -> None: ...
+
+    def watching(self, waiting: WaitingAttempt) -> AbstractContextManager[Callable[[Event], None]]: ...
+
+
+@dataclass(frozen=True)
+class FallbackLoop:
+    """One attempt that may be given up for one of `later`."""
+
+    context: Context
+    show: FallbackDisplay
+    policy: RetryPolicy
+    request: Request
+    candidate: Candidate
+    later: tuple[Candidate, ...]
+
+    def run(self, sent: Attempt, claim: Claim) -> tuple[Attempt, bool]:
+        """The job as it is last seen, and whether it was given up.
+
+        Done after a kill it goes on where that was. Raises Cancelled for a job that began while it was being given up.
+        """
+        context, clock, launcher = self.context, self.context.clock, bool(self.request.claim)
+        judge_at = clock.monotonic()
+        until = judge_at + self._left(sent)
+        while True:
+            now, job = clock.monotonic(), sent.job
+            overdue, without_machines, next_ = now >= until, got_no_machines(job, self.candidate), False
+            if claim is Claim.FREE and (overdue or without_machines) and now >= judge_at:
+                next_ = job.start_time is None and self._could()
+                judge_at = now + self.policy.judge_every
+                if not next_ and job.start_time is None:
+                    self.show.note(
+                        f"no capacity type after {self.candidate.label} can run now: {job.display_name} stays there"
+                    )
+            status = AttemptStatus(
+                launcher=launcher,
+                claim=claim,
+                started=job.start_time is not None,
+                ended=job.ended,
+                stopped=job.state in _STOPPED,
+                without_machines=without_machines,
+                overdue=overdue,
+                next=next_,
+            )
+            match next_step(status):
+                case Step.KEEP:
+                    return sent, False
+                case Step.NEXT:
+                    return sent, True
+                case Step.LOST:
+                    raise _lost(job)
+                case Step.TAKE:
+                    claim = take_claim(context.connection.storage, self.request.mark(context.catalog.work_bucket))
+                    if claim is Claim.GIVEN_UP:
+                        self.show.falling_back(WaitingAttempt(job, self.candidate, 0.0, self.later, launcher=launcher))
+                case Step.CANCEL:
+                    self._cancel(sent)
+                    sent = replace(sent, job=context.vertex.job(job.name))
+                case Step.WAIT:
+                    left = (judge_at if overdue else until) - now
+                    if claim is Claim.GIVEN_UP:
+                        left = self.policy.look_every
+                    sent = replace(sent, job=self._watched(job, left))
+
+    def _left(self, sent: Attempt) -> float:
+        """Seconds of the wait that are left. Where the service ends it, ours steps in only when it fails to."""
+        wait = self.candidate.wait or 0.0
+        if self.candidate.waits_by_itself:
+            wait = wait + self.policy.service_late if wait else FOR_EVER
+        age = 0.0
+        if not sent.fresh and sent.job.create_time:
+            age = max(0.0, (self.context.clock.now() - sent.job.create_time).total_seconds())
+        return max(0.0, wait - age)
+
+    def _could(self) -> bool:
+        """Whether any of the candidates after this one can run now."""
+        with ThreadPoolExecutor(8, thread_name_prefix="preflight") as threads:
+            preflight = Preflight(self.context, self.later, threads)
+            try:
+                return any(one.can for one in preflight.judge(self.later))
+            except CloudError as problem:
+                self.show.note(f"could not look at the other offers: {problem.why}")
+                return False
+
+    def _watched(self, job: CustomJob, seconds: float) -> CustomJob:
+        """The job after that many seconds, or as soon as it starts or ends."""
+        from slipway.jobs.follower import Follower, Progress
+
+        follower = Follower(
+            self.context.vertex, job, cluster_name=self.candidate.offer.cluster, clock=self.context.clock
+        )
+        begun = job.start_time is not None
+        try:
+            with self.show.watching(WaitingAttempt(job, self.candidate, seconds, self.later)) as tell:
+                for event in follower.events(None if seconds == FOR_EVER else seconds):
+                    tell(event)
+                    if isinstance(event, Progress) and event.job.start_time is not None and not begun:
+                        break
+        except Timeout:
+            pass
+        return follower.job
+
+    def _cancel(self, sent: Attempt) -> None:
+        """Cancels the job and its copies. One that has ended in the meantime need not be."""
+        collection = sent.job.name.rsplit("/", 1)[0]
+        for name in (sent.job.name, *(f"{collection}/{copy}" for copy in sent.copies)):
+            try:
+                self.context.vertex.cancel(name)
+            except (Refused, Conflict, NotFound):
+                continue
+
+
+def _lost(job: CustomJob) -> Cancelled:
+    return Cancelled(
+        f"{job.display_name} began just when its wait ran out, and was cancelled: nothing more is sent",
+        why="its template is an image without a launcher, so only the service could tell, and it shows a start time",
+        fix=f"see what it did (slipway jobs show {job.display_name}), then submit it again",
+    )

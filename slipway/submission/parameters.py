@@ -1,14 +1,15 @@
-"""A template's parameters from what a person typed: all that is wrong, at once."""
+"""What a person typed: a template's parameters, with all that is wrong at once, and waits by capacity type."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
 
+from slipway.capacity import CAPACITY_TYPES, WAIT_BY_THEMSELVES
 from slipway.catalog.model import Parameter, Scalar, Template
 from slipway.catalog.placeholders import render
 from slipway.errors import ConfigError
-from slipway.formatting import nearest
+from slipway.formatting import nearest, seconds
 from slipway.recorded_parameters import MOST_BYTES, recorded
 
 _TRUE, _FALSE = frozenset({"true", "yes", "on", "1"}), frozenset({"false", "no", "off", "0"})
@@ -36,6 +37,25 @@ def assignments(typed: Iterable[str]) -> dict[str, str]:
             _headline("parameter", problems), why="\n".join(problems), fix="-p NAME=VALUE, each name once"
         )
     return values
+
+
+def waits(given: Mapping[str, str]) -> dict[str, float]:
+    """`{"pool": "30m"}` in seconds, in the same order; `0` for flex-start is forever. Raises ConfigError."""
+    found: dict[str, float] = {}
+    for name, time in given.items():
+        if name not in CAPACITY_TYPES:
+            raise invalid_wait(f"{name}={time}")
+        endless = name in WAIT_BY_THEMSELVES and time.strip() in ("0", "0s")
+        found[name] = 0.0 if endless else seconds(time)
+    return found
+
+
+def invalid_wait(text: str) -> ConfigError:
+    return ConfigError(
+        f"invalid wait {text!r}",
+        why=f"it is a capacity type and a time; the types are {', '.join(CAPACITY_TYPES)}",
+        fix="pool=30m, for example",
+    )
 
 
 def resolve(template: Template, given: Mapping[str, str]) -> dict[str, Scalar]:

@@ -21,7 +21,7 @@ from slipway.labels import REQUEST_LABEL, STACK_LABEL, label_filter
 from slipway.submission.journal import EntryState, JournalEntry, SubmissionJournal
 from slipway.submission.request import Request, same
 
-QUOTA_TOO_SMALL = "exceed quota limits"
+_QUOTA_TOO_SMALL = "exceed quota limits"
 """In a 429: the limit is below what one job needs, so that no waiting helps."""
 _NOTED_WITHIN = 2.0
 """Seconds between the time that is recorded, in whole seconds, and the sending."""
@@ -144,7 +144,7 @@ class Sender:
                 return self.context.vertex.create(request.kind, request.body)
             except CloudError as problem:
                 unreachable += isinstance(problem, Unreachable)
-                if not _worth_again(problem) or unreachable >= self.policy.resend_unreachable:
+                if not worth_again(problem) or unreachable >= self.policy.resend_unreachable:
                     raise
                 asked = problem.answer.retry_after if problem.answer else None
                 wait = min(self.policy.longest_wait, max(wait, asked or 0.0))
@@ -203,8 +203,8 @@ class Sender:
         )
 
 
-def _worth_again(problem: CloudError) -> bool:
+def worth_again(problem: CloudError) -> bool:
     """Not accepted, and for a reason that passes: a rate limit, a busy service, a refused connection."""
     if isinstance(problem, Exhausted):
-        return QUOTA_TOO_SMALL not in problem.message
+        return _QUOTA_TOO_SMALL not in problem.message
     return isinstance(problem, Unreachable) or (problem.status == 503 and problem.not_accepted)

@@ -1,21 +1,24 @@
-"""One submission from its request to its job: preflight, choosing a candidate, sending, and falling back while it
-waits."""
+"""One submission from its request to its job: a folder's code packed, preflight, choosing a candidate, sending, and
+falling back while it waits."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Protocol
 
 from slipway.cloud.failures import CloudError
 from slipway.cloud.resources import CustomJob
+from slipway.cloud.storage import Location
 from slipway.context import Context
+from slipway.errors import AnswerUnknown
 from slipway.jobs.claim import Claim, read_claim
 from slipway.labels import capacity_type_label
-from slipway.submission.candidates import Candidate, PreparedSubmission
+from slipway.submission.candidates import Candidate, PreparedSubmission, SubmissionRequest
 from slipway.submission.choice import Choice, choose
-from slipway.submission.fallback import attempt_id
-from slipway.submission.fallback_loop import FallbackDisplay, FallbackLoop
+from slipway.submission.fallback import FallbackDisplay, FallbackLoop, attempt_id
 from slipway.submission.journal import SubmissionJournal
 from slipway.submission.preflight import Preflight
 from slipway.submission.request import Request
@@ -163,3 +166,63 @@ def _place(prepared: PreparedSubmission, submitted: SubmissionResult) -> int:
     if submitted.candidate is None:
         return len(prepared.candidates) - 1
     return prepared.candidates.index(submitted.candidate)
+
+
+def with_code(
+    context: Context, asked: SubmissionRequest, folder: Path, *, tell: Callable[[str], None], upload: bool = True
+) -> SubmissionRequest:
+    """`asked` with the folder's code packed in place of the template's; `tell` is told what was packed.
+
+    Raises PolicyError where that is not allowed, and ConfigError.
+    """
+    from slipway.catalog.lookup import find_template
+    from slipway.packages.packing import modules, pack
+    from slipway.packages.working_tree import read
+
+    catalog = context.catalog
+    template = find_template(catalog, asked.template)
+    modules(template)
+    code = pack(catalog, template, read(folder), folder.resolve().name)
+    state = f" @ {code.revision.short}" if code.commit else ", never committed"
+    size = len(code.package.content) / 1000
+    tell(f"code {folder}{state}  {code.count} files, {size:,.0f} kB  →  {code.location}")
+    if upload:
+        _upload(context, code.location, code.package.content)
+    overrides = replace(asked.overrides, package=str(code.location), labels={**asked.overrides.labels, **code.labels})
+    return replace(asked, overrides=overrides)
+
+
+def _upload(context: Context, location: Location, content: bytes) -> None:
+    """The name is the content's hash: what is there already is the same, so a lost answer is simply asked again."""
+    storage = context.connection.storage
+    for attempt in range(3):
+        try:
+            storage.create(location, content, "application/gzip")
+            return
+        except CloudError as problem:
+            if attempt == 2 or (problem.status and problem.status < 500 and problem.status != 429):
+                raise
+            context.clock.sleep(2.0**attempt)
+
+
+def journal_of(context: Context) -> SubmissionJournal:
+    return SubmissionJournal.find(context.folder, context.environ, context.catalog.project, context.catalog.stack)
+
+
+def deliver(
+    context: Context,
+    show: SubmissionDisplay,
+    prepared: PreparedSubmission,
+    request_id: str,
+    *,
+    repeated: bool,
+    again: str,
+) -> SubmissionResult:
+    """Exactly one job, as `Submitter.submit` makes it and with what it raises. `again` is how to submit once more, in
+    the words of whoever submits: a call or a command."""
+    submitter = Submitter(context, journal_of(context), show, RetryPolicy(look_for=context.look_for))
+    try:
+        return submitter.submit(prepared, request_id, repeated=repeated)
+    except AnswerUnknown as problem:
+        problem.to_go_on(again)
+        raise

@@ -58,13 +58,11 @@ class RateLimiter:
 
     def refused(self, now: float, retry_after: float | None) -> None:
         """It was over the rate: not counted, and to be sent again later."""
-        self._flying -= 1
         self._forget(now)
-        if now >= self._paused_until:  # Refusals of requests sent at the same time tell nothing new.
-            self._paused_until = now + max(retry_after or 0.0, self._pause)
-            self._pause = min(_LONGEST_PAUSE, self._pause * 2)
-            if self._limit > 0:
-                self._allowed, self._grown_at = float(max(1, min(self._allowed, len(self._counted)))), now
+        news = now >= self._paused_until  # Refusals of requests sent at the same time tell nothing new.
+        self.held(now, retry_after)
+        if news and self._limit > 0:
+            self._allowed, self._grown_at = float(max(1, min(self._allowed, len(self._counted)))), now
 
     def held(self, now: float, retry_after: float | None) -> None:
         """The service could not be asked: not counted, and no news about the rate."""

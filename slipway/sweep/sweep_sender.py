@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass, field
 
-from slipway.cloud.failures import CloudError, Denied, Exhausted, NotFound, Unauthenticated, Unreachable
+from slipway.cloud.failures import CloudError, Denied, Exhausted, NotFound, Unauthenticated
 from slipway.cloud.resources import CustomJob
 from slipway.context import Clock
 from slipway.errors import SlipwayError
 from slipway.submission.request import Request
-from slipway.submission.sender import QUOTA_TOO_SMALL, RetryPolicy
+from slipway.submission.sender import RetryPolicy, worth_again
 from slipway.sweep.rate_limit import RateLimiter
 from slipway.sweep.runs import Run, SendState
 from slipway.sweep.sweep_journal import SweepJournal
@@ -186,14 +186,12 @@ class SweepSender:
         self.journal.write(run, SendState.ACCEPTED, self.clock.now().timestamp(), job)
 
     def _problem(self, pending: PendingRun, problem: CloudError, now: float, progress: SendingProgress) -> None:
-        if isinstance(problem, Exhausted) and QUOTA_TOO_SMALL not in problem.message:
-            progress.limited += 1
-            self.limiter.refused(now, problem.answer.retry_after if problem.answer else None)
+        if worth_again(problem):
+            limited, answer = isinstance(problem, Exhausted), problem.answer
+            (self.limiter.refused if limited else self.limiter.held)(now, answer.retry_after if answer else None)
+            progress.limited += limited
             self._requeue(pending)
-        elif isinstance(problem, Unreachable) or (problem.status == 503 and problem.not_accepted):
-            self.limiter.held(now, problem.answer.retry_after if problem.answer else None)
-            self._requeue(pending)
-            if now - self._good_at > self.policy.resend_for:
+            if not limited and now - self._good_at > self.policy.resend_for:
                 self._stopped = problem
         elif isinstance(problem, Unauthenticated | Denied | NotFound):
             self.limiter.answered(now)

@@ -141,7 +141,7 @@ def test_an_interrupted_submission_says_how_to_go_on_with_it(stack: Stack, monke
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("slipway.submission.fallback_loop.FallbackLoop.run", interrupted)
+    monkeypatch.setattr("slipway.submission.fallback.FallbackLoop.run", interrupted)
     with pytest.raises(KeyboardInterrupt) as stopped:
         slipway.submit("hello", wait_for={"pool": 60}, then="spot")
     request_id = stack.jobs()[0]["labels"]["slipway-request"]

@@ -239,7 +239,7 @@ from slipway.machines.spec import MachineSpec
 from slipway.prices import hourly
 from slipway.rules.table import check
 from slipway.stack.structure import _NOT_THERE_YET
-from slipway.submission.entry import waits
+from slipway.submission.parameters import waits
 from slipway.template import JobTemplate, Package, WorkerPool
 from slipway.template.compile import request
 from slipway.template.jobspec import CompileContext

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 from slipway.errors import ConfigError
 from slipway.formatting import seconds
-from slipway.submission import parameters
 from slipway.submission.candidates import SubmissionRequest
-from slipway.submission.entry import invalid_wait, waits
+from slipway.submission.parameters import assignments, invalid_wait, waits
 from slipway.submission.request import RequestOverrides
 
 _RUN = re.compile(r"[a-z0-9][a-z0-9-]{0,127}")
@@ -80,7 +79,7 @@ class SubmitArguments:
             experiment=_run_name("--experiment", self.experiment),
             experiment_run=_run_name("--experiment-run", self.experiment_run),
         )
-        given = parameters.assignments(self.params)
+        given = assignments(self.params)
         return SubmissionRequest(
             self.template, given, self.capacity_type, self.kind, self._waits(), self.then, overrides
         )

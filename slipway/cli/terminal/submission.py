@@ -16,7 +16,7 @@ from slipway.jobs.verdict import Outcome
 from slipway.prices import UNKNOWN, UNKNOWN_PRICE, dollars
 from slipway.submission.candidates import PreparedSubmission, added, price, summary
 from slipway.submission.choice import Choice, JudgedCandidate, passed_over
-from slipway.submission.fallback_loop import FOR_EVER, WaitingAttempt
+from slipway.submission.fallback import FOR_EVER, WaitingAttempt
 from slipway.submission.submitter import SubmissionResult
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class TerminalDisplay:
 
     @contextmanager
     def watching(self, waiting: WaitingAttempt) -> Iterator[Callable[[Event], None]]:
-        from slipway.cli.terminal.watching import display
+        from slipway.cli.terminal.watching import display, state_at
         from slipway.jobs.follower import Progress, Trouble
 
         begin = self._context.clock.monotonic()
@@ -83,15 +83,8 @@ class TerminalDisplay:
             return f"  (then {waiting.later[0].label} in {clock(rest)})" if rest > 0 else ""
 
         def state(event: Progress) -> Callable[[datetime], str]:
-            job = event.job
-
-            def text(now: datetime) -> str:
-                if job.ended or job.start_time is not None:
-                    return f"{job.display_name}  {job.state.removeprefix('JOB_STATE_').lower()}"
-                age = clock((now - job.create_time).total_seconds()) if job.create_time else "0:00"
-                return f"{job.display_name}  waiting {age}  {event.why(now)}".rstrip() + left()
-
-            return text
+            text = state_at(event, event.job.display_name, "")
+            return lambda now: text(now) + left()
 
         with display(self._context, self._json) as show:
 

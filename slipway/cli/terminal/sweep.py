@@ -16,7 +16,7 @@ from slipway.errors import ConfigError
 from slipway.formatting import exact
 from slipway.submission.candidates import summary
 from slipway.submission.choice import Choice, passed_over
-from slipway.submission.entry import with_code
+from slipway.submission.submitter import with_code
 from slipway.sweep.points import read
 from slipway.sweep.rate_limit import SUBMISSIONS_PER_MINUTE, seconds_to_send
 from slipway.sweep.runs import RemainingRuns, Run
