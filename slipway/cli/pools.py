@@ -21,10 +21,10 @@ from slipway.cloud.clusters import RUNNING_STATES, PersistentResource, ResourceP
 from slipway.cloud.resources import CustomJob
 from slipway.context import Context
 from slipway.formatting import join, span
-from slipway.jobs.demand import Demand, by_pool
+from slipway.jobs.verdict import Demand, by_pool
 from slipway.kinds import CUSTOM_JOB
 from slipway.labels import STACK_LABEL
-from slipway.prices import Price, hourly
+from slipway.prices import MORE, UNKNOWN_PRICE, Price, hourly
 
 _RECENT = 300
 """How many of the newest jobs are looked at for the time of a pool's last one."""
@@ -106,7 +106,7 @@ def _on(job: CustomJob, cluster: PersistentResource, pool: ResourcePool) -> bool
 
 def _gone(cluster: Cluster) -> PersistentResource:
     """What stands for a declared cluster that is not there."""
-    pools = tuple(ResourcePool(pool.name, pool.spec, 0, 0, pool.min, pool.max) for pool in cluster.pools.values())
+    pools = tuple(ResourcePool(pool.name, pool.machine, 0, 0, pool.min, pool.max) for pool in cluster.pools.values())
     return PersistentResource(cluster.id, _GONE, {}, pools, error="the catalog names it, the service does not have it")
 
 

@@ -1,23 +1,94 @@
-"""One verdict before sending: starts now, scales up, pool full, or can never run. Pure.
+"""What a job asks of a cluster, and one verdict before it is sent: starts now, scales up, pool full, or can never run.
+Pure.
 
 It speaks of what the service tells and no more: no order of the queue, no time of arrival.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
-from slipway.cloud.clusters import PersistentResource, ResourcePool
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.clusters import RUNNING_STATES, PersistentResource, ResourcePool
+from slipway.cloud.resources import CustomJob, WorkerPool
 from slipway.formatting import join, machines, span
-from slipway.jobs.demand import Demand, Part, by_pool, find_pool
+from slipway.kinds import CUSTOM_JOB, Kind
 from slipway.labels import USER_LABEL
 from slipway.machines.spec import MachineSpec
 
 _QUEUED = "JOB_STATE_QUEUED"
+
+
+@dataclass(frozen=True)
+class Part:
+    """One worker pool of a job: its role, the resource pool it runs on (by name, if known), and its machines."""
+
+    role: str
+    pool: str
+    machine: MachineSpec
+    machines: int
+
+
+@dataclass(frozen=True)
+class Demand:
+    """Everything a job needs at once; a job starts when all of it is there."""
+
+    parts: tuple[Part, ...]
+
+    @property
+    def machines(self) -> int:
+        return sum(part.machines for part in self.parts)
+
+    @classmethod
+    def read(
+        cls,
+        request: Mapping[str, Any],
+        roles: tuple[str, ...] = (),
+        pools: tuple[str, ...] = (),
+        kind: Kind = CUSTOM_JOB,
+    ) -> Demand:
+        """From a request's JSON. Skipped worker pools (`{}`) ask for nothing, parallel trials for as much each."""
+        specs = kind.spec_of(request).get("workerPoolSpecs", ())
+        return cls(_parts([WorkerPool.read(spec) for spec in specs], roles, pools, kind.trials(request)))
+
+    @classmethod
+    def of(cls, job: CustomJob) -> Demand:
+        return cls(_parts(job.worker_pools, times=job.trials))
+
+
+def _parts(
+    worker_pools: Iterable[WorkerPool], roles: tuple[str, ...] = (), pools: tuple[str, ...] = (), times: int = 1
+) -> tuple[Part, ...]:
+    return tuple(
+        Part(
+            role=roles[index] if index < len(roles) else f"workerpool{index}",
+            pool=pools[index] if index < len(pools) else "",
+            machine=worker_pool.machine,
+            machines=worker_pool.replicas * times,
+        )
+        for index, worker_pool in enumerate(worker_pools)
+        if worker_pool.replicas
+    )
+
+
+def find_pool(part: Part, cluster: PersistentResource) -> ResourcePool | None:
+    """The resource pool that takes `part`: machine and disk must be equal to the letter."""
+    fitting = [pool for pool in cluster.pools if pool.machine == part.machine]
+    named = [pool for pool in fitting if pool.id == part.pool]
+    return next(iter(named or fitting), None)
+
+
+def by_pool(demand: Demand, cluster: PersistentResource) -> dict[str, int]:
+    """Machines asked of each resource pool of `cluster`, by the pool's id; parts that fit none are left out."""
+    needs: dict[str, int] = {}
+    for part in demand.parts:
+        pool = find_pool(part, cluster)
+        if pool:
+            needs[pool.id] = needs.get(pool.id, 0) + part.machines
+    return needs
 
 
 class Outcome(StrEnum):
@@ -47,21 +118,22 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Load:
-    """Machines of one pool against what is asked of it. `ceiling` is what the pool can grow to."""
+    """A pool against the machines that are asked of it. `ceiling` is what the pool can grow to."""
 
-    pool: str
+    pool: ResourcePool
     needs: int
-    live: int
-    used: int
-    ceiling: int
+
+    @property
+    def ceiling(self) -> int:
+        return max(self.pool.max or 0, self.pool.replicas)
 
     @property
     def free(self) -> int:
-        return max(0, self.live - self.used)
+        return max(0, self.pool.replicas - self.pool.used)
 
     @property
     def grows_to(self) -> int:
-        return min(self.ceiling, self.used + self.needs)
+        return min(self.ceiling, self.pool.used + self.needs)
 
     @property
     def outcome(self) -> Outcome:
@@ -69,11 +141,7 @@ class Load:
             return Outcome.NEVER
         if self.needs <= self.free:
             return Outcome.STARTS
-        return Outcome.SCALES if self.used + self.needs <= self.ceiling else Outcome.FULL
-
-
-def load(pool: ResourcePool, needs: int) -> Load:
-    return Load(pool.id, needs, pool.replicas, pool.used, max(pool.max or 0, pool.replicas))
+        return Outcome.SCALES if self.pool.used + self.needs <= self.ceiling else Outcome.FULL
 
 
 def on_cluster(
@@ -85,51 +153,52 @@ def on_cluster(
     """
     homeless = [part for part in demand.parts if find_pool(part, cluster) is None]
     if homeless:
-        return _no_match(name, homeless, cluster)
+        lines = tuple(line for part in homeless for line in _mismatch(part, cluster))
+        return Verdict(Outcome.NEVER, f"can never run on {name}", lines)
     pools = {pool.id: pool for pool in cluster.pools}
-    loads = [load(pools[pool], needs) for pool, needs in by_pool(demand, cluster).items()]
+    loads = [Load(pools[pool], needs) for pool, needs in by_pool(demand, cluster).items()]
     never = [one for one in loads if one.outcome is Outcome.NEVER]
     if never:
-        return _never(name, never)
-    if cluster.state not in ("RUNNING", "UPDATING"):
+        most = "needs {}, the pool's maximum is {}"
+        why = (f"{name}/{one.pool.id}: {most.format(machines(one.needs), one.ceiling)}" for one in never)
+        return Verdict(Outcome.NEVER, f"can never run on {name}", tuple(why))
+    if cluster.state not in RUNNING_STATES:
         return Verdict(Outcome.WAITS, f"waits: cluster {name} is {cluster.state}, jobs start when it is RUNNING")
     mine = [job for job in jobs or () if job.persistent_resource_id == cluster.id]
     full = [one for one in loads if one.outcome is Outcome.FULL]
     if full:
-        first = _held(full[0].pool, cluster, mine)
+        first = _held(full[0].pool.id, cluster, mine)
         text = f"pool full: {_full(name, full, cluster, mine, now)}"
         return Verdict(Outcome.FULL, text, holder=first[0][1].display_name if first else "")
     growing = [one for one in loads if one.outcome is Outcome.SCALES]
     if growing:
         text = f"scales up: {join(_growth(name, one) for one in growing)}"
-        return Verdict(Outcome.SCALES, text, grows=tuple((one.pool, one.grows_to - one.live) for one in growing))
+        return Verdict(
+            Outcome.SCALES, text, grows=tuple((one.pool.id, one.grows_to - one.pool.replicas) for one in growing)
+        )
     return Verdict(Outcome.STARTS, f"starts now: uses {_uses(loads)}{_queue(mine)}")
 
 
 def _uses(loads: list[Load]) -> str:
     if len(loads) == 1:
         return f"{loads[0].needs} of {machines(loads[0].ceiling)}"
-    return join(f"{one.needs} of {machines(one.ceiling)} of {one.pool}" for one in loads)
+    return join(f"{one.needs} of {machines(one.ceiling)} of {one.pool.id}" for one in loads)
 
 
 def _growth(name: str, one: Load) -> str:
     return (
-        f"{name}/{one.pool} has {one.free} free, needs {one.needs}, grows {one.live} → {one.grows_to} of "
+        f"{name}/{one.pool.id} has {one.free} free, needs {one.needs}, grows {one.pool.replicas} → {one.grows_to} of "
         + machines(one.ceiling)
     )
 
 
-def _never(name: str, loads: list[Load]) -> Verdict:
-    why = tuple(f"{name}/{one.pool}: needs {machines(one.needs)}, the pool's maximum is {one.ceiling}" for one in loads)
-    return Verdict(Outcome.NEVER, f"can never run on {name}", why)
-
-
 def _full(name: str, loads: list[Load], cluster: PersistentResource, jobs: list[CustomJob], now: datetime) -> str:
-    return "; ".join(
-        f"{name}/{one.pool} has {one.used} of {machines(one.ceiling)} busy{_holders(one.pool, cluster, jobs, now)}, "
-        f"this needs {one.needs}"
+    busy = (
+        f"{name}/{one.pool.id} has {one.pool.used} of {machines(one.ceiling)} busy"
+        f"{_holders(one.pool.id, cluster, jobs, now)}, this needs {one.needs}"
         for one in loads
-    ) + _queue(jobs)
+    )
+    return "; ".join(busy) + _queue(jobs)
 
 
 def _holders(pool: str, cluster: PersistentResource, jobs: list[CustomJob], now: datetime) -> str:
@@ -159,11 +228,6 @@ def _queue(jobs: list[CustomJob]) -> str:
     if not waiting:
         return ""
     return "; 1 job waits already" if waiting == 1 else f"; {waiting} jobs wait already"
-
-
-def _no_match(name: str, parts: list[Part], cluster: PersistentResource) -> Verdict:
-    lines = tuple(line for part in parts for line in _mismatch(part, cluster))
-    return Verdict(Outcome.NEVER, f"can never run on {name}", lines)
 
 
 def _mismatch(part: Part, cluster: PersistentResource) -> list[str]:

@@ -9,11 +9,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from slipway.capacity import CAPACITY_TYPES, DAY, WAIT_BY_THEMSELVES
-from slipway.cloud.clusters import PersistentResource
+from slipway.cloud.clusters import RUNNING_STATES, PersistentResource
 from slipway.cloud.resources import CustomJob
 from slipway.formatting import span
-from slipway.jobs.demand import Demand
-from slipway.jobs.verdict import Outcome, Verdict, on_cluster
+from slipway.jobs.verdict import Demand, Outcome, Verdict, on_cluster
 from slipway.labels import STACK_LABEL, TEMPLATE_LABEL, capacity_type_label, label_filter, label_value
 
 _USUAL_WAIT = float(DAY)
@@ -55,7 +54,7 @@ def reason(
         return plain
     if cluster is None:
         return f"{plain} (cluster {cluster_name} can't be read)"
-    if cluster.state not in ("RUNNING", "UPDATING"):
+    if cluster.state not in RUNNING_STATES:
         detail = f": {cluster.error}" if cluster.error else ""
         return f"cluster {cluster_name} is {cluster.state}{detail}"
     if job.state == "JOB_STATE_PENDING":

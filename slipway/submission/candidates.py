@@ -12,8 +12,7 @@ from slipway.catalog.lookup import find_kind, find_template, named, standing
 from slipway.catalog.model import Catalog, Offer, Scalar, Template
 from slipway.errors import ConfigError
 from slipway.formatting import counted, join
-from slipway.jobs.demand import Demand, Part
-from slipway.jobs.verdict import Verdict
+from slipway.jobs.verdict import Demand, Part, Verdict
 from slipway.kinds import KINDS, Kind
 from slipway.prices import UNKNOWN, Price, hourly
 from slipway.submission.parameters import resolve
