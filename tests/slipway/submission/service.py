@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from slipway.catalog.model import Catalog
+from slipway.cloud.clusters import PersistentResource, ResourcePool
 from slipway.cloud.failures import Answer, Call, CloudError, NoAnswer, NotFound, failure
 from slipway.cloud.quotas import QuotaInfo
 from slipway.cloud.resources import CustomJob
