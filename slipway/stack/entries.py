@@ -242,16 +242,4 @@ class ConfigEntry(BaseModel):
     workspace: WorkspaceEntry = Field(default=WorkspaceEntry(), alias="slipway:workspace")
 
 
-class StackFile(BaseModel):
-    """stacks/Pulumi.<stack>.yaml. Besides `config`, the keys that Pulumi writes itself."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-    config: ConfigEntry = Field(examples=["{gcp:project: acme-ml-dev, gcp:region: us-central1, …}"])
-    encryptionsalt: str | None = None
-    encryptedkey: str | None = None
-    secretsprovider: str | None = None
-    environment: Any = None
-
-
 OWN_KEYS = tuple(str(field.alias) for field in ConfigEntry.model_fields.values())

@@ -13,10 +13,10 @@ from slipway.cluster import ClusterSpec, DnsPeering, PoolSpec, PscInterface, Res
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.machines.table import machine
 from slipway.stack.document import Document, StackErrors
-from slipway.stack.entries import ClusterEntry, PoolEntry, ReplicaRange, ReservationEntry, StackFile
+from slipway.stack.entries import ClusterEntry, PoolEntry, ReplicaRange, ReservationEntry
 from slipway.stack.rules import check_rules, default_buckets, default_trainer
 from slipway.stack.secrets import check_secrets
-from slipway.stack.structure import check_structure
+from slipway.stack.structure import StackFile, check_structure
 
 
 @dataclass(frozen=True)

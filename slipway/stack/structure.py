@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 from pydantic.fields import FieldInfo
 
@@ -15,7 +15,7 @@ from slipway.capacity import CAPACITY_TYPES, ON_DEMAND, POOL
 from slipway.formatting import nearest
 from slipway.stack.bounds import VIOLATION
 from slipway.stack.document import Document, Finding, KeyPath, dotted
-from slipway.stack.entries import FIXED, OWN_KEYS, RANGE, StackFile
+from slipway.stack.entries import FIXED, OWN_KEYS, RANGE, ConfigEntry
 from slipway.stack.secrets import shown
 
 _KINDS = {
@@ -67,6 +67,18 @@ _CHOICES_TO_COME: Mapping[tuple[str, str], str] = {
     ("replacement", "protect"): "rollover; `protect` (refuse every change) is not there yet",
     ("mode", "request"): "enforce or warn; `request` (asking for an increase) is not there yet",
 }
+
+
+class StackFile(BaseModel):
+    """stacks/Pulumi.<stack>.yaml. Besides `config`, the keys that Pulumi writes itself."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    config: ConfigEntry = Field(examples=["{gcp:project: acme-ml-dev, gcp:region: us-central1, …}"])
+    encryptionsalt: str | None = None
+    encryptedkey: str | None = None
+    secretsprovider: str | None = None
+    environment: Any = None
 
 
 def schema() -> dict[str, Any]:
