@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from journey.commands import Actor
 from slipway.cloud.connection import Connection, connect
 from slipway.cloud.failures import NotFound
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.cloud.storage import Location
 from slipway.errors import ResourceError
 from slipway.jobs.cost import JobCost, job_cost
@@ -25,7 +25,7 @@ class Run:
     """One submission, ended: how it went and what its code measured (`metrics.json`, empty when it wrote none)."""
 
     label: str
-    job: CustomJob
+    job: VertexJob
     account: JobCost
     metrics: dict[str, float]
 
@@ -77,7 +77,7 @@ class Play:
                 per_hour += hourly(pool.machine, self.stack.region) * pool.replicas
         return Machines(self.now(), count, per_hour)
 
-    def _metrics(self, job: CustomJob) -> dict[str, float]:
+    def _metrics(self, job: VertexJob) -> dict[str, float]:
         try:
             content = self._submitters().storage.read(Location.parse(f"{job.output.rstrip('/')}/metrics.json"))
         except NotFound:

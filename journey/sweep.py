@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from slipway.cloud.connection import Connection
 from slipway.cloud.failures import Call, NotFound
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.cloud.storage import Location
 from slipway.errors import Timeout
 from slipway.kinds import CUSTOM_JOB
@@ -86,7 +86,7 @@ class Sweep:
         call = Call(f"delete {self._ours.trainer}", "iam.serviceAccounts.delete", self._ours.trainer)
         self._gone(f"{self._connection.endpoints.iam}{account}", call)
 
-    def _jobs(self) -> list[CustomJob]:
+    def _jobs(self) -> list[VertexJob]:
         return list(self._vertex.jobs(CUSTOM_JOB, f'labels.{STACK_LABEL}="{self._ours.stack}"'))
 
     def _gone(self, url: str, call: Call) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.catalog.placeholders import render
-from slipway.cloud.resources import CustomJob, Trial, best
+from slipway.cloud.resources import Trial, VertexJob, best
 from slipway.context import Context
 from slipway.errors import ConfigError
 from slipway.labels import revision_of
@@ -97,14 +97,14 @@ class Job:
 
     resource_name: str
     request_id: str = field(compare=False)
-    _job: CustomJob = field(compare=False, repr=False)
+    _job: VertexJob = field(compare=False, repr=False)
     _context: Context = field(compare=False, repr=False)
 
     @classmethod
-    def _of(cls, context: Context, job: CustomJob, request_id: str) -> Job:
+    def _of(cls, context: Context, job: VertexJob, request_id: str) -> Job:
         return cls(job.name, request_id, job, context)
 
-    def _now(self, job: CustomJob) -> Job:
+    def _now(self, job: VertexJob) -> Job:
         return Job._of(self._context, job, self.request_id)
 
     @property

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import PersistentResource
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Use:
     """What a deletion would end: `jobs` that have not ended, and the ids of `unlisted` clusters, whose machines are in
     use although no list has a job on them."""
 
-    jobs: tuple[CustomJob, ...] = ()
+    jobs: tuple[VertexJob, ...] = ()
     unlisted: tuple[str, ...] = ()
 
 
@@ -59,7 +59,7 @@ class Live:
     """
 
     clusters: tuple[PersistentResource, ...] | Unknown
-    jobs: tuple[CustomJob, ...] | Unknown
+    jobs: tuple[VertexJob, ...] | Unknown
     limits: Mapping[str, QuotaLimit] | Unknown
     catalog: PublishedCatalog | Unknown | None
     buckets: frozenset[str] | Unknown = frozenset()

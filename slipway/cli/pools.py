@@ -18,7 +18,7 @@ from slipway.cli.terminal import screen
 from slipway.cli.terminal.documents import dollars_text, iso
 from slipway.cli.terminal.options import catalog_and_output
 from slipway.cloud.clusters import RUNNING_STATES, PersistentResource, ResourcePool
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.context import Context
 from slipway.formatting import join, span
 from slipway.jobs.verdict import Demand, by_pool
@@ -61,7 +61,7 @@ class Row:
 
 
 def rows(
-    catalog: Catalog, clusters: Iterable[PersistentResource], active: Iterable[CustomJob], recent: Iterable[CustomJob]
+    catalog: Catalog, clusters: Iterable[PersistentResource], active: Iterable[VertexJob], recent: Iterable[VertexJob]
 ) -> list[Row]:
     """The table as values: the catalog's clusters in its order, those that retire, and those it does not have. Pure."""
     there = {cluster.id: cluster for cluster in clusters}
@@ -82,8 +82,8 @@ def _row(
     declared: Cluster | None,
     cluster: PersistentResource,
     pool: ResourcePool,
-    active: list[CustomJob],
-    ended: list[CustomJob],
+    active: list[VertexJob],
+    ended: list[VertexJob],
 ) -> Row:
     mine = [job for job in active if _on(job, cluster, pool)]
     last = max((job.end_time for job in ended if job.end_time and _on(job, cluster, pool)), default=None)
@@ -99,7 +99,7 @@ def _row(
     )
 
 
-def _on(job: CustomJob, cluster: PersistentResource, pool: ResourcePool) -> bool:
+def _on(job: VertexJob, cluster: PersistentResource, pool: ResourcePool) -> bool:
     on = job.persistent_resource_id == cluster.id and cluster.state != _GONE
     return on and bool(by_pool(Demand.of(job), cluster).get(pool.id))
 

@@ -85,7 +85,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class CustomJob:
+class VertexJob:
     """A job of any kind, by its custom job's terms: a pipeline's states are named as a job's are.
 
     Times are None until they have come; `worker_pools` (of one trial) keep their position, empty ones too. `trials`
@@ -182,7 +182,7 @@ class CustomJob:
         return tuple(name.rsplit("/", 1)[-1] for name in ([self.name] if self.kind.runs_itself else behind) if name)
 
     @classmethod
-    def read(cls, body: Json, kind: Kind = CUSTOM_JOB) -> CustomJob:
+    def read(cls, body: Json, kind: Kind = CUSTOM_JOB) -> VertexJob:
         spec, trials = kind.living(body)
         return cls(
             name=body.get("name", ""),

@@ -11,11 +11,11 @@ from slipway.cloud.answers import Json, garbled, shaped
 from slipway.cloud.clusters import Operation, PersistentResource
 from slipway.cloud.endpoints import Endpoints
 from slipway.cloud.failures import Call
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.cloud.session import Session
 from slipway.kinds import KINDS, Kind, kind_of
 
-_Named = TypeVar("_Named", CustomJob, Operation, PersistentResource)
+_Named = TypeVar("_Named", VertexJob, Operation, PersistentResource)
 
 _LARGEST_PAGE = 100
 
@@ -34,20 +34,20 @@ class Vertex:
     def _job(self, kind: Kind, job: str) -> str:
         return f"{self._parent}/{kind.collection}/{job.rsplit('/', 1)[-1]}"
 
-    def create(self, kind: Kind, body: Json) -> CustomJob:
+    def create(self, kind: Kind, body: Json) -> VertexJob:
         """Sent once; `error.not_accepted` of what it raises says whether sending again is safe."""
         name = body.get("displayName", "")
         call = self._call(f"submit {name}", f"aiplatform.{kind.collection}.create")
         made = self._session.post(f"{self._parent}/{kind.collection}", call, body)
-        return _read(call, lambda one: CustomJob.read(one, kind), made)
+        return _read(call, lambda one: VertexJob.read(one, kind), made)
 
-    def job(self, name: str) -> CustomJob:
+    def job(self, name: str) -> VertexJob:
         """The job of a full name, of whatever kind; a number alone is a custom job's."""
         kind = kind_of(name)
         call = self._call(f"read job {name}", f"aiplatform.{kind.collection}.get")
-        return _read(call, lambda one: CustomJob.read(one, kind), self._session.get(self._job(kind, name), call))
+        return _read(call, lambda one: VertexJob.read(one, kind), self._session.get(self._job(kind, name), call))
 
-    def jobs(self, kind: Kind, filter: str = "", *, page_size: int = _LARGEST_PAGE) -> Iterator[CustomJob]:
+    def jobs(self, kind: Kind, filter: str = "", *, page_size: int = _LARGEST_PAGE) -> Iterator[VertexJob]:
         """Newest first, as the service lists them; read page by page while iterated.
 
         `filter` is the API's: `state="JOB_STATE_RUNNING"`, `labels.key="value"`, `display_name="…"`.
@@ -59,9 +59,9 @@ class Vertex:
         if filter:
             params["filter"] = kind.filter(filter)
         for body in self._session.pages(f"{self._parent}/{kind.collection}", call, kind.collection, params):
-            yield _read(call, lambda one: CustomJob.read(one, kind), body)
+            yield _read(call, lambda one: VertexJob.read(one, kind), body)
 
-    def jobs_of_every_kind(self, filter: str = "", *, page_size: int = _LARGEST_PAGE) -> Iterator[CustomJob]:
+    def jobs_of_every_kind(self, filter: str = "", *, page_size: int = _LARGEST_PAGE) -> Iterator[VertexJob]:
         """As `jobs`, all kinds merged, newest first. A state is given by its job's name in the filter."""
         lists = (self.jobs(kind, filter, page_size=page_size) for kind in KINDS.values())
         return heapq.merge(*lists, key=_made, reverse=True)
@@ -72,7 +72,7 @@ class Vertex:
         call = self._call(f"cancel job {name}", f"aiplatform.{kind.collection}.cancel")
         self._session.post(f"{self._job(kind, name)}:{kind.cancel_method}", call, {}, idempotent=True)
 
-    def active_jobs(self, kind: Kind) -> Iterator[CustomJob]:
+    def active_jobs(self, kind: Kind) -> Iterator[VertexJob]:
         """The jobs of the region that have not ended."""
         filter = " AND ".join(f'state!="JOB_STATE_{state}"' for state in kind.ended)
         return (job for job in self.jobs(kind, filter) if not job.ended)
@@ -108,7 +108,7 @@ class Vertex:
         return _read(call, Operation.read, self._session.get(f"{self._parent.split('projects/')[0]}{name}", call))
 
 
-def _made(job: CustomJob) -> datetime:
+def _made(job: VertexJob) -> datetime:
     return job.create_time or datetime.min.replace(tzinfo=UTC)
 
 

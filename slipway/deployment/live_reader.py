@@ -17,7 +17,7 @@ from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.connection import Connection
 from slipway.cloud.failures import Call, CloudError, Denied, NotFound
 from slipway.cloud.quotas import QuotaInfo, ReadQuota
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.cloud.storage import Location
 from slipway.deployment.quota_limits import limits
 from slipway.kinds import KINDS, Kind
@@ -87,7 +87,7 @@ def read(
     return live, reader.warnings
 
 
-def jobs(reader: Reader) -> tuple[CustomJob, ...] | Unknown:
+def jobs(reader: Reader) -> tuple[VertexJob, ...] | Unknown:
     """The jobs of every kind that have not ended."""
     return _all(reader.jobs(kind) for kind in KINDS.values())
 
@@ -113,7 +113,7 @@ class Reader:
         api = "aiplatform.googleapis.com persistentResources.get"
         return self._read(api, _VERTEX, lambda: self.vertex.persistent_resource(id_), None, may_lack=True)
 
-    def jobs(self, kind: Kind) -> tuple[CustomJob, ...] | Unknown:
+    def jobs(self, kind: Kind) -> tuple[VertexJob, ...] | Unknown:
         """Those that have not ended."""
         api = f"aiplatform.googleapis.com {kind.collection}.list"
         return self._read(api, _VERTEX, lambda: tuple(self.vertex.active_jobs(kind)), ())

@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from slipway.cloud.clusters import PersistentResource
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.state import State
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class RetiringCluster:
 
     cluster: PersistentResource
     name: str
-    jobs: tuple[CustomJob, ...]
+    jobs: tuple[VertexJob, ...]
     why: Why
     overdue: bool = False
 
@@ -93,7 +93,7 @@ class RetiringWorkspaceResource:
     role: str
     logical: str
     name: str
-    jobs: tuple[CustomJob, ...] = ()
+    jobs: tuple[VertexJob, ...] = ()
     why: Why = Why.JOBS
     grants: Mapping[str, str] = field(default_factory=dict)
 
@@ -129,7 +129,7 @@ class WorkspacePlan:
 
 
 def plan_workspace(
-    known: State, wanted: Mapping[str, str], jobs: tuple[CustomJob, ...], doubt: Why | None = None
+    known: State, wanted: Mapping[str, str], jobs: tuple[VertexJob, ...], doubt: Why | None = None
 ) -> WorkspacePlan:
     """`wanted`: by role, the name of what is asked for. `doubt`: why jobs may be missing, which keeps everything."""
     logical: dict[str, str] = {}
@@ -151,7 +151,7 @@ def plan_workspace(
     return WorkspacePlan(logical, tuple(retiring), tuple(released), grants)
 
 
-def _users(name: str, jobs: tuple[CustomJob, ...]) -> tuple[CustomJob, ...]:
+def _users(name: str, jobs: tuple[VertexJob, ...]) -> tuple[VertexJob, ...]:
     return tuple(job for job in jobs if not job.ended and job.needs(name))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 
 from slipway.cloud.clusters import PersistentResource
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.cluster import CurrentCluster, PoolSpec
 from slipway.deployment.plan import Plan
 from slipway.deployment.retiring import CATALOG, WORK, RetiringCluster, RetiringWorkspaceResource
@@ -139,7 +139,7 @@ def _moved(resource: RetiringWorkspaceResource, catalog: str) -> Iterator[str]:
         yield f"  the catalog is in gs://{catalog}: whoever submits types slipway use gs://{catalog}"
 
 
-def _job(job: CustomJob, now: datetime) -> str:
+def _job(job: VertexJob, now: datetime) -> str:
     since = job.start_time or job.create_time
     state = job.state.split("_STATE_")[-1].lower()
     user = job.labels.get(USER_LABEL)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Set
 from concurrent.futures import ThreadPoolExecutor
 
 from slipway.cloud.connection import Connection, connect
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.deployment.live_reader import LiveScope, Reader, jobs
 from slipway.deployment.retiring import CATALOG
 from slipway.labels import STACK_LABEL
@@ -51,7 +51,7 @@ def _clusters(reader: Reader, stack: str) -> Set[str] | Unknown:
     return {cluster.id for cluster in listed if cluster.labels.get(STACK_LABEL) == stack}
 
 
-def _use(reader: Reader, ids: Set[str] | Unknown, concerns: Callable[[CustomJob, Set[str]], bool]) -> Use | Unknown:
+def _use(reader: Reader, ids: Set[str] | Unknown, concerns: Callable[[VertexJob, Set[str]], bool]) -> Use | Unknown:
     """Each cluster is read by itself: its list may lag, and with it the number of machines in use."""
     if isinstance(ids, Unknown):
         return ids
@@ -93,7 +93,7 @@ def guarded_use(
         if subject and subject.startswith("projects/"):
             return use_of_cluster(connection, subject)
         needed = [word.removeprefix("gs://").removeprefix("serviceAccount:") for word in (subject or "").split()]
-        jobs: list[CustomJob] = []
+        jobs: list[VertexJob] = []
         unlisted: list[str] = []
         for project, region in where:
             use = (

@@ -7,7 +7,7 @@ from __future__ import annotations
 from enum import Enum, auto
 
 from slipway.cloud.failures import CloudError, NotFound
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.cloud.storage import Location, Storage
 from slipway.cloud.vertex import Vertex
 from slipway.labels import REQUEST_LABEL, label_filter
@@ -43,12 +43,12 @@ def take_claim(storage: Storage, claim: str) -> Claim:
     return read_claim(storage, claim)
 
 
-def claim_of(job: CustomJob) -> str:
+def claim_of(job: VertexJob) -> str:
     """The object that the launchers of a job, or of what asks for one, race for; empty where nothing names it."""
     return next((one.args[one.args.index("--claim") + 1] for one in job.worker_pools if "--claim" in one.args[:-1]), "")
 
 
-def claimant(storage: Storage, claim: str, jobs: list[CustomJob]) -> CustomJob:
+def claimant(storage: Storage, claim: str, jobs: list[VertexJob]) -> VertexJob:
     """Of several jobs the one whose launcher has the claim; the first while that can't be told."""
     try:
         number = _holder(storage, claim) if claim else ""
@@ -57,7 +57,7 @@ def claimant(storage: Storage, claim: str, jobs: list[CustomJob]) -> CustomJob:
     return next((job for job in jobs if number and number in _numbers(job)), jobs[0])
 
 
-def original(vertex: Vertex, storage: Storage, job: CustomJob) -> CustomJob | None:
+def original(vertex: Vertex, storage: Storage, job: VertexJob) -> VertexJob | None:
     """The job that has the claim of a succeeded `job`, which was its copy. None where it is the job itself.
 
     None as well where that can't be told: without a launcher, or for who may not read claims.
@@ -82,6 +82,6 @@ def _holder(storage: Storage, claim: str) -> str:
     return storage.read(Location.parse(claim)).decode(errors="replace").strip().rsplit("/", 1)[-1]
 
 
-def _numbers(job: CustomJob) -> tuple[str, str]:
+def _numbers(job: VertexJob) -> tuple[str, str]:
     """The ids that its launcher may have written into the claim: its own, or that of the job behind a pipeline."""
     return job.id, job.backing.rsplit("/", 1)[-1]

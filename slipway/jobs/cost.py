@@ -7,7 +7,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from slipway.capacity import POOL
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.errors import Cancelled, ResourceError, SlipwayError
 from slipway.prices import Price, hourly
 
@@ -31,7 +31,7 @@ class JobCost:
         return self.capacity_type == POOL
 
 
-def job_cost(job: CustomJob, region: str, now: datetime) -> JobCost:
+def job_cost(job: VertexJob, region: str, now: datetime) -> JobCost:
     end = job.end_time or now
     wait = _seconds(job.create_time, job.start_time or end)
     run = _seconds(job.start_time, end)
@@ -40,14 +40,14 @@ def job_cost(job: CustomJob, region: str, now: datetime) -> JobCost:
     return JobCost(job.capacity_type, wait, run, each * job.trials, cost)
 
 
-def _with_trials(job: CustomJob, run: float, end: datetime) -> float:
+def _with_trials(job: VertexJob, run: float, end: datetime) -> float:
     """Seconds that the machines of one spec were in use, those of all trials together. Where the service tells no times
     of trials, as if as many as may ran from beginning to end."""
     times = [_seconds(trial.start_time, trial.end_time or end) for trial in job.tried]
     return run * job.trials if None in times or not times else sum(time or 0.0 for time in times)
 
 
-def machines_per_hour(job: CustomJob, region: str) -> Price:
+def machines_per_hour(job: VertexJob, region: str) -> Price:
     """USD an hour for all machines of a job, or of one trial."""
     total = Price()
     for pool in job.worker_pools:
@@ -56,7 +56,7 @@ def machines_per_hour(job: CustomJob, region: str) -> Price:
     return total
 
 
-def problem_of(job: CustomJob) -> SlipwayError | None:
+def problem_of(job: VertexJob) -> SlipwayError | None:
     """The error that an ended job is for those who waited for it, None for success."""
     name, logs = job.display_name or job.id, f"slipway jobs logs {job.display_name or job.id}"
     if job.state == "JOB_STATE_SUCCEEDED":

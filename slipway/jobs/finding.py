@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 
 from slipway.cloud.failures import NotFound
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.cloud.vertex import Vertex
 from slipway.errors import ConfigError, ResourceError
 from slipway.formatting import nearest
@@ -14,7 +14,7 @@ from slipway.kinds import KINDS
 _RECENT = 100
 
 
-def find_jobs(vertex: Vertex, text: str) -> list[CustomJob]:
+def find_jobs(vertex: Vertex, text: str) -> list[VertexJob]:
     """The job, the newest first where several have that name.
 
     Raises ResourceError with a suggestion when there is no such job, ConfigError for another region's name.
@@ -51,14 +51,14 @@ def _own(vertex: Vertex, name: str) -> str:
     return "/".join(parts)
 
 
-def _by_name(vertex: Vertex, name: str, text: str) -> CustomJob:
+def _by_name(vertex: Vertex, name: str, text: str) -> VertexJob:
     try:
         return vertex.job(name)
     except NotFound as problem:
         raise _unknown(vertex, text) from problem
 
 
-def _by_number(vertex: Vertex, number: str) -> CustomJob:
+def _by_number(vertex: Vertex, number: str) -> VertexJob:
     for kind in KINDS.values():
         try:
             return vertex.job(f"projects/{vertex.project}/locations/{vertex.region}/{kind.collection}/{number}")

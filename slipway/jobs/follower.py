@@ -8,7 +8,7 @@ from datetime import datetime
 
 from slipway.cloud.failures import CloudError, Denied, Exhausted, Garbled, NoAnswer, Unavailable, Unreachable
 from slipway.cloud.logging import LogEntry
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.cloud.session import HttpPolicy
 from slipway.cloud.vertex import Vertex
 from slipway.context import Clock, Context
@@ -33,7 +33,7 @@ def no_wait(now: datetime) -> str:
 class Progress:
     """The job as it is now; `why` says what it waits for, while it waits."""
 
-    job: CustomJob
+    job: VertexJob
     why: Why = no_wait
 
 
@@ -79,13 +79,13 @@ class Follower:
     def __init__(
         self,
         vertex: Vertex,
-        job: CustomJob,
+        job: VertexJob,
         *,
         cluster_name: str = "",
         tail: Tail | None = None,
         polling: Polling | None = None,
         clock: Clock | None = None,
-        word: Callable[[CustomJob], str] | None = None,
+        word: Callable[[VertexJob], str] | None = None,
     ) -> None:
         """`word` gives the service's own last word about a job that waits beside the pools."""
         self._word = word
@@ -97,7 +97,7 @@ class Follower:
         self._lost_since: float | None = None
 
     @property
-    def job(self) -> CustomJob:
+    def job(self) -> VertexJob:
         return self._job
 
     def events(self, timeout: float | None = None) -> Iterator[Event]:
@@ -185,7 +185,7 @@ class Follower:
 
 
 def read_why(
-    vertex: Vertex, job: CustomJob, cluster_name: str, now: datetime, word: Callable[[CustomJob], str] | None
+    vertex: Vertex, job: VertexJob, cluster_name: str, now: datetime, word: Callable[[VertexJob], str] | None
 ) -> Why:
     """What a job waits for. Not being able to tell is said. `word` gives the service's own last word about a job."""
     if not job.persistent_resource_id:
@@ -201,7 +201,7 @@ def read_why(
 
 def follower_of(
     context: Context,
-    job: CustomJob,
+    job: VertexJob,
     *,
     logs: bool,
     timeout: float | None = None,

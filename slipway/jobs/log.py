@@ -12,7 +12,7 @@ from typing import Literal
 
 from slipway.cloud.failures import CloudError, Denied, Exhausted
 from slipway.cloud.logging import LogEntry, Logging
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.labels import ROLES_LABEL, roles_of
 
 _OVERLAP = timedelta(seconds=20)
@@ -122,7 +122,7 @@ def newest(logging: Logging, query: str, count: int) -> list[LogEntry]:
     return found[::-1]
 
 
-def prefix(entry: LogEntry, job: CustomJob) -> str:
+def prefix(entry: LogEntry, job: VertexJob) -> str:
     """Who wrote a line: `scheduler`, `workers-1`; the service's own lines have the log's name. A trial's number
     comes before it: `3/trial`."""
     trial = entry.labels.get(_TRIAL_LABEL, "")
@@ -136,7 +136,7 @@ def of_role(who: str, role: str) -> bool:
     return role in (who, alone, alone.rpartition("-")[0])
 
 
-def who_of(task: str, job: CustomJob) -> str:
+def who_of(task: str, job: VertexJob) -> str:
     """`workerpool1-0` as `workers-0`, or `workers` where there is one alone; other names as they are."""
     found, roles = _REPLICA.fullmatch(task), _roles(job)
     if not found or int(found[1]) >= len(roles):
@@ -146,17 +146,17 @@ def who_of(task: str, job: CustomJob) -> str:
     return roles[position] if alone else f"{roles[position]}-{found[2]}"
 
 
-def role_at(job: CustomJob, index: int) -> str:
+def role_at(job: VertexJob, index: int) -> str:
     """The role of a job's worker pool, from its label."""
     roles = _roles(job)
     return roles[index] if index < len(roles) else f"workerpool{index}"
 
 
-def _roles(job: CustomJob) -> tuple[str, ...]:
+def _roles(job: VertexJob) -> tuple[str, ...]:
     return roles_of(job.labels.get(ROLES_LABEL, ""))
 
 
-def line(entry: LogEntry, job: CustomJob) -> str:
+def line(entry: LogEntry, job: VertexJob) -> str:
     """`workers-1  epoch 3`"""
     text, who = entry.text.rstrip("\n"), prefix(entry, job)
     return "\n".join(f"{who}  {one}" for one in text.split("\n")) if who else text
@@ -204,7 +204,7 @@ def events_of(entries: Iterable[LogEntry]) -> tuple[JobEvent, ...]:
     return tuple(found)
 
 
-def read_events(logging: Logging, job: CustomJob) -> JobEvents:
+def read_events(logging: Logging, job: VertexJob) -> JobEvents:
     """Costs one of the project's log queries. What can't be read is reported in the result, not raised."""
     if not job.log_ids:
         return JobEvents()
@@ -217,7 +217,7 @@ def read_events(logging: Logging, job: CustomJob) -> JobEvents:
     return JobEvents(events_of(entries), more=len(entries) >= _MOST)
 
 
-def last_word(logging: Logging, job: CustomJob) -> str:
+def last_word(logging: Logging, job: VertexJob) -> str:
     """The service's newest line about a job, unchanged; empty where there is none or it may not be read."""
     if not job.log_ids:
         return ""
@@ -228,5 +228,5 @@ def last_word(logging: Logging, job: CustomJob) -> str:
     return entries[-1].text.strip() if entries else ""
 
 
-def _of_service(job: CustomJob) -> str:
+def _of_service(job: VertexJob) -> str:
     return f"{job_filter(job.log_ids)} AND {_SERVICE}"

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from slipway.cloud.failures import CloudError, Denied
 from slipway.cloud.monitoring import ACCELERATOR, ACCELERATOR_MEMORY, CPU, MEMORY, Monitoring, Point, Series
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.jobs.log import who_of
 
 _RAW = timedelta(hours=4)
@@ -60,7 +60,7 @@ def period_of(length: timedelta) -> int:
     return max(1, -(-int(length.total_seconds()) // (_POINTS * 60))) * 60
 
 
-def read_utilization(monitoring: Monitoring, job: CustomJob, now: datetime) -> Utilization:
+def read_utilization(monitoring: Monitoring, job: VertexJob, now: datetime) -> Utilization:
     """From the first start to the end or now. What can't be read is reported in `why`; nothing is raised for it."""
     if job.start_time is None:
         return Utilization(why="no samples: it has not started")
@@ -88,7 +88,7 @@ def read_utilization(monitoring: Monitoring, job: CustomJob, now: datetime) -> U
     return Utilization(why="no samples" if job.ended else "no samples yet; they come minutes after they are taken")
 
 
-def rows_of(found: list[Series], job: CustomJob) -> tuple[Row, ...]:
+def rows_of(found: list[Series], job: VertexJob) -> tuple[Row, ...]:
     """Trials, replicas and accelerators in their order."""
     trials = {trial.job.rsplit("/", 1)[-1]: trial.id for trial in job.tried if trial.job}
     order = {number: place for place, number in enumerate(job.log_ids)}
@@ -114,7 +114,7 @@ def _number(text: str) -> tuple[int, str]:
     return (int(text), "") if text.isdecimal() else (0, text)
 
 
-def _what(one: Series, job: CustomJob) -> str:
+def _what(one: Series, job: VertexJob) -> str:
     if one.metric in (CPU, MEMORY):
         return "cpu" if one.metric == CPU else "memory"
     accelerators = {pool.machine.accelerator or "" for pool in job.worker_pools}

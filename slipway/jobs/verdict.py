@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any
 
 from slipway.cloud.clusters import RUNNING_STATES, PersistentResource, ResourcePool
-from slipway.cloud.resources import CustomJob, WorkerPool
+from slipway.cloud.resources import VertexJob, WorkerPool
 from slipway.formatting import join, machines, span
 from slipway.kinds import CUSTOM_JOB, Kind
 from slipway.labels import USER_LABEL
@@ -55,7 +55,7 @@ class Demand:
         return cls(_parts([WorkerPool.read(spec) for spec in specs], roles, pools, kind.trials(request)))
 
     @classmethod
-    def of(cls, job: CustomJob) -> Demand:
+    def of(cls, job: VertexJob) -> Demand:
         return cls(_parts(job.worker_pools, times=job.trials))
 
 
@@ -145,7 +145,7 @@ class Load:
 
 
 def on_cluster(
-    name: str, demand: Demand, cluster: PersistentResource, jobs: Iterable[CustomJob] | None, now: datetime
+    name: str, demand: Demand, cluster: PersistentResource, jobs: Iterable[VertexJob] | None, now: datetime
 ) -> Verdict:
     """The verdict for a job on `cluster`, called `name` by people.
 
@@ -192,7 +192,7 @@ def _growth(name: str, one: Load) -> str:
     )
 
 
-def _full(name: str, loads: list[Load], cluster: PersistentResource, jobs: list[CustomJob], now: datetime) -> str:
+def _full(name: str, loads: list[Load], cluster: PersistentResource, jobs: list[VertexJob], now: datetime) -> str:
     busy = (
         f"{name}/{one.pool.id} has {one.pool.used} of {machines(one.ceiling)} busy"
         f"{_holders(one.pool.id, cluster, jobs, now)}, this needs {one.needs}"
@@ -201,7 +201,7 @@ def _full(name: str, loads: list[Load], cluster: PersistentResource, jobs: list[
     return "; ".join(busy) + _queue(jobs)
 
 
-def _holders(pool: str, cluster: PersistentResource, jobs: list[CustomJob], now: datetime) -> str:
+def _holders(pool: str, cluster: PersistentResource, jobs: list[VertexJob], now: datetime) -> str:
     """Who is on the pool, the largest first; at most three by name."""
     held = _held(pool, cluster, jobs)
     names = [holder(job, now) for _, job in held[:3]]
@@ -210,12 +210,12 @@ def _holders(pool: str, cluster: PersistentResource, jobs: list[CustomJob], now:
     return f" with {join(names)}" if names else ""
 
 
-def _held(pool: str, cluster: PersistentResource, jobs: list[CustomJob]) -> list[tuple[int, CustomJob]]:
+def _held(pool: str, cluster: PersistentResource, jobs: list[VertexJob]) -> list[tuple[int, VertexJob]]:
     held = [(by_pool(Demand.of(job), cluster).get(pool, 0), job) for job in jobs if job.state != _QUEUED]
     return sorted((one for one in held if one[0]), key=lambda one: -one[0])
 
 
-def holder(job: CustomJob, now: datetime) -> str:
+def holder(job: VertexJob, now: datetime) -> str:
     """`tune-digits-1a (ada, 14 min)`"""
     facts = [job.labels.get(USER_LABEL, "")]
     facts.append(span((now - job.start_time).total_seconds()) if job.start_time else "starting")
@@ -223,7 +223,7 @@ def holder(job: CustomJob, now: datetime) -> str:
     return f"{job.display_name}{f' ({known})' if known else ''}"
 
 
-def _queue(jobs: list[CustomJob]) -> str:
+def _queue(jobs: list[VertexJob]) -> str:
     waiting = sum(1 for job in jobs if job.state == _QUEUED)
     if not waiting:
         return ""

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from slipway.capacity import CAPACITY_TYPES, DAY, WAIT_BY_THEMSELVES
 from slipway.cloud.clusters import RUNNING_STATES, PersistentResource
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.formatting import span
 from slipway.jobs.verdict import Demand, Outcome, Verdict, on_cluster
 from slipway.labels import STACK_LABEL, TEMPLATE_LABEL, capacity_type_label, label_filter, label_value
@@ -36,10 +36,10 @@ _BESIDE = frozenset({Outcome.BESIDE, Outcome.WAITS})
 
 
 def reason(
-    job: CustomJob,
+    job: VertexJob,
     cluster: PersistentResource | None,
     cluster_name: str,
-    jobs: Iterable[CustomJob],
+    jobs: Iterable[VertexJob],
     now: datetime,
 ) -> str:
     """`cluster` is the one the job is on, None when it runs beside the pools or the cluster can't be read."""
@@ -72,7 +72,7 @@ def reason(
     return verdict.text
 
 
-def waits(job: CustomJob) -> bool:
+def waits(job: VertexJob) -> bool:
     """For its first start, or for machines again after it lost them."""
     return not job.ended and (job.start_time is None or job.state in ("JOB_STATE_QUEUED", "JOB_STATE_PENDING"))
 
@@ -82,7 +82,7 @@ def with_word(why: str, word: str) -> str:
     return f"{why}; the service says: {word}" if word else why
 
 
-def _left(job: CustomJob, now: datetime) -> str:
+def _left(job: VertexJob, now: datetime) -> str:
     wait = _USUAL_WAIT if job.max_wait is None else job.max_wait
     if not wait:
         return "it waits for as long as it takes"
@@ -121,7 +121,7 @@ def earlier_filter(stack: str, template: str) -> str:
     return label_filter({STACK_LABEL: stack, TEMPLATE_LABEL: label_value(template)})
 
 
-def wait_range(jobs: Iterable[CustomJob], capacity_type: str, cluster_id: str, now: datetime) -> WaitRange | None:
+def wait_range(jobs: Iterable[VertexJob], capacity_type: str, cluster_id: str, now: datetime) -> WaitRange | None:
     """Of the jobs of the same capacity type (on the cluster of that id, empty beside the pools) and started.
 
     From createTime to startTime. None when there are fewer than three in 30 days.

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from slipway.cloud.clusters import PersistentResource
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
 from slipway.live import Live, QuotaLimit, Unknown
 from slipway.machines.spec import MachineGroup
@@ -66,7 +66,7 @@ def drawn(clusters: Iterable[ClusterSpec], offers: Iterable[OfferDraw]) -> froze
 
 def usage(
     clusters: tuple[PersistentResource, ...],
-    jobs: tuple[CustomJob, ...],
+    jobs: tuple[VertexJob, ...],
     own: frozenset[str] = frozenset(),
     old: frozenset[str] = frozenset(),
 ) -> Usage:

@@ -14,7 +14,7 @@ from slipway.capacity import CAPACITY_TYPES, POOL
 from slipway.catalog.lookup import standing
 from slipway.catalog.model import Catalog, Offer, Parameter, Scalar, Template
 from slipway.catalog.placeholders import render
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.cloud.vertex import Vertex
 from slipway.context import Context
 from slipway.errors import ConfigError, ResourceError
@@ -68,7 +68,7 @@ class RecoveredSubmission:
         return words
 
 
-def cancel_job(vertex: Vertex, job: CustomJob, now: datetime) -> None:
+def cancel_job(vertex: Vertex, job: VertexJob, now: datetime) -> None:
     """Asks for the job's end. Raises ResourceError for one that has ended, and CloudError."""
     if job.ended:
         name = job.display_name or job.id
@@ -81,7 +81,7 @@ def cancel_job(vertex: Vertex, job: CustomJob, now: datetime) -> None:
     vertex.cancel(job.name)
 
 
-def require_success(context: Context, job: CustomJob) -> None:
+def require_success(context: Context, job: VertexJob) -> None:
     """Raises the error that an ended job is, with what to do about a lack of machines; nothing for success."""
     problem, cause = problem_of(job), cause_of(job)
     if problem and cause:
@@ -90,7 +90,7 @@ def require_success(context: Context, job: CustomJob) -> None:
         raise problem
 
 
-def next_steps(context: Context, job: CustomJob, cause: Cause) -> tuple[Suggestion, ...]:
+def next_steps(context: Context, job: VertexJob, cause: Cause) -> tuple[Suggestion, ...]:
     """Other capacity types that the template has, fewer machines, a longer wait, another region. None for a job of no
     template of the catalog."""
     again = recover(context.catalog, job)
@@ -104,7 +104,7 @@ def advice_lines(cause: Cause, found: tuple[Suggestion, ...]) -> list[str]:
     return [head, *(f"{step.command:<{width}}   {step.what}" for step in found)]
 
 
-def cause_of(job: CustomJob) -> Cause | None:
+def cause_of(job: VertexJob) -> Cause | None:
     """From the state and the service's words, of which only what is sure to be meant is taken. None for other ends."""
     capacity_type, error = job.capacity_type, job.error.lower()
     if capacity_type == POOL or job.state not in ("JOB_STATE_FAILED", "JOB_STATE_EXPIRED"):
@@ -121,7 +121,7 @@ def cause_of(job: CustomJob) -> Cause | None:
 
 
 def _steps(
-    job: CustomJob, cause: Cause, again: RecoveredSubmission, region: str, catalog: str | None
+    job: VertexJob, cause: Cause, again: RecoveredSubmission, region: str, catalog: str | None
 ) -> Iterator[Suggestion]:
     """`catalog` as it was typed, None where it was not."""
     own = ("--capacity", again.offer.capacity_type)
@@ -161,7 +161,7 @@ def _fewer(again: RecoveredSubmission) -> Iterator[tuple[str, int, str]]:
                 yield name, max(least, value // 2), roles[index] if index < len(roles) else name
 
 
-def _command(job: CustomJob, again: RecoveredSubmission, catalog: str | None, *flags: str, **params: Scalar) -> str:
+def _command(job: VertexJob, again: RecoveredSubmission, catalog: str | None, *flags: str, **params: Scalar) -> str:
     words = ["slipway", "submit", again.template.name, *again.words(**params), *flags]
     if again.kind.name != again.template.kind:
         words += ["--as", again.kind.name]
@@ -172,7 +172,7 @@ def _command(job: CustomJob, again: RecoveredSubmission, catalog: str | None, *f
     return " ".join(word if "…" in word else shlex.quote(word) for word in words)
 
 
-def recover(catalog: Catalog, job: CustomJob) -> RecoveredSubmission | None:
+def recover(catalog: Catalog, job: VertexJob) -> RecoveredSubmission | None:
     """None for a job of no template of this catalog, or sent by an offer that the template no longer has."""
     template, recorded = catalog.templates.get(job.labels.get(TEMPLATE_LABEL, "")), job.parameters
     if template is None:

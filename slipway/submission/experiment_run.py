@@ -8,7 +8,7 @@ import contextlib
 
 from slipway.cloud.failures import CloudError, Conflict, NotFound
 from slipway.cloud.metadata import CANCELLED, COMPLETE, EXPERIMENT, FAILED, RUN, RUNNING, Metadata
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.context import Context
 from slipway.submission.request import Request
 
@@ -35,7 +35,7 @@ _STATES = {"JOB_STATE_SUCCEEDED": COMPLETE, "JOB_STATE_CANCELLED": CANCELLED}
 _TRIES = 3
 
 
-def end_run(context: Context, job: CustomJob) -> str:
+def end_run(context: Context, job: VertexJob) -> str:
     """Gives the run of an ended job its state, unless it has ended already; of a job with a TensorBoard and no run of
     its own those that its logs have there. Says in words why that could not be done.
 
@@ -58,7 +58,7 @@ def end_run(context: Context, job: CustomJob) -> str:
     return ""
 
 
-def _end(metadata: Metadata, name: str, job: CustomJob) -> None:
+def _end(metadata: Metadata, name: str, job: VertexJob) -> None:
     state = _STATES.get(job.state, FAILED)
     for attempt in range(1, _TRIES + 1):
         run = metadata.context(name)

@@ -20,7 +20,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
 from slipway.cloud.failures import CloudError, Conflict, NotFound, Refused
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.context import Context
 from slipway.errors import Cancelled, Timeout
 from slipway.jobs.claim import Claim, take_claim
@@ -93,7 +93,7 @@ def _marked(status: AttemptStatus) -> Step:
     return Step.KEEP if status.started else Step.CANCEL
 
 
-def got_no_machines(job: CustomJob, candidate: Candidate) -> bool:
+def got_no_machines(job: VertexJob, candidate: Candidate) -> bool:
     """It ended because its machines never came: stock-out, or the wait that the service itself was asked for."""
     if job.start_time is not None or job.state not in ("JOB_STATE_FAILED", "JOB_STATE_EXPIRED"):
         return False
@@ -113,7 +113,7 @@ def attempt_id(request_id: str, number: int) -> str:
 class WaitingAttempt:
     """A job that waits for `seconds` more, and the candidates after it. `launcher`: the claim can stop it."""
 
-    job: CustomJob
+    job: VertexJob
     candidate: Candidate
     seconds: float
     later: tuple[Candidate, ...]
@@ -209,7 +209,7 @@ class FallbackLoop:
                 self.show.note(f"could not look at the other offers: {problem.why}")
                 return False
 
-    def _watched(self, job: CustomJob, seconds: float) -> CustomJob:
+    def _watched(self, job: VertexJob, seconds: float) -> VertexJob:
         """The job after that many seconds, or as soon as it starts or ends."""
         from slipway.jobs.follower import Follower, Progress
 
@@ -237,7 +237,7 @@ class FallbackLoop:
                 continue
 
 
-def _lost(job: CustomJob) -> Cancelled:
+def _lost(job: VertexJob) -> Cancelled:
     return Cancelled(
         f"{job.display_name} began just when its wait ran out, and was cancelled: nothing more is sent",
         why="its template is an image without a launcher, so only the service could tell, and it shows a start time",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from slipway.capacity import CAPACITY_TYPES
 from slipway.cloud.clusters import PersistentResource
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.formatting import join, machines, span
 from slipway.jobs.verdict import Outcome, Verdict
 from slipway.machines.spec import MachineGroup
@@ -49,7 +49,7 @@ def on_own_machines(
     candidate: Candidate,
     region: str,
     limits: Limits,
-    active: Iterable[CustomJob] | None,
+    active: Iterable[VertexJob] | None,
     clusters: Iterable[PersistentResource] | None,
 ) -> Verdict:
     """The verdict for a job on machines of its own. A metric that `limits` lacks is not looked at.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from slipway.catalog.lookup import reason
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.failures import CloudError, Denied, NotFound, Unauthenticated, Unreachable
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.context import Context
 from slipway.errors import PolicyError, ResourceError
 from slipway.jobs.verdict import Outcome, Verdict, on_cluster
@@ -73,7 +73,7 @@ class Preflight:
                 return broken(candidate, problem)
         return JudgedCandidate(candidate, self._with_waits(candidate, self._beside(candidate)))
 
-    def _read_earlier(self, kind: Kind, template: str) -> Future[tuple[CustomJob, ...]]:
+    def _read_earlier(self, kind: Kind, template: str) -> Future[tuple[VertexJob, ...]]:
         """A page of its own, read beside the others: in one page, those that have ended crowd out those that go on."""
         listed = self._vertex.jobs(kind, earlier_filter(self._catalog.stack, template), page_size=EARLIER)
         return self._threads.submit(lambda: tuple(islice(listed, EARLIER)))

@@ -14,7 +14,7 @@ from typing import Any
 from slipway.catalog import placeholders
 from slipway.catalog.model import Catalog, Offer, Scalar, Template
 from slipway.catalog.placeholders import EXPERIMENT_RUN, JOB, OUTPUT, PACKAGE, REQUEST, SWEEP, render
-from slipway.cloud.resources import CustomJob, WorkerPool
+from slipway.cloud.resources import VertexJob, WorkerPool
 from slipway.errors import ConfigError
 from slipway.jobs.claim import claim_of
 from slipway.kinds import CUSTOM_JOB, KINDS, Kind
@@ -67,7 +67,7 @@ class Request:
     @property
     def claim(self) -> str:
         """The object that the launchers of this request race for. Empty for an image, which has no launcher."""
-        job = CustomJob.read(self.body, self.kind)
+        job = VertexJob.read(self.body, self.kind)
         return claim_of(job) if any(pool.module for pool in job.worker_pools) else ""
 
     def mark(self, work_bucket: str) -> str:
@@ -75,9 +75,9 @@ class Request:
         return self.claim or f"gs://{work_bucket}/claims/{self.id}"
 
 
-def same(request: Request, job: CustomJob) -> CustomJob:
+def same(request: Request, job: VertexJob) -> VertexJob:
     """Raises ConfigError when `job` carries the id and is not what is asked for now."""
-    asked = CustomJob.read(request.body, request.kind)
+    asked = VertexJob.read(request.body, request.kind)
     differences = [
         f"{field}: {_shown(theirs)} then, {_shown(ours)} now"
         for field, ours, theirs in (
@@ -107,11 +107,11 @@ def same(request: Request, job: CustomJob) -> CustomJob:
     return job
 
 
-def _busy(job: CustomJob) -> list[WorkerPool]:
+def _busy(job: VertexJob) -> list[WorkerPool]:
     return [pool for pool in job.worker_pools if pool.replicas]
 
 
-def _parameters(asked: CustomJob, job: CustomJob) -> tuple[str, str]:
+def _parameters(asked: VertexJob, job: VertexJob) -> tuple[str, str]:
     """Both, where both record them."""
     if asked.parameters is None or job.parameters is None:
         return "", ""
@@ -127,11 +127,11 @@ def _own_env(pool: WorkerPool) -> tuple[str, ...]:
     return tuple(one for one in pool.env if not one.startswith(f"{VARIABLE}="))
 
 
-def _machines(job: CustomJob) -> str:
+def _machines(job: VertexJob) -> str:
     return ", ".join(f"{pool.machine.type} × {pool.replicas}" for pool in _busy(job))
 
 
-def _trials(job: CustomJob) -> str:
+def _trials(job: VertexJob) -> str:
     return f"{job.max_trials}, {job.trials} at once" if job.max_trials else ""
 
 

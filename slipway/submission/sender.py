@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from slipway.cloud.failures import CloudError, Exhausted, NotFound, Unreachable
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.context import Context
 from slipway.errors import AnswerUnknown, ResourceError
 from slipway.jobs.claim import claimant
@@ -49,7 +49,7 @@ class RetryPolicy:
 class Attempt:
     """`fresh` is False for a job that an earlier attempt made. `copies` are other jobs of the same request."""
 
-    job: CustomJob
+    job: VertexJob
     fresh: bool
     copies: tuple[str, ...] = ()
 
@@ -67,7 +67,7 @@ class Sender:
         self._begun: set[str] = set()
         self._noted_at = 0.0
 
-    def look_up(self, request: Request) -> list[CustomJob]:
+    def look_up(self, request: Request) -> list[VertexJob]:
         """The jobs of this stack that carry the request's label, oldest first."""
         wanted = label_filter({STACK_LABEL: request.stack, REQUEST_LABEL: request.id})
         jobs = list(self.context.vertex.jobs(request.kind, wanted))
@@ -134,7 +134,7 @@ class Sender:
         self._note(request, EntryState.ACCEPTED, job.name)
         return Attempt(job, fresh=True)
 
-    def _post(self, request: Request) -> CustomJob:
+    def _post(self, request: Request) -> VertexJob:
         begin = self.context.clock.monotonic()
         wait, unreachable = self.policy.first_wait, 0
         while True:
@@ -162,7 +162,7 @@ class Sender:
         end = self.context.clock.monotonic() + within
         while True:
             failed: CloudError | None = None
-            found: list[CustomJob] = []
+            found: list[VertexJob] = []
             try:
                 found = self.look_up(request)
             except CloudError as problem:
@@ -177,7 +177,7 @@ class Sender:
                 return None
             self.context.clock.sleep(min(self.policy.look_every, left))
 
-    def _chosen(self, request: Request, found: list[CustomJob]) -> Attempt:
+    def _chosen(self, request: Request, found: list[VertexJob]) -> Attempt:
         job = found[0] if len(found) == 1 else claimant(self.context.connection.storage, request.claim, found)
         copies = tuple(one.id for one in found if one is not job)
         self._note(request, EntryState.ACCEPTED, job.name)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from slipway.cloud.failures import CloudError
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.cloud.storage import Location
 from slipway.context import Context
 from slipway.errors import AnswerUnknown
@@ -114,7 +114,7 @@ class Submitter:
 
             create_run(self.context.connection.metadata(self.context.catalog.region), request)
 
-    def _end_run(self, job: CustomJob) -> None:
+    def _end_run(self, job: VertexJob) -> None:
         """A job that was given up ends its run, whose name nobody uses again."""
         if job.experiment_run:
             from slipway.submission.experiment_run import end_run
@@ -152,7 +152,7 @@ class Submitter:
         return replace(submitted, attempt=attempt), moved
 
 
-def _candidate(prepared: PreparedSubmission, job: CustomJob) -> Candidate | None:
+def _candidate(prepared: PreparedSubmission, job: VertexJob) -> Candidate | None:
     """The candidate that an earlier job was sent by."""
     for candidate in prepared.candidates:
         cluster = prepared.catalog.clusters[candidate.offer.cluster].id if candidate.offer.cluster else ""

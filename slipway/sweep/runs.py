@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.jobs.waiting import state_word
 from slipway.labels import REQUEST_LABEL, RUN_LABEL, STACK_LABEL, SWEEP_LABEL, label_filter
 from slipway.submission.request import checked_request_id, derived_request_id
@@ -66,7 +66,7 @@ class KnownRuns:
 
 
 def known_runs(
-    sweep: str, jobs: Mapping[Run, str], open_: Mapping[Run, float], listed: Iterable[CustomJob]
+    sweep: str, jobs: Mapping[Run, str], open_: Mapping[Run, float], listed: Iterable[VertexJob]
 ) -> KnownRuns:
     """What journal and service say together. A job that the service lists settles what the journal has open."""
     labelled = ((Run.labelled(job.labels.get(RUN_LABEL, "")), job) for job in listed)
@@ -113,20 +113,20 @@ def remaining_runs(count: int, facts: KnownRuns, *, retry: bool) -> RemainingRun
     return RemainingRuns(tuple(send), dict(facts.open), len(done), failed, sum(run.attempt > 0 for run in done))
 
 
-def in_order(jobs: Iterable[CustomJob]) -> list[CustomJob]:
+def in_order(jobs: Iterable[VertexJob]) -> list[VertexJob]:
     """A sweep's jobs by run and attempt; those that belong to no run come last."""
     last = Run(sys.maxsize)
     return sorted(jobs, key=lambda job: Run.labelled(job.labels.get(RUN_LABEL, "")) or last)
 
 
-def latest(jobs: Iterable[CustomJob]) -> dict[int, CustomJob]:
+def latest(jobs: Iterable[VertexJob]) -> dict[int, VertexJob]:
     """The job that counts for each run: that of its last attempt."""
     return {run.index: job for run, job in _by_run(in_order(jobs)).items()}
 
 
-def _by_run(jobs: Iterable[CustomJob]) -> dict[Run, CustomJob]:
+def _by_run(jobs: Iterable[VertexJob]) -> dict[Run, VertexJob]:
     """The job that counts for each attempt at a run: of two the one that does not end by itself."""
-    found: dict[Run, CustomJob] = {}
+    found: dict[Run, VertexJob] = {}
     for job in jobs:
         run = Run.labelled(job.labels.get(RUN_LABEL, ""))
         if run and (run not in found or found[run].state == "JOB_STATE_SUCCEEDED"):
@@ -134,7 +134,7 @@ def _by_run(jobs: Iterable[CustomJob]) -> dict[Run, CustomJob]:
     return found
 
 
-def tally(runs: Sequence[CustomJob]) -> str:
+def tally(runs: Sequence[VertexJob]) -> str:
     """`6 runs listed: 4 succeeded, 1 running, 1 failed`, and what to do about those that failed.
 
     `runs` are in order: of one that was sent more than once the last job counts.

@@ -13,7 +13,7 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass, field
 
 from slipway.cloud.failures import CloudError, Denied, Exhausted, NotFound, Unauthenticated
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.context import Clock
 from slipway.errors import SlipwayError
 from slipway.submission.request import Request
@@ -75,7 +75,7 @@ class SweepSender:
     """`create` makes a job, `look` gives the names of jobs by request id, as far as they are listed, and how many calls
     that took. `request` makes a run's request. `tell` gets the progress after every change."""
 
-    create: Callable[[Request], CustomJob]
+    create: Callable[[Request], VertexJob]
     look: Callable[[Iterable[Request]], tuple[Mapping[str, str], int]]
     request: Callable[[Run], Request]
     journal: SweepJournal
@@ -88,7 +88,7 @@ class SweepSender:
 
     def __post_init__(self) -> None:
         self._todo: deque[PendingRun] = deque()
-        self._flying: dict[Future[CustomJob], PendingRun] = {}
+        self._flying: dict[Future[VertexJob], PendingRun] = {}
         self._missed: dict[str, PendingRun] = {}
         self._looking: Future[tuple[Mapping[str, str], int]] | None = None
         self._look_began = self._look_at = self._synced_at = 0.0
@@ -170,7 +170,7 @@ class SweepSender:
         progress.refused = len(self._refused)
         self.tell(progress)
 
-    def _answered(self, pending: PendingRun, future: Future[CustomJob], progress: SendingProgress) -> None:
+    def _answered(self, pending: PendingRun, future: Future[VertexJob], progress: SendingProgress) -> None:
         now = self.clock.monotonic()
         try:
             job = future.result()

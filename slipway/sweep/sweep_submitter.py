@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Protocol
 
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.context import Context
 from slipway.errors import PolicyError
 from slipway.labels import REQUEST_LABEL
@@ -50,7 +50,7 @@ class SubmittedSweep:
     count: int
     left: RemainingRuns
     result: SendingResult
-    listed: Callable[[], Sequence[CustomJob]]
+    listed: Callable[[], Sequence[VertexJob]]
 
 
 class SweepJobs:
@@ -60,7 +60,7 @@ class SweepJobs:
         self._vertex, self._metadata = context.vertex, context.connection.metadata(context.catalog.region)
         self._kind, self._filter = plan.groups[0].prepared.kind, sweep_filter(context.catalog.stack, plan.id)
 
-    def create(self, request: Request) -> CustomJob:
+    def create(self, request: Request) -> VertexJob:
         """With the run of an experiment that the request names. What fails there has made no job all the same."""
         create_run(self._metadata, request)
         return self._vertex.create(request.kind, request.body)
@@ -80,7 +80,7 @@ class SweepJobs:
         }
         return listed, len(wanted)
 
-    def all(self) -> tuple[CustomJob, ...]:
+    def all(self) -> tuple[VertexJob, ...]:
         """Every job of the sweep that is listed."""
         return tuple(self._vertex.jobs(self._kind, self._filter))
 

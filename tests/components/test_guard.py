@@ -8,7 +8,7 @@ import pytest
 from components import guard as module
 from components.guard import check, ends_stack, guard, hold, refusal_of_destruction
 from components.persistent_resource import PersistentResource
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.cluster import CurrentCluster
 from slipway.live import Unknown, Use
 
@@ -17,8 +17,8 @@ from .conftest import FACTS, PROJECT, REGION, cluster, declared, only
 CLUSTER = "projects/acme-dev/locations/us-central1/persistentResources/cpu-1a2b3c4"
 
 
-def job(name: str) -> CustomJob:
-    return CustomJob(name, name, "JOB_STATE_QUEUED", {}, persistent_resource_id="cpu-1a2b3c4")
+def job(name: str) -> VertexJob:
+    return VertexJob(name, name, "JOB_STATE_QUEUED", {}, persistent_resource_id="cpu-1a2b3c4")
 
 
 def answers(value: Use | Unknown) -> Callable[[str | None], Use | Unknown]:

@@ -7,7 +7,7 @@ import pytest
 from components.persistent_resource import PersistentResource, RetiringResource
 from slipway.cloud import clusters
 from slipway.cloud.clusters import ResourcePool
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.cluster import ClusterSpec, CurrentCluster, DnsPeering, PscInterface
 from slipway.deployment.retiring import RetiringCluster, Why
 from slipway.machines.spec import Disk, MachineSpec
@@ -19,7 +19,7 @@ RESOURCE = "gcp:vertex/aiPersistentResource:AiPersistentResource"
 FULL = "projects/acme-dev/locations/us-central1/persistentResources/cpu-1a2b3c4"
 LIVING = ResourcePool("workers", MachineSpec("n1-standard-8"), replicas=3, used=2, min=1, max=4)
 OLD = clusters.PersistentResource("cpu-1a2b3c4", "RUNNING", {"slipway-name": "cpu"}, (LIVING,))
-JOB = CustomJob("j/1", "tune", "JOB_STATE_RUNNING", {}, persistent_resource_id=OLD.id)
+JOB = VertexJob("j/1", "tune", "JOB_STATE_RUNNING", {}, persistent_resource_id=OLD.id)
 
 
 def current(spec: ClusterSpec, **changes: Any) -> list[Asked]:

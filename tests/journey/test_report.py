@@ -10,7 +10,7 @@ import pytest
 from journey.budget import STORAGE_AND_CALLS, budget
 from journey.play import Machines, Run
 from journey.report import gain, pool_cost, table
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.errors import PolicyError
 from slipway.jobs.cost import job_cost
 from slipway.prices import UNKNOWN, Bounds, Price
@@ -30,7 +30,7 @@ def run(label: str, wait: float | None, took: float = 8.0) -> Run:
     }
     if wait is not None:
         body["startTime"] = (NOON + timedelta(seconds=wait)).isoformat()
-    job = CustomJob.read(body)
+    job = VertexJob.read(body)
     return Run(label, job, job_cost(job, "us-central1", NOON), {"accuracy": 0.9722})
 
 

@@ -234,7 +234,7 @@ def test_a_capacity_type_is_one_row(tmp_path: Path, edited: Callable[[str, Calla
         """
 import json
 from slipway.capacity import CAPACITY_TYPES
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.machines.spec import MachineSpec
 from slipway.prices import hourly
 from slipway.rules.table import check
@@ -250,7 +250,7 @@ digits = JobTemplate("digits", "digits", code, (WorkerPool("chief", "n1-standard
 context = CompileContext("dev", "us-central1", "3f9c2e1", "c", "w", "t@p.iam.gserviceaccount.com", {}, project="p")
 body = request(digits, "calendar", context, {code: "gs://c/code.tar.gz"})
 wrong = {**body, "jobSpec": {**body["jobSpec"], "scheduling": {"strategy": "SPOT"}}}
-job = CustomJob.read({"name": "j/1", "state": "JOB_STATE_PENDING", "jobSpec": body["jobSpec"]})
+job = VertexJob.read({"name": "j/1", "state": "JOB_STATE_PENDING", "jobSpec": body["jobSpec"]})
 spec = MachineSpec("n1-standard-4")
 print(json.dumps({
     "scheduling": body["jobSpec"]["scheduling"],

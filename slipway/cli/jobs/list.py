@@ -15,7 +15,7 @@ from slipway.catalog.placeholders import render
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.documents import job_document
 from slipway.cli.terminal.options import catalog_and_output
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.context import Context
 from slipway.formatting import span
 from slipway.jobs.cost import job_cost
@@ -82,7 +82,7 @@ def command(
         screen.note(tally(found))
 
 
-def _row(job: CustomJob, context: Context) -> tuple[str, ...]:
+def _row(job: VertexJob, context: Context) -> tuple[str, ...]:
     money = job_cost(job, context.catalog.region, context.now)
     created = f"{span((context.now - job.create_time).total_seconds())} ago" if job.create_time else "?"
     return (

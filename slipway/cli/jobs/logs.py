@@ -11,7 +11,7 @@ from slipway.cli.terminal import screen
 from slipway.cli.terminal.options import catalog_and_output, found_job, job_argument
 from slipway.cli.terminal.watching import watch
 from slipway.cloud.logging import LogEntry
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.context import Context
 from slipway.jobs.log import Tail, job_filter, kind_of, line, newest, of_role, prefix
 from slipway.jobs.waiting import state_word
@@ -38,7 +38,7 @@ def command(
     logging = context.connection.logging(context.catalog.project)
     tail = newest(logging, job_filter(found.log_ids, severity=wanted), last) if last and found.log_ids else None
 
-    def text(entry: LogEntry, job: CustomJob) -> str:
+    def text(entry: LogEntry, job: VertexJob) -> str:
         return _line(entry, job, role, json_lines=output == "json")
 
     if follow:
@@ -55,7 +55,7 @@ def command(
         screen.note(f"no lines{f' of {role}' if role else ''} yet; {found.display_name} is {state_word(found.state)}")
 
 
-def _line(entry: LogEntry, job: CustomJob, role: str | None, *, json_lines: bool) -> str:
+def _line(entry: LogEntry, job: VertexJob, role: str | None, *, json_lines: bool) -> str:
     """A line of the log as it is printed; empty for one of another role."""
     who = prefix(entry, job)
     if role and not of_role(who, role):

@@ -16,7 +16,7 @@ import click
 
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.options import catalog_and_output, found_job, job_argument
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.context import Context
 from slipway.errors import ResourceError
 
@@ -52,7 +52,7 @@ def command(job: str, what: str, only_print: bool, catalog: str | None, output: 
         screen.note("no browser could be opened; the link is above")
 
 
-def place_of(job: CustomJob, what: str, page: str, project: str) -> OpenTarget:
+def place_of(job: VertexJob, what: str, page: str, project: str) -> OpenTarget:
     """`page` is the job's in the console, `project` that of its bucket; both empty where the console has none.
 
     Raises ResourceError for a job that has none of it.

@@ -21,7 +21,7 @@ from slipway.cli.terminal.documents import events_document, job_document, usage_
 from slipway.cli.terminal.options import catalog_and_output, found_job, job_argument
 from slipway.cli.terminal.watching import cost_words
 from slipway.cloud.failures import CloudError
-from slipway.cloud.resources import CustomJob, best
+from slipway.cloud.resources import VertexJob, best
 from slipway.context import Context
 from slipway.formatting import exact, join
 from slipway.jobs.cost import JobCost, job_cost
@@ -48,13 +48,13 @@ class JobDetails:
     """A job with all that is read about it: why it waits, what happened to it, what it used, and what to do now.
     `next`: the job that its submission moved on to."""
 
-    job: CustomJob
+    job: VertexJob
     why: str
     events: JobEvents
     usage: Utilization
     cause: Cause | None
     steps: tuple[Suggestion, ...]
-    next: CustomJob | None = None
+    next: VertexJob | None = None
 
 
 @click.command()
@@ -84,7 +84,7 @@ def command(job: str, catalog: str | None, output: str) -> None:
         show_usage(picture.usage)
 
 
-def _picture(context: Context, job: CustomJob) -> JobDetails:
+def _picture(context: Context, job: VertexJob) -> JobDetails:
     project = context.catalog.project
     with ThreadPoolExecutor(3, thread_name_prefix="show") as threads:
         why = threads.submit(_why, context, job)
@@ -96,7 +96,7 @@ def _picture(context: Context, job: CustomJob) -> JobDetails:
         return JobDetails(job, why.result(), events.result(), usage.result(), cause, steps, moved.result())
 
 
-def _moved_on(context: Context, job: CustomJob) -> CustomJob | None:
+def _moved_on(context: Context, job: VertexJob) -> VertexJob | None:
     """The job that went out after a submission's first one was given up. Later ones do not tell which they are."""
     request = job.labels.get(REQUEST_LABEL, "")
     if not job.ended or job.start_time is not None or not request:
@@ -108,7 +108,7 @@ def _moved_on(context: Context, job: CustomJob) -> CustomJob | None:
         return None
 
 
-def _why(context: Context, job: CustomJob) -> str:
+def _why(context: Context, job: VertexJob) -> str:
     if not waits(job):
         return ""
     name, now, logging = context.cluster_name(job.persistent_resource_id), context.now, context.brief.logging
@@ -166,7 +166,7 @@ def _facts(context: Context, picture: JobDetails) -> list[tuple[str, str]]:
     return [(key, value) for key, value in facts if value]
 
 
-def _packed(job: CustomJob) -> str:
+def _packed(job: VertexJob) -> str:
     """`  @ 3f9c2e1 with local changes` of what --code packed."""
     if CODE_LABEL not in job.labels:
         return ""
@@ -174,7 +174,7 @@ def _packed(job: CustomJob) -> str:
     return f"  @ {revision}" if revision.commit else ", never committed"
 
 
-def _parameters(job: CustomJob, catalog: Catalog) -> str:
+def _parameters(job: VertexJob, catalog: Catalog) -> str:
     """`workers=2, trees=500, note=…`: all of them, defaults too, in the template's order; `…` where a text is too long
     for a line. Empty for a job of no template."""
     if job.parameters is None:
@@ -233,7 +233,7 @@ def _show_events(picture: JobDetails) -> None:
         screen.note(screen.faint(f"older ones: slipway jobs logs {job.display_name or job.id}", sys.stderr))
 
 
-def _show_trials(job: CustomJob) -> None:
+def _show_trials(job: VertexJob) -> None:
     """A line a trial: its state, what it tried, the result. Conditional parameters are shown where they are set."""
     names = list(dict.fromkeys(name for trial in job.tried for name in trial.values))
     chosen = best(job.tried, job.goals)

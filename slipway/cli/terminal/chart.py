@@ -17,7 +17,7 @@ from statistics import median
 
 from slipway.cli.terminal import screen
 from slipway.cloud.monitoring import ACCELERATOR, CPU, MEMORY, Point
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.context import Context
 from slipway.formatting import span
 from slipway.jobs.utilization import Row, Utilization, read_utilization
@@ -115,7 +115,7 @@ class UtilizationLine:
     def close(self) -> None:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
-    def words(self, job: CustomJob) -> str:
+    def words(self, job: VertexJob) -> str:
         """The newest that is known; empty for a job that does not run."""
         if waits(job) or job.ended:
             return ""
@@ -127,7 +127,7 @@ class UtilizationLine:
             self._reading = self._thread.submit(self._read, job)
         return self._words
 
-    def _read(self, job: CustomJob) -> str:
+    def _read(self, job: VertexJob) -> str:
         now = self._context.now
         recent = replace(job, start_time=max(job.start_time or now, now - _RECENT))
         return in_short(read_utilization(self._monitoring, recent, now).rows)

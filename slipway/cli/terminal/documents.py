@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from slipway.catalog.lookup import reason
 from slipway.catalog.model import Template
-from slipway.cloud.resources import CustomJob, best
+from slipway.cloud.resources import VertexJob, best
 from slipway.context import Context
 from slipway.jobs.cost import job_cost
 from slipway.jobs.log import role_at, who_of
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from slipway.jobs.utilization import Utilization
 
 
-def job_document(job: CustomJob, context: Context) -> dict[str, Any]:
+def job_document(job: VertexJob, context: Context) -> dict[str, Any]:
     money = job_cost(job, context.catalog.region, context.now)
     return {
         "name": job.name,
@@ -91,7 +91,7 @@ def job_document(job: CustomJob, context: Context) -> dict[str, Any]:
     }
 
 
-def _code(job: CustomJob) -> dict[str, Any] | None:
+def _code(job: VertexJob) -> dict[str, Any] | None:
     """What --code packed; None for a job of the reviewed code."""
     if CODE_LABEL not in job.labels:
         return None
@@ -99,7 +99,7 @@ def _code(job: CustomJob) -> dict[str, Any] | None:
     return {"hash": job.labels[CODE_LABEL], "commit": revision.commit or None, "dirty": revision.dirty}
 
 
-def events_document(events: JobEvents, job: CustomJob) -> dict[str, Any]:
+def events_document(events: JobEvents, job: VertexJob) -> dict[str, Any]:
     """What happened to a job, in the service's words; numbers are null where its log could not be read."""
     return {
         "restarts": None if events.why else len(events.of("restart")),

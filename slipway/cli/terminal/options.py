@@ -12,7 +12,7 @@ from click.shell_completion import CompletionItem
 from slipway.errors import SlipwayError
 
 if TYPE_CHECKING:
-    from slipway.cloud.resources import CustomJob
+    from slipway.cloud.resources import VertexJob
     from slipway.context import Context
 
 _RECENT = 50
@@ -45,7 +45,7 @@ def job_argument(command: Command) -> Command:
     return click.argument("job", shell_complete=complete_jobs)(command)
 
 
-def found_job(context: Context, text: str) -> CustomJob:
+def found_job(context: Context, text: str) -> VertexJob:
     """The job that a person named by name, number or full resource name. Raises ResourceError.
 
     Of several of one name it is the newest, or the one that this is a copy of, which is said.

@@ -9,7 +9,7 @@ from typing import Any
 
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.watching import Detached, WatchDisplay, display
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.context import Context
 from slipway.errors import AnswerUnknown, Cancelled, ResourceError, SlipwayError, Timeout
 from slipway.formatting import clock
@@ -39,7 +39,7 @@ def closing(sweep: SubmittedSweep, again: str) -> list[str]:
     return lines
 
 
-def document(sweep: SubmittedSweep, ended: Mapping[int, CustomJob] | None = None) -> dict[str, Any]:
+def document(sweep: SubmittedSweep, ended: Mapping[int, VertexJob] | None = None) -> dict[str, Any]:
     """`ended`: each run's job, for who has waited; `states` is null without."""
     result, left = sweep.result, sweep.left
     return {
@@ -85,7 +85,7 @@ def problem_of_sending(sweep: SubmittedSweep, again: str) -> SlipwayError | None
     return None
 
 
-def until_ended(context: Context, sweep: SubmittedSweep, *, timeout: float | None, quiet: bool) -> dict[int, CustomJob]:
+def until_ended(context: Context, sweep: SubmittedSweep, *, timeout: float | None, quiet: bool) -> dict[int, VertexJob]:
     """Each run's job by run, once all have ended: those that are listed, and those just sent that will be.
 
     Ends the experiment runs of those that end in the meantime. Raises Timeout after `timeout` seconds, Detached on
@@ -119,7 +119,7 @@ def until_ended(context: Context, sweep: SubmittedSweep, *, timeout: float | Non
     return dict(sorted(jobs.items()))
 
 
-def problem_of_runs(sweep: SubmittedSweep, ended: Mapping[int, CustomJob], again: str) -> SlipwayError | None:
+def problem_of_runs(sweep: SubmittedSweep, ended: Mapping[int, VertexJob], again: str) -> SlipwayError | None:
     """The error that is to be told when not all runs succeeded: of those that failed, else of those cancelled."""
     problems = [problem for job in ended.values() if (problem := problem_of(job))]
     failed = [problem for problem in problems if not isinstance(problem, Cancelled)]
@@ -135,7 +135,7 @@ def problem_of_runs(sweep: SubmittedSweep, ended: Mapping[int, CustomJob], again
     return None
 
 
-def _look(context: Context, sweep: SubmittedSweep, show: WatchDisplay) -> dict[int, CustomJob]:
+def _look(context: Context, sweep: SubmittedSweep, show: WatchDisplay) -> dict[int, VertexJob]:
     """The runs as they are listed now. Tries on for a while when the service is away."""
     began, told = context.clock.monotonic(), False
     while True:
@@ -150,7 +150,7 @@ def _look(context: Context, sweep: SubmittedSweep, show: WatchDisplay) -> dict[i
             context.clock.sleep(_POLLING.state_steady)
 
 
-def _state(sweep: SubmittedSweep, jobs: Mapping[int, CustomJob], begun: datetime) -> Callable[[datetime], str]:
+def _state(sweep: SubmittedSweep, jobs: Mapping[int, VertexJob], begun: datetime) -> Callable[[datetime], str]:
     counts = Counter(state_word(job.state) for job in jobs.values())
     words = ", ".join(f"{count:,} {state}" for state, count in counts.most_common())
     return lambda now: f"{sweep.id}  waiting {clock((now - begun).total_seconds())}  {words}".rstrip()

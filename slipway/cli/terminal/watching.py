@@ -12,7 +12,7 @@ from typing import Protocol
 from slipway.cli.terminal import screen
 from slipway.cloud.failures import CloudError
 from slipway.cloud.logging import LogEntry
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.context import Clock, Context
 from slipway.errors import SlipwayError
 from slipway.formatting import clock, exact
@@ -79,7 +79,7 @@ def display(context: Context, quiet: bool, plain: bool = False) -> Iterator[Watc
 
 def watch(
     context: Context,
-    job: CustomJob,
+    job: VertexJob,
     *,
     logs: bool,
     timeout: float | None = None,
@@ -87,8 +87,8 @@ def watch(
     plain: bool = False,
     severity: str = "",
     begin: datetime | None = None,
-    text: Callable[[LogEntry, CustomJob], str] | None = None,
-) -> CustomJob:
+    text: Callable[[LogEntry, VertexJob], str] | None = None,
+) -> VertexJob:
     """Watches `job` to its end and gives it as it is then, with a line of account.
 
     With `logs` its lines are shown, as `text` has them (empty for one to leave out) and none from before `begin`.
@@ -129,7 +129,7 @@ def watch(
 
 
 @contextmanager
-def _utilization_line(context: Context, show: WatchDisplay) -> Iterator[Callable[[CustomJob], str]]:
+def _utilization_line(context: Context, show: WatchDisplay) -> Iterator[Callable[[VertexJob], str]]:
     """What a job uses, for a line that is kept up to date; nothing where each change is a line of its own."""
     if isinstance(show, PlainDisplay):
         yield lambda job: ""
@@ -157,7 +157,7 @@ def state_at(event: Progress, name: str, uses: str) -> Callable[[datetime], str]
     return text
 
 
-def account_of(job: CustomJob, context: Context) -> str:
+def account_of(job: VertexJob, context: Context) -> str:
     """`dask-digits-7k…  succeeded: started after 2.4 s, ran 41.0 s, its machines cost $0.01 (of a pool that …)`"""
     money = job_cost(job, context.catalog.region, context.now)
     parts = []

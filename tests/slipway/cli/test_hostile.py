@@ -14,7 +14,7 @@ import requests
 from slipway.cli.terminal.watching import watch
 from slipway.cloud.connection import Connection
 from slipway.cloud.failures import Unauthenticated
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.cloud.session import Session
 from slipway.context import Clock, Context
 from slipway.errors import Timeout
@@ -144,10 +144,10 @@ class Lost(requests.Session):
 
 
 @pytest.fixture
-def lost(stack: Stack) -> Callable[[Lost], tuple[Context, CustomJob]]:
+def lost(stack: Stack) -> Callable[[Lost], tuple[Context, VertexJob]]:
     """A running job, and what somebody has who was cut off from the service since."""
 
-    def cut_off(http: Lost) -> tuple[Context, CustomJob]:
+    def cut_off(http: Lost) -> tuple[Context, VertexJob]:
         job = stack.run("submit", "hello", "-p", "code=import time; time.sleep(600)", "--output", "json").json["job"]
         before = Context(environ=stack.env(), folder=stack.folder)
         after = Context(folder=stack.folder, clock=Clock(monotonic=lambda: http.seconds, sleep=http.sleep))
@@ -159,7 +159,7 @@ def lost(stack: Stack) -> Callable[[Lost], tuple[Context, CustomJob]]:
 
 
 def test_a_service_that_never_answers_does_not_outlast_the_timeout(
-    lost: Callable[[Lost], tuple[Context, CustomJob]],
+    lost: Callable[[Lost], tuple[Context, VertexJob]],
 ) -> None:  # B5
     silent = Lost()
     context, job = lost(silent)
@@ -169,7 +169,7 @@ def test_a_service_that_never_answers_does_not_outlast_the_timeout(
 
 
 def test_credentials_that_end_meanwhile_do_not_end_the_job_and_the_way_back_is_said(
-    lost: Callable[[Lost], tuple[Context, CustomJob]], capsys: pytest.CaptureFixture[str]
+    lost: Callable[[Lost], tuple[Context, VertexJob]], capsys: pytest.CaptureFixture[str]
 ) -> None:
     context, job = lost(Lost(401))
     with pytest.raises(Unauthenticated):

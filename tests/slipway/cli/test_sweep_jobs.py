@@ -1,7 +1,7 @@
 """`slipway jobs list --sweep` and `slipway jobs cancel --sweep`."""
 
 from slipway.cli.jobs.list import apart
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.sweep.runs import tally
 
 from .stack import SLEEP, Stack, held
@@ -61,7 +61,7 @@ def test_each_run_is_listed_with_what_tells_it_from_the_others(stack: Stack) -> 
 def test_of_a_run_that_was_sent_once_more_the_last_time_counts() -> None:
     states = {"0": "SUCCEEDED", "1": "FAILED", "1-1": "SUCCEEDED"}
     runs = [
-        CustomJob.read({"name": f"jobs/{label}", "state": f"JOB_STATE_{state}", "labels": {"slipway-run": label}})
+        VertexJob.read({"name": f"jobs/{label}", "state": f"JOB_STATE_{state}", "labels": {"slipway-run": label}})
         for label, state in states.items()
     ]
     assert tally(runs) == "2 runs listed: 2 succeeded; 1 had failed and was sent once more"

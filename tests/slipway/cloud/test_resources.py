@@ -1,12 +1,12 @@
 """Jobs as the service tells of them, whoever made them, and the trials of a tuning job. (B5)"""
 
-from slipway.cloud.resources import CustomJob, Trial, best
+from slipway.cloud.resources import Trial, VertexJob, best
 from slipway.kinds import KINDS, PIPELINE, TUNING_JOB
 
 
 def test_a_name_is_one_line_and_commands_no_terminal() -> None:
     """The service takes any text for a name, and everybody's jobs are listed together."""
-    assert CustomJob.read({"displayName": "läuft 🚀 \x1b[31mred\nrm -rf"}).display_name == "läuft 🚀 ?[31mred?rm -rf"
+    assert VertexJob.read({"displayName": "läuft 🚀 \x1b[31mred\nrm -rf"}).display_name == "läuft 🚀 ?[31mred?rm -rf"
 
 
 def test_what_a_job_needs_is_told_whatever_its_kind() -> None:  # N1
@@ -22,7 +22,7 @@ def test_what_a_job_needs_is_told_whatever_its_kind() -> None:  # N1
     }
     spec = {"serviceAccount": "trainer@acme.iam.gserviceaccount.com", "workerPoolSpecs": [pool, {}]}
     for kind in KINDS.values():
-        job = CustomJob.read({kind.spec: spec}, kind)
+        job = VertexJob.read({kind.spec: spec}, kind)
         assert job.service_account == "trainer@acme.iam.gserviceaccount.com"
         assert job.packages == {"gs://acme-catalog/packages/nap.tar.gz"}
         assert job.reservations == {"projects/p/zones/z/reservations/r"}
@@ -57,14 +57,14 @@ def trial(number: int, accuracy: float) -> Trial:
 
 
 def test_trials_are_read_with_their_values_and_measurements() -> None:
-    job = CustomJob.read(JOB, TUNING_JOB)
+    job = VertexJob.read(JOB, TUNING_JOB)
     assert [one.state for one in job.tried] == ["SUCCEEDED", "INFEASIBLE", "ACTIVE"]
     assert job.tried[0].values == {"model": "svc", "c": "0.3"}
     assert job.tried[0].metrics == {"accuracy": 0.95}
 
 
 def test_the_best_is_one_that_succeeded() -> None:
-    job = CustomJob.read(JOB, TUNING_JOB)
+    job = VertexJob.read(JOB, TUNING_JOB)
     assert best(job.tried, job.goals) is job.tried[0]
 
 
@@ -80,12 +80,12 @@ def test_nothing_is_called_best_where_nothing_was_measured_or_several_metrics_co
 
 
 def test_the_log_of_a_tuning_job_is_its_trials_and_a_pipelines_that_of_the_job_behind_it() -> None:
-    assert CustomJob.read(JOB, TUNING_JOB).log_ids == ("71", "73")
+    assert VertexJob.read(JOB, TUNING_JOB).log_ids == ("71", "73")
     backing = {"trainingTaskMetadata": {"backingCustomJob": "projects/1/locations/us-central1/customJobs/77"}}
-    assert CustomJob.read({"name": "…/trainingPipelines/6", **backing}, PIPELINE).log_ids == ("77",)
-    assert CustomJob.read({"name": "…/trainingPipelines/6"}, PIPELINE).log_ids == ()
+    assert VertexJob.read({"name": "…/trainingPipelines/6", **backing}, PIPELINE).log_ids == ("77",)
+    assert VertexJob.read({"name": "…/trainingPipelines/6"}, PIPELINE).log_ids == ()
 
 
 def test_a_pipelines_model_is_named_with_its_version() -> None:
     uploaded = {"modelToUpload": {"name": "projects/1/locations/us-central1/models/8", "versionId": "2"}}
-    assert CustomJob.read({"name": "…/trainingPipelines/6", **uploaded}, PIPELINE).model.endswith("models/8@2")
+    assert VertexJob.read({"name": "…/trainingPipelines/6", **uploaded}, PIPELINE).model.endswith("models/8@2")

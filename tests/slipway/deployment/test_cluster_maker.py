@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.deployment.cluster_creation import PATIENCE, creator, make_all
 from slipway.deployment.cluster_maker import make_cluster
 from slipway.deployment.creation_context import CreationContext, CreationPolicy, NewCluster
@@ -34,7 +34,7 @@ ID = "cpu-1a2b3c4"
 NEW = NewCluster(ID, {"displayName": "cpu"}, LABELS)
 QUOTA = "Quota exceeded for custom_model_training_nvidia_h100_gpus."
 STOCK_OUT = "Resources are insufficient in region: us-central1. Try a different region or use a different accelerator."
-JOB = CustomJob("j/1", "tune", "JOB_STATE_QUEUED", {}, persistent_resource_id=ID)
+JOB = VertexJob("j/1", "tune", "JOB_STATE_QUEUED", {}, persistent_resource_id=ID)
 
 
 class Story:

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from slipway.catalog.model import Offer, Parameter, Template
 from slipway.cloud.clusters import PersistentResource
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
 from slipway.deployment.facts import Facts, facts
 from slipway.deployment.plan import Plan
@@ -22,7 +22,7 @@ H100 = PoolSpec("h100", MachineSpec("a3-highgpu-8g", "NVIDIA_H100_80GB", 8, Disk
 WORKERS = PoolSpec("workers", MachineSpec("n1-standard-8"), min=1, max=4, autoscaled=True, replicas=1)
 CPU = ClusterSpec("cpu", (WORKERS, H100))
 STACK = Stack("dev", "acme-dev", "us-central1", WorkspaceSettings((TEAM,), "acme-catalog", "acme-work", "trainer"))
-JOB = CustomJob("j/1", "tune", "JOB_STATE_RUNNING", persistent_resource_id="cpu-0000000")
+JOB = VertexJob("j/1", "tune", "JOB_STATE_RUNNING", persistent_resource_id="cpu-0000000")
 OLD = RetiringCluster(PersistentResource("cpu-0000000", "RUNNING", {}, ()), "cpu", (JOB,), Why.JOBS)
 RESULTS = RetiringWorkspaceResource("work", "work", "acme-results", (), Why.IN_USE)
 PLAN = Plan(

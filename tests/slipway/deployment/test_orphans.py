@@ -3,7 +3,7 @@
 import pytest
 
 from slipway.cloud.clusters import PersistentResource
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.deployment.orphans import (
     Orphan,
     announced,
@@ -30,8 +30,8 @@ def orphan(id_: str = "cpu-1a2b3c4", state: str = "RUNNING", region: str = REGIO
     return Orphan(PROJECT, region, PersistentResource(id_, state, {**OURS, **labels}, ()))
 
 
-def job(name: str, cluster: str = "cpu-1a2b3c4") -> CustomJob:
-    return CustomJob(name, name, "JOB_STATE_QUEUED", {}, persistent_resource_id=cluster)
+def job(name: str, cluster: str = "cpu-1a2b3c4") -> VertexJob:
+    return VertexJob(name, name, "JOB_STATE_QUEUED", {}, persistent_resource_id=cluster)
 
 
 def in_state(id_: str, region: str = REGION) -> State:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.deployment.plan import plan
 from slipway.deployment.retiring import (
     RetiringWorkspaceResource,
@@ -34,7 +34,7 @@ KNOWN = State(
 )
 
 
-def needing(*names: str, state: str = "JOB_STATE_RUNNING") -> CustomJob:
+def needing(*names: str, state: str = "JOB_STATE_RUNNING") -> VertexJob:
     """A job that runs as the account and uses the buckets that are among the names."""
     accounts = [name for name in names if "@" in name]
     return replace(job("cpu", state=state), service_account="".join(accounts), buckets=frozenset(names) - {*accounts})

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from slipway.cloud.clusters import PersistentResource
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
 from slipway.deployment.plan import Plan
 from slipway.deployment.retiring import RetiringCluster, RetiringWorkspaceResource, Why, WorkspacePlan
@@ -25,10 +25,10 @@ OLD = PersistentResource("cpu-0000000", "RUNNING", {"slipway-name": "cpu"}, ())
 NOTHING_LIVES = Live(clusters=(), jobs=(), limits={}, catalog=None)
 
 
-def job(name: str, state: str, minutes: int | None, **labels: str) -> CustomJob:
+def job(name: str, state: str, minutes: int | None, **labels: str) -> VertexJob:
     start = NOW - timedelta(minutes=minutes) if minutes is not None else None
     created = NOW - timedelta(hours=2)
-    return CustomJob(name, name, state, labels, persistent_resource_id=OLD.id, create_time=created, start_time=start)
+    return VertexJob(name, name, state, labels, persistent_resource_id=OLD.id, create_time=created, start_time=start)
 
 
 def told(plan: Plan, placements: tuple[Placement, ...] = (), **verdicts: OfferVerdict) -> list[str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import PersistentResource, ResourcePool
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.cluster import ClusterSpec, PoolSpec
 from slipway.deployment.plan import Plan, plan
 from slipway.kinds import CUSTOM_JOB, Kind
@@ -22,8 +22,8 @@ def spec(name: str = "cpu", high: int = 4, *, generation: int = 1) -> ClusterSpe
     return ClusterSpec(name, (pool,), generation=generation)
 
 
-def job(cluster_id: str, name: str = "train", state: str = "JOB_STATE_RUNNING", kind: Kind = CUSTOM_JOB) -> CustomJob:
-    return CustomJob(name, name, state, persistent_resource_id=cluster_id, kind=kind)
+def job(cluster_id: str, name: str = "train", state: str = "JOB_STATE_RUNNING", kind: Kind = CUSTOM_JOB) -> VertexJob:
+    return VertexJob(name, name, state, persistent_resource_id=cluster_id, kind=kind)
 
 
 def cluster(
@@ -37,7 +37,7 @@ def cluster(
 
 def live(
     *clusters: PersistentResource,
-    jobs: tuple[CustomJob, ...] | Unknown = (),
+    jobs: tuple[VertexJob, ...] | Unknown = (),
     catalog: PublishedCatalog | Unknown | None = None,
 ) -> Live:
     return Live(clusters=clusters, jobs=jobs, limits={}, catalog=catalog)
@@ -56,7 +56,7 @@ class World:
     """What the cloud has, what the engine's state knows, and what the catalog says."""
 
     clusters: dict[str, PersistentResource] = field(default_factory=dict)
-    jobs: list[CustomJob] = field(default_factory=list)
+    jobs: list[VertexJob] = field(default_factory=list)
     state: set[str] = field(default_factory=set)
     catalog: PublishedCatalog | None = None
     deleted_with_jobs: list[str] = field(default_factory=list)

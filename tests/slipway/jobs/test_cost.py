@@ -6,14 +6,14 @@ from decimal import Decimal
 
 import pytest
 
-from slipway.cloud.resources import CustomJob, Trial
+from slipway.cloud.resources import Trial, VertexJob
 from slipway.jobs.cost import job_cost, problem_of
 from slipway.kinds import TUNING_JOB
 from slipway.machines.spec import MachineSpec
 
 A2 = MachineSpec("a2-highgpu-1g")
 BEGIN = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
-JOB = CustomJob.read(
+JOB = VertexJob.read(
     {
         "name": "projects/1/locations/us-central1/customJobs/4711",
         "displayName": "digits-1",

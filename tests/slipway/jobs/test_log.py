@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from slipway.cloud.failures import Answer, Call, Exhausted
 from slipway.cloud.logging import LogEntry, Logging, LogPage
-from slipway.cloud.resources import CustomJob, WorkerPool
+from slipway.cloud.resources import VertexJob, WorkerPool
 from slipway.jobs.log import LogPolling, Tail, events_of, job_filter, kind_of, of_role, prefix
 from slipway.machines.spec import MachineSpec
 
@@ -46,9 +46,9 @@ class Book(Logging):
         return LogPage(tuple(found[start : start + self.page]), rest)
 
 
-def job(roles: str, *replicas: int) -> CustomJob:
+def job(roles: str, *replicas: int) -> VertexJob:
     pools = tuple(WorkerPool(MachineSpec("n1-standard-4"), count) for count in replicas)
-    return CustomJob("jobs/1", "digits", "JOB_STATE_RUNNING", {"slipway-roles": roles}, pools)
+    return VertexJob("jobs/1", "digits", "JOB_STATE_RUNNING", {"slipway-roles": roles}, pools)
 
 
 def texts(entries: Sequence[LogEntry]) -> list[str]:

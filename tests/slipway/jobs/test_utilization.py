@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from slipway.cloud.monitoring import ACCELERATOR, ACCELERATOR_MEMORY, CPU, MEMORY, Point, Series
-from slipway.cloud.resources import CustomJob, Trial, WorkerPool
+from slipway.cloud.resources import Trial, VertexJob, WorkerPool
 from slipway.jobs.utilization import Row, period_of, rows_of
 from slipway.kinds import TUNING_JOB
 from slipway.machines.spec import MachineSpec
@@ -14,7 +14,7 @@ from slipway.machines.spec import MachineSpec
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 L4 = MachineSpec("g2-standard-4", "NVIDIA_L4", 1)
 JOB = replace(
-    CustomJob.read({"name": "projects/1/locations/r/customJobs/7", "displayName": "digits"}),
+    VertexJob.read({"name": "projects/1/locations/r/customJobs/7", "displayName": "digits"}),
     worker_pools=(WorkerPool(L4, 1), WorkerPool(L4, 12)),
     labels={"slipway-roles": "chief_workers"},
 )

@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.cloud.clusters import PersistentResource
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.jobs.verdict import Demand, Outcome, Verdict, on_cluster
 from slipway.machines.spec import Disk
 from tests.slipway.submission.conftest import HEAD, N1, NOW, cluster, demand, job, pool
 
 
-def verdict(wanted: Demand, there: PersistentResource, *jobs: CustomJob) -> Verdict:
+def verdict(wanted: Demand, there: PersistentResource, *jobs: VertexJob) -> Verdict:
     return on_cluster("cpu", wanted, there, jobs, NOW)
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.cloud.clusters import PersistentResource, ResourcePool
-from slipway.cloud.resources import CustomJob, WorkerPool
+from slipway.cloud.resources import VertexJob, WorkerPool
 from slipway.jobs.verdict import Outcome, Verdict
 from slipway.jobs.waiting import WaitRange, earlier_filter, reason, wait_range, with_wait_range
 from slipway.machines.spec import MachineSpec
@@ -19,7 +19,7 @@ N1 = MachineSpec("n1-standard-8")
 POOL = ResourcePool("workers", N1, 2, 2, 1, 2)
 CLUSTER = PersistentResource("projects/1/locations/r/persistentResources/cpu-1", "RUNNING", {}, (POOL,), NOW)
 WAITING = replace(
-    CustomJob.read(
+    VertexJob.read(
         {"name": "projects/1/locations/r/customJobs/1", "displayName": "digits", "state": "JOB_STATE_QUEUED"}
     ),
     worker_pools=(WorkerPool(N1, 2),),
@@ -36,7 +36,7 @@ HOLDER = replace(
 )
 
 
-def why(job: CustomJob = WAITING, cluster: PersistentResource | None = CLUSTER, *others: CustomJob) -> str:
+def why(job: VertexJob = WAITING, cluster: PersistentResource | None = CLUSTER, *others: VertexJob) -> str:
     return reason(job, cluster, "cpu", (job, *others), NOW)
 
 
@@ -86,7 +86,7 @@ def test_every_state_has_words(state: str) -> None:
     assert why(replace(WAITING, state=f"JOB_STATE_{state}"), None)
 
 
-def earlier(seconds: float | None, *, capacity_type: str = "pool", on: str = "cpu-1", days: float = 1) -> CustomJob:
+def earlier(seconds: float | None, *, capacity_type: str = "pool", on: str = "cpu-1", days: float = 1) -> VertexJob:
     """A job made so many days ago that started after `seconds`, or never."""
     made = NOW - timedelta(days=days)
     start = None if seconds is None else made + timedelta(seconds=seconds)
@@ -124,7 +124,7 @@ def test_fewer_than_three_say_nothing() -> None:  # N9
     ],
     ids=["another capacity_type", "another cluster", "too old", "never started", "no creation", "not ours"],
 )
-def test_what_is_not_comparable_is_left_out(other: CustomJob) -> None:
+def test_what_is_not_comparable_is_left_out(other: VertexJob) -> None:
     assert wait_range([earlier(1), other, earlier(2), earlier(3)], "pool", "cpu-1", NOW) == WaitRange(1, 3, 3)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from slipway.cloud.failures import ROLES
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.kinds import CUSTOM_JOB, KINDS, PIPELINE, TUNING_JOB, Kind, kind_of
 from slipway.kinds.model_upload import ModelUpload
 from slipway.kinds.study import Metric, Search, Study
@@ -27,14 +27,14 @@ def test_what_it_compiles_to_reads_back(kind: Kind) -> None:
     body = kind.body(SPEC, STUDY, MODEL)
     assert kind.spec_of(body) == SPEC
     name = f"projects/p/locations/r/{kind.collection}/7"
-    job = CustomJob.read({**body, "name": name}, kind)
+    job = VertexJob.read({**body, "name": name}, kind)
     assert kind_of(job.name) is kind and job.replicas == 2
     assert job.trials == (4 if kind.has_trials else 1)
     assert f"aiplatform.{kind.collection}." in ROLES
 
 
 def test_a_pipeline_is_read_in_a_custom_jobs_words_and_listed_in_its_own() -> None:
-    job = CustomJob.read({"state": "PIPELINE_STATE_FAILED"}, PIPELINE)
+    job = VertexJob.read({"state": "PIPELINE_STATE_FAILED"}, PIPELINE)
     assert job.ended and job.state == "JOB_STATE_FAILED"
     assert PIPELINE.filter('state="JOB_STATE_FAILED"') == 'state="PIPELINE_STATE_FAILED"'
     assert CUSTOM_JOB.filter('state="JOB_STATE_FAILED"') == 'state="JOB_STATE_FAILED"'
@@ -42,7 +42,7 @@ def test_a_pipeline_is_read_in_a_custom_jobs_words_and_listed_in_its_own() -> No
 
 def test_a_pipeline_of_somebody_elses_may_be_a_tuning_job_in_another_spelling() -> None:
     inputs = {"parallel_trial_count": 3, "trial_job_spec": {"worker_pool_specs": [{"replica_count": "2"}]}}
-    job = CustomJob.read({"trainingTaskInputs": inputs}, PIPELINE)
+    job = VertexJob.read({"trainingTaskInputs": inputs}, PIPELINE)
     assert (job.trials, job.replicas) == (3, 2)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from slipway.cloud.clusters import PersistentResource, ResourcePool
-from slipway.cloud.resources import CustomJob, WorkerPool
+from slipway.cloud.resources import VertexJob, WorkerPool
 from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
 from slipway.kinds import CUSTOM_JOB, Kind
 from slipway.labels import NAME_LABEL
@@ -51,12 +51,12 @@ def job(
     state: str = "JOB_STATE_RUNNING",
     on: str = "",
     kind: Kind = CUSTOM_JOB,
-) -> CustomJob:
+) -> VertexJob:
     workers, strategy = (WorkerPool(pool.machine, replicas),), "SPOT" if spot else ""
-    return CustomJob("j", "j", state, worker_pools=workers, persistent_resource_id=on, strategy=strategy, kind=kind)
+    return VertexJob("j", "j", state, worker_pools=workers, persistent_resource_id=on, strategy=strategy, kind=kind)
 
 
-def region(*clusters: PersistentResource, jobs: tuple[CustomJob, ...] = (), increase: str = "", **limits: int) -> Live:
+def region(*clusters: PersistentResource, jobs: tuple[VertexJob, ...] = (), increase: str = "", **limits: int) -> Live:
     amounts = {**LIMITS, **{f"{M}{metric}": amount for metric, amount in limits.items()}}
     listed = {metric: QuotaLimit(metric, REGION, amount, increase) for metric, amount in amounts.items()}
     return Live(clusters=clusters, jobs=jobs, limits=listed, catalog=None)

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from slipway.cloud.clusters import PersistentResource, ResourcePool
-from slipway.cloud.resources import CustomJob, WorkerPool
+from slipway.cloud.resources import VertexJob, WorkerPool
 from slipway.jobs.verdict import Demand, Part
 from slipway.machines.spec import MachineSpec
 
@@ -36,9 +36,9 @@ def job(
     on: str = "cpu-1",
     strategy: str = "",
     state: str = "",
-) -> CustomJob:
+) -> VertexJob:
     """A job that has run for `minutes`, or waits when that is None."""
-    return CustomJob(
+    return VertexJob(
         name=f"projects/1/locations/r/customJobs/{abs(hash(name)) % 10**9}",
         display_name=name,
         state=state or ("JOB_STATE_QUEUED" if minutes is None else "JOB_STATE_RUNNING"),

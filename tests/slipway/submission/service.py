@@ -15,7 +15,7 @@ from slipway.catalog.model import Catalog
 from slipway.cloud.clusters import PersistentResource, ResourcePool
 from slipway.cloud.failures import Answer, Call, CloudError, NoAnswer, NotFound, failure
 from slipway.cloud.quotas import QuotaInfo
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.cloud.storage import Location
 from slipway.context import Clock
 from slipway.kinds import Kind
@@ -112,7 +112,7 @@ class Service:
             self.jobs.append(job)
         return self._seen(job, kind_or_at)
 
-    def job(self, name: str) -> CustomJob:
+    def job(self, name: str) -> VertexJob:
         with self._call("get"):
             job = next(one for one in self.jobs if name.endswith(f"/{one.id}"))
             self._pass(job)
@@ -120,7 +120,7 @@ class Service:
 
     custom_job = job
 
-    def jobs_listed(self, filter: str) -> list[CustomJob]:
+    def jobs_listed(self, filter: str) -> list[VertexJob]:
         with self._call("list"):
             found = [job for job in self.jobs if self.time - job.created >= self.lag]
         wanted = [part.partition("=") for part in filter.removeprefix("labels.").split(" AND labels.") if part]
@@ -142,7 +142,7 @@ class Service:
                 raise NotFound("no object", call=CALL)
         return self.objects[str(at)].encode()
 
-    def active_jobs(self, kind: Kind) -> Iterator[CustomJob]:
+    def active_jobs(self, kind: Kind) -> Iterator[VertexJob]:
         return iter(())
 
     def persistent_resource(self, cluster: str) -> PersistentResource:
@@ -194,14 +194,14 @@ class Service:
         """The jobs that ran user code."""
         return [job.id for job in self.jobs if job.ran]
 
-    def _seen(self, job: Job, kind: Kind | None = None) -> CustomJob:
+    def _seen(self, job: Job, kind: Kind | None = None) -> VertexJob:
         def stamp(at: float | None) -> dict[str, str] | None:
             return None if at is None else {"": (BEGIN + timedelta(seconds=at)).isoformat()}
 
         times = {"createTime": stamp(job.created), "startTime": stamp(job.started), "endTime": stamp(job.ended)}
         known = {key: value[""] for key, value in times.items() if value}
         name = f"projects/1/locations/us-central1/customJobs/{job.id}"
-        return CustomJob.read({**job.body, **known, "name": name, "state": job.state})
+        return VertexJob.read({**job.body, **known, "name": name, "state": job.state})
 
 
 class Vertex:
@@ -213,7 +213,7 @@ class Vertex:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._service, name)
 
-    def jobs(self, kind: Kind, filter: str = "", **_: object) -> Iterator[CustomJob]:
+    def jobs(self, kind: Kind, filter: str = "", **_: object) -> Iterator[VertexJob]:
         return iter(self._service.jobs_listed(filter))
 
 

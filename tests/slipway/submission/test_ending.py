@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.catalog.model import Catalog, Offer, Parameter, Template
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.prices import Price
 from slipway.submission.ending import RecoveredSubmission, recover
 from slipway.submission.request import fill
@@ -31,10 +31,10 @@ def catalog(
     return Catalog("dev", "p", "r", "", False, "w", "t", {}, (), {"digits": template})
 
 
-def posted(of: Catalog, offer: Offer, **values: Any) -> CustomJob:
+def posted(of: Catalog, offer: Offer, **values: Any) -> VertexJob:
     """The job that these values make, read as the service gives it back: whole numbers as texts."""
     body = fill(of, of.templates["digits"], offer, values, request_id="r1", user="ada")
-    return CustomJob.read(json.loads(json.dumps(body), parse_int=str))
+    return VertexJob.read(json.loads(json.dumps(body), parse_int=str))
 
 
 def sent(of: Catalog, **values: Any) -> RecoveredSubmission:
@@ -104,7 +104,7 @@ def test_nothing_is_inferred_for_a_job_that_records_nothing() -> None:
     labels = {"slipway-template": "digits", "slipway-capacity-type": "spot"}
     task = {"args": ["100"], "env": [{"name": "SLIPWAY_PARAMETERS", "value": "no JSON"}]}
     for spec in ({"args": ["100"]}, task):
-        job = CustomJob.read({"labels": labels, "jobSpec": {"workerPoolSpecs": [{"containerSpec": spec}]}})
+        job = VertexJob.read({"labels": labels, "jobSpec": {"workerPoolSpecs": [{"containerSpec": spec}]}})
         found = recover(now, job)
         assert job.parameters is None and found
         assert found.values == {} and found.words() == ["-p", "trees=…", "-p", "note=…"]
@@ -117,4 +117,4 @@ def test_a_job_of_no_template_or_by_an_offer_that_is_gone() -> None:
         {"slipway-template": "digits", "slipway-capacity-type": "pool"},
         {},
     )
-    assert [recover(now, CustomJob.read({"labels": labels})) for labels in gone] == [None, None, None]
+    assert [recover(now, VertexJob.read({"labels": labels})) for labels in gone] == [None, None, None]

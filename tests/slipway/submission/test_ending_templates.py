@@ -9,7 +9,7 @@ import pytest
 from slipway.catalog.codec import write
 from slipway.catalog.document import read
 from slipway.catalog.model import Catalog, Offer, Parameter, Scalar, Template
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.cluster import ClusterSpec, PoolSpec
 from slipway.deployment.publication import draws, template_entry
 from slipway.kinds import KINDS
@@ -93,7 +93,7 @@ def test_what_is_typed_again_makes_the_same_request(name: str) -> None:
         values = {one.name: unusual(one, offer) for one in template.parameters}
         body = fill(catalog, template, offer, values, request_id="r1", user="ada")
         # The service gives whole numbers back as texts.
-        job = CustomJob.read(json.loads(json.dumps(body), parse_int=str), KINDS[offer.kind])
+        job = VertexJob.read(json.loads(json.dumps(body), parse_int=str), KINDS[offer.kind])
         found = recover(catalog, job)
         assert found and not found.unknown, (name, offer.capacity_type, offer.when)
         again = stands(template, offer, found.values)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.catalog.model import Catalog, Offer, Scalar, Template
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.errors import ConfigError
 from slipway.prices import UNKNOWN
 from slipway.recorded_parameters import VARIABLE, read, recorded
@@ -88,7 +88,7 @@ def test_every_replica_has_the_parameters_as_canonical_json() -> None:
             "name": "SLIPWAY_PARAMETERS",
             "value": '{"name":"$$(HOME) $$$(A) é","workers":2}',
         }
-    assert CustomJob.read(body).parameters == {"name": "$(HOME) $$(A) é", "workers": 2}
+    assert VertexJob.read(body).parameters == {"name": "$(HOME) $$(A) é", "workers": 2}
 
 
 def test_a_container_has_them_too_and_a_skipped_worker_pool_stays_empty() -> None:

@@ -2,7 +2,7 @@
 
 from slipway.catalog.model import Catalog, Offer, Template
 from slipway.cloud.clusters import PersistentResource
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.jobs.verdict import Outcome, Verdict
 from slipway.kinds import CUSTOM_JOB
 from slipway.prices import UNKNOWN
@@ -21,7 +21,7 @@ TEMPLATE = Template("digits", "", "custom-job", (), (), ())
 
 def verdict(
     limits: Limits,
-    *active: CustomJob,
+    *active: VertexJob,
     by: str = "spot",
     beside_clusters: tuple[PersistentResource, ...] = (),
     wait: float | None = None,
@@ -32,7 +32,7 @@ def verdict(
 
 
 def judged(
-    limits: Limits, active: tuple[CustomJob, ...] | None, clusters: tuple[PersistentResource, ...] | None
+    limits: Limits, active: tuple[VertexJob, ...] | None, clusters: tuple[PersistentResource, ...] | None
 ) -> Verdict:
     offer = Offer("spot", True, "", "", (), UNKNOWN, THREE)
     prepared = PreparedSubmission(CATALOG, TEMPLATE, CUSTOM_JOB, {}, ((offer, None),), "", RequestOverrides())

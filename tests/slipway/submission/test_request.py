@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.errors import ConfigError
 from slipway.kinds import CUSTOM_JOB, PIPELINE, TUNING_JOB, Kind
 from slipway.submission.request import Request, same
@@ -41,7 +41,7 @@ def changed(**task: Any) -> dict[str, Any]:
 
 
 def test_what_was_sent_is_the_same_also_with_newer_code() -> None:
-    made = CustomJob.read({**BODY, "name": "projects/p/locations/r/customJobs/1"})
+    made = VertexJob.read({**BODY, "name": "projects/p/locations/r/customJobs/1"})
     assert same(request(BODY), made) is made
     assert same(request(changed(packageUris=["gs://c/digits-2.tar.gz"])), made) is made
 
@@ -59,7 +59,7 @@ def test_what_was_sent_is_the_same_also_with_newer_code() -> None:
     ],
 )
 def test_other_parameters_are_something_else_wherever_they_stand(task: dict[str, Any], said: str) -> None:
-    made = CustomJob.read({**BODY, "name": "projects/p/locations/r/customJobs/1"})
+    made = VertexJob.read({**BODY, "name": "projects/p/locations/r/customJobs/1"})
     with pytest.raises(ConfigError, match="used before, for something else") as error:
         same(request(changed(**task)), made)
     assert said in error.value.why
@@ -99,7 +99,7 @@ UPLOAD: dict[str, Any] = {
 def test_parameters_beside_the_arguments_make_something_else_too(
     body: dict[str, Any], kind: Kind, other: dict[str, Any], said: str
 ) -> None:
-    made = CustomJob.read(body, kind)
+    made = VertexJob.read(body, kind)
     assert same(replace(request(body), kind=kind), made) is made
     with pytest.raises(ConfigError) as error:
         same(replace(request({**body, **other}), kind=kind), made)
@@ -107,7 +107,7 @@ def test_parameters_beside_the_arguments_make_something_else_too(
 
 
 def test_another_kind_is_something_else() -> None:
-    made = CustomJob.read(BODY)
+    made = VertexJob.read(BODY)
     pipeline = {"labels": BODY["labels"], "trainingTaskInputs": BODY["jobSpec"]}
     with pytest.raises(ConfigError) as error:
         same(replace(request(pipeline), kind=PIPELINE), made)
@@ -119,7 +119,7 @@ def test_recorded_parameters_are_compared_where_both_record_them() -> None:
         task = BODY["jobSpec"]["workerPoolSpecs"][0]["pythonPackageSpec"]
         return changed(env=[*task["env"], {"name": "SLIPWAY_PARAMETERS", "value": value}])
 
-    made = CustomJob.read(recording('{"size":"small","trees":5}'))
+    made = VertexJob.read(recording('{"size":"small","trees":5}'))
     assert same(request(recording('{"size":"small","trees":5}')), made) is made
     assert same(request(BODY), made) is made, "sent before jobs recorded their parameters"
     with pytest.raises(ConfigError) as error:

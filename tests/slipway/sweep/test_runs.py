@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.sweep.runs import KnownRuns, Run, in_order, known_runs, latest, remaining_runs
 
 
-def job(run: Run, state: str = "JOB_STATE_SUCCEEDED", number: int = 1, sweep: str = "s") -> CustomJob:
+def job(run: Run, state: str = "JOB_STATE_SUCCEEDED", number: int = 1, sweep: str = "s") -> VertexJob:
     labels = {"slipway-run": run.label, "slipway-request": run.request_id(sweep)}
-    return CustomJob.read({"name": f"jobs/{run.label}/{number}", "state": state, "labels": labels})
+    return VertexJob.read({"name": f"jobs/{run.label}/{number}", "state": state, "labels": labels})
 
 
-def facts(*listed: CustomJob, jobs: dict[Run, str] | None = None, open_: dict[Run, float] | None = None) -> KnownRuns:
+def facts(*listed: VertexJob, jobs: dict[Run, str] | None = None, open_: dict[Run, float] | None = None) -> KnownRuns:
     return known_runs("s", jobs or {}, open_ or {}, listed)
 
 
@@ -82,7 +82,7 @@ def test_failed_runs_are_counted_apart_from_those_that_were_sent_once_more() -> 
 
 def test_a_listing_is_in_the_order_of_the_runs() -> None:
     runs = [Run(10), Run(2, 1), Run(0), Run(2)]
-    stranger = CustomJob.read({"name": "jobs/x", "labels": {}})
+    stranger = VertexJob.read({"name": "jobs/x", "labels": {}})
     ordered = in_order([stranger, *(job(run) for run in runs)])
     assert [one.labels.get("slipway-run") for one in ordered] == ["0", "2", "2-1", "10", None]
 

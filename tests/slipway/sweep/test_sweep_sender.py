@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from slipway.cloud.failures import Answer, Call, CloudError, NoAnswer, failure
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.context import Clock
 from slipway.submission.request import Request
 from slipway.submission.sender import RetryPolicy
@@ -52,7 +52,7 @@ class Service:
     faults: list[str] = field(default_factory=list)
     lag: float = 0.0
     time: float = 0.0
-    jobs: list[tuple[str, float, CustomJob]] = field(default_factory=list)
+    jobs: list[tuple[str, float, VertexJob]] = field(default_factory=list)
 
     @property
     def clock(self) -> Clock:
@@ -61,7 +61,7 @@ class Service:
     def sleep(self, seconds: float) -> None:
         self.time += max(seconds, 0.01)
 
-    def create(self, request: Request) -> CustomJob:
+    def create(self, request: Request) -> VertexJob:
         self.time += 0.05
         fault = self.faults.pop(0) if self.faults else ""
         if fault == "kill":
@@ -69,7 +69,7 @@ class Service:
         if fault in _ANSWERS:
             raise failure(CALL, _ANSWERS[fault])
         name = f"projects/1/locations/r/customJobs/{len(self.jobs)}"
-        job = CustomJob.read({**request.body, "name": name, "state": "JOB_STATE_QUEUED"})
+        job = VertexJob.read({**request.body, "name": name, "state": "JOB_STATE_QUEUED"})
         self.jobs.append((request.id, self.time, job))
         if fault == "killed":
             raise Killed
@@ -83,10 +83,10 @@ class Service:
         return {id_: job.name for id_, _, job in self._listed if id_ in wanted}, 1
 
     @property
-    def _listed(self) -> list[tuple[str, float, CustomJob]]:
+    def _listed(self) -> list[tuple[str, float, VertexJob]]:
         return [one for one in self.jobs if self.time - one[1] >= self.lag]
 
-    def all(self) -> list[CustomJob]:
+    def all(self) -> list[VertexJob]:
         return [job for _, _, job in self._listed]
 
     @property

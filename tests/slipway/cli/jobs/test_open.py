@@ -5,14 +5,14 @@ from dataclasses import replace
 import pytest
 
 from slipway.cli.jobs.open import place_of
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.errors import ResourceError
 from slipway.kinds import TUNING_JOB
 from tests.slipway.cli.stack import Stack
 from tests.slipway.submission.conftest import job as a_job
 
 PAGE = "https://console.cloud.google.com/vertex-ai/locations/us-central1/training/4711/cpu?project=p"
-JOB: CustomJob = replace(a_job(), output="gs://work/jobs/tune 1/")
+JOB: VertexJob = replace(a_job(), output="gs://work/jobs/tune 1/")
 
 
 def test_the_console_page_is_the_jobs() -> None:

@@ -6,14 +6,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from slipway.cli.terminal.watching import PlainDisplay, state_at
-from slipway.cloud.resources import CustomJob
+from slipway.cloud.resources import VertexJob
 from slipway.context import Clock
 from slipway.jobs.follower import Progress
 from slipway.jobs.waiting import reason
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 QUEUED = replace(
-    CustomJob.read(
+    VertexJob.read(
         {"name": "projects/1/locations/r/customJobs/1", "displayName": "tune", "state": "JOB_STATE_PENDING"}
     ),
     strategy="FLEX_START",
