@@ -102,7 +102,19 @@ def _link_all(source: str, target: str, lasting: bool) -> None:
             elif entry.is_dir():
                 _link_all(entry.path, copy, lasting)
             else:
-                _link(entry.path, copy, lasting)
+                link(entry.path, copy, lasting=lasting)
+
+
+def link(source: str, target: str, *, lasting: bool) -> None:
+    """A hard link, or what stands for one where none can be made (see `copied`)."""
+    try:
+        os.link(source, target)
+    except OSError:
+        # Another file system, or one without hard links.
+        if lasting:
+            os.symlink(source, target)  # noqa: PTH211
+        else:
+            shutil.copy2(source, target)
 
 
 def clear(cache: Path) -> int:
@@ -128,17 +140,6 @@ def _copy_script(source: Path, target: Path, image: Path, copy: Path) -> None:
     content = source.read_bytes()
     target.write_bytes(content.replace(str(image).encode(), str(copy).encode()))
     shutil.copymode(source, target)
-
-
-def _link(source: str, target: str, lasting: bool) -> None:
-    try:
-        os.link(source, target)
-    except OSError:
-        # Another file system, or one without hard links.
-        if lasting:
-            os.symlink(source, target)  # noqa: PTH211
-        else:
-            shutil.copy2(source, target)
 
 
 def _key(image: str, recipe: Recipe) -> str:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from local.cloud import files
-from local.cloud.images import cache, packages
+from local.cloud.images import cache, packages, wheels
 from local.cloud.images.recipes import recipe_for
 from local.cloud.nodes.spec import ReplicaSpec
 
@@ -67,8 +67,10 @@ def _fill(
 
     def install(environment: Path) -> None:
         say(f"Installing {names}")
+        shelf = wheels.common(os.environ)
+        brought = [str(wheels.built(shelf, download, tool, uv, say)) for download in downloads]
         python, bounds = str(environment / "bin" / "python"), str(cache.CONSTRAINTS)
-        tool((uv, "pip", "install", "--quiet", "--python", python, "--constraint", bounds, *map(str, downloads)))
+        tool((uv, "pip", "install", "--quiet", "--python", python, "--constraint", bounds, *brought))
 
     if not (downloads and spec.keeps_packages):
         cache.copied(image, target, lasting=lasting)

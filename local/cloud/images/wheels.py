@@ -1,0 +1,80 @@
+"""Source packages as wheels, built once for this machine: attempts, and jobs, bring the same ones again and again."""
+
+import contextlib
+import hashlib
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from local.cloud import files
+from local.cloud.images import cache
+
+MOST = 100
+"""So many are kept, those that were used last."""
+
+_SOURCES = (".tar.gz", ".zip")
+
+
+def common(environ: Mapping[str, str]) -> Path:
+    """Where this machine keeps wheels, whatever state folder or checkout uses them."""
+    return cache.common(environ).with_name("wheels")
+
+
+def built(shelf: Path, package: Path, tool: cache.Tool, uv: str, say: Callable[[str], None]) -> Path:
+    """The wheel of a source package, put beside it; a package that is none is given back as it is.
+
+    It is known by what the package is, not by its name. One that is being built is waited for, and what a killed build
+    leaves is never taken for a wheel. Raises what `tool` raises.
+    """
+    if not package.name.endswith(_SOURCES):
+        return package
+    kept = shelf / _digest(package)
+    shelf.mkdir(parents=True, exist_ok=True)
+    with files.locked(_lock(kept), cache.BUILD_WAIT_S, give_up=lambda: tool(())):
+        found = next(kept.glob("*.whl"), None)
+        if found is None:
+            say(f"Building a wheel of {package.name}, once for this machine...")
+            _build(kept, package, tool, uv)
+        os.utime(kept)
+        wheel = found or next(kept.glob("*.whl"))
+        beside = package.with_name(wheel.name)
+        beside.unlink(missing_ok=True)
+        cache.link(str(wheel), str(beside), lasting=False)
+    if found is None:
+        _forget_oldest(shelf)
+    return beside
+
+
+def _build(kept: Path, package: Path, tool: cache.Tool, uv: str) -> None:
+    """In a folder of its own, that gets its name when all is there."""
+    draft = Path(tempfile.mkdtemp(prefix=f"{kept.name}-", dir=kept.parent))
+    tool((uv, "build", "--wheel", "--quiet", "--python", sys.executable, "--out-dir", str(draft), str(package)))
+    shutil.rmtree(kept, ignore_errors=True)
+    draft.rename(kept)
+
+
+def _forget_oldest(shelf: Path) -> None:
+    """Keep MOST. None goes while somebody builds or takes one that shares its lock: it goes the next time."""
+    used: dict[Path, float] = {}
+    for folder in shelf.iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            if folder.is_dir():
+                used[folder] = folder.stat().st_mtime
+    for folder in sorted(used, key=lambda one: used[one], reverse=True)[MOST:]:
+        with contextlib.suppress(files.BusyError), files.locked(_lock(folder)):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _lock(folder: Path) -> Path:
+    """One of sixteen: they stay, as a lock that is removed while somebody waits for it is no lock."""
+    return folder.with_name(f"{folder.name[0]}.lock")
+
+
+def _digest(package: Path) -> str:
+    """Also by the interpreter: a package may have code to compile."""
+    digest = hashlib.sha256(f"{sys.base_prefix}\n{sys.version}\n".encode())
+    digest.update(package.read_bytes())
+    return digest.hexdigest()[:20]
