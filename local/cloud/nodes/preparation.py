@@ -3,9 +3,6 @@
 import os
 import shutil
 import time
-import urllib.error
-import urllib.parse
-import urllib.request
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,17 +10,12 @@ from pathlib import Path
 from local.cloud import files
 from local.cloud.images import cache, packages, wheels
 from local.cloud.images.recipes import recipe_for
-from local.cloud.nodes.spec import ReplicaSpec
+from local.cloud.nodes.spec import ReplicaSpec, UnreadyError
 
 _READY = "ready"
 _ENDPOINT = Path(__file__).with_name("vertex_endpoint.py")
 _ENDPOINT_MODULE = "_local_vertex_endpoint"
 _WAIT_S = 1800.0
-_CHUNK = 1 << 20
-
-
-class UnreadyError(Exception):
-    """User code can't be started; the text says why."""
 
 
 def prepared(spec: ReplicaSpec, tool: cache.Tool, uv: str | None, say: Callable[[str], None]) -> Path:
@@ -63,7 +55,7 @@ def _fill(
 ) -> None:
     """Make the environment. The packages are always asked for: whether the job may read them is seen there."""
     target, names = folder / "environment", ", ".join(uri.rpartition("/")[2] for uri in spec.packages)
-    downloads = [_download(spec, uri, folder / str(at), say) for at, uri in enumerate(spec.packages)]
+    downloads = _downloads(spec, folder, say) if spec.packages else []
 
     def install(environment: Path) -> None:
         say(f"Installing {names}")
@@ -82,23 +74,11 @@ def _fill(
         say(f"{names} was installed for a job before this one.")
 
 
-def _download(spec: ReplicaSpec, uri: str, folder: Path, say: Callable[[str], None]) -> Path:
-    say(f"Downloading {uri}")
-    target = folder / uri.rpartition("/")[2]
-    folder.mkdir(exist_ok=True)
-    bucket, _, name = uri.removeprefix("gs://").partition("/")
-    url = f"{spec.url}/download/storage/v1/b/{bucket}/o/{urllib.parse.quote(name, safe='')}?alt=media"
-    request = urllib.request.Request(url, headers={"Authorization": f"Bearer {spec.identity.token}"})
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    try:
-        with opener.open(request, timeout=60) as answer, target.open("wb") as file:
-            shutil.copyfileobj(answer, file, _CHUNK)
-    except urllib.error.HTTPError as error:
-        said = error.read(2000).decode(errors="replace")
-        raise UnreadyError(f"{uri} can't be read by {spec.identity.email}: HTTP {error.code} {said}") from error
-    except OSError as error:
-        raise UnreadyError(f"{uri} can't be read: {error}") from error
-    return target
+def _downloads(spec: ReplicaSpec, folder: Path, say: Callable[[str], None]) -> list[Path]:
+    # An HTTP client takes long to import, and most replicas on a laptop run a command that needs no package.
+    from local.cloud.nodes.downloads import download
+
+    return [download(spec, uri, folder / str(at), say) for at, uri in enumerate(spec.packages)]
 
 
 def _no_recipe(image: str) -> str:

@@ -70,10 +70,10 @@ def family(leader: int) -> list[int]:
 def at_home_in(home: Path) -> list[int]:
     """The pids of processes that were started with this home (Linux)."""
     wanted, found = f"HOME={home}".encode(), []
-    for entry in _entries():
-        with contextlib.suppress(OSError):
-            if wanted in (_PROC / str(entry.pid) / "environ").read_bytes().split(b"\0"):
-                found.append(entry.pid)
+    for pid in _pids():
+        with contextlib.suppress(OSError), open(f"{_PROC}/{pid}/environ", "rb") as file:  # noqa: PTH123
+            if wanted in file.read().split(b"\0"):  # nothing, of one that has ended
+                found.append(pid)
     return found
 
 
@@ -96,23 +96,25 @@ def _proven(leader: int, born: str) -> list[int]:
 
 def _entries() -> list[_Entry]:
     """All processes that have not ended."""
-    if _PROC.is_dir():
-        pids = [int(path.name) for path in _PROC.iterdir() if path.name.isdigit()]
-    else:
-        import psutil
+    return [entry for entry in map(_entry, _pids()) if entry]
 
-        pids = list(psutil.pids())
-    return [entry for entry in map(_entry, pids) if entry]
+
+def _pids() -> list[int]:
+    """Of all processes. Every replica's end looks through them: texts and no Paths, here and in what reads them."""
+    if _PROC.is_dir():
+        return [int(name) for name in os.listdir(_PROC) if name.isdigit()]  # noqa: PTH208
+    import psutil
+
+    return list(psutil.pids())
 
 
 def _entry(pid: int) -> _Entry | None:
     """None for a process that is not there, or is only waited for by its parent any more."""
-    if not _PROC.is_dir():
-        return _entry_elsewhere(pid)
     try:
-        fields = (_PROC / str(pid) / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+        with open(f"{_PROC}/{pid}/stat", "rb") as file:  # noqa: PTH123
+            fields = file.read().rpartition(b")")[2].decode("ascii").split()
     except OSError:
-        return None
+        return None if _PROC.is_dir() else _entry_elsewhere(pid)
     return None if fields[0] in "ZX" else _Entry(pid, int(fields[1]), int(fields[3]), fields[19])
 
 

@@ -25,7 +25,7 @@ from local.cloud.nodes import environment, mounts, preparation, processes
 from local.cloud.nodes import spec as specs
 from local.cloud.nodes.logfile import LINE_BYTES, LogFile
 from local.cloud.nodes.metadata_server import MetadataServer
-from local.cloud.nodes.spec import Phase, ReplicaSpec
+from local.cloud.nodes.spec import Phase, ReplicaSpec, UnreadyError
 
 _LOCK_WAIT_S = 3.0
 _TOOL_POLL_S = 0.1
@@ -72,7 +72,7 @@ class Runner:
                 return self._exit("exited", code)
         except StopError:
             pass
-        except (preparation.UnreadyError, files.BusyError, OSError) as error:
+        except (UnreadyError, files.BusyError, OSError) as error:
             self._log.service(str(error), "ERROR")
             return self._exit("unready", message=str(error))
         # A runner that ends without having been told to is a machine that went away.
@@ -94,7 +94,7 @@ class Runner:
                 process_group=0,
             )
         except (OSError, ValueError) as error:  # ValueError: a NUL in an argument, a variable without a name
-            raise preparation.UnreadyError(f"{command[0]} can't be run: {error}") from error
+            raise UnreadyError(f"{command[0]} can't be run: {error}") from error
         files.write_json(self._folder / specs.STARTED, {"time": timestamp(datetime.now(UTC)), "pid": child.pid})
         readers = [self._reader(child.stdout, "INFO"), self._reader(child.stderr, "ERROR")]
         threading.Thread(target=lambda: self._events.put(f"exit {child.wait()}"), daemon=True).start()
@@ -189,7 +189,7 @@ class Runner:
         if child.returncode:
             text = said.decode(errors="replace").strip()
             name = " ".join((Path(command[0]).name, *command[1:3]))
-            raise preparation.UnreadyError(f"{name} failed with status {child.returncode}: {text[-2000:]}")
+            raise UnreadyError(f"{name} failed with status {child.returncode}: {text[-2000:]}")
 
     def _look(self) -> None:
         """Raises StopError once the replica is to end."""

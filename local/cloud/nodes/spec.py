@@ -21,6 +21,10 @@ SPEC, CLAIM, STARTED, EXIT, STOP, KILL, LOCK, LOG = (
 Phase = Literal["starting", "running", "exited", "unready", "lost", "stopped", "killed"]
 
 
+class UnreadyError(Exception):
+    """User code can't be started; the text says why."""
+
+
 @dataclass(frozen=True)
 class Identity:
     """Who the replica is to the cloud: what its metadata server tells. `token` is the job's own."""

@@ -15,7 +15,7 @@ import pytest
 from local.cloud import files
 from local.cloud.images import cache
 from local.cloud.images.recipes import recipe_for
-from local.cloud.nodes import launcher, logfile, metadata_server, processes
+from local.cloud.nodes import launcher, logfile, metadata_answers, processes
 from local.cloud.nodes import spec as specs
 from local.cloud.nodes.launcher import Launcher
 from local.cloud.nodes.spec import Identity, ReplicaSpec, Status
@@ -359,13 +359,13 @@ def test_recipes_stand_for_images(image: str, name: str | None) -> None:
 def test_the_metadata_server_tells_the_job_s_identity() -> None:
     identity = Identity("a@b", "slipway-local", "100000000001", "us-central1", "42", "n1-standard-4", "t")
     base = "/computeMetadata/v1"
-    assert metadata_server.answer(identity, f"{base}/project/project-id") == "slipway-local"
-    assert metadata_server.answer(identity, f"{base}/project/numeric-project-id") == "100000000001"
-    assert metadata_server.answer(identity, f"{base}/instance/service-accounts/default/email") == "a@b"
-    token = metadata_server.answer(identity, f"{base}/instance/service-accounts/default/token")
+    assert metadata_answers.answer(identity, f"{base}/project/project-id") == "slipway-local"
+    assert metadata_answers.answer(identity, f"{base}/project/numeric-project-id") == "100000000001"
+    assert metadata_answers.answer(identity, f"{base}/instance/service-accounts/default/email") == "a@b"
+    token = metadata_answers.answer(identity, f"{base}/instance/service-accounts/default/token")
     assert token == {"access_token": "t", "expires_in": 3599, "token_type": "Bearer"}
-    assert metadata_server.answer(identity, f"{base}/instance/service-accounts/default/identity") is None
-    assert metadata_server.answer(identity, "/else") is None
+    assert metadata_answers.answer(identity, f"{base}/instance/service-accounts/default/identity") is None
+    assert metadata_answers.answer(identity, "/else") is None
 
 
 def test_google_auth_finds_the_identity(run: Replica) -> None:

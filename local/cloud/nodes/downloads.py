@@ -1,0 +1,32 @@
+"""A job's packages, read from Cloud Storage with the job's own token."""
+
+import shutil
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+
+from local.cloud.nodes.spec import ReplicaSpec, UnreadyError
+
+_CHUNK = 1 << 20
+
+
+def download(spec: ReplicaSpec, uri: str, folder: Path, say: Callable[[str], None]) -> Path:
+    """The file of a package, `gs://BUCKET/NAME`, in a folder of its own. Raises UnreadyError."""
+    say(f"Downloading {uri}")
+    target = folder / uri.rpartition("/")[2]
+    folder.mkdir(exist_ok=True)
+    bucket, _, name = uri.removeprefix("gs://").partition("/")
+    url = f"{spec.url}/download/storage/v1/b/{bucket}/o/{urllib.parse.quote(name, safe='')}?alt=media"
+    request = urllib.request.Request(url, headers={"Authorization": f"Bearer {spec.identity.token}"})
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(request, timeout=60) as answer, target.open("wb") as file:
+            shutil.copyfileobj(answer, file, _CHUNK)
+    except urllib.error.HTTPError as error:
+        said = error.read(2000).decode(errors="replace")
+        raise UnreadyError(f"{uri} can't be read by {spec.identity.email}: HTTP {error.code} {said}") from error
+    except OSError as error:
+        raise UnreadyError(f"{uri} can't be read: {error}") from error
+    return target

@@ -1,0 +1,112 @@
+"""What a replica's metadata server answers: the identity that client libraries find on a VM."""
+
+import http.server
+import json
+import os
+import socket
+import urllib.parse
+from pathlib import Path
+from typing import Any
+
+from local.cloud.nodes.spec import Identity
+from local.cloud.wire import loopback
+
+_ROOT = "/computeMetadata/v1"
+_SCOPES = ["https://www.googleapis.com/auth/cloud-platform"]
+_TOKEN_SECONDS = 3599
+
+
+def answer(identity: Identity, path: str) -> Any | None:
+    """What a path answers: text, or something for JSON; None where a VM answers 404.
+
+    Identity tokens are not served, as for jobs with a service account of their own.
+    """
+    account = {"aliases": ["default"], "email": identity.email, "scopes": _SCOPES}
+    found: dict[str, Any] = {
+        "/instance/id": identity.instance_id,
+        "/instance/zone": f"projects/{identity.project_number}/zones/{identity.region}-a",
+        "/instance/region": f"projects/{identity.project_number}/regions/{identity.region}",
+        "/instance/machine-type": f"projects/{identity.project_number}/machineTypes/{identity.machine_type}",
+        "/project/project-id": identity.project_id,
+        "/project/numeric-project-id": identity.project_number,
+        "/universe/universe-domain": "googleapis.com",
+        "/instance/service-accounts": f"default/\n{identity.email}/\n",
+    }
+    for alias in ("default", identity.email):
+        base = f"/instance/service-accounts/{alias}"
+        found |= {
+            base: account,
+            f"{base}/email": identity.email,
+            f"{base}/aliases": "default\n",
+            f"{base}/scopes": "\n".join(_SCOPES) + "\n",
+            f"{base}/token": {
+                "access_token": identity.token,
+                "expires_in": _TOKEN_SECONDS,
+                "token_type": "Bearer",
+            },
+        }
+    if path.rstrip("/") in ("", "/computeMetadata"):
+        return "computeMetadata/\n"
+    return found.get(path.rstrip("/").removeprefix(_ROOT)) if path.startswith(_ROOT) else None
+
+
+class Server(http.server.ThreadingHTTPServer):
+    """Answers for one identity on a socket that listens already."""
+
+    daemon_threads = True
+
+    def __init__(self, listening: socket.socket, identity: Identity) -> None:
+        super().__init__(listening.getsockname(), _Handler, bind_and_activate=False)
+        self.socket.close()
+        self.socket, self.identity = listening, identity
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    server: Server
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        path = urllib.parse.urlsplit(self.path).path
+        # A page whose name was made to point here could ask with the header below, but not without these two.
+        if "Origin" in self.headers or not _own_name(self.headers.get("Host", "")):
+            self._send(403, "text/plain", "The metadata server answers to processes of its replica only.")
+            return
+        if _is_somebody_elses(self.client_address):
+            self._send(403, "text/plain", "The metadata server answers to the user who runs the local cloud only.")
+            return
+        if self.headers.get("Metadata-Flavor") != "Google":
+            self._send(403, "text/plain", "Missing Metadata-Flavor:Google header.")
+            return
+        found = answer(self.server.identity, path)
+        if found is None:
+            self._send(404, "text/plain", "Not Found")
+        elif isinstance(found, str):
+            self._send(200, "application/text", found)
+        else:
+            self._send(200, "application/json", json.dumps(found))
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Requests to the metadata server are nobody's log lines."""
+
+    def _send(self, status: int, media: str, text: str) -> None:
+        content = text.encode()
+        self.send_response(status)
+        self.send_header("Metadata-Flavor", "Google")
+        self.send_header("Content-Type", media)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+
+def _own_name(host: str) -> bool:
+    return loopback(host) or host.partition(":")[0] == "metadata.google.internal"
+
+
+def _is_somebody_elses(client: tuple[str, int]) -> bool:
+    """Whether a connection belongs to another user of this machine, as far as the kernel tells (Linux)."""
+    packed = ":".join((socket.inet_aton(client[0])[::-1].hex().upper(), f"{client[1]:04X}"))
+    try:
+        rows = [line.split() for line in Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()[1:]]
+    except OSError:
+        return False
+    return any(row[1] == packed and int(row[7]) not in (0, os.getuid()) for row in rows)
