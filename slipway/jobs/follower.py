@@ -73,32 +73,22 @@ class Polling:
         return self.state_first if age < 30 else self.state_steady if age < 600 else self.state_patient
 
 
+@dataclass
 class Follower:
-    """Follows one job. With a `tail` the log is read too. Nothing here ever cancels anything."""
+    """Follows one job. With a `tail` the log is read too. `word` gives the service's own last word about a job that
+    waits beside the pools. Nothing here ever cancels anything."""
 
-    def __init__(
-        self,
-        vertex: Vertex,
-        job: VertexJob,
-        *,
-        cluster_name: str = "",
-        tail: Tail | None = None,
-        polling: Polling | None = None,
-        clock: Clock | None = None,
-        word: Callable[[VertexJob], str] | None = None,
-    ) -> None:
-        """`word` gives the service's own last word about a job that waits beside the pools."""
-        self._word = word
-        self._vertex, self._job, self._tail = vertex, job, tail
-        self._cluster_name = cluster_name or job.persistent_resource_id
-        self._polling = polling or Polling()
-        self._clock = clock or Clock()
-        self._begin = self._clock.monotonic()
+    vertex: Vertex
+    job: VertexJob
+    cluster_name: str = ""
+    tail: Tail | None = None
+    polling: Polling = field(default_factory=Polling)
+    clock: Clock = field(default_factory=Clock)
+    word: Callable[[VertexJob], str] | None = None
+
+    def __post_init__(self) -> None:
+        self._begin = self.clock.monotonic()
         self._lost_since: float | None = None
-
-    @property
-    def job(self) -> VertexJob:
-        return self._job
 
     def events(self, timeout: float | None = None) -> Iterator[Event]:
         """Until the job has ended and its log is quiet.
@@ -108,78 +98,78 @@ class Follower:
         state_at = log_at = why_at = self._begin
         why: Why = no_wait
         while True:
-            now = self._clock.monotonic()
-            if timeout is not None and now - self._begin >= timeout and not self._job.ended:
+            now = self.clock.monotonic()
+            if timeout is not None and now - self._begin >= timeout and not self.job.ended:
                 raise self._late(timeout)
             if now >= state_at:
                 yield from self._look()
-                if self._job.ended:
+                if self.job.ended:
                     break
-                if not waits(self._job):
+                if not waits(self.job):
                     why, why_at = no_wait, now
                 elif now >= why_at:
-                    why = read_why(self._vertex, self._job, self._cluster_name, self._clock.now(), self._word)
-                    why_at = now + self._polling.why
-                yield Progress(self._job, why)
-                state_at = now + self._polling.state(now - self._begin)
-            if self._tail and now >= log_at:
+                    why = read_why(self.vertex, self.job, self.cluster_name, self.clock.now(), self.word)
+                    why_at = now + self.polling.why
+                yield Progress(self.job, why)
+                state_at = now + self.polling.state(now - self._begin)
+            if self.tail and now >= log_at:
                 yield from self._lines()
-                refusals = self._tail.refusals if self._tail else 0
-                log_at = now + self._polling.logs.interval(now - self._begin, refusals)
-            next_at = min(state_at, log_at) if self._tail else state_at
+                refusals = self.tail.refusals if self.tail else 0
+                log_at = now + self.polling.logs.interval(now - self._begin, refusals)
+            next_at = min(state_at, log_at) if self.tail else state_at
             if timeout is not None:
                 next_at = min(next_at, self._begin + timeout)
-            self._clock.sleep(max(0.0, next_at - self._clock.monotonic()))
+            self.clock.sleep(max(0.0, next_at - self.clock.monotonic()))
         yield from self._drain()
-        yield Progress(self._job)
+        yield Progress(self.job)
 
     def _look(self) -> Iterator[Event]:
         try:
-            self._job = self._vertex.job(self._job.name)
+            self.job = self.vertex.job(self.job.name)
             self._lost_since = None
-            if self._tail:
-                self._tail.read_of(self._job.log_ids)
+            if self.tail:
+                self.tail.read_of(self.job.log_ids)
         except TRANSIENT as problem:
-            now = self._clock.monotonic()
+            now = self.clock.monotonic()
             first = self._lost_since is None
             self._lost_since = now if self._lost_since is None else self._lost_since
-            if now - self._lost_since > self._polling.gives_up:
+            if now - self._lost_since > self.polling.gives_up:
                 raise
             if first:
                 yield Trouble(f"no contact ({problem.message}); still trying")
 
     def _lines(self) -> Iterator[Event]:
-        if self._tail is None:
+        if self.tail is None:
             return
         try:
-            for entry in self._tail.more():
+            for entry in self.tail.more():
                 yield LogLine(entry)
         except Denied as problem:
-            self._tail = None
+            self.tail = None
             yield Trouble(f"logs can't be shown: {problem.message} ({problem.fix})")
         except TRANSIENT as problem:
             yield Trouble(f"logs can't be read now ({problem.message}); still trying")
 
     def _drain(self) -> Iterator[Event]:
         """Lines arrive after the end too: reads on until a few polls bring none."""
-        quiet, begin = 0, self._clock.monotonic()
-        while self._tail and quiet < self._polling.quiet_polls:
+        quiet, begin = 0, self.clock.monotonic()
+        while self.tail and quiet < self.polling.quiet_polls:
             came = False
             for event in self._lines():
                 came = came or isinstance(event, LogLine)
                 yield event
             quiet = 0 if came else quiet + 1
-            if self._clock.monotonic() - begin > self._polling.drain:
+            if self.clock.monotonic() - begin > self.polling.drain:
                 return
-            if self._tail and quiet < self._polling.quiet_polls:
-                refused = self._tail.refusals
-                self._clock.sleep(self._polling.logs.interval(0, refused) if refused else self._polling.drain_every)
+            if self.tail and quiet < self.polling.quiet_polls:
+                refused = self.tail.refusals
+                self.clock.sleep(self.polling.logs.interval(0, refused) if refused else self.polling.drain_every)
 
     def _late(self, timeout: float) -> Timeout:
-        name = self._job.display_name or self._job.id
+        name = self.job.display_name or self.job.id
         return Timeout(
             f"job {name} has not ended after {timeout:.0f} s",
-            why=f"it is {self._job.state.removeprefix('JOB_STATE_').lower()}, and goes on",
+            why=f"it is {self.job.state.removeprefix('JOB_STATE_').lower()}, and goes on",
             fix=f"slipway jobs wait {name}     or end it: slipway jobs cancel {name}",
         )
 
@@ -188,12 +178,13 @@ def read_why(
     vertex: Vertex, job: VertexJob, cluster_name: str, now: datetime, word: Callable[[VertexJob], str] | None
 ) -> Why:
     """What a job waits for. Not being able to tell is said. `word` gives the service's own last word about a job."""
-    if not job.persistent_resource_id:
+    cluster = job.persistent_resource_id
+    if not cluster:
         said = word(job) if word else ""
         return lambda at: with_word(reason(job, None, "", (), at), said)
     try:
         jobs = tuple(vertex.active_jobs(CUSTOM_JOB))
-        text = reason(job, vertex.persistent_resource(job.persistent_resource_id), cluster_name, jobs, now)
+        text = reason(job, vertex.persistent_resource(cluster), cluster_name or cluster, jobs, now)
     except CloudError as problem:
         text = f"why is not known: {problem.message}"
     return lambda at: text

@@ -225,9 +225,7 @@ def holder(job: VertexJob, now: datetime) -> str:
 
 def _queue(jobs: list[VertexJob]) -> str:
     waiting = sum(1 for job in jobs if job.state == _QUEUED)
-    if not waiting:
-        return ""
-    return "; 1 job waits already" if waiting == 1 else f"; {waiting} jobs wait already"
+    return "" if not waiting else "; 1 job waits already" if waiting == 1 else f"; {waiting} jobs wait already"
 
 
 def _mismatch(part: Part, cluster: PersistentResource) -> list[str]:

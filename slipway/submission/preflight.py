@@ -16,7 +16,7 @@ from slipway.context import Context
 from slipway.errors import PolicyError, ResourceError
 from slipway.jobs.verdict import Outcome, Verdict, on_cluster
 from slipway.jobs.waiting import EARLIER, earlier_filter, wait_range, with_wait_range
-from slipway.kinds import CUSTOM_JOB, Kind
+from slipway.kinds import CUSTOM_JOB
 from slipway.submission.candidates import Candidate, PreparedSubmission
 from slipway.submission.choice import JudgedCandidate, broken, choose
 
@@ -49,7 +49,12 @@ class Preflight:
             name: threads.submit(self._vertex.persistent_resource, self._catalog.clusters[name].id)
             for name in dict.fromkeys(candidate.offer.cluster for candidate in candidates if candidate.offer.cluster)
         }
-        self._earlier = self._read_earlier(candidates[0].kind, template) if template and candidates else None
+        self._earlier: Future[tuple[VertexJob, ...]] | None = None
+        if template and candidates:
+            # A page of its own, read beside the others: in one, those that have ended crowd out those that go on.
+            wanted = earlier_filter(self._catalog.stack, template)
+            listed = self._vertex.jobs(candidates[0].kind, wanted, page_size=EARLIER)
+            self._earlier = threads.submit(lambda: tuple(islice(listed, EARLIER)))
         self._limits: dict[str, Future[int | NotChecked | None]] = {}
         self._others: Future[tuple[PersistentResource, ...]] | None = None
         if candidates and not candidates[0].offer.cluster:
@@ -72,11 +77,6 @@ class Preflight:
             except ResourceError as problem:
                 return broken(candidate, problem)
         return JudgedCandidate(candidate, self._with_waits(candidate, self._beside(candidate)))
-
-    def _read_earlier(self, kind: Kind, template: str) -> Future[tuple[VertexJob, ...]]:
-        """A page of its own, read beside the others: in one page, those that have ended crowd out those that go on."""
-        listed = self._vertex.jobs(kind, earlier_filter(self._catalog.stack, template), page_size=EARLIER)
-        return self._threads.submit(lambda: tuple(islice(listed, EARLIER)))
 
     def _with_waits(self, candidate: Candidate, verdict: Verdict) -> Verdict:
         earlier = None if self._earlier is None else _or_none(self._earlier)

@@ -14,7 +14,7 @@ from typing import Any
 from slipway.catalog import placeholders
 from slipway.catalog.model import Catalog, Offer, Scalar, Template
 from slipway.catalog.placeholders import EXPERIMENT_RUN, JOB, OUTPUT, PACKAGE, REQUEST, SWEEP, render
-from slipway.cloud.resources import VertexJob, WorkerPool
+from slipway.cloud.resources import VertexJob
 from slipway.errors import ConfigError
 from slipway.jobs.claim import claim_of
 from slipway.kinds import CUSTOM_JOB, KINDS, Kind
@@ -78,61 +78,35 @@ class Request:
 def same(request: Request, job: VertexJob) -> VertexJob:
     """Raises ConfigError when `job` carries the id and is not what is asked for now."""
     asked = VertexJob.read(request.body, request.kind)
-    differences = [
-        f"{field}: {_shown(theirs)} then, {_shown(ours)} now"
-        for field, ours, theirs in (
-            ("kind", request.kind.name, job.kind.name),
-            ("template", request.template, job.labels.get(TEMPLATE_LABEL, "")),
-            (
-                "code",
-                asked.labels.get(CODE_LABEL, "") or "the template's",
-                job.labels.get(CODE_LABEL, "") or "the template's",
-            ),
-            ("parameters", *_parameters(asked, job)),
-            ("machines", _machines(asked), _machines(job)),
-            ("command", [pool.command for pool in _busy(asked)], [pool.command for pool in _busy(job)]),
-            ("arguments", [pool.args for pool in _busy(asked)], [pool.args for pool in _busy(job)]),
-            ("environment", [_own_env(pool) for pool in _busy(asked)], [_own_env(pool) for pool in _busy(job)]),
-            ("trials", _trials(asked), _trials(job)),
-            ("model", asked.model_name, job.model_name),
-        )
-        if ours != theirs
-    ]
-    if differences:
+    ours, theirs = {**_compared(asked), "template": request.template}, _compared(job)
+    if asked.parameters is None or job.parameters is None:
+        ours["parameters"] = theirs["parameters"]
+    others = [field for field, value in ours.items() if value != theirs[field]]
+    if others:
         raise ConfigError(
             f"request id {request.id} was used before, for something else ({job.display_name})",
-            why="\n".join(differences),
+            why="\n".join(f"{one}: {_shown(theirs[one])} then, {_shown(ours[one])} now" for one in others),
             fix="use another --request-id, or leave it out",
         )
     return job
 
 
-def _busy(job: VertexJob) -> list[WorkerPool]:
-    return [pool for pool in job.worker_pools if pool.replicas]
-
-
-def _parameters(asked: VertexJob, job: VertexJob) -> tuple[str, str]:
-    """Both, where both record them."""
-    if asked.parameters is None or job.parameters is None:
-        return "", ""
-    ours, theirs = (
-        ", ".join(f"{name}={render(one)}" for name, one in sorted(values.items()))
-        for values in (asked.parameters, job.parameters)
-    )
-    return ours, theirs
-
-
-def _own_env(pool: WorkerPool) -> tuple[str, ...]:
-    """Without what records the parameters, which are compared by themselves."""
-    return tuple(one for one in pool.env if not one.startswith(f"{VARIABLE}="))
-
-
-def _machines(job: VertexJob) -> str:
-    return ", ".join(f"{pool.machine.type} × {pool.replicas}" for pool in _busy(job))
-
-
-def _trials(job: VertexJob) -> str:
-    return f"{job.max_trials}, {job.trials} at once" if job.max_trials else ""
+def _compared(job: VertexJob) -> dict[str, str | list[tuple[str, ...]]]:
+    """What makes a job another one, in the order in which it is told."""
+    busy = [pool for pool in job.worker_pools if pool.replicas]
+    return {
+        "kind": job.kind.name,
+        "template": job.labels.get(TEMPLATE_LABEL, ""),
+        "code": job.labels.get(CODE_LABEL, "") or "the template's",
+        "parameters": ", ".join(f"{name}={render(one)}" for name, one in sorted((job.parameters or {}).items())),
+        "machines": ", ".join(f"{pool.machine.type} × {pool.replicas}" for pool in busy),
+        "command": [pool.command for pool in busy],
+        "arguments": [pool.args for pool in busy],
+        # Without what records the parameters, which are compared by themselves.
+        "environment": [tuple(one for one in pool.env if not one.startswith(f"{VARIABLE}=")) for pool in busy],
+        "trials": f"{job.max_trials}, {job.trials} at once" if job.max_trials else "",
+        "model": job.model_name,
+    }
 
 
 def _shown(value: str | list[tuple[str, ...]]) -> str:

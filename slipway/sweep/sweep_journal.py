@@ -70,8 +70,14 @@ class SweepJournal:
             return
         if not all(isinstance(line, dict) for line in lines):
             raise self._failed(ValueError("a line is not a JSON object"))
-        self._same(lines[0], head)
-        self.commit = str(lines[0].get("commit", ""))
+        first = lines[0]
+        if first.get("digest") != head.digest:
+            raise ConfigError(
+                f"sweep {head.sweep} was begun with other runs",
+                why=f"{first.get('count')} of {first.get('template')}, begun {first.get('when')} ({self._file})",
+                fix="name this one differently: --request-id NAME",
+            )
+        self.commit = str(first.get("commit", ""))
         for line in lines[1:]:
             self._replay(line)
 
@@ -120,14 +126,6 @@ class SweepJournal:
         if whole != text:
             os.truncate(stream.fileno(), len(whole.encode()))
         return [json.loads(line) for line in whole.splitlines()]
-
-    def _same(self, line: Mapping[str, Any], head: SweepHeader) -> None:
-        if line.get("digest") != head.digest:
-            raise ConfigError(
-                f"sweep {head.sweep} was begun with other runs",
-                why=f"{line.get('count')} of {line.get('template')}, begun {line.get('when')} ({self._file})",
-                fix="name this one differently: --request-id NAME",
-            )
 
     def _replay(self, line: Mapping[str, Any]) -> None:
         try:
