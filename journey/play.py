@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from journey.commands import Actor
 from slipway.cloud.connection import Connection, connect
 from slipway.cloud.failures import NotFound
-from slipway.cloud.resources import VertexJob
+from slipway.cloud.jobs import VertexJob
 from slipway.cloud.storage import Location
 from slipway.errors import ResourceError
 from slipway.jobs.cost import JobCost, job_cost

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from slipway.cloud.connection import Connection
 from slipway.cloud.failures import Call, NotFound
-from slipway.cloud.resources import VertexJob
+from slipway.cloud.jobs import VertexJob
 from slipway.cloud.storage import Location
 from slipway.errors import Timeout
 from slipway.kinds import CUSTOM_JOB

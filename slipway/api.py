@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.catalog.placeholders import render
-from slipway.cloud.resources import Trial, VertexJob, best
+from slipway.cloud.jobs import Trial, VertexJob, best
 from slipway.context import Context
 from slipway.errors import ConfigError
 from slipway.labels import revision_of

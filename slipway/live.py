@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import PersistentResource
-from slipway.cloud.resources import VertexJob
+from slipway.cloud.jobs import VertexJob
 
 
 @dataclass(frozen=True)

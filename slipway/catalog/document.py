@@ -11,7 +11,7 @@ from typing import Any
 from slipway.catalog import codec
 from slipway.catalog.model import SCHEMA, Catalog, Offer
 from slipway.catalog.placeholders import whole
-from slipway.cloud.resources import WorkerPool
+from slipway.cloud.jobs import WorkerPool
 from slipway.errors import ConfigError
 from slipway.kinds import KINDS
 

@@ -18,7 +18,7 @@ from slipway.cli.terminal import screen
 from slipway.cli.terminal.documents import dollars_text, iso
 from slipway.cli.terminal.options import catalog_and_output
 from slipway.cloud.clusters import RUNNING_STATES, PersistentResource, ResourcePool
-from slipway.cloud.resources import VertexJob
+from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
 from slipway.formatting import join, span
 from slipway.jobs.verdict import Demand, by_pool

@@ -11,7 +11,7 @@ from slipway.cloud.answers import Json, garbled, shaped
 from slipway.cloud.clusters import Operation, PersistentResource
 from slipway.cloud.endpoints import Endpoints
 from slipway.cloud.failures import Call
-from slipway.cloud.resources import VertexJob
+from slipway.cloud.jobs import VertexJob
 from slipway.cloud.session import Session
 from slipway.kinds import KINDS, Kind, kind_of
 

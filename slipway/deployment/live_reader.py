@@ -16,8 +16,8 @@ from slipway.catalog.model import NAME
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.connection import Connection
 from slipway.cloud.failures import Call, CloudError, Denied, NotFound
+from slipway.cloud.jobs import VertexJob
 from slipway.cloud.quotas import QuotaInfo, ReadQuota
-from slipway.cloud.resources import VertexJob
 from slipway.cloud.storage import Location
 from slipway.deployment.quota_limits import limits
 from slipway.kinds import KINDS, Kind

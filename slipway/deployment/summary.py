@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 
 from slipway.cloud.clusters import PersistentResource
-from slipway.cloud.resources import VertexJob
+from slipway.cloud.jobs import VertexJob
 from slipway.cluster import CurrentCluster, PoolSpec
 from slipway.deployment.plan import Plan
 from slipway.deployment.retiring import CATALOG, WORK, RetiringCluster, RetiringWorkspaceResource

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Set
 from concurrent.futures import ThreadPoolExecutor
 
 from slipway.cloud.connection import Connection, connect
-from slipway.cloud.resources import VertexJob
+from slipway.cloud.jobs import VertexJob
 from slipway.deployment.live_reader import LiveScope, Reader, jobs
 from slipway.deployment.retiring import CATALOG
 from slipway.labels import STACK_LABEL

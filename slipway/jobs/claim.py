@@ -7,7 +7,7 @@ from __future__ import annotations
 from enum import Enum, auto
 
 from slipway.cloud.failures import CloudError, NotFound
-from slipway.cloud.resources import VertexJob
+from slipway.cloud.jobs import VertexJob
 from slipway.cloud.storage import Location, Storage
 from slipway.cloud.vertex import Vertex
 from slipway.labels import REQUEST_LABEL, label_filter

@@ -7,7 +7,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from slipway.capacity import POOL
-from slipway.cloud.resources import VertexJob
+from slipway.cloud.jobs import VertexJob
 from slipway.errors import Cancelled, ResourceError, SlipwayError
 from slipway.prices import Price, hourly
 

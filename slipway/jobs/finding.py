@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 
 from slipway.cloud.failures import NotFound
-from slipway.cloud.resources import VertexJob
+from slipway.cloud.jobs import VertexJob
 from slipway.cloud.vertex import Vertex
 from slipway.errors import ConfigError, ResourceError
 from slipway.formatting import nearest

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from slipway.cloud.failures import CloudError, Denied, Exhausted, Garbled, NoAnswer, Unavailable, Unreachable
+from slipway.cloud.jobs import VertexJob
 from slipway.cloud.logging import LogEntry
-from slipway.cloud.resources import VertexJob
 from slipway.cloud.session import HttpPolicy
 from slipway.cloud.vertex import Vertex
 from slipway.context import Clock, Context

@@ -11,8 +11,8 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from slipway.cloud.failures import CloudError, Denied, Exhausted
+from slipway.cloud.jobs import VertexJob
 from slipway.cloud.logging import LogEntry, Logging
-from slipway.cloud.resources import VertexJob
 from slipway.labels import ROLES_LABEL, roles_of
 
 _OVERLAP = timedelta(seconds=20)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from slipway.cloud.failures import CloudError, Denied
+from slipway.cloud.jobs import VertexJob
 from slipway.cloud.monitoring import ACCELERATOR, ACCELERATOR_MEMORY, CPU, MEMORY, Monitoring, Point, Series
-from slipway.cloud.resources import VertexJob
 from slipway.jobs.log import who_of
 
 _RAW = timedelta(hours=4)

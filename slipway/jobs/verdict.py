@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any
 
 from slipway.cloud.clusters import RUNNING_STATES, PersistentResource, ResourcePool
-from slipway.cloud.resources import VertexJob, WorkerPool
+from slipway.cloud.jobs import VertexJob, WorkerPool
 from slipway.formatting import join, machines, span
 from slipway.kinds import CUSTOM_JOB, Kind
 from slipway.labels import USER_LABEL

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from slipway.capacity import CAPACITY_TYPES, DAY, WAIT_BY_THEMSELVES
 from slipway.cloud.clusters import RUNNING_STATES, PersistentResource
-from slipway.cloud.resources import VertexJob
+from slipway.cloud.jobs import VertexJob
 from slipway.formatting import span
 from slipway.jobs.verdict import Demand, Outcome, Verdict, on_cluster
 from slipway.labels import STACK_LABEL, TEMPLATE_LABEL, capacity_type_label, label_filter, label_value

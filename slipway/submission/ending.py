@@ -14,7 +14,7 @@ from slipway.capacity import CAPACITY_TYPES, POOL
 from slipway.catalog.lookup import standing
 from slipway.catalog.model import Catalog, Offer, Parameter, Scalar, Template
 from slipway.catalog.placeholders import render
-from slipway.cloud.resources import VertexJob
+from slipway.cloud.jobs import VertexJob
 from slipway.cloud.vertex import Vertex
 from slipway.context import Context
 from slipway.errors import ConfigError, ResourceError

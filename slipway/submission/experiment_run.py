@@ -7,8 +7,8 @@ from __future__ import annotations
 import contextlib
 
 from slipway.cloud.failures import CloudError, Conflict, NotFound
+from slipway.cloud.jobs import VertexJob
 from slipway.cloud.metadata import CANCELLED, COMPLETE, EXPERIMENT, FAILED, RUN, RUNNING, Metadata
-from slipway.cloud.resources import VertexJob
 from slipway.context import Context
 from slipway.submission.request import Request
 

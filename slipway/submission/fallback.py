@@ -20,7 +20,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
 from slipway.cloud.failures import CloudError, Conflict, NotFound, Refused
-from slipway.cloud.resources import VertexJob
+from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
 from slipway.errors import Cancelled, Timeout
 from slipway.jobs.claim import Claim, take_claim

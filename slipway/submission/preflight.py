@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from slipway.catalog.lookup import reason
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.failures import CloudError, Denied, NotFound, Unauthenticated, Unreachable
-from slipway.cloud.resources import VertexJob
+from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
 from slipway.errors import PolicyError, ResourceError
 from slipway.jobs.verdict import Outcome, Verdict, on_cluster

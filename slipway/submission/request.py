@@ -14,7 +14,7 @@ from typing import Any
 from slipway.catalog import placeholders
 from slipway.catalog.model import Catalog, Offer, Scalar, Template
 from slipway.catalog.placeholders import EXPERIMENT_RUN, JOB, OUTPUT, PACKAGE, REQUEST, SWEEP, render
-from slipway.cloud.resources import VertexJob
+from slipway.cloud.jobs import VertexJob
 from slipway.errors import ConfigError
 from slipway.jobs.claim import claim_of
 from slipway.kinds import CUSTOM_JOB, KINDS, Kind

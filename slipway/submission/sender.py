@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from slipway.cloud.failures import CloudError, Exhausted, NotFound, Unreachable
-from slipway.cloud.resources import VertexJob
+from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
 from slipway.errors import AnswerUnknown, ResourceError
 from slipway.jobs.claim import claimant

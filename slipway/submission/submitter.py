@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from slipway.cloud.failures import CloudError
-from slipway.cloud.resources import VertexJob
+from slipway.cloud.jobs import VertexJob
 from slipway.cloud.storage import Location
 from slipway.context import Context
 from slipway.errors import AnswerUnknown

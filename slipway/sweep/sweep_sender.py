@@ -13,7 +13,7 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass, field
 
 from slipway.cloud.failures import CloudError, Denied, Exhausted, NotFound, Unauthenticated
-from slipway.cloud.resources import VertexJob
+from slipway.cloud.jobs import VertexJob
 from slipway.context import Clock
 from slipway.errors import SlipwayError
 from slipway.submission.request import Request

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Protocol
 
-from slipway.cloud.resources import VertexJob
+from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
 from slipway.errors import PolicyError
 from slipway.labels import REQUEST_LABEL

@@ -8,7 +8,7 @@ import pytest
 from components import guard as module
 from components.guard import check, ends_stack, guard, hold, refusal_of_destruction
 from components.persistent_resource import PersistentResource
-from slipway.cloud.resources import VertexJob
+from slipway.cloud.jobs import VertexJob
 from slipway.cluster import CurrentCluster
 from slipway.live import Unknown, Use
 

@@ -7,7 +7,7 @@ import pytest
 from components.persistent_resource import PersistentResource, RetiringResource
 from slipway.cloud import clusters
 from slipway.cloud.clusters import ResourcePool
-from slipway.cloud.resources import VertexJob
+from slipway.cloud.jobs import VertexJob
 from slipway.cluster import ClusterSpec, CurrentCluster, DnsPeering, PscInterface
 from slipway.deployment.retiring import RetiringCluster, Why
 from slipway.machines.spec import Disk, MachineSpec

@@ -10,7 +10,7 @@ import pytest
 from journey.budget import STORAGE_AND_CALLS, budget
 from journey.play import Machines, Run
 from journey.report import gain, pool_cost, table
-from slipway.cloud.resources import VertexJob
+from slipway.cloud.jobs import VertexJob
 from slipway.errors import PolicyError
 from slipway.jobs.cost import job_cost
 from slipway.prices import UNKNOWN, Bounds, Price

@@ -234,7 +234,7 @@ def test_a_capacity_type_is_one_row(tmp_path: Path, edited: Callable[[str, Calla
         """
 import json
 from slipway.capacity import CAPACITY_TYPES
-from slipway.cloud.resources import VertexJob
+from slipway.cloud.jobs import VertexJob
 from slipway.machines.spec import MachineSpec
 from slipway.prices import hourly
 from slipway.rules.table import check

@@ -14,7 +14,7 @@ from slipway.cli.terminal import screen
 from slipway.cli.terminal.documents import job_document
 from slipway.cli.terminal.options import catalog_and_output, complete_jobs, found_job
 from slipway.cloud.failures import Conflict, NotFound, Refused
-from slipway.cloud.resources import VertexJob
+from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
 from slipway.errors import ConfigError, ResourceError
 from slipway.submission.ending import cancel_job

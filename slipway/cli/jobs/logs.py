@@ -10,8 +10,8 @@ import click
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.options import catalog_and_output, found_job, job_argument
 from slipway.cli.terminal.watching import watch
+from slipway.cloud.jobs import VertexJob
 from slipway.cloud.logging import LogEntry
-from slipway.cloud.resources import VertexJob
 from slipway.context import Context
 from slipway.jobs.log import Tail, job_filter, kind_of, line, newest, of_role, prefix
 from slipway.jobs.waiting import state_word

@@ -16,7 +16,7 @@ import click
 
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.options import catalog_and_output, found_job, job_argument
-from slipway.cloud.resources import VertexJob
+from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
 from slipway.errors import ResourceError
 

@@ -21,7 +21,7 @@ from slipway.cli.terminal.documents import events_document, job_document, usage_
 from slipway.cli.terminal.options import catalog_and_output, found_job, job_argument
 from slipway.cli.terminal.watching import cost_words
 from slipway.cloud.failures import CloudError
-from slipway.cloud.resources import VertexJob, best
+from slipway.cloud.jobs import VertexJob, best
 from slipway.context import Context
 from slipway.formatting import exact, join
 from slipway.jobs.cost import JobCost, job_cost

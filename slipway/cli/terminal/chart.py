@@ -16,8 +16,8 @@ from itertools import pairwise
 from statistics import median
 
 from slipway.cli.terminal import screen
+from slipway.cloud.jobs import VertexJob
 from slipway.cloud.monitoring import ACCELERATOR, CPU, MEMORY, Point
-from slipway.cloud.resources import VertexJob
 from slipway.context import Context
 from slipway.formatting import span
 from slipway.jobs.utilization import Row, Utilization, read_utilization

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from slipway.catalog.lookup import reason
 from slipway.catalog.model import Template
-from slipway.cloud.resources import VertexJob, best
+from slipway.cloud.jobs import VertexJob, best
 from slipway.context import Context
 from slipway.jobs.cost import job_cost
 from slipway.jobs.log import role_at, who_of

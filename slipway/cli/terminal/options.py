@@ -12,7 +12,7 @@ from click.shell_completion import CompletionItem
 from slipway.errors import SlipwayError
 
 if TYPE_CHECKING:
-    from slipway.cloud.resources import VertexJob
+    from slipway.cloud.jobs import VertexJob
     from slipway.context import Context
 
 _RECENT = 50

@@ -9,7 +9,7 @@ from typing import Any
 
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.watching import Detached, WatchDisplay, display
-from slipway.cloud.resources import VertexJob
+from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
 from slipway.errors import AnswerUnknown, Cancelled, ResourceError, SlipwayError, Timeout
 from slipway.formatting import clock

@@ -11,8 +11,8 @@ from typing import Protocol
 
 from slipway.cli.terminal import screen
 from slipway.cloud.failures import CloudError
+from slipway.cloud.jobs import VertexJob
 from slipway.cloud.logging import LogEntry
-from slipway.cloud.resources import VertexJob
 from slipway.context import Clock, Context
 from slipway.errors import SlipwayError
 from slipway.formatting import clock, exact

@@ -14,7 +14,7 @@ import requests
 from slipway.cli.terminal.watching import watch
 from slipway.cloud.connection import Connection
 from slipway.cloud.failures import Unauthenticated
-from slipway.cloud.resources import VertexJob
+from slipway.cloud.jobs import VertexJob
 from slipway.cloud.session import Session
 from slipway.context import Clock, Context
 from slipway.errors import Timeout

@@ -1,7 +1,7 @@
 """`slipway jobs list --sweep` and `slipway jobs cancel --sweep`."""
 
 from slipway.cli.jobs.list import apart
-from slipway.cloud.resources import VertexJob
+from slipway.cloud.jobs import VertexJob
 from slipway.sweep.runs import tally
 
 from .stack import SLEEP, Stack, held

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from slipway.cloud.resources import VertexJob
+from slipway.cloud.jobs import VertexJob
 from slipway.deployment.cluster_creation import PATIENCE, creator, make_all
 from slipway.deployment.cluster_maker import make_cluster
 from slipway.deployment.creation_context import CreationContext, CreationPolicy, NewCluster

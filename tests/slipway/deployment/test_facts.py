@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from slipway.catalog.model import Offer, Parameter, Template
 from slipway.cloud.clusters import PersistentResource
-from slipway.cloud.resources import VertexJob
+from slipway.cloud.jobs import VertexJob
 from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
 from slipway.deployment.facts import Facts, facts
 from slipway.deployment.plan import Plan

@@ -3,7 +3,7 @@
 import pytest
 
 from slipway.cloud.clusters import PersistentResource
-from slipway.cloud.resources import VertexJob
+from slipway.cloud.jobs import VertexJob
 from slipway.deployment.orphans import (
     Orphan,
     announced,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from slipway.cloud.resources import VertexJob
+from slipway.cloud.jobs import VertexJob
 from slipway.deployment.plan import plan
 from slipway.deployment.retiring import (
     RetiringWorkspaceResource,

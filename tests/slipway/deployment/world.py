@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import PersistentResource, ResourcePool
-from slipway.cloud.resources import VertexJob
+from slipway.cloud.jobs import VertexJob
 from slipway.cluster import ClusterSpec, PoolSpec
 from slipway.deployment.plan import Plan, plan
 from slipway.kinds import CUSTOM_JOB, Kind

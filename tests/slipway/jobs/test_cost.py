@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from slipway.cloud.resources import Trial, VertexJob
+from slipway.cloud.jobs import Trial, VertexJob
 from slipway.jobs.cost import job_cost, problem_of
 from slipway.kinds import TUNING_JOB
 from slipway.machines.spec import MachineSpec

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.cloud.failures import Answer, Call, Exhausted
+from slipway.cloud.jobs import VertexJob, WorkerPool
 from slipway.cloud.logging import LogEntry, Logging, LogPage
-from slipway.cloud.resources import VertexJob, WorkerPool
 from slipway.jobs.log import LogPolling, Tail, events_of, job_filter, kind_of, of_role, prefix
 from slipway.machines.spec import MachineSpec
 

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from slipway.cloud.jobs import Trial, VertexJob, WorkerPool
 from slipway.cloud.monitoring import ACCELERATOR, ACCELERATOR_MEMORY, CPU, MEMORY, Point, Series
-from slipway.cloud.resources import Trial, VertexJob, WorkerPool
 from slipway.jobs.utilization import Row, period_of, rows_of
 from slipway.kinds import TUNING_JOB
 from slipway.machines.spec import MachineSpec

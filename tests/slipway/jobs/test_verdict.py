@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.cloud.clusters import PersistentResource
-from slipway.cloud.resources import VertexJob
+from slipway.cloud.jobs import VertexJob
 from slipway.jobs.verdict import Demand, Outcome, Verdict, on_cluster
 from slipway.machines.spec import Disk
 from tests.slipway.submission.conftest import HEAD, N1, NOW, cluster, demand, job, pool

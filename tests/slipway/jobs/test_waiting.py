@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.cloud.clusters import PersistentResource, ResourcePool
-from slipway.cloud.resources import VertexJob, WorkerPool
+from slipway.cloud.jobs import VertexJob, WorkerPool
 from slipway.jobs.verdict import Outcome, Verdict
 from slipway.jobs.waiting import WaitRange, earlier_filter, reason, wait_range, with_wait_range
 from slipway.machines.spec import MachineSpec

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from slipway.cloud.failures import ROLES
-from slipway.cloud.resources import VertexJob
+from slipway.cloud.jobs import VertexJob
 from slipway.kinds import CUSTOM_JOB, KINDS, PIPELINE, TUNING_JOB, Kind, kind_of
 from slipway.kinds.model_upload import ModelUpload
 from slipway.kinds.study import Metric, Search, Study

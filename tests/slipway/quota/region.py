@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from slipway.cloud.clusters import PersistentResource, ResourcePool
-from slipway.cloud.resources import VertexJob, WorkerPool
+from slipway.cloud.jobs import VertexJob, WorkerPool
 from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
 from slipway.kinds import CUSTOM_JOB, Kind
 from slipway.labels import NAME_LABEL

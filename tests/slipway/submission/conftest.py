@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from slipway.cloud.clusters import PersistentResource, ResourcePool
-from slipway.cloud.resources import VertexJob, WorkerPool
+from slipway.cloud.jobs import VertexJob, WorkerPool
 from slipway.jobs.verdict import Demand, Part
 from slipway.machines.spec import MachineSpec
 

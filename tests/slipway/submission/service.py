@@ -14,8 +14,8 @@ from typing import Any
 from slipway.catalog.model import Catalog
 from slipway.cloud.clusters import PersistentResource, ResourcePool
 from slipway.cloud.failures import Answer, Call, CloudError, NoAnswer, NotFound, failure
+from slipway.cloud.jobs import VertexJob
 from slipway.cloud.quotas import QuotaInfo
-from slipway.cloud.resources import VertexJob
 from slipway.cloud.storage import Location
 from slipway.context import Clock
 from slipway.kinds import Kind

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.catalog.model import Catalog, Offer, Parameter, Template
-from slipway.cloud.resources import VertexJob
+from slipway.cloud.jobs import VertexJob
 from slipway.prices import Price
 from slipway.submission.ending import RecoveredSubmission, recover
 from slipway.submission.request import fill

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.catalog.model import Catalog, Offer, Scalar, Template
-from slipway.cloud.resources import VertexJob
+from slipway.cloud.jobs import VertexJob
 from slipway.errors import ConfigError
 from slipway.prices import UNKNOWN
 from slipway.recorded_parameters import VARIABLE, read, recorded

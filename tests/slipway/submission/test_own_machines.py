@@ -2,7 +2,7 @@
 
 from slipway.catalog.model import Catalog, Offer, Template
 from slipway.cloud.clusters import PersistentResource
-from slipway.cloud.resources import VertexJob
+from slipway.cloud.jobs import VertexJob
 from slipway.jobs.verdict import Outcome, Verdict
 from slipway.kinds import CUSTOM_JOB
 from slipway.prices import UNKNOWN

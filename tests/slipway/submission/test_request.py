@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from slipway.cloud.resources import VertexJob
+from slipway.cloud.jobs import VertexJob
 from slipway.errors import ConfigError
 from slipway.kinds import CUSTOM_JOB, PIPELINE, TUNING_JOB, Kind
 from slipway.submission.request import Request, same

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from slipway.cloud.resources import VertexJob
+from slipway.cloud.jobs import VertexJob
 from slipway.sweep.runs import KnownRuns, Run, in_order, known_runs, latest, remaining_runs
 
 

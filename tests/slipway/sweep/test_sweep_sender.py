@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from slipway.cloud.failures import Answer, Call, CloudError, NoAnswer, failure
-from slipway.cloud.resources import VertexJob
+from slipway.cloud.jobs import VertexJob
 from slipway.context import Clock
 from slipway.submission.request import Request
 from slipway.submission.sender import RetryPolicy

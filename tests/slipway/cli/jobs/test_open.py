@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from slipway.cli.jobs.open import place_of
-from slipway.cloud.resources import VertexJob
+from slipway.cloud.jobs import VertexJob
 from slipway.errors import ResourceError
 from slipway.kinds import TUNING_JOB
 from tests.slipway.cli.stack import Stack

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from slipway.cli.terminal.watching import PlainDisplay, state_at
-from slipway.cloud.resources import VertexJob
+from slipway.cloud.jobs import VertexJob
 from slipway.context import Clock
 from slipway.jobs.follower import Progress
 from slipway.jobs.waiting import reason

@@ -1,6 +1,6 @@
 """Jobs as the service tells of them, whoever made them, and the trials of a tuning job. (B5)"""
 
-from slipway.cloud.resources import Trial, VertexJob, best
+from slipway.cloud.jobs import Trial, VertexJob, best
 from slipway.kinds import KINDS, PIPELINE, TUNING_JOB
 
 
