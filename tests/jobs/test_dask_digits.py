@@ -118,10 +118,11 @@ def test_scheduler_and_workers_find_each_other_and_write_the_result(job: Job) ->
         assert metrics[name] == single[name]
 
 
-def test_a_worker_that_comes_back_is_taken(job: Job) -> None:  # X4
-    job.start("workerpool1", 0)
-    job.start("workerpool1", 1)
+def test_a_worker_that_comes_back_is_taken_and_all_leave_when_the_scheduler_is_killed(job: Job) -> None:  # X4
+    for index in range(2):
+        job.start("workerpool1", index)
     job.start("workerpool0", 0, "--trees=400", "--candidates=10", "--folds=3")
+    job.said("scheduler: 2 of 2 workers")
     job.said("fits")
     # The other one does no more, so that the search goes on for as long as it takes.
     job.replicas["workerpool1-0"].send_signal(signal.SIGSTOP)
@@ -130,11 +131,6 @@ def test_a_worker_that_comes_back_is_taken(job: Job) -> None:  # X4
     job.start("workerpool1", 1)
     job.said("joined, 2 workers now")
 
-
-def test_workers_leave_when_the_scheduler_is_killed(job: Job) -> None:
-    for index in range(2):
-        job.start("workerpool1", index)
-    job.start("workerpool0", 0, "--trees=1000", "--candidates=50")
-    job.said("scheduler: 2 of 2 workers")
     job.replicas["workerpool0-0"].kill()
+    job.replicas["workerpool1-0"].send_signal(signal.SIGCONT)
     assert [job.end(f"workerpool1-{index}", 60) for index in range(2)] == [0, 0]

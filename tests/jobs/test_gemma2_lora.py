@@ -141,7 +141,8 @@ def test_gemma2_lora_in_two_processes_trains_one_adapter_and_goes_on_from_a_chec
     step = min(Checkpoints(Folder(str(first))).steps())
     assert step < STEPS
     shutil.copytree(first / f"checkpoint-{step}", tmp_path / "checkpoints" / f"checkpoint-{step}")
-    said = run(command(tuning, tmp_path, "--processes=2"))
+    base = unbroken.parent / "work" / "download"  # made anew it would be the same
+    said = run(command(tuning, tmp_path, "--processes=2", f"--base={base}"))
     assert f"goes on from the checkpoint of step {step}" in said
     assert "2 process(es) on CPU" in said
     assert said.count(f"step {STEPS}/{STEPS}, loss") == 1

@@ -19,8 +19,15 @@ from local import environment
 from local.cloud.server.cloud_file import Record, read_record
 
 ROOT = Path(__file__).resolve().parents[2]
-FAST = ("submissions_per_minute=0", "calls_per_minute=0", "log_reads_per_minute=0", "image_builds=once")
-"""The service's rate limits and images built anew for each cluster would slow a whole run; tests of these set them."""
+FAST = (
+    "submissions_per_minute=0",
+    "calls_per_minute=0",
+    "log_reads_per_minute=0",
+    "image_builds=once",
+    "replica_threads=1",
+)
+"""The service's rate limits and images built anew for each cluster would slow a whole run; tests of these set them.
+Several threads of a small model wait for each other in loops, which takes the cores from other tests."""
 
 
 @dataclass

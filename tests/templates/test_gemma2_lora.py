@@ -18,8 +18,9 @@ TOKEN = "hf_5ecretForThisTestAlone"
 STEPS, EVERY = 24, 4
 
 
-@pytest.fixture(scope="module", autouse=True)
+@pytest.fixture(scope="session", autouse=True)
 def _token(deployed: Stack) -> None:
+    """Once for the stack: a worker may come back to this module when it has run others in between."""
     deployed.secret("hf-token", TOKEN)
 
 
