@@ -26,10 +26,6 @@ class Replicas:
         self._shared = {"cluster": cluster, "open_ports": [random.randrange(10_000, 30_000)]}
         self.running = [self._started(rank) for rank in range(number)]
 
-    def again(self, rank: int) -> None:
-        """Start a replica again, in its place."""
-        self.running[rank] = self._started(rank)
-
     def _started(self, rank: int) -> subprocess.Popen[str]:
         pool, index = self._places[rank]
         spec = {**self._shared, "task": {"type": pool, "index": index}}

@@ -72,18 +72,3 @@ def test_ddp_digits_that_lost_a_replica_waits_for_the_service_to_restart_the_job
     job.heard(0, "another replica is lost; the service is to restart the job")
     job.running[0].send_signal(signal.SIGTERM)
     assert job.running[0].wait(30) == -signal.SIGTERM
-
-
-def test_elastic_digits_that_lost_its_chief_goes_on_when_it_is_back(
-    started: Callable[..., Replicas], tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:  # X4
-    job = started("elastic", 2, "--pause=0.05")
-    job.heard(0, "step 10/80, replicas: 2")
-    job.die(0)
-    job.heard(1, "node 1: no chief at")
-    job.again(0)
-    job.finished()
-    metrics = metrics_of(tmp_path)
-    assert [start["replicas"] for start in metrics["starts"]] == [2, 2]
-    assert metrics["starts"][1]["step"] >= 10
-    assert metrics["loss"] == pytest.approx(metrics_of(alone(tmp_path_factory))["loss"], rel=1e-9)

@@ -1,4 +1,4 @@
-"""elastic-digits: a lost replica does not end the training, nor stop it, and is taken in when it is back. # X4"""
+"""elastic-digits: a lost replica does not end the training, a worker does not stop it, and all are taken back. # X4"""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def away(stack: Stack) -> Iterator[Callable[[float], None]]:
     change(0)
 
 
-def test_elastic_digits_goes_on_without_a_lost_replica_and_takes_it_back(
+def test_elastic_digits_goes_on_without_a_lost_worker_and_waits_for_a_lost_chief(
     stack: Stack, away: Callable[[float], None], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     away(600)
@@ -34,15 +34,19 @@ def test_elastic_digits_goes_on_without_a_lost_replica_and_takes_it_back(
     job.held()
     job.said("step 10/80, replicas: 2")
     job.kill("workerpool1-0")
-    stack.hold_write(3)  # the second that the chief writes alone
-    job.held()
+    stack.hold_write(3, times=2)  # the second that the chief writes alone, and then of those that both do
+    job.held(left=1)
     job.said("replicas: 1, checkpoint written")
     away(0)
+    job.held()
+    job.kill("workerpool0-0")
+    job.said("node 1: no chief at")
+    stack.release()
     job.finished()
     metrics = job.metrics
     starts = metrics["starts"]
-    assert [start["replicas"] for start in starts] == [2, 1, 2]
-    assert 0 == starts[0]["step"] < starts[1]["step"] < starts[2]["step"] < 80
+    assert [start["replicas"] for start in starts] == [2, 1, 2, 2]
+    assert 0 == starts[0]["step"] < starts[1]["step"] < starts[2]["step"] < starts[3]["step"] < 80
     assert metrics["loss"] == pytest.approx(one["loss"], rel=1e-9), "as if nothing had happened"
     assert (metrics["accuracy"], metrics["steps"]) == (one["accuracy"], 80)
     assert job.unshown("logs") == [], "\n".join(job.lines)
