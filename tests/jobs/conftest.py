@@ -1,5 +1,6 @@
 """An environment as the prebuilt image has it, with the job's package installed as the service would."""
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 import uv
 
-from slipway.packages.source_package import build
+from slipway.packages.source_package import build, requirements
 from slipway.template import Package
 from slipway.template.load import load
 
@@ -47,12 +48,30 @@ def installed(factory: pytest.TempPathFactory, image: str, job: str) -> Path:
     cache = pytest.importorskip("local.cloud.images.cache", reason="needs the images' recipes", exc_type=ImportError)
 
     def make(folder: Path) -> None:
-        cache.copied(image_environment(folder / "images", image), folder / "environment", lasting=True)
+        cache.copied(_with_requirements(folder / "images", image, job), folder / "environment", lasting=True)
         package = build(job, ROOT / "jobs" / job.replace("-", "_")).save(folder)
         python = folder / "environment" / "bin" / "python"
         _tool((uv.find_uv_bin(), "pip", "install", "--quiet", "--python", str(python), str(package)))
 
     return once(factory, f"environment-{job}", make) / "environment" / "bin" / "python"
+
+
+def _with_requirements(folder: Path, image: str, job: str) -> Path:
+    """This machine's environment of the image with what the job requires, kept beside it: compiling takes seconds."""
+    files = pytest.importorskip("local.cloud.files", reason="needs the local cloud", exc_type=ImportError)
+    images = pytest.importorskip("local.cloud.images.cache", reason="needs the images' recipes", exc_type=ImportError)
+    bare = image_environment(folder, image)
+    needed = requirements(ROOT / "jobs" / job.replace("-", "_"))
+    digest = hashlib.sha256("\n".join((bare.name, *needed)).encode()).hexdigest()[:10]
+    kept = bare.with_name(f"{job}-{digest}")
+    with files.locked(kept.with_name(f"{kept.name}.lock"), _PATIENCE_S):
+        if not (kept / images.READY).exists():
+            images.remove(kept)
+            images.copied(bare, kept, lasting=True)
+            python = str(kept / "bin" / "python")
+            _tool((uv.find_uv_bin(), "pip", "install", "--quiet", "--compile-bytecode", "--python", python, *needed))
+            (kept / images.READY).touch()
+    return kept
 
 
 def image_environment(folder: Path, image: str) -> Path:
