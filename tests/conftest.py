@@ -6,6 +6,7 @@ Without `local/` the tests that ask for them are skipped.
 
 from __future__ import annotations
 
+import gc
 import signal
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -21,6 +22,9 @@ pytest_plugins = ("tests.checkouts.fixtures",)
 # Without deadlines, because a test that is slow on a busy machine shows nothing.
 settings.register_profile("slipway", deadline=None)
 settings.load_profile("slipway")
+
+# What tests import stays. To look through it for garbage at the usual pace was a fifth of the tests' own CPU time.
+gc.set_threshold(50_000, 20, 100)
 
 # A shell starts its background jobs with interrupts ignored, and every process that they start inherits that: a test
 # that interrupts one would wait forever. What is handled here is the default again in what is started.
@@ -46,6 +50,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [
         item for worker in range(workers) for part in (journeys, others) for item in _share(part, worker, workers)
     ]
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
 
 
 def _share(items: list[pytest.Item], worker: int, workers: int) -> list[pytest.Item]:

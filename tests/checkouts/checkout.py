@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,8 +20,9 @@ from local.cloud.store import Store
 from local.cloud.vertex.clusters import records as clusters
 from tests.local.conftest import LocalCloud
 
+from .empty_stack import EmptyStack
 from .nap import lay_out
-from .shell import Done, Started
+from .shell import Done, Started, slipway
 
 PROJECT, REGION, STACK = "slipway-local", "us-central1", "trial"
 VERTEX = f"/v1/projects/{PROJECT}/locations/{REGION}"
@@ -107,15 +108,18 @@ class Checkout:
         yes = {"up": ("--yes", "--skip-preview"), "destroy": ("--yes", "--skip-preview", "--run-program")}
         return ("pulumi", verb, "--stack", self.stack, "--non-interactive", *yes.get(verb, ()))
 
-    def up(self) -> None:
+    def up(self) -> str:
+        """A deployment that goes well: what it says."""
         done = self.pulumi("up")
         assert done.code == 0, done.said
+        return done.said
 
     def destroy(self) -> Done:
         return self.pulumi("destroy", SLIPWAY_PURPOSE="destroy")
 
     def slipway(self, *arguments: str, role: str = "submitter", **extra: str) -> Done:
-        return self.run("slipway", *arguments, role=role, **extra)
+        """`slipway …`, in the test's own process. What a process of its own does: `start`."""
+        return slipway(arguments, self.environ(role, **extra), self.folder)
 
     def submit(self, *arguments: str, **extra: str) -> Any:
         """A job that is accepted: what `slipway submit --output json` says of it."""
@@ -155,11 +159,23 @@ class Checkout:
         found = self.cloud.rest("GET", f"/storage/v1/b?project={PROJECT}").get("items", [])
         return [one["name"] for one in found if one["name"].startswith(f"{PROJECT}-{self.stack}-")]
 
+    @property
+    def state_file(self) -> Path:
+        return self.state / "pulumi-state" / ".pulumi" / "stacks" / "slipway" / f"{self.stack}.json"
+
+    def resources(self) -> list[Any]:
+        """What the engine's state has, as `pulumi stack export` prints it. Reading that starts no engine."""
+        return list(json.loads(self.state_file.read_text())["checkpoint"]["latest"].get("resources", []))
+
+    def keep_resources(self, resources: Sequence[Any]) -> None:
+        """Make the state have these, as `pulumi stack import --force` does."""
+        document = json.loads(self.state_file.read_text())
+        document["checkpoint"]["latest"]["resources"] = list(resources)
+        self.state_file.write_text(json.dumps(document))
+
     def outputs(self) -> Any:
-        """What the stack exports, as the engine's state has it. Reading that starts no engine."""
-        file = self.state / "pulumi-state" / ".pulumi" / "stacks" / "slipway" / f"{self.stack}.json"
-        resources = json.loads(file.read_text())["checkpoint"]["latest"]["resources"]
-        (stack,) = (one for one in resources if one["type"] == "pulumi:pulumi:Stack")
+        """What the stack exports."""
+        (stack,) = (one for one in self.resources() if one["type"] == "pulumi:pulumi:Stack")
         return stack["outputs"]
 
     def clear_after_a_kill(self) -> None:
@@ -184,15 +200,15 @@ def make_checkout(
     *,
     engine: Path,
     home: Path,
+    empty: EmptyStack,
     files: Callable[[Path], None] = lay_out,
 ) -> Checkout:
     """A checkout with an empty stack in a folder, and the engine's backend beside it. `files` lays it out."""
     files(folder / "checkout")
     state = folder / "engine"
-    (state / "pulumi-state").mkdir(parents=True)
+    empty.put(state / "pulumi-state", "slipway", stack)
     variables = {"PULUMI_HOME": str(home), leftovers.MARK: str(state)}
     made = Checkout(folder / "checkout", cloud, engine, state, stack, variables)
+    made.file.write_text(f"encryptionsalt: {empty.salt}\n")
     made.write()
-    done = made.run("pulumi", "stack", "init", stack, "--non-interactive", role="deployer")
-    assert done.code == 0, done.said
     return made

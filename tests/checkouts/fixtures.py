@@ -12,6 +12,7 @@ import pytest
 
 if TYPE_CHECKING:
     from .checkout import Checkout
+    from .empty_stack import EmptyStack
 
 # All tests know this file, so what drives the engine is imported by those that do.
 NewCheckout = Callable[..., "Checkout"]
@@ -36,8 +37,16 @@ def engine_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def new_checkout(engine: Path, engine_home: Path) -> NewCheckout:
+def empty_stack(engine: Path, engine_home: Path, tmp_path_factory: pytest.TempPathFactory) -> EmptyStack:
+    """What every checkout begins with; the engine makes it once."""
+    from .empty_stack import make
+
+    return make(tmp_path_factory.mktemp("empty"), engine, engine_home)
+
+
+@pytest.fixture(scope="session")
+def new_checkout(engine: Path, engine_home: Path, empty_stack: EmptyStack) -> NewCheckout:
     """Makes a checkout with an empty stack: takes a folder, a cloud and the stack's name."""
     from .checkout import make_checkout
 
-    return partial(make_checkout, engine=engine, home=engine_home)
+    return partial(make_checkout, engine=engine, home=engine_home, empty=empty_stack)

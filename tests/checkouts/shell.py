@@ -1,18 +1,22 @@
-"""Commands as they are typed: run to their end, or started in the background, waited for and killed."""
+"""Commands as they are typed: `slipway` in this process, others started in the background, waited for and killed."""
 
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import psutil
+
+from slipway.cli import main
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,19 @@ class Done:
     @property
     def json(self) -> Any:
         return json.loads(self.out)
+
+
+def slipway(arguments: Sequence[str], environ: Mapping[str, str], folder: Path) -> Done:
+    """`slipway …` in a folder and with nothing but these variables, in this process: only no second interpreter."""
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        mock.patch.dict(os.environ, environ, clear=True),
+        contextlib.chdir(folder),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        code = main(arguments)
+    return Done(code, out.getvalue(), err.getvalue())
 
 
 @dataclass
@@ -78,4 +95,4 @@ def wait_for(true: Callable[[], object], what: str, seconds: float = 300) -> Non
     until = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < until, f"in {seconds:.0f} s never: {what}"
-        time.sleep(0.05)
+        time.sleep(0.1)

@@ -43,8 +43,8 @@ def own_cloud(tmp_path: Path) -> Iterator[LocalCloud]:
 
 
 @pytest.fixture(scope="session")
-def deployed(tmp_path_factory: pytest.TempPathFactory, new_checkout: NewCheckout) -> Iterator[Checkout]:
-    """A deployed stack that tests share: they submit to it and read, and leave it as it is.
+def deployment(tmp_path_factory: pytest.TempPathFactory, new_checkout: NewCheckout) -> Iterator[tuple[Checkout, str]]:
+    """A deployed stack, and what its first `pulumi up` said.
 
     Its cloud has no other stack: one that is taken down takes its submitters' roles on the project along.
     """
@@ -53,9 +53,20 @@ def deployed(tmp_path_factory: pytest.TempPathFactory, new_checkout: NewCheckout
     mine.up(*FAST_FLAGS)
     made = new_checkout(folder, mine, "shared")
     made.write(workspace={"submitters": ["group:ml-engineers@slipway.example"], "code": True})
-    made.up()
-    yield made
+    yield made, made.up()
     mine.local("down")
+
+
+@pytest.fixture(scope="session")
+def deployed(deployment: tuple[Checkout, str]) -> Checkout:
+    """A deployed stack that tests share: they submit to it and read, and leave it as it is."""
+    return deployment[0]
+
+
+@pytest.fixture(scope="session")
+def told_at_deployment(deployment: tuple[Checkout, str]) -> str:
+    """What `pulumi up` said when it deployed that."""
+    return deployment[1]
 
 
 @pytest.fixture

@@ -63,6 +63,7 @@ def a_refusal_for_quota_is_shown_in_the_services_words_and_ends_by_itself(checko
     checkout.write(persistentResources=large, quota={"mode": "warn"})
     done = checkout.pulumi("up", SLIPWAY_CREATE_PATIENCE="3s")
     assert done.code != 0
+    assert "needs 2,400, limit 2,200" in done.said  # D2: short quota is said, and where it only warns, tried
     assert f"is refused: {QUOTA}" in done.said
     assert "trying again, for up to 3 s" in done.said
     assert re.search(r"could not be made: it is refused \(\d tries in \d+ s\)", done.said), done.said

@@ -77,22 +77,10 @@ def _default(inputs: Mapping[str, Any], name: str) -> dict[str, Any]:
     return {name: inputs[name]} if name in inputs else {}
 
 
-def exported(checkout: Checkout) -> Any:
-    command = ("pulumi", "stack", "export", "--stack", checkout.stack, "--show-secrets", "--non-interactive")
-    return checkout.run(*command, role="deployer").json
-
-
-def restore(checkout: Checkout, state: Any, file: Path) -> None:
-    file.write_text(json.dumps(state))
-    command = ("pulumi", "stack", "import", "--stack", checkout.stack, "--file", str(file), "--non-interactive")
-    done = checkout.run(*command, role="deployer")
-    assert done.code == 0, done.said
-
-
 def samples(checkout: Checkout) -> dict[str, Any]:
     """The state's resources under the names that the recording has for them."""
     found = {}
-    for resource in exported(checkout)["deployment"]["resources"]:
+    for resource in checkout.resources():
         kind, name = resource["type"], resource["urn"].rsplit("::", 1)[-1]
         if not kind.startswith("gcp:"):
             continue
@@ -140,11 +128,7 @@ def recorded_steps(situation: str, ids: Mapping[str, str]) -> list[Any]:
 
 
 def cluster(checkout: Checkout) -> str:
-    """What the stack exports, as its state has it."""
-    (file,) = (checkout.state / "pulumi-state" / ".pulumi" / "stacks").rglob(f"{checkout.stack}.json")
-    resources = json.loads(file.read_text())["checkpoint"]["latest"]["resources"]
-    (stack,) = [one for one in resources if one["type"] == "pulumi:pulumi:Stack"]
-    return str(stack["outputs"]["clusters"]["cpu"])
+    return str(checkout.outputs()["clusters"]["cpu"])
 
 
 def test_states_and_previews_are_those_of_the_official_provider(
@@ -179,13 +163,12 @@ def test_states_and_previews_are_those_of_the_official_provider(
     holds("a submitter added")
     stack()
 
-    state = exported(checkout)
-    urns = [one["urn"] for one in state["deployment"]["resources"] if one["type"].endswith(":AiPersistentResource")]
+    urns = [one["urn"] for one in checkout.resources() if one["type"].endswith(":AiPersistentResource")]
     command = ("pulumi", "state", "delete", *urns, "--target-dependents", "--yes", "--stack", STACK)
     assert checkout.run(*command, role="deployer").code == 0
     holds("the cluster deleted from the state")
 
-    restore(checkout, {**state, "deployment": {**state["deployment"], "resources": []}}, tmp_path / "state.json")
+    checkout.keep_resources([])
     holds("a fresh state, everything imported")
     checkout.up()
     same_states(checkout, "imported", *RECORDED["imported"])

@@ -14,6 +14,7 @@ import pytest
 from local.plugin.pace import Pace
 from local.plugin.provider import Provider
 from local.plugin.settings import ENDPOINT_VARIABLES, TOKEN_VARIABLE, load
+from tests.checkouts.empty_stack import EmptyStack
 from tests.local.conftest import LocalCloud
 from tests.local.plugin.programs import Program
 
@@ -140,7 +141,7 @@ def provider(recorder: Recorder, pace: Pace) -> Provider:
 
 
 @pytest.fixture
-def program(cloud: LocalCloud, engine: Path, engine_home: Path, tmp_path: Path) -> Program:
-    made = Program("trial", tmp_path / "program", cloud, engine, engine_home)
+def program(cloud: LocalCloud, engine: Path, engine_home: Path, empty_stack: EmptyStack, tmp_path: Path) -> Program:
+    made = Program("trial", tmp_path / "program", cloud, engine, engine_home, empty_stack)
     made.prepare()
     return made

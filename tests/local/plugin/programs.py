@@ -10,6 +10,7 @@ from typing import Any
 
 from journey.backend import file_backend
 from local import environment
+from tests.checkouts.empty_stack import EmptyStack
 from tests.local.conftest import LocalCloud
 
 _PROJECT = "name: {name}\nruntime: python\n"
@@ -25,13 +26,14 @@ class Program:
     cloud: LocalCloud
     engine: Path
     home: Path
+    empty: EmptyStack
     variables: dict[str, str] = field(default_factory=dict)
 
     def prepare(self) -> None:
         (self.folder / "state").mkdir(parents=True)
         (self.folder / "Pulumi.yaml").write_text(_PROJECT.format(name=self.name))
         self.configure({})
-        self.run("stack", "init", "dev")
+        self.empty.put(self.folder / "state", self.name, "dev")
 
     def configure(self, more: Mapping[str, str], without: str = "") -> None:
         """The stack's configuration: the usual, more, and without one of its keys."""
@@ -45,7 +47,7 @@ class Program:
     def try_(self, *words: str, **extra: str) -> subprocess.CompletedProcess[str]:
         """A pulumi command, however it ends, with extra variables."""
         variables = environment.engine_variables(self.folder, self.engine, os.environ["PATH"])
-        variables["PULUMI_HOME"] = str(self.home)
+        variables |= {"PULUMI_HOME": str(self.home), "PULUMI_STACK": "dev"}
         variables["PULUMI_BACKEND_URL"] = file_backend(self.folder / "state")
         return subprocess.run(
             ["pulumi", *words, "--non-interactive"],

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import requests
 
+from tests.checkouts.shell import wait_for
 from tests.local.conftest import LocalCloud
 from tests.local.plugin.programs import Program
 
@@ -73,14 +74,12 @@ def _make(cloud: LocalCloud, name: str, replicas: int = 1, labels: dict[str, str
     }
     body = {"displayName": "by hand", "labels": labels or {}, "resourcePools": [pool]}
     cloud.rest("POST", f"{_CLUSTERS}?persistentResourceId={name}", body)
-    while cloud.rest("GET", f"{_CLUSTERS}/{name}")["state"] != "RUNNING":
-        pass
+    wait_for(lambda: cloud.rest("GET", f"{_CLUSTERS}/{name}")["state"] == "RUNNING", "it runs")
 
 
 def _remove(cloud: LocalCloud, name: str) -> None:
     cloud.rest("DELETE", f"{_CLUSTERS}/{name}")
-    while _exists(cloud, name):
-        pass
+    wait_for(lambda: not _exists(cloud, name), "it is gone")
 
 
 def _exists(cloud: LocalCloud, name: str) -> bool:

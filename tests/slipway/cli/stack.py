@@ -1,9 +1,7 @@
 """A stack on a real local cloud, made by REST as `pulumi up` would make it, and `slipway` run as people run it."""
 
 import contextlib
-import io
 import json
-import os
 import subprocess
 import sys
 import time
@@ -12,10 +10,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from unittest import mock
 from urllib.parse import quote
 
-from slipway.cli import main
+from tests.checkouts.shell import Done, slipway
 from tests.local.conftest import ROOT, LocalCloud
 
 UNSET = "\0"
@@ -25,19 +22,6 @@ JOBS = f"/v1/projects/{PROJECT}/locations/{REGION}/customJobs"
 CLUSTERS = f"/v1/projects/{PROJECT}/locations/{REGION}/persistentResources"
 SHAPE = {"machineSpec": {"machineType": "n1-standard-4"}, "diskSpec": {"bootDiskType": "pd-ssd", "bootDiskSizeGb": 100}}
 SUBMITTER_ROLES = ("roles/aiplatform.user", "roles/cloudquotas.viewer", "roles/logging.viewer")
-
-
-@dataclass
-class Run:
-    """What a command did."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
 
 
 @dataclass
@@ -255,18 +239,10 @@ class Stack:
         base = {"SLIPWAY_CATALOG": self.address, "SLIPWAY_USER": "Ada", "PYTHONPATH": str(ROOT)}
         return {**self.cloud.env(role), **base, **variables}
 
-    def run(self, *arguments: str, role: str = "submitter", **variables: str) -> Run:
-        """`slipway …` in a folder of the test's own, in this process: no mock, only no second interpreter."""
-        out, err = io.StringIO(), io.StringIO()
+    def run(self, *arguments: str, role: str = "submitter", **variables: str) -> Done:
+        """`slipway …` in a folder of the test's own, in this process."""
         environ = {key: value for key, value in self.env(role, **variables).items() if value != UNSET}
-        with (
-            mock.patch.dict(os.environ, environ, clear=True),
-            contextlib.chdir(self.folder),
-            contextlib.redirect_stdout(out),
-            contextlib.redirect_stderr(err),
-        ):
-            code = main(arguments)
-        return Run(code, out.getvalue(), err.getvalue())
+        return slipway(arguments, environ, self.folder)
 
     @contextlib.contextmanager
     def started(self, *arguments: str, **variables: str) -> Iterator[subprocess.Popen[str]]:
