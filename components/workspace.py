@@ -6,8 +6,9 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 import pulumi
-from pulumi_gcp import projects, serviceaccount, storage
+from pulumi_gcp import projects, serviceaccount
 
+from components.gcp import storage
 from slipway.deployment.retiring import (
     CATALOG,
     SUBMITTER_ROLES,
