@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 if TYPE_CHECKING:
     from slipway.kinds.model_upload import ModelUpload
@@ -40,6 +40,14 @@ class Kind(ABC):
     """The states that its jobs never leave, without the prefix."""
 
     cancel_method: ClassVar[str] = "cancel"
+
+    _only: ClassVar[Self]
+
+    def __new__(cls) -> Self:
+        """The one that there is, also for who copies or unpickles it: what has the same kind compares equal."""
+        if "_only" not in cls.__dict__:
+            cls._only = super().__new__(cls)
+        return cls._only
 
     def __repr__(self) -> str:
         return f"<{self.words}>"

@@ -1,6 +1,8 @@
 """Each kind of job stands in one file: how it compiles, reads back and is listed. Nobody else keeps a list of them."""
 
 import ast
+import copy
+import pickle
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -57,6 +59,14 @@ def test_only_a_pipeline_uploads_a_model_and_from_where_the_job_writes() -> None
     assert "modelToUpload" not in PIPELINE.body(SPEC, None, None)
     assert [kind.name for kind in KINDS.values() if "model" in kind.takes] == ["training-pipeline"]
     assert [kind.name for kind in KINDS.values() if "study" in kind.needs] == ["hyperparameter-tuning-job"]
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=list(KINDS))
+def test_a_copy_of_a_kind_is_the_kind(kind: Kind) -> None:
+    job = VertexJob.read({"name": f"projects/p/locations/r/{kind.collection}/7"}, kind)
+    for again in (pickle.loads(pickle.dumps(job)), copy.deepcopy(job), copy.copy(job)):
+        assert again == job and again.kind is kind
+    assert len({type(one) for one in KINDS.values()}) == len(set(map(id, KINDS.values()))) == len(KINDS)
 
 
 def texts(path: Path) -> Iterator[str]:
