@@ -17,6 +17,7 @@ from slipway.recorded_parameters import read as read_parameters
 ENDED = frozenset(f"JOB_STATE_{state}" for state in CUSTOM_JOB.ended)
 """States a job never leaves. EXPIRED and PARTIALLY_SUCCEEDED are among them, though the Vertex SDK waits on."""
 
+_WORD = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)
 _BUCKET = re.compile(r"(?:gs://|/gcs/)([a-z0-9][a-z0-9_.-]*[a-z0-9])")
 
 
@@ -129,6 +130,11 @@ class VertexJob:
     def id(self) -> str:
         """The number that the service gave it."""
         return self.name.rsplit("/", 1)[-1]
+
+    @property
+    def typed(self) -> str:
+        """What a command calls it by: its name, or its number where a shell might read more into what others named."""
+        return self.display_name if _WORD.fullmatch(self.display_name) else self.id
 
     @property
     def ended(self) -> bool:

@@ -77,7 +77,7 @@ def refuse(found: tuple[Orphan, ...], uses: Iterable[Use | Unknown]) -> None:
         if isinstance(use, Unknown):
             raise untold(f"whether jobs run on {join(one.id for one in found)}", use)
         if use.jobs:
-            first = use.jobs[0].display_name
+            first = use.jobs[0].typed
             raise PolicyError(
                 f"{_NOT_DOWN}: {len(use.jobs)} {'job has' if len(use.jobs) == 1 else 'jobs have'} not ended",
                 why=f"{join(f'{job.display_name} on {job.persistent_resource_id}' for job in use.jobs)}: "

@@ -57,7 +57,7 @@ def overdue(retiring: RetiringCluster) -> str:
     late = f"cluster {retiring.cluster.id} should have retired by now"
     if not jobs:
         return f"{late}: {retiring.why.words}"
-    return f"{late}: {jobs} still on it\n  fix: slipway jobs show {retiring.jobs[0].display_name}, or go on waiting"
+    return f"{late}: {jobs} still on it\n  fix: slipway jobs show {retiring.jobs[0].typed}, or go on waiting"
 
 
 def neighbours(stack: str, live: Live) -> tuple[str, ...]:

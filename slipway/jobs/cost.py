@@ -58,7 +58,7 @@ def machines_per_hour(job: VertexJob, region: str) -> Price:
 
 def problem_of(job: VertexJob) -> SlipwayError | None:
     """The error that an ended job is for those who waited for it, None for success."""
-    name, logs = job.display_name or job.id, f"slipway jobs logs {job.display_name or job.id}"
+    name, logs = job.display_name or job.id, f"slipway jobs logs {job.typed}"
     if job.state == "JOB_STATE_SUCCEEDED":
         return None
     if job.state == "JOB_STATE_CANCELLED":

@@ -170,7 +170,7 @@ class Follower:
         return Timeout(
             f"job {name} has not ended after {timeout:.0f} s",
             why=f"it is {self.job.state.removeprefix('JOB_STATE_').lower()}, and goes on",
-            fix=f"slipway jobs wait {name}     or end it: slipway jobs cancel {name}",
+            fix=f"slipway jobs wait {self.job.typed}     or end it: slipway jobs cancel {self.job.typed}",
         )
 
 

@@ -169,7 +169,7 @@ def on_cluster(
     if full:
         first = _held(full[0].pool.id, cluster, mine)
         text = f"pool full: {_full(name, full, cluster, mine, now)}"
-        return Verdict(Outcome.FULL, text, holder=first[0][1].display_name if first else "")
+        return Verdict(Outcome.FULL, text, holder=first[0][1].typed if first else "")
     growing = [one for one in loads if one.outcome is Outcome.SCALES]
     if growing:
         text = f"scales up: {join(_growth(name, one) for one in growing)}"

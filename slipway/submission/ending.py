@@ -4,6 +4,7 @@ typed, from the parameters that the job records.
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -27,6 +28,10 @@ from slipway.submission.parameters import resolve
 
 _OTHERS = sorted(CAPACITY_TYPES.values(), key=lambda row: not row.waits_by_itself)
 """In the order in which they are proposed: first what waits for its machines by itself."""
+
+
+_LEFT_TO_FILL = re.compile(r"(\w+=)?…")
+"""A word of a command that a person fills in. Any other one may hold what somebody else typed, and is quoted."""
 
 
 class Cause(Enum):
@@ -76,7 +81,7 @@ def cancel_job(vertex: Vertex, job: VertexJob, now: datetime) -> None:
         raise ResourceError(
             f"job {name} has ended, there is nothing to cancel",
             why=f"it {state_word(job.state)}{age}" if job.state != "JOB_STATE_CANCELLED" else f"cancelled{age}",
-            fix=f"slipway jobs show {name}",
+            fix=f"slipway jobs show {job.typed}",
         )
     vertex.cancel(job.name)
 
@@ -169,7 +174,7 @@ def _command(job: VertexJob, again: RecoveredSubmission, catalog: str | None, *f
         words += ["--code", "…"]
     if catalog:
         words += ["--catalog", catalog]
-    return " ".join(word if "…" in word else shlex.quote(word) for word in words)
+    return " ".join(word if _LEFT_TO_FILL.fullmatch(word) else shlex.quote(word) for word in words)
 
 
 def recover(catalog: Catalog, job: VertexJob) -> RecoveredSubmission | None:

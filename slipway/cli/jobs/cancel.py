@@ -40,7 +40,7 @@ def command(job: str | None, sweep: str | None, catalog: str | None, output: str
         screen.out_json("job", {"job": job_document(context.vertex.job(one.name), context)})
     else:
         screen.out(f"cancelling {one.display_name or one.id}")
-        screen.note(screen.faint(f"  slipway jobs wait {one.display_name or one.id}", sys.stderr))
+        screen.note(screen.faint(f"  slipway jobs wait {one.typed}", sys.stderr))
 
 
 def _cancel_sweep(context: Context, sweep: str, *, json: bool) -> None:

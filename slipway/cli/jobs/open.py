@@ -63,12 +63,12 @@ def place_of(job: VertexJob, what: str, page: str, project: str) -> OpenTarget:
             raise ResourceError(
                 f"job {name} has no console page",
                 why="the endpoint of Vertex AI is not Google's",
-                fix=f"slipway jobs show {name}",
+                fix=f"slipway jobs show {job.typed}",
             )
         return OpenTarget((page,), page)
     if not job.output:
         raise ResourceError(
-            f"job {name} has no output directory", why="its request names none", fix=f"slipway jobs show {name}"
+            f"job {name} has no output directory", why="its request names none", fix=f"slipway jobs show {job.typed}"
         )
     output = job.output.rstrip("/")
     if what == "tensorboard":

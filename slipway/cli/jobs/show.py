@@ -230,7 +230,7 @@ def _show_events(picture: JobDetails) -> None:
         rows.append((when, event.kind, f"{event.trial}/{who}" if event.trial else who, event.text))
     screen.table(("WHEN", "WHAT", "REPLICA", "THE SERVICE SAID"), rows)
     if picture.events.more:
-        screen.note(screen.faint(f"older ones: slipway jobs logs {job.display_name or job.id}", sys.stderr))
+        screen.note(screen.faint(f"older ones: slipway jobs logs {job.typed}", sys.stderr))
 
 
 def _show_trials(job: VertexJob) -> None:

@@ -110,11 +110,11 @@ def watch(
                     show.state(state_at(event, name, utilization(event.job)))
     except CloudError:
         if not follower.job.ended:
-            screen.note(f"{name} goes on; come back with: slipway jobs logs {name} --follow")
+            screen.note(f"{name} goes on; come back with: slipway jobs logs {job.typed} --follow")
         raise
     except KeyboardInterrupt:
         raise Detached(
-            f"stopped watching; {name} goes on", fix=f"come back with: slipway jobs logs {name} --follow"
+            f"stopped watching; {name} goes on", fix=f"come back with: slipway jobs logs {job.typed} --follow"
         ) from None
     if runs := original(context.vertex, context.connection.storage, follower.job):
         screen.note(f"{name} ({job.id}) was a copy of {runs.id}, which runs this submission")

@@ -1,18 +1,21 @@
 """What was typed for a job is known from the parameters that it records, and from nothing else."""
 
 import json
+import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.catalog.model import Catalog, Offer, Parameter, Template
 from slipway.cloud.jobs import VertexJob
+from slipway.context import Context
 from slipway.prices import Price
-from slipway.submission.ending import RecoveredSubmission, recover
+from slipway.submission.ending import Cause, RecoveredSubmission, next_steps, recover
 from slipway.submission.request import fill
 
 MACHINE = {"machineType": "n1-standard-4"}
@@ -51,6 +54,24 @@ def test_what_is_the_default_needs_no_typing() -> None:
     found = sent(catalog(TREES, NOTE, args=["--trees=${trees}", "--note", "${note}"]), trees=100, note="x y")
     assert found.words() == ["-p", "note=x y"]
     assert found.words(trees=50) == ["-p", "trees=50", "-p", "note=x y"]
+
+
+def test_what_somebody_typed_is_quoted_and_only_what_is_left_to_fill_in_is_not() -> None:
+    evil = "see … ; touch pwned #"
+    of = catalog(TREES, NOTE, args=["${trees}", "${note}"])
+    job = posted(of, of.templates["digits"].offers[0], trees=7, note=evil)
+    job = replace(job, labels={**job.labels, "slipway-code": "abc"}, state="JOB_STATE_FAILED")
+    job = replace(job, error="Resources are insufficient in region", strategy="SPOT")
+    context = SimpleNamespace(catalog=of, address="gs://b; echo …")
+    commands = [step.command for step in next_steps(cast(Context, context), job, Cause.STOCK_OUT)]
+    assert commands
+    for command in commands:
+        words = shlex.split(command, comments=True)
+        assert f"note={evil}" in words and words[words.index("--code") + 1] == "…"
+        assert ";" not in shlex.split(command, posix=False)
+    now = catalog(TREES, NOTE, Parameter("path", "str"), args=[])
+    again = recover(now, job)
+    assert again and again.words() == ["-p", "trees=7", "-p", f"note={evil}", "-p", "path=…"]
 
 
 def test_numbers_of_machines_and_texts_beside_the_jobs_own_names() -> None:
