@@ -1,7 +1,7 @@
 """Check stack files without the engine.
 
-Their keys, names, machines, disks, sizes and secrets, and that each template fits a pool. Without an argument, all of
-stacks/Pulumi.*.yaml. Exit code 2 when anything is wrong.
+Their keys, names, machines, disks, sizes and secrets, and that each template fits a pool and breaks no rule of the
+service. Without an argument, all of stacks/Pulumi.*.yaml. Exit code 2 when anything is wrong.
 """
 
 from __future__ import annotations
@@ -132,15 +132,15 @@ def _missing_templates(document: Document, folder: Path) -> tuple[Finding, ...]:
 
 
 def _unproven(stack: Stack, document: Document, folder: Path) -> tuple[Finding, ...]:
-    """Templates that can't be loaded or fit no pool."""
+    """Templates that can't be loaded, fit no pool, or break a rule of the service."""
+    from slipway.deployment.rehearsal import rehearse
     from slipway.stack.document import Finding
     from slipway.template.load import load
-    from slipway.template.proof import prove
 
     findings = []
     for index, name in enumerate(stack.templates):
         try:
-            prove(load((name,), folder)[0], stack.clusters)
+            rehearse(load((name,), folder)[0], stack)
         except ConfigError as error:
             what, fix = "\n    ".join([error.what, *error.why.splitlines()]), error.fix
         else:

@@ -13,8 +13,8 @@ from pathlib import Path
 from slipway.catalog.model import Catalog
 from slipway.deployment.facts import Facts, facts
 from slipway.deployment.plan import Plan
-from slipway.deployment.publication import catalog_of, draws, template_entry
-from slipway.deployment.retiring import trainer_email, trainer_roles
+from slipway.deployment.publication import catalog_of, compile_context, draws, readable, template_entry
+from slipway.deployment.retiring import trainer_roles
 from slipway.deployment.summary import neighbours, overdue, summary
 from slipway.labels import Revision
 from slipway.live import Live
@@ -25,7 +25,6 @@ from slipway.quota.report import OfferDraw, QuotaReport, table
 from slipway.stack.members import open_to
 from slipway.stack.stack import Stack
 from slipway.template.job_template import JobTemplate
-from slipway.template.jobspec import CompileContext
 from slipway.template.load import load
 from slipway.template.proof import Placement, prove_all
 from slipway.template.worker_pool import Package
@@ -90,8 +89,8 @@ def plan_deployment(
     preview: bool,
     now: datetime,
 ) -> Deployment:
-    """Raises ConfigError when a template can't be compiled. Lack of quota is in the report."""
-    stack, workspace = proven.stack, proven.stack.workspace
+    """Raises ConfigError when a template can't be compiled, or its catalog not be read. Lack of quota is reported."""
+    stack = proven.stack
     report = assess(
         plan.current,
         live,
@@ -102,19 +101,7 @@ def plan_deployment(
         preview=preview,
         old=plan.old,
     )
-    context = CompileContext(
-        stack=stack.name,
-        region=stack.region,
-        commit=revision.commit,
-        dirty=bool(revision.dirty),
-        catalog_bucket=workspace.catalog_bucket,
-        work_bucket=workspace.work_bucket,
-        trainer=trainer_email(workspace.trainer, stack.project),
-        clusters={item.spec.name: item.id for item in plan.current},
-        project=stack.project,
-        reservations=stack.reservations,
-        code_allowed=workspace.code,
-    )
+    context = compile_context(stack, revision, plan.current)
     entries = {
         name: template_entry(
             template,
@@ -125,19 +112,18 @@ def plan_deployment(
         )
         for name, template in proven.templates.items()
     }
-    text = summary(stack.name, revision, plan, proven.placements, report, stack.region, now, workspace.catalog_bucket)
+    text = summary(stack.name, revision, plan, proven.placements, report, stack.region, now, context.catalog_bucket)
+    retiring = (item.cluster.id for item in plan.retiring)
     late = (overdue(item) for item in plan.retiring if item.overdue)
     return Deployment(
         stack=stack,
         live=live,
         plan=plan,
         report=report,
-        catalog=catalog_of(
-            context, stack, plan.current, (item.cluster.id for item in plan.retiring), revision, entries
-        ),
+        catalog=readable(catalog_of(context, stack, plan.current, retiring, revision, entries)),
         packages=packages,
         trainer_roles=trainer_roles(proven.templates.values()),
         facts=facts(stack, plan, entries, report, revision),
         messages=(text, table(report)) if preview and report.lines else (text,),
-        warnings=(*report.warnings, *late, *neighbours(stack.name, live), *open_to(workspace.submitters)),
+        warnings=(*report.warnings, *late, *neighbours(stack.name, live), *open_to(stack.workspace.submitters)),
     )

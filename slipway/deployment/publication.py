@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 from slipway.capacity import CAPACITY_TYPES
-from slipway.catalog import model
+from slipway.catalog import document, model
 from slipway.cluster import CurrentCluster, PoolSpec
+from slipway.deployment.retiring import trainer_email
+from slipway.errors import ConfigError
 from slipway.labels import Revision
 from slipway.machines.spec import MachineGroup
 from slipway.prices import Price, hourly
@@ -21,7 +23,36 @@ from slipway.template.worker_pool import Image, Package, WorkerPool, places
 
 Held = TypeVar("Held")
 
-_TYPES: Mapping[type, model.ParameterType] = {int: "int", float: "float", str: "str", bool: "bool"}
+
+def compile_context(stack: Stack, revision: Revision, current: Iterable[CurrentCluster]) -> CompileContext:
+    """What the stack gives to every template."""
+    workspace = stack.workspace
+    return CompileContext(
+        stack=stack.name,
+        region=stack.region,
+        commit=revision.commit,
+        dirty=bool(revision.dirty),
+        catalog_bucket=workspace.catalog_bucket,
+        work_bucket=workspace.work_bucket,
+        trainer=trainer_email(workspace.trainer, stack.project),
+        clusters={item.spec.name: item.id for item in current},
+        project=stack.project,
+        reservations=stack.reservations,
+        code_allowed=workspace.code,
+    )
+
+
+def readable(catalog: model.Catalog) -> model.Catalog:
+    """The same catalog, once it has been read as everybody who submits will. Raises ConfigError."""
+    try:
+        document.read(document.write(catalog).encode(), model.NAME)
+    except (ConfigError, TypeError, ValueError) as problem:
+        raise ConfigError(
+            "nobody could read the catalog that this would publish",
+            why=problem.why if isinstance(problem, ConfigError) else str(problem),
+            fix="correct what is named there; templates.x-y is templates/x_y.py",
+        ) from problem
+    return catalog
 
 
 def catalog_of(
@@ -106,10 +137,7 @@ def template_entry(
         summary=template.summary,
         kind=template.kind,
         roles=_roles(template.worker_pools),
-        parameters=tuple(
-            model.Parameter(one.name, _TYPES[one.type], one.default, one.min, one.max, tuple(one.choices), one.help)
-            for one in template.parameters
-        ),
+        parameters=tuple(one.published for one in template.parameters),
         offers=tuple(_offer(template, one, verdicts[one.label], context, uris) for one in placements),
         kinds=tuple(template.kinds),
         package=uris[code] if isinstance(code, Package) else "",

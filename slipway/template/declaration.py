@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from slipway.capacity import POOL
+from slipway.catalog import model
+from slipway.catalog.forms import PARAMETER_NAME
 from slipway.catalog.placeholders import whole
 from slipway.kinds import CUSTOM_JOB, KINDS
 from slipway.kinds.model_upload import ModelUpload
 from slipway.kinds.study import Study
+from slipway.recorded_parameters import unfit
 from slipway.template.worker_pool import Code, Package, WorkerPool
 
 Value = int | float | str | bool
 
-_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
+_TYPES: Mapping[type, model.ParameterType] = {int: "int", float: "float", str: "str", bool: "bool"}
 
 
 @dataclass(frozen=True)
@@ -36,35 +37,32 @@ class Parameter:
     help: str = ""
 
     def problems(self) -> Iterable[str]:
-        if not _NAME.fullmatch(self.name):
+        if not PARAMETER_NAME.fits(self.name):
             yield "the name must be lowercase letters, digits and _, beginning with a letter"
-        if self.type not in (int, float, str, bool):
+        if self.type not in _TYPES:
             yield f"type must be int, float, str or bool, not {self.type!r}"
             return
         if self.type in (str, bool) and (self.min is not None or self.max is not None):
             yield f"min and max are for numbers, not for {self.type.__name__}"
+        bounds = {name: one for name, one in (("min", self.min), ("max", self.max)) if one is not None}
+        endless = [f"{name} {wrong}; leave it out" for name, one in bounds.items() if (wrong := unfit(one))]
+        if endless:
+            yield from endless
+            return
         if self.min is not None and self.max is not None and self.min > self.max:
             yield f"min {self.min:g} is above max {self.max:g}"
         values = [("default", self.default)] if self.default is not None else []
         for where, value in [*values, *(("choice", choice) for choice in self.choices)]:
-            wrong = self.refusal(value)
-            if wrong:
+            if type(value) is int and unfit(value):  # Python does not write out numbers of thousands of digits.
+                yield f"{where} {unfit(value)}"
+            elif wrong := self.published.refusal(value):
                 yield f"{where} {value!r} {wrong}"
 
-    def refusal(self, value: object) -> str:
-        """Why `value` is not allowed, or an empty string."""
-        if not (type(value) is self.type or (self.type is float and type(value) is int)):
-            return f"is not of type {self.type.__name__}"
-        if isinstance(value, float) and not math.isfinite(value):
-            return "is not finite"
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            if self.min is not None and value < self.min:
-                return f"is below min {self.min:g}"
-            if self.max is not None and value > self.max:
-                return f"is above max {self.max:g}"
-        if self.choices and value not in self.choices:
-            return "is none of the choices " + ", ".join(map(str, self.choices))
-        return ""
+    @property
+    def published(self) -> model.Parameter:
+        """The same as the catalog has it."""
+        kind = _TYPES[self.type]
+        return model.Parameter(self.name, kind, self.default, self.min, self.max, self.choices, self.help)
 
     @property
     def finite(self) -> tuple[Value, ...]:

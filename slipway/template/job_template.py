@@ -16,8 +16,9 @@ from slipway.cluster import SERVICE_ACCOUNT
 from slipway.errors import ConfigError
 from slipway.kinds import KINDS
 from slipway.machines.table import MachineError
-from slipway.recorded_parameters import VARIABLE
+from slipway.recorded_parameters import VARIABLE, excess
 from slipway.template.declaration import Declaration, Variant
+from slipway.template.types import mistyped
 from slipway.template.worker_pool import POSITIONS, Image, Package, WorkerPool, places
 
 MAX_TIMEOUT_S = 7 * 24 * 3600
@@ -50,17 +51,20 @@ class JobTemplate(Declaration):
     """
 
     def __post_init__(self) -> None:
-        found = tuple(problems(self))
-        if found:
+        if found := tuple(problems(self)):
             raise ConfigError(
                 f"template {self.name!r} is not well-formed",
                 why="\n".join(found),
-                fix="correct templates/" + self.name.replace("-", "_") + ".py",
+                fix=f"correct templates/{self.name}.py".replace("-", "_"),
             )
 
 
 def problems(template: Declaration) -> Iterator[str]:
-    """All that is wrong, in the order of the fields."""
+    """All that is wrong, in the order of the fields; where a type is, nothing else can be looked at."""
+    yield from tuple(mistyped(template, Declaration)) or _problems(template)
+
+
+def _problems(template: Declaration) -> Iterator[str]:
     if not NAME.fullmatch(template.name):
         yield "name: at most 50 lowercase letters, digits and hyphens, beginning with a letter"
     yield from _kinds(template)
@@ -72,20 +76,25 @@ def problems(template: Declaration) -> Iterator[str]:
     if account is not None and "${" not in account and not re.fullmatch(SERVICE_ACCOUNT, account):
         yield f"service_account: {account!r} is not an account's address: trainer@acme-ml.iam.gserviceaccount.com"
     yield from template.code.problems()
-    seen: set[str] = set()
-    for parameter in template.parameters:
-        if parameter.name in seen:
-            yield f"parameter {parameter.name}: declared twice"
-        seen.add(parameter.name)
-        yield from (f"parameter {parameter.name}: {problem}" for problem in parameter.problems())
+    yield from _parameters(template)
     yield from _pools(template, template.worker_pools)
     for number, variant in enumerate(template.variants, 1):
         yield from (f"variant {number}: {problem}" for problem in _variant(template, variant))
     yield from _study(template)
     yield from _secrets(template)
-    yield from _placeholders(template, seen)
+    yield from _placeholders(template, {parameter.name for parameter in template.parameters})
     if template.code_flag and not isinstance(template.code, Package):
         yield "code_flag: --code packs a Python package, and this template runs an image"
+
+
+def _parameters(template: Declaration) -> Iterator[str]:
+    declared = [one.name for one in template.parameters]
+    yield from (f"parameter {name}: declared twice" for name in dict.fromkeys(declared) if declared.count(name) > 1)
+    found = [f"parameter {one.name}: {problem}" for one in template.parameters for problem in one.problems()]
+    yield from found
+    defaults = {one.name: one.default for one in template.parameters if one.default is not None}
+    if not found and (much := excess(defaults)):
+        yield f"parameters: the defaults {much}, and a job carries them all: put a long one into a file"
 
 
 def _kinds(template: Declaration) -> Iterator[str]:
@@ -237,6 +246,5 @@ def _texts(template: Declaration) -> Iterable[str]:
     yield from template.env.values()
     if template.study is not None:
         yield from (str(template.study.max_trials), str(template.study.parallel_trials))
-    if template.model is not None:
-        model = template.model
+    if (model := template.model) is not None:
         yield from (model.display_name, model.model_id or "", model.parent_model or "", model.description)

@@ -124,6 +124,25 @@ def test_a_template_that_fits_no_pool_is_shown_field_by_field(checkout: Path) ->
     assert "n1-standard-8" in result.output and "n1-standard-4" in result.output and "differs" in result.output
 
 
+@pytest.mark.parametrize("count", [99, 100, 101])
+def test_what_preview_would_refuse_for_a_rule_is_said_here(checkout: Path, count: int) -> None:
+    template = checkout / "templates" / "train.py"
+    env = f'env={{f"V{{one}}": "" for one in range({count})}},'
+    template.write_text(template.read_text().replace("capacity_types=", f"{env} capacity_types="))
+    result = run()
+    assert result.exit_code == (0 if count == 99 else 2)
+    if count > 99:
+        said = f"worker pool 0: {count + 1} environment variables, SLIPWAY_PARAMETERS among them; at most 100"
+        assert "Pulumi.prod.yaml:11  slipway:templates[0]: template train: " in result.output and said in result.output
+
+
+def test_what_nobody_could_submit_by_is_said_here(checkout: Path) -> None:
+    template = checkout / "templates" / "train.py"
+    template.write_text(template.read_text().replace('summary="Trains"', "summary=5"))
+    result = run()
+    assert result.exit_code == 2 and "summary: 5 is not a string" in result.output
+
+
 @pytest.mark.parametrize("code", ["1/0", "TEMPLATE = 1", "def ("])
 def test_a_template_that_cannot_be_loaded(checkout: Path, code: str) -> None:
     (checkout / "templates" / "train.py").write_text(code)

@@ -30,6 +30,10 @@ def tuned(**changes: Any) -> dict[str, Any]:
     return {"kinds": ("hyperparameter-tuning-job",), "study": replace(STUDY, **changes)}
 
 
+def parameters(*others: Parameter) -> dict[str, Any]:
+    return {"parameters": (Parameter("workers", int, default=2, min=1, max=16), *others)}
+
+
 def workers(**changes: Any) -> tuple[WorkerPool, ...]:
     return (CHIEF, WorkerPool("workers", **{"machine": "n1-standard-8", "replicas": "${workers}", **changes}))
 
@@ -100,6 +104,24 @@ def workers(**changes: Any) -> tuple[WorkerPool, ...]:
         ({"worker_pools": workers(args=("--seed=${seed}",))}, "unknown parameter ${seed}; declared: trees, workers"),
         ({"env": {"NOT-C": "1"}}, "env 'NOT-C': not a C identifier"),
         ({"worker_pools": (WorkerPool("chief", "n1-standard-4"),)}, "parameter trees is used nowhere"),
+        (parameters(Parameter("trees", int, help=5)), "parameters.help of trees: 5 is not a string"),  # type: ignore
+        (parameters(Parameter("trees", int, 10**5000)), "parameter trees: default is too large"),
+        (parameters(Parameter("trees", float, max=float("inf"))), "parameter trees: max is not finite; leave it out"),
+        (parameters(Parameter("trees", int, min=-(10**400))), "parameter trees: min is too large; leave it out"),
+        (parameters(Parameter("trees", str, "x" * 40_000)), "the defaults take 40,024 bytes as JSON, at most 32,768"),
+        (parameters(Parameter("trees", str, "a\0b")), "default 'a\\x00b' has a null character"),
+        (parameters(Parameter("trees", str, "\ud800")), "parameters.default of trees: '\\ud800' is not valid UTF-8"),
+        (parameters(Parameter("trees", int), Parameter("trees", int)), "parameter trees: declared twice"),
+        ({"summary": 5}, "summary: 5 is not a string"),
+        ({"timeout_s": "1h"}, "timeout_s: '1h' is not a whole number"),
+        ({"timeout_s": True}, "timeout_s: True is not a whole number"),
+        ({"enable_web_access": "false"}, "enable_web_access: 'false' is not True or False"),
+        ({"waits": {"pool": "30m"}}, "waits: '30m' is not a whole number"),
+        ({"env": {"A": 5}}, "env: 5 is not a string"),
+        ({"kinds": ["custom-job"]}, "kinds: ['custom-job'] is not a tuple"),
+        ({"code": "jobs/x"}, "code: 'jobs/x' is not Package or Image"),
+        ({"network": 5}, "network: 5 is not a string or None"),
+        ({"worker_pools": workers(disk=Disk(size_gb="100"))}, "disk.size_gb of workers: '100' is not a whole number"),  # type: ignore
     ],
 )
 def test_what_is_wrong_is_said_in_words(changes: dict[str, Any], words: str) -> None:
