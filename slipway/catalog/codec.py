@@ -13,6 +13,8 @@ from functools import cache, partial, reduce
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from slipway.recorded_parameters import unfit
+
 T = TypeVar("T")
 
 
@@ -102,7 +104,7 @@ def read(kind: type[T], body: Any, key: str = "") -> T:
     values: dict[str, Any] = {}
     for field in _fields(kind):
         if field.is_key:
-            values[field.name] = key
+            values[field.name] = field.codec.read(key)
         elif field.across:
             values[field.name] = field.across.read(body)
         elif (found := _find(body, field.path)) is not MISSING and (found is not None or field.default is MISSING):
@@ -207,7 +209,7 @@ def _plain(kinds: tuple[type, ...], expected: str) -> _Codec:
     allowed = (*kinds, int) if float in kinds else kinds
 
     def read_plain(value: Any) -> Any:
-        if not isinstance(value, allowed) or (isinstance(value, bool) and bool not in allowed):
+        if type(value) not in allowed or (isinstance(value, int) and unfit(value)):
             raise malformed(value, expected)
         return value
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
 from slipway.catalog import codec
-from slipway.catalog.model import SCHEMA, Catalog, Offer
-from slipway.catalog.placeholders import whole
-from slipway.cloud.jobs import WorkerPool
+from slipway.catalog.model import SCHEMA, Catalog
+from slipway.catalog.offers import checked
 from slipway.errors import ConfigError
-from slipway.kinds import KINDS
+from slipway.recorded_parameters import unfit
+
+_HALF_A_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 @dataclass(frozen=True)
@@ -52,15 +54,14 @@ def write(catalog: Catalog) -> str:
 def read(content: bytes | str, source: str) -> Catalog:
     """Parse a catalog; `source` is its address, for errors. Raises ConfigError, with the place of what is wrong."""
     try:
-        body = json.loads(content)
+        body = _parsed(content)
     except (ValueError, RecursionError) as problem:
         raise _unreadable(source, f"not valid JSON: {problem}") from problem
     if not isinstance(body, dict):
         raise _unreadable(source, "not a JSON object")
     _check_schema(body.get("schema"), source)
     try:
-        catalog = codec.read(Catalog, body)
-        _check_offers(catalog)
+        catalog = checked(codec.read(Catalog, body))
     except codec.MalformedError as problem:
         raise _unreadable(source, str(problem)) from None
     return replace(catalog, source=source)
@@ -75,7 +76,7 @@ def published(content: bytes | str, source: str) -> PublishedCatalog:
     lists nothing.
     """
     try:
-        body: Any = json.loads(content)
+        body = _parsed(content)
     except (ValueError, RecursionError) as problem:
         return PublishedCatalog(damage=f"{source}: not valid JSON: {problem}")
     if not isinstance(body, dict):
@@ -96,6 +97,22 @@ def published(content: bytes | str, source: str) -> PublishedCatalog:
     return PublishedCatalog(
         ids, tuple(retiring), needs=needs, stack=stack if isinstance(stack, str) else "", whole=all_of_it
     )
+
+
+def _parsed(content: bytes | str) -> Any:
+    """As any reader takes it. Raises ValueError and RecursionError, also for what JSON can't hold and Python reads:
+    numbers that are not finite, and halves of characters."""
+    text = content.decode("utf-8-sig") if isinstance(content, bytes) else content
+    body = json.loads(text, parse_constant=_number, parse_float=_number)
+    if _HALF_A_CHARACTER.search(text):
+        json.dumps(body, ensure_ascii=False).encode()
+    return body
+
+
+def _number(text: str) -> float:
+    if wrong := unfit(float(text)):
+        raise ValueError(f"{text} {wrong}")
+    return float(text)
 
 
 def _has_id(cluster: Any) -> bool:
@@ -125,33 +142,3 @@ def _unreadable(source: str, why: str) -> ConfigError:
         why=why,
         fix="publish it again with pulumi up, or choose another: slipway use gs://BUCKET",
     )
-
-
-def _check_offers(catalog: Catalog) -> None:
-    """What no field checks by itself: clusters that are there, and worker pools as far as a submission reads them."""
-    for template in catalog.templates.values():
-        for index, offer in enumerate(template.offers):
-            try:
-                _check_offer(offer, catalog)
-            except codec.MalformedError as error:
-                raise error.under(f"templates.{template.name}.offers[{index}]") from None
-
-
-def _check_offer(offer: Offer, catalog: Catalog) -> None:
-    if offer.cluster and offer.cluster not in catalog.clusters:
-        raise codec.malformed(offer.cluster, "a cluster of this catalog", "cluster")
-    key = KINDS[offer.kind].spec
-    spec = offer.request.get(key)
-    if not isinstance(spec, dict):
-        raise codec.malformed(spec, "an object", f"request.{key}")
-    pools, place = spec.get("workerPoolSpecs", []), f"request.{key}.workerPoolSpecs"
-    if not isinstance(pools, list) or not all(isinstance(pool, dict) for pool in pools):
-        raise codec.malformed(pools, "a list of objects", place)
-    for index, pool in enumerate(pools):
-        replicas = str(pool.get("replicaCount", 1))
-        if not (replicas.isdecimal() or whole(replicas)):
-            raise codec.malformed(replicas, "a whole number or a parameter", f"{place}[{index}].replicaCount")
-        try:
-            WorkerPool.read({**pool, "replicaCount": 1})
-        except (TypeError, ValueError, AttributeError) as problem:
-            raise codec.MalformedError(f"is not a valid worker pool: {problem}", f"{place}[{index}]") from problem

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from slipway.catalog.model import Catalog, Offer, Scalar, Template
+from slipway.catalog.offers import UPDATE
 from slipway.errors import ConfigError
 from slipway.formatting import nearest
 from slipway.kinds import KINDS, Kind
@@ -29,15 +30,15 @@ def find_kind(template: Template, wanted: str | None) -> Kind:
     name = wanted or kinds[0]
     if name in kinds and name in KINDS:
         return KINDS[name]
-    if wanted:
+    if name not in kinds:
         raise ConfigError(
-            f"{template.name} can't be submitted as a {wanted}",
+            f"{template.name} can't be submitted as a {name}",
             why=f"its kinds are {', '.join(kinds)}",
             fix=f"slipway submit {template.name} --as {kinds[0]}",
         )
     raise ConfigError(
         f"{template.name} is a {name}, which this version does not know",
-        fix="update slipway to the version of the checkout that deployed it",
+        fix=UPDATE,
     )
 
 

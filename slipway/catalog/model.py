@@ -5,96 +5,35 @@ Readers pass over keys that they do not know, so adding a field keeps the schema
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any, Literal
 
-from slipway.catalog.codec import KEY_OF_ENTRY, NOT_WRITTEN, Across, At, Else, Form, malformed, one_of, read, write
-from slipway.catalog.placeholders import whole
-from slipway.kinds import CUSTOM_JOB, KINDS
+from slipway.catalog.codec import KEY_OF_ENTRY, NOT_WRITTEN, At, Else, Form
+from slipway.catalog.forms import (
+    BUCKET,
+    PARAMETER_NAME,
+    PLAIN_NAME,
+    PROJECT,
+    Count,
+    Hourly,
+    MachineOfPool,
+    Metrics,
+    Text,
+    Texts,
+)
+from slipway.kinds import CUSTOM_JOB
 from slipway.labels import Revision
-from slipway.machines.spec import Disk, MachineSpec
-from slipway.prices import UNKNOWN, Price, price_text
+from slipway.recorded_parameters import unfit
 
 SCHEMA = 2
 NAME = "catalog.json"
 """The object's, in the catalog bucket."""
 
 Scalar = int | float | str | bool
+Values = Annotated[tuple[Scalar, ...], Form(bool, "a list of values")]
 ParameterType = Literal["int", "float", "str", "bool"]
-
-
-def _form(pattern: str, expected: str) -> Form:
-    """These become parts of host names, paths and files, so nothing else is allowed there."""
-    return Form(lambda text: re.fullmatch(pattern, text) is not None, expected)
-
-
-def _read_price(body: Mapping[str, Any]) -> Price:
-    """What `pricePerHour` and `priceComplete` say together; a catalog without the flag tells whole prices alone."""
-    value, complete = body.get("pricePerHour"), body.get("priceComplete", True)
-    if value is None:
-        return UNKNOWN
-    try:
-        known = Decimal(str(value))
-    except InvalidOperation:
-        known = Decimal("NaN")
-    if not known.is_finite():
-        raise malformed(value, "a price or null", "pricePerHour")
-    if not isinstance(complete, bool):
-        raise malformed(complete, "true or false", "priceComplete")
-    return Price(known, complete)
-
-
-def _write_price(price: Price) -> Mapping[str, Any]:
-    return {"pricePerHour": price_text(price), "priceComplete": price.complete}
-
-
-@dataclass(frozen=True)
-class _Machine:
-    """What the keys of a pool say of its machines."""
-
-    machine: str
-    accelerator: Annotated[str | None, Else(None)]
-    accelerator_count: Annotated[int, Else(0)]
-    disk_type: Annotated[str, At("disk.type")]
-    disk_gb: Annotated[int, At("disk.sizeGb")]
-
-
-def _read_machine(body: Mapping[str, Any]) -> MachineSpec:
-    found = read(_Machine, body)
-    return MachineSpec(found.machine, found.accelerator, found.accelerator_count, Disk(found.disk_type, found.disk_gb))
-
-
-def _write_machine(spec: MachineSpec) -> Mapping[str, Any]:
-    return write(_Machine(spec.type, spec.accelerator, spec.accelerator_count, spec.disk.type, spec.disk.size_gb))
-
-
-def _read_metrics(body: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    value = body.get("metrics", [])
-    ok = isinstance(value, list) and all(
-        isinstance(one, dict) and isinstance(one.get("id"), str) and isinstance(one.get("goal"), str) for one in value
-    )
-    if not ok:
-        raise malformed(value, "a list of metrics with id and goal", "metrics")
-    return tuple((one["id"], one["goal"]) for one in value)
-
-
-def _write_metrics(metrics: tuple[tuple[str, str], ...]) -> Mapping[str, Any]:
-    return {"metrics": [{"id": name, "goal": goal} for name, goal in metrics]}
-
-
-_name = _form(r"[a-z]([a-z0-9-]*[a-z0-9])?", "a name")
-_project = _form(r"([a-z0-9.-]+:)?[a-z][a-z0-9-]*[a-z0-9]", "a project's id")
-_bucket = _form(r"[a-z0-9][a-z0-9_.-]*", "a bucket's name")
-_Text = Annotated[str, Else("")]
-_Texts = Annotated[tuple[str, ...], Else(())]
-_Count = Annotated[
-    int | str, Form(lambda count: isinstance(count, int) or bool(whole(count)), "a whole number or a parameter")
-]
-_Values = Annotated[tuple[Scalar, ...], Form(bool, "a list of values")]
-_Hourly = Annotated[Price, Across(_read_price, _write_price)]
+_TYPES: Mapping[str, type] = {"int": int, "float": float, "str": str, "bool": bool}
 
 
 @dataclass(frozen=True)
@@ -102,19 +41,19 @@ class Pool:
     """A resource pool as deployed. `price_per_hour` is one machine's."""
 
     name: Annotated[str, KEY_OF_ENTRY]
-    machine: Annotated[MachineSpec, Across(_read_machine, _write_machine)]
+    machine: MachineOfPool
     min: int
     max: int
     autoscaled: bool
-    price_per_hour: _Hourly
+    price_per_hour: Hourly
 
 
 @dataclass(frozen=True)
 class Cluster:
     """`name` is what people say, `id` the persistent resource of the current generation."""
 
-    name: Annotated[str, KEY_OF_ENTRY]
-    id: Annotated[str, _name]
+    name: Annotated[str, KEY_OF_ENTRY, PLAIN_NAME]
+    id: Annotated[str, PLAIN_NAME]
     pools: Mapping[str, Pool]
 
 
@@ -122,13 +61,39 @@ class Cluster:
 class Parameter:
     """A template's parameter, `required` when it has no default; bounds are inclusive."""
 
-    name: str
+    name: Annotated[str, PARAMETER_NAME]
     type: ParameterType
     default: Scalar | None = None
     min: float | None = None
     max: float | None = None
     choices: tuple[Scalar, ...] = ()
     help: str = ""
+
+    def __post_init__(self) -> None:
+        """A whole number that is a float's default or choice is that float, as if it had been typed."""
+        object.__setattr__(self, "default", self._typed(self.default))
+        object.__setattr__(self, "choices", tuple(map(self._typed, self.choices)))
+
+    def _typed(self, value: Any) -> Any:
+        return float(value) if self.type == "float" and type(value) is int and not unfit(value) else value
+
+    def refusal(self, value: Any) -> str:
+        """Why it may not have this value, or an empty string."""
+        value = self._typed(value)
+        if isinstance(value, int | float | str) and (wrong := unfit(value)):
+            return wrong
+        if type(value) is not _TYPES[self.type]:
+            return f"is not of type {self.type}"
+        if isinstance(value, str) and "\0" in value:
+            return "has a null character, which no argument can"
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            if self.min is not None and value < self.min:
+                return f"is below min {self.min:g}"
+            if self.max is not None and value > self.max:
+                return f"is above max {self.max:g}"
+        if self.choices and value not in self.choices:
+            return "is none of the choices " + ", ".join(map(str, self.choices))
+        return ""
 
     @property
     def required(self) -> bool:
@@ -148,18 +113,19 @@ class Offer:
     It applies where each parameter of `when` has one of its values; for any values, the offers of a kind that apply are
     those of one variant. `wait`: the seconds after which a submission falls back to the next offer, None for never.
     `note`: where an older page says something else about the type. The price is that of all machines at the usual
-    replicas.
+    replicas. What a newer version wrote may have a `capacity_type` or `kind` that this one does not know; it is not
+    available then.
     """
 
-    capacity_type: str
+    capacity_type: Annotated[str, PLAIN_NAME]
     available: bool
-    why: _Text
-    cluster: _Text
-    pools: _Texts
-    price_per_hour: _Hourly
+    why: Text
+    cluster: Text
+    pools: Texts
+    price_per_hour: Hourly
     request: Mapping[str, Any]
-    kind: Annotated[str, Form(KINDS.__contains__, one_of(KINDS))] = CUSTOM_JOB.name
-    when: Mapping[str, _Values] = field(default_factory=dict)
+    kind: Annotated[str, PLAIN_NAME] = CUSTOM_JOB.name
+    when: Mapping[str, Values] = field(default_factory=dict)
     wait: float | None = None
     roles: tuple[str, ...] = ()
     note: str = ""
@@ -177,11 +143,11 @@ class Offer:
 class Study:
     """What a tuning job searches. The numbers of trials may be placeholders; metrics are (id, goal)."""
 
-    max_trials: _Count
-    parallel_trials: _Count
+    max_trials: Count
+    parallel_trials: Count
     algorithm: str
-    metrics: Annotated[tuple[tuple[str, str], ...], Across(_read_metrics, _write_metrics)]
-    parameters: _Texts
+    metrics: Metrics
+    parameters: Texts
 
 
 @dataclass(frozen=True)
@@ -192,13 +158,13 @@ class Template:
     are in order of preference.
     """
 
-    name: Annotated[str, KEY_OF_ENTRY]
-    summary: _Text
-    kind: str
-    roles: _Texts
+    name: Annotated[str, KEY_OF_ENTRY, PLAIN_NAME]
+    summary: Text
+    kind: Annotated[str, PLAIN_NAME]
+    roles: Texts
     parameters: Annotated[tuple[Parameter, ...], Else(())]
     offers: Annotated[tuple[Offer, ...], Else(())]
-    kinds: tuple[str, ...] = ()
+    kinds: tuple[Annotated[str, PLAIN_NAME], ...] = ()
     package: str = ""
     code_flag: bool = False
     code_why: str = ""
@@ -214,15 +180,15 @@ class Catalog:
     """What one stack offers. `retiring` are the ids of clusters that finish their jobs and go; `trainer` is the address
     of the account that jobs run as."""
 
-    stack: Annotated[str, _name]
-    project: Annotated[str, _project]
-    region: Annotated[str, _name]
-    commit: _Text
+    stack: Annotated[str, PLAIN_NAME]
+    project: Annotated[str, PROJECT]
+    region: Annotated[str, PLAIN_NAME]
+    commit: Text
     dirty: Annotated[bool, Else(False)]
-    work_bucket: Annotated[str, At("storage.work"), _bucket]
-    trainer: _Text
+    work_bucket: Annotated[str, At("storage.work"), BUCKET]
+    trainer: Text
     clusters: Mapping[str, Cluster]
-    retiring: _Texts
+    retiring: Texts
     templates: Mapping[str, Template]
     catalog_bucket: Annotated[str, At("storage.catalog")] = ""
     source: Annotated[str, NOT_WRITTEN] = field(default="", compare=False)

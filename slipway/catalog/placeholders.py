@@ -41,7 +41,20 @@ def render(value: object) -> str:
     """A parameter's value as arguments and environment carry it; JSON takes whole numbers as strings too."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return str(value)
+    # As JSON writes them: `str` of an enum's member is its name, whatever it equals.
+    if isinstance(value, str):
+        return str.__str__(value)
+    plain = next((kind for kind in (int, float) if isinstance(value, kind)), None)
+    return str(value) if plain is None else plain.__repr__(value)
+
+
+def with_numbers(value: Any, key: str = "") -> Any:
+    """`value` (JSON, under `key`) with 1 for each placeholder that stands for a number."""
+    if isinstance(value, Mapping):
+        return {inner: with_numbers(one, inner) for inner, one in value.items()}
+    if isinstance(value, list):
+        return [with_numbers(one, key) for one in value]
+    return 1 if key in NUMERIC and isinstance(value, str) and whole(value) else value
 
 
 def fill(value: Any, values: Mapping[str, object]) -> Any:

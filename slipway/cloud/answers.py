@@ -13,15 +13,15 @@ from slipway.cloud.failures import Answer, Call, Garbled
 Json = Mapping[str, Any]
 Found = TypeVar("Found")
 
-# What Python raises for values of another type than the API's, and for JSON nested too deeply to be read.
-_MISREAD = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError, RecursionError)
+MISREAD = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError, RecursionError)
+"""What Python raises for values of another type than the API's, and for JSON nested too deeply to be read."""
 
 
 def read_answer(response: requests.Response) -> Answer:
     """Google's error body, or as much as there is of one."""
     try:
         error = response.json()["error"]
-    except _MISREAD:
+    except MISREAD:
         error = {}
     if not isinstance(error, dict):
         error = {"message": str(error)}
@@ -58,7 +58,7 @@ def shaped(call: Call, read: Callable[[Json], Found], body: Json) -> Found:
     """What `read` makes of an answer. Raises Garbled where its values are not what the API's are."""
     try:
         return read(body)
-    except _MISREAD as problem:
+    except MISREAD as problem:
         raise garbled(call, f"the answer is not what the API's are ({type(problem).__name__}: {problem})") from problem
 
 

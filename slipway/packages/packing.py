@@ -49,7 +49,10 @@ def modules(template: Template) -> tuple[str, ...]:
     Raises PolicyError when template or stack do not allow that.
     """
     found = dict.fromkeys(
-        module for offer in template.offers for module in _run(KINDS[offer.kind].spec_of(offer.request))
+        module
+        for offer in template.offers
+        if offer.kind in KINDS
+        for module in _run(KINDS[offer.kind].spec_of(offer.request))
     )
     if not template.code_flag or not found:
         raise PolicyError(

@@ -178,7 +178,7 @@ def whole(value: Any) -> int:
     """The number of a JSON value; 0 when it is not a number."""
     try:
         return int(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return 0
 
 

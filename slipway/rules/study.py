@@ -90,7 +90,7 @@ def _values(subject: Subject) -> Iterator[str]:
             values = list(spec.get("values") or ())
             if not values:
                 yield f"parameter {name}: no values"
-            elif kind == "discreteValueSpec" and any(a >= b for a, b in pairwise(values)):
+            elif kind == "discreteValueSpec" and any(a >= b for a, b in pairwise(map(_number, values))):
                 yield f"parameter {name}: discrete values ascend, each larger than the one before"
             elif len(set(values)) < len(values):
                 yield f"parameter {name}: a value is given twice"
@@ -161,7 +161,7 @@ def _counts(subject: Subject) -> Iterator[str]:
 def _number(value: Any) -> float:
     try:
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return 0.0
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 
 from slipway.capacity import CAPACITY_TYPES, WAIT_BY_THEMSELVES
@@ -10,7 +9,7 @@ from slipway.catalog.model import Parameter, Scalar, Template
 from slipway.catalog.placeholders import render
 from slipway.errors import ConfigError
 from slipway.formatting import nearest, seconds
-from slipway.recorded_parameters import MOST_BYTES, recorded
+from slipway.recorded_parameters import excess, unfit
 
 _TRUE, _FALSE = frozenset({"true", "yes", "on", "1"}), frozenset({"false", "no", "off", "0"})
 _KIND = {"int": "a whole number", "float": "a number", "str": "a string", "bool": "true or false"}
@@ -23,8 +22,8 @@ def assignments(typed: Iterable[str]) -> dict[str, str]:
     for one in typed:
         name, equals, value = one.partition("=")
         name = name.strip()
-        if not _is_text(one):
-            problems.append(f"{one!r} is not valid UTF-8")
+        if wrong := unfit(one):
+            problems.append(f"{one!r} {wrong}")
             continue
         if not equals or not name:
             problems.append(f"{one!r} is not name=value")
@@ -74,12 +73,8 @@ def resolve(template: Template, given: Mapping[str, str]) -> dict[str, Scalar]:
             problems.append(problem)
         elif value is not None:
             values[name] = value
-    size = len(recorded(values).encode())
-    if size > MOST_BYTES:
-        problems.append(
-            f"all values together take {size:,} bytes as JSON, at most {MOST_BYTES:,} (32 KB): "
-            "put a long one into a file, and give its gs:// address"
-        )
+    if much := excess(values):
+        problems.append(f"all values together {much}: put a long one into a file, and give its gs:// address")
     if problems:
         raise ConfigError(
             f"{template.name}: {_headline('parameter', problems)}",
@@ -107,40 +102,24 @@ def _bounds(parameter: Parameter) -> str:
 def _typed(parameter: Parameter, text: str) -> tuple[Scalar | None, str]:
     value = _parse(parameter.type, text)
     wrong = f"{parameter.name}={text if text.isprintable() else ascii(text)} is not {describe(parameter)}"
-    if value is None:
+    if value is None or (parameter.choices and value not in parameter.choices):
         return None, wrong
-    if parameter.choices and value not in parameter.choices:
-        return None, wrong
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        below = parameter.min is not None and value < parameter.min
-        above = parameter.max is not None and value > parameter.max
-        if below or above:
-            return None, f"{parameter.name}={text} is out of bounds: {_bounds(parameter)}"
+    if parameter.refusal(value):
+        return None, f"{parameter.name}={text} is out of bounds: {_bounds(parameter)}"
     return value, ""
-
-
-def _is_text(text: str) -> bool:
-    """Whether it can be sent: the shell hands on bytes that are not UTF-8 as halves of characters."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _parse(kind: str, text: str) -> Scalar | None:
     if kind == "str":
-        return text if _is_text(text) and "\0" not in text else None
+        return None if unfit(text) or "\0" in text else text
     plain = text.strip()
     if kind == "bool":
         return True if plain.lower() in _TRUE else False if plain.lower() in _FALSE else None
     try:
-        if kind == "int":
-            return int(plain)
-        number = float(plain)
+        number = int(plain) if kind == "int" else float(plain)
     except ValueError:
         return None
-    return number if math.isfinite(number) else None
+    return None if unfit(number) else number
 
 
 def _unknown(name: str, known: Mapping[str, Parameter]) -> str:

@@ -190,10 +190,19 @@ def _filled(value: Any, key: str, texts: Mapping[str, str], template: str) -> An
         return value
     for name in placeholders.names(value):
         if name not in texts:
-            raise ConfigError(
-                f"template {template!r} can't be filled: {placeholders.placeholder(name)} is none of its parameters",
-                why="the catalog is not consistent with itself",
-                fix="publish it again: pulumi up",
-            )
+            raise _inconsistent(template, f"{placeholders.placeholder(name)} is none of its parameters")
     text = placeholders.fill(value, texts)
-    return int(text) if key in placeholders.NUMERIC and placeholders.whole(value) is not None else text
+    if key not in placeholders.NUMERIC or placeholders.whole(value) is None:
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        raise _inconsistent(template, f"{value} stands for a number, {key}, and is {text!r}") from None
+
+
+def _inconsistent(template: str, what: str) -> ConfigError:
+    return ConfigError(
+        f"template {template!r} can't be filled: {what}",
+        why="the catalog is not consistent with itself",
+        fix="publish it again: pulumi up",
+    )

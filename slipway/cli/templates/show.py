@@ -10,6 +10,7 @@ import click
 from slipway.capacity import CAPACITY_TYPES
 from slipway.catalog.lookup import find_template, reason
 from slipway.catalog.model import Offer, Parameter, Study, Template
+from slipway.catalog.offers import UPDATE
 from slipway.catalog.placeholders import render
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.documents import catalog_document, template_document
@@ -43,6 +44,9 @@ def command(template: str, catalog: str | None, output: str) -> None:
         if len(found.kinds) > 1:
             screen.out(kind if kind == found.kind else f"{kind}   (--as {kind})")
         offers = [offer for offer in found.offers if offer.kind == kind]
+        if kind not in KINDS:
+            screen.out(f"this version does not know what a {kind} is; {UPDATE}")
+            continue
         if KINDS[kind].has_trials and found.study is not None:
             screen.out(_study(found, found.study))
         _offers(found, offers)

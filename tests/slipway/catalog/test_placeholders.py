@@ -1,5 +1,7 @@
 """`${name}` stands for a value, in text and whole."""
 
+from enum import Enum
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,6 +29,20 @@ def test_fill_goes_through_json_and_leaves_unknown_ones() -> None:
 
 def test_booleans_are_written_as_programs_read_them() -> None:
     assert (render(True), render(False), render(0.5)) == ("true", "false", "0.5")
+
+
+def test_an_enums_member_is_its_value() -> None:
+    class Colour(str, Enum):  # noqa: UP042 - whose `str` is its name
+        RED = "red"
+
+    class Size(int, Enum):
+        BIG = 7
+
+    class Rate(float, Enum):
+        HALF = 0.5
+
+    assert [render(one) for one in (Colour.RED, Size.BIG, Rate.HALF)] == ["red", "7", "0.5"]
+    assert fill("--colour=${colour}", {"colour": Colour.RED}) == "--colour=red"
 
 
 @given(st.text(), st.text())

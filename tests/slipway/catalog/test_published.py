@@ -49,6 +49,15 @@ def test_a_damaged_one_says_where_and_what_and_lists_nothing(content: bytes, wor
     assert not found.clusters and not found.retiring
 
 
+@pytest.mark.parametrize("value", ["1e999", "-1e999", "NaN", "Infinity", '"\\ud800"'])
+def test_what_no_json_holds_is_damage_wherever_it_stands(value: str) -> None:
+    disk = f'{{"diskSpec": {{"bootDiskSizeGb": {value}}}}}'
+    offer = f'{{"capacityType": "spot", "available": true, "request": {{"jobSpec": {{"workerPoolSpecs": [{disk}]}}}}}}'
+    content = json.dumps(OFFERED)[:-1] + f', "schema": 2, "templates": {{"x": {{"offers": [{offer}]}}}}}}'
+    found = published(content.encode(), ADDRESS)
+    assert found.damage.startswith(f"{ADDRESS}: not valid JSON") and not found.clusters and found.whole is None
+
+
 @given(ANYTHING, ANYTHING)
 def test_it_is_either_read_or_damaged(clusters: Any, retiring: Any) -> None:
     found = published(json.dumps({"clusters": clusters, "retiring": retiring}), ADDRESS)

@@ -67,6 +67,28 @@ def test_kinds_offers_and_what_chooses_them(lora: Stack) -> None:
     assert row(tuning, "on-demand", "model=27b").endswith("202.07")
 
 
+def test_a_kind_of_a_newer_version_is_told_apart_from_what_this_one_can_send(lora: Stack) -> None:
+    template = lora.catalog["templates"]["lora"]
+    template["kinds"].append("notebook-job")
+    newer = {**template["offers"][0], "kind": "notebook-job", "request": {"notebook": []}, "when": {}}
+    stranger = {**template["offers"][0], "capacityType": "calendar", "when": {}}
+    template["offers"] += [newer, stranger]
+    lora.publish()
+    shown = lora.run("templates", "show", "lora")
+    assert shown.code == 0
+    assert "notebook-job   (--as notebook-job)\nthis version does not know what a notebook-job is; update" in shown.out
+    update = "update slipway to the version of the checkout that deployed it"
+    assert f"this version does not know capacity type calendar; {update}" in " ".join(shown.out.split())
+    asked = lora.run("submit", "lora", "--capacity", "calendar")
+    assert asked.code == 5 and "does not know capacity type calendar; update slipway" in asked.err
+    assert lora.run("submit", "lora", "--dry-run").json["jobSpec"] and lora.run("quota").code == 0
+    template["kinds"].reverse()
+    lora.publish()
+    asked = lora.run("submit", "lora")
+    assert asked.code == 2 and "fix: update slipway" in asked.err
+    assert lora.run("templates", "show", "lora", "--output", "json").code == 0
+
+
 def test_values_that_no_offer_takes_for_one_reason_are_a_single_row_after_the_usual_ones(lora: Stack) -> None:
     for offer in lora.catalog["templates"]["lora"]["offers"]:
         if offer["when"] == {"model": ["27b"]}:

@@ -105,7 +105,11 @@ def test_a_container_has_them_too_and_a_skipped_worker_pool_stays_empty() -> Non
     ]
 
 
-@given(st.dictionaries(st.text(), st.text() | st.integers() | st.booleans() | st.floats(allow_nan=False)))
+@given(
+    st.dictionaries(
+        st.text(), st.text() | st.integers() | st.booleans() | st.floats(allow_nan=False, allow_infinity=False)
+    )
+)
 def test_any_parameters_come_back_as_they_were(values: dict[str, Any]) -> None:
     assert read([f"{VARIABLE}={recorded(values)}"]) == values
     assert recorded(values) == recorded(dict(sorted(values.items(), reverse=True)))

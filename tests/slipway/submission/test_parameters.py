@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from slipway.catalog.model import Parameter, Template
 from slipway.catalog.placeholders import render
 from slipway.errors import ConfigError
+from slipway.recorded_parameters import recorded
 from slipway.submission.parameters import assignments, describe, resolve
 
 TREES = Parameter("trees", "int", default=200, min=1, max=5000)
@@ -21,6 +22,14 @@ TEMPLATE = Template("digits", "", "custom-job", (), (TREES, RATE, NAME, SIZE, DE
 
 def test_defaults_fill_what_is_not_given() -> None:
     assert resolve(TEMPLATE, {"name": "a"}) == {"trees": 200, "rate": 0.1, "name": "a", "size": "small", "deep": False}
+
+
+def test_a_whole_default_of_a_number_is_the_number_that_would_be_typed() -> None:
+    half = Parameter("t", "float", default=1, choices=(1, 2.5))
+    template = Template("digits", "", "custom-job", (), (half,), ())
+    usual, typed = resolve(template, {}), resolve(template, {"t": "1"})
+    assert recorded(usual) == recorded(typed) == '{"t":1.0}'
+    assert [render(one["t"]) for one in (usual, typed)] == ["1.0", "1.0"]
 
 
 def test_values_get_their_types() -> None:

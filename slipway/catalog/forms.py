@@ -1,0 +1,87 @@
+"""What fields of the catalog are made of: texts of a certain form, and values that several keys give together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Annotated, Any
+
+from slipway.catalog.codec import Across, At, Else, Form, malformed, read, write
+from slipway.catalog.placeholders import whole
+from slipway.machines.spec import Disk, MachineSpec
+from slipway.prices import UNKNOWN, Price, price_text
+
+
+def _form(pattern: str, expected: str) -> Form:
+    """These become parts of host names, paths and files, so nothing else is allowed there."""
+    return Form(lambda text: re.fullmatch(pattern, text) is not None, expected)
+
+
+def _read_price(body: Mapping[str, Any]) -> Price:
+    """What `pricePerHour` and `priceComplete` say together; a catalog without the flag tells whole prices alone."""
+    value, complete = body.get("pricePerHour"), body.get("priceComplete", True)
+    if value is None:
+        return UNKNOWN
+    try:
+        known = Decimal(str(value))
+    except InvalidOperation:
+        known = Decimal("NaN")
+    if not known.is_finite():
+        raise malformed(value, "a price or null", "pricePerHour")
+    if not isinstance(complete, bool):
+        raise malformed(complete, "true or false", "priceComplete")
+    return Price(known, complete)
+
+
+def _write_price(price: Price) -> Mapping[str, Any]:
+    return {"pricePerHour": price_text(price), "priceComplete": price.complete}
+
+
+@dataclass(frozen=True)
+class _Machine:
+    """What the keys of a pool say of its machines."""
+
+    machine: str
+    accelerator: Annotated[str | None, Else(None)]
+    accelerator_count: Annotated[int, Else(0)]
+    disk_type: Annotated[str, At("disk.type")]
+    disk_gb: Annotated[int, At("disk.sizeGb")]
+
+
+def _read_machine(body: Mapping[str, Any]) -> MachineSpec:
+    found = read(_Machine, body)
+    return MachineSpec(found.machine, found.accelerator, found.accelerator_count, Disk(found.disk_type, found.disk_gb))
+
+
+def _write_machine(spec: MachineSpec) -> Mapping[str, Any]:
+    return write(_Machine(spec.type, spec.accelerator, spec.accelerator_count, spec.disk.type, spec.disk.size_gb))
+
+
+def _read_metrics(body: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    value = body.get("metrics", [])
+    ok = isinstance(value, list) and all(
+        isinstance(one, dict) and isinstance(one.get("id"), str) and isinstance(one.get("goal"), str) for one in value
+    )
+    if not ok:
+        raise malformed(value, "a list of metrics with id and goal", "metrics")
+    return tuple((one["id"], one["goal"]) for one in value)
+
+
+def _write_metrics(metrics: tuple[tuple[str, str], ...]) -> Mapping[str, Any]:
+    return {"metrics": [{"id": name, "goal": goal} for name, goal in metrics]}
+
+
+PLAIN_NAME = _form(r"[a-z]([a-z0-9-]*[a-z0-9])?", "a name")
+PROJECT = _form(r"([a-z0-9.-]+:)?[a-z][a-z0-9-]*[a-z0-9]", "a project's id")
+PARAMETER_NAME = _form(r"[a-z][a-z0-9_]{0,39}", "a parameter's name")
+BUCKET = _form(r"[a-z0-9][a-z0-9_.-]*", "a bucket's name")
+Text = Annotated[str, Else("")]
+Texts = Annotated[tuple[str, ...], Else(())]
+Count = Annotated[
+    int | str, Form(lambda count: isinstance(count, int) or bool(whole(count)), "a whole number or a parameter")
+]
+Hourly = Annotated[Price, Across(_read_price, _write_price)]
+MachineOfPool = Annotated[MachineSpec, Across(_read_machine, _write_machine)]
+Metrics = Annotated[tuple[tuple[str, str], ...], Across(_read_metrics, _write_metrics)]

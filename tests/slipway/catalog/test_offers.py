@@ -1,0 +1,199 @@
+"""Whatever stands in a catalog, a submission can be made of it, or it is refused in words: never a fault of ours."""
+
+import copy
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from slipway.catalog.codec import write as written
+from slipway.catalog.document import read, write
+from slipway.catalog.model import Catalog
+from slipway.deployment.publication import catalog_of, draws, template_entry
+from slipway.errors import ConfigError, SlipwayError
+from slipway.labels import Revision
+from slipway.quota.report import OfferVerdict
+from slipway.submission.candidates import SubmissionRequest, prepare, price, summary
+from slipway.submission.preflight import offline
+from slipway.template import Image, Metric, Parameter, Search, Study, Variant, WorkerPool
+from slipway.template.proof import prove
+from tests.slipway.template.conftest import CONTEXT, template
+
+from .test_document import CPU, CURRENT, STACK
+
+SOURCE = "gs://c/catalog.json"
+HERE = replace(CONTEXT, project="acme-dev")
+PACKAGED = template(
+    kinds=("custom-job", "hyperparameter-tuning-job", "training-pipeline"),
+    study=Study((Metric("loss"),), (Search("rate", "discrete", values=(0.1, 0.5)),), "${trials}", 2),
+    capacity_types=("pool", "spot"),
+    experiment="digits",
+    env={"A": "${name}"},
+    parameters=(
+        Parameter("workers", int, default=2, min=1, max=16),
+        Parameter("trees", int, default=200, min=1),
+        Parameter("trials", int, default=4, min=1, max=9),
+        Parameter("name", str, default="a", choices=("a", "b")),
+        Parameter("fast", bool, default=False),
+        Parameter("rate", float, default=1),
+    ),
+    variants=(Variant({"fast": True}, capacity_types=("on-demand",)),),
+    worker_pools=(
+        WorkerPool("scheduler", "n1-standard-4", args=("--trees=${trees}", "--rate=${rate}")),
+        WorkerPool("workers", "n1-standard-8", replicas="${workers}"),
+    ),
+)
+IMAGE = template(
+    name="image", code=Image(f"a/b@sha256:{'0' * 64}", ("run",)), capacity_types=("pool", "on-demand"), env={"A": "1"}
+)
+
+
+def document() -> dict[str, Any]:
+    """What a deployment publishes of two templates."""
+    entries = {}
+    for asked in (PACKAGED, IMAGE):
+        placements = prove(asked, (CPU,))
+        verdicts = {one.label: OfferVerdict(True) for one in draws(asked, placements)}
+        packages = dict.fromkeys(asked.packages, "packages/p.tar.gz")
+        entries[asked.name] = template_entry(asked, placements, verdicts, HERE, packages)
+    text = write(catalog_of(CONTEXT, STACK, (CURRENT,), (), Revision("3f9c2e1", dirty=False), entries))
+    body: dict[str, Any] = json.loads(text)
+    return body
+
+
+DOCUMENT = document()
+OFFER = ("templates", "dask-digits", "offers", 0)
+SPEC = (*OFFER, "request", "jobSpec")
+PARAMETERS = ("templates", "dask-digits", "parameters")
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The paths of everything in a document."""
+    yield path
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, child in inner:
+        yield from places(child, (*path, key))
+
+
+def changed(path: tuple[Any, ...], value: Any) -> str:
+    body = copy.deepcopy(DOCUMENT)
+    place: Any = body
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    return json.dumps(body)
+
+
+def submit_all(content: str) -> None:
+    """As far as each submission goes without asking anybody. Raises SlipwayError."""
+    catalog = read(content, SOURCE)
+    problem = None
+    for name, found in catalog.templates.items():
+        for kind in (None, *found.kinds):
+            for params in ({}, {"fast": "true"}, {"rate": "0.5"}):
+                try:
+                    submit_one(catalog, SubmissionRequest(name, params, kind=kind))
+                except SlipwayError as error:
+                    problem = error
+    if problem is not None:
+        raise problem
+
+
+def submit_one(catalog: Catalog, asked: SubmissionRequest) -> None:
+    prepared = prepare(catalog, asked, "ada")
+    for candidate in prepared.candidates:
+        if offline(candidate, catalog.region) is None:
+            assert summary(candidate) and price(catalog, candidate) is not None
+        json.dumps(candidate.body, allow_nan=False, ensure_ascii=False).encode()
+        assert candidate.request.mark(catalog.work_bucket)
+
+
+def test_what_is_published_can_be_submitted() -> None:
+    submit_all(json.dumps({**DOCUMENT, "templates": {"dask-digits": DOCUMENT["templates"]["dask-digits"]}}))
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(st.characters(), max_size=5)
+    | st.sampled_from(["${name}", "${trees}", "${nothing}", "${slipway.job}", "1e999s", "\ud800", 10**400, 0, ""]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@settings(max_examples=400)
+@given(path=st.sampled_from([*places(DOCUMENT)][1:]), value=JSON)
+def test_a_catalog_changed_anywhere_is_submitted_by_or_refused_in_words(path: tuple[Any, ...], value: Any) -> None:
+    try:
+        submit_all(changed(path, value))
+    except SlipwayError as error:
+        assert str(error)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "said"),
+    [
+        ((*PARAMETERS, 1, "default"), "lots; rm", "parameters[1].default is 'lots; rm', which is not of type int"),
+        ((*PARAMETERS, 0, "default"), 99, "parameters[0].default is 99, which is above max 16"),
+        ((*PARAMETERS, 3, "default"), "c", "parameters[3].default is 'c', which is none of the choices a, b"),
+        ((*PARAMETERS, 3, "choices", 1), "a\0", "parameters[3].choices[1] is 'a\\x00', which has a null character"),
+        ((*PARAMETERS, 0, "name"), "$(rm)", "parameters[0].name is '$(rm)', where a parameter's name is expected"),
+        ((*PARAMETERS, 0, "max"), 10**400, "parameters[0].max is 1000"),
+        ((*PARAMETERS, 0, "name"), "\ud800", "not valid JSON"),
+        ((*OFFER, "kind"), "a; rm", "offers[0].kind is 'a; rm', where a name is expected"),
+        ((*OFFER, "request", "labels"), [], "request.labels is [], where an object is expected"),
+        ((*SPEC, "scheduling"), None, "offers[0].request.jobSpec.scheduling is None, where an object is expected"),
+        ((*SPEC, "scheduling", "maxWaitDuration"), "1e999s", "scheduling.maxWaitDuration is not finite"),
+        (
+            (*SPEC, "workerPoolSpecs", 0, "pythonPackageSpec", "env"),
+            None,
+            "Spec.env is None, where a list of objects",
+        ),
+        ((*SPEC, "workerPoolSpecs", 0, "diskSpec", "bootDiskSizeGb"), float("inf"), "not valid JSON: Infinity is not"),
+    ],
+)
+def test_the_place_of_what_is_wrong_is_named(path: tuple[Any, ...], value: Any, said: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        read(changed(path, value), SOURCE)
+    assert said in error.value.why and SOURCE in error.value.what
+
+
+def test_a_template_has_a_name_that_a_shell_takes_for_one() -> None:
+    body = {**DOCUMENT, "templates": {"x; rm": DOCUMENT["templates"]["image"]}}
+    with pytest.raises(ConfigError) as error:
+        read(json.dumps(body), SOURCE)
+    assert "'x; rm', where a name is expected" in error.value.why
+
+
+def test_a_request_is_not_deeper_than_its_readers_go() -> None:
+    deep: Any = "x"
+    for _ in range(200):
+        deep = {"inner": deep}
+    with pytest.raises(ConfigError) as error:
+        read(changed((*OFFER, "request", "deep"), deep), SOURCE)
+    assert "is nested more than 100 levels deep" in error.value.why
+
+
+@pytest.mark.parametrize(
+    ("change", "strange"),
+    [({"kind": "notebook-job"}, "kind notebook-job"), ({"capacityType": "calendar"}, "capacity type calendar")],
+)
+def test_what_only_a_newer_version_knows_is_read_and_not_available(change: dict[str, str], strange: str) -> None:
+    offers = DOCUMENT["templates"]["dask-digits"]["offers"]
+    catalog = read(changed(OFFER, {**offers[0], **change}), SOURCE)
+    first, *others = catalog.templates["dask-digits"].offers
+    assert not first.available and first.why.startswith(f"this version does not know {strange}; update slipway")
+    assert len(others) == len(offers) - 1 and all(offer.available for offer in others if offer.kind == "custom-job")
+
+
+@pytest.mark.parametrize("form", [str.encode, lambda text: b"\xef\xbb\xbf" + text.encode()])
+def test_an_editor_may_have_put_a_mark_before_it(form: Callable[[str], bytes]) -> None:
+    catalog = read(form(json.dumps(DOCUMENT)), SOURCE)
+    assert written(catalog) == written(read(json.dumps(DOCUMENT), SOURCE))

@@ -1,0 +1,54 @@
+"""What a job records of its parameters: anybody may have sent one that records something else."""
+
+import json
+
+import pytest
+
+from slipway.cloud.jobs import VertexJob
+from slipway.recorded_parameters import VARIABLE, excess, read, record, unfit
+
+
+def test_what_no_submission_records_is_unknown() -> None:
+    deep, long = "[" * 2000, "9" * 5000
+    for text in (deep, f'{{"a":{deep}', '{"a":NaN}', '{"a":-Infinity}', '{"a":1e999}', f'{{"a":{long}}}'):
+        assert read([f"{VARIABLE}={text}"]) is None
+    for text in ('{"a":"\\ud800"}', '{"\\udfff":1}', '{"a":null}', '{"a":[1]}', "[]", ""):
+        assert read([f"{VARIABLE}={text}"]) is None
+    assert read([f'{VARIABLE}={{"a":1e-9,"b":"é","c":true}}']) == {"a": 1e-9, "b": "é", "c": True}
+
+
+def test_one_damaged_job_is_read_like_any_other() -> None:
+    task = {"env": [{"name": VARIABLE, "value": "[" * 2000}]}
+    job = VertexJob.read({"jobSpec": {"workerPoolSpecs": [{"containerSpec": task}]}})
+    assert job.parameters is None
+
+
+def test_an_environment_that_is_null_has_the_parameters_then() -> None:
+    spec = {"workerPoolSpecs": [{"containerSpec": {"env": None}}]}
+    record(spec, "{}")
+    assert spec == {"workerPoolSpecs": [{"containerSpec": {"env": [{"name": VARIABLE, "value": "{}"}]}}]}
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        (float("inf"), "is not finite"),
+        (float("nan"), "is not finite"),
+        (10**5000, "is too large"),
+        ("\ud800", "is not valid UTF-8"),
+        (1e308, ""),
+        (2**64, ""),
+        (True, ""),
+        ("é\0", ""),
+    ],
+    ids=("infinite", "nan", "large", "half a character", "float", "int", "bool", "null character"),
+)
+def test_what_json_can_carry(value: float | str, why: str) -> None:
+    assert unfit(value) == why
+    if not why:
+        assert json.loads(json.dumps(value)) == value
+
+
+def test_too_much_says_how_much() -> None:
+    assert excess({"a": "x" * (32 * 1024 - len('{"a":""}'))}) == ""
+    assert excess({"a": "x" * 40_000}) == "take 40,008 bytes as JSON, at most 32,768 (32 KB)"
