@@ -39,7 +39,8 @@ class Folder:
     def write(self, name: str, content: bytes) -> None:
         if self._remote:
             with self._in_words():
-                self._blob(name).upload_from_string(content)
+                # A store that answers late has most likely kept it: whoever gives up sooner sends it all again.
+                self._blob(name).upload_from_string(content, timeout=600)
         else:
             self._fresh(name).write_bytes(content)
             self._publish(name)

@@ -27,7 +27,8 @@ class Folder:
     def write(self, name: str, content: bytes) -> str:
         """Where it went. The file is the old one or the new one, whenever the machine goes."""
         if self._remote:
-            self._blob(name).upload_from_string(content)
+            # A store that answers late has most likely kept it: whoever gives up sooner sends it all again.
+            self._blob(name).upload_from_string(content, timeout=600)
         else:
             file = Path(self.address, name)
             file.parent.mkdir(parents=True, exist_ok=True)
