@@ -78,7 +78,7 @@ def hourly(machine: MachineSpec, region: str, capacity_type: str = POOL) -> Pric
     """USD per hour of one machine with its boot disk, of a capacity type, while it runs: waiting is not billed.
 
     Unknown where the book has no price for the machine, and always for a reservation, whose price is between you and
-    Compute Engine; incomplete where its disk's is missing, and for accelerators attached to a machine (N1), of which
+    Compute Engine; incomplete where its disk's is missing, and for accelerators attached to an N1 machine, of which
     the book has no prices.
     """
     if capacity_type not in CAPACITY_TYPES:

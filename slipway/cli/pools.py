@@ -138,7 +138,7 @@ def command(catalog: str | None, output: str) -> None:
     for id_ in sorted({row.cluster.id for row in table if row.state != "ERROR"} - known):
         screen.note(
             f"{id_} belongs to this stack and is not in its catalog: a deployment is making it, or ended before it "
-            "could say so\n  fix: pulumi up, when none is under way; it takes the cluster up, or deletes it"
+            "could say so\n  fix: pulumi up, when none is under way; it takes the cluster over, or deletes it"
         )
 
 

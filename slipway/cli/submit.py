@@ -1,4 +1,4 @@
-"""Submit a job from a template, to its pool or beside it.
+"""Submit a job from a template, on its pool or on machines of its own.
 
 \b
   slipway submit dask-digits -p trees=500 --follow

@@ -52,7 +52,7 @@ class Metadata:
 
     def runs_of_logs(self, tensorboard: str, job: str) -> tuple[str, ...]:
         """The runs that the service has made of a job's logs in a TensorBoard, as contexts' names. `job`: its full
-        name. None where it has written none."""
+        name. Empty where it has made none."""
         number, parent = _id(job), "/".join(job.split("/")[:4])
         call = _call(f"list the runs of {number} in TensorBoard", "tensorboardRuns.list", job)
         url = f"{self._base}{tensorboard}/experiments/{number}/runs"

@@ -195,7 +195,7 @@ class _Maker:
             return ResourceError(
                 f"cluster {self.cluster.id} may have been made: the request was sent, and no answer told ({times})",
                 why=trouble.why,
-                fix=f"slipway pools shows whether it is there (it costs from its start); {_NEXT_RUN}",
+                fix=f"slipway pools shows whether it is there (it is billed from its start); {_NEXT_RUN}",
             )
         exhausted = trouble.error is not None and trouble.error.status == 429
         kind = PolicyError if exhausted else ResourceError

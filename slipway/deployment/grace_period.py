@@ -1,4 +1,4 @@
-"""For how long the catalog must not have offered a cluster before it may be deleted.
+"""How long a cluster must be out of the catalog before it may be deleted.
 
 A job that somebody sent by the catalog may be accepted, not placed yet and in no list yet: nothing shows it. So time
 has to pass between the moment from which nobody is sent to a cluster and the last question whether it is idle.
@@ -41,7 +41,7 @@ class GracePeriod:
         except ConfigError as error:
             raise ConfigError(
                 f"{VARIABLE}: {error.what}",
-                why="it is how long a cluster must not have been offered before it is deleted",
+                why="it is how long a cluster must be out of the catalog before it is deleted",
                 fix=f"export {VARIABLE}=2m (0 waits for nothing), or unset it",
             ) from error
 

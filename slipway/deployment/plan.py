@@ -67,7 +67,7 @@ def plan(
     known: State | None = None,
     workspace: Mapping[str, str] | None = None,
 ) -> Plan:
-    """The table of the design, row by row. Pure: the same arguments give the same plan.
+    """What becomes of each cluster that is asked for or that lives. Pure: the same arguments give the same plan.
 
     `known` is what the engine knows, `workspace` what is asked for by role: buckets' names and the trainer's address.
     A cluster is ours when its labels say stack, name and hash, and its id is one that these give.
@@ -107,7 +107,7 @@ def plan(
         if isinstance(why, Unknown):
             decides = f"the published catalog, which decides about idle cluster {cluster.id},"
             problems.append(f"can't read {decides} from {why}")
-        elif why == Why.UNPUBLISHED and cluster.state == "ERROR" and _is_succeeded_now(cluster, current):
+        elif why == Why.UNPUBLISHED and cluster.state == "ERROR" and _successor_is_new(cluster, current):
             cleared.append(cluster)
         elif why:
             overdue = _overdue(cluster, current, clusters, now)
@@ -205,7 +205,7 @@ def _why_keep(
     return None if catalog is not None and catalog.lists(cluster.id) else Why.UNPUBLISHED
 
 
-def _is_succeeded_now(cluster: PersistentResource, current: list[CurrentCluster]) -> bool:
+def _successor_is_new(cluster: PersistentResource, current: list[CurrentCluster]) -> bool:
     """Whether this deployment creates its successor: only then does the program itself run in the engine's midst."""
     successor = _successor(cluster, current)
     return successor is not None and not successor.import_

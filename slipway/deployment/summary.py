@@ -101,7 +101,7 @@ def _retiring(retiring: RetiringCluster, now: datetime) -> str:
     who = f"cluster {retiring.name}: {retiring.cluster.id} retires"
     if retiring.cluster.state == "ERROR" and not retiring.jobs:
         words = f"cluster {retiring.name}: {retiring.cluster.id} {_failure(retiring.cluster)}"
-        return f"{words}: it holds nothing; this deployment takes it up, and the next one deletes it"
+        return f"{words}: it holds nothing; this deployment takes it over, and the next one deletes it"
     if not retiring.jobs:
         return f"{who} with a later deployment ({retiring.why.words})"
     ends = "its job has" if len(retiring.jobs) == 1 else f"its {len(retiring.jobs)} jobs have"

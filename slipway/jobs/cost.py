@@ -64,7 +64,7 @@ def problem_of(job: VertexJob) -> SlipwayError | None:
     if job.state == "JOB_STATE_CANCELLED":
         return Cancelled(f"job {name} was cancelled", why=job.error, fix=logs)
     word = {
-        "JOB_STATE_EXPIRED": "expired: it did not get its machines, or not finish, in its time",
+        "JOB_STATE_EXPIRED": "expired: it did not get its machines, or did not finish, in time",
         "JOB_STATE_PARTIALLY_SUCCEEDED": "succeeded in part only",
     }.get(job.state, "failed")
     why = job.error or "the service has not said yet (it does about a minute after the end: slipway jobs show)"

@@ -46,9 +46,9 @@ class Search:
         if self.kind not in ("double", "integer", "categorical", "discrete"):
             yield f"{self.name}: unknown kind {self.kind!r}; known: double, integer, categorical, discrete"
         elif numbers and (self.min is None or self.max is None or self.values):
-            yield f"{self.name}: {self.kind} has min and max, and no values"
+            yield f"{self.name}: {self.kind} needs min and max, and takes no values"
         elif not numbers and (self.min is not None or self.max is not None or not self.values):
-            yield f"{self.name}: {self.kind} has values, and neither min nor max"
+            yield f"{self.name}: {self.kind} needs values, and takes neither min nor max"
         else:
             yield from self._no_numbers()
         if self.scale not in (None, "linear", "log", "reverse-log"):

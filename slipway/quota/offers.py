@@ -99,8 +99,8 @@ def lacks(limit: QuotaLimit, amount: int) -> bool:
 
 
 def unavailable(grounds: Grounds, verdicts: Mapping[str, Mapping[str, OfferVerdict]]) -> Iterator[str]:
-    """Names every template and offer; the cases of one capacity type are counted. What a template means so is left
-    out."""
+    """Names every template and offer; the cases of one capacity type are counted. What the template itself rules
+    out is not reported."""
     short: dict[str, _ByTemplate] = {}
     for draw, needs in grounds.draws:
         if not verdicts[draw.template][draw.label].lacks_quota:

@@ -39,9 +39,9 @@ class OfferDraw:
 
 @dataclass(frozen=True)
 class OfferVerdict:
-    """`why` says in words why the offer is not available; of one that is, what could not be told. `intended`: the
-    template means it so, which is nobody's news. `lacks_quota`: it is not available for lack of quota alone, which may
-    be granted any day.
+    """`why` says in words why the offer is not available; of one that is, what could not be told. `intended`:
+    ruled out by the template itself, so not reported. `lacks_quota`: it is not available for lack of quota alone, which
+    may be granted any day.
     """
 
     available: bool

@@ -20,7 +20,7 @@ _CONTEXT = re.compile(r"projects/[^/]+/locations/[^/]+/metadataStores/[^/]+/cont
 def _name(subject: Subject) -> Iterator[str]:
     name = str(subject.body.get("displayName", ""))
     if not 1 <= len(name) <= LONGEST_NAME:
-        yield f"the display name has {len(name)} characters: 1 to {LONGEST_NAME}"
+        yield f"the display name has {len(name)} characters; give 1 to {LONGEST_NAME}"
 
 
 def _labels(subject: Subject) -> Iterator[str]:
@@ -29,15 +29,15 @@ def _labels(subject: Subject) -> Iterator[str]:
         yield f"{len(labels)} labels: at most {MOST_LABELS}"
     for key, value in labels.items():
         if not _LABEL_KEY.fullmatch(key) or key != key.lower():
-            yield f"label {key!r}: a key has at most 64 lowercase letters, digits, _ and -, a letter first"
+            yield f"label {key!r}: a key must have at most 64 lowercase letters, digits, _ and -, a letter first"
         if not _LABEL_VALUE.fullmatch(str(value)) or str(value) != str(value).lower():
-            yield f"label {key}={value!r}: a value has at most 64 lowercase letters, digits, _ and -"
+            yield f"label {key}={value!r}: a value must have at most 64 lowercase letters, digits, _ and -"
 
 
 def _network(subject: Subject) -> Iterator[str]:
     network = subject.spec.get("network")
     if network and not _NETWORK.fullmatch(str(network)):
-        yield f"network {network!r}: projects/PROJECT_NUMBER/global/networks/NAME, with the project's number"
+        yield f"network {network!r} must be projects/PROJECT_NUMBER/global/networks/NAME, with the project's number"
 
 
 def _nfs(subject: Subject) -> Iterator[str]:
@@ -48,9 +48,9 @@ def _nfs(subject: Subject) -> Iterator[str]:
             if not server:
                 yield f"{worker.name}: an NFS mount needs the server's address"
             if not path.startswith("/"):
-                yield f"{worker.name}: NFS path {path!r} begins with /"
+                yield f"{worker.name}: NFS path {path!r} must begin with /"
             if not _MOUNT.fullmatch(point):
-                yield f"{worker.name}: NFS mount point {point!r} is the folder's name under /mnt/nfs/, as in data"
+                yield f"{worker.name}: NFS mount point {point!r} must be the name of a folder under /mnt/nfs/, as in data"
             points.append(point)
         for point in sorted({point for point in points if points.count(point) > 1}):
             yield f"{worker.name}: two NFS mounts at {point}"
@@ -79,7 +79,7 @@ def _board(subject: Subject) -> Iterator[str]:
         return
     match = _TENSORBOARD.fullmatch(str(board))
     if match is None:
-        yield f"tensorboard {board!r}: projects/PROJECT/locations/REGION/tensorboards/ID"
+        yield f"tensorboard {board!r} must be projects/PROJECT/locations/REGION/tensorboards/ID"
     elif subject.region and match["region"] != subject.region:
         yield f"tensorboard {board} is in {match['region']}, the job in {subject.region}: they must be the same"
 
@@ -91,11 +91,11 @@ def _experiment(subject: Subject) -> Iterator[str]:
     for key, value in (("experiment", experiment), ("experimentRun", run)):
         if value and not _CONTEXT.fullmatch(str(value)):
             yield (
-                f"{key} {value!r}: projects/…/locations/…/metadataStores/default/contexts/NAME, its name of "
+                f"{key} {value!r} must be projects/…/locations/…/metadataStores/default/contexts/NAME, its name of "
                 "lowercase letters, digits and -, at most 128"
             )
     if experiment and run and not str(run).startswith(f"{experiment}-"):
-        yield f"experimentRun {run!r} begins with the experiment's name and a dash"
+        yield f"experimentRun {run!r} must begin with the experiment's name and a dash"
 
 
 def _output(subject: Subject) -> Iterator[str]:

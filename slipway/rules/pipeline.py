@@ -16,7 +16,7 @@ _PARENT = re.compile(r"projects/[^/]+/locations/(?P<region>[^/]+)/models/[^/@]+(
 def _task(subject: Subject) -> Iterator[str]:
     task = str(subject.body.get("trainingTaskDefinition", ""))
     if subject.kind == PIPELINE.name and not re.fullmatch(r"gs://.+/custom_task_\S+\.yaml", task):
-        yield f"trainingTaskDefinition {task!r}: a custom task is {CUSTOM_TASK}"
+        yield f"trainingTaskDefinition {task!r} must be {CUSTOM_TASK}"
 
 
 def _artifacts(subject: Subject) -> Iterator[str]:
@@ -38,7 +38,7 @@ def _serving(subject: Subject) -> Iterator[str]:
 def _model_id(subject: Subject) -> Iterator[str]:
     model_id = subject.body.get("modelId")
     if model_id and not MODEL_ID.fullmatch(str(model_id)):
-        yield f"modelId {model_id!r}: at most 63 of a-z, 0-9, _ and -, the first one a letter or _"
+        yield f"modelId {model_id!r}: give at most 63 of a-z, 0-9, _ and -, the first one a letter or _"
     if model_id and subject.body.get("parentModel"):
         yield "modelId names a new model, parentModel one that gets a new version: keep one"
 
@@ -49,7 +49,7 @@ def _parent(subject: Subject) -> Iterator[str]:
         return
     match = _PARENT.fullmatch(str(parent))
     if match is None:
-        yield f"parentModel {parent!r}: projects/PROJECT/locations/REGION/models/ID"
+        yield f"parentModel {parent!r} must be projects/PROJECT/locations/REGION/models/ID"
     elif subject.region and match["region"] != subject.region:
         yield f"parentModel {parent} is in {match['region']}, the pipeline in {subject.region}"
 

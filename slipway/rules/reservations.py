@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from slipway.capacity import FLEX_START
 from slipway.cluster import Reservation
 from slipway.formatting import join
 from slipway.machines.table import Machine, accelerator, accelerators, models
@@ -98,7 +99,7 @@ def _with_pool(subject: Subject) -> Iterator[str]:
 
 
 def _with_flex(subject: Subject) -> Iterator[str]:
-    if subject.strategy == "FLEX_START" and any(worker.reserves for worker in subject.workers):
+    if subject.is_of(FLEX_START) and any(worker.reserves for worker in subject.workers):
         yield "a reservation can't be combined with flex-start; drop one of the two"
 
 

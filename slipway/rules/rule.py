@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from slipway.capacity import CAPACITY_TYPES
 from slipway.cluster import Reservation
 from slipway.kinds import KINDS
 from slipway.machines.spec import Disk, MachineSpec
@@ -117,6 +118,10 @@ class Subject:
     def strategy(self) -> str:
         return str(self.scheduling.get("strategy") or "STANDARD")
 
+    def is_of(self, capacity_type: str) -> bool:
+        """Whether its strategy is that of a capacity type, whatever it is said to be for."""
+        return self.strategy == CAPACITY_TYPES[capacity_type].strategy
+
     @property
     def cluster(self) -> str:
         return str(self.spec.get("persistentResourceId", ""))
@@ -146,7 +151,8 @@ Check = Callable[[Subject], Iterable[str]]
 
 @dataclass(frozen=True)
 class Rule:
-    """`text` is the rule in one sentence, `source` where it comes from: a section of the rules reference.
+    """`text` is the rule in one sentence, `source` where it comes from: a section of the reference on the service's
+    rules (docs/architecture.md), or "ours" for a rule that a team has added.
 
     `check` gives one line for each breach, with the values and what to do. `of_place` rules depend on where the job
     runs: a template that breaks one can't run there, and is not a wrong template for that.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from slipway.capacity import CAPACITY_TYPES, POOL, RESERVATION, WAIT_BY_THEMSELVES, WEEK
+from slipway.capacity import CAPACITY_TYPES, FLEX_START, POOL, RESERVATION, SPOT, WAIT_BY_THEMSELVES, WEEK
 from slipway.formatting import join
 from slipway.machines.table import accelerator, accelerators, models
 from slipway.rules.rule import Rule, Subject, seconds
@@ -24,7 +24,7 @@ def _as_its_type(subject: Subject) -> Iterator[str]:
         return
     wanted = CAPACITY_TYPES[subject.capacity_type].strategy or "STANDARD"
     if subject.strategy != wanted:
-        yield f"capacity type {subject.capacity_type} has strategy {wanted}, the request says {subject.strategy}"
+        yield f"capacity type {subject.capacity_type} needs strategy {wanted}, the request says {subject.strategy}"
     if subject.capacity_type == POOL and not subject.cluster:
         yield "capacity type pool needs a persistentResourceId"
     if subject.capacity_type == RESERVATION and not any(worker.reserves for worker in subject.workers):
@@ -40,7 +40,7 @@ def _on_a_pool(subject: Subject) -> Iterator[str]:
 
 
 def _flex_accelerators(subject: Subject) -> Iterator[str]:
-    if subject.strategy != "FLEX_START":
+    if not subject.is_of(FLEX_START):
         return
     for worker in subject.workers:
         name = worker.machine.accelerator
@@ -53,14 +53,14 @@ def _flex_accelerators(subject: Subject) -> Iterator[str]:
 
 
 def _flex_tpu(subject: Subject) -> Iterator[str]:
-    if subject.strategy == "FLEX_START":
+    if subject.is_of(FLEX_START):
         for worker in subject.workers:
             if worker.is_tpu:
                 yield f"{worker.name} ({worker.machine.type}): flex-start has no TPUs; take on-demand or a reservation"
 
 
 def _flex_equal(subject: Subject) -> Iterator[str]:
-    if subject.strategy != "FLEX_START" or not subject.workers:
+    if not subject.is_of(FLEX_START) or not subject.workers:
         return
     first, *others = subject.workers
     for worker in others:
@@ -76,13 +76,13 @@ def _flex_equal(subject: Subject) -> Iterator[str]:
         for what, one, other in rows:
             if one != other:
                 yield (
-                    f"all worker pools of a flex-start job have the same machines: {what} of {worker.name} is {other}, "
+                    f"all worker pools of a flex-start job must have the same machines: {what} of {worker.name} is {other}, "
                     f"of {first.name} {one}"
                 )
 
 
 def _flex_timeout(subject: Subject) -> Iterator[str]:
-    if subject.strategy != "FLEX_START" or "timeout" not in subject.scheduling:
+    if not subject.is_of(FLEX_START) or "timeout" not in subject.scheduling:
         return
     timeout = seconds(subject.scheduling["timeout"])
     if timeout is None or timeout > WEEK:
@@ -114,7 +114,7 @@ def _restart(subject: Subject) -> Iterator[str]:
 
 
 def _spot_pods(subject: Subject) -> Iterator[str]:
-    if subject.strategy != "SPOT":
+    if not subject.is_of(SPOT):
         return
     for worker in subject.workers:
         vms = getattr(worker.shape, "vms", 1)

@@ -70,7 +70,7 @@ def _names(subject: Subject) -> Iterator[str]:
     for parameter in parameters(subject):
         name = _name(parameter)
         if not name or any(letter.isspace() for letter in name):
-            yield f"parameter {name!r}: an id without spaces, as the code gets it as --ID=VALUE"
+            yield f"parameter {name!r}: give an id without spaces, as the code gets it as --ID=VALUE"
     top = [_name(mapping(parameter)) for parameter in subject.study.get("parameters") or ()]
     for name in sorted({name for name in top if top.count(name) > 1}):
         yield f"parameter {name} is given twice"
@@ -81,7 +81,7 @@ def _values(subject: Subject) -> Iterator[str]:
         name, kind = _name(parameter), _kind(parameter)
         spec = mapping(parameter.get(kind))
         if not kind:
-            yield f"parameter {name}: exactly one of {', '.join(VALUE_SPECS.values())}"
+            yield f"parameter {name}: give exactly one of {', '.join(VALUE_SPECS.values())}"
         elif kind in ("doubleValueSpec", "integerValueSpec"):
             low, high = _number(spec.get("minValue")), _number(spec.get("maxValue"))
             if low > high:
@@ -91,7 +91,7 @@ def _values(subject: Subject) -> Iterator[str]:
             if not values:
                 yield f"parameter {name}: no values"
             elif kind == "discreteValueSpec" and any(a >= b for a, b in pairwise(map(_number, values))):
-                yield f"parameter {name}: discrete values ascend, each larger than the one before"
+                yield f"parameter {name}: discrete values must ascend, each larger than the one before"
             elif len(set(values)) < len(values):
                 yield f"parameter {name}: a value is given twice"
 
@@ -103,7 +103,7 @@ def _scales(subject: Subject) -> Iterator[str]:
             continue
         spec = mapping(parameter.get(kind))
         if kind == "categoricalValueSpec":
-            yield f"parameter {name}: a categorical parameter has no scale"
+            yield f"parameter {name}: a categorical parameter takes no scale; leave scaleType out"
         elif scale in _LOG:
             numbers = spec.get("values") or [spec.get("minValue", 0), spec.get("maxValue", 0)]
             if any(_number(number) <= 0 for number in numbers):
@@ -151,7 +151,7 @@ def _counts(subject: Subject) -> Iterator[str]:
     most, parallel = whole(subject.body.get("maxTrialCount", 0)), subject.parallel
     failed = whole(subject.body.get("maxFailedTrialCount", 0))
     if most < 1 or parallel < 1:
-        yield f"maxTrialCount {most} and parallelTrialCount {parallel} are both 1 or more"
+        yield f"maxTrialCount {most} and parallelTrialCount {parallel} must both be at least 1"
     elif parallel > most:
         yield f"{parallel} trials at once are more than the {most} of the study; lower parallelTrialCount"
     if failed > most:

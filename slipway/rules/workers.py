@@ -14,16 +14,16 @@ SMALLEST_DISK, LARGEST_DISK = 100, 64_000
 def _number(subject: Subject) -> Iterator[str]:
     if not 1 <= len(subject.pools) <= MOST_POOLS:
         yield (
-            f"{len(subject.pools)} worker pools: a job has 1 to {MOST_POOLS}: chief, workers, parameter servers, "
+            f"{len(subject.pools)} worker pools: a job must have 1 to {MOST_POOLS}: chief, workers, parameter servers, "
             "evaluators"
         )
     elif not subject.pools[0]:
-        yield "the first worker pool is empty: only the others may be skipped"
+        yield "the first worker pool is empty; only the others may be"
 
 
 def _chief(subject: Subject) -> Iterator[str]:
     if subject.pools and subject.pools[0] and subject.workers[0].replicas != 1:
-        yield f"worker pool 0 is the chief and has exactly 1 replica, not {subject.workers[0].replicas}"
+        yield f"worker pool 0 is the chief and must have exactly 1 replica, not {subject.workers[0].replicas}"
 
 
 def _replicas(subject: Subject) -> Iterator[str]:
@@ -38,7 +38,7 @@ def _machine(subject: Subject) -> Iterator[str]:
         if isinstance(shape, MachineError):
             yield f"{worker.name}: {shape.what}; {shape.fix}"
         elif shape.accelerator and "acceleratorType" not in worker.spec:
-            yield f"{worker.name}: {shape.type} is asked for with its {shape.accelerator_count} × {shape.accelerator}"
+            yield f"{worker.name}: {shape.type} must also name its accelerators: {shape.accelerator_count} × {shape.accelerator}"
 
 
 def _disk_type(subject: Subject) -> Iterator[str]:
@@ -53,14 +53,14 @@ def _disk_size(subject: Subject) -> Iterator[str]:
     for worker in subject.workers:
         size = worker.machine.disk.size_gb
         if not SMALLEST_DISK <= size <= LARGEST_DISK:
-            yield f"{worker.name}: a boot disk has {SMALLEST_DISK} to {LARGEST_DISK} GB, not {size}"
+            yield f"{worker.name}: a boot disk must have {SMALLEST_DISK} to {LARGEST_DISK} GB, not {size}"
 
 
 def _partition(subject: Subject) -> Iterator[str]:
     for worker in subject.workers:
         if worker.spec.get("gpuPartitionSize") and worker.machine.accelerator_count != 1:
             count = worker.machine.accelerator_count
-            yield f"{worker.name}: with gpuPartitionSize the acceleratorCount is 1, not {count}"
+            yield f"{worker.name}: with gpuPartitionSize the acceleratorCount must be 1, not {count}"
 
 
 def _region(subject: Subject) -> Iterator[str]:
@@ -79,7 +79,7 @@ def lacks(region: str, accelerator: str) -> str:
     if region not in regions() or region_has(region, accelerator):
         return ""
     where = ", ".join(regions_with(accelerator)[:4])
-    return f"{region} has no {accelerator} for training; {where or 'no region'} has"
+    return f"{region} has no {accelerator} for training; available in: {where or 'no region'}"
 
 
 def _room(subject: Subject) -> Iterator[str]:
@@ -99,10 +99,10 @@ def _room(subject: Subject) -> Iterator[str]:
 def _tpu_alone(subject: Subject) -> Iterator[str]:
     if any(worker.is_tpu for worker in subject.workers):
         if len(subject.workers) > 1:
-            yield f"a TPU job has one worker pool, not {len(subject.workers)}"
+            yield f"a TPU job must have one worker pool, not {len(subject.workers)}"
         for worker in subject.workers:
             if worker.is_tpu and worker.replicas != 1:
-                yield f"{worker.name}: a TPU worker pool has 1 replica, not {worker.replicas}; choose a larger topology"
+                yield f"{worker.name}: a TPU worker pool must have 1 replica, not {worker.replicas}; choose a larger topology"
 
 
 def _tpu_pool(subject: Subject) -> Iterator[str]:

@@ -165,7 +165,8 @@ def _ordered(
     endless = [name for name, seconds in asked.waits.items() if seconds == 0 and name not in WAIT_BY_THEMSELVES]
     if endless:
         raise ConfigError(
-            f"invalid --wait-for {endless[0]}=0", fix=f"0 waits forever by {join(sorted(WAIT_BY_THEMSELVES))} alone"
+            f"invalid --wait-for {endless[0]}=0",
+            fix=f"only {join(sorted(WAIT_BY_THEMSELVES))} accepts 0 (wait forever)",
         )
     return _last_stays(waits)
 

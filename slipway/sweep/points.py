@@ -88,12 +88,12 @@ def _combined(
 
 def _rows(content: Content, tree: Any) -> list[tuple[Mapping[str, str], str]]:
     if not isinstance(tree, Sequence) or isinstance(tree, str):
-        raise content.wrong("list: is a list of points")
+        raise content.wrong("list: must be a list of points")
     found: list[tuple[Mapping[str, str], str]] = []
     for index, entry in enumerate(tree):
         where = f"{content.file}:{content.lines[index]}" if index < len(content.lines) else f"{content.file}[{index}]"
         if not isinstance(entry, Mapping):
-            raise ConfigError(f"{where}: a point names its parameters", fix="- {NAME: VALUE, …}")
+            raise ConfigError(f"{where}: a point must name its parameters", fix="- {NAME: VALUE, …}")
         nested = [name for name, value in entry.items() if not isinstance(value, str | None)]
         if nested:
             raise ConfigError(f"{where}: {nested[0]} is not one value", fix="one value for each parameter of a point")
@@ -187,7 +187,7 @@ class _Plain:
         found: dict[str, Any] = {}
         for key, item in node.value:
             if key.id != "scalar":
-                raise ConfigError(f"{self._file}:{key.start_mark.line + 1}: a name is a single string", fix=SHAPE)
+                raise ConfigError(f"{self._file}:{key.start_mark.line + 1}: a name must be a single string", fix=SHAPE)
             if key.value in found:
                 raise ConfigError(
                     f"{self._file}:{key.start_mark.line + 1}: {key.value} appears twice",
@@ -235,7 +235,7 @@ def _csv(text: str, file: str) -> Content:
     try:
         names = [name.strip() for name in next(reader, [])]
         if not names or not all(names) or len(set(names)) < len(names):
-            raise ConfigError(f"{file}:1: the first line names each parameter once", fix="trees,seed")
+            raise ConfigError(f"{file}:1: the first line must name each parameter once", fix="trees,seed")
         rows, lines = [], []
         for row in reader:
             if not any(cell.strip() for cell in row):

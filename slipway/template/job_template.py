@@ -160,7 +160,7 @@ def _pools(template: Declaration, pools: tuple[WorkerPool, ...]) -> Iterator[str
     else:
         yield from _places(pools)
     if pools and pools[0].replicas != 1:
-        yield f"worker pool {pools[0].role!r}: the first one is the chief and has exactly 1 replica"
+        yield f"worker pool {pools[0].role!r}: the first one is the chief and must have exactly 1 replica"
     if len({pool.role for pool in pools}) < len(pools):
         yield "worker_pools: each needs a role of its own"
     for pool in pools:

@@ -1,6 +1,6 @@
 """Cancel a job, or all of a sweep, that has not ended.
 
-Its machines are free when it is cancelled.
+Its machines are freed once it has been cancelled.
 """
 
 from __future__ import annotations

@@ -32,9 +32,11 @@ Values = Mapping[str, Scalar]
 @click.option("--user", metavar="NAME", help="Only this person's.")
 @click.option("--sweep", metavar="ID", help="Only the runs of this sweep.")
 @click.option("--state", type=click.Choice(_STATES), help="Only jobs in this state.")
-@click.option("--all", "everything", is_flag=True, help="Every job of the region, whoever submitted it, and how.")
 @click.option(
-    "--limit", type=click.IntRange(1, 100_000), help="At most this many, newest first.  [default: 20; of a sweep all]"
+    "--all", "everything", is_flag=True, help="Every job of the region, whoever submitted it and by whatever means."
+)
+@click.option(
+    "--limit", type=click.IntRange(1, 100_000), help="At most this many, newest first.  [default: 20; all for a sweep]"
 )
 @catalog_and_output
 def command(

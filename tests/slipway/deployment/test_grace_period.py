@@ -94,6 +94,6 @@ def test_what_is_no_duration_is_refused(text: str) -> None:
         GracePeriod.of({"SLIPWAY_GRACE": text})
     assert str(error.value).splitlines() == [
         f"SLIPWAY_GRACE: invalid duration '{text}'",
-        "  why: it is how long a cluster must not have been offered before it is deleted",
+        "  why: it is how long a cluster must be out of the catalog before it is deleted",
         "  fix: export SLIPWAY_GRACE=2m (0 waits for nothing), or unset it",
     ]

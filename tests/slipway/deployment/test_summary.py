@@ -77,7 +77,7 @@ def test_a_failed_one_says_why_and_when_it_goes() -> None:  # N2
     )
     assert told(Plan(retiring=(RetiringCluster(failed, "cpu", (), Why.UNPUBLISHED),)))[1] == (
         "cluster cpu: cpu-0000000 failed (Resources are insufficient in region: r.): it holds nothing; this deployment "
-        "takes it up, and the next one deletes it"
+        "takes it over, and the next one deletes it"
     )
 
 

@@ -59,8 +59,8 @@ def workers(**changes: Any) -> tuple[WorkerPool, ...]:
         (tuned(max_trials="${trials}"), "max_trials '${trials}' is neither a number nor"),
         (tuned(max_trials="${trees}"), "trees counts trials: it needs min (1 or more) and max"),
         (tuned(parallel_trials=0), "parallel_trials 0 is below 1"),
-        (tuned(parameters=(Search("a", "double", values=(1,)),)), "a: double has min and max, and no values"),
-        (tuned(parameters=(Search("a", "discrete", 1, 2),)), "a: discrete has values, and neither min nor max"),
+        (tuned(parameters=(Search("a", "double", values=(1,)),)), "a: double needs min and max, and takes no values"),
+        (tuned(parameters=(Search("a", "discrete", 1, 2),)), "a: discrete needs values, and takes neither min nor max"),
         (tuned(parameters=(Search("a", "any"),)), "a: unknown kind 'any'"),
         (tuned(parameters=(Search("a", "integer", 0.5, 2),)), "a: 0.5 is not a whole number"),
         (tuned(parameters=(Search("a", "double", "0", 1),)), "a: '0' is not a number"),  # type: ignore[arg-type]
@@ -90,7 +90,7 @@ def workers(**changes: Any) -> tuple[WorkerPool, ...]:
             "module other.task is not in the import package",
         ),
         ({"worker_pools": ()}, "worker_pools: 0; Vertex AI takes 1 to 4"),
-        ({"worker_pools": (WorkerPool("a", "n1-standard-4", replicas=2),)}, "the chief and has exactly 1 replica"),
+        ({"worker_pools": (WorkerPool("a", "n1-standard-4", replicas=2),)}, "the chief and must have exactly 1 replica"),
         ({"worker_pools": (CHIEF, CHIEF)}, "each needs a role of its own"),
         ({"worker_pools": workers(machine="n1-standard-9")}, "unknown machine type 'n1-standard-9'"),
         (

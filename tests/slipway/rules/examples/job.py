@@ -32,7 +32,7 @@ EXAMPLES: tuple[tuple[str, Example], ...] = (
         "nfs-mount",
         Example(
             custom(worker(nfsMounts=[{**NFS, "path": "share"}]), network=NETWORK),
-            "NFS path 'share' begins with /",
+            "NFS path 'share' must begin with /",
             (custom(worker(nfsMounts=[NFS]), network=NETWORK),),
         ),
     ),
@@ -40,7 +40,7 @@ EXAMPLES: tuple[tuple[str, Example], ...] = (
         "nfs-mount",
         Example(
             custom(worker(nfsMounts=[{**NFS, "mountPoint": "/mnt/nfs/data"}]), network=NETWORK),
-            "the folder's name under /mnt/nfs/",
+            "the name of a folder under /mnt/nfs/",
             (custom(worker(nfsMounts=[NFS, {**NFS, "mountPoint": "data2/deep"}]), network=NETWORK),),
         ),
     ),
@@ -92,7 +92,7 @@ EXAMPLES: tuple[tuple[str, Example], ...] = (
         "experiment-name",
         Example(
             custom(experiment=CONTEXT, experimentRun=CONTEXT.replace("digits", "other-1")),
-            "begins with the experiment's name",
+            "must begin with the experiment's name",
             (custom(experiment=CONTEXT, experimentRun=f"{CONTEXT}-1"),),
         ),
     ),

@@ -3,7 +3,7 @@
 from ..bodies import MODEL, Example, pipeline, spec, worker
 
 EXAMPLES: tuple[tuple[str, Example], ...] = (
-    ("pipeline-task", Example(pipeline(trainingTaskDefinition="custom"), "a custom task is gs://", (pipeline(),))),
+    ("pipeline-task", Example(pipeline(trainingTaskDefinition="custom"), "must be gs://", (pipeline(),))),
     (
         "model-artifacts",
         Example(

@@ -6,11 +6,11 @@ EXAMPLES: tuple[tuple[str, Example], ...] = (
     ("strategy-known", Example(custom(scheduling={"strategy": "LOW_COST"}), "LOW_COST", (custom(), spot(), flex()))),
     (
         "strategy-of-its-type",
-        Example(spot(), "capacity type on-demand has strategy STANDARD", (custom(),), capacity_type="on-demand"),
+        Example(spot(), "capacity type on-demand needs strategy STANDARD", (custom(),), capacity_type="on-demand"),
     ),
     (
         "strategy-of-its-type",
-        Example(custom(), "capacity type spot has strategy SPOT", (spot(),), capacity_type="spot"),
+        Example(custom(), "capacity type spot needs strategy SPOT", (spot(),), capacity_type="spot"),
     ),
     (
         "strategy-of-its-type",

@@ -33,7 +33,7 @@ EXAMPLES: tuple[tuple[str, Example], ...] = (
     ("study-names", Example(tuning(study={"parameters": []}), "no parameter to search", (tuning(),))),
     ("study-values", Example(tuning({**integer(), **double(0, 1)}), "exactly one of", (tuning(integer()),))),
     ("study-values", Example(tuning(double(2, 1)), "min 2 is above max 1", (tuning(double(1, 2)),))),
-    ("study-values", Example(tuning(discrete(4, 2)), "ascend", (tuning(discrete(2, 4)),))),
+    ("study-values", Example(tuning(discrete(4, 2)), "must ascend", (tuning(discrete(2, 4)),))),
     ("study-values", Example(tuning(choice("m", "a", "a")), "a value is given twice", (tuning(choice("m", "a")),))),
     ("study-values", Example(tuning(discrete()), "no values", (tuning(discrete(1)),))),
     (
@@ -57,7 +57,7 @@ EXAMPLES: tuple[tuple[str, Example], ...] = (
     ),
     (
         "study-scale",
-        Example(tuning(choice(scaleType="UNIT_LINEAR_SCALE")), "has no scale", (tuning(choice()),)),
+        Example(tuning(choice(scaleType="UNIT_LINEAR_SCALE")), "takes no scale", (tuning(choice()),)),
     ),
     (
         "study-grid",
@@ -97,7 +97,7 @@ EXAMPLES: tuple[tuple[str, Example], ...] = (
         "study-counts",
         Example(tuning(parallelTrialCount=9), "9 trials at once are more than the 8", (tuning(parallelTrialCount=8),)),
     ),
-    ("study-counts", Example(tuning(maxTrialCount=0, parallelTrialCount=0), "both 1 or more", (tuning(),))),
+    ("study-counts", Example(tuning(maxTrialCount=0, parallelTrialCount=0), "must both be at least 1", (tuning(),))),
     (
         "study-counts",
         Example(tuning(maxFailedTrialCount=9), "is above maxTrialCount 8", (tuning(maxFailedTrialCount=8),)),

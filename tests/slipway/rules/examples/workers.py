@@ -16,7 +16,7 @@ EXAMPLES: tuple[tuple[str, Example], ...] = (
         "machine",
         Example(
             custom(worker({"machineType": "a3-highgpu-8g"})),
-            "a3-highgpu-8g is asked for with its 8 × NVIDIA_H100_80GB",
+            "a3-highgpu-8g must also name its accelerators: 8 × NVIDIA_H100_80GB",
             (custom(worker(H100)),),
         ),
     ),
@@ -58,7 +58,7 @@ EXAMPLES: tuple[tuple[str, Example], ...] = (
         "gpu-partition",
         Example(
             custom(worker(gpu("a2-highgpu-2g", gpuPartitionSize="1g.5gb"))),
-            "the acceleratorCount is 1, not 2",
+            "the acceleratorCount must be 1, not 2",
             (custom(worker(gpu("a2-highgpu-1g", gpuPartitionSize="1g.5gb"))),),
         ),
     ),
@@ -66,7 +66,7 @@ EXAMPLES: tuple[tuple[str, Example], ...] = (
         "gpu-region",
         Example(
             custom(worker(H100)),
-            "europe-west1 has no NVIDIA_H100_80GB for training; asia-northeast1",
+            "europe-west1 has no NVIDIA_H100_80GB for training; available in: asia-northeast1",
             (custom(worker(gpu("a3-megagpu-8g"))), custom()),
             place={"region": "europe-west1"},
         ),
