@@ -35,7 +35,8 @@ UseOf = Callable[[str | None], Use | Unknown]
 and a bucket with a space between, or with None anything of the stack."""
 
 Left = Callable[[str], float]
-"""How many more seconds a cluster, an account or a bucket, by its bare name, must stay unoffered before it may be deleted."""
+"""How many more seconds a cluster, an account or a bucket, by its bare name, must stay unoffered before it may be
+deleted."""
 
 Moved = Callable[[str], bool]
 """Whether this deployment has another bucket to publish in, or another account, than the one of this name."""

@@ -22,7 +22,7 @@ def _one_of_two(subject: Subject) -> Iterator[str]:
     for worker in subject.workers:
         kinds = [kind for kind in ("containerSpec", "pythonPackageSpec") if worker.body.get(kind)]
         if len(kinds) != 1:
-            yield f"{worker.name} has {' and '.join(kinds) or 'no code'}: give either containerSpec or pythonPackageSpec"
+            yield f"{worker.name} has {' and '.join(kinds) or 'no code'}: give one of containerSpec, pythonPackageSpec"
 
 
 def _image(subject: Subject) -> Iterator[str]:

@@ -50,7 +50,7 @@ def _nfs(subject: Subject) -> Iterator[str]:
             if not path.startswith("/"):
                 yield f"{worker.name}: NFS path {path!r} must begin with /"
             if not _MOUNT.fullmatch(point):
-                yield f"{worker.name}: NFS mount point {point!r} must be the name of a folder under /mnt/nfs/, as in data"
+                yield f"{worker.name}: NFS mount point {point!r} must name a folder under /mnt/nfs/, as in data"
             points.append(point)
         for point in sorted({point for point in points if points.count(point) > 1}):
             yield f"{worker.name}: two NFS mounts at {point}"

@@ -76,8 +76,8 @@ def _flex_equal(subject: Subject) -> Iterator[str]:
         for what, one, other in rows:
             if one != other:
                 yield (
-                    f"all worker pools of a flex-start job must have the same machines: {what} of {worker.name} is {other}, "
-                    f"of {first.name} {one}"
+                    f"all worker pools of a flex-start job must have the same machines: {what} of {worker.name} is "
+                    f"{other}, of {first.name} {one}"
                 )
 
 

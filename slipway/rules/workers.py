@@ -38,7 +38,8 @@ def _machine(subject: Subject) -> Iterator[str]:
         if isinstance(shape, MachineError):
             yield f"{worker.name}: {shape.what}; {shape.fix}"
         elif shape.accelerator and "acceleratorType" not in worker.spec:
-            yield f"{worker.name}: {shape.type} must also name its accelerators: {shape.accelerator_count} × {shape.accelerator}"
+            built_in = f"{shape.accelerator_count} × {shape.accelerator}"
+            yield f"{worker.name}: {shape.type} must also name its accelerators: {built_in}"
 
 
 def _disk_type(subject: Subject) -> Iterator[str]:
@@ -102,7 +103,10 @@ def _tpu_alone(subject: Subject) -> Iterator[str]:
             yield f"a TPU job must have one worker pool, not {len(subject.workers)}"
         for worker in subject.workers:
             if worker.is_tpu and worker.replicas != 1:
-                yield f"{worker.name}: a TPU worker pool must have 1 replica, not {worker.replicas}; choose a larger topology"
+                yield (
+                    f"{worker.name}: a TPU worker pool must have 1 replica, not {worker.replicas}; "
+                    "choose a larger topology"
+                )
 
 
 def _tpu_pool(subject: Subject) -> Iterator[str]:

@@ -49,6 +49,18 @@ def test_every_method_that_is_served_has_a_row(router: Router, api: str) -> None
     assert found and found <= set(ROWS), found - set(ROWS)
 
 
+def test_every_method_of_vertex_ai_that_is_served_is_named_with_its_collection(router: Router) -> None:
+    """Its rows are in words, several methods to one, so that whether they tell the truth is for a reader."""
+    rows = [line for line in GUIDE.splitlines() if line.startswith("| ")]
+    found = [name.split(".")[-2:] for name in served(router, "aiplatform.v1")]
+    assert found
+    assert [
+        f"{collection}.{method}"
+        for collection, method in found
+        if not any(f"`{collection}" in row and re.search(rf"\b{method}\b", row) for row in rows)
+    ] == []
+
+
 def test_every_row_is_of_a_method_that_is_served(router: Router) -> None:
     ours = {name for api in APIS for name in served(router, api)}
     heads = {name.partition(".")[0] for name in ours}

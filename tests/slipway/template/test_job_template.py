@@ -90,7 +90,7 @@ def workers(**changes: Any) -> tuple[WorkerPool, ...]:
             "module other.task is not in the import package",
         ),
         ({"worker_pools": ()}, "worker_pools: 0; Vertex AI takes 1 to 4"),
-        ({"worker_pools": (WorkerPool("a", "n1-standard-4", replicas=2),)}, "the chief and must have exactly 1 replica"),
+        ({"worker_pools": (WorkerPool("a", "n1-standard-4", replicas=2),)}, "chief and must have exactly 1 replica"),
         ({"worker_pools": (CHIEF, CHIEF)}, "each needs a role of its own"),
         ({"worker_pools": workers(machine="n1-standard-9")}, "unknown machine type 'n1-standard-9'"),
         (

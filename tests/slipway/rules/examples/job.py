@@ -40,7 +40,7 @@ EXAMPLES: tuple[tuple[str, Example], ...] = (
         "nfs-mount",
         Example(
             custom(worker(nfsMounts=[{**NFS, "mountPoint": "/mnt/nfs/data"}]), network=NETWORK),
-            "the name of a folder under /mnt/nfs/",
+            "must name a folder under /mnt/nfs/",
             (custom(worker(nfsMounts=[NFS, {**NFS, "mountPoint": "data2/deep"}]), network=NETWORK),),
         ),
     ),
