@@ -1,4 +1,4 @@
-"""List, show, follow, await, open and cancel jobs.
+"""Look after jobs: how they are, what they say, when they end.
 
 JOB is a name (dask-digits-7k2p3f9a), a number, or a full resource name, of any kind.
 """

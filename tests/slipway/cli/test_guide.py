@@ -25,6 +25,13 @@ def test_every_command_stands_in_it() -> None:
         assert f"\nslipway {name}" in GUIDE
 
 
+def test_every_verb_for_jobs_stands_in_it() -> None:
+    listed = re.search(r"^slipway jobs (\S+)", GUIDE, re.MULTILINE)
+    jobs = slipway.get_command(None, "jobs")  # type: ignore[arg-type]
+    assert listed and isinstance(jobs, click.Group)
+    assert set(listed[1].split("|")) == set(jobs.list_commands(None))  # type: ignore[arg-type]
+
+
 def test_every_exit_code_stands_in_its_table() -> None:
     written = {int(code) for code in re.findall(r"^\| (\d+) \|", GUIDE, re.MULTILINE)}
     assert written == {0, INTERRUPTED, watching.Detached.exit_code} | {

@@ -48,7 +48,7 @@ def open_table(store: Store) -> None:
 
 
 def put(store: Store, number: int, region: str, body: Mapping[str, Any], run: Run | None) -> None:
-    """Write a job, new or changed."""
+    """Write a job, new or changed. Region, cluster and display name stay as they were: no method changes them."""
     spec = body["jobSpec"]
     values = (number, body["name"], region, spec.get("persistentResourceId"), body["state"], body["displayName"])
     text = json.dumps(body, separators=(",", ":"))
