@@ -14,8 +14,8 @@ from components.guard import guard, refusal_of_destruction
 from components.settings import configured, place
 from components.state import known
 from slipway.deployment.decide import decide
+from slipway.deployment.deletion_guard import guarded_use
 from slipway.deployment.grace_period import GracePeriod
-from slipway.deployment.use import guarded_use
 from slipway.errors import SlipwayError
 from slipway.live import Unknown
 from slipway.state import State, refuse_move

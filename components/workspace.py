@@ -9,7 +9,7 @@ import pulumi
 from pulumi_gcp import projects, serviceaccount
 
 from components.gcp import storage
-from slipway.deployment.retiring import (
+from slipway.deployment.workspace_plan import (
     CATALOG,
     SUBMITTER_ROLES,
     TRAINER,

@@ -24,9 +24,9 @@ from slipway.labels import STACK_LABEL
 from slipway.live import INCREASABLE, Live, Unknown
 from slipway.machines.spec import MachineGroup
 from slipway.quota.assessment import assess
-from slipway.quota.grounds import drawn
 from slipway.quota.metrics import quota_id
 from slipway.quota.report import Line, OfferDraw, QuotaReport, table
+from slipway.quota.usage import drawn
 from slipway.submission.request import fill
 
 

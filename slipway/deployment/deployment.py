@@ -14,14 +14,14 @@ from slipway.catalog.model import Catalog
 from slipway.deployment.facts import Facts, facts
 from slipway.deployment.plan import Plan
 from slipway.deployment.publication import catalog_of, compile_context, draws, readable, template_entry
-from slipway.deployment.retiring import trainer_roles
 from slipway.deployment.summary import neighbours, overdue, summary
+from slipway.deployment.workspace_plan import trainer_roles
 from slipway.labels import Revision
 from slipway.live import Live
 from slipway.packages.source_package import SourcePackage, build
 from slipway.quota.assessment import assess
-from slipway.quota.grounds import drawn
 from slipway.quota.report import OfferDraw, QuotaReport, table
+from slipway.quota.usage import drawn
 from slipway.stack.members import open_to
 from slipway.stack.stack import Stack
 from slipway.template.job_template import JobTemplate

@@ -14,7 +14,7 @@ from slipway.catalog import codec
 from slipway.catalog.model import Offer, Template
 from slipway.cluster import CurrentCluster, PoolSpec
 from slipway.deployment.plan import Plan
-from slipway.deployment.retiring import SUBMITTER_ROLES, Retiring, RetiringCluster, trainer_email
+from slipway.deployment.workspace_plan import SUBMITTER_ROLES, Retiring, RetiringCluster, trainer_email
 from slipway.labels import Revision
 from slipway.prices import hourly, price_text
 from slipway.quota.report import Line, QuotaReport

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from slipway.cloud.connection import connect
 from slipway.cloud.failures import Conflict, NotFound, Refused
 from slipway.deployment.decide import identity
+from slipway.deployment.deletion_guard import use_of_cluster, use_of_stack
 from slipway.deployment.grace_period import GracePeriod
 from slipway.deployment.live_reader import LiveScope, Reader
 from slipway.deployment.orphans import (
@@ -23,7 +24,6 @@ from slipway.deployment.orphans import (
     untold,
     unwilling,
 )
-from slipway.deployment.use import use_of_cluster, use_of_stack
 from slipway.fingerprint import cluster_id, fingerprint
 from slipway.formatting import join, span
 from slipway.live import Unknown, Use

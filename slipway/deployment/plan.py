@@ -14,7 +14,7 @@ from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import RUNNING_STATES, PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import ClusterSpec, CurrentCluster
-from slipway.deployment.retiring import Retiring, RetiringCluster, Why, WorkspacePlan, plan_workspace
+from slipway.deployment.workspace_plan import Retiring, RetiringCluster, Why, WorkspacePlan, plan_workspace
 from slipway.fingerprint import LONGEST_ID, cluster_id, fingerprint
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.live import Live, Unknown

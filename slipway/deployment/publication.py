@@ -8,7 +8,7 @@ from typing import TypeVar
 from slipway.capacity import CAPACITY_TYPES
 from slipway.catalog import document, model
 from slipway.cluster import CurrentCluster, PoolSpec
-from slipway.deployment.retiring import trainer_email
+from slipway.deployment.workspace_plan import trainer_email
 from slipway.errors import ConfigError
 from slipway.labels import Revision
 from slipway.machines.spec import MachineGroup

@@ -9,7 +9,7 @@ from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import CurrentCluster, PoolSpec
 from slipway.deployment.plan import Plan
-from slipway.deployment.retiring import CATALOG, WORK, RetiringCluster, RetiringWorkspaceResource
+from slipway.deployment.workspace_plan import CATALOG, WORK, RetiringCluster, RetiringWorkspaceResource
 from slipway.formatting import join, span
 from slipway.labels import STACK_LABEL, USER_LABEL, Revision
 from slipway.live import Live, Unknown

@@ -10,10 +10,10 @@ from slipway.cluster import CurrentCluster, PoolSpec
 from slipway.formatting import join
 from slipway.labels import NAME_LABEL
 from slipway.live import Live, QuotaLimit, Unknown
-from slipway.quota.grounds import Grounds, Share, usage
 from slipway.quota.metrics import label, namespace, quota_id
 from slipway.quota.offers import offer_lines, offer_verdicts, unavailable
 from slipway.quota.report import UNLIMITED, Line, LineState, OfferDraw, OfferVerdict, QuotaReport
+from slipway.quota.usage import Grounds, Share, usage
 
 
 def assess(

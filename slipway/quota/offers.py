@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from slipway.formatting import join
 from slipway.live import QuotaLimit
-from slipway.quota.grounds import Grounds
 from slipway.quota.metrics import Need, label, namespace, rank
 from slipway.quota.report import UNLIMITED, Line, LineState, OfferDraw, OfferVerdict
+from slipway.quota.usage import Grounds
 
 _ByTemplate = dict[str, list[tuple[str, int]]]
 """Labels of offers, each with how much it needs."""

@@ -22,7 +22,7 @@ from slipway.submission.choice import JudgedCandidate, broken, choose
 
 if TYPE_CHECKING:
     from slipway.cloud.quotas import Quotas
-    from slipway.submission.own_machines import Limits, NotChecked
+    from slipway.submission.quota_verdict import Limits, NotChecked
 
 _FIRST_PAGE = 100
 
@@ -111,7 +111,7 @@ class Preflight:
         return on_cluster(name, candidate.demand, cluster, _or_none(self._jobs), self._now)
 
     def _beside(self, candidate: Candidate) -> Verdict:
-        from slipway.submission.own_machines import NotChecked, draws, on_own_machines
+        from slipway.submission.quota_verdict import NotChecked, draws, on_own_machines
 
         self._read_quota(self._options)
         found = {metric: reading.result() for metric, reading in self._limits.items()}
@@ -126,7 +126,7 @@ class Preflight:
     def _read_quota(self, candidates: list[Candidate]) -> None:
         """Begins to read the limits of all metrics that any of the candidates draws, once."""
         from slipway.quota.metrics import quota_id
-        from slipway.submission.own_machines import draws, on_demand
+        from slipway.submission.quota_verdict import draws, on_demand
 
         quotas = self._connection.quotas(self._catalog.project)
         beside = [candidate for candidate in candidates if not candidate.offer.cluster]
@@ -161,7 +161,7 @@ def _never(candidate: Candidate, *why: str) -> Verdict:
 
 def _limit(quotas: Quotas, id_: str, region: str) -> int | NotChecked | None:
     """None where the service has no such quota. Without the role it is not checked, and that is said."""
-    from slipway.submission.own_machines import NotChecked
+    from slipway.submission.quota_verdict import NotChecked
 
     try:
         return quotas.info(id_).limit(region)

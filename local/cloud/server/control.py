@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from local.cloud import faults, identities
 from local.cloud.clock import timestamp
-from local.cloud.nodes import launcher
+from local.cloud.nodes import runner_starter
 from local.cloud.settings import SettingsError
 from local.cloud.supply import records as scenarios
 from local.cloud.supply.parsing import ScenarioError
@@ -144,5 +144,5 @@ def _kill(world: World, job: Job, name: str) -> None:
     if replica is None:
         known = ", ".join(item.name for item in job.run.replicas)
         raise not_found(f"Job {job.run.id} has no replica '{name}'; it has {known}.")
-    if not launcher.kill(replicas.folder(world, job.run, replica)):
+    if not runner_starter.kill(replicas.folder(world, job.run, replica)):
         raise failed_precondition(f"Replica {name} of job {job.run.id} does not run now.")

@@ -23,7 +23,7 @@ from slipway.cloud.endpoints import OVERRIDES, Endpoints
 from slipway.cloud.failures import Call, CloudError, Exhausted, Garbled, NoAnswer, Unavailable, Unreachable
 from slipway.cloud.session import HttpPolicy, Session
 from slipway.cloud.storage import Location
-from slipway.deployment.use import use_of_cluster
+from slipway.deployment.deletion_guard import use_of_cluster
 from slipway.kinds import CUSTOM_JOB
 from slipway.live import Unknown
 

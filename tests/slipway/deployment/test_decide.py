@@ -11,7 +11,7 @@ from slipway.deployment.decide import decide, identity, settle
 from slipway.deployment.live_reader import LiveScope
 from slipway.deployment.plan import Plan
 from slipway.deployment.quota_limits import quota_info
-from slipway.deployment.retiring import trainer_email
+from slipway.deployment.workspace_plan import trainer_email
 from slipway.errors import ConfigError, ResourceError, SlipwayError, Timeout
 from slipway.live import Live, Unknown
 from slipway.stack.stack import Stack, WorkspaceSettings

@@ -10,7 +10,7 @@ from slipway.cloud.jobs import VertexJob
 from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
 from slipway.deployment.facts import Facts, facts
 from slipway.deployment.plan import Plan
-from slipway.deployment.retiring import RetiringCluster, RetiringWorkspaceResource, Why, WorkspacePlan
+from slipway.deployment.workspace_plan import RetiringCluster, RetiringWorkspaceResource, Why, WorkspacePlan
 from slipway.labels import Revision
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.prices import UNKNOWN, Price

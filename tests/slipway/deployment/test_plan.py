@@ -10,7 +10,7 @@ from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import PersistentResource
 from slipway.cluster import CurrentCluster
 from slipway.deployment.plan import plan
-from slipway.deployment.retiring import Why
+from slipway.deployment.workspace_plan import Why
 from slipway.fingerprint import cluster_id, fingerprint
 from slipway.kinds import PIPELINE, TUNING_JOB
 from slipway.live import Live, Unknown

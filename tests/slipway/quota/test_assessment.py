@@ -11,7 +11,7 @@ from slipway.cluster import PoolSpec
 from slipway.kinds import PIPELINE, TUNING_JOB
 from slipway.live import Live, Unknown
 from slipway.machines.spec import Disk, MachineSpec
-from slipway.quota.grounds import drawn
+from slipway.quota.usage import drawn
 
 from .region import (
     A3,

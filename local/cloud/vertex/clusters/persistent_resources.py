@@ -12,10 +12,10 @@ from local.cloud.vertex.clusters import life, records, rules
 from local.cloud.vertex.clusters.records import Cluster, answer
 from local.cloud.vertex.clusters.work import apply_due
 from local.cloud.vertex.collection import Collection, Kind
+from local.cloud.vertex.field_errors import refuse
 from local.cloud.vertex.jobs import life as job_life
 from local.cloud.vertex.jobs import table as jobs
 from local.cloud.vertex.names import cluster_name, location_name
-from local.cloud.vertex.rules import refuse
 from local.cloud.wire import (
     ApiError,
     Call,

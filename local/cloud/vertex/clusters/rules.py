@@ -6,8 +6,8 @@ from typing import Any
 
 from local.cloud.supply import machines
 from local.cloud.supply.shape import DEFAULT_DISK_GB
+from local.cloud.vertex.field_errors import Mistake, disk_mistakes, display_name_mistakes, label_mistakes
 from local.cloud.vertex.names import CLUSTER_ID
-from local.cloud.vertex.rules import Mistake, disk_mistakes, display_name_mistakes, label_mistakes
 
 MAX_NODES = 1000
 _OUTPUT_ONLY = (

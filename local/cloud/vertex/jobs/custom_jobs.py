@@ -7,7 +7,7 @@ from local.cloud.vertex import conditions
 from local.cloud.vertex.collection import Kind
 from local.cloud.vertex.jobs import life, table
 from local.cloud.vertex.jobs.records import Job
-from local.cloud.vertex.resources import Resources
+from local.cloud.vertex.table_collection import TableCollection
 from local.cloud.wire import Call, Reply, Route
 from local.cloud.world import World
 
@@ -18,7 +18,7 @@ Submit = Callable[[World, str, str, Mapping[str, Any]], Job]
 """(world, principal, location, canonical body) to a new job, which may have its machines already. Raises ApiError."""
 
 
-class CustomJobs(Resources[Job]):
+class CustomJobs(TableCollection[Job]):
     """`submit` is the scheduling's, which is above: it knows clusters and quota."""
 
     def __init__(self, world: World, submit: Submit) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 from local.cloud.nodes import mounts
 from local.cloud.supply import machines
 from local.cloud.supply.shape import disk_spec, shape_of
+from local.cloud.vertex.field_errors import Mistake, disk_mistakes, display_name_mistakes, label_mistakes
 from local.cloud.vertex.jobs import strategies
-from local.cloud.vertex.rules import Mistake, disk_mistakes, display_name_mistakes, label_mistakes
 from local.cloud.wire import ApiError, unimplemented
 
 MAX_ENV = 100

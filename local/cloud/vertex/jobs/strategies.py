@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from local.cloud.supply.scenario import Strategy
-from local.cloud.vertex.rules import Mistake
+from local.cloud.vertex.field_errors import Mistake
 
 FLEX_ACCELERATORS = (
     "NVIDIA_L4",

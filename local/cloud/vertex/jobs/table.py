@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from local.cloud.store import Store
-from local.cloud.vertex.jobs import output, records
+from local.cloud.vertex.jobs import logs, records
 from local.cloud.vertex.jobs.records import Job, Run
 from local.cloud.world import World
 
@@ -69,7 +69,7 @@ def keep(world: World, run: Run, job: Job) -> None:
     """Write a job after a step; `run` is it before. Within a transaction."""
     put(world.store, run.number, run.region, job.body, job.run)
     if job.said:
-        output.tell(world, run, job.said)
+        logs.tell(world, run, job.said)
 
 
 def _place_in_line(store: Store, number: int, region: str, run: Run) -> None:

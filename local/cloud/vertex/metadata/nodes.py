@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from local.cloud.document_filters import Function, Test
 from local.cloud.documents import Body
 from local.cloud.vertex.collection import Documents, canonical
+from local.cloud.vertex.field_errors import display_name_mistakes, label_mistakes, refuse
 from local.cloud.vertex.messages import MESSAGES
 from local.cloud.vertex.metadata import links
 from local.cloud.vertex.metadata.kinds import ARTIFACT, CONTEXT, EXECUTION
 from local.cloud.vertex.metadata.metadata_stores import used
-from local.cloud.vertex.rules import display_name_mistakes, label_mistakes, refuse
 from local.cloud.wire import Call, Reply, already_exists, invalid_argument, not_found
 
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,127}")

@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from local.cloud.vertex.field_errors import Mistake, display_name_mistakes, label_mistakes
 from local.cloud.vertex.models.registration import is_directory
-from local.cloud.vertex.rules import Mistake, display_name_mistakes, label_mistakes
 
 MODEL_ID = re.compile(r"[a-z_][a-z0-9_-]{0,62}")
 _ALIAS = re.compile(r"[a-z][a-zA-Z0-9-]{0,126}[a-z0-9]")

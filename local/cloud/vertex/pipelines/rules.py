@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from local.cloud.vertex.field_errors import Mistake, display_name_mistakes, label_mistakes
 from local.cloud.vertex.models import rules as model_rules
-from local.cloud.vertex.rules import Mistake, display_name_mistakes, label_mistakes
 from local.cloud.wire import ApiError, unimplemented
 
 Task = Literal["custom", "tuning"]

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from local.cloud.vertex.clusters.work import apply_due
+from local.cloud.vertex.field_errors import refuse
 from local.cloud.vertex.messages import MESSAGES
 from local.cloud.vertex.models.records import MODELS
 from local.cloud.vertex.names import id_of
@@ -11,9 +12,8 @@ from local.cloud.vertex.pipelines import records, rules
 from local.cloud.vertex.pipelines import work as following
 from local.cloud.vertex.pipelines.records import PIPELINES, SUFFIXES
 from local.cloud.vertex.pipelines.rules import Task
-from local.cloud.vertex.resources import Entries
-from local.cloud.vertex.rules import refuse
 from local.cloud.vertex.scheduling import submission
+from local.cloud.vertex.table_collection import Entries
 from local.cloud.vertex.tables import Entry
 from local.cloud.vertex.tuning import hyperparameter_tuning_jobs
 from local.cloud.vertex.tuning.records import child_name

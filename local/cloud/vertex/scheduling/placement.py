@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from local.cloud.vertex.clusters.records import Cluster, Pool
+from local.cloud.vertex.field_errors import Mistake
 from local.cloud.vertex.jobs.records import Demand
-from local.cloud.vertex.rules import Mistake
 
 _SPECS = "job_spec.worker_pool_specs"
 

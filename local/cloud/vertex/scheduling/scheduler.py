@@ -6,13 +6,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
-from local.cloud.nodes.launcher import Launcher
+from local.cloud.nodes.runner_starter import RunnerStarter
 from local.cloud.nodes.spec import ReplicaSpec, Status
 from local.cloud.supply import preemption
 from local.cloud.supply import records as scenarios
 from local.cloud.vertex.clusters import work as cluster_work
 from local.cloud.vertex.jobs import life as job_life
-from local.cloud.vertex.jobs import output, replicas
+from local.cloud.vertex.jobs import logs, replicas
 from local.cloud.vertex.jobs import table as jobs
 from local.cloud.vertex.jobs.records import Job, Run
 from local.cloud.vertex.scheduling import availability, queues
@@ -24,7 +24,7 @@ _BUSY_S, _IDLE_S, _TROUBLE_S = 0.1, 0.5, 2.0
 
 
 class Nodes(Protocol):
-    """The machines: what runs in which folder. `Launcher` is the one with processes."""
+    """The machines: what runs in which folder. `RunnerStarter` is the one with processes."""
 
     def ready(self, folder: Path) -> bool: ...
 
@@ -44,7 +44,7 @@ class Scheduler:
 
     def __init__(self, world: World, nodes: Nodes | None = None) -> None:
         self._world = world
-        self._nodes: Nodes = nodes or Launcher()
+        self._nodes: Nodes = nodes or RunnerStarter()
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._work, name="vertex", daemon=True)
         jobs.open_table(world.store)
@@ -96,18 +96,18 @@ class Scheduler:
         if run is None or not run.replicas:
             return []
         seen = {item.name: self._nodes.status(replicas.folder(world, run, item)) for item in run.replicas}
-        output.forward(world, run)
+        logs.forward(world, run)
         changed = job_life.advanced(job, run, seen, now, world.settings)
         if changed is job:
             return []
         over = changed.run is None or not changed.run.replicas
         if over:
-            output.drain(world, run)
+            logs.drain(world, run)
             world.access.revoke_purpose(replicas.purpose(run))
         elif changed.run:
             # Those of replicas that were restarted in place.
             for replica in set(run.replicas) - set(changed.run.replicas):
-                output.drain_replica(world, run, replica)
+                logs.drain_replica(world, run, replica)
         jobs.keep(world, run, changed)
         return [run] if over else []
 

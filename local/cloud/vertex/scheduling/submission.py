@@ -12,11 +12,11 @@ from local.cloud.supply import records as scenarios
 from local.cloud.vertex.clusters import records as clusters
 from local.cloud.vertex.clusters.records import Cluster
 from local.cloud.vertex.clusters.work import apply_due
+from local.cloud.vertex.field_errors import Mistake, refuse
 from local.cloud.vertex.jobs import life, rules, strategies, table, waiting
 from local.cloud.vertex.jobs.records import DEFAULT_TIMEOUT_S, Job, Run, demands_of
 from local.cloud.vertex.metadata import experiment_runs
 from local.cloud.vertex.names import cluster_name, job_name
-from local.cloud.vertex.rules import Mistake, refuse
 from local.cloud.vertex.scheduling import placement, queues, quota_usage
 from local.cloud.vertex.scheduling import reservations as reserving
 from local.cloud.vertex.tensorboard import log_uploads

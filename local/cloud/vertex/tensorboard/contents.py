@@ -5,8 +5,8 @@ from collections.abc import Mapping
 
 from local.cloud.documents import Body
 from local.cloud.vertex.collection import Documents, Kind, canonical
+from local.cloud.vertex.field_errors import Mistake, display_name_mistakes, label_mistakes, refuse
 from local.cloud.vertex.messages import MESSAGES
-from local.cloud.vertex.rules import Mistake, display_name_mistakes, label_mistakes, refuse
 from local.cloud.vertex.tensorboard import log_uploads, points
 from local.cloud.vertex.tensorboard.kinds import EXPERIMENT
 from local.cloud.wire import Call, Reply, already_exists, invalid_argument

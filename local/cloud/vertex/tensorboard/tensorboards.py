@@ -2,8 +2,8 @@
 
 from local.cloud.documents import Body
 from local.cloud.vertex.collection import Documents, canonical
+from local.cloud.vertex.field_errors import display_name_mistakes, label_mistakes, refuse
 from local.cloud.vertex.names import region
-from local.cloud.vertex.rules import display_name_mistakes, label_mistakes, refuse
 from local.cloud.vertex.tensorboard import log_uploads
 from local.cloud.vertex.tensorboard.contents import remove_below
 from local.cloud.vertex.tensorboard.kinds import EXPERIMENT, RUN, TENSORBOARD, TIME_SERIES

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from local.cloud.vertex.clusters.work import apply_due
-from local.cloud.vertex.resources import Entries
-from local.cloud.vertex.rules import refuse
+from local.cloud.vertex.field_errors import refuse
 from local.cloud.vertex.scheduling import submission
+from local.cloud.vertex.table_collection import Entries
 from local.cloud.vertex.tables import Entry
 from local.cloud.vertex.tuning import rules, work
 from local.cloud.vertex.tuning.records import TUNING_JOBS, Tuning, entry_of

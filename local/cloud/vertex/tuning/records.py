@@ -7,7 +7,7 @@ from typing import Any, Literal
 from local.cloud.vertex import conditions
 from local.cloud.vertex.collection import Kind
 from local.cloud.vertex.conditions import Field
-from local.cloud.vertex.rules import DISPLAY_NAME_LENGTH
+from local.cloud.vertex.field_errors import DISPLAY_NAME_LENGTH
 from local.cloud.vertex.tables import Entry, ResourceTable
 from local.cloud.vertex.tuning import trial as trials
 from local.cloud.vertex.tuning.study import Study, study_of

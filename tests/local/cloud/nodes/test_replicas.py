@@ -15,9 +15,9 @@ import pytest
 from local.cloud import files
 from local.cloud.images import cache
 from local.cloud.images.recipes import recipe_for
-from local.cloud.nodes import launcher, logfile, metadata_answers, processes
+from local.cloud.nodes import logfile, metadata_answers, processes, runner_starter
 from local.cloud.nodes import spec as specs
-from local.cloud.nodes.launcher import Launcher
+from local.cloud.nodes.runner_starter import RunnerStarter
 from local.cloud.nodes.spec import Identity, ReplicaSpec, Status
 
 WAIT_S = 60.0
@@ -52,24 +52,24 @@ def spec(tmp_path: Path, images: Path) -> ReplicaSpec:
 
 @pytest.fixture
 def run(tmp_path: Path, spec: ReplicaSpec) -> Iterator["Replica"]:
-    replica = Replica(tmp_path / "replica", spec, Launcher())
+    replica = Replica(tmp_path / "replica", spec, RunnerStarter())
     yield replica
-    replica.launcher.stop(replica.folder)
+    replica.starter.stop(replica.folder)
     replica.until(lambda: replica.status().ended)
 
 
 class Replica:
-    """A replica under test, with a launcher that can be forgotten as when the cloud is killed."""
+    """A replica under test, with a starter that can be forgotten as when the cloud is killed."""
 
-    def __init__(self, folder: Path, spec: ReplicaSpec, launcher: Launcher) -> None:
-        self.folder, self.spec, self.launcher = folder, spec, launcher
+    def __init__(self, folder: Path, spec: ReplicaSpec, starter: RunnerStarter) -> None:
+        self.folder, self.spec, self.starter = folder, spec, starter
 
     def start(self, *command: str) -> None:
-        self.launcher.write(self.folder, replace(self.spec, command=command))
-        self.launcher.start(self.folder)
+        self.starter.write(self.folder, replace(self.spec, command=command))
+        self.starter.start(self.folder)
 
     def status(self) -> Status:
-        return self.launcher.status(self.folder)
+        return self.starter.status(self.folder)
 
     def until(self, true: Callable[[], bool]) -> None:
         until = time.monotonic() + WAIT_S
@@ -167,8 +167,8 @@ def test_stopping_asks_first_and_kills_after_the_grace(run: Replica) -> None:
     code = "import signal, time; signal.signal(signal.SIGTERM, lambda *_: print('asked', flush=True))\n"
     run.start(*python(code + "print('up', flush=True)\nwhile True: time.sleep(0.05)"))
     run.until(lambda: "up" in run.said())
-    run.launcher.stop(run.folder)
-    run.launcher.stop(run.folder)
+    run.starter.stop(run.folder)
+    run.starter.stop(run.folder)
     assert run.ended() == Status("stopped")
     assert "asked" in run.said()
 
@@ -178,18 +178,18 @@ def test_killing_asks_nobody(run: Replica) -> None:
     run.start(*python(code + "print('up', flush=True)\nwhile True: time.sleep(0.05)"))
     run.until(lambda: "up" in run.said())
     session = run.pid
-    run.launcher.kill(run.folder)
-    run.launcher.kill(run.folder)
+    run.starter.kill(run.folder)
+    run.starter.kill(run.folder)
     assert run.ended() == Status("killed")
     assert run.said() == ["up"]
     run.until(lambda: processes.members(session) == [])
 
 
 def test_a_replica_can_be_killed_before_it_has_begun_and_by_another_process(run: Replica) -> None:
-    run.launcher.write(run.folder, run.spec)
-    assert launcher.kill(run.folder) is False, "there is nothing to kill"
-    run.launcher.kill(run.folder)
-    run.launcher.start(run.folder)
+    run.starter.write(run.folder, run.spec)
+    assert runner_starter.kill(run.folder) is False, "there is nothing to kill"
+    run.starter.kill(run.folder)
+    run.starter.start(run.folder)
     assert run.ended() == Status("killed")
 
 
@@ -199,7 +199,7 @@ def test_the_time_between_asking_and_killing_can_be_given(run: Replica) -> None:
     run.spec = replace(run.spec, grace_s=600)
     run.start(*python(code + "while time.monotonic() < end: time.sleep(0.05)"))
     run.until(lambda: "up" in run.said())
-    run.launcher.stop(run.folder, 0.5)
+    run.starter.stop(run.folder, 0.5)
     assert run.ended() == Status("stopped")
     assert "asked" in run.said()
 
@@ -225,7 +225,7 @@ def test_what_user_code_put_into_a_session_of_its_own_is_ended_too(run: Replica,
     home = run.folder / "work"
     if parent == "that goes on and is stopped":
         assert len(processes.at_home_in(home)) == 2
-        run.launcher.stop(run.folder)
+        run.starter.stop(run.folder)
     elif parent == "whose runner is killed":
         os.kill(run.pid, signal.SIGKILL)
     run.ended()
@@ -236,7 +236,7 @@ def test_what_user_code_put_into_a_session_of_its_own_is_ended_too(run: Replica,
 def test_a_number_that_somebody_else_got_is_left_alone(run: Replica, born: str) -> None:
     """A machine that was restarted while jobs ran: what the claim names is another's session now."""
     with subprocess.Popen(["sleep", "600"], start_new_session=True) as other:
-        run.launcher.write(run.folder, run.spec)
+        run.starter.write(run.folder, run.spec)
         if born == "the number's former owner":
             born = processes.birth(other.pid).rpartition("/")[0] + "/17"
         files.write_json(run.folder / specs.CLAIM, {"pid": other.pid, "born": born})
@@ -269,21 +269,21 @@ def test_a_replica_is_never_started_twice(run: Replica, tmp_path: Path) -> None:
     run.start("sh", "-c", f"echo start >> {witness}; sleep 1")
     command = [sys.executable, "-m", "local.cloud.nodes.runner", str(run.folder / specs.SPEC)]
     others = [subprocess.Popen(command) for _ in range(3)]
-    run.launcher.start(run.folder)
+    run.starter.start(run.folder)
     for other in others:
         assert other.wait(WAIT_S) == 0
     assert run.ended() == Status("exited", 0)
-    Launcher().start(run.folder)
+    RunnerStarter().start(run.folder)
     assert witness.read_text(encoding="utf-8").split() == ["start"]
 
 
 def test_a_cloud_that_was_killed_finds_its_replica_running_and_can_end_it(run: Replica) -> None:
     run.start("sleep", "600")
     run.running()
-    run.launcher = Launcher()
-    run.launcher.start(run.folder)
+    run.starter = RunnerStarter()
+    run.starter.start(run.folder)
     assert run.status() == Status("running")
-    run.launcher.stop(run.folder)
+    run.starter.stop(run.folder)
     assert run.ended() == Status("stopped")
 
 
@@ -304,15 +304,15 @@ def test_a_runner_that_is_ended_from_outside_is_a_lost_machine(run: Replica) -> 
 
 
 def test_a_replica_that_was_never_started_is_stopped_at_once(run: Replica) -> None:
-    run.launcher.write(run.folder, run.spec)
-    run.launcher.stop(run.folder)
+    run.starter.write(run.folder, run.spec)
+    run.starter.stop(run.folder)
     assert run.status() == Status("stopped")
-    run.launcher.start(run.folder)
+    run.starter.start(run.folder)
     assert not (run.folder / specs.CLAIM).exists()
 
 
 def test_the_token_is_readable_by_its_owner_only(run: Replica) -> None:
-    run.launcher.write(run.folder, run.spec)
+    run.starter.write(run.folder, run.spec)
     assert (run.folder / specs.SPEC).stat().st_mode & 0o077 == 0
     assert "secret-token" not in repr(run.spec)
 

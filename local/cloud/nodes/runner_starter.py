@@ -16,7 +16,7 @@ _CHECKOUT = Path(__file__).resolve().parents[3]
 _MOST_STARTS = 3
 
 
-class Launcher:
+class RunnerStarter:
     """What counts is in the replicas' folders; this object only remembers the runners it started itself."""
 
     def __init__(self) -> None:

@@ -7,7 +7,7 @@ from slipway.jobs.verdict import Outcome, Verdict
 from slipway.kinds import CUSTOM_JOB
 from slipway.prices import UNKNOWN
 from slipway.submission.candidates import PreparedSubmission
-from slipway.submission.own_machines import Limits, NotChecked, on_own_machines
+from slipway.submission.quota_verdict import Limits, NotChecked, on_own_machines
 from slipway.submission.request import RequestOverrides
 
 from .conftest import N1, cluster, job, pool

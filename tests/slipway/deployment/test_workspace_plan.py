@@ -8,7 +8,7 @@ import pytest
 
 from slipway.cloud.jobs import VertexJob
 from slipway.deployment.plan import plan
-from slipway.deployment.retiring import (
+from slipway.deployment.workspace_plan import (
     RetiringWorkspaceResource,
     Why,
     WorkspacePlan,

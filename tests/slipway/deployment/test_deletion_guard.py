@@ -3,7 +3,7 @@
 import pytest
 
 from slipway.cloud.connection import Connection
-from slipway.deployment.use import use_of_cluster, use_of_resources, use_of_stack
+from slipway.deployment.deletion_guard import use_of_cluster, use_of_resources, use_of_stack
 from slipway.live import Unknown, Use
 
 from .conftest import CLUSTER, PATHS, POOL, SPEC, Service

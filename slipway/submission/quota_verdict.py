@@ -12,8 +12,8 @@ from slipway.formatting import join, machines, span
 from slipway.jobs.verdict import Outcome, Verdict
 from slipway.machines.spec import MachineGroup
 from slipway.machines.table import MachineError
-from slipway.quota.grounds import usage
 from slipway.quota.metrics import Need, label, needs_of
+from slipway.quota.usage import usage
 from slipway.submission.candidates import Candidate
 
 UNLIMITED = -1

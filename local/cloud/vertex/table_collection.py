@@ -6,7 +6,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from local.cloud.vertex import conditions, tables
 from local.cloud.vertex.collection import Collection, Kind
 from local.cloud.vertex.conditions import Field
-from local.cloud.vertex.rules import Mistake, field_errors
+from local.cloud.vertex.field_errors import Mistake, field_errors
 from local.cloud.vertex.tables import Entry, ResourceTable
 from local.cloud.wire import Call, Reply, failed_precondition, invalid_argument, not_found
 from local.cloud.world import World
@@ -25,7 +25,7 @@ class Kept(Protocol):
 K = TypeVar("K", bound=Kept)
 
 
-class Resources(Collection, Generic[K]):
+class TableCollection(Collection, Generic[K]):
     """The methods of resources in the table with the name `table`; their ids are numbers.
 
     `fields` are those that lists can be filtered by. Subclasses add create and cancel.
@@ -90,7 +90,7 @@ class Resources(Collection, Generic[K]):
         return f"The {self.kind.message} {found.body['name']} is in state {found.body['state']}"
 
 
-class Entries(Resources[Entry]):
+class Entries(TableCollection[Entry]):
     """The methods of resources that a `ResourceTable` keeps."""
 
     def __init__(self, world: World, table: ResourceTable) -> None:
