@@ -14,6 +14,8 @@ SPOT_CPUS = {"custom_model_training_preemptible_cpus": 64}
 CANCEL = r"^POST .*:cancel$"
 CREATE = r"^POST .*/customJobs$"
 MOVE = ("--wait-for", "pool=1s", "--then", "spot")
+FETCHING = {"kind": "hold", "match": r"none\.tar\.gz"}
+"""Keeps a job of `packaged` from failing while a test looks at it."""
 
 
 @pytest.fixture
@@ -25,7 +27,7 @@ def full(stack: Stack) -> Iterator[Stack]:
 
 
 def packaged(stack: Stack) -> None:
-    """`hello` as a package with a launcher. It is not installed anywhere before the job starts."""
+    """`hello` as a package with a launcher. There is none: a job that gets as far as to fetch it fails."""
     for offer in stack.catalog["templates"]["hello"]["offers"]:
         spec = offer["request"]["jobSpec"]["workerPoolSpecs"][0]
         del spec["containerSpec"]
@@ -53,20 +55,21 @@ def gone(job: dict[str, Any]) -> bool:
 def test_a_wait_that_runs_out_moves_the_job_on(full: Stack, launcher: bool) -> None:  # N3
     if launcher:
         packaged(full)
-    done = full.run("submit", "hello", *MOVE, "--request-id", "r1", "--output", "json")
-    assert done.code == 0, done.err
-    first, second = sent(full, "r1")
-    assert gone(first) and second["labels"]["slipway-capacity-type"] == "spot"
-    assert full.read("claims/r1") == b"moved"
-    assert done.json["requestId"] == "r1" and done.json["attemptId"] == attempt_id("r1", 1)
-    assert done.json["job"]["name"] == second["name"]
-    assert "waits here up to 1 s, then moves on to spot" in done.err
-    sure = " and can never run" if launcher else " unless it has just begun"
-    assert f"did not start on pool cpu: it is given up{sure}, next is spot" in done.err
-    assert f"moved on   to {second['displayName']} (spot)" in full.run("jobs", "show", first["displayName"]).out
-    again = full.run("submit", "hello", *MOVE, "--request-id", "r1", "--output", "json")
-    assert again.code == 0 and again.json["fresh"] is False and len(sent(full, "r1")) == 2
-    assert again.json["job"]["name"] == second["name"]
+    with full.faults(FETCHING):
+        done = full.run("submit", "hello", *MOVE, "--request-id", "r1", "--output", "json")
+        assert done.code == 0, done.err
+        first, second = sent(full, "r1")
+        assert gone(first) and second["labels"]["slipway-capacity-type"] == "spot"
+        assert full.read("claims/r1") == b"moved"
+        assert done.json["requestId"] == "r1" and done.json["attemptId"] == attempt_id("r1", 1)
+        assert done.json["job"]["name"] == second["name"]
+        assert "waits here up to 1 s, then moves on to spot" in done.err
+        sure = " and can never run" if launcher else " unless it has just begun"
+        assert f"did not start on pool cpu: it is given up{sure}, next is spot" in done.err
+        assert f"moved on   to {second['displayName']} (spot)" in full.run("jobs", "show", first["displayName"]).out
+        again = full.run("submit", "hello", *MOVE, "--request-id", "r1", "--output", "json")
+        assert again.code == 0 and again.json["fresh"] is False and len(sent(full, "r1")) == 2
+        assert again.json["job"]["name"] == second["name"]
 
 
 def test_a_job_that_starts_in_time_is_kept(stack: Stack) -> None:  # N3
