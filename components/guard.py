@@ -149,7 +149,7 @@ def check(subject: str | None, use_of: UseOf) -> None:
     if found.unlisted:
         raise RuntimeError(
             f"{what} is not deleted: {Why.IN_USE.words}\n"
-            f"  why: {join(found.unlisted)} says so itself; deleting it would cancel what runs on it\n"
+            f"  why: the service says so of {join(found.unlisted)}; deleting it would cancel what runs on it\n"
             "  fix: try again when slipway pools shows no machine in use; slipway jobs shows the job before long"
         )
 

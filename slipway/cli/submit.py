@@ -63,7 +63,9 @@ def _then(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str
 @click.option("--wait", is_flag=True, help="Wait for the end; the exit code tells how it ended.")
 @click.option("-f", "--follow", is_flag=True, help="Wait, and show state and logs meanwhile. Ctrl-C detaches.")
 @click.option("--timeout", metavar="TIME", help="Stop waiting after 90s, 10m or 2h (exit 9); the job goes on.")
-@click.option("--request-id", metavar="ID", help="Name this submission: repeated with the same id it runs only once.")
+@click.option(
+    "--request-id", metavar="ID", help="Name this submission: sent again with the same id, it still runs once."
+)
 @click.option("--format", hidden=True, is_flag=False, flag_value="", expose_value=False, callback=_planned)
 @catalog_and_output
 def command(

@@ -101,7 +101,7 @@ def _live(
         if preview:
             return skipped()
         raise ConfigError(
-            "SLIPWAY_LIVE=skip is for preview alone",
+            "SLIPWAY_LIVE=skip is only for previews",
             why="without knowing what lives, a deployment could delete what is in use",
             fix="unset SLIPWAY_LIVE",
         )
@@ -145,8 +145,8 @@ def _lent(found: Live, stack: Stack, known: State) -> list[str]:
     ours = {one.email for one in known.accounts}
     return [
         f"account {address} is the trainer of stack {whose}: a destruction of {stack.name} would delete it, also under "
-        f"jobs of {whose}; give {stack.name} another trainer, or call the account something else if stack {whose} is "
-        f'no more: gcloud iam service-accounts update {address} --display-name="trainer"'
+        f"jobs of {whose}; give {stack.name} another trainer, or, if stack {whose} no longer exists, "
+        f'give the account another display name: gcloud iam service-accounts update {address} --display-name="trainer"'
         for address, called in found.service_accounts.items()
         if address not in ours and (whose := trainer_owner(called)) not in ("", stack.name)
     ]

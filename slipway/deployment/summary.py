@@ -69,8 +69,8 @@ def neighbours(stack: str, live: Live) -> tuple[str, ...]:
     if not others:
         return ()
     warning = (
-        f"stack {join(others)} lives in this project as well: removing a submitter here, or this stack, takes their "
-        "roles on the project away there too\n  fix: give each stack a project of its own; until then, run "
+        f"stack {join(others)} lives in this project as well: removing a submitter here, or this stack, takes away the "
+        "roles on the project that the other needs too\n  fix: give each stack a project of its own; until then, run "
         f"pulumi up --stack {others[0]} afterwards"
     )
     return (warning,)
@@ -125,7 +125,8 @@ def _released(resource: RetiringWorkspaceResource) -> Iterator[str]:
     if resource.role != WORK:
         yield f"{resource.words} is not asked for any more and no job needs it: it will be deleted"
         return
-    yield f"{resource.words} is not asked for any more: it stays, with people's results, and is this stack's no longer"
+    stays = "it stays, with people's results, and no longer belongs to this stack"
+    yield f"{resource.words} is not asked for any more: {stays}"
     yield _removal(resource.name)
 
 

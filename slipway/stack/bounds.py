@@ -114,7 +114,7 @@ def _trainer(value: str) -> tuple[str, str] | None:
     start = value.removeprefix("serviceAccount:").partition("@")[0]
     whole = "@" in value and re.fullmatch(ACCOUNT, start)
     return f"{value!r} can't be a service account's id", (
-        f"the part before the @ alone: `trainer: {start}`, which is made in the stack's project"
+        f"only the part before the @: `trainer: {start}`, which is made in the stack's project"
         if whole
         else "6–30 lowercase letters, digits and dashes; with a long stack name set `trainer`"
     )

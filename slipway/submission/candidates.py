@@ -135,7 +135,7 @@ def _ordered(
     if asked.capacity_type is not None:
         if asked.then or set(asked.waits) - WAIT_BY_THEMSELVES:
             raise ConfigError(
-                f"--capacity {asked.capacity_type} takes that type alone",
+                f"--capacity {asked.capacity_type} takes only that type",
                 why="--wait-for and --then name several, in order",
                 fix="leave out --capacity, or the others",
             )
@@ -152,7 +152,7 @@ def _ordered(
         order = [name for name in order if name not in asked.then] + list(asked.then)
     else:
         order += [offer.capacity_type for offer in offers if offer.capacity_type not in order]
-    fix = "--wait-for TYPE=30m and --then TYPE,… take its own types alone"
+    fix = "--wait-for TYPE=30m and --then TYPE,… take only its own types"
     chosen = [offer for name in dict.fromkeys(order) for offer in named(template, offers, name, fix)]
     waits = [(offer, asked.waits.get(offer.capacity_type, None if asked.then else offer.wait)) for offer in chosen]
     last = chosen[-1].capacity_type

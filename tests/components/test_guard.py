@@ -59,7 +59,7 @@ def test_machines_in_use_are_a_job_that_no_list_shows_yet(cluster: str | None, w
         check(cluster, answers(Use((), ("cpu-1a2b3c4",))))
     assert str(refusal.value).splitlines() == [
         f"{what} is not deleted: machines are in use by a job that the lists do not show yet",
-        "  why: cpu-1a2b3c4 says so itself; deleting it would cancel what runs on it",
+        "  why: the service says so of cpu-1a2b3c4; deleting it would cancel what runs on it",
         "  fix: try again when slipway pools shows no machine in use; slipway jobs shows the job before long",
     ]
 

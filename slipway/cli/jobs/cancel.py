@@ -53,7 +53,7 @@ def _cancel_sweep(context: Context, sweep: str, *, json: bool) -> None:
     if not going:
         raise ResourceError(
             f"sweep {sweep} has ended, there is nothing to cancel",
-            why=f"all of its {len(runs):,} jobs have",
+            why=f"all of its {len(runs):,} jobs have ended",
             fix=f"slipway jobs list --sweep {sweep}",
         )
 

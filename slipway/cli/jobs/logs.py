@@ -26,7 +26,7 @@ _SEVERITIES = ("debug", "info", "notice", "warning", "error", "critical")
 @click.option(
     "--tail", "last", type=click.IntRange(1), metavar="N", help="Only the last N lines, and those that follow."
 )
-@click.option("--role", metavar="ROLE", help="Only this role's, or this replica's: workers, workers-1, service.")
+@click.option("--role", metavar="ROLE", help="Only lines of this role or replica: workers, workers-1, service.")
 @click.option("--severity", type=click.Choice(_SEVERITIES), help="Only lines at least as severe.")
 @catalog_and_output
 def command(

@@ -28,7 +28,9 @@ class WaitOptions:
         """Raises ConfigError for flags that do not go together."""
         limit = seconds(timeout) if timeout is not None else None
         if limit is not None and not (wait or follow):
-            raise ConfigError("--timeout bounds the waiting", why="this does not wait", fix="add --wait or --follow")
+            raise ConfigError(
+                "--timeout says how long to wait", why="this command does not wait", fix="add --wait or --follow"
+            )
         if dry_run and (wait or follow):
             raise ConfigError("--dry-run sends nothing that could be waited for", fix="leave out --wait and --follow")
         return cls(wait or follow, limit, follow)

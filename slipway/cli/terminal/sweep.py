@@ -78,7 +78,7 @@ def _planned(context: Context, typed: SubmitArguments, name: str | None, ending:
     if typed.experiment_run is not None:
         raise ConfigError(
             "--experiment-run is the name of one job's run",
-            why="what the runs of a sweep log would be mixed up there",
+            why="all runs of the sweep would log into that one run, mixed up",
             fix="leave it out: each is a run of its own in the experiment, named after its job",
         )
     points = read(Path(typed.sweep))

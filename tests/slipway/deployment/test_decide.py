@@ -36,7 +36,7 @@ def test_skip_reads_nothing_in_preview() -> None:
 
 
 def test_skip_is_refused_outside_of_preview() -> None:
-    with pytest.raises(ConfigError, match="SLIPWAY_LIVE=skip is for preview alone"):
+    with pytest.raises(ConfigError, match="SLIPWAY_LIVE=skip is only for previews"):
         decide(STACK, {"SLIPWAY_LIVE": "skip"}, False, NOW, silent, silent, frozenset())
 
 

@@ -114,8 +114,8 @@ def test_what_no_job_needs_goes_but_peoples_results_stay() -> None:
     assert "\n".join(told(Plan(workspace=WorkspacePlan(released=released)))[1:]) == (
         "bucket gs://acme-catalog is not asked for any more and no job needs it: it will be deleted\n"
         "  the catalog is in gs://acme-dev-catalog: whoever submits types slipway use gs://acme-dev-catalog\n"
-        "bucket gs://acme-work is not asked for any more: it stays, with people's results, and is this stack's no "
-        "longer\n  to delete it and all in it: gcloud storage rm --recursive gs://acme-work"
+        "bucket gs://acme-work is not asked for any more: it stays, with people's results, and no longer belongs "
+        "to this stack\n  to delete it and all in it: gcloud storage rm --recursive gs://acme-work"
     )
 
 
