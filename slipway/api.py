@@ -10,15 +10,13 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slipway.catalog.placeholders import render
 from slipway.cloud.jobs import Trial, VertexJob, best
 from slipway.context import Context
-from slipway.errors import ConfigError
 from slipway.labels import revision_of
+from slipway.submission.call import check, params_as_typed, types, waits_as_typed
 from slipway.submission.candidates import PreparedSubmission, SubmissionRequest, prepare
 from slipway.submission.choice import Choice
 from slipway.submission.fallback import WaitingAttempt
@@ -30,7 +28,6 @@ if TYPE_CHECKING:
     from slipway.jobs.follower import Event
 
 _log = logging.getLogger("slipway")
-_OWN = frozenset({"template", "capacity", "kind", "wait_for", "then", "request_id", "catalog", "code"})
 
 
 def submit(
@@ -59,11 +56,13 @@ def submit(
     Raises ConfigError, AuthError, ResourceError, PolicyError and AnswerUnknown of `slipway.errors`, as the command
     exits with 2, 3, 4, 5 and 75, and Cancelled for a job that began while it was being given up.
     """
+    check(template=template, capacity=capacity, kind=kind, wait_for=wait_for, then=then)
+    check(request_id=request_id, catalog=catalog, code=code)
     id_ = checked_request_id(request_id) if request_id is not None else new_request_id()
-    given = {name: time if isinstance(time, str) else f"{time:.15g}" for name, time in (wait_for or {}).items()}
-    later = (then,) if isinstance(then, str) else tuple(then)
     context = Context(catalog)
-    asked = SubmissionRequest(template, _as_text(params), capacity, kind, waits(given), later)
+    asked = SubmissionRequest(
+        template, params_as_typed(params), capacity, kind, waits(waits_as_typed(wait_for)), types(then)
+    )
     if code is not None:
         asked = with_code(context, asked, Path(code), tell=_log.info)
     prepared = prepare(context.catalog, asked, context.user)
@@ -74,17 +73,6 @@ def submit(
         stopped.add_note(f"what was sent stays; {again} resumes it")
         raise
     return Job._of(context, submitted.attempt.job, id_)
-
-
-def _as_text(params: dict[str, str | float]) -> dict[str, str]:
-    """As they would be typed, by their own names: `500`, `true`."""
-    pairs = {name.removesuffix("_") if name.removesuffix("_") in _OWN else name: one for name, one in params.items()}
-    wrong = [name for name, value in pairs.items() if not isinstance(value, str | Real)]
-    if wrong:
-        raise ConfigError(
-            f"{wrong[0]} is given a {type(pairs[wrong[0]]).__name__}", why="a parameter is a string, a number or a bool"
-        )
-    return {name: render(value) for name, value in pairs.items()}
 
 
 @dataclass(frozen=True)

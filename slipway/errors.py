@@ -6,7 +6,13 @@ Exit codes are the ones Pulumi publishes (2 configuration or flags, 3 authentica
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import ClassVar
+
+Arguments = Mapping[str, str | Mapping[str, str]]
+"""Arguments of `slipway.submit` by name, to be given in place of what was given."""
+_LONGEST_LINE = 2000
+Fix = str | tuple[str | Arguments, ...]
 
 
 class SlipwayError(Exception):
@@ -14,16 +20,24 @@ class SlipwayError(Exception):
 
     exit_code: ClassVar[int] = 1
 
-    def __init__(self, what: str, *, why: str = "", fix: str = "") -> None:
+    def __init__(self, what: str, *, why: str = "", fix: Fix = "") -> None:
+        """Arguments in `fix` are spelled as in a call of Python, until whoever was not called so spells them anew."""
         super().__init__(what)
         self.what = what
         self.why = why
-        self.fix = fix
+        self._parts = () if isinstance(fix, str) else fix
+        self.fix = fix if isinstance(fix, str) else ""
+        self.spell(lambda arguments: ", ".join(f"{name}={value!r}" for name, value in arguments.items()))
+
+    def spell(self, spelled: Callable[[Arguments], str]) -> None:
+        """Has the arguments in `fix` as somebody else gives them: by flags of a command."""
+        if self._parts:
+            self.fix = "".join(part if isinstance(part, str) else spelled(part) for part in self._parts)
 
     def __str__(self) -> str:
-        lines = [self.what]
+        lines = [_bounded(self.what)]
         if self.why:
-            lines.append(f"  why: {_indented(self.why)}")
+            lines.append(f"  why: {_indented(_bounded(self.why))}")
         if self.fix:
             lines.append(f"  fix: {_indented(self.fix)}")
         return "\n".join(lines)
@@ -74,7 +88,7 @@ class AnswerUnknown(SlipwayError):  # noqa: N818 - named as the outcome it repor
 
     exit_code = 75
 
-    def __init__(self, what: str, *, why: str = "", fix: str = "", risk: str = "") -> None:
+    def __init__(self, what: str, *, why: str = "", fix: Fix = "", risk: str = "") -> None:
         """`risk` says what may come of submitting again."""
         super().__init__(what, why=why, fix=fix)
         self._risk = risk
@@ -82,6 +96,11 @@ class AnswerUnknown(SlipwayError):  # noqa: N818 - named as the outcome it repor
     def to_go_on(self, how: str) -> None:
         """Tells how to submit again, in the words of whoever did: a call of Python, or a command."""
         self.fix = f"to see:    slipway jobs list\nto go on:  {how}   ({self._risk})"
+
+
+def _bounded(text: str) -> str:
+    """No line without end, whatever value it repeats. A fix is not cut: it is there to be copied."""
+    return "\n".join(line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}…" for line in text.split("\n"))
 
 
 def _indented(text: str) -> str:

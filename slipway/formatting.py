@@ -18,12 +18,27 @@ def join(words: Iterable[str], last: str = "and") -> str:
     return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} {last} {listed[-1]}" if listed else ""
 
 
+def short(text: str, longest: int = 60) -> str:
+    """A value within a line: its spaces and newlines as one space, and no longer than that."""
+    line = " ".join(text[: 4 * longest].split())
+    return line if len(line) <= longest and len(text) <= 4 * longest else f"{line[:longest]}…"
+
+
+def quoted(value: object) -> str:
+    """A value as a message repeats it: in quotes where it is text, and short."""
+    return repr(short(value)) if isinstance(value, str) and len(value) > 60 else short(repr(value))
+
+
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word that a person most likely meant; None where none is near. Case does not count."""
+    """The known word that a person most likely meant; None where none is near. Case does not count, nor what all have
+    before a colon."""
     from difflib import get_close_matches  # Only for who is mistaken: importing it costs time.
 
-    by_folded = {one.casefold(): one for one in known}
-    close = get_close_matches(word.casefold(), by_folded, n=1, cutoff=0.6)
+    listed = list(known)
+    start = f"{word.rpartition(':')[0]}:" if ":" in word else ""
+    start = start if any(one.startswith(start) for one in listed) else ""
+    by_folded = {one.removeprefix(start).casefold(): one for one in listed if one.startswith(start)}
+    close = get_close_matches(word.removeprefix(start).casefold()[:200], by_folded, n=1, cutoff=0.6)
     return by_folded[close[0]] if close else None
 
 
@@ -74,6 +89,6 @@ def seconds(text: str) -> float:
     match = _DURATION.fullmatch(text.strip().lower())
     if not match or not 0 < float(match.group(1)) < math.inf:
         raise ConfigError(
-            f"invalid duration {text!r}", why="a number with s, m, h or d", fix="90s, 10m or 2h, for example"
+            f"invalid duration {quoted(text)}", why="a number with s, m, h or d", fix="90s, 10m or 2h, for example"
         )
     return float(match.group(1)) * _UNITS[match.group(2) or "s"]

@@ -11,7 +11,7 @@ from typing import Any
 
 from slipway.catalog import codec
 from slipway.catalog.model import SCHEMA, Catalog
-from slipway.catalog.offers import checked
+from slipway.catalog.offers import UPDATE, checked
 from slipway.errors import ConfigError
 from slipway.recorded_parameters import unfit
 
@@ -126,7 +126,7 @@ def _check_schema(schema: object, source: str) -> None:
         raise ConfigError(
             f"the catalog {source} has schema {schema}, newer than this slipway reads (schema {SCHEMA})",
             why="it was published by a newer version",
-            fix="update slipway to the version of the checkout that deployed it: pip install --upgrade …",
+            fix=UPDATE,
         )
     if schema < SCHEMA:
         raise ConfigError(

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from slipway.catalog.model import Catalog, Offer, Scalar, Template
 from slipway.catalog.offers import UPDATE
 from slipway.errors import ConfigError
-from slipway.formatting import nearest
+from slipway.formatting import nearest, quoted, short
 from slipway.kinds import KINDS, Kind
 
 
@@ -18,9 +18,9 @@ def find_template(catalog: Catalog, name: str) -> Template:
     near = nearest(name, catalog.templates)
     commit = f" @ {catalog.revision.short}" if catalog.commit else ""
     raise ConfigError(
-        f"template {name!r} not found in catalog {catalog.stack}{commit}",
+        f"template {quoted(name)} not found in catalog {catalog.stack}{commit}",
         why=f"the catalog has {', '.join(sorted(catalog.templates)) or 'no templates'}",
-        fix=f"slipway submit {near} …" if near else "slipway templates",
+        fix=({"template": near},) if near else "slipway templates",
     )
 
 
@@ -32,9 +32,9 @@ def find_kind(template: Template, wanted: str | None) -> Kind:
         return KINDS[name]
     if name not in kinds:
         raise ConfigError(
-            f"{template.name} can't be submitted as a {name}",
+            f"{template.name} can't be submitted as a {short(name)}",
             why=f"its kinds are {', '.join(kinds)}",
-            fix=f"slipway submit {template.name} --as {kinds[0]}",
+            fix=({"kind": kinds[0]},),
         )
     raise ConfigError(
         f"{template.name} is a {name}, which this version does not know",
@@ -59,15 +59,20 @@ def standing(template: Template, kind: Kind, values: Mapping[str, Scalar]) -> tu
     return found
 
 
-def named(template: Template, offers: tuple[Offer, ...], wanted: str, fix: str = "") -> tuple[Offer, ...]:
-    """Those of one capacity type: `pool` is there once for each cluster that fits. Raises ConfigError."""
+def named(template: Template, offers: tuple[Offer, ...], wanted: str, argument: str = "capacity") -> tuple[Offer, ...]:
+    """Those of one capacity type: `pool` is there once for each cluster that fits. `argument` asked for it.
+
+    Raises ConfigError with a suggestion.
+    """
     found = tuple(offer for offer in offers if offer.capacity_type == wanted)
     if not found:
         names = list(dict.fromkeys(offer.capacity_type for offer in offers))
+        near = nearest(wanted, names)
+        right = near or names[0]
         raise ConfigError(
-            f"{template.name} has no capacity type {wanted!r}",
+            f"{template.name} has no capacity type {quoted(wanted)}{f'; did you mean {near}?' if near else ''}",
             why=f"its capacity types are {', '.join(names)}",
-            fix=fix or f"slipway submit {template.name} --capacity {names[0]}",
+            fix=({argument: {right: "30m"} if argument == "wait_for" else right},),
         )
     return found
 

@@ -16,7 +16,8 @@ from slipway.cloud.jobs import VertexJob
 from slipway.kinds import KINDS
 from slipway.recorded_parameters import unfit
 
-UPDATE = "update slipway to the version of the checkout that deployed it"
+UPDATE = "update slipway from where your team installs it: pip install --upgrade git+https://github.com/YOUR/FORK"
+"""Never by its name alone: the package of that name on PyPI is somebody else's."""
 """What to do about a catalog of a newer version."""
 
 _DEEPEST = 100

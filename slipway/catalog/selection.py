@@ -20,7 +20,7 @@ _ROOTS = (".slipway", ".git", "Pulumi.yaml")
 
 @dataclass(frozen=True)
 class SelectedCatalog:
-    """`origin` says who chose: `--catalog`, `$SLIPWAY_CATALOG` or the file of the checkout."""
+    """`origin` says who chose: its address as given, `$SLIPWAY_CATALOG` or the file of the checkout."""
 
     location: Location
     origin: str
@@ -41,7 +41,7 @@ def address(text: str) -> Location:
 def select_catalog(flag: str | None, environ: Mapping[str, str], folder: Path) -> SelectedCatalog:
     """The first of flag, environment and memory. Raises ConfigError when nobody has chosen."""
     if flag:
-        return SelectedCatalog(address(flag), "--catalog")
+        return SelectedCatalog(address(flag), "its address")
     if environ.get(VARIABLE, "").strip():
         return SelectedCatalog(address(environ[VARIABLE]), f"${VARIABLE}")
     remembered = recall(folder)
@@ -49,7 +49,7 @@ def select_catalog(flag: str | None, environ: Mapping[str, str], folder: Path) -
         return remembered
     raise ConfigError(
         "no catalog chosen",
-        why=f"neither --catalog nor ${VARIABLE} is given, and this checkout remembers none",
+        why=f"none is named, ${VARIABLE} is not set, and this checkout remembers none",
         fix="slipway use gs://PROJECT-STACK-catalog     (pulumi up shows the address)",
     )
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +12,8 @@ from typing import Any
 
 import click
 
-from slipway.errors import ConfigError, SlipwayError
+from slipway.errors import Arguments, ConfigError, SlipwayError
+from slipway.formatting import quoted
 
 INTERRUPTED = 130
 
@@ -45,6 +46,15 @@ class Verbs(click.Group):
         command.name, command.help = cmd_name, module.__doc__
         return command
 
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except click.UsageError as error:
+            verb = ctx.invoked_subcommand
+            if error.ctx is None and verb and (command := self.get_command(ctx, verb)):
+                error.ctx = click.Context(command, parent=ctx, info_name=verb)  # click's parser does not tell it.
+            raise
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
@@ -53,7 +63,7 @@ class Verbs(click.Group):
             from slipway.formatting import nearest
 
             near = nearest(name, known)
-            raise click.UsageError(f"unknown command {name!r}.{f' Did you mean {near}?' if near else ''}", ctx)
+            raise click.UsageError(f"unknown command {quoted(name)}.{f' Did you mean {near}?' if near else ''}", ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -110,6 +120,7 @@ def main(args: Sequence[str] | None = None) -> int:
     # Anywhere in the line, as people add it to the end of the line they have just typed.
     arguments = [one for one in arguments if one != "--debug"] or ["--help"]
     try:
+        _check_text(arguments)
         result: Any = slipway.main(arguments, prog_name="slipway", standalone_mode=False)
     except click.UsageError as error:
         return _usage(error)
@@ -135,6 +146,14 @@ def main(args: Sequence[str] | None = None) -> int:
         )
         return 1
     return result if isinstance(result, int) else 0
+
+
+def _check_text(arguments: Sequence[str]) -> None:
+    """Raises ConfigError for bytes that are not text: nothing that is named so can be sent, or be found."""
+    from slipway.recorded_parameters import unfit
+
+    if wrong := [one for one in arguments if unfit(one)]:
+        raise ConfigError(f"{quoted(wrong[0])} is not valid UTF-8", fix="type it anew, or set the terminal to UTF-8")
 
 
 def run() -> None:
@@ -186,11 +205,26 @@ def _shown(error: SlipwayError, debug: bool) -> int:
         return INTERRUPTED
     from slipway.cli.terminal.screen import red
 
+    error.spell(_flags)
     head, _, rest = error.render().partition("\n")
     _say(red(head, sys.stderr) + (f"\n{rest}" if rest else ""))
     return error.exit_code
 
 
+def _flags(arguments: Arguments) -> str:
+    """What a call of Python is to be given, as the words of `slipway submit`."""
+    words = []
+    for name, value in arguments.items():
+        if name == "template":
+            words.append(f"slipway submit {value}{' …' if len(arguments) == 1 else ''}")
+            continue
+        flag = "--as" if name == "kind" else f"--{name.replace('_', '-')}"
+        given = [value] if isinstance(value, str) else [f"{key}={one}" for key, one in value.items()]
+        words += [word for one in given for word in (flag, shlex.quote(one))]
+    return " ".join(words)
+
+
 def _say(text: str) -> None:
-    with contextlib.suppress(OSError):
-        print(text, file=sys.stderr, flush=True)
+    from slipway.cli.terminal.screen import note
+
+    note(text)

@@ -10,15 +10,17 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import click
 
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.arguments import SubmitArguments, WaitOptions
-from slipway.cli.terminal.options import catalog_and_output, template_argument
-from slipway.cli.terminal.submission import TerminalDisplay, document
+from slipway.cli.terminal.options import WORD, catalog_and_output, template_argument
+from slipway.cli.terminal.submission import TerminalDisplay, document, sent_words
 from slipway.cloud.failures import CloudError
 from slipway.context import Context
 from slipway.errors import ConfigError, PolicyError, SlipwayError
@@ -43,7 +45,10 @@ def _then(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str
 @template_argument
 @click.option("-p", "--param", "params", multiple=True, metavar="NAME=VALUE", help="A parameter; may be repeated.")
 @click.option(
-    "--capacity", metavar="TYPE", help="Where the machines come from. Default: the template's first type that can run."
+    "--capacity",
+    type=WORD,
+    metavar="TYPE",
+    help="Where the machines come from. Default: the template's first type that can run.",
 )
 @click.option("--as", "kind", type=click.Choice(list(KINDS)), help="The kind of job. Default: the template's first.")
 @click.option(
@@ -52,9 +57,13 @@ def _then(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str
     metavar="TYPE=TIME",
     help="How long to wait for a capacity type before the next is taken, as in pool=30m; flex-start=0 waits forever.",
 )
-@click.option("--then", callback=_then, metavar="TYPE,…", help="The capacity types after those, in order.")
-@click.option("--code", metavar="DIR", help="Run this folder's code, as git sees it, instead of the reviewed one.")
-@click.option("--sweep", metavar="FILE", help="One run for each point of a grid or list (YAML, JSON) or CSV.")
+@click.option("--then", type=WORD, callback=_then, metavar="TYPE,…", help="The capacity types after those, in order.")
+@click.option(
+    "--code", type=WORD, metavar="DIR", help="Run this folder's code, as git sees it, instead of the reviewed one."
+)
+@click.option(
+    "--sweep", type=WORD, metavar="FILE", help="One run for each point of a grid or list (YAML, JSON) or CSV."
+)
 @click.option("--retry-failed", is_flag=True, help="With --sweep: send its failed runs once more.")
 @click.option("--rate", type=click.IntRange(0), metavar="N", help="With --sweep: submissions a minute; 0: no limit.")
 @click.option("--experiment", metavar="NAME", help="An experiment in place of the template's.")
@@ -108,33 +117,42 @@ def command(
         asked = with_code(context, asked, Path(code), upload=not dry_run, tell=screen.note)
     prepared = prepare(context.catalog, asked, context.user)
     if dry_run:
-        _dry_run(context, prepared.under(id_ or new_request_id()))
+        _dry_run(context, prepared.under(id_ or new_request_id()), json=json)
         return
     submitted, submission_id = _send(context, typed, prepared, id_, json=json)
     job = submitted.attempt.job
-    if ending.waits:
-        from slipway.cli.terminal.watching import watch
+    with screen.after(*sent_words(job)):
+        if ending.waits:
+            from slipway.cli.terminal.watching import watch
 
-        job = watch(context, job, logs=follow, timeout=ending.timeout, quiet=json)
-    if json:
-        screen.out_json("submission", document(context, submitted, job, submission_id))
+            job = watch(context, job, logs=follow, timeout=ending.timeout, quiet=json)
+        if json:
+            screen.out_json("submission", document(context, submitted, job, submission_id))
     if ending.waits:
         from slipway.submission.ending import require_success
 
         require_success(context, job)
 
 
-def _dry_run(context: Context, prepared: PreparedSubmission) -> None:
-    """The request alone on stdout, as it would be sent now. Raises what sending would raise before it sends."""
+def _dry_run(context: Context, prepared: PreparedSubmission, *, json: bool) -> None:
+    """The request on stdout as it would be sent now, alone or in a document.
+
+    Raises what sending would raise before it sends.
+    """
     from slipway.submission.preflight import offline_request
+
+    def show(body: Mapping[str, Any]) -> None:
+        if json:
+            screen.out_json("submission-plan", {"requestId": prepared.request_id, "request": body})
+        else:
+            screen.out(screen.json_text(body, indent=2))
 
     try:
         taken = _forecast(context, prepared)
     except PolicyError:
-        screen.out(screen.json_text(offline_request(prepared), indent=2))
+        show(offline_request(prepared))
         raise
-    body = taken.body if taken else offline_request(prepared)
-    screen.out(screen.json_text(body, indent=2))
+    show(taken.body if taken else offline_request(prepared))
 
 
 def _forecast(context: Context, prepared: PreparedSubmission) -> Candidate | None:

@@ -31,11 +31,12 @@ def command(catalog: str | None) -> None:
         screen.note("nothing is remembered: a catalog is read before it is chosen")
         raise
     file = remember(location, Path.cwd())
-    count = len(found.templates)
-    screen.out(
-        f"using {location}: stack {found.stack}, {found.project} {found.region}, "
-        f"{count} template{'' if count == 1 else 's'}"
-    )
+    with screen.after(f"{location} is remembered in {file}", "slipway use"):
+        count = len(found.templates)
+        screen.out(
+            f"using {location}: stack {found.stack}, {found.project} {found.region}, "
+            f"{count} template{'' if count == 1 else 's'}"
+        )
     screen.note(f"remembered in {file}")
     if context.environ.get(VARIABLE):
         screen.note(f"warning: ${VARIABLE} is set and takes precedence")

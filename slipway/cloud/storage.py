@@ -13,6 +13,8 @@ from slipway.cloud.endpoints import Endpoints
 from slipway.cloud.failures import Call, Conflict
 from slipway.cloud.session import Session
 from slipway.errors import ConfigError
+from slipway.formatting import quoted
+from slipway.recorded_parameters import unfit
 
 
 @dataclass(frozen=True)
@@ -26,10 +28,10 @@ class Location:
     def parse(cls, uri: str) -> Location:
         """Raises ConfigError for anything but `gs://bucket[/name]`."""
         bucket, _, name = uri.removeprefix("gs://").partition("/")
-        if not uri.startswith("gs://") or not bucket:
+        if not uri.startswith("gs://") or not bucket or unfit(uri):
             raise ConfigError(
-                f"{uri!r} is not a Cloud Storage address",
-                why="it does not begin with gs://BUCKET",
+                f"{quoted(uri)} is not a Cloud Storage address",
+                why=f"it {unfit(uri) or 'does not begin with gs://BUCKET'}",
                 fix="gs://BUCKET/NAME",
             )
         return cls(bucket, name)

@@ -8,7 +8,7 @@ from slipway.cloud.failures import NotFound
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.vertex import Vertex
 from slipway.errors import ConfigError, ResourceError
-from slipway.formatting import nearest
+from slipway.formatting import nearest, quoted, short
 from slipway.kinds import KINDS
 
 _RECENT = 100
@@ -37,7 +37,7 @@ def _own(vertex: Vertex, name: str) -> str:
     collections = [kind.collection for kind in KINDS.values()]
     if len(parts) != 6 or parts[0:4:2] != ["projects", "locations"] or parts[4] not in collections:
         raise ConfigError(
-            f"invalid job name {name!r}",
+            f"invalid job name {quoted(name)}",
             why="it looks like projects/PROJECT/locations/REGION/"
             f"{collections[0]}/NUMBER, or with {' or '.join(collections[1:])}",
         )
@@ -45,7 +45,7 @@ def _own(vertex: Vertex, name: str) -> str:
     for noun, theirs, ours in (("", parts[3], vertex.region), ("project ", project, vertex.project)):
         if theirs != ours:
             raise ConfigError(
-                f"{name} is in {noun}{theirs}, the catalog's stack in {ours}",
+                f"{short(name, 200)} is in {noun}{short(theirs)}, the catalog's stack in {ours}",
                 fix="choose the catalog of that stack: --catalog gs://BUCKET",
             )
     return "/".join(parts)
@@ -71,7 +71,7 @@ def _unknown(vertex: Vertex, text: str) -> ResourceError:
     recent = [job.display_name for job in islice(vertex.jobs_of_every_kind(), _RECENT)]
     near = nearest(text, recent)
     return ResourceError(
-        f"no job {text!r} in {vertex.project}, {vertex.region}",
+        f"no job {quoted(text)} in {vertex.project}, {vertex.region}",
         why=f"the nearest name is {near}" if near else "none of that name or number is listed there",
         fix="slipway jobs list",
     )

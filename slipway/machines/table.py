@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from slipway.errors import ConfigError
-from slipway.formatting import nearest
+from slipway.formatting import nearest, quoted
 
 _USUAL_DISKS = ("pd-ssd", "pd-standard")
 
@@ -90,7 +90,7 @@ def machine(type: str, accelerator: str | None = None, count: int | None = None)
     if accelerator is not None and accelerator not in accelerators():
         raise MachineError(
             "type",
-            f"unknown accelerator {accelerator!r}",
+            f"unknown accelerator {quoted(accelerator)}",
             _meant(_nearest_accelerator(accelerator)) or f"one of {', '.join(accelerators())}",
         )
     shape = shapes[type]
@@ -198,7 +198,7 @@ def _with_their_own() -> str:
 
 
 def _unknown_machine(type: str) -> MachineError:
-    what = f"unknown machine type {type!r}"
+    what = f"unknown machine type {quoted(type)}"
     if type.startswith(("ct", "cloud-tpu", "tpu")):
         return MachineError(
             "machine", f"{what}: TPU machines can't be in a persistent resource", "a VM or GPU machine type"

@@ -10,7 +10,7 @@ from typing import Any
 from slipway.catalog.model import Catalog, Template
 from slipway.catalog.placeholders import PACKAGE, placeholder
 from slipway.cloud.storage import Location
-from slipway.errors import ConfigError, PolicyError
+from slipway.errors import ConfigError, Fix, PolicyError
 from slipway.kinds import KINDS
 from slipway.labels import CODE_COMMIT_LABEL, CODE_DIRTY_LABEL, CODE_LABEL, Revision, truth_value
 from slipway.packages.source_package import SourcePackage, assemble, requirement_lines
@@ -44,7 +44,7 @@ class PackedCode:
 
 
 def modules(template: Template) -> tuple[str, ...]:
-    """The modules that a template runs from the package that --code replaces.
+    """The modules that a template runs from the package that somebody's own code replaces.
 
     Raises PolicyError when template or stack do not allow that.
     """
@@ -57,8 +57,8 @@ def modules(template: Template) -> tuple[str, ...]:
     if not template.code_flag or not found:
         raise PolicyError(
             f"{template.name} runs the code that was reviewed with it, and no other",
-            why="--code is for templates with code_flag=True, on stacks with slipway:workspace.code: true",
-            fix="have one of the two changed, or submit it without --code",
+            why="own code is for templates with code_flag=True, on stacks with slipway:workspace.code: true",
+            fix="have one of the two changed, or submit it without a folder",
         )
     return tuple(found)
 
@@ -70,7 +70,7 @@ def pack(catalog: Catalog, template: Template, tree: WorkingTree, folder: str) -
     missing = [module for module in wanted if not _holds(sources, module)]
     if missing:
         raise ConfigError(
-            f"--code {folder} has no module {missing[0]}, which {template.name} runs",
+            f"the folder {folder} has no module {missing[0]}, which {template.name} runs",
             why=f"neither {_file(missing[0])} nor {_file(missing[0] + '.__main__')} is in it",
             fix=_elsewhere(tree, missing[0]) or "name the folder that has it",
         )
@@ -117,8 +117,8 @@ def _file(module: str) -> str:
     return f"{module.replace('.', '/')}.py"
 
 
-def _elsewhere(tree: WorkingTree, module: str) -> str:
+def _elsewhere(tree: WorkingTree, module: str) -> Fix:
     """The one folder further down that would do."""
     wanted = f"/{_file(module)}"
     found = [name.removesuffix(wanted) for name in tree.files if name.endswith(wanted)]
-    return f"--code {PurePosixPath(found[0])}   (in the folder you named)" if len(found) == 1 else ""
+    return ({"code": str(PurePosixPath(found[0]))}, "   (in the folder you named)") if len(found) == 1 else ""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from slipway.errors import ConfigError
+from slipway.formatting import quoted, short
 
 MOST_FILES = 10_000
 MOST_BYTES = 64 * 2**20
@@ -28,13 +29,13 @@ class WorkingTree:
 def read(folder: Path) -> WorkingTree:
     """Raises ConfigError for what is not in a git checkout, is too large, or holds a link that would not travel."""
     if not folder.is_dir():
-        raise ConfigError(f"--code {folder} is not a folder", fix="--code ./src")
+        raise ConfigError(f"{short(str(folder), 200)} is not a folder", fix=({"code": "./src"}, ", for example"))
     folder = folder.resolve()
     names = _git(folder, "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
     wanted = sorted({name for name in names if name})
     if odd := next((name for name in wanted if not name.isprintable()), ""):
         raise ConfigError(
-            f"--code {folder}: a file is called {odd!r}",
+            f"the folder {folder} has a file called {quoted(odd)}",
             why="a package that holds such a name can't be installed",
             fix=f"rename it, or keep it out by .gitignore: {folder / '.gitignore'}",
         )
@@ -64,10 +65,10 @@ def _content(folder: Path, name: str, most: int) -> bytes | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as problem:
-        raise ConfigError(f"--code: can't read {path}", why=problem.strerror or str(problem)) from problem
+        raise ConfigError(f"can't read {path}", why=problem.strerror or str(problem)) from problem
     what = "a symbolic link" if stat.S_ISLNK(mode) else "a submodule" if stat.S_ISDIR(mode) else "not a regular file"
     raise ConfigError(
-        f"--code: {path} is {what}, which would not be packed",
+        f"{path} is {what}, which would not be packed",
         why="what runs is exactly the files that are packed",
         fix="put the file itself there, or have git ignore it (.gitignore)",
     )
@@ -86,10 +87,10 @@ def _git(folder: Path, *arguments: str) -> str:
             ["git", "-c", "core.quotePath=false", *arguments], cwd=folder, capture_output=True, check=False
         )
     except OSError as problem:
-        raise ConfigError("--code needs git", why=f"git can't be run: {problem.strerror}") from problem
+        raise ConfigError("packing code needs git", why=f"git can't be run: {problem.strerror}") from problem
     if done.returncode:
         raise ConfigError(
-            f"--code {folder} is not in a git checkout",
+            f"the folder {folder} is not in a git checkout",
             why=done.stderr.decode(errors="replace").strip().splitlines()[-1] if done.stderr else "git says no more",
             fix="jobs are labelled with the commit they ran: git init, git add, git commit",
         )
@@ -98,7 +99,7 @@ def _git(folder: Path, *arguments: str) -> str:
 
 def _too_much(folder: Path, why: str) -> ConfigError:
     return ConfigError(
-        f"--code {folder} is too large to pack",
+        f"the folder {folder} is too large to pack",
         why=why,
         fix="name a smaller folder, or have git ignore data and results",
     )

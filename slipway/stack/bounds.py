@@ -12,7 +12,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from slipway.fingerprint import LONGEST_NAME
-from slipway.formatting import nearest
+from slipway.formatting import nearest, quoted, short
 from slipway.machines.table import regions
 from slipway.rules.reservations import PATH, SHARING
 from slipway.rules.workers import LARGEST_DISK, SMALLEST_DISK
@@ -68,7 +68,7 @@ def _text(pattern: str, what: str, fix: str, longest: int | None = None) -> Boun
     def wrong(text: str) -> tuple[str, str] | None:
         if form.fullmatch(text) and (longest is None or len(text) <= longest):
             return None
-        return what.format(repr(text), shown=shown(text)), fix
+        return what.format(quoted(text), shown=shown(text)), fix
 
     return Bound(wrong, {"pattern": f"^{pattern}$", **({"maxLength": longest} if longest is not None else {})})
 
@@ -87,7 +87,7 @@ def _disk_type(value: str) -> tuple[str, str] | None:
 def _region(value: str) -> tuple[str, str] | None:
     near = nearest(value, regions())
     fix = f"did you mean `{near}`?" if near else "for example us-central1 or europe-west4"
-    return None if value in regions() else (f"{value!r} is not a region with custom training", fix)
+    return None if value in regions() else (f"{quoted(value)} is not a region with custom training", fix)
 
 
 def _label(value: Any) -> tuple[str, str] | None:
@@ -113,7 +113,7 @@ def _trainer(value: str) -> tuple[str, str] | None:
         return None
     start = value.removeprefix("serviceAccount:").partition("@")[0]
     whole = "@" in value and re.fullmatch(ACCOUNT, start)
-    return f"{value!r} can't be a service account's id", (
+    return f"{quoted(value)} can't be a service account's id", (
         f"only the part before the @: `trainer: {start}`, which is made in the stack's project"
         if whole
         else "6–30 lowercase letters, digits and dashes; with a long stack name set `trainer`"
@@ -143,7 +143,7 @@ RETIRE_WITHIN = _text(
     "[1-9][0-9]{0,3}[hdw]", "is not a valid time: {shown}", "up to 9999 hours, days or weeks: 12h, 7d, 2w"
 )
 DNS_SUFFIX = Bound(
-    lambda domain: None if domain.endswith(".") else (f"{domain!r} does not end with a dot", f"{domain}."),
+    lambda domain: None if domain.endswith(".") else (f"{quoted(domain)} does not end with a dot", f"{short(domain)}."),
     {"pattern": "\\.$"},
 )
 BUCKET_NAME = _text(BUCKET, "{} can't be a bucket's name", "3–63 lowercase letters, digits, dashes")

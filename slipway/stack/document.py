@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import yaml
 
 from slipway.errors import ConfigError
+from slipway.formatting import short
 
 T = TypeVar("T")
 KeyPath = tuple[str | int, ...]
@@ -32,7 +33,7 @@ class Finding:
 
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}  " if self.file else ""
-        key = f"{self.key}: " if self.key else ""
+        key = f"{short(self.key, 200)}: " if self.key else ""
         return f"{where}{key}{self.what}\n  fix: {self.fix}"
 
 

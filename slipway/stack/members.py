@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 
 from slipway.cluster import SERVICE_ACCOUNT
+from slipway.formatting import quoted, short
 from slipway.stack.document import Document, DocumentPart, Finding
 from slipway.stack.secrets import shown
 
@@ -56,11 +57,13 @@ def invalid_member(member: str) -> tuple[str, str] | None:
     right = next((form for form in FORMS if form.lower() == given.lower()), None)
     if right is None:
         near = (
-            f"did you mean `user:{member}`, or group:?" if re.fullmatch(ADDRESS, member) else f"for example {EXAMPLE}"
+            f"did you mean `user:{short(member, 320)}`, or group:?"
+            if re.fullmatch(ADDRESS, member)
+            else f"for example {EXAMPLE}"
         )
         return f"is not an IAM member: {shown(member)}", near
     if given != right:
-        return f"IAM tells upper from lower case in {given!r}", f"{right}{rest}"
+        return f"IAM tells upper from lower case in {quoted(given)}", f"{right}{rest}"
     if right in ("user:", "group:") and rest.endswith(".gserviceaccount.com"):
         return f"is a service account, not a {prefix}: {shown(member)}", f"serviceAccount:{rest}"
     if re.fullmatch(FORMS[right], rest):

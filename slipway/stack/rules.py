@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from slipway.formatting import nearest
+from slipway.formatting import nearest, quoted
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.machines.table import Machine, MachineError, machine, region_has, regions, regions_with
 from slipway.rules.reservations import reserved_only, zone
-from slipway.stack.bounds import ACCOUNT, BUCKET, DISK_TYPES, NAME, PROJECT
+from slipway.stack.bounds import ACCOUNT, BUCKET, DISK_TYPES, LARGEST_POOL, NAME, PROJECT
 from slipway.stack.document import Document, DocumentPart, Finding
 from slipway.stack.entries import OWN_KEYS
 from slipway.stack.secrets import shown
@@ -58,7 +58,7 @@ def default_trainer(stack: str) -> str:
 def _stack_name(root: DocumentPart, stack: str) -> None:
     if not re.fullmatch(NAME, stack) or len(stack) > LONGEST_STACK:
         root.wrong(
-            f"the stack is named {stack!r}, which can't be in a label or an id",
+            f"the stack is named {quoted(stack)}, which can't be in a label or an id",
             "name it with lowercase letters, digits and dashes: Pulumi.<stack>.yaml",
         )
 
@@ -102,13 +102,13 @@ def _workspace(workspace: DocumentPart, project: str, stack: str) -> None:
     names = [workspace[key].of(str) for key in ("catalogBucket", "workBucket")]
     for key, given, usual in zip(("catalogBucket", "workBucket"), names, default_buckets(project, stack), strict=True):
         if given is None and project and re.fullmatch(NAME, stack) and not re.fullmatch(BUCKET, usual):
-            workspace[key].wrong(f"{usual!r} can't be a bucket's name", "3–63 lowercase letters, digits, dashes")
+            workspace[key].wrong(f"{quoted(usual)} can't be a bucket's name", "3–63 lowercase letters, digits, dashes")
     if names[0] is not None and names[0] == names[1]:
         workspace["workBucket"].wrong("is the catalog's bucket as well", "two buckets: no job may rewrite the catalog")
     usual = default_trainer(stack)
     if workspace["trainer"].value is None and re.fullmatch(NAME, stack) and not re.fullmatch(ACCOUNT, usual):
         workspace["trainer"].wrong(
-            f"{usual!r} can't be a service account's id",
+            f"{quoted(usual)} can't be a service account's id",
             "6–30 lowercase letters, digits and dashes; with a long stack name set `trainer`",
         )
 
@@ -211,7 +211,8 @@ def _replicas(replicas: DocumentPart) -> None:
     low, high, initial = (replicas[key].of(int) for key in ("min", "max", "initial"))
     if low is not None and low >= 1 and high is not None and high <= low:
         replicas["max"].wrong(
-            f"max {high} is not more than min {low}", f"max: {low + 1} or more, or `replicas: {low}` for a fixed pool"
+            f"max {high} is not more than min {low}",
+            f"{f'max: {low + 1} or more, or ' if low < LARGEST_POOL else ''}`replicas: {low}` for a fixed pool",
         )
     if initial is not None and low is not None and high is not None and not low <= initial <= high and high > low:
         replicas["initial"].wrong(f"{initial} is not between min {low} and max {high}", f"{low} to {high}")

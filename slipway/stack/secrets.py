@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from slipway.formatting import short
 from slipway.stack.document import Document, Finding, KeyPath, dotted
 
 _KEYS = re.compile(r"(?i)(^|[:_-])(access_?token|credentials?|private_?key|api_?key|client_?secret|password|secret)$")
@@ -45,8 +46,8 @@ def shown(value: Any) -> str:
     if isinstance(value, str):
         if any(pattern.search(value) for pattern, _ in _VALUES):
             return "hidden"
-        return f"the text '{value}'" if len(value) <= 60 else f"the text '{value[:57]}…'"
-    return str(value)
+        return f"the text '{short(value, 57) if len(value) > 60 else value}'"
+    return short(str(value))
 
 
 def named(value: Any) -> str:

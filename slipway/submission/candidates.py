@@ -11,7 +11,7 @@ from slipway.capacity import WAIT_BY_THEMSELVES
 from slipway.catalog.lookup import find_kind, find_template, named, standing
 from slipway.catalog.model import Catalog, Offer, Scalar, Template
 from slipway.errors import ConfigError
-from slipway.formatting import counted, join
+from slipway.formatting import counted, join, short
 from slipway.jobs.verdict import Demand, Part, Verdict
 from slipway.kinds import KINDS, Kind
 from slipway.prices import UNKNOWN, Price, hourly
@@ -135,9 +135,9 @@ def _ordered(
     if asked.capacity_type is not None:
         if asked.then or set(asked.waits) - WAIT_BY_THEMSELVES:
             raise ConfigError(
-                f"--capacity {asked.capacity_type} takes only that type",
-                why="--wait-for and --then name several, in order",
-                fix="leave out --capacity, or the others",
+                f"capacity {short(asked.capacity_type)} takes only that type",
+                why="a wait, and what comes then, are for several in order",
+                fix="leave out the one or the others",
             )
         return [(offer, asked.waits.get(offer.capacity_type)) for offer in named(template, offers, asked.capacity_type)]
     if not asked.waits and not asked.then:
@@ -147,25 +147,30 @@ def _ordered(
         twice = [name for name in asked.then if name in order and name not in WAIT_BY_THEMSELVES]
         if twice or len(set(asked.then)) < len(asked.then):
             raise ConfigError(
-                f"--then {','.join(asked.then)}: {join(twice) or 'a type'} comes twice", fix="name each type once"
+                f"{join(twice) or 'a capacity type'} comes twice in {short(','.join(asked.then))}",
+                fix="name each type once",
             )
         order = [name for name in order if name not in asked.then] + list(asked.then)
     else:
         order += [offer.capacity_type for offer in offers if offer.capacity_type not in order]
-    fix = "--wait-for TYPE=30m and --then TYPE,… take only its own types"
-    chosen = [offer for name in dict.fromkeys(order) for offer in named(template, offers, name, fix)]
+    chosen = [
+        offer
+        for name in dict.fromkeys(order)
+        for offer in named(template, offers, name, "then" if name in asked.then else "wait_for")
+    ]
     waits = [(offer, asked.waits.get(offer.capacity_type, None if asked.then else offer.wait)) for offer in chosen]
     last = chosen[-1].capacity_type
+    others = [name for name in dict.fromkeys(offer.capacity_type for offer in offers) if name not in order]
     if last in asked.waits and last not in WAIT_BY_THEMSELVES:
         raise ConfigError(
-            f"--wait-for {last}: there is nothing to move on to after it",
+            f"a wait for {last}, and there is nothing to move on to after it",
             why=f"{template.name} has {', '.join(dict.fromkeys(offer.capacity_type for offer in offers))}",
-            fix=f"name the types that come then: --wait-for {last}=30m --then TYPE,…",
+            fix=("name what comes then: ", {"wait_for": {last: "30m"}, "then": others[0] if others else "TYPE"}),
         )
     endless = [name for name, seconds in asked.waits.items() if seconds == 0 and name not in WAIT_BY_THEMSELVES]
     if endless:
         raise ConfigError(
-            f"invalid --wait-for {endless[0]}=0",
+            f"invalid wait for {endless[0]}: 0",
             fix=f"only {join(sorted(WAIT_BY_THEMSELVES))} accepts 0 (wait forever)",
         )
     return _last_stays(waits)

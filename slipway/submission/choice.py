@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from slipway.capacity import WAIT_BY_THEMSELVES
-from slipway.errors import PolicyError, ResourceError, SlipwayError
+from slipway.errors import Fix, PolicyError, ResourceError, SlipwayError
 from slipway.jobs.verdict import Outcome, Verdict
 from slipway.submission.candidates import Candidate
 
@@ -117,20 +117,19 @@ def _other(template: str, seen: list[JudgedCandidate]) -> str:
     )
 
 
-def _way_out(template: str, seen: list[JudgedCandidate], waiting: list[JudgedCandidate]) -> str:
+def _way_out(template: str, seen: list[JudgedCandidate], waiting: list[JudgedCandidate]) -> Fix:
     if not waiting:
         return _other(template, seen)
     names = list(dict.fromkeys(one.candidate.offer.capacity_type for one in waiting))
-    lines = []
     holder = next((one.verdict.holder for one in waiting if one.verdict.holder), "")
     if holder:
-        lines.append(f"wait for {holder} (slipway jobs wait {holder}), or ask for more: slipway quota")
+        help_ = f"wait for {holder} (slipway jobs wait {holder}), or ask for more: slipway quota"
     else:
-        lines.append("ask for more: slipway quota")
-    lines.append(f"to queue for one of them: slipway submit {template} --capacity {names[0]}")
-    if names[0] not in WAIT_BY_THEMSELVES:
-        lines.append(f"to wait and move on: --wait-for {names[0]}=30m --then {','.join(names[1:])}")
-    return "\n".join(lines)
+        help_ = "ask for more: slipway quota"
+    queue: Fix = (f"{help_}\nto queue for one of them: ", {"template": template, "capacity": names[0]})
+    if names[0] in WAIT_BY_THEMSELVES:
+        return queue
+    return (*queue, "\nto wait and move on: ", {"wait_for": {names[0]: "30m"}, "then": ",".join(names[1:])})
 
 
 def broken(candidate: Candidate, problem: ResourceError) -> JudgedCandidate:

@@ -83,7 +83,7 @@ class SubmissionJournal:
             raise SlipwayError(
                 f"the journal of request {request_id} can't be read",
                 why=f"{file}: {problem}",
-                fix="see whether the job is there (slipway jobs list), then use another --request-id",
+                fix="see whether the job is there (slipway jobs list), then use another request id",
             ) from problem
 
     def write(self, entry: JournalEntry, *, durable: bool = True) -> None:
@@ -109,7 +109,7 @@ class SubmissionJournal:
                     raise BlockingIOError
             except (BlockingIOError, FileNotFoundError) as problem:
                 raise SlipwayError(
-                    f"request {request_id} is being sent by another process",
+                    f"request {request_id} is being sent by another process or thread",
                     why=f"it holds {file}",
                     fix="wait for it, then submit it again",
                 ) from problem

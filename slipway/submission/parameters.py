@@ -8,7 +8,7 @@ from slipway.capacity import CAPACITY_TYPES, WAIT_BY_THEMSELVES
 from slipway.catalog.model import Parameter, Scalar, Template
 from slipway.catalog.placeholders import render
 from slipway.errors import ConfigError
-from slipway.formatting import nearest, seconds
+from slipway.formatting import nearest, quoted, seconds, short
 from slipway.recorded_parameters import excess, unfit
 
 _TRUE, _FALSE = frozenset({"true", "yes", "on", "1"}), frozenset({"false", "no", "off", "0"})
@@ -23,12 +23,12 @@ def assignments(typed: Iterable[str]) -> dict[str, str]:
         name, equals, value = one.partition("=")
         name = name.strip()
         if wrong := unfit(one):
-            problems.append(f"{one!r} {wrong}")
+            problems.append(f"{quoted(one)} {wrong}")
             continue
         if not equals or not name:
-            problems.append(f"{one!r} is not name=value")
+            problems.append(f"{quoted(one)} is not name=value")
         elif name in values:
-            problems.append(f"{name} is given twice")
+            problems.append(f"{short(name)} is given twice")
         else:
             values[name] = value
     if problems:
@@ -51,9 +51,9 @@ def waits(given: Mapping[str, str]) -> dict[str, float]:
 
 def invalid_wait(text: str) -> ConfigError:
     return ConfigError(
-        f"invalid wait {text!r}",
+        f"invalid wait {quoted(text)}",
         why=f"it is a capacity type and a time; the types are {', '.join(CAPACITY_TYPES)}",
-        fix="pool=30m, for example",
+        fix=({"wait_for": {"pool": "30m"}}, ", for example"),
     )
 
 
@@ -68,7 +68,9 @@ def resolve(template: Template, given: Mapping[str, str]) -> dict[str, Scalar]:
         elif parameter.required:
             value, problem = None, f"{name} is missing: {describe(parameter)}"
         else:
-            value, problem = parameter.default, ""
+            # A template may say 1 for 1.0, and the same value is the same however it came to be.
+            default = parameter.default
+            value, problem = float(default) if parameter.type == "float" and default is not None else default, ""
         if problem:
             problems.append(problem)
         elif value is not None:
@@ -101,11 +103,12 @@ def _bounds(parameter: Parameter) -> str:
 
 def _typed(parameter: Parameter, text: str) -> tuple[Scalar | None, str]:
     value = _parse(parameter.type, text)
-    wrong = f"{parameter.name}={text if text.isprintable() else ascii(text)} is not {describe(parameter)}"
+    said = short(text)
+    wrong = f"{parameter.name}={said if said.isprintable() else ascii(said)} is not {describe(parameter)}"
     if value is None or (parameter.choices and value not in parameter.choices):
         return None, wrong
     if parameter.refusal(value):
-        return None, f"{parameter.name}={text} is out of bounds: {_bounds(parameter)}"
+        return None, f"{parameter.name}={said} is out of bounds: {_bounds(parameter)}"
     return value, ""
 
 
@@ -125,8 +128,8 @@ def _parse(kind: str, text: str) -> Scalar | None:
 def _unknown(name: str, known: Mapping[str, Parameter]) -> str:
     near = nearest(name, known)
     if near:
-        return f"unknown parameter {name}; did you mean {near}?"
-    return f"unknown parameter {name}; the template has {', '.join(known) or 'none'}"
+        return f"unknown parameter {short(name)}; did you mean {near}?"
+    return f"unknown parameter {short(name)}; the template has {', '.join(known) or 'none'}"
 
 
 def _headline(noun: str, problems: list[str]) -> str:

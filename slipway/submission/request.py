@@ -15,12 +15,16 @@ from slipway.catalog import placeholders
 from slipway.catalog.model import Catalog, Offer, Scalar, Template
 from slipway.catalog.placeholders import EXPERIMENT_RUN, JOB, OUTPUT, PACKAGE, REQUEST, SWEEP, render
 from slipway.cloud.jobs import VertexJob
-from slipway.errors import ConfigError
+from slipway.errors import ConfigError, Fix
+from slipway.formatting import quoted, short
 from slipway.jobs.claim import claim_of
 from slipway.kinds import CUSTOM_JOB, KINDS, Kind
 from slipway.labels import CODE_LABEL, ROLES_LABEL, SWEEP_LABEL, TEMPLATE_LABEL, USER_LABEL, label_value, roles_value
 from slipway.recorded_parameters import VARIABLE, escaped, record, recorded
 
+_EXAMPLE: Fix = ({"request_id": "nightly-2026-11-20"}, ", for example, or leave it out")
+_Compared = str | list[tuple[str, ...]]
+_LONGEST = 200
 _REQUEST_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 
 
@@ -34,13 +38,13 @@ def derived_request_id(*parts: str | int) -> str:
     return _base32(hashlib.sha256("\0".join(str(part) for part in parts).encode()).digest()[:10])
 
 
-def checked_request_id(text: str) -> str:
+def checked_request_id(text: str, noun: str = "request", fix: Fix = _EXAMPLE) -> str:
     """Raises ConfigError for an id that could not be a label's value."""
     if not _REQUEST_ID.fullmatch(text):
         raise ConfigError(
-            f"invalid request id {text!r}",
+            f"invalid {noun} id {quoted(text)}",
             why="it becomes a label: lower-case letters, digits, - and _, at most 63, beginning with a letter or digit",
-            fix="--request-id nightly-2026-11-20, for example, or leave it out",
+            fix=fix,
         )
     return text
 
@@ -85,13 +89,15 @@ def same(request: Request, job: VertexJob) -> VertexJob:
     if others:
         raise ConfigError(
             f"request id {request.id} was used before, for something else ({job.display_name})",
-            why="\n".join(f"{one}: {_shown(theirs[one])} then, {_shown(ours[one])} now" for one in others),
-            fix="use another --request-id, or leave it out",
+            why="\n".join(
+                f"{one}: {_shown(theirs[one], ours[one])} then, {_shown(ours[one], theirs[one])} now" for one in others
+            ),
+            fix="use another request id, or leave it out",
         )
     return job
 
 
-def _compared(job: VertexJob) -> dict[str, str | list[tuple[str, ...]]]:
+def _compared(job: VertexJob) -> dict[str, _Compared]:
     """What makes a job another one, in the order in which it is told."""
     busy = [pool for pool in job.worker_pools if pool.replicas]
     return {
@@ -109,7 +115,15 @@ def _compared(job: VertexJob) -> dict[str, str | list[tuple[str, ...]]]:
     }
 
 
-def _shown(value: str | list[tuple[str, ...]]) -> str:
+def _shown(value: _Compared, other: _Compared) -> str:
+    """Of a long one what is about the first difference."""
+    text, their = _joined(value), _joined(other)
+    alike = next((place for place, (one, two) in enumerate(zip(text, their, strict=False)) if one != two), 0)
+    begin = max(0, alike - _LONGEST // 2) if len(text) > _LONGEST else 0
+    return f"{'…' if begin else ''}{short(text[begin:], _LONGEST)}"
+
+
+def _joined(value: _Compared) -> str:
     return value if isinstance(value, str) else " | ".join(" ".join(words) for words in value)
 
 

@@ -109,7 +109,7 @@ class Sender:
                 raise ResourceError(
                     f"request {request.id} was submitted before, and its job is gone",
                     why=f"{entry.job} was accepted {entry.when} and has been deleted since",
-                    fix="use another --request-id to run it again",
+                    fix="use another request id to run it again",
                 ) from problem
             return Attempt(same(request, job), fresh=False)
         if entry and entry.state is EntryState.SENDING:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from slipway.errors import ConfigError
+from slipway.formatting import quoted
 
 MOST = 100_000
 """A grid multiplies quickly; nobody means more than this."""
@@ -61,7 +62,7 @@ def points(content: Content) -> tuple[Point, ...]:
         raise content.wrong("is not a sweep: it holds neither a grid nor a list")
     unknown = [key for key in tree if key not in ("grid", "list")]
     if unknown:
-        raise content.wrong(f"{unknown[0]!r} is neither grid nor list")
+        raise content.wrong(f"{quoted(unknown[0])} is neither grid nor list")
     rows = _rows(content, tree["list"]) if "list" in tree else [({}, content.file)]
     axes = _axes(content, tree["grid"]) if "grid" in tree else {}
     count = len(rows) * prod(len(values) for values in axes.values())

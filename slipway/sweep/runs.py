@@ -17,6 +17,9 @@ FAILED = frozenset({"JOB_STATE_FAILED", "JOB_STATE_EXPIRED"})
 """The states that `--retry-failed` sends once more. What somebody cancelled is left alone."""
 
 
+_SHOWN = "the id that slipway submit --sweep has shown; slipway jobs list shows the newest jobs"
+
+
 @dataclass(frozen=True, order=True)
 class Run:
     """The n-th point of a sweep; `attempt` counts from 0, and a failed run that is sent once more is the next one."""
@@ -44,7 +47,7 @@ class Run:
 
 def sweep_filter(stack: str, sweep: str) -> str:
     """The API's filter for the jobs of a stack's sweep. Raises ConfigError for an invalid sweep id."""
-    return label_filter({STACK_LABEL: stack, SWEEP_LABEL: checked_request_id(sweep)})
+    return label_filter({STACK_LABEL: stack, SWEEP_LABEL: checked_request_id(sweep, "sweep", _SHOWN)})
 
 
 class SendState(StrEnum):

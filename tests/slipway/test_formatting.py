@@ -40,6 +40,41 @@ def test_accelerators_are_named_where_the_machine_does_not_tell_them() -> None:
     assert str(MachineSpec("n1-standard-8")) == "n1-standard-8"
 
 
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("a b", "'a b'"),
+        ("x" * 61, f"'{'x' * 60}…'"),
+        ("a\n" * 5000, f"'{'a ' * 30}…'"),
+        ("\x1b[2J", r"'\x1b[2J'"),
+        (10**50, "1" + "0" * 50),
+        (tuple(range(100)), f"{str(tuple(range(100)))[:60]}…"),
+    ],
+)
+def test_a_value_is_repeated_in_quotes_and_short(value: object, said: str) -> None:
+    assert formatting.quoted(value) == said
+
+
+@given(st.text(max_size=600))
+def test_what_is_short_is_one_line(text: str) -> None:
+    said = formatting.short(text)
+    assert len(said) <= 61 and "\n" not in said
+    assert len(text) > 60 or said == " ".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("word", "near"),
+    [
+        ("slipway:quotas", "slipway:quota"),
+        ("slipway:ways", None),
+        ("slipway:x", None),
+        ("slpway:quota", "slipway:quota"),
+    ],
+)
+def test_what_all_have_before_a_colon_makes_nothing_near(word: str, near: str | None) -> None:
+    assert formatting.nearest(word, ("slipway:quota", "slipway:templates", "gcp:region")) == near
+
+
 @pytest.mark.parametrize(("seconds", "said"), [(2.44, "2.4 s"), (65, "1 min 05 s"), (3720, "1 h 02 min")])
 def test_measured_times(seconds: float, said: str) -> None:
     assert formatting.exact(seconds) == said

@@ -12,7 +12,7 @@ import click
 
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.documents import job_document
-from slipway.cli.terminal.options import catalog_and_output, complete_jobs, found_job
+from slipway.cli.terminal.options import WORD, catalog_and_output, complete_jobs, found_job
 from slipway.cloud.failures import Conflict, NotFound, Refused
 from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
@@ -24,8 +24,8 @@ _WIDTH = 8
 
 
 @click.command()
-@click.argument("job", required=False, shell_complete=complete_jobs)
-@click.option("--sweep", metavar="ID", help="All of this sweep's jobs that have not ended.")
+@click.argument("job", type=WORD, required=False, shell_complete=complete_jobs)
+@click.option("--sweep", type=WORD, metavar="ID", help="All of this sweep's jobs that have not ended.")
 @catalog_and_output
 def command(job: str | None, sweep: str | None, catalog: str | None, output: str) -> None:
     if (job is None) == (sweep is None):
@@ -36,10 +36,13 @@ def command(job: str | None, sweep: str | None, catalog: str | None, output: str
         return
     one = found_job(context, job or "")
     cancel_job(context.vertex, one, context.now)
-    if output == "json":
-        screen.out_json("job", {"job": job_document(context.vertex.job(one.name), context)})
-    else:
-        screen.out(f"cancelling {one.display_name or one.id}")
+    name = one.display_name or one.id
+    with screen.after(f"job {name} is being cancelled", f"slipway jobs show {one.typed}"):
+        if output == "json":
+            screen.out_json("job", {"job": job_document(context.vertex.job(one.name), context)})
+        else:
+            screen.out(f"cancelling {name}")
+    if output != "json":
         screen.note(screen.faint(f"  slipway jobs wait {one.typed}", sys.stderr))
 
 
@@ -67,7 +70,10 @@ def _cancel_sweep(context: Context, sweep: str, *, json: bool) -> None:
     context.connection.session.widen(_WIDTH)
     with ThreadPoolExecutor(_WIDTH, thread_name_prefix="cancel") as threads:
         names = [run.name for run, done in zip(going, threads.map(asked, going), strict=True) if done]
-    if json:
-        screen.out_json("sweep-cancellation", {"sweep": sweep, "jobs": len(runs), "cancelling": names})
-    else:
-        screen.out(f"cancelling {len(names):,} of {len(runs):,} jobs of sweep {sweep}; the others had ended")
+    with screen.after(
+        f"{len(names):,} jobs of sweep {sweep} are being cancelled", f"slipway jobs list --sweep {sweep}"
+    ):
+        if json:
+            screen.out_json("sweep-cancellation", {"sweep": sweep, "jobs": len(runs), "cancelling": names})
+        else:
+            screen.out(f"cancelling {len(names):,} of {len(runs):,} jobs of sweep {sweep}; the others had ended")

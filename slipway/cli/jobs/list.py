@@ -17,7 +17,8 @@ from slipway.cli.terminal.documents import job_document
 from slipway.cli.terminal.options import catalog_and_output
 from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
-from slipway.formatting import span
+from slipway.errors import ConfigError
+from slipway.formatting import quoted, short, span
 from slipway.jobs.cost import job_cost
 from slipway.jobs.waiting import state_word
 from slipway.labels import RUN_LABEL, STACK_LABEL, TEMPLATE_LABEL, USER_LABEL, label_value
@@ -52,11 +53,11 @@ def command(
     context = Context(catalog)
     labels = {
         STACK_LABEL: None if everything else context.catalog.stack,
-        TEMPLATE_LABEL: label_value(template) if template else None,
-        USER_LABEL: label_value(user) if user else None,
+        TEMPLATE_LABEL: _label("template", template),
+        USER_LABEL: _label("user", user),
     }
     parts = [f'labels.{key}="{value}"' for key, value in labels.items() if value]
-    if sweep:
+    if sweep is not None:
         parts.append(sweep_filter(context.catalog.stack, sweep))
     if state:
         parts.append(f'state="JOB_STATE_{state.upper()}"')
@@ -84,6 +85,19 @@ def command(
         screen.note(tally(found))
 
 
+def _label(flag: str, given: str | None) -> str | None:
+    """Raises ConfigError for what leaves nothing to look for: without its filter everybody's jobs would be listed."""
+    if given is None:
+        return None
+    if not label_value(given):
+        raise ConfigError(
+            f"no job can be found by --{flag} {quoted(given)}",
+            why="it is looked for among labels, which have letters a to z, digits, - and _, and it has none of them",
+            fix=f"leave out --{flag}, and look through all: slipway jobs list --limit 1000",
+        )
+    return label_value(given)
+
+
 def _row(job: VertexJob, context: Context) -> tuple[str, ...]:
     money = job_cost(job, context.catalog.region, context.now)
     created = f"{span((context.now - job.create_time).total_seconds())} ago" if job.create_time else "?"
@@ -106,6 +120,6 @@ def apart(values: Sequence[Values]) -> list[str]:
             seen.setdefault(name, set()).add(render(value))
     differing = [name for name, texts in seen.items() if len(texts) > 1] or list(seen)
     return [
-        ", ".join(f"{name}={screen.short(render(one[name]))}" for name in differing if name in one) or "–"
+        ", ".join(f"{short(name)}={short(render(one[name]))}" for name in differing if name in one) or "–"
         for one in values
     ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import click
 
 from slipway.cli.terminal import screen
-from slipway.cli.terminal.options import catalog_and_output, found_job, job_argument
+from slipway.cli.terminal.options import WORD, catalog_and_output, found_job, job_argument
 from slipway.cli.terminal.watching import watch
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.logging import LogEntry
@@ -26,7 +26,9 @@ _SEVERITIES = ("debug", "info", "notice", "warning", "error", "critical")
 @click.option(
     "--tail", "last", type=click.IntRange(1), metavar="N", help="Only the last N lines, and those that follow."
 )
-@click.option("--role", metavar="ROLE", help="Only lines of this role or replica: workers, workers-1, service.")
+@click.option(
+    "--role", type=WORD, metavar="ROLE", help="Only lines of this role or replica: workers, workers-1, service."
+)
 @click.option("--severity", type=click.Choice(_SEVERITIES), help="Only lines at least as severe.")
 @catalog_and_output
 def command(
@@ -49,7 +51,7 @@ def command(
     shown = 0
     for entry in Tail(logging, found.log_ids, severity=wanted).more() if tail is None else tail:
         if said := text(entry, found):
-            screen.out(said)
+            screen.out_log(said)
             shown += 1
     if not shown:
         screen.note(f"no lines{f' of {role}' if role else ''} yet; {found.display_name} is {state_word(found.state)}")
@@ -63,4 +65,6 @@ def _line(entry: LogEntry, job: VertexJob, role: str | None, *, json_lines: bool
     if not json_lines:
         return line(entry, job)
     document = {"time": entry.stamp, "severity": entry.severity, "role": who, "task": entry.task}
-    return screen.json_text({"schema": screen.SCHEMA, **document, "event": kind_of(entry), "text": entry.text})
+    return screen.json_text(
+        {"schema": screen.SCHEMA, "kind": "log-line", **document, "event": kind_of(entry), "text": entry.text}
+    )

@@ -23,7 +23,7 @@ from slipway.cli.terminal.watching import cost_words
 from slipway.cloud.failures import CloudError
 from slipway.cloud.jobs import VertexJob, best
 from slipway.context import Context
-from slipway.formatting import exact, join
+from slipway.formatting import exact, join, short
 from slipway.jobs.cost import JobCost, job_cost
 from slipway.jobs.follower import read_why
 from slipway.jobs.log import JobEvents, last_word, read_events, role_at, who_of
@@ -182,7 +182,7 @@ def _parameters(job: VertexJob, catalog: Catalog) -> str:
     template = catalog.templates.get(job.labels.get(TEMPLATE_LABEL, ""))
     order = [one.name for one in template.parameters if one.name in job.parameters] if template else []
     names = dict.fromkeys((*order, *job.parameters))
-    return ", ".join(f"{name}={screen.short(render(job.parameters[name]))}" for name in names)
+    return ", ".join(f"{short(name)}={short(render(job.parameters[name]))}" for name in names)
 
 
 def _ran(picture: JobDetails, money: JobCost) -> str:

@@ -7,7 +7,7 @@ import shlex
 from dataclasses import dataclass
 
 from slipway.errors import ConfigError
-from slipway.formatting import seconds
+from slipway.formatting import quoted, seconds, short
 from slipway.submission.candidates import SubmissionRequest
 from slipway.submission.parameters import assignments, invalid_wait, waits
 from slipway.submission.request import RequestOverrides
@@ -93,7 +93,7 @@ class SubmitArguments:
             if not equals:
                 raise invalid_wait(one)
             if name in given:
-                raise ConfigError(f"--wait-for {name} is given twice", fix="one time for each type")
+                raise ConfigError(f"--wait-for {short(name)} is given twice", fix="one time for each type")
             given[name] = time
         return waits(given)
 
@@ -104,7 +104,7 @@ def _run_name(flag: str, value: str | None) -> str:
         return ""
     if not _RUN.fullmatch(value):
         raise ConfigError(
-            f"invalid {flag} {value!r}",
+            f"invalid {flag} {quoted(value)}",
             why="lower-case letters, digits and -, at most 128, beginning with a letter or digit",
             fix=f"{flag} baseline-2, for example",
         )

@@ -12,6 +12,7 @@ from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
+from slipway.cli.terminal import screen
 from slipway.context import Clock
 
 
@@ -23,16 +24,16 @@ class _Rich:
         self._text: Callable[[datetime], str] = lambda now: ""
 
     def __rich__(self) -> Text:
-        return Text(self._text(self._clock.now()), style="bold", no_wrap=True, overflow="ellipsis")
+        return Text(screen.visible(self._text(self._clock.now())), style="bold", no_wrap=True, overflow="ellipsis")
 
     def state(self, text: Callable[[datetime], str]) -> None:
         self._text = text
 
     def line(self, text: str) -> None:
-        self._console.print(Text(text))
+        self._console.print(Text.from_ansi(screen.visible_log(text)))
 
     def note(self, text: str) -> None:
-        self._console.print(Text(text, style="dim"))
+        self._console.print(Text(screen.visible(text), style="dim"))
 
 
 @contextmanager

@@ -20,9 +20,26 @@ _RECENT = 50
 Command = Callable[..., Any]
 
 
+class _Word(click.ParamType[str]):
+    """Text that is there: in a script, empty text is a variable that nobody set, and stands for no choice at all."""
+
+    name = "text"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if not str(value).strip():
+            self.fail("it is empty; leave it out, or give it a value", param, ctx)
+        return str(value)
+
+
+WORD = _Word()
+
+
 def catalog_and_output(command: Command) -> Command:
     return click.option(
-        "--catalog", metavar="gs://BUCKET", help="The catalog to use.  [env: SLIPWAY_CATALOG; else slipway use]"
+        "--catalog",
+        type=WORD,
+        metavar="gs://BUCKET",
+        help="The catalog to use.  [env: SLIPWAY_CATALOG; else slipway use]",
     )(output_option(command))
 
 
@@ -38,11 +55,11 @@ def output_option(command: Command) -> Command:
 
 
 def template_argument(command: Command) -> Command:
-    return click.argument("template", shell_complete=_templates)(command)
+    return click.argument("template", type=WORD, shell_complete=_templates)(command)
 
 
 def job_argument(command: Command) -> Command:
-    return click.argument("job", shell_complete=complete_jobs)(command)
+    return click.argument("job", type=WORD, shell_complete=complete_jobs)(command)
 
 
 def found_job(context: Context, text: str) -> VertexJob:
@@ -76,11 +93,13 @@ def complete_jobs(ctx: click.Context, _: click.Parameter, incomplete: str) -> li
 
 def _templates(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """The catalog's templates, with what they do."""
+    from slipway.cli.terminal.screen import visible
+
     try:
         found = _context(ctx).catalog.templates.values()
     except SlipwayError:
         return []
-    return [CompletionItem(one.name, help=one.summary) for one in found if one.name.startswith(incomplete)]
+    return [CompletionItem(one.name, help=visible(one.summary)) for one in found if one.name.startswith(incomplete)]
 
 
 def _context(ctx: click.Context) -> Context:

@@ -6,15 +6,22 @@ import contextlib
 import io
 import json
 import os
+import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TextIO
 
 import click
 
+from slipway.errors import SlipwayError
+
 SCHEMA = 2
 """Version of the JSON that `--output json` prints: fields are added without a change, changed only with one."""
 _WIDEST = 100_000
+_BREAKS = "\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069"
+"""Characters that do something to a terminal, or turn the order of what is read, but for newline and tab."""
+_BUT_OURS = re.compile(rf"(?!\x1b\[(?:0|1|2|31)m)[{_BREAKS}]")
+_BUT_COLOURS = re.compile(rf"(?!\x1b\[[0-9;]*m)[{_BREAKS}]")
 
 
 def coloured(stream: TextIO) -> bool:
@@ -41,15 +48,40 @@ def faint(text: str, stream: TextIO) -> str:
     return _style(text, stream, dim=True)
 
 
+def visible(text: str, harmful: re.Pattern[str] = _BUT_OURS) -> str:
+    """Text from anywhere as it may go to a terminal: what would act there is shown as its number."""
+    return harmful.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def visible_log(text: str) -> str:
+    """A line of a job's log, with its colours."""
+    return visible(text, _BUT_COLOURS)
+
+
 def out(text: str) -> None:
     """A line of the result."""
-    print(text, flush=True)
+    print(visible(text), flush=True)
+
+
+def out_log(text: str) -> None:
+    """A line of a job's log, which is the result."""
+    print(visible_log(text), flush=True)
 
 
 def note(text: str) -> None:
     """A line beside the result: progress, warnings, what to type next. Not being able to say it changes nothing."""
     with contextlib.suppress(OSError):
-        print(text, file=sys.stderr, flush=True)
+        print(visible(text), file=sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def after(done: str, fix: str) -> Iterator[None]:
+    """What has been `done` is said even where the rest can't be written, with `fix` to see it. Raises SlipwayError."""
+    try:
+        yield
+    except OSError as problem:
+        why = f"the rest could not be written: {(problem.strerror or str(problem)).lower()}"
+        raise SlipwayError(done, why=why, fix=fix) from problem
 
 
 def out_json(kind: str, body: Mapping[str, Any]) -> None:
@@ -59,18 +91,13 @@ def out_json(kind: str, body: Mapping[str, Any]) -> None:
 
 def json_text(body: Mapping[str, Any], indent: int | None = None) -> str:
     """JSON as stdout can take it: letters as they are where they can be written, else escaped."""
-    text = json.dumps(body, indent=indent, ensure_ascii=False)
+    plain = json.dumps(body, indent=indent, ensure_ascii=False)
+    text = _BUT_OURS.sub(lambda found: json.dumps(found[0])[1:-1] if found[0] != "\x7f" else "\\u007f", plain)
     try:
         text.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:
         return json.dumps(body, indent=indent)
     return text
-
-
-def short(text: str, longest: int = 60) -> str:
-    """A value for one line of a page: its spaces and newlines as one space, and no longer than that."""
-    line = " ".join(text.split())
-    return line if len(line) <= longest else f"{line[:longest]}…"
 
 
 def prepare_streams() -> None:
@@ -93,7 +120,7 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[s
     for head in heads:
         shown.add_column(Text(head), justify="right" if head in right else "left", no_wrap=True)
     for row in rows:
-        shown.add_row(*map(Text, row))
+        shown.add_row(*(Text(visible(cell)) for cell in row))
     lines = Console(width=_WIDEST).render_lines(shown, pad=False)
     first, *others = ("".join(segment.text for segment in line).rstrip() for line in lines)
     out(bold(first, sys.stdout))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from slipway.catalog.model import Catalog
 from slipway.cli.terminal import screen
+from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
 from slipway.formatting import clock, span
 from slipway.jobs.verdict import Outcome
@@ -48,6 +49,10 @@ class TerminalDisplay:
     def sent(self, submitted: SubmissionResult) -> None:
         job = submitted.attempt.job
         self.any_sent = True
+        with screen.after(*sent_words(job)):
+            self._sent(submitted, job)
+
+    def _sent(self, submitted: SubmissionResult, job: VertexJob) -> None:
         if not submitted.attempt.fresh:
             self._tell(f"submitted before with request id {submitted.request.id}: nothing is sent again")
         if submitted.attempt.copies:
@@ -95,6 +100,11 @@ class TerminalDisplay:
                     show.note(event.text)
 
             yield tell
+
+
+def sent_words(job: VertexJob) -> tuple[str, str]:
+    """What is said where nothing else can be, and how to see more."""
+    return f"job {job.display_name} was sent", f"slipway jobs show {job.display_name}"
 
 
 def commit_words(catalog: Catalog) -> str:

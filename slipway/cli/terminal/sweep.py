@@ -47,8 +47,13 @@ def submit_sweep(
         return
     sweep = SweepSubmitter(context, plan, terminal.rate, terminal).submit(retry=retry)
     again = typed.again(name)
+    accepted = (
+        f"sweep {sweep.id}: {len(sweep.result.accepted):,} runs were sent",
+        f"slipway jobs list --sweep {sweep.id}",
+    )
     if not json:
-        screen.out("\n".join(closing(sweep, again)))
+        with screen.after(*accepted):
+            screen.out("\n".join(closing(sweep, again)))
     screen.note(
         screen.faint(f"  slipway jobs list --sweep {sweep.id}      slipway jobs cancel --sweep {sweep.id}", sys.stderr)
     )
@@ -57,7 +62,8 @@ def submit_sweep(
         ended = until_ended(context, sweep, timeout=ending.timeout, quiet=json)
         problem = problem_of_runs(sweep, ended, again)
     if json:
-        screen.out_json("sweep", document(sweep, ended))
+        with screen.after(*accepted):
+            screen.out_json("sweep", document(sweep, ended))
     if problem is not None:
         raise problem
 

@@ -59,7 +59,7 @@ class PlainDisplay:
             screen.note(words)
 
     def line(self, text: str) -> None:
-        (screen.note if self._quiet else screen.out)(text)
+        (screen.note if self._quiet else screen.out_log)(text)
 
     def note(self, text: str) -> None:
         screen.note(text)

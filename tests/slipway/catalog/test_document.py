@@ -1,11 +1,16 @@
 """What is published is what the CLI reads. # D4 # N8"""
 
+import json
 from decimal import Decimal
+
+import pytest
 
 from slipway.catalog.codec import write as write_json
 from slipway.catalog.document import read, write
+from slipway.catalog.model import SCHEMA
 from slipway.cluster import CurrentCluster
 from slipway.deployment.publication import catalog_of, draws, template_entry
+from slipway.errors import ConfigError
 from slipway.labels import Revision
 from slipway.prices import Price
 from slipway.quota.report import OfferVerdict
@@ -77,3 +82,11 @@ def test_offers_beside_the_pool_draw_what_the_worker_pools_are() -> None:  # D2
         ("n1-standard-4", 1),
         ("n1-standard-8", 2),
     ]
+
+
+def test_a_newer_catalog_says_to_update_from_where_the_team_has_it() -> None:
+    """The package that PyPI has under this name is somebody else's."""
+    newer = json.dumps({**json.loads(published()), "schema": SCHEMA + 1})
+    with pytest.raises(ConfigError, match="newer than this slipway reads") as error:
+        read(newer, "gs://c")
+    assert "where your team installs it: pip install --upgrade git+https://github.com/YOUR/FORK" in error.value.fix

@@ -29,7 +29,7 @@ def test_a_kind_is_the_templates_first_unless_another_is_asked_for() -> None:  #
 def test_a_kind_that_a_template_is_not_names_its_own() -> None:
     with pytest.raises(ConfigError) as error:
         find_kind(template(), "training-pipeline")
-    assert error.value.why == "its kinds are custom-job" and "--as custom-job" in error.value.fix
+    assert error.value.why == "its kinds are custom-job" and error.value.fix == "kind='custom-job'"
 
 
 def test_a_kind_of_a_newer_version_says_to_update() -> None:
@@ -68,7 +68,18 @@ def test_the_offer_that_was_asked_for_is_taken_on_every_cluster() -> None:
 def test_an_unknown_offer_names_those_there_are() -> None:
     with pytest.raises(ConfigError) as error:
         named(template(), (offer("pool"), offer("spot"), offer("pool")), "sport")
-    assert error.value.why == "its capacity types are pool, spot" and "--capacity pool" in error.value.fix
+    assert error.value.why == "its capacity types are pool, spot" and error.value.fix == "capacity='spot'"
+
+
+@pytest.mark.parametrize("wanted", ["pools", "POOL"])
+def test_an_offer_that_is_nearly_named_is_suggested_by_the_argument_that_named_it(wanted: str) -> None:
+    offers = (offer("spot"), offer("pool"))
+    with pytest.raises(ConfigError, match=r"did you mean pool\?") as error:
+        named(template(), offers, wanted)
+    assert error.value.fix == "capacity='pool'"
+    with pytest.raises(ConfigError) as error:
+        named(template(), offers, wanted, "wait_for")
+    assert error.value.fix == "wait_for={'pool': '30m'}"
 
 
 def test_an_unknown_template_gets_a_suggestion() -> None:
@@ -79,7 +90,7 @@ def test_an_unknown_template_gets_a_suggestion() -> None:
         find_template(catalog, "dask-digit")
     assert error.value.what == "template 'dask-digit' not found in catalog prod @ 3f9c2e1"
     assert error.value.why == "the catalog has dask-digits, ddp-digits"
-    assert error.value.fix == "slipway submit dask-digits …"
+    assert error.value.fix == "template='dask-digits'"
     assert error.value.exit_code == 2
 
 

@@ -112,6 +112,11 @@ def test_without_it_the_reviewed_package_runs(open_to_code: Stack) -> None:
     assert not {"slipway-code", "slipway-dirty"} & set(job["labels"])
 
 
+def test_a_folder_that_is_not_there_is_told_by_its_flag(open_to_code: Stack) -> None:
+    done = open_to_code.run("submit", "hello", "--code", "nowhere")
+    assert done.code == 2 and "nowhere is not a folder" in done.err and "fix: --code ./src, for example" in done.err
+
+
 def test_a_dry_run_says_where_it_would_be_and_puts_nothing_there(open_to_code: Stack, source: Path) -> None:
     done = open_to_code.run("submit", "hello", "--code", "src", "--dry-run")
     (uri,) = done.json["jobSpec"]["workerPoolSpecs"][0]["pythonPackageSpec"]["packageUris"]

@@ -49,6 +49,34 @@ def test_bytes_that_are_no_text_are_refused_before_anything_is_sent(stack: Stack
     assert stack.jobs() == []
 
 
+@pytest.mark.parametrize(
+    ("words", "variables"),
+    [
+        (("jobs", "show", b"\xff"), {}),
+        (("submit", b"\xff"), {}),
+        (("use", b"gs://\xff"), {}),
+        (("pools", "--catalog", b"gs://\xff"), {}),
+        (("pools",), {"SLIPWAY_CATALOG": "gs://\udcff"}),
+    ],
+)
+def test_bytes_that_are_no_text_name_nothing(
+    stack: Stack, words: tuple[str | bytes, ...], variables: dict[str, str]
+) -> None:
+    done = shell(stack, *words, variables=variables)
+    assert done.returncode == 2 and b"not valid UTF-8" in done.stderr and b"fault of slipway" not in done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has a device that is always full")
+@pytest.mark.parametrize("words", [(), ("--output", "json"), ("--output", "json", "--wait")])
+def test_a_job_that_was_sent_is_said_where_no_result_can_be_written(stack: Stack, words: tuple[str, ...]) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = shell(stack, "submit", "hello", *words, stdout=full)
+    said, jobs = done.stderr.decode(), stack.jobs()
+    assert done.returncode == 1 and "no space left on device" in said
+    assert [f"error: job {job['displayName']} was sent" in said for job in jobs] == [True] * len(jobs)
+    assert bool(jobs) == bool(words), "what can't be said before sending keeps it from being sent"
+
+
 def test_an_empty_request_id_is_no_request_id(stack: Stack) -> None:
     """In a script it is a variable that nobody set: a random id would run the job again each time."""
     done = stack.run("submit", "hello", "--request-id", "")

@@ -59,6 +59,54 @@ def test_a_dry_run_prints_what_would_be_sent_and_sends_nothing(stack: Stack) -> 
         assert asked["containerSpec"] == got["containerSpec"] and asked["machineSpec"] == got["machineSpec"]
 
 
+def test_a_dry_run_as_json_is_a_document_with_the_request_in_it(stack: Stack) -> None:
+    words = ("submit", "hello", "--request-id", "dry-2", "--dry-run")
+    found = stack.run(*words, "--output", "json").json
+    assert (found["schema"], found["kind"], found["requestId"]) == (2, "submission-plan", "dry-2")
+    assert found["request"] == stack.run(*words).json
+    refused = stack.run("submit", "crew", "-p", "workers=40", "--capacity", "pool", "--dry-run", "--output", "json")
+    assert refused.code == 5 and refused.json["kind"] == "submission-plan"
+
+
+@pytest.mark.parametrize(
+    ("words", "what", "fix"),
+    [
+        (("submit", "hello", "--capacity"), "requires an argument", "fix: slipway submit --help"),
+        (("jobs", "list", "--user"), "requires an argument", "fix: slipway jobs list --help"),
+        (("submit", "hello", "--capacity", "pools"), "did you mean pool?", "fix: --capacity pool"),
+        (("submit", "hello", "--capacity", "POOL"), "did you mean pool?", "fix: --capacity pool"),
+        (("submit", "hello", "--wait-for", "pool=1s", "--then", "sport"), "did you mean spot?", "fix: --then spot"),
+        (("submit", "hello", "--wait-for", "pool=5m", "--then", "pool"), "comes twice", "name each type once"),
+        (("submit", "helo"), "'helo' not found", "fix: slipway submit hello …"),
+        (("submit", "hello", "--request-id", "A"), "request id 'A'", "fix: --request-id nightly-2026-11-20, for"),
+    ],
+)
+def test_what_is_wrong_gets_the_words_to_type(stack: Stack, words: tuple[str, ...], what: str, fix: str) -> None:
+    done = stack.run(*words)
+    assert done.code == 2 and what in done.err and fix in done.err
+
+
+@pytest.mark.parametrize("flag", ["--capacity", "--then", "--code", "--catalog", "--sweep"])
+def test_empty_text_is_no_choice_and_refused(stack: Stack, flag: str) -> None:
+    """In a script it is a variable that nobody set, and to leave the flag out means something else."""
+    done = stack.run("submit", "hello", flag, "")
+    assert done.code == 2 and f"'{flag}': it is empty" in done.err and stack.jobs() == []
+
+
+def test_values_without_end_are_not_repeated_whole(stack: Stack) -> None:
+    words = ("submit", "hello", "--request-id", "long-1")
+    assert stack.run(*words, "-p", f"code=print(1)#{'a' * 30_000}").code == 0
+    again = stack.run(*words, "-p", f"code=print(1)#{'b' * 30_000}")
+    assert again.code == 2 and "used before" in again.err and len(again.err) < 2_000
+    for wrong in (
+        ("submit", "x" * 5_000),
+        ("jobs", "show", "x" * 5_000),
+        ("submit", "crew", "-p", "workers=" + "9" * 5_000),
+    ):
+        done = stack.run(*wrong)
+        assert done.code in (2, 4) and len(done.err) < 1_000
+
+
 def test_a_growing_pool_says_what_it_adds(stack: Stack) -> None:  # P3, B2
     done = stack.run("submit", "crew", "-p", "workers=2")
     assert "scales up: cpu/workers has 1 free, needs 3, grows 1 → 3 of 3 machines (adds $0.49/h" in done.out
@@ -144,7 +192,7 @@ def test_ctrl_c_detaches_and_never_cancels(stack: Stack) -> None:
         (("submit", "hello", "--wait-for", "pool=5m", "--wait-for", "spot=5m"), "there is nothing to move on to"),
         (("submit", "hello", "--wait-for", "pool=5m", "--then", "on-demand"), "hello has no capacity type 'on-demand'"),
         (("submit", "hello", "--wait-for", "pool=5m", "--then", "pool"), "comes twice"),
-        (("submit", "hello", "--capacity", "pool", "--then", "spot"), "--capacity pool takes only that type"),
+        (("submit", "hello", "--capacity", "pool", "--then", "spot"), "capacity pool takes only that type"),
         (("submit", "hello", "--rate", "5"), "--rate is for sweeps"),
         (("submit", "hello", "--retry-failed"), "--retry-failed is for sweeps"),
         (("submit", "hello", "--experiment", "digits"), "hello belongs to no experiment"),
@@ -181,7 +229,7 @@ def test_a_required_parameter_is_asked_for(stack: Stack) -> None:
 def test_a_missing_catalog_says_who_chose_it(stack: Stack) -> None:
     done = stack.run("submit", "hello", "--catalog", "gs://no-such-bucket-anywhere")
     assert done.code == 2 and "no catalog at gs://no-such-bucket-anywhere/catalog.json" in done.err
-    assert "chosen by --catalog" in done.err
+    assert "chosen by its address" in done.err
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b'{"schema": 2}', b"\xff\xfe"])

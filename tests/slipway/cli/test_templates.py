@@ -56,6 +56,15 @@ def row(text: str, *words: str) -> str:
     return " ".join(line.split())
 
 
+def test_flags_before_the_verb_are_the_verbs(lora: Stack) -> None:
+    assert lora.run("templates", "-o", "json", "show", "lora").json["kind"] == "template"
+    done = lora.run("templates", "--catalog", "gs://nope-at-all", "show", "lora")
+    assert done.code != 0 and done.out == "" and "gs://nope-at-all" in done.err
+    own = ("templates", "--catalog", "gs://nope-at-all", "-o", "json", "show", "lora", "--catalog", lora.address)
+    assert lora.run(*own).json["kind"] == "template"
+    assert "PARAMETER" in lora.run(*own, "-o", "table").out
+
+
 def test_kinds_offers_and_what_chooses_them(lora: Stack) -> None:
     text = lora.run("templates", "show", "lora").out
     custom, tuning = text.split("hyperparameter-tuning-job   (--as hyperparameter-tuning-job)\n")

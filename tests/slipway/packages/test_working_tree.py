@@ -117,5 +117,5 @@ def test_what_is_in_no_checkout_is_refused(tmp_path: Path, monkeypatch: pytest.M
 
 def test_without_git_it_says_so(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(checkout))
-    with pytest.raises(ConfigError, match="--code needs git"):
+    with pytest.raises(ConfigError, match="packing code needs git"):
         read(checkout)

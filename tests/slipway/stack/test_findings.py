@@ -22,6 +22,13 @@ GOOD = "machine: n1-standard-8\nreplicas: {min: 1, max: 4}\n"
         # sizes
         ("machine: n1-standard-8\nreplicas: {min: 0, max: 4}", 10, "replicas.min", "shrink to 0", "1 or more"),
         ("machine: n1-standard-8\nreplicas: {min: 4, max: 4}", 10, "replicas.max", "not more than min 4", "max: 5"),
+        (
+            "machine: n1-standard-8\nreplicas: {min: 1000000, max: 1000000}",
+            10,
+            "replicas.max",
+            "not more than min 1000000",
+            "`replicas: 1000000` for a fixed pool",
+        ),
         ("machine: n1-standard-8\nreplicas: {min: 4, max: 2}", 10, "replicas.max", "not more", "`replicas: 4`"),
         ("machine: n1-standard-8\nreplicas: {min: 1}", 10, "replicas.max", "is missing", "add `max: 4`"),
         ("machine: n1-standard-8\nreplicas: 0", 10, "replicas", "can't have 0 machines", "remove the pool"),
@@ -386,3 +393,23 @@ def test_the_message_reads_file_line_key_what_and_fix() -> None:
         f"{FILE}:9  {POOL}.machine: unknown machine type 'n1-standrd-8'\n"
         "  fix: did you mean `n1-standard-8`?"
     )
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "gcp:region: {}",
+        "slipway:workspace: {{catalogBucket: {}}}",
+        "slipway:workspace: {{trainer: {}}}",
+        "slipway:workspace: {{submitters: [{}]}}",
+        "slipway:persistentResources: {{cpu: {{pools: {{w: {{machine: {}, replicas: 1}}}}}}}}",
+        "slipway:persistentResources: {{{}: {{}}}}",
+        "slipway:{}: 1",
+    ],
+)
+@pytest.mark.parametrize("value", ["x" * 5000, "9" * 5000])
+def test_no_value_is_repeated_without_end(line: str, value: str) -> None:
+    text = (HEAD.replace("  gcp:region: us-central1\n", "") if "region" in line else HEAD) + f"  {line.format(value)}\n"
+    with pytest.raises(StackErrors) as error:
+        read(text)
+    assert all(len(said) < 500 for said in str(error.value).splitlines())

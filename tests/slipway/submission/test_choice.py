@@ -62,8 +62,8 @@ def test_where_several_offers_would_wait_the_choice_is_a_persons() -> None:
         "  why: pool h100      pool full: h100/workers has 1 of 1 machine busy with tune-27b-x1",
         "       flex-start     quota h100_gpus us-central1: needs 8, limit 8, used 8",
         "  fix: wait for tune-27b-x1 (slipway jobs wait tune-27b-x1), or ask for more: slipway quota",
-        "       to queue for one of them: slipway submit gemma2-lora --capacity pool",
-        "       to wait and move on: --wait-for pool=30m --then flex-start",
+        "       to queue for one of them: template='gemma2-lora', capacity='pool'",
+        "       to wait and move on: wait_for={'pool': '30m'}, then='flex-start'",
     ]
     assert error.value.exit_code == 5
     settled = choose("t", [judged("pool", FULL), judged("flex-start", BUSY)], settle=True)

@@ -37,6 +37,12 @@ def test_values_get_their_types() -> None:
     assert resolve(TEMPLATE, given_) == {"trees": 500, "rate": 0.001, "name": "a=b c", "size": "large", "deep": True}
 
 
+def test_a_default_is_the_value_that_typing_it_gives() -> None:
+    template = Template("t", "", "custom-job", (), (Parameter("rate", "float", default=1),), ())
+    default, typed = resolve(template, {}), resolve(template, {"rate": "1"})
+    assert default == typed == {"rate": 1.0} and render(default["rate"]) == render(typed["rate"]) == "1.0"
+
+
 def test_everything_wrong_is_said_at_once() -> None:
     with pytest.raises(ConfigError) as error:
         resolve(TEMPLATE, {"tree": "5", "trees": "many", "rate": "-1", "size": "medium", "deep": "perhaps", "zzz": ""})

@@ -37,6 +37,36 @@ def test_a_list_can_be_narrowed(stack: Stack) -> None:
     assert {first, second} <= set(names("--all", "--limit", "1000"))
 
 
+@pytest.mark.parametrize(
+    ("flag", "value"), [("--user", "漢字"), ("--user", '"'), ("--user", ""), ("--template", "***"), ("--template", "")]
+)
+def test_a_filter_that_leaves_nothing_to_look_for_lists_nobodys_jobs(stack: Stack, flag: str, value: str) -> None:
+    submitted(stack)
+    done = stack.run("jobs", "list", flag, value)
+    assert done.code == 2 and done.out == "" and f"no job can be found by {flag}" in done.err
+
+
+def test_an_invalid_sweep_is_told_as_one(stack: Stack) -> None:
+    for verb in ("list", "cancel"):
+        done = stack.run("jobs", verb, "--sweep", 'a"')
+        assert done.code == 2 and "invalid sweep id 'a\"'" in done.err and "--request-id" not in done.err
+    assert stack.run("jobs", "list", "--sweep", "").code == 2
+
+
+def test_no_role_is_not_every_role(stack: Stack) -> None:
+    done = stack.run("jobs", "logs", submitted(stack), "--role", "")
+    assert done.code == 2 and done.out == "" and "'--role': it is empty" in done.err
+
+
+def test_what_somebody_sent_does_nothing_to_a_terminal(stack: Stack) -> None:
+    name = submitted(stack, "-p", "code=print('fine') #\x1b]0;evil\a", "--request-id", "title")
+    for words in (("jobs", "show", name), ("jobs", "show", name, "-o", "json"), ("jobs", "logs", name)):
+        done = stack.run(*words)
+        assert done.code == 0 and not set("\x1b\a") & set(done.said)
+    again = stack.run("submit", "hello", "-p", "code=1 #\x1b[2J", "--request-id", "title")
+    assert again.code == 2 and "\x1b" not in again.err
+
+
 def test_no_jobs_yet_is_no_error(stack: Stack) -> None:
     done = stack.run("jobs", "list")
     assert done.code == 0 and done.out == "" and f"no jobs of stack {stack.name} yet" in done.err
@@ -150,7 +180,7 @@ def test_logs_are_shown_by_role(stack: Stack) -> None:
     assert {"role": "scheduler", "text": "line of 0"}.items() <= next(
         one for one in documents if one["role"] == "scheduler"
     ).items()
-    assert all(one["schema"] == 2 for one in documents)
+    assert all((one["schema"], one["kind"]) == (2, "log-line") for one in documents)
     nothing = stack.run("jobs", "logs", name, "--role", "nobody")
     assert nothing.code == 0 and nothing.out == "" and "no lines of nobody yet" in nothing.err
 

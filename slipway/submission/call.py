@@ -1,0 +1,66 @@
+"""What a call of `slipway.submit` was given: held to its types, and as the command's flags would be typed. Pure."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from numbers import Real
+
+from slipway.catalog.placeholders import render
+from slipway.errors import ConfigError
+
+_NONE = type(None)
+_TAKES: Mapping[str, tuple[tuple[type, ...], str]] = {
+    "template": ((str,), "a template's name"),
+    "capacity": ((str, _NONE), "a capacity type's name"),
+    "kind": ((str, _NONE), "a kind's name"),
+    "wait_for": ((Mapping, _NONE), 'times by capacity type: {"pool": "30m"}'),
+    "then": ((Iterable,), "a capacity type's name, or several"),
+    "request_id": ((str, _NONE), "a text"),
+    "catalog": ((str, _NONE), "gs://BUCKET, as a text"),
+    "code": ((str, os.PathLike, _NONE), "a folder's path"),
+}
+"""What each argument may be, as types and in words; all others are parameters."""
+_FAR = 1e15
+
+
+def check(**given: object) -> None:
+    """Raises ConfigError for an argument that is not of its type."""
+    for name, value in given.items():
+        _require(name, value, _TAKES[name][0])
+
+
+def waits_as_typed(wait_for: Mapping[str, str | float] | None) -> dict[str, str]:
+    """Raises ConfigError for a time that is neither text nor seconds."""
+    found = {}
+    for name, time in (wait_for or {}).items():
+        _require("wait_for", name, (str,))
+        _require("wait_for", time, (str, int, float))
+        found[name] = time if isinstance(time, str) else f"{float(min(time, _FAR)):.15g}"
+    return found
+
+
+def types(then: str | Sequence[str]) -> tuple[str, ...]:
+    """The capacity types, of one or of several. Raises ConfigError."""
+    named = (then,) if isinstance(then, str) else tuple(then)
+    for one in named:
+        _require("then", one, (str,))
+    return named
+
+
+def params_as_typed(params: Mapping[str, str | float]) -> dict[str, str]:
+    """By their own names: `500`, `true`. Raises ConfigError for what is neither text nor number."""
+    pairs = {name.removesuffix("_") if name.removesuffix("_") in _TAKES else name: one for name, one in params.items()}
+    texts = {}
+    for name, value in pairs.items():
+        _require(name, value, (str, Real), "a parameter is a string, a number or a bool")
+        try:
+            texts[name] = render(value)
+        except ValueError as problem:  # Python writes no whole number of thousands of digits.
+            raise ConfigError(f"{name} is given a number that is too large to write", why=str(problem)) from problem
+    return texts
+
+
+def _require(name: str, value: object, of: tuple[type, ...], why: str = "") -> None:
+    if not isinstance(value, of):
+        raise ConfigError(f"{name} is given a {type(value).__name__}", why=why or f"it takes {_TAKES[name][1]}")

@@ -1,0 +1,48 @@
+"""What goes to the terminal acts on it nowhere."""
+
+import json
+
+import pytest
+
+from slipway.cli.terminal import screen
+from slipway.errors import SlipwayError
+
+TITLE = "\x1b]0;evil\a"
+
+
+def test_what_would_act_on_a_terminal_is_shown_as_its_number(capsys: pytest.CaptureFixture[str]) -> None:
+    hostile = f"a{TITLE}\r\x9b2J\x7f\u202eb\tc\nd"
+    said = "a\\x1b]0;evil\\x07\\r\\x9b2J\\x7f\\u202eb\tc\nd"
+    screen.out(hostile)
+    screen.note(hostile)
+    screen.out_log(hostile)
+    assert capsys.readouterr() == (f"{said}\n{said}\n", f"{said}\n")
+    screen.table(("HEAD",), [(TITLE,)])
+    assert "\x1b" not in capsys.readouterr().out
+
+
+def test_our_own_colours_and_those_of_a_log_stay(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    import sys
+
+    ours = screen.red("no", sys.stdout) + screen.bold("b", sys.stdout) + screen.faint("f", sys.stdout)
+    screen.out(ours)
+    screen.out_log("\x1b[38;5;1mred\x1b[0m\x1b[2J")
+    screen.out("\x1b[8mhidden")
+    assert capsys.readouterr().out == f"{ours}\n\x1b[38;5;1mred\x1b[0m\\x1b[2J\n\\x1b[8mhidden\n"
+
+
+def test_json_is_the_same_value_and_acts_on_no_terminal() -> None:
+    body = {"a": f"{TITLE}\x7f\x9b\u202e\u2028", "é": "läuft 🚀\n"}
+    text = screen.json_text(body, indent=2)
+    assert json.loads(text) == body and "läuft 🚀" in text
+    assert not set(text) & set("\x1b\a\x7f\x9b\u202e\u2028")
+
+
+def test_what_is_done_is_said_where_the_rest_can_not_be_written() -> None:
+    with pytest.raises(SlipwayError, match="job a was sent") as error, screen.after("job a was sent", "look"):
+        raise OSError(28, "No space left on device")
+    assert error.value.why.endswith("no space left on device") and error.value.fix == "look"

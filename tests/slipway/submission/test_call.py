@@ -1,0 +1,70 @@
+"""A call of Python is held to its types, in words."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import slipway
+from slipway.errors import ConfigError
+from slipway.submission.call import params_as_typed, types, waits_as_typed
+from slipway.submission.parameters import waits
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "why"),
+    [
+        ("template", None, "a template's name"),
+        ("capacity", 5, "a capacity type's name"),
+        ("kind", b"custom-job", "a kind's name"),
+        ("wait_for", "pool=30m", 'times by capacity type: {"pool": "30m"}'),
+        ("wait_for", {"pool": None}, "times by capacity type"),
+        ("wait_for", {5: "30m"}, "times by capacity type"),
+        ("then", 5, "or several"),
+        ("then", (5,), "or several"),
+        ("request_id", 5, "a text"),
+        ("catalog", Path("gs://bucket"), "gs://BUCKET"),
+        ("code", 5, "a folder's path"),
+        ("number", [1], "a string, a number or a bool"),
+    ],
+)
+def test_an_argument_of_another_type_is_named_with_what_it_takes(name: str, value: Any, why: str) -> None:
+    given: dict[str, Any] = {"template": "hello", name: value}
+    with pytest.raises(ConfigError, match=f"^{name} is given a ") as error:
+        slipway.submit(**given)
+    assert why in error.value.why and "--" not in str(error.value)
+
+
+def test_a_number_that_python_does_not_write_is_refused() -> None:
+    with pytest.raises(ConfigError, match="number is given a number that is too large to write"):
+        params_as_typed({"number": 10**5000})
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"request_id": ""},
+        {"wait_for": {"pol": 5}},
+        {"wait_for": {"pool": 10.0**300}},
+        {"wait_for": {"pool": float("nan")}},
+    ],
+)
+def test_what_is_wrong_is_told_without_the_words_of_a_shell(given: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError) as error:
+        slipway.submit("hello", catalog="gs://nowhere-at-all", **given)
+    assert "--" not in str(error.value)
+
+
+def test_what_is_right_is_as_it_would_be_typed() -> None:
+    assert waits(waits_as_typed({"pool": "30m", "spot": 90, "flex-start": 0})) == {
+        "pool": 1800,
+        "spot": 90,
+        "flex-start": 0,
+    }
+    assert waits_as_typed(None) == {} and types("spot") == ("spot",) and types(["spot", "pool"]) == ("spot", "pool")
+    assert params_as_typed({"code_": "x", "rate": 0.5, "deep": True, "share": 1}) == {
+        "code": "x",
+        "rate": "0.5",
+        "deep": "true",
+        "share": "1",
+    }
