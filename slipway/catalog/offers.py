@@ -17,8 +17,7 @@ from slipway.kinds import KINDS
 from slipway.recorded_parameters import unfit
 
 UPDATE = "update slipway from where your team installs it: pip install --upgrade git+https://github.com/YOUR/FORK"
-"""Never by its name alone: the package of that name on PyPI is somebody else's."""
-"""What to do about a catalog of a newer version."""
+"""What to do about a catalog of a newer version. Not by its name alone: on PyPI that is somebody else's package."""
 
 _DEEPEST = 100
 """Google's own readers of JSON take no more."""

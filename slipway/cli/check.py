@@ -15,7 +15,7 @@ import click
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.options import output_option
 from slipway.errors import ConfigError
-from slipway.formatting import counted, nearest
+from slipway.formatting import counted, nearest, quoted, short
 
 if TYPE_CHECKING:
     from slipway.prices import Price
@@ -97,7 +97,7 @@ def _path(word: str, here: Path, every: list[Path]) -> Path:
         return by_name[word]
     near = nearest(word, tuple(by_name))
     raise ConfigError(
-        f"there is no stack {word!r}, and no such file",
+        f"there is no stack {quoted(word)}, and no such file",
         why=f"the stacks are {', '.join(by_name)}" if by_name else "there is no stacks/Pulumi.*.yaml here",
         fix=f"slipway check {near}" if near else "slipway check",
     )
@@ -124,7 +124,7 @@ def _missing_templates(document: Document, folder: Path) -> tuple[Finding, ...]:
                     document.file,
                     document.line(("config", "slipway:templates", index)),
                     f"slipway:templates[{index}]",
-                    f"there is no template {name!r}: no file templates/{name.replace('-', '_')}.py",
+                    f"there is no template {quoted(name)}: no file templates/{short(name.replace('-', '_'))}.py",
                     f"did you mean `{near}`?" if near else f"one of {', '.join(known)}" if known else "write it",
                 )
             )

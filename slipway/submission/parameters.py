@@ -68,9 +68,7 @@ def resolve(template: Template, given: Mapping[str, str]) -> dict[str, Scalar]:
         elif parameter.required:
             value, problem = None, f"{name} is missing: {describe(parameter)}"
         else:
-            # A template may say 1 for 1.0, and the same value is the same however it came to be.
-            default = parameter.default
-            value, problem = float(default) if parameter.type == "float" and default is not None else default, ""
+            value, problem = parameter.default, ""
         if problem:
             problems.append(problem)
         elif value is not None:

@@ -24,6 +24,7 @@ from slipway.labels import (
 )
 from slipway.messages import message
 from slipway.recorded_parameters import record, recorded
+from slipway.rules import reservations, strategies
 from slipway.rules.table import check as check_rules
 from slipway.template.case import Case
 from slipway.template.declaration import Value
@@ -118,9 +119,11 @@ def _obey(
     broken = [breach for breach in found if not breach.rule.of_place]
     if broken:
         where = f" ({case})" if case.when else ""
+        # Of these alone another capacity type makes a difference.
+        its_own = all(breach.rule in (*strategies.RULES, *reservations.RULES) for breach in broken)
+        other = f", or take {capacity_type} out of its capacity_types"
         raise ConfigError(
             f"template {template.name}: capacity type {capacity_type}{where} breaks {len(broken)} of Vertex AI's rules",
             why="\n".join(map(str, broken)),
-            fix=f"correct templates/{template.name.replace('-', '_')}.py, "
-            f"or take {capacity_type} out of its capacity_types",
+            fix=f"correct templates/{template.name.replace('-', '_')}.py{other if its_own else ''}",
         )

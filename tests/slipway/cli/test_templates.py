@@ -86,7 +86,7 @@ def test_a_kind_of_a_newer_version_is_told_apart_from_what_this_one_can_send(lor
     shown = lora.run("templates", "show", "lora")
     assert shown.code == 0
     assert "notebook-job   (--as notebook-job)\nthis version does not know what a notebook-job is; update" in shown.out
-    update = "update slipway to the version of the checkout that deployed it"
+    update = "update slipway from where your team installs it: pip install --upgrade git+https://github.com/YOUR/FORK"
     assert f"this version does not know capacity type calendar; {update}" in " ".join(shown.out.split())
     asked = lora.run("submit", "lora", "--capacity", "calendar")
     assert asked.code == 5 and "does not know capacity type calendar; update slipway" in asked.err

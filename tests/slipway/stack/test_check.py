@@ -150,6 +150,19 @@ def test_a_template_that_cannot_be_loaded(checkout: Path, code: str) -> None:
     assert result.exit_code == 2 and "slipway:templates[0]" in result.output and "train.py" in result.output
 
 
+@pytest.mark.parametrize("count", [99, 100, 101])
+def test_what_preview_would_refuse_is_found_before_it(checkout: Path, count: int) -> None:
+    """One variable of the hundred has the parameters."""
+    file = checkout / "templates" / "train.py"
+    env = {f"V{number}": "1" for number in range(count)}
+    file.write_text(dedent(TEMPLATE).replace('summary="Trains",', f'summary="", env={env!r},'))
+    result = run()
+    assert result.exit_code == (0 if count < 100 else 2), result.output
+    if count > 99:
+        assert f"{count + 1} environment variables, SLIPWAY_PARAMETERS among them" in result.output
+        assert "fix: correct templates/train.py\n" in result.output and "capacity_types" not in result.output
+
+
 def test_json_stands_alone_on_stdout(checkout: Path) -> None:
     (checkout / "stacks" / "Pulumi.dev.yaml").write_text(with_config("slipway:quota: {mode: request}"))
     result = run("--output", "json")
