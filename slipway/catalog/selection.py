@@ -10,10 +10,11 @@ from slipway.catalog.document import read
 from slipway.catalog.model import NAME, Catalog
 from slipway.cloud.failures import NotFound
 from slipway.cloud.storage import Location, Storage
-from slipway.errors import ConfigError
+from slipway.errors import Arguments, ConfigError
 from slipway.files import write_atomically
 
 VARIABLE = "SLIPWAY_CATALOG"
+GIVEN = "its address"
 FILE = Path(".slipway", "catalog")
 _ROOTS = (".slipway", ".git", "Pulumi.yaml")
 
@@ -41,7 +42,7 @@ def address(text: str) -> Location:
 def select_catalog(flag: str | None, environ: Mapping[str, str], folder: Path) -> SelectedCatalog:
     """The first of flag, environment and memory. Raises ConfigError when nobody has chosen."""
     if flag:
-        return SelectedCatalog(address(flag), "its address")
+        return SelectedCatalog(address(flag), GIVEN)
     if environ.get(VARIABLE, "").strip():
         return SelectedCatalog(address(environ[VARIABLE]), f"${VARIABLE}")
     remembered = recall(folder)
@@ -89,9 +90,11 @@ def fetch(storage: Storage, location: Location, origin: str = "") -> Catalog:
     try:
         content = storage.read(location, doing=f"read the catalog {location}")
     except NotFound as problem:
+        another: str | Arguments = {"catalog": "gs://BUCKET"} if origin == GIVEN else "slipway use gs://BUCKET"
         raise ConfigError(
             f"no catalog at {location}",
             why=f"{problem.message}{f' (chosen by {origin})' if origin else ''}",
-            fix="deploy the stack (pulumi up), or choose another catalog: slipway use gs://BUCKET",
+            # Where it was given, another that is only remembered would not be looked at.
+            fix=("deploy the stack (pulumi up), or choose another catalog: ", another),
         ) from problem
     return read(content, str(location))

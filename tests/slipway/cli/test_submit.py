@@ -229,7 +229,7 @@ def test_a_required_parameter_is_asked_for(stack: Stack) -> None:
 def test_a_missing_catalog_says_who_chose_it(stack: Stack) -> None:
     done = stack.run("submit", "hello", "--catalog", "gs://no-such-bucket-anywhere")
     assert done.code == 2 and "no catalog at gs://no-such-bucket-anywhere/catalog.json" in done.err
-    assert "chosen by its address" in done.err
+    assert "chosen by its address" in done.err and "choose another catalog: --catalog gs://BUCKET" in done.err
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b'{"schema": 2}', b"\xff\xfe"])
