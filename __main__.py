@@ -54,8 +54,8 @@ def main() -> None:
         )
         from components.deployment import declare
         from slipway.deployment.checkout import checkout_revision
-        from slipway.deployment.cluster_creation import creator
         from slipway.deployment.deployment import build_packages, plan_deployment
+        from slipway.deployment.parallel_creation import creator
 
         revision, packages = checkout_revision(CHECKOUT, os.environ), build_packages(proven, CHECKOUT)
         live, plan = deciding.result()
@@ -69,7 +69,7 @@ def main() -> None:
     declare(
         deployment,
         create=creator(plan, os.environ, (name, project, region), use, log.info, log.warn),
-        created_before=isinstance(state, State) and state.creation is not None,
+        created_before=isinstance(state, State) and state.creation,
         hooks=hooks,
         packages=PACKAGES,
         now=now,

@@ -17,8 +17,7 @@ from contextvars import copy_context
 from datetime import datetime
 
 import pulumi
-
-from components.gcp import storage
+from pulumi_gcp import storage
 
 HOOK = "slipway-create-v1"
 NAME = "creation"  # the logical name, by which the state knows it

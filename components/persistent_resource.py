@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import pulumi
+from pulumi_gcp import vertex
 
 from components.creation import Creation
-from components.gcp import vertex
 from slipway.cloud.clusters import ResourcePool
 from slipway.cluster import CurrentCluster, PoolSpec
 from slipway.deployment.workspace_plan import RetiringCluster

@@ -6,9 +6,8 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 import pulumi
-from pulumi_gcp import projects, serviceaccount
+from pulumi_gcp import projects, serviceaccount, storage
 
-from components.gcp import storage
 from slipway.deployment.workspace_plan import (
     CATALOG,
     SUBMITTER_ROLES,

@@ -58,7 +58,7 @@ class Context:
 
     @cached_property
     def catalog(self) -> Catalog:
-        return fetch(self.connection.storage, self.choice.location, self.choice.origin)
+        return fetch(self.connection.storage, self.choice)
 
     @cached_property
     def vertex(self) -> Vertex:

@@ -7,49 +7,32 @@ stack that has any. Asking the engine is somebody else's; where that fails there
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from slipway.errors import ConfigError
 from slipway.formatting import join
 
-COMPONENT = "slipway:components:PersistentResource"
 _CLUSTER = "gcp:vertex/aiPersistentResource:AiPersistentResource"
 _BUCKET = "gcp:storage/bucket:Bucket"
 _OBJECT = "gcp:storage/bucketObject:BucketObject"
 _ACCOUNT = "gcp:serviceaccount/account:Account"
 _PROJECT_GRANT = "gcp:projects/iAMMember:IAMMember"
-_TEMPLATE, _CATALOG = "slipway:components:JobTemplate", "slipway:components:Catalog"
-_WORKSPACE = "slipway:components:Workspace"
+_CATALOG, _WORKSPACE = "slipway:components:Catalog", "slipway:components:Workspace"
 
 
 @dataclass(frozen=True)
-class StateCluster:
-    """A cluster by its logical `name` (which is its id, unless a person gave another) and the place it is in."""
+class StateResource:
+    """A cluster, a bucket or an account, and the place it is in; an account has no region.
 
-    name: str
-    id: str
-    project: str
-    region: str
+    `logical` is the engine's name for it: `catalog`, `work`, `trainer`, and of a cluster its id, unless a person gave
+    another. `name` is the cloud's: an id, a bucket's name, an address.
+    """
 
-
-@dataclass(frozen=True)
-class StateBucket:
-    """`role` is the logical name (`catalog`, `work`), `name` the bucket's own."""
-
-    role: str
+    logical: str
     name: str
     project: str
-    region: str
-
-
-@dataclass(frozen=True)
-class StateAccount:
-    """A service account. `role` is the logical name (`trainer`)."""
-
-    role: str
-    email: str
-    project: str
+    region: str = ""
 
 
 @dataclass(frozen=True)
@@ -62,55 +45,35 @@ class StateGrant:
 
 
 @dataclass(frozen=True)
-class StateObject:
-    """An object in a bucket. `role` is the logical name."""
-
-    role: str
-    bucket: str
-    name: str
-
-
-@dataclass(frozen=True)
 class State:
     """A stack's resources as its last command left them; all empty before the first one.
 
-    What waits for its deletion (the old half of a replacement) is not in it: the engine does not tell. `components` are
-    the logical names of the components around clusters, `packages` the code of templates, `creation` the object that
-    lists the clusters made last.
+    What waits for its deletion (the old half of a replacement) is not in it: the engine does not tell. `catalog_bucket`
+    has the catalog that it published; `creation`: it has the object that lists the clusters made last.
     """
 
-    clusters: tuple[StateCluster, ...] = ()
-    components: frozenset[str] = frozenset()
-    buckets: tuple[StateBucket, ...] = ()
-    accounts: tuple[StateAccount, ...] = ()
-    packages: tuple[StateObject, ...] = ()
-    catalog: StateObject | None = None
-    creation: StateObject | None = None
+    clusters: tuple[StateResource, ...] = ()
+    buckets: tuple[StateResource, ...] = ()
+    accounts: tuple[StateResource, ...] = ()
+    catalog_bucket: str = ""
+    creation: bool = False
     grants: tuple[StateGrant, ...] = ()
 
     def has(self, project: str, region: str, cluster: str) -> bool:
         """Whether it knows a cluster by its id."""
-        return any((one.project, one.region, one.id) == (project, region, cluster) for one in self.clusters)
+        return any((one.project, one.region, one.name) == (project, region, cluster) for one in self.clusters)
 
 
 def read(resources: Mapping[str, Mapping[str, Any]]) -> State:
     """From what the engine answers: for each URN its `type` and `outputs`. Outputs that are missing become ""."""
     found = [_Resource.read(urn, body) for urn, body in sorted(resources.items())]
-    objects = [(one.parent, StateObject(one.name, one.text("bucket"), one.text("name"))) for one in _of(found, _OBJECT)]
+    objects = {one.parent: one for one in _of(found, _OBJECT)}
     return State(
-        clusters=tuple(
-            StateCluster(one.name, one.text("name") or one.name, one.text("project"), one.text("location"))
-            for one in _of(found, _CLUSTER)
-        ),
-        components=frozenset(one.name for one in _of(found, COMPONENT)),
-        buckets=tuple(
-            StateBucket(one.name, one.text("name"), one.text("project"), one.text("location").lower())
-            for one in _of(found, _BUCKET)
-        ),
-        accounts=tuple(StateAccount(one.name, one.text("email"), one.text("project")) for one in _of(found, _ACCOUNT)),
-        packages=tuple(one for parent, one in objects if parent == _TEMPLATE),
-        catalog=next((one for parent, one in objects if parent == _CATALOG), None),
-        creation=next((one for parent, one in objects if parent == _WORKSPACE), None),
+        clusters=tuple(replace(one, name=one.name or one.logical) for one in _placed(found, _CLUSTER, "name")),
+        buckets=tuple(_placed(found, _BUCKET, "name")),
+        accounts=tuple(_placed(found, _ACCOUNT, "email")),
+        catalog_bucket=objects[_CATALOG].text("bucket") if _CATALOG in objects else "",
+        creation=_WORKSPACE in objects,
         grants=tuple(
             StateGrant(one.name, one.text("role"), one.text("member"))
             for one in _of(found, _PROJECT_GRANT)
@@ -144,20 +107,32 @@ def _of(resources: Iterable[_Resource], type_: str) -> Iterator[_Resource]:
     return (one for one in resources if one.type == type_)
 
 
+def _placed(resources: Iterable[_Resource], type_: str, name: str) -> Iterator[StateResource]:
+    """`name` is the output that has the resource's own."""
+    for one in _of(resources, type_):
+        yield StateResource(one.name, one.text(name), one.text("project"), one.text("location").lower())
+
+
 def refuse_move(known: State, *, stack: str, project: str, region: str) -> None:
     """Raises ConfigError when the stack has something in another project or region than it is to be deployed to."""
-    elsewhere = [one for one in _placed(known, project, region) if one.project != project or one.region != region]
+    kinds = {"cluster": known.clusters, "bucket": known.buckets, "account": known.accounts}
+    elsewhere = {
+        f"{kind} {one.name}": place
+        for kind, some in kinds.items()
+        for one in some
+        # What the state does not say of a place is taken to be as configured.
+        if (place := (one.project or project, one.region or region)) != (project, region)
+    }
     if not elsewhere:
         return
-    old = max(elsewhere, key=lambda one: one.region != region)  # the region too, where that was edited
-    keys = (("gcp:project", old.project, project), ("gcp:region", old.region, region))
+    old = max(elsewhere.values(), key=lambda place: place[1] != region)  # the region too, where that was edited
+    keys = (("gcp:project", old[0], project), ("gcp:region", old[1], region))
     edited = [(key, was, now) for key, was, now in keys if was != now]
     was, now = join(was for _, was, _ in edited), join(now for _, _, now in edited)
     back = join(f"{key}: {was}" for key, was, _ in edited)
     raise ConfigError(
         f"stack {stack} lives in {was} and can't move to {now}, so nothing was changed",
-        why=f"it has {join(one.words for one in elsewhere)} there; moving would delete them, and stop the jobs that "
-        "run on them",
+        why=f"it has {join(elsewhere)} there; moving would delete them, and stop the jobs that run on them",
         fix=f"put {back} back into stacks/Pulumi.{stack}.yaml\n"
         f"or give {now} a stack of its own: a file stacks/Pulumi.NAME.yaml, then pulumi stack init NAME and pulumi up\n"
         f"or, with {back} put back, take this one down before it is made anew:\n"
@@ -169,22 +144,3 @@ def stack_locations(known: State, project: str, region: str) -> tuple[tuple[str,
     """Projects and regions where clusters of the stack may be: where it is configured to be, and where it has any."""
     others = {(one.project, one.region) for one in known.clusters if one.project and one.region}
     return ((project, region), *sorted(others - {(project, region)}))
-
-
-@dataclass(frozen=True)
-class _Placed:
-    words: str
-    project: str
-    region: str
-
-
-def _placed(known: State, project: str, region: str) -> list[_Placed]:
-    """All that is somewhere. What the state does not say of a place is taken to be as configured."""
-    return [
-        _Placed(words, where or project, at or region)
-        for words, where, at in (
-            *((f"cluster {one.id}", one.project, one.region) for one in known.clusters),
-            *((f"bucket {one.name}", one.project, one.region) for one in known.buckets),
-            *((f"account {one.email}", one.project, "") for one in known.accounts),
-        )
-    ]

@@ -15,6 +15,7 @@ from slipway.catalog.offers import UPDATE, checked
 from slipway.errors import ConfigError
 from slipway.recorded_parameters import unfit
 
+_ANOTHER = "publish it again with pulumi up, or choose another: slipway use gs://BUCKET"
 _HALF_A_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -122,17 +123,12 @@ def _has_id(cluster: Any) -> bool:
 def _check_schema(schema: object, source: str) -> None:
     if not isinstance(schema, int) or isinstance(schema, bool) or schema < 1:
         raise _unreadable(source, f"schema is {schema!r}, where {SCHEMA} is expected")
-    if schema > SCHEMA:
+    if schema != SCHEMA:
+        age = "newer" if schema > SCHEMA else "older"
         raise ConfigError(
-            f"the catalog {source} has schema {schema}, newer than this slipway reads (schema {SCHEMA})",
-            why="it was published by a newer version",
-            fix=UPDATE,
-        )
-    if schema < SCHEMA:
-        raise ConfigError(
-            f"the catalog {source} has schema {schema}, older than this slipway reads (schema {SCHEMA})",
-            why="it was published by an older version",
-            fix="publish it again with pulumi up, or choose another: slipway use gs://BUCKET",
+            f"the catalog {source} has schema {schema}, {age} than this slipway reads (schema {SCHEMA})",
+            why=f"it was published by a{'n' if age == 'older' else ''} {age} version",
+            fix=UPDATE if age == "newer" else _ANOTHER,
         )
 
 
@@ -140,5 +136,5 @@ def _unreadable(source: str, why: str) -> ConfigError:
     return ConfigError(
         f"the catalog {source} can't be read",
         why=why,
-        fix="publish it again with pulumi up, or choose another: slipway use gs://BUCKET",
+        fix=_ANOTHER,
     )

@@ -22,6 +22,7 @@ from slipway.catalog.forms import (
     Text,
     Texts,
 )
+from slipway.cluster import PoolSpec
 from slipway.kinds import CUSTOM_JOB
 from slipway.labels import Revision
 from slipway.recorded_parameters import unfit
@@ -37,15 +38,17 @@ _TYPES: Mapping[str, type] = {"int": int, "float": float, "str": str, "bool": bo
 
 
 @dataclass(frozen=True)
-class Pool:
-    """A resource pool as deployed. `price_per_hour` is one machine's."""
+class Pool(PoolSpec):
+    """A resource pool as deployed. `price_per_hour` is one machine's. How many it was made with is not published:
+    `replicas` are the fewest it can have."""
 
     name: Annotated[str, KEY_OF_ENTRY]
     machine: MachineOfPool
-    min: int
-    max: int
-    autoscaled: bool
+    replicas: Annotated[int, NOT_WRITTEN] = field(init=False)
     price_per_hour: Hourly
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "replicas", self.min)
 
 
 @dataclass(frozen=True)

@@ -14,17 +14,17 @@ from slipway.errors import Arguments, ConfigError
 from slipway.files import write_atomically
 
 VARIABLE = "SLIPWAY_CATALOG"
-GIVEN = "its address"
 FILE = Path(".slipway", "catalog")
 _ROOTS = (".slipway", ".git", "Pulumi.yaml")
 
 
 @dataclass(frozen=True)
 class SelectedCatalog:
-    """`origin` says who chose: its address as given, `$SLIPWAY_CATALOG` or the file of the checkout."""
+    """`origin` says who chose: its address, when that was `given`, `$SLIPWAY_CATALOG` or the file of the checkout."""
 
     location: Location
     origin: str
+    given: bool = False
 
 
 def checkout(start: Path) -> Path | None:
@@ -42,7 +42,7 @@ def address(text: str) -> Location:
 def select_catalog(flag: str | None, environ: Mapping[str, str], folder: Path) -> SelectedCatalog:
     """The first of flag, environment and memory. Raises ConfigError when nobody has chosen."""
     if flag:
-        return SelectedCatalog(address(flag), GIVEN)
+        return SelectedCatalog(address(flag), "its address", given=True)
     if environ.get(VARIABLE, "").strip():
         return SelectedCatalog(address(environ[VARIABLE]), f"${VARIABLE}")
     remembered = recall(folder)
@@ -85,15 +85,16 @@ def remember(location: Location, folder: Path) -> Path:
     return file
 
 
-def fetch(storage: Storage, location: Location, origin: str = "") -> Catalog:
-    """The catalog at `location`. Raises ConfigError when it is missing or unreadable, CloudError otherwise."""
+def fetch(storage: Storage, choice: SelectedCatalog) -> Catalog:
+    """The catalog that was chosen. Raises ConfigError when it is missing or unreadable, CloudError otherwise."""
+    location = choice.location
     try:
         content = storage.read(location, doing=f"read the catalog {location}")
     except NotFound as problem:
-        another: str | Arguments = {"catalog": "gs://BUCKET"} if origin == GIVEN else "slipway use gs://BUCKET"
+        another: str | Arguments = {"catalog": "gs://BUCKET"} if choice.given else "slipway use gs://BUCKET"
         raise ConfigError(
             f"no catalog at {location}",
-            why=f"{problem.message}{f' (chosen by {origin})' if origin else ''}",
+            why=f"{problem.message} (chosen by {choice.origin})",
             # Where it was given, another that is only remembered would not be looked at.
             fix=("deploy the stack (pulumi up), or choose another catalog: ", another),
         ) from problem

@@ -11,10 +11,10 @@ from typing import Any
 import click
 
 from slipway.capacity import CAPACITY_TYPES
-from slipway.catalog.model import Catalog, Offer, Template
+from slipway.catalog.model import Catalog, Cluster, Offer, Template
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.options import catalog_and_output
-from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
+from slipway.cluster import ClusterSpec, CurrentCluster
 from slipway.context import Context
 from slipway.deployment.live_reader import LiveScope, read
 from slipway.errors import SlipwayError
@@ -74,7 +74,7 @@ def _live(context: Context, draws: tuple[OfferDraw, ...]) -> Live:
         work_bucket=catalog.work_bucket,
         service_account=catalog.trainer,
         catalog=context.choice.location.name,
-        metrics=drawn((_spec(catalog, name) for name in catalog.clusters), draws),
+        metrics=drawn(map(_spec, catalog.clusters.values()), draws),
     )
     live, warnings = read(context.connection, wanted, off_is_empty=True)
     for warning in warnings:
@@ -86,8 +86,8 @@ def judge(catalog: Catalog, live: Live, draws: tuple[OfferDraw, ...]) -> QuotaRe
     """The report for what the catalog has deployed and offers. Pure."""
     states = {} if isinstance(live.clusters, Unknown) else {cluster.id: cluster.state for cluster in live.clusters}
     current = tuple(
-        CurrentCluster(_spec(catalog, name), cluster.id, "", cluster.id in states, states.get(cluster.id, ""))
-        for name, cluster in catalog.clusters.items()
+        CurrentCluster(_spec(cluster), cluster.id, "", cluster.id in states, states.get(cluster.id, ""))
+        for cluster in catalog.clusters.values()
     )
     known = {item.id for item in current}
     old = frozenset(
@@ -98,19 +98,8 @@ def judge(catalog: Catalog, live: Live, draws: tuple[OfferDraw, ...]) -> QuotaRe
     return assess(current, live, region=catalog.region, offers=draws, mode="warn", preview=True, old=old)
 
 
-def _spec(catalog: Catalog, name: str) -> ClusterSpec:
-    pools = tuple(
-        PoolSpec(
-            name=pool.name,
-            machine=pool.machine,
-            min=pool.min,
-            max=pool.max,
-            autoscaled=pool.autoscaled,
-            replicas=pool.min,
-        )
-        for pool in catalog.clusters[name].pools.values()
-    )
-    return ClusterSpec(name=name, pools=pools)
+def _spec(cluster: Cluster) -> ClusterSpec:
+    return ClusterSpec(cluster.name, tuple(cluster.pools.values()))
 
 
 def _draws(catalog: Catalog) -> tuple[OfferDraw, ...]:

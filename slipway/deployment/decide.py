@@ -113,7 +113,7 @@ def _live(
         service_account=trainer_email(stack.workspace.trainer, stack.project),
         metrics=metrics,
         read_quota=quota_info,
-        published=known.catalog.bucket if known.catalog else "",
+        published=known.catalog_bucket,
     )
     live, warnings = read(connect(environ), wanted, identity=identity(environ), off_is_empty=preview)
     for warning in warnings:
@@ -142,7 +142,7 @@ def _lent(found: Live, stack: Stack, known: State) -> list[str]:
     """Whether the trainer account that is asked for is another stack's."""
     if isinstance(found.service_accounts, Unknown):
         return []
-    ours = {one.email for one in known.accounts}
+    ours = {one.name for one in known.accounts}
     return [
         f"account {address} is the trainer of stack {whose}: a destruction of {stack.name} would delete it, also under "
         f"jobs of {whose}; give {stack.name} another trainer, or, if stack {whose} no longer exists, "

@@ -85,8 +85,8 @@ def guarded_use(
     `where`: the projects and regions that the stack lives in. `spared`: ids of clusters that stay whatever happens.
     """
     before = _NOTHING if isinstance(known, Unknown) else known
-    catalogs = [one.name for one in before.buckets if one.role.startswith(CATALOG)]  # the others outlive their stack
-    names = [*(one.email for one in before.accounts), *catalogs]
+    catalogs = [one.name for one in before.buckets if one.logical.startswith(CATALOG)]  # the others outlive their stack
+    names = [*(one.name for one in before.accounts), *catalogs]
 
     def ask(subject: str | None) -> Use | Unknown:
         connection = connect(environ)

@@ -78,7 +78,7 @@ def neighbours(stack: str, live: Live) -> tuple[str, ...]:
 
 def outliving(known: State) -> str:
     """What a destruction leaves on purpose, and how to delete it; empty where there is nothing of the kind."""
-    buckets = (one.name for one in known.buckets if one.role.startswith(WORK))
+    buckets = (one.name for one in known.buckets if one.logical.startswith(WORK))
     return "\n".join(f"bucket gs://{name} stays, with people's results\n{_removal(name)}" for name in buckets)
 
 

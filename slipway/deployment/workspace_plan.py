@@ -157,12 +157,12 @@ def _users(name: str, jobs: tuple[VertexJob, ...]) -> tuple[VertexJob, ...]:
 
 def _of(role: str, known: State) -> dict[str, str]:
     """What the state has in a role, by logical names."""
-    pairs = (
-        [(one.role, one.email) for one in known.accounts]
-        if role == TRAINER
-        else [(one.role, one.name) for one in known.buckets]
-    )
-    return {logical: name for logical, name in pairs if name and (logical == role or logical.startswith(f"{role}-"))}
+    some = known.accounts if role == TRAINER else known.buckets
+    return {
+        one.logical: one.name
+        for one in some
+        if one.name and (one.logical == role or one.logical.startswith(f"{role}-"))
+    }
 
 
 def _logical(role: str, name: str, old: Mapping[str, str]) -> str:

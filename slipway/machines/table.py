@@ -24,7 +24,6 @@ class Machine:
 
     type: str
     vcpus: int
-    memory_gb: float
     family: str
     accelerator: str | None
     accelerator_count: int
@@ -45,8 +44,8 @@ class Machine:
     ) -> Machine:
         """From its row; one that names no disks takes the usual ones."""
         disks = tuple(row.get("disks", _USUAL_DISKS))
-        cpus, memory, default = row["vcpus"], row["memoryGb"], row.get("defaultDisk", disks[0])
-        return cls(type, cpus, memory, row["family"], accelerator, count, disks, default, topology, vms)
+        default = row.get("defaultDisk", disks[0])
+        return cls(type, row["vcpus"], row["family"], accelerator, count, disks, default, topology, vms)
 
 
 @dataclass(frozen=True)

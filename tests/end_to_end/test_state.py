@@ -34,11 +34,10 @@ def test_it_is_told_in_every_command_and_never_of_what_waits_for_its_deletion(ch
     assert told(checkout, "up") == NOTHING, "as it was when the command began"
     (cluster,) = checkout.clusters()
     for known in (told(checkout, "preview"), told(checkout, "refresh", "--yes", "--skip-preview", "--run-program")):
-        assert f"StateCluster(name='{cluster}', id='{cluster}', project='{PROJECT}', region='{REGION}')" in known
-        assert f"components=frozenset({{'{cluster}'}})" in known
-        assert f"StateBucket(role='work', name='{PROJECT}-{checkout.stack}-work', project='{PROJECT}'" in known
-        assert "StateAccount(role='trainer'" in known
-        assert f"catalog=StateObject(role='catalog', bucket='{PROJECT}-{checkout.stack}-catalog'" in known
+        assert f"StateResource(logical='{cluster}', name='{cluster}', project='{PROJECT}', region='{REGION}')" in known
+        assert f"StateResource(logical='work', name='{PROJECT}-{checkout.stack}-work', project='{PROJECT}'" in known
+        assert "StateResource(logical='trainer'" in known
+        assert f"catalog_bucket='{PROJECT}-{checkout.stack}-catalog'" in known
 
     # The engine leaves what waits for its deletion out of its answer, so the program takes it for an orphan: it is
     # deleted once, by either.
@@ -63,5 +62,5 @@ def test_it_is_told_by_a_backend_in_a_bucket_and_by_a_destruction_too(checkout: 
         assert told(checkout, "up", **backend) == NOTHING
         (cluster,) = checkout.clusters()
         known = told(checkout, "destroy", SLIPWAY_PURPOSE="destroy", **backend)
-        assert f"StateCluster(name='{cluster}', id='{cluster}'" in known
+        assert f"StateResource(logical='{cluster}', name='{cluster}'" in known
     assert checkout.clusters() == {}

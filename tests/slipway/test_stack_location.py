@@ -3,11 +3,11 @@
 import pytest
 
 from slipway.errors import ConfigError
-from slipway.state import State, StateAccount, StateBucket, StateCluster, refuse_move, stack_locations
+from slipway.state import State, StateResource, refuse_move, stack_locations
 
-CLUSTER = StateCluster("cpu-1a2b3c4", "cpu-1a2b3c4", "acme", "us-central1")
-BUCKET = StateBucket("work", "acme-work", "acme", "us-central1")
-ACCOUNT = StateAccount("trainer", "trainer@acme.iam.gserviceaccount.com", "acme")
+CLUSTER = StateResource("cpu-1a2b3c4", "cpu-1a2b3c4", "acme", "us-central1")
+BUCKET = StateResource("work", "acme-work", "acme", "us-central1")
+ACCOUNT = StateResource("trainer", "trainer@acme.iam.gserviceaccount.com", "acme")
 WHOLE = State(clusters=(CLUSTER,), buckets=(BUCKET,), accounts=(ACCOUNT,))
 
 
@@ -58,7 +58,7 @@ def test_an_account_alone_is_in_a_project_and_in_no_region() -> None:
 
 
 def test_a_place_that_the_state_does_not_tell_is_no_other() -> None:
-    known = State(clusters=(StateCluster("cpu-1a2b3c4", "cpu-1a2b3c4", "", ""),))
+    known = State(clusters=(StateResource("cpu-1a2b3c4", "cpu-1a2b3c4", "", ""),))
     refuse_move(known, stack="prod", project="acme", region="us-central1")
 
 

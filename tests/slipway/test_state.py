@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from slipway.state import State, StateAccount, StateBucket, StateCluster, StateGrant, StateObject, read
+from slipway.state import State, StateGrant, StateResource, read
 
 HEAD = "urn:pulumi:prod::slipway::"
 CLUSTER = "gcp:vertex/aiPersistentResource:AiPersistentResource"
@@ -65,13 +65,11 @@ STACK = {
 
 def test_a_stack_is_read_by_roles_and_places() -> None:
     assert read(STACK) == State(
-        clusters=(StateCluster("cpu-1a2b3c4", "cpu-1a2b3c4", "acme", "us-central1"),),
-        components=frozenset({"cpu-1a2b3c4"}),
-        buckets=(StateBucket("work", "acme-work", "acme", "us-central1"),),
-        accounts=(StateAccount("trainer", "trainer@acme.iam.gserviceaccount.com", "acme"),),
-        packages=(StateObject("nap-0123456789ab", "acme-catalog", "packages/nap-0123456789ab.tar.gz"),),
-        catalog=StateObject("catalog", "acme-catalog", "catalog.json"),
-        creation=StateObject("creation", "acme-catalog", "clusters/asked-for.json"),
+        clusters=(StateResource("cpu-1a2b3c4", "cpu-1a2b3c4", "acme", "us-central1"),),
+        buckets=(StateResource("work", "acme-work", "acme", "us-central1"),),
+        accounts=(StateResource("trainer", "trainer@acme.iam.gserviceaccount.com", "acme"),),
+        catalog_bucket="acme-catalog",
+        creation=True,
         grants=(StateGrant("trainer-viewer", "roles/viewer", "serviceAccount:trainer@acme.iam.gserviceaccount.com"),),
     )
 
@@ -82,7 +80,6 @@ def test_before_anything_is_deployed_there_is_nothing() -> None:
 
 def test_a_component_whose_cluster_was_never_made_has_none() -> None:
     known = read(resource("slipway:components:PersistentResource", "cpu-1a2b3c4"))
-    assert known.components == {"cpu-1a2b3c4"}
     assert known.clusters == ()
 
 

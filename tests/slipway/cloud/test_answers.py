@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from slipway.catalog.selection import fetch
+from slipway.catalog.selection import SelectedCatalog, fetch
 from slipway.cloud.connection import Connection
 from slipway.cloud.endpoints import OVERRIDES, Endpoints
 from slipway.cloud.failures import Call, CloudError, Exhausted, Garbled, NoAnswer, Unavailable, Unreachable
@@ -238,7 +238,7 @@ def test_tls_that_fails_before_the_request_proves_that_it_was_not_sent(
 def test_an_answer_that_breaks_off_is_no_answer_and_never_damaged_content(server: Server) -> None:
     server.content, server.missing = b'{"schema": 1, "stack"', 9
     with pytest.raises(NoAnswer) as error:
-        fetch(connection(server.url).storage, Location("acme-catalog", "catalog.json"))
+        fetch(connection(server.url).storage, SelectedCatalog(Location("acme-catalog", "catalog.json"), "this test"))
     assert "its answer broke off" in error.value.why
     assert error.value.fix == "try again"
     assert len(server.sent) == 2, "it was tried again"

@@ -15,7 +15,7 @@ from slipway.deployment.workspace_plan import trainer_email
 from slipway.errors import ConfigError, ResourceError, SlipwayError, Timeout
 from slipway.live import Live, Unknown
 from slipway.stack.stack import Stack, WorkspaceSettings
-from slipway.state import State, StateAccount
+from slipway.state import State, StateResource
 
 STACK = Stack("dev", "acme-dev", "us-central1", WorkspaceSettings((), "acme-catalog", "acme-work", "trainer"))
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
@@ -144,7 +144,7 @@ def test_another_stacks_trainer_is_not_adopted(
     live = Live(clusters=(), jobs=(), limits={}, catalog=None, service_accounts={address: called})
     monkeypatch.setattr("slipway.deployment.decide.read", lambda *_, **__: (live, []))
     environ = {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}
-    known = State(accounts=(StateAccount("trainer", address, STACK.project),) if ours else ())
+    known = State(accounts=(StateResource("trainer", address, STACK.project),) if ours else ())
     if not fails:
         decide(STACK, environ, True, NOW, silent, silent, frozenset(), known)
         return

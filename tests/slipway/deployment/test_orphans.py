@@ -19,7 +19,7 @@ from slipway.deployment.orphans import (
 from slipway.errors import ConfigError, PolicyError, ResourceError
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.live import Unknown, Use
-from slipway.state import State, StateCluster
+from slipway.state import State, StateResource
 
 PROJECT, REGION = "acme", "us-central1"
 OURS = {STACK_LABEL: "prod", NAME_LABEL: "cpu", HASH_LABEL: "1a2b3c4"}
@@ -35,7 +35,7 @@ def job(name: str, cluster: str = "cpu-1a2b3c4") -> VertexJob:
 
 
 def in_state(id_: str, region: str = REGION) -> State:
-    return State(clusters=(StateCluster(id_, id_, PROJECT, region),))
+    return State(clusters=(StateResource(id_, id_, PROJECT, region),))
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from slipway.live import Live, Unknown
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.prices import price_in_words, total
 from slipway.quota.report import OfferVerdict, QuotaReport
-from slipway.state import State, StateBucket
+from slipway.state import State, StateResource
 from slipway.template.case import Case
 from slipway.template.proof import Placement
 
@@ -190,8 +190,8 @@ def test_pools_and_prices_in_words() -> None:
 
 def test_a_destruction_tells_which_bucket_it_leaves_and_how_to_delete_it() -> None:
     buckets = (
-        StateBucket("catalog", "acme-dev-catalog", "acme-dev", "us-central1"),
-        StateBucket("work", "acme-dev-work", "acme-dev", "us-central1"),
+        StateResource("catalog", "acme-dev-catalog", "acme-dev", "us-central1"),
+        StateResource("work", "acme-dev-work", "acme-dev", "us-central1"),
     )
     assert outliving(State(buckets=buckets)).splitlines() == [
         "bucket gs://acme-dev-work stays, with people's results",

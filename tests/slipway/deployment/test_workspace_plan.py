@@ -16,7 +16,7 @@ from slipway.deployment.workspace_plan import (
     trainer_roles,
 )
 from slipway.live import Live, Unknown
-from slipway.state import State, StateAccount, StateBucket, StateGrant
+from slipway.state import State, StateGrant, StateResource
 from slipway.template import JobTemplate, Package, WorkerPool
 
 from .world import PROJECT, REGION, STACK, cluster, job
@@ -25,8 +25,8 @@ OLD, NEW = "old@acme.iam.gserviceaccount.com", "new@acme.iam.gserviceaccount.com
 WANTED = {"catalog": "acme-catalog", "work": "acme-work", "trainer": OLD}
 PLAIN = {"catalog": "catalog", "work": "work", "trainer": "trainer"}
 KNOWN = State(
-    buckets=(StateBucket("catalog", "acme-catalog", "acme", "r"), StateBucket("work", "acme-work", "acme", "r")),
-    accounts=(StateAccount("trainer", OLD, "acme"),),
+    buckets=(StateResource("catalog", "acme-catalog", "acme", "r"), StateResource("work", "acme-work", "acme", "r")),
+    accounts=(StateResource("trainer", OLD, "acme"),),
     grants=(
         StateGrant("trainer-aiplatform.user", "roles/aiplatform.user", f"serviceAccount:{OLD}"),
         StateGrant("other", "roles/viewer", "serviceAccount:other@acme.iam.gserviceaccount.com"),
@@ -81,7 +81,7 @@ def test_every_job_that_has_not_ended_counts(state: str) -> None:
 
 def test_what_is_asked_for_again_is_the_same_resource_again() -> None:
     """There and back, while both are there."""
-    both = replace(KNOWN, accounts=(*KNOWN.accounts, StateAccount("trainer-new", NEW, "acme")))
+    both = replace(KNOWN, accounts=(*KNOWN.accounts, StateResource("trainer-new", NEW, "acme")))
     there = plan_workspace(both, {**WANTED, "trainer": NEW}, (needing(OLD),))
     assert there.logical["trainer"] == "trainer-new"
     back = plan_workspace(both, WANTED, (needing(NEW),))
@@ -90,7 +90,7 @@ def test_what_is_asked_for_again_is_the_same_resource_again() -> None:
 
 
 def test_a_new_name_stays_when_the_old_one_is_gone() -> None:
-    alone = replace(KNOWN, accounts=(StateAccount("trainer-new", NEW, "acme"),))
+    alone = replace(KNOWN, accounts=(StateResource("trainer-new", NEW, "acme"),))
     assert plan_workspace(alone, {**WANTED, "trainer": NEW}, ()).logical["trainer"] == "trainer-new"
     assert plan_workspace(alone, WANTED, ()).logical["trainer"] == "trainer", "the plain one is free"
 

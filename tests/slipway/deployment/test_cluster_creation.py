@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from slipway.cloud.jobs import VertexJob
-from slipway.deployment.cluster_creation import PATIENCE, creator, make_all
-from slipway.deployment.cluster_maker import make_cluster
+from slipway.deployment.cluster_creation import ClusterCreation
 from slipway.deployment.creation_context import CreationContext, CreationPolicy, NewCluster
+from slipway.deployment.parallel_creation import PATIENCE, create_all, creator
 from slipway.deployment.plan import Plan
 from slipway.errors import ConfigError, PolicyError, ResourceError, SlipwayError, Timeout
 from slipway.live import Unknown, Use
@@ -51,7 +51,8 @@ class Story:
         )
 
     def make(self, new: NewCluster = NEW, **policy: float) -> Story:
-        make_cluster(new, self.cloud, CreationPolicy(**{"refused": 100, "made": 1000, "again": 60, **policy}))
+        policed = CreationPolicy(**{"refused": 100, "made": 1000, "again": 60, **policy})
+        ClusterCreation(new, self.cloud, policed).run()
         return self
 
     def fails(self, kind: type[SlipwayError] = ResourceError, new: NewCluster = NEW, **policy: float) -> Any:
@@ -245,7 +246,7 @@ def test_when_one_of_several_fails_the_others_are_not_waited_for() -> None:
     vertex = Two([OPERATION], [cluster("PROVISIONING")])
     cloud = CreationContext(vertex, lambda _: Use(), print, print)
     with pytest.raises(ResourceError) as caught:
-        make_all([NewCluster("bad", {}, LABELS), NewCluster("good", {}, LABELS)], cloud, CreationPolicy())
+        create_all([NewCluster("bad", {}, LABELS), NewCluster("good", {}, LABELS)], cloud, CreationPolicy())
     assert "2 clusters were not made or not waited for" in caught.value.what
     assert "denied" in caught.value.why and "good is not waited for any longer" in caught.value.why
     assert "pulumi up again" in caught.value.fix
@@ -269,7 +270,7 @@ def test_when_one_fails_what_the_others_cost_is_said() -> None:
     warned: list[str] = []
     cloud = CreationContext(Two([OPERATION], [RUNS]), lambda _: Use(), say, warned.append)
     with pytest.raises(SlipwayError):
-        make_all([NewCluster("bad", {}, LABELS), NewCluster("good", {}, LABELS)], cloud, CreationPolicy())
+        create_all([NewCluster("bad", {}, LABELS), NewCluster("good", {}, LABELS)], cloud, CreationPolicy())
     (said,) = warned
     assert said.startswith("good runs and is billed although this deployment failed; the next pulumi up takes it over")
 

@@ -1,0 +1,98 @@
+"""The clusters that a deployment makes, all of them at once. When one can't be made, the others are not waited for."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import copy_context
+
+from slipway.cloud.connection import connect
+from slipway.cluster import CurrentCluster
+from slipway.deployment.cluster_creation import ClusterCreation
+from slipway.deployment.creation_context import CreationContext, CreationPolicy, NewCluster
+from slipway.deployment.plan import Plan
+from slipway.errors import ConfigError, ResourceError, SlipwayError
+from slipway.formatting import join, seconds
+from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
+from slipway.live import Unknown, Use
+
+PATIENCE = "SLIPWAY_CREATE_PATIENCE"
+"""How long a refused creation is tried again, as in 15m."""
+
+
+def creator(
+    plan: Plan,
+    environ: Mapping[str, str],
+    place: tuple[str, str, str],
+    use: Callable[[str | None], Use | Unknown],
+    say: Callable[[str], None],
+    warn: Callable[[str], None],
+) -> Callable[[Sequence[str]], None]:
+    """A function that makes clusters of the plan, by id. `place` is stack, project and region. Raises ConfigError."""
+    policy, (stack, project, region) = _policy(environ), place
+    asked = {item.id: _new(item, stack, plan) for item in plan.current if not item.import_}
+
+    def create(ids: Sequence[str]) -> None:
+        if ids:
+            cloud = CreationContext(connect(environ).vertex(project, region), use, say, warn)
+            create_all([asked[id_] for id_ in ids], cloud, policy)
+
+    return create
+
+
+def create_all(clusters: Sequence[NewCluster], cloud: CreationContext, policy: CreationPolicy) -> None:
+    """Raises the error of the one that can't be made, or of several as one, when all have ended."""
+    errors: list[tuple[NewCluster, Exception]] = []
+
+    def one(cluster: NewCluster) -> None:
+        try:
+            ClusterCreation(cluster, cloud, policy).run()
+        except Exception as error:
+            errors.append((cluster, error))
+            cloud.stop.set()
+
+    threads = [
+        threading.Thread(target=copy_context().run, args=(one, cluster), name=cluster.id, daemon=True)
+        for cluster in clusters
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    failed = {cluster.id for cluster, _ in errors}
+    made = [cluster.id for cluster in clusters if cluster.id not in failed]
+    if errors and made:
+        run, them = ("runs and is", "it") if len(made) == 1 else ("run and are", "them")
+        cloud.warn(
+            f"{join(made)} {run} billed although this deployment failed; the next pulumi up takes {them} over, and a "
+            f"destruction deletes {them}"
+        )
+    if len(errors) == 1:
+        raise errors[0][1]
+    if errors:
+        raise ResourceError(
+            f"{len(errors)} clusters were not made or not waited for",
+            why="\n".join(f"{cluster.id}: {_brief(error)}" for cluster, error in errors),
+            fix="correct the first of them, then run pulumi up again: it finds those that are being made, and goes on",
+        )
+
+
+def _new(item: CurrentCluster, stack: str, plan: Plan) -> NewCluster:
+    labels = item.labels(stack)
+    known_by = {key: labels[key] for key in (STACK_LABEL, NAME_LABEL, HASH_LABEL)}
+    failed = tuple(one.id for one in plan.cleared if one.labels[NAME_LABEL] == item.spec.name)
+    return NewCluster(item.id, item.request(stack), known_by, failed)
+
+
+def _policy(environ: Mapping[str, str]) -> CreationPolicy:
+    given = environ.get(PATIENCE, "")
+    try:
+        return CreationPolicy(refused=seconds(given)) if given else CreationPolicy()
+    except ConfigError as error:
+        raise ConfigError(
+            f"invalid {PATIENCE}: {given!r}", why=error.why, fix="15m, for example, or unset it"
+        ) from error
+
+
+def _brief(error: Exception) -> str:
+    return f"{error.what}: {error.why}" if isinstance(error, SlipwayError) else str(error)
