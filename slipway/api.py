@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from slipway.cloud.jobs import Trial, VertexJob, best
 from slipway.context import Context
 from slipway.labels import revision_of
-from slipway.submission.call import check, params_as_typed, types, waits_as_typed
+from slipway.submission.call import check, check_timeout, params_as_typed, types, waits_as_typed
 from slipway.submission.candidates import PreparedSubmission, SubmissionRequest, prepare
 from slipway.submission.choice import Choice
 from slipway.submission.fallback import WaitingAttempt
@@ -142,13 +142,15 @@ class Job:
         """Waits for the end, at most `timeout` seconds, and gives the job as it is then.
 
         Of a copy it gives the job that runs the submission, at its end. Raises ResourceError for one that failed or
-        expired, Cancelled, Timeout (the job goes on), and CloudError when there has been no contact for five minutes.
+        expired, Cancelled, Timeout (the job goes on), ConfigError for a `timeout` that is not a number, and CloudError
+        when there has been no contact for five minutes.
         """
         from slipway.jobs.claim import original
         from slipway.jobs.follower import follower_of
         from slipway.submission.ending import require_success
         from slipway.submission.experiment_run import end_run
 
+        check_timeout(timeout)
         begun = self._context.clock.monotonic()
         follower = follower_of(self._context, self._job, logs=False, timeout=timeout)
         for event in follower.events(timeout):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 Arguments = Mapping[str, str | Mapping[str, str]]
-"""Arguments of `slipway.submit` by name, to be given in place of what was given."""
+"""Arguments of `slipway.submit`, or of a sweep, by name: to be given in place of what was given."""
 _LONGEST_LINE = 2000
 Fix = str | tuple[str | Arguments, ...]
 

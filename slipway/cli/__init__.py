@@ -203,11 +203,11 @@ def _shown(error: SlipwayError, debug: bool) -> int:
     if error.exit_code == INTERRUPTED:
         _say(str(error))  # What a person did on purpose is not an error.
         return INTERRUPTED
-    from slipway.cli.terminal.screen import red
+    from slipway.cli.terminal.screen import styled
 
     error.spell(_flags)
     head, _, rest = error.render().partition("\n")
-    _say(red(head, sys.stderr) + (f"\n{rest}" if rest else ""))
+    _say(styled(head, sys.stderr, fg="red", bold=True) + (f"\n{rest}" if rest else ""))
     return error.exit_code
 
 

@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -46,6 +45,7 @@ def _then(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str
 @click.option("-p", "--param", "params", multiple=True, metavar="NAME=VALUE", help="A parameter; may be repeated.")
 @click.option(
     "--capacity",
+    "capacity_type",
     type=WORD,
     metavar="TYPE",
     help="Where the machines come from. Default: the template's first type that can run.",
@@ -78,43 +78,32 @@ def _then(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str
 @click.option("--format", hidden=True, is_flag=False, flag_value="", expose_value=False, callback=_planned)
 @catalog_and_output
 def command(
-    template: str,
-    params: tuple[str, ...],
-    capacity: str | None,
-    kind: str | None,
-    wait_for: tuple[str, ...],
-    then: tuple[str, ...],
-    code: str | None,
-    sweep: str | None,
     retry_failed: bool,
     rate: int | None,
-    experiment: str | None,
-    experiment_run: str | None,
     dry_run: bool,
     wait: bool,
     follow: bool,
     timeout: str | None,
     request_id: str | None,
-    catalog: str | None,
     output: str,
+    **words: Any,
 ) -> None:
+    """`words` are the fields of `SubmitArguments`."""
     ending = WaitOptions.of(wait=wait, follow=follow, timeout=timeout, dry_run=dry_run)
-    typed = SubmitArguments(
-        template, params, capacity, kind, wait_for, then, code, sweep, experiment, experiment_run, catalog
-    )
+    typed = SubmitArguments(**words)
     id_ = checked_request_id(request_id) if request_id is not None else None
-    context, json = Context(catalog), output == "json"
-    if sweep is not None:
+    context, json = Context(typed.catalog), output == "json"
+    if typed.sweep is not None:
         from slipway.cli.terminal.sweep import submit_sweep
 
         submit_sweep(context, typed, id_, ending, dry_run=dry_run, retry=retry_failed, rate=rate, json=json)
         return
     for flag, given in (("--retry-failed", retry_failed), ("--rate", rate is not None)):
         if given:
-            raise ConfigError(f"{flag} is for sweeps", fix=f"slipway submit {template} --sweep FILE {flag} …")
+            raise ConfigError(f"{flag} is for sweeps", fix=f"slipway submit {typed.template} --sweep FILE {flag} …")
     asked = typed.request()
-    if code is not None:
-        asked = with_code(context, asked, Path(code), upload=not dry_run, tell=screen.note)
+    if typed.code is not None:
+        asked = with_code(context, asked, Path(typed.code), upload=not dry_run, tell=screen.note)
     prepared = prepare(context.catalog, asked, context.user)
     if dry_run:
         _dry_run(context, prepared.under(id_ or new_request_id()), json=json)
@@ -218,7 +207,7 @@ def _send_and_wait(
         raise
     ledger.end(id_)
     if earlier and not submitted.attempt.fresh:
-        screen.note(screen.faint("  to run it once more, give the command again", sys.stderr))
+        screen.hint("  to run it once more, give the command again")
     if submitted.attempt.job.ended:
         from slipway.submission.ending import require_success
         from slipway.submission.experiment_run import end_run

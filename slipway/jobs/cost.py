@@ -1,4 +1,4 @@
-"""A job's account: how long it waited and ran, what its machines cost meanwhile, and how it ended. Pure."""
+"""A job's account: how long it waited and ran, and what its machines cost meanwhile. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from decimal import Decimal
 
 from slipway.capacity import POOL
 from slipway.cloud.jobs import VertexJob
-from slipway.errors import Cancelled, ResourceError, SlipwayError
 from slipway.prices import Price, hourly
 
 
@@ -35,7 +34,8 @@ def job_cost(job: VertexJob, region: str, now: datetime) -> JobCost:
     end = job.end_time or now
     wait = _seconds(job.create_time, job.start_time or end)
     run = _seconds(job.start_time, end)
-    each = machines_per_hour(job, region)
+    used = (pool for pool in job.worker_pools if pool.replicas)
+    each = sum((hourly(pool.machine, region, job.capacity_type) * pool.replicas for pool in used), Price())
     cost = None if run is None else each * (Decimal(str(_with_trials(job, run, end))) / 3600)
     return JobCost(job.capacity_type, wait, run, each * job.trials, cost)
 
@@ -45,30 +45,6 @@ def _with_trials(job: VertexJob, run: float, end: datetime) -> float:
     of trials, as if as many as may ran from beginning to end."""
     times = [_seconds(trial.start_time, trial.end_time or end) for trial in job.tried]
     return run * job.trials if None in times or not times else sum(time or 0.0 for time in times)
-
-
-def machines_per_hour(job: VertexJob, region: str) -> Price:
-    """USD an hour for all machines of a job, or of one trial."""
-    total = Price()
-    for pool in job.worker_pools:
-        if pool.replicas:
-            total += hourly(pool.machine, region, job.capacity_type) * pool.replicas
-    return total
-
-
-def problem_of(job: VertexJob) -> SlipwayError | None:
-    """The error that an ended job is for those who waited for it, None for success."""
-    name, logs = job.display_name or job.id, f"slipway jobs logs {job.typed}"
-    if job.state == "JOB_STATE_SUCCEEDED":
-        return None
-    if job.state == "JOB_STATE_CANCELLED":
-        return Cancelled(f"job {name} was cancelled", why=job.error, fix=logs)
-    word = {
-        "JOB_STATE_EXPIRED": "expired: it did not get its machines, or did not finish, in time",
-        "JOB_STATE_PARTIALLY_SUCCEEDED": "succeeded in part only",
-    }.get(job.state, "failed")
-    why = job.error or "the service has not said yet (it does about a minute after the end: slipway jobs show)"
-    return ResourceError(f"job {name} {word}", why=why, fix=logs)
 
 
 def _seconds(begin: datetime | None, end: datetime | None) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from itertools import islice
 
 from slipway.cloud.failures import NotFound
@@ -19,11 +20,16 @@ def find_jobs(vertex: Vertex, text: str) -> list[VertexJob]:
 
     Raises ResourceError with a suggestion when there is no such job, ConfigError for another region's name.
     """
+    names = []
     if "/" in text:
-        return [_by_name(vertex, _own(vertex, text), text)]
-    if text.isdigit():
-        return [_by_number(vertex, text)]
-    if '"' in text or "\\" in text:
+        names = [_own(vertex, text)]
+    elif text.isdigit():
+        own = f"projects/{vertex.project}/locations/{vertex.region}"
+        names = [f"{own}/{kind.collection}/{text}" for kind in KINDS.values()]
+    for name in names:
+        with contextlib.suppress(NotFound):
+            return [vertex.job(name)]
+    if names or '"' in text or "\\" in text:
         raise _unknown(vertex, text)
     named = list(vertex.jobs_of_every_kind(f'display_name="{text}"'))
     if not named:
@@ -46,25 +52,9 @@ def _own(vertex: Vertex, name: str) -> str:
         if theirs != ours:
             raise ConfigError(
                 f"{short(name, 200)} is in {noun}{short(theirs)}, the catalog's stack in {ours}",
-                fix="choose the catalog of that stack: --catalog gs://BUCKET",
+                fix=("choose the catalog of that stack: ", {"catalog": "gs://BUCKET"}),
             )
     return "/".join(parts)
-
-
-def _by_name(vertex: Vertex, name: str, text: str) -> VertexJob:
-    try:
-        return vertex.job(name)
-    except NotFound as problem:
-        raise _unknown(vertex, text) from problem
-
-
-def _by_number(vertex: Vertex, number: str) -> VertexJob:
-    for kind in KINDS.values():
-        try:
-            return vertex.job(f"projects/{vertex.project}/locations/{vertex.region}/{kind.collection}/{number}")
-        except NotFound:
-            continue
-    raise _unknown(vertex, number)
 
 
 def _unknown(vertex: Vertex, text: str) -> ResourceError:

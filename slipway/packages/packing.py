@@ -21,25 +21,20 @@ _SETUP = frozenset({"setup.py", "conftest.py"})
 
 @dataclass(frozen=True)
 class PackedCode:
-    """A packed tree and where it goes. `count` of files, `commit` and `dirty` of the checkout."""
+    """A packed tree and where it goes. `count` of files, `revision` of the checkout."""
 
     package: SourcePackage
     location: Location
     count: int
-    commit: str
-    dirty: bool
-
-    @property
-    def revision(self) -> Revision:
-        return Revision(self.commit, self.dirty)
+    revision: Revision
 
     @property
     def labels(self) -> Mapping[str, str]:
         """What tells later which code a job ran."""
         return {
             CODE_LABEL: self.package.sha256[:40],
-            CODE_COMMIT_LABEL: self.commit[:40],
-            CODE_DIRTY_LABEL: truth_value(self.dirty),
+            CODE_COMMIT_LABEL: self.revision.commit[:40],
+            CODE_DIRTY_LABEL: truth_value(bool(self.revision.dirty)),
         }
 
 
@@ -76,7 +71,7 @@ def pack(catalog: Catalog, template: Template, tree: WorkingTree, folder: str) -
         )
     package = assemble(template.name, sources, _requirements(tree, folder, wanted))
     location = Location(catalog.work_bucket, f"code/{package.sha256}/{package.name}")
-    return PackedCode(package, location, len(sources), tree.commit, tree.dirty)
+    return PackedCode(package, location, len(sources), tree.revision)
 
 
 def _run(spec: Mapping[str, Any]) -> list[str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from slipway.errors import ConfigError
 from slipway.formatting import quoted, short
+from slipway.labels import Revision
 
 MOST_FILES = 10_000
 MOST_BYTES = 64 * 2**20
@@ -17,13 +18,10 @@ MOST_BYTES = 64 * 2**20
 
 @dataclass(frozen=True)
 class WorkingTree:
-    """`files` by path in the folder. `commit` is HEAD's, empty before the first one; `dirty`: the folder differs
-    from it.
-    """
+    """`files` by path in the folder. `revision` is HEAD, of no commit before the first one."""
 
     files: Mapping[str, bytes]
-    commit: str
-    dirty: bool
+    revision: Revision
 
 
 def read(folder: Path) -> WorkingTree:
@@ -49,7 +47,7 @@ def read(folder: Path) -> WorkingTree:
             files[name] = content
             size += len(content)
     changed = _git(folder, "status", "--porcelain", "-z", "--untracked-files=normal", "--", ".")
-    return WorkingTree(files, _commit(folder), bool(changed))
+    return WorkingTree(files, Revision(_commit(folder), bool(changed)))
 
 
 def _content(folder: Path, name: str, most: int) -> bytes | None:

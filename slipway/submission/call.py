@@ -1,4 +1,4 @@
-"""What a call of `slipway.submit` was given: held to its types, and as the command's flags would be typed. Pure."""
+"""What a call from Python was given: held to its types, and as the command's flags would be typed. Pure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TAKES: Mapping[str, tuple[tuple[type, ...], str]] = {
     "catalog": ((str, _NONE), "gs://BUCKET, as a text"),
     "code": ((str, os.PathLike, _NONE), "a folder's path"),
 }
-"""What each argument may be, as types and in words; all others are parameters."""
+"""What each argument of `slipway.submit` may be, as types and in words; all others are parameters."""
 _FAR = 1e15
 
 
@@ -28,6 +28,12 @@ def check(**given: object) -> None:
     """Raises ConfigError for an argument that is not of its type."""
     for name, value in given.items():
         _require(name, value, _TAKES[name][0])
+
+
+def check_timeout(timeout: object) -> None:
+    """Raises ConfigError for what are no seconds."""
+    takes = "it takes seconds, or None to wait for as long as it takes"
+    _require("timeout", timeout, (int, float, _NONE), takes, fix="timeout=300, for five minutes")
 
 
 def waits_as_typed(wait_for: Mapping[str, str | float] | None) -> dict[str, str]:
@@ -61,6 +67,7 @@ def params_as_typed(params: Mapping[str, str | float]) -> dict[str, str]:
     return texts
 
 
-def _require(name: str, value: object, of: tuple[type, ...], why: str = "") -> None:
+def _require(name: str, value: object, of: tuple[type, ...], why: str = "", fix: str = "") -> None:
     if not isinstance(value, of):
-        raise ConfigError(f"{name} is given a {type(value).__name__}", why=why or f"it takes {_TAKES[name][1]}")
+        why = why or f"it takes {_TAKES[name][1]}"
+        raise ConfigError(f"{name} is given a {type(value).__name__}", why=why, fix=fix)

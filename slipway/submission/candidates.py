@@ -118,7 +118,7 @@ class PreparedSubmission:
 
 
 def prepare(catalog: Catalog, asked: SubmissionRequest, user: str) -> PreparedSubmission:
-    """Raises ConfigError with all that is wrong with the parameters, or with the one flag that does not fit."""
+    """Raises ConfigError with all that is wrong with the parameters, or with the one argument that does not fit."""
     template = find_template(catalog, asked.template)
     values = resolve(template, asked.params)
     kind = find_kind(template, asked.kind)
@@ -188,9 +188,8 @@ def _check_experiment(template: Template, offers: tuple[Offer, ...], overrides: 
     if not (overrides.experiment or overrides.experiment_run):
         return
     if not all("experiment" in KINDS[offer.kind].spec_of(offer.request) for offer in offers):
-        flag = "--experiment" if overrides.experiment else "--experiment-run"
         raise ConfigError(
-            f"{flag}: {template.name} belongs to no experiment",
+            f"{template.name} belongs to no experiment",
             why="its template names none",
             fix=f"experiment=… in templates/{template.name.replace('-', '_')}.py",
         )

@@ -18,9 +18,8 @@ from slipway.catalog.placeholders import render
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.vertex import Vertex
 from slipway.context import Context
-from slipway.errors import ConfigError, ResourceError
+from slipway.errors import Cancelled, ConfigError, ResourceError, SlipwayError
 from slipway.formatting import span
-from slipway.jobs.cost import problem_of
 from slipway.jobs.waiting import state_word
 from slipway.kinds import Kind
 from slipway.labels import CODE_LABEL, TEMPLATE_LABEL, capacity_type_label
@@ -88,11 +87,26 @@ def cancel_job(vertex: Vertex, job: VertexJob, now: datetime) -> None:
 
 def require_success(context: Context, job: VertexJob) -> None:
     """Raises the error that an ended job is, with what to do about a lack of machines; nothing for success."""
-    problem, cause = problem_of(job), cause_of(job)
+    problem, cause = error_of_end(job), cause_of(job)
     if problem and cause:
         problem.fix = "\n".join([*advice_lines(cause, next_steps(context, job, cause)), problem.fix])
     if problem:
         raise problem
+
+
+def error_of_end(job: VertexJob) -> SlipwayError | None:
+    """The error that an ended job is for those who waited for it, None for success."""
+    name, logs = job.display_name or job.id, f"slipway jobs logs {job.typed}"
+    if job.state == "JOB_STATE_SUCCEEDED":
+        return None
+    if job.state == "JOB_STATE_CANCELLED":
+        return Cancelled(f"job {name} was cancelled", why=job.error, fix=logs)
+    word = {
+        "JOB_STATE_EXPIRED": "expired: it did not get its machines, or did not finish, in time",
+        "JOB_STATE_PARTIALLY_SUCCEEDED": "succeeded in part only",
+    }.get(job.state, "failed")
+    why = job.error or "the service has not said yet (it does about a minute after the end: slipway jobs show)"
+    return ResourceError(f"job {name} {word}", why=why, fix=logs)
 
 
 def next_steps(context: Context, job: VertexJob, cause: Cause) -> tuple[Suggestion, ...]:

@@ -183,7 +183,7 @@ def with_code(
     template = find_template(catalog, asked.template)
     modules(template)
     code = pack(catalog, template, read(folder), folder.resolve().name)
-    state = f" @ {code.revision.short}" if code.commit else ", never committed"
+    state = f" @ {code.revision.short}" if code.revision.commit else ", never committed"
     size = len(code.package.content) / 1000
     tell(f"code {folder}{state}  {code.count} files, {size:,.0f} kB  →  {code.location}")
     if upload:

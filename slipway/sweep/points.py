@@ -17,7 +17,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from slipway.errors import ConfigError
+from slipway.errors import ConfigError, Fix
 from slipway.formatting import quoted
 
 MOST = 100_000
@@ -146,13 +146,14 @@ def read(path: Path) -> tuple[Point, ...]:
     reader = {".yaml": _yaml, ".yml": _yaml, ".json": _json, ".csv": _csv}.get(path.suffix.lower())
     if reader is None:
         why = f"{path.suffix or 'no suffix'} is not .yaml, .json or .csv"
-        raise ConfigError(f"{path} is not a sweep file", why=why, fix="--sweep grid.yaml")
+        raise ConfigError(f"{path} is not a sweep file", why=why, fix=({"sweep": "grid.yaml"},))
     try:
         if path.stat().st_size > _LARGEST:
             raise ConfigError(f"{path} is larger than {_LARGEST >> 20} MB", fix="split it into several sweeps")
         text = path.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as problem:
-        raise ConfigError(f"can't read {path}", why=str(problem), fix="--sweep FILE, a UTF-8 file") from problem
+        fix: Fix = ({"sweep": "FILE"}, ", a UTF-8 file")
+        raise ConfigError(f"can't read {path}", why=str(problem), fix=fix) from problem
     return points(reader(text, str(path)))
 
 

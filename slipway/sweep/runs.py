@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
 from slipway.cloud.jobs import VertexJob
-from slipway.jobs.waiting import state_word
 from slipway.labels import REQUEST_LABEL, RUN_LABEL, STACK_LABEL, SWEEP_LABEL, label_filter
 from slipway.submission.request import checked_request_id, derived_request_id
 
 FAILED = frozenset({"JOB_STATE_FAILED", "JOB_STATE_EXPIRED"})
-"""The states that `--retry-failed` sends once more. What somebody cancelled is left alone."""
+"""The states of runs that may be sent once more. What somebody cancelled is left alone."""
 
-
-_SHOWN = "the id that slipway submit --sweep has shown; slipway jobs list shows the newest jobs"
+_SHOWN = "the id that was shown when the sweep was submitted; slipway jobs list shows the newest jobs"
 
 
 @dataclass(frozen=True, order=True)
@@ -135,21 +132,3 @@ def _by_run(jobs: Iterable[VertexJob]) -> dict[Run, VertexJob]:
         if run and (run not in found or found[run].state == "JOB_STATE_SUCCEEDED"):
             found[run] = job
     return found
-
-
-def tally(runs: Sequence[VertexJob]) -> str:
-    """`6 runs listed: 4 succeeded, 1 running, 1 failed`, and what to do about those that failed.
-
-    `runs` are in order: of one that was sent more than once the last job counts.
-    """
-    last = {label.partition("-")[0] or run.name: run for run in runs for label in [run.labels.get(RUN_LABEL, "")]}
-    counts = Counter(state_word(run.state) for run in last.values())
-    words = ", ".join(f"{count:,} {state}" for state, count in counts.most_common())
-    repeated = f"; {sent_once_more(len(runs) - len(last))}" if len(runs) > len(last) else ""
-    lost = counts["failed"] + counts["expired"]
-    again = "\n  what failed, once more: the sweep's command with --retry-failed" if lost else ""
-    return f"{len(last):,} run{'' if len(last) == 1 else 's'} listed: {words}{repeated}{again}"
-
-
-def sent_once_more(count: int) -> str:
-    return f"{count:,} had failed and {'was' if count == 1 else 'were'} sent once more"

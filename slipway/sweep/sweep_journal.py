@@ -75,7 +75,7 @@ class SweepJournal:
             raise ConfigError(
                 f"sweep {head.sweep} was begun with other runs",
                 why=f"{first.get('count')} of {first.get('template')}, begun {first.get('when')} ({self._file})",
-                fix="name this one differently: --request-id NAME",
+                fix=("name this one differently: ", {"request_id": "NAME"}),
             )
         self.commit = str(first.get("commit", ""))
         for line in lines[1:]:

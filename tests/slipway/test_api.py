@@ -165,6 +165,13 @@ def test_the_best_trial_is_by_the_jobs_goal() -> None:  # N12
     assert slipway.Job(tuned.name, "request", tuned, Context()).best_trial == tried[1]
 
 
+def test_a_timeout_that_is_not_a_number_is_refused_before_anything_is_asked() -> None:
+    waiting = slipway.Job("name", "request", a_job(), Context())
+    with pytest.raises(ConfigError, match="timeout is given a str") as error:
+        waiting.wait(timeout="5")  # type: ignore[arg-type]
+    assert "it takes seconds" in error.value.why and error.value.fix == "timeout=300, for five minutes"
+
+
 def test_importing_is_cheap_and_both_spellings_work(tmp_path: Path) -> None:
     code = (
         "import sys, slipway; assert not any(one in sys.modules for one in ('click', 'requests', 'slipway.api'));"

@@ -5,7 +5,6 @@ Its machines are freed once it has been cancelled.
 
 from __future__ import annotations
 
-import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import click
@@ -42,8 +41,7 @@ def command(job: str | None, sweep: str | None, catalog: str | None, output: str
             screen.out_json("job", {"job": job_document(context.vertex.job(one.name), context)})
         else:
             screen.out(f"cancelling {name}")
-    if output != "json":
-        screen.note(screen.faint(f"  slipway jobs wait {one.typed}", sys.stderr))
+            screen.hint(f"  slipway jobs wait {one.typed}")
 
 
 def _cancel_sweep(context: Context, sweep: str, *, json: bool) -> None:

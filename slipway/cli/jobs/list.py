@@ -15,6 +15,7 @@ from slipway.catalog.placeholders import render
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.documents import job_document
 from slipway.cli.terminal.options import catalog_and_output
+from slipway.cli.terminal.sweep_outcome import tally
 from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
 from slipway.errors import ConfigError
@@ -22,7 +23,7 @@ from slipway.formatting import quoted, short, span
 from slipway.jobs.cost import job_cost
 from slipway.jobs.waiting import state_word
 from slipway.labels import RUN_LABEL, STACK_LABEL, TEMPLATE_LABEL, USER_LABEL, label_value
-from slipway.sweep.runs import in_order, sweep_filter, tally
+from slipway.sweep.runs import in_order, sweep_filter
 
 _STATES = ("queued", "pending", "running", "succeeded", "failed", "cancelling", "cancelled", "paused", "expired")
 Values = Mapping[str, Scalar]

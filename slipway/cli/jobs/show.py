@@ -5,7 +5,6 @@ State and why it waits, machines and their use, restarts, times, cost, output.
 
 from __future__ import annotations
 
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -230,7 +229,7 @@ def _show_events(picture: JobDetails) -> None:
         rows.append((when, event.kind, f"{event.trial}/{who}" if event.trial else who, event.text))
     screen.table(("WHEN", "WHAT", "REPLICA", "THE SERVICE SAID"), rows)
     if picture.events.more:
-        screen.note(screen.faint(f"older ones: slipway jobs logs {job.typed}", sys.stderr))
+        screen.hint(f"older ones: slipway jobs logs {job.typed}")
 
 
 def _show_trials(job: VertexJob) -> None:

@@ -32,20 +32,9 @@ def coloured(stream: TextIO) -> bool:
     return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
-def _style(text: str, stream: TextIO, **style: Any) -> str:
+def styled(text: str, stream: TextIO, **style: Any) -> str:
+    """`style` as click has it: `bold=True`, `fg="red"`."""
     return click.style(text, **style) if coloured(stream) else text
-
-
-def red(text: str, stream: TextIO) -> str:
-    return _style(text, stream, fg="red", bold=True)
-
-
-def bold(text: str, stream: TextIO) -> str:
-    return _style(text, stream, bold=True)
-
-
-def faint(text: str, stream: TextIO) -> str:
-    return _style(text, stream, dim=True)
 
 
 def visible(text: str, harmful: re.Pattern[str] = _BUT_OURS) -> str:
@@ -72,6 +61,11 @@ def note(text: str) -> None:
     """A line beside the result: progress, warnings, what to type next. Not being able to say it changes nothing."""
     with contextlib.suppress(OSError):
         print(visible(text), file=sys.stderr, flush=True)
+
+
+def hint(text: str) -> None:
+    """What to type next, where nobody's eye is caught by it."""
+    note(styled(text, sys.stderr, dim=True))
 
 
 @contextlib.contextmanager
@@ -123,6 +117,6 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[s
         shown.add_row(*(Text(visible(cell)) for cell in row))
     lines = Console(width=_WIDEST).render_lines(shown, pad=False)
     first, *others = ("".join(segment.text for segment in line).rstrip() for line in lines)
-    out(bold(first, sys.stdout))
+    out(styled(first, sys.stdout, bold=True))
     for line in others:
         out(line)

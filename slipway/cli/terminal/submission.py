@@ -44,26 +44,22 @@ class TerminalDisplay:
         later = prepared.candidates[prepared.candidates.index(taken.candidate) + 1 :]
         if taken.candidate.wait is not None and later:
             self._tell(f"  waits here {_wait(taken.candidate.wait)}, then moves on to {_labels(later)}")
-            screen.note(screen.faint(f"  after an interruption: {self._again}", sys.stderr))
+            screen.hint(f"  after an interruption: {self._again}")
 
     def sent(self, submitted: SubmissionResult) -> None:
-        job = submitted.attempt.job
+        job, attempt = submitted.attempt.job, submitted.attempt
         self.any_sent = True
         with screen.after(*sent_words(job)):
-            self._sent(submitted, job)
-
-    def _sent(self, submitted: SubmissionResult, job: VertexJob) -> None:
-        if not submitted.attempt.fresh:
-            self._tell(f"submitted before with request id {submitted.request.id}: nothing is sent again")
-        if submitted.attempt.copies:
-            copies = ", ".join(submitted.attempt.copies)
-            screen.note(f"warning: copies of this request exist and end by themselves: {copies}")
-        self._tell(f"job {screen.bold(job.display_name, sys.stdout)}  {job.name}")
-        link = self._context.console_link(job.id)
-        if link:
-            self._tell(f"  {link}")
-        name = job.display_name
-        screen.note(screen.faint(f"  slipway jobs logs {name} --follow      slipway jobs cancel {name}", sys.stderr))
+            if not attempt.fresh:
+                self._tell(f"submitted before with request id {submitted.request.id}: nothing is sent again")
+            if attempt.copies:
+                copies = ", ".join(attempt.copies)
+                screen.note(f"warning: copies of this request exist and end by themselves: {copies}")
+            self._tell(f"job {screen.styled(job.display_name, sys.stdout, bold=True)}  {job.name}")
+            if link := self._context.console_link(job.id):
+                self._tell(f"  {link}")
+            name = job.display_name
+            screen.hint(f"  slipway jobs logs {name} --follow      slipway jobs cancel {name}")
 
     def falling_back(self, waiting: WaitingAttempt) -> None:
         sure = " and can never run" if waiting.launcher else " unless it has just begun"

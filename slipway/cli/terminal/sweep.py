@@ -54,9 +54,7 @@ def submit_sweep(
     if not json:
         with screen.after(*accepted):
             screen.out("\n".join(closing(sweep, again)))
-    screen.note(
-        screen.faint(f"  slipway jobs list --sweep {sweep.id}      slipway jobs cancel --sweep {sweep.id}", sys.stderr)
-    )
+    screen.hint(f"  slipway jobs list --sweep {sweep.id}      slipway jobs cancel --sweep {sweep.id}")
     problem, ended = problem_of_sending(sweep, again), None
     if ending.waits and problem is None:
         ended = until_ended(context, sweep, timeout=ending.timeout, quiet=json)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -13,11 +13,12 @@ from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
 from slipway.errors import AnswerUnknown, Cancelled, ResourceError, SlipwayError, Timeout
 from slipway.formatting import clock
-from slipway.jobs.cost import problem_of
 from slipway.jobs.follower import TRANSIENT, Polling
 from slipway.jobs.waiting import state_word
+from slipway.labels import RUN_LABEL
+from slipway.submission.ending import error_of_end
 from slipway.submission.experiment_run import end_run
-from slipway.sweep.runs import latest, sent_once_more, tally
+from slipway.sweep.runs import FAILED, latest
 from slipway.sweep.sweep_submitter import SubmittedSweep
 
 _PAGE = 100
@@ -32,7 +33,7 @@ def closing(sweep: SubmittedSweep, again: str) -> list[str]:
     accepted = len(result.accepted)
     lines = [f"sweep {sweep.id}: {accepted:,} submitted now, {left.done:,} before, of {sweep.count:,}"]
     if repeated := left.repeated + sum(run.attempt > 0 for run in result.accepted):
-        lines.append(f"  of those {sent_once_more(repeated)}")
+        lines.append(f"  of those {_sent_once_more(repeated)}")
     if left.failed:
         has = "has" if left.failed == 1 else "have"
         lines.append(f"  of those {left.failed:,} {has} failed; once more: {again} --retry-failed")
@@ -121,7 +122,7 @@ def until_ended(context: Context, sweep: SubmittedSweep, *, timeout: float | Non
 
 def problem_of_runs(sweep: SubmittedSweep, ended: Mapping[int, VertexJob], again: str) -> SlipwayError | None:
     """The error that is to be told when not all runs succeeded: of those that failed, else of those cancelled."""
-    problems = [problem for job in ended.values() if (problem := problem_of(job))]
+    problems = [problem for job in ended.values() if (problem := error_of_end(job))]
     failed = [problem for problem in problems if not isinstance(problem, Cancelled)]
     listing = f"slipway jobs list --sweep {sweep.id}"
     if failed:
@@ -151,8 +152,7 @@ def _look(context: Context, sweep: SubmittedSweep, show: WatchDisplay) -> dict[i
 
 
 def _state(sweep: SubmittedSweep, jobs: Mapping[int, VertexJob], begun: datetime) -> Callable[[datetime], str]:
-    counts = Counter(state_word(job.state) for job in jobs.values())
-    words = ", ".join(f"{count:,} {state}" for state, count in counts.most_common())
+    words = _counted(job.state for job in jobs.values())
     return lambda now: f"{sweep.id}  waiting {clock((now - begun).total_seconds())}  {words}".rstrip()
 
 
@@ -168,3 +168,25 @@ def _reasons(reasons: Iterable[str]) -> str:
     """The most frequent ones, each with its count."""
     counts = Counter(reasons).most_common(_SHOWN_REASONS)
     return "\n".join(f"{count:,} × {reason}" for reason, count in counts)
+
+
+def tally(runs: Sequence[VertexJob]) -> str:
+    """`6 runs listed: 4 succeeded, 1 running, 1 failed`, and what to do about those that failed.
+
+    `runs` are in order: of one that was sent more than once the last job counts.
+    """
+    last = {label.partition("-")[0] or run.name: run for run in runs for label in [run.labels.get(RUN_LABEL, "")]}
+    states = [run.state for run in last.values()]
+    repeated = f"; {_sent_once_more(len(runs) - len(last))}" if len(runs) > len(last) else ""
+    again = "" if FAILED.isdisjoint(states) else "\n  what failed, once more: the sweep's command with --retry-failed"
+    return f"{len(last):,} run{'' if len(last) == 1 else 's'} listed: {_counted(states)}{repeated}{again}"
+
+
+def _counted(states: Iterable[str]) -> str:
+    """`4 succeeded, 1 running`, the most frequent first."""
+    counts = Counter(map(state_word, states))
+    return ", ".join(f"{count:,} {state}" for state, count in counts.most_common())
+
+
+def _sent_once_more(count: int) -> str:
+    return f"{count:,} had failed and {'was' if count == 1 else 'were'} sent once more"

@@ -1,8 +1,8 @@
 """`slipway jobs list --sweep` and `slipway jobs cancel --sweep`."""
 
 from slipway.cli.jobs.list import apart
+from slipway.cli.terminal.sweep_outcome import tally
 from slipway.cloud.jobs import VertexJob
-from slipway.sweep.runs import tally
 
 from .stack import SLEEP, Stack, held
 

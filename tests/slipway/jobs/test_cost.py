@@ -1,4 +1,4 @@
-"""How long a job waited and ran, what its machines cost, and which error its end is."""
+"""How long a job waited and ran, and what its machines cost."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from slipway.cloud.jobs import Trial, VertexJob
-from slipway.jobs.cost import job_cost, problem_of
+from slipway.jobs.cost import job_cost
 from slipway.kinds import TUNING_JOB
 from slipway.machines.spec import MachineSpec
 
@@ -77,24 +77,6 @@ def test_a_tuning_job_costs_the_time_of_its_trials_together() -> None:  # Z3
 def test_an_unknown_machine_has_no_price() -> None:
     found = job_cost(JOB, "europe-nowhere1", BEGIN)
     assert found.per_hour.unknown and found.cost is not None and found.cost.unknown
-
-
-@pytest.mark.parametrize(
-    ("state", "code"),
-    [("FAILED", 4), ("EXPIRED", 4), ("PARTIALLY_SUCCEEDED", 4), ("CANCELLED", 8)],
-)
-def test_an_end_that_is_no_success_has_its_exit_code(state: str, code: int) -> None:
-    problem = problem_of(replace(JOB, state=f"JOB_STATE_{state}", error="because"))
-    assert problem is not None and problem.exit_code == code and problem.why == "because"
-
-
-def test_success_is_no_problem() -> None:
-    assert problem_of(JOB) is None
-
-
-def test_a_failure_without_a_reason_yet_says_when_it_comes() -> None:
-    problem = problem_of(replace(JOB, state="JOB_STATE_FAILED"))
-    assert problem is not None and "a minute" in problem.why
 
 
 @pytest.mark.parametrize("state", ["SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED", "PARTIALLY_SUCCEEDED"])

@@ -11,6 +11,7 @@ import pytest
 from slipway.catalog.model import Catalog, Offer, Template
 from slipway.catalog.placeholders import PACKAGE, placeholder
 from slipway.errors import ConfigError, PolicyError
+from slipway.labels import Revision
 from slipway.packages.packing import modules, pack
 from slipway.packages.working_tree import WorkingTree
 from slipway.prices import UNKNOWN
@@ -28,7 +29,7 @@ def template(*, allowed: bool = True, uri: str = placeholder(PACKAGE), module: s
 
 
 def tree() -> WorkingTree:
-    return WorkingTree(FILES, "3f9c2e1" * 6, True)
+    return WorkingTree(FILES, Revision("3f9c2e1" * 6, True))
 
 
 def members(content: bytes) -> set[str]:
@@ -50,7 +51,7 @@ def test_a_folder_that_has_the_import_package_is_packed_with_it() -> None:
 
 
 def test_a_folder_that_is_the_import_package_is_packed_whole() -> None:
-    own = WorkingTree({"__init__.py": b"", "task.py": b"", "words.txt": b"x"}, "", True)
+    own = WorkingTree({"__init__.py": b"", "task.py": b"", "words.txt": b"x"}, Revision("", True))
     found = members(pack(CATALOG, template(), own, "digits").package.content)
     assert {"digits/__init__.py", "digits/task.py", "digits/words.txt"} <= found
 
@@ -58,7 +59,7 @@ def test_a_folder_that_is_the_import_package_is_packed_whole() -> None:
 def test_other_packages_and_modules_beside_it_come_along_and_tests_do_not() -> None:
     files = {**FILES, "helpers.py": b"", "setup.py": b"raise", "shared/__init__.py": b"", "shared/x/data.json": b"{}"}
     found = members(
-        pack(CATALOG, template(), WorkingTree({**files, "docs/a.py": b""}, "", False), "src").package.content
+        pack(CATALOG, template(), WorkingTree({**files, "docs/a.py": b""}, Revision("", False)), "src").package.content
     )
     assert {"helpers.py", "shared/__init__.py", "shared/x/data.json"} <= found
     assert "docs/a.py" not in found and "README.md" not in found
@@ -67,7 +68,7 @@ def test_other_packages_and_modules_beside_it_come_along_and_tests_do_not() -> N
 def test_the_same_files_are_the_same_package_and_another_byte_is_another() -> None:  # N8
     first, second = pack(CATALOG, template(), tree(), "src"), pack(CATALOG, template(), tree(), "src")
     assert first.location == second.location and first.package.content == second.package.content
-    changed = WorkingTree({**FILES, "digits/task.py": b"print(2)\n"}, "", False)
+    changed = WorkingTree({**FILES, "digits/task.py": b"print(2)\n"}, Revision("", False))
     assert pack(CATALOG, template(), changed, "src").location != first.location
 
 
@@ -83,16 +84,16 @@ def test_labels_tell_the_hash_the_commit_and_whether_it_differed() -> None:  # N
 @pytest.mark.parametrize("where", ["requirements.txt", "digits/requirements.txt"])
 def test_requirements_are_installed_with_it(where: str) -> None:
     files = {**FILES, where: b"six==1.17.0  # old\n"}
-    content = pack(CATALOG, template(), WorkingTree(files, "", False), "src").package.content
+    content = pack(CATALOG, template(), WorkingTree(files, Revision("", False)), "src").package.content
     with tarfile.open(fileobj=io.BytesIO(content), mode="r:gz") as archive:
         setup = archive.extractfile("digits-1.0/setup.py")
         assert setup is not None and b"install_requires=['six==1.17.0']" in setup.read()
     with pytest.raises(ConfigError, match="is an option of pip"):
-        pack(CATALOG, template(), WorkingTree({**FILES, where: b"-r other.txt"}, "", False), "src")
+        pack(CATALOG, template(), WorkingTree({**FILES, where: b"-r other.txt"}, Revision("", False)), "src")
 
 
 def test_a_tree_without_the_module_is_refused_with_the_folder_that_has_it() -> None:
-    deeper = WorkingTree({f"jobs/{name}": content for name, content in FILES.items()}, "", False)
+    deeper = WorkingTree({f"jobs/{name}": content for name, content in FILES.items()}, Revision("", False))
     with pytest.raises(ConfigError) as error:
         pack(CATALOG, template(), deeper, "repository")
     assert "has no module digits.task, which digits runs" in error.value.what and "code='jobs'" in error.value.fix
@@ -102,7 +103,7 @@ def test_a_tree_without_the_module_is_refused_with_the_folder_that_has_it() -> N
 
 def test_a_package_may_be_run_as_a_module() -> None:
     files = {**FILES, "digits/train/__init__.py": b"", "digits/train/__main__.py": b""}
-    assert pack(CATALOG, template(module="digits.train"), WorkingTree(files, "", False), "src").count == 4
+    assert pack(CATALOG, template(module="digits.train"), WorkingTree(files, Revision("", False)), "src").count == 4
 
 
 @pytest.mark.parametrize("made", [template(allowed=False), template(uri="gs://catalog/p.tar.gz")])

@@ -38,7 +38,7 @@ def checkout(tmp_path: Path) -> Path:
 def test_a_clean_tree_is_its_commit(checkout: Path) -> None:
     found = read(checkout)
     assert set(found.files) == {".gitignore", "digits/__init__.py", "digits/task.py"}
-    assert found.commit == git(checkout, "rev-parse", "HEAD") and not found.dirty
+    assert found.revision.commit == git(checkout, "rev-parse", "HEAD") and not found.revision.dirty
 
 
 def test_files_are_as_they_are_on_the_disk(checkout: Path) -> None:
@@ -49,20 +49,20 @@ def test_files_are_as_they_are_on_the_disk(checkout: Path) -> None:
     (checkout / "data" / "large.bin").write_bytes(b"x")
     (checkout / "digits" / "__init__.py").unlink()
     found = read(checkout)
-    assert found.files["digits/task.py"] == b"print('two')\n" and found.dirty
+    assert found.files["digits/task.py"] == b"print('two')\n" and found.revision.dirty
     assert set(found.files) == {".gitignore", "digits/task.py", "digits/néw file.py"}
 
 
 def test_only_the_folder_itself_makes_it_dirty(checkout: Path) -> None:
     (checkout.parent / "notes.txt").write_text("elsewhere")
-    assert not read(checkout).dirty
+    assert not read(checkout).revision.dirty
 
 
 def test_before_the_first_commit_there_is_none(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q")
     (tmp_path / "task.py").write_text("")
     found = read(tmp_path)
-    assert found.commit == "" and found.dirty and set(found.files) == {"task.py"}
+    assert found.revision.commit == "" and found.revision.dirty and set(found.files) == {"task.py"}
 
 
 @pytest.mark.parametrize("target", ["task.py", "/etc/passwd", "nowhere"])

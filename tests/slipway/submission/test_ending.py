@@ -8,6 +8,7 @@ from decimal import Decimal
 from types import SimpleNamespace
 from typing import Any, cast
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,10 +16,11 @@ from slipway.catalog.model import Catalog, Offer, Parameter, Template
 from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
 from slipway.prices import Price
-from slipway.submission.ending import Cause, RecoveredSubmission, next_steps, recover
+from slipway.submission.ending import Cause, RecoveredSubmission, error_of_end, next_steps, recover
 from slipway.submission.request import fill
 
 MACHINE = {"machineType": "n1-standard-4"}
+ENDED = VertexJob("projects/p/locations/r/customJobs/1", "digits-1", "JOB_STATE_SUCCEEDED")
 
 
 def catalog(
@@ -139,3 +141,21 @@ def test_a_job_of_no_template_or_by_an_offer_that_is_gone() -> None:
         {},
     )
     assert [recover(now, VertexJob.read({"labels": labels})) for labels in gone] == [None, None, None]
+
+
+@pytest.mark.parametrize(
+    ("state", "code"),
+    [("FAILED", 4), ("EXPIRED", 4), ("PARTIALLY_SUCCEEDED", 4), ("CANCELLED", 8)],
+)
+def test_an_end_that_is_no_success_has_its_exit_code(state: str, code: int) -> None:
+    problem = error_of_end(replace(ENDED, state=f"JOB_STATE_{state}", error="because"))
+    assert problem is not None and problem.exit_code == code and problem.why == "because"
+
+
+def test_success_is_no_problem() -> None:
+    assert error_of_end(ENDED) is None
+
+
+def test_a_failure_without_a_reason_yet_says_when_it_comes() -> None:
+    problem = error_of_end(replace(ENDED, state="JOB_STATE_FAILED"))
+    assert problem is not None and "a minute" in problem.why

@@ -28,7 +28,7 @@ def test_our_own_colours_and_those_of_a_log_stay(
     monkeypatch.setenv("FORCE_COLOR", "1")
     import sys
 
-    ours = screen.red("no", sys.stdout) + screen.bold("b", sys.stdout) + screen.faint("f", sys.stdout)
+    ours = "".join(screen.styled("no", sys.stdout, **style) for style in ({"fg": "red"}, {"bold": True}, {"dim": True}))
     screen.out(ours)
     screen.out_log("\x1b[38;5;1mred\x1b[0m\x1b[2J")
     screen.out("\x1b[8mhidden")
