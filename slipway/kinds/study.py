@@ -152,17 +152,14 @@ def study_spec(study: Study) -> dict[str, Any]:
     if study.algorithm in _ALGORITHMS:
         spec["algorithm"] = _ALGORITHMS[study.algorithm]
     if study.stopping is not None:
-        spec[_STOPPING[study.stopping.rule]] = _stopping(study.stopping)
+        by_time = study.stopping.use_elapsed_duration
+        spec[_STOPPING[study.stopping.rule]] = {"useElapsedDuration": True} if by_time else {}
     end: dict[str, Any] = {}
     if study.trials_without_progress is not None:
         end["maxNumTrialsNoProgress"] = study.trials_without_progress
     if study.seconds_without_progress is not None:
         end["maxDurationNoProgress"] = f"{study.seconds_without_progress}s"
     return {**spec, "studyStoppingConfig": end} if end else spec
-
-
-def _stopping(stopping: Stopping) -> dict[str, Any]:
-    return {"useElapsedDuration": True} if stopping.use_elapsed_duration else {}
 
 
 def _parameter(search: Search) -> dict[str, Any]:
@@ -174,28 +171,20 @@ def _parameter(search: Search) -> dict[str, Any]:
 
 
 def _values(search: Search) -> dict[str, Any]:
-    if search.kind == "double":
-        return {"doubleValueSpec": {"minValue": _float(search.min), "maxValue": _float(search.max)}}
-    if search.kind == "integer":  # int64, which JSON carries as text
-        return {"integerValueSpec": {"minValue": _whole(search.min), "maxValue": _whole(search.max)}}
-    if search.kind == "categorical":
-        return {"categoricalValueSpec": {"values": [str(value) for value in search.values]}}
-    return {"discreteValueSpec": {"values": [_float(value) for value in search.values]}}
+    if search.kind in ("double", "integer"):
+        bounds = {"minValue": _sent(search, search.min), "maxValue": _sent(search, search.max)}
+        return {f"{search.kind}ValueSpec": bounds}
+    return {f"{search.kind}ValueSpec": {"values": [_sent(search, value) for value in search.values]}}
 
 
 def _condition(parent: Search, condition: Condition, inner: Search) -> dict[str, Any]:
-    values: list[Any] = [
-        str(value) if parent.kind == "categorical" else _whole(value) if parent.kind == "integer" else _float(value)
-        for value in condition.values
-    ]
+    values = [_sent(parent, value) for value in condition.values]
     return {"parameterSpec": _parameter(inner), _PARENTS[parent.kind]: {"values": values}}
 
 
-def _float(value: float | str | None) -> float:
+def _sent(search: Search, value: float | str | None) -> float | str:
+    """A value of that kind as the API has it: integers are int64, which JSON carries as text."""
     assert value is not None, "checked when the template was made"
-    return float(value)
-
-
-def _whole(value: float | str | None) -> str:
-    assert value is not None, "checked when the template was made"
-    return str(int(value))
+    if search.kind == "categorical":
+        return str(value)
+    return str(int(value)) if search.kind == "integer" else float(value)

@@ -62,7 +62,7 @@ def pack(catalog: Catalog, template: Template, tree: WorkingTree, folder: str) -
     """`folder` is the tree's name. Raises ConfigError when the tree does not hold what the template runs."""
     wanted = modules(template)
     sources = _sources(tree, folder, wanted)
-    missing = [module for module in wanted if not _holds(sources, module)]
+    missing = [one for one in wanted if sources.keys().isdisjoint((_file(one), _file(f"{one}.__main__")))]
     if missing:
         raise ConfigError(
             f"the folder {folder} has no module {missing[0]}, which {template.name} runs",
@@ -82,7 +82,7 @@ def _run(spec: Mapping[str, Any]) -> list[str]:
 
 def _sources(tree: WorkingTree, folder: str, wanted: tuple[str, ...]) -> dict[str, bytes]:
     """What can be imported: the folder itself where it is the import package, else the packages and modules in it."""
-    if _is_package(tree, folder, wanted):
+    if "__init__.py" in tree.files and all(module.split(".")[0] == folder for module in wanted):
         return {f"{folder}/{name}": content for name, content in tree.files.items()}
     tops = {name.partition("/")[0] for name in tree.files if name.endswith("/__init__.py") and name.count("/") == 1}
     return {
@@ -92,20 +92,12 @@ def _sources(tree: WorkingTree, folder: str, wanted: tuple[str, ...]) -> dict[st
     }
 
 
-def _is_package(tree: WorkingTree, folder: str, wanted: tuple[str, ...]) -> bool:
-    return "__init__.py" in tree.files and all(module.split(".")[0] == folder for module in wanted)
-
-
 def _requirements(tree: WorkingTree, folder: str, wanted: tuple[str, ...]) -> tuple[str, ...]:
     """Of the folder's requirements.txt, else of the import package's in it."""
     for name in ("requirements.txt", f"{wanted[0].split('.')[0]}/requirements.txt"):
         if name in tree.files:
             return requirement_lines(tree.files[name], f"{folder}/{name}")
     return ()
-
-
-def _holds(sources: Mapping[str, bytes], module: str) -> bool:
-    return _file(module) in sources or _file(f"{module}.__main__") in sources
 
 
 def _file(module: str) -> str:

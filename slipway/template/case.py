@@ -48,14 +48,13 @@ def cases(template: Declaration) -> tuple[Case, ...]:
     found: list[Case] = []
     for variant in (*template.variants, None):
         wanted = {**everything, **(variant.values if variant is not None else {})}
-        found += [Case(variant, _told(box, everything)) for one in left if (box := _common(one, wanted)) is not None]
+        boxes = [box for one in left if (box := _common(one, wanted)) is not None]
+        # Without what is so anyway.
+        found += [
+            Case(variant, {name: values for name, values in box.items() if values != everything[name]}) for box in boxes
+        ]
         left = [rest for one in left for rest in _without(one, wanted)]
     return tuple(found)
-
-
-def _told(box: ValueSets, everything: ValueSets) -> Mapping[str, tuple[Value, ...]]:
-    """What a box says that is not so anyway."""
-    return {name: values for name, values in box.items() if values != everything[name]}
 
 
 def _common(one: ValueSets, other: ValueSets) -> ValueSets | None:

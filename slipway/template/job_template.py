@@ -7,7 +7,7 @@ what Vertex AI allows `slipway.rules`'s.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from slipway.capacity import CAPACITY_TYPES
@@ -68,7 +68,7 @@ def _problems(template: Declaration) -> Iterator[str]:
     if not NAME.fullmatch(template.name):
         yield "name: at most 50 lowercase letters, digits and hyphens, beginning with a letter"
     yield from _kinds(template)
-    yield from _capacity_types("capacity_types", template.capacity_types)
+    yield from _each_once("capacity_types", template.capacity_types, CAPACITY_TYPES)
     yield from _waits(template)
     if not 0 < template.timeout_s <= MAX_TIMEOUT_S:
         yield f"timeout_s: {template.timeout_s} is not between 1 and {MAX_TIMEOUT_S} (7 days)"
@@ -98,11 +98,7 @@ def _parameters(template: Declaration) -> Iterator[str]:
 
 
 def _kinds(template: Declaration) -> Iterator[str]:
-    for kind in template.kinds:
-        if kind not in KINDS:
-            yield f"kinds: unknown {kind!r}; known: {', '.join(KINDS)}"
-    if not template.kinds or len(set(template.kinds)) < len(template.kinds):
-        yield f"kinds: name each of {', '.join(KINDS)} at most once, and at least one"
+    yield from _each_once("kinds", template.kinds, KINDS)
     kinds = [KINDS[name] for name in template.kinds if name in KINDS]
     missing = ((kind, one) for kind in kinds for one in kind.needs if getattr(template, one) is None)
     yield from (f"kinds: {kind.name} needs a {one}" for kind, one in missing)
@@ -112,12 +108,12 @@ def _kinds(template: Declaration) -> Iterator[str]:
             yield f"{one}: only a {takers} {does} one"
 
 
-def _capacity_types(where: str, named: tuple[str, ...]) -> Iterator[str]:
+def _each_once(where: str, named: tuple[str, ...], known: Mapping[str, object]) -> Iterator[str]:
     for one in named:
-        if one not in CAPACITY_TYPES:
-            yield f"{where}: unknown {one!r}; known: {', '.join(CAPACITY_TYPES)}"
+        if one not in known:
+            yield f"{where}: unknown {one!r}; known: {', '.join(known)}"
     if not named or len(set(named)) < len(named):
-        yield f"{where}: name each of {', '.join(CAPACITY_TYPES)} at most once, and at least one"
+        yield f"{where}: name each of {', '.join(known)} at most once, and at least one"
 
 
 def _waits(template: Declaration) -> Iterator[str]:
@@ -149,7 +145,7 @@ def _variant(template: Declaration, variant: Variant) -> Iterator[str]:
     if variant.worker_pools:
         yield from _pools(template, variant.worker_pools)
     if variant.capacity_types:
-        yield from _capacity_types("capacity_types", variant.capacity_types)
+        yield from _each_once("capacity_types", variant.capacity_types, CAPACITY_TYPES)
 
 
 def _pools(template: Declaration, pools: tuple[WorkerPool, ...]) -> Iterator[str]:

@@ -132,7 +132,8 @@ def _affinity(name: str, context: CompileContext) -> dict[str, Any]:
 def _code(
     template: JobTemplate, code: Code, arguments: list[str], context: CompileContext, packages: Mapping[Package, str]
 ) -> dict[str, Any]:
-    env = [{"name": name, "value": value} for name, value in _environment(template, context).items()]
+    secrets = {f"{name}__SECRET": _secret(secret, context.project) for name, secret in template.secrets.items()}
+    env = [{"name": name, "value": value} for name, value in (*template.env.items(), *secrets.items())]
     if isinstance(code, Image):
         container: dict[str, Any] = {"imageUri": code.uri}
         if code.command:
@@ -151,12 +152,7 @@ def _code(
     return {"pythonPackageSpec": {**package, **({"env": env} if env else {})}}
 
 
-def _environment(template: JobTemplate, context: CompileContext) -> dict[str, str]:
-    """The template's own, and for each secret its reference, never its value."""
-    secrets = {f"{name}__SECRET": _secret(secret, context.project) for name, secret in template.secrets.items()}
-    return {**template.env, **secrets}
-
-
 def _secret(secret: str, project: str) -> str:
+    """The reference to a secret, which a job gets in place of its value."""
     full = secret if secret.startswith("projects/") else f"projects/{project}/secrets/{secret}"
     return full if "/versions/" in full else f"{full}/versions/latest"

@@ -113,7 +113,10 @@ def _placements(
     if capacity_type != POOL:
         why = next(_refusals(template, case, capacity_type, here), "")
         return [replace(plain, refusal=why)], []
-    asked = _asked(template, kind, case)
+    # With the machines of all trials that run at once, at the usual numbers.
+    times = template.trials_at_once(kind)
+    workers = case.worker_pools(template)
+    asked = tuple(WorkerPoolDemand(worker, template.replicas(worker)[1] * times) for worker in workers)
     placements: list[Placement] = []
     refused: list[tuple[PoolMismatch, ...]] = []
     for cluster in here.clusters:
@@ -126,14 +129,6 @@ def _placements(
         return placements, refused
     why = "; ".join(map(str, _nearest(refused))) if refused else "the stack has no cluster"
     return [replace(plain, refusal=f"fits no pool of this stack: {why}")], refused
-
-
-def _asked(template: JobTemplate, kind: str, case: Case) -> tuple[WorkerPoolDemand, ...]:
-    """Worker pools with the machines of all trials that run at once, at the usual numbers."""
-    times = template.trials_at_once(kind)
-    return tuple(
-        WorkerPoolDemand(worker, template.replicas(worker)[1] * times) for worker in case.worker_pools(template)
-    )
 
 
 def _refusals(template: JobTemplate, case: Case, capacity_type: str, here: StackResources) -> Iterator[str]:
