@@ -13,7 +13,7 @@ from slipway.context import Context
 from slipway.submission.request import Request
 
 
-def create_run(metadata: Metadata, request: Request) -> None:
+def create_run(context: Context, request: Request) -> None:
     """Makes the run that the request names, and its experiment, as far as they are not there. Raises CloudError.
 
     Done again it changes nothing. A request that names none needs no call.
@@ -22,6 +22,7 @@ def create_run(metadata: Metadata, request: Request) -> None:
     experiment, run = spec.get("experiment", ""), spec.get("experimentRun", "")
     if not experiment or not run:
         return
+    metadata = context.connection.metadata(context.catalog.region)
     title = experiment.rsplit("/", 1)[-1]
     metadata.make(run, RUN, run.rsplit("/", 1)[-1].removeprefix(f"{title}-"))
     try:

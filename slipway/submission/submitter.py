@@ -16,8 +16,9 @@ from slipway.context import Context
 from slipway.errors import AnswerUnknown
 from slipway.jobs.claim import Claim, read_claim
 from slipway.labels import capacity_type_label
-from slipway.submission.candidates import Candidate, PreparedSubmission, SubmissionRequest
+from slipway.submission.candidates import PreparedSubmission, SubmissionRequest
 from slipway.submission.choice import Choice, choose
+from slipway.submission.experiment_run import create_run, end_run
 from slipway.submission.fallback import FallbackDisplay, FallbackLoop, attempt_id
 from slipway.submission.journal import SubmissionJournal
 from slipway.submission.preflight import Preflight
@@ -27,13 +28,10 @@ from slipway.submission.sender import Attempt, RetryPolicy, Sender
 
 @dataclass(frozen=True)
 class SubmissionResult:
-    """`candidate` is what the job was sent by, None where the catalog does not list that any more. `request` is the
-    attempt's. `choice` is None for a job that an earlier attempt made: nothing was chosen this time.
-    """
+    """`request` is the attempt's. `choice` is None for a job that an earlier attempt made: nothing was chosen now."""
 
     request: Request
     attempt: Attempt
-    candidate: Candidate | None
     choice: Choice | None
 
 
@@ -65,17 +63,22 @@ class Submitter:
                 attempt = prepared.under(attempt_id(request_id, number))
                 found = self._send(attempt, first, repeated)
                 if found is not None:
-                    submitted, claim = found
-                    place = _place(attempt, submitted)
-                    settled, moved = self._wait_or_fall_back(attempt, submitted, claim, place)
+                    submitted, place, claim = found
+                    self.show.sent(submitted)
+                    settled, moved = self._wait_or_fall_back(attempt, submitted, place, claim)
                     if not moved:
                         return settled
-                    self._end_run(settled.attempt.job)
+                    job = replace(settled.attempt.job, state="JOB_STATE_CANCELLED")
+                    if job.experiment_run and (problem := end_run(self.context, job)):
+                        self.show.note(problem)
                     first = min(place + 1, len(attempt.candidates) - 1)
                 number += 1
 
-    def _send(self, prepared: PreparedSubmission, first: int, repeated: bool) -> tuple[SubmissionResult, Claim] | None:
-        """The job of this attempt by one of the candidates from `first` on, or the one that was made before.
+    def _send(
+        self, prepared: PreparedSubmission, first: int, repeated: bool
+    ) -> tuple[SubmissionResult, int, Claim] | None:
+        """The job of this attempt by one of the candidates from `first` on, or the one that was made before; and the
+        place of its candidate.
 
         None when it was given up before, and no list shows its job: one that showed up now would not run.
         """
@@ -90,8 +93,7 @@ class Submitter:
                 preflight = Preflight(self.context, candidates, threads, prepared.template.name)
                 earlier, claim = beginning.result(), claimed.result()
                 if earlier:
-                    sent_by = _candidate(prepared, earlier.job)
-                    return self._shown(SubmissionResult(request, earlier, sent_by, None)), claim
+                    return SubmissionResult(request, earlier, None), _place(prepared, earlier.job), claim
                 if claim is Claim.GIVEN_UP:
                     sender.withdraw(request)
                     return None
@@ -101,30 +103,12 @@ class Submitter:
                     request = candidate.request
                     sender.begin(request, repeated=False)
                 self.show.chosen(prepared, choice)
-                self._create_run(request)
+                create_run(self.context, request)
             except BaseException:
                 sender.withdraw(request)
                 raise
-        return self._shown(SubmissionResult(request, sender.send(request), candidate, choice)), claim
-
-    def _create_run(self, request: Request) -> None:
-        """Makes the run of an experiment that the job is to belong to. Raises CloudError."""
-        if "experimentRun" in request.kind.spec_of(request.body):
-            from slipway.submission.experiment_run import create_run
-
-            create_run(self.context.connection.metadata(self.context.catalog.region), request)
-
-    def _end_run(self, job: VertexJob) -> None:
-        """A job that was given up ends its run, whose name nobody uses again."""
-        if job.experiment_run:
-            from slipway.submission.experiment_run import end_run
-
-            if problem := end_run(self.context, replace(job, state="JOB_STATE_CANCELLED")):
-                self.show.note(problem)
-
-    def _shown(self, submitted: SubmissionResult) -> SubmissionResult:
-        self.show.sent(submitted)
-        return submitted
+        sent = SubmissionResult(request, sender.send(request), choice)
+        return sent, prepared.candidates.index(candidate), claim
 
     def _claim(self, prepared: PreparedSubmission, request: Request, repeated: bool) -> Claim:
         """Who has the claim of an id that may have been used before.
@@ -141,31 +125,24 @@ class Submitter:
             return Claim.FREE
 
     def _wait_or_fall_back(
-        self, prepared: PreparedSubmission, submitted: SubmissionResult, claim: Claim, place: int
+        self, prepared: PreparedSubmission, submitted: SubmissionResult, place: int, claim: Claim
     ) -> tuple[SubmissionResult, bool]:
         """Stays with the job where it may be moved on, or was being moved; the second says that it was given up."""
-        later, candidate = prepared.candidates[place + 1 :], submitted.candidate
-        if candidate is None or not later or (candidate.wait is None and claim is not Claim.GIVEN_UP):
+        candidate, *later = prepared.candidates[place:]
+        if not later or (candidate.wait is None and claim is not Claim.GIVEN_UP):
             return submitted, False
-        loop = FallbackLoop(self.context, self.show, self.policy, submitted.request, candidate, later)
+        loop = FallbackLoop(self.context, self.show, self.policy, submitted.request, candidate, tuple(later))
         attempt, moved = loop.run(submitted.attempt, claim)
         return replace(submitted, attempt=attempt), moved
 
 
-def _candidate(prepared: PreparedSubmission, job: VertexJob) -> Candidate | None:
-    """The candidate that an earlier job was sent by."""
-    for candidate in prepared.candidates:
+def _place(prepared: PreparedSubmission, job: VertexJob) -> int:
+    """Of the candidate that an earlier job was sent by; the last one for a job by none that the catalog still has."""
+    for place, candidate in enumerate(prepared.candidates):
         cluster = prepared.catalog.clusters[candidate.offer.cluster].id if candidate.offer.cluster else ""
         if capacity_type_label(job.labels) == candidate.offer.capacity_type and cluster == job.persistent_resource_id:
-            return candidate
-    return None
-
-
-def _place(prepared: PreparedSubmission, submitted: SubmissionResult) -> int:
-    """The place of its candidate in the order; the last one for one that is not there."""
-    if submitted.candidate is None:
-        return len(prepared.candidates) - 1
-    return prepared.candidates.index(submitted.candidate)
+            return place
+    return len(prepared.candidates) - 1
 
 
 def with_code(

@@ -17,7 +17,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from slipway.errors import ConfigError, Fix
+from slipway.errors import ConfigError
 from slipway.formatting import quoted
 
 MOST = 100_000
@@ -152,8 +152,7 @@ def read(path: Path) -> tuple[Point, ...]:
             raise ConfigError(f"{path} is larger than {_LARGEST >> 20} MB", fix="split it into several sweeps")
         text = path.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as problem:
-        fix: Fix = ({"sweep": "FILE"}, ", a UTF-8 file")
-        raise ConfigError(f"can't read {path}", why=str(problem), fix=fix) from problem
+        raise ConfigError(f"can't read {path}", why=str(problem), fix=({"sweep": "FILE"}, ", in UTF-8")) from problem
     return points(reader(text, str(path)))
 
 

@@ -30,6 +30,11 @@ class Run:
         return f"{self.index}-{self.attempt}" if self.attempt else str(self.index)
 
     @classmethod
+    def of(cls, job: VertexJob) -> Run | None:
+        """The run that a job is of, None for one that belongs to none."""
+        return cls.labelled(job.labels.get(RUN_LABEL, ""))
+
+    @classmethod
     def labelled(cls, text: str) -> Run | None:
         index, _, attempt = text.partition("-")
         return cls(int(index), int(attempt or 0)) if index.isdecimal() and (attempt or "0").isdecimal() else None
@@ -69,8 +74,8 @@ def known_runs(
     sweep: str, jobs: Mapping[Run, str], open_: Mapping[Run, float], listed: Iterable[VertexJob]
 ) -> KnownRuns:
     """What journal and service say together. A job that the service lists settles what the journal has open."""
-    labelled = ((Run.labelled(job.labels.get(RUN_LABEL, "")), job) for job in listed)
-    ours = _by_run(job for run, job in labelled if run and job.labels.get(REQUEST_LABEL) == run.request_id(sweep))
+    named = ((Run.of(job), job) for job in listed)
+    ours = _by_run(job for run, job in named if run and job.labels.get(REQUEST_LABEL) == run.request_id(sweep))
     found = {**{run: job.name for run, job in ours.items()}, **jobs}
     left = {run: when for run, when in open_.items() if run not in found}
     return KnownRuns(found, left, {run: job.state for run, job in ours.items()})
@@ -116,7 +121,7 @@ def remaining_runs(count: int, facts: KnownRuns, *, retry: bool) -> RemainingRun
 def in_order(jobs: Iterable[VertexJob]) -> list[VertexJob]:
     """A sweep's jobs by run and attempt; those that belong to no run come last."""
     last = Run(sys.maxsize)
-    return sorted(jobs, key=lambda job: Run.labelled(job.labels.get(RUN_LABEL, "")) or last)
+    return sorted(jobs, key=lambda job: Run.of(job) or last)
 
 
 def latest(jobs: Iterable[VertexJob]) -> dict[int, VertexJob]:
@@ -128,7 +133,7 @@ def _by_run(jobs: Iterable[VertexJob]) -> dict[Run, VertexJob]:
     """The job that counts for each attempt at a run: of two the one that does not end by itself."""
     found: dict[Run, VertexJob] = {}
     for job in jobs:
-        run = Run.labelled(job.labels.get(RUN_LABEL, ""))
+        run = Run.of(job)
         if run and (run not in found or found[run].state == "JOB_STATE_SUCCEEDED"):
             found[run] = job
     return found

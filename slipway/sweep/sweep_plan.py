@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -68,17 +69,15 @@ def plan_sweep(
     id_ = name or f"{label_value(template.name)[:40].strip('-_')}-{digest[:10]}"
     asked = replace(asked, overrides=replace(asked.overrides, sweep=id_))
     shaping = tuple(_shaping(template))
-    places: dict[tuple[Scalar | None, ...], int] = {}
-    firsts: list[PreparedSubmission] = []
-    of_group: list[int] = []
-    for point, one in zip(points, values, strict=True):
-        key = tuple(one.get(name) for name in shaping)
-        if key not in places:
-            places[key] = len(firsts)
-            firsts.append(prepare(catalog, replace(asked, params={**asked.params, **point.values}), user).under(id_))
-        of_group.append(places[key])
-    groups = tuple(Group(first, of_group.count(index)) for index, first in enumerate(firsts))
-    return SweepPlan(id_, digest, values, groups, tuple(of_group))
+    shapes = [tuple(one.get(name) for name in shaping) for one in values]
+    firsts: dict[tuple[Scalar | None, ...], PreparedSubmission] = {}
+    for point, shape in zip(points, shapes, strict=True):
+        if shape not in firsts:
+            one = replace(asked, params={**asked.params, **point.values})
+            firsts[shape] = prepare(catalog, one, user).under(id_)
+    count, place = Counter(shapes), {shape: index for index, shape in enumerate(firsts)}
+    groups = tuple(Group(first, count[shape]) for shape, first in firsts.items())
+    return SweepPlan(id_, digest, values, groups, tuple(place[shape] for shape in shapes))
 
 
 def _resolved(

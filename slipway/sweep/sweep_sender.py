@@ -26,7 +26,7 @@ _REFUSALS_IN_A_ROW = 10
 _RESENDS = 5
 _SYNC_EVERY = 1.0
 _LONGEST_TURN = 0.25
-_SECONDS_PER_CALL = 0.25
+SECONDS_PER_CALL = 0.25
 """Looking costs calls, of which the service takes 600 a minute from everybody: at most 240 of them are ours."""
 
 
@@ -43,13 +43,13 @@ class PendingRun:
     insisted: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass
 class SendingResult:
-    """What came of it: accepted now, refused with the service's words, and those of which nobody knows."""
+    """What has come of it: accepted now, refused with the service's words, and those of which nobody knows."""
 
-    accepted: Mapping[Run, str]
-    refused: Mapping[Run, CloudError]
-    unknown: tuple[Run, ...]
+    accepted: dict[Run, str] = field(default_factory=dict)
+    refused: dict[Run, CloudError] = field(default_factory=dict)
+    unknown: list[Run] = field(default_factory=list)
     stopped: SlipwayError | None = None
     interrupted: bool = False
 
@@ -91,13 +91,9 @@ class SweepSender:
         self._flying: dict[Future[VertexJob], PendingRun] = {}
         self._missed: dict[str, PendingRun] = {}
         self._looking: Future[tuple[Mapping[str, str], int]] | None = None
-        self._look_began = self._look_at = self._synced_at = 0.0
-        self._accepted: dict[Run, str] = {}
-        self._refused: dict[Run, CloudError] = {}
-        self._unknown: list[Run] = []
+        self._look_began = self._look_at = self._synced_at = self._good_at = 0.0
         self._in_a_row = 0
-        self._good_at = 0.0
-        self._stopped: SlipwayError | None = None
+        self._result = SendingResult()
 
     def send(
         self, send: Iterable[Run], look: Mapping[Run, float], progress: SendingProgress, *, insist: bool = False
@@ -111,29 +107,28 @@ class SweepSender:
         for run, when in look.items():
             self._missed[self.request(run).id] = PendingRun(run, lost_at=now - max(0.0, wall - when), insisted=insist)
         self._good_at = self._synced_at = now
-        interrupted = False
         try:
             while self._left:
                 self._turn(progress)
         except KeyboardInterrupt:
-            interrupted = True
+            self._result.interrupted = True
             self._todo.clear()
             self._missed.clear()
             while self._flying:
                 self._collect(progress, wait_for=_LONGEST_TURN)
         finally:
             self.journal.sync()
-        return SendingResult(self._accepted, self._refused, tuple(self._unknown), self._stopped, interrupted)
+        return self._result
 
     @property
     def _left(self) -> bool:
-        if self._stopped:
+        if self._result.stopped:
             return bool(self._flying)
         return bool(self._todo or self._flying or self._missed)
 
     def _turn(self, progress: SendingProgress) -> None:
-        now = self.clock.monotonic()
-        while self._todo and not self._stopped and len(self._flying) < self.width and self.limiter.wait(now) <= 0:
+        now, stopped = self.clock.monotonic(), self._result.stopped
+        while self._todo and not stopped and len(self._flying) < self.width and self.limiter.wait(now) <= 0:
             self._send(self._todo.popleft())
         self._look(now)
         rest = _LONGEST_TURN
@@ -165,9 +160,9 @@ class SweepSender:
         if self._looking is not None and self._looking.done():
             self._looked(self._looking)
             self._looking = None
-        progress.now = len(self._accepted)
+        progress.now = len(self._result.accepted)
         progress.missed = len(self._missed)
-        progress.refused = len(self._refused)
+        progress.refused = len(self._result.refused)
         self.tell(progress)
 
     def _answered(self, pending: PendingRun, future: Future[VertexJob], progress: SendingProgress) -> None:
@@ -182,7 +177,7 @@ class SweepSender:
 
     def _keep(self, run: Run, job: str, now: float) -> None:
         self._good_at, self._in_a_row = now, 0
-        self._accepted[run] = job
+        self._result.accepted[run] = job
         self.journal.write(run, SendState.ACCEPTED, self.clock.now().timestamp(), job)
 
     def _problem(self, pending: PendingRun, problem: CloudError, now: float, progress: SendingProgress) -> None:
@@ -192,20 +187,19 @@ class SweepSender:
             progress.limited += limited
             self._requeue(pending)
             if not limited and now - self._good_at > self.policy.resend_for:
-                self._stopped = problem
-        elif isinstance(problem, Unauthenticated | Denied | NotFound):
-            self.limiter.answered(now)
+                self._result.stopped = problem
+            return
+        self.limiter.answered(now)
+        if isinstance(problem, Unauthenticated | Denied | NotFound):
             self._requeue(pending)
-            self._stopped = problem
+            self._result.stopped = problem
         elif problem.not_accepted:
-            self.limiter.answered(now)
-            self._refused[pending.run] = problem
+            self._result.refused[pending.run] = problem
             self.journal.write(pending.run, SendState.REFUSED, self.clock.now().timestamp())
             self._in_a_row += 1
             if self._in_a_row >= _REFUSALS_IN_A_ROW:
-                self._stopped = problem
+                self._result.stopped = problem
         else:
-            self.limiter.answered(now)
             pending.lost_at = now
             self._missed[self.request(pending.run).id] = pending
             self._look_at = min(self._look_at, now + self.policy.look_every)
@@ -216,7 +210,7 @@ class SweepSender:
         self._todo.appendleft(pending)
 
     def _look(self, now: float) -> None:
-        if self._missed and self._looking is None and now >= self._look_at and not self._stopped:
+        if self._missed and self._looking is None and now >= self._look_at and not self._result.stopped:
             requests = [self.request(pending.run) for pending in self._missed.values()]
             self._look_began = now
             self._looking = self.threads.submit(self.look, requests)
@@ -226,12 +220,12 @@ class SweepSender:
         try:
             found, calls = future.result()
         except (Unauthenticated, Denied) as problem:
-            self._stopped = problem
+            self._result.stopped = problem
             return
         except CloudError:
             self._look_at = now + self.policy.look_every
             return
-        self._look_at = now + max(self.policy.look_every, calls * _SECONDS_PER_CALL)
+        self._look_at = now + max(self.policy.look_every, calls * SECONDS_PER_CALL)
         for id_, pending in list(self._missed.items()):
             if id_ in found:
                 del self._missed[id_]
@@ -242,4 +236,4 @@ class SweepSender:
                     pending.insisted = False
                     self._todo.append(pending)
                 else:
-                    self._unknown.append(pending.run)
+                    self._result.unknown.append(pending.run)

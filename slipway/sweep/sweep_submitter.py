@@ -32,6 +32,11 @@ _ONE_BY_ONE = 8
 _PAGE = 100
 
 
+def calls_of(listed: int) -> int:
+    """How many calls it takes to list so many jobs."""
+    return 1 + listed // _PAGE
+
+
 class SweepDisplay(Protocol):
     """Where a sweep tells what it does."""
 
@@ -57,12 +62,12 @@ class SweepJobs:
     """The jobs of one sweep: made, and listed by the service. May be shared by threads."""
 
     def __init__(self, context: Context, plan: SweepPlan) -> None:
-        self._vertex, self._metadata = context.vertex, context.connection.metadata(context.catalog.region)
+        self._context, self._vertex = context, context.vertex
         self._kind, self._filter = plan.groups[0].prepared.kind, sweep_filter(context.catalog.stack, plan.id)
 
     def create(self, request: Request) -> VertexJob:
         """With the run of an experiment that the request names. What fails there has made no job all the same."""
-        create_run(self._metadata, request)
+        create_run(self._context, request)
         return self._vertex.create(request.kind, request.body)
 
     def look(self, requests: Iterable[Request]) -> tuple[Mapping[str, str], int]:
@@ -72,7 +77,7 @@ class SweepJobs:
         if len(wanted) > _ONE_BY_ONE:
             jobs = self.all()
             found = {job.labels.get(REQUEST_LABEL, ""): job.name for job in reversed(jobs)}
-            return {id_: found[id_] for id_ in wanted if id_ in found}, 1 + len(jobs) // _PAGE
+            return {id_: found[id_] for id_ in wanted if id_ in found}, calls_of(len(jobs))
         listed = {
             id_: job.name
             for id_ in wanted
@@ -85,68 +90,58 @@ class SweepJobs:
         return tuple(self._vertex.jobs(self._kind, self._filter))
 
 
-class SweepSubmitter:
-    """`rate`: submissions a minute, 0 for no limit."""
+def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay, *, retry: bool) -> SubmittedSweep:
+    """Sends what is left of it at `rate` submissions a minute, 0 for no limit; with `retry` its failed runs once more.
 
-    def __init__(self, context: Context, plan: SweepPlan, rate: int, show: SweepDisplay) -> None:
-        self._context, self._plan, self._rate, self._show = context, plan, rate, show
-
-    def submit(self, *, retry: bool) -> SubmittedSweep:
-        """Sends what is left of it; with `retry` its failed runs once more.
-
-        Raises PolicyError when some run can go nowhere, and SlipwayError.
-        """
-        context, plan = self._context, self._plan
-        with ThreadPoolExecutor(WIDTH, thread_name_prefix="sweep") as threads, self._journal() as journal:
-            context.connection.session.widen(WIDTH)
-            jobs = SweepJobs(context, plan)
-            listing = threads.submit(jobs.all)
-            choices = self._choices(threads)
-            candidate = cache(lambda run: plan.candidate(run, choices))
-            self._check(candidate)
-            journal.begin(self._header())
-            known = known_runs(plan.id, journal.jobs, journal.open, listing.result())
-            left = remaining_runs(plan.count, known, retry=retry)
-            self._show.chosen(choices, left, journal.commit)
-            progress = SendingProgress(total=left.done + len(left.send) + len(left.look), before=left.done)
-            policy, limiter = RetryPolicy(look_for=context.look_for), RateLimiter(self._rate)
-            with self._show.sending(progress) as tell:
-                sender = SweepSender(
-                    jobs.create,
-                    jobs.look,
-                    lambda run: candidate(run).request,
-                    journal,
-                    limiter,
-                    threads,
-                    WIDTH,
-                    tell,
-                    policy,
-                    context.clock,
-                )
-                result = sender.send(left.send, left.look, progress, insist=retry)
-        return SubmittedSweep(plan.id, plan.count, left, result, jobs.all)
-
-    def _journal(self) -> SweepJournal:
-        catalog = self._context.catalog
-        folder = state_folder(self._context.folder, self._context.environ) / "sweeps"
-        return SweepJournal(folder / catalog.project / catalog.stack / f"{self._plan.id}.jsonl")
-
-    def _header(self) -> SweepHeader:
-        plan, commit, when = self._plan, self._context.catalog.revision.short, self._context.now.isoformat()
-        return SweepHeader(plan.id, plan.groups[0].prepared.template.name, plan.digest, plan.count, commit, when)
-
-    def _choices(self, threads: ThreadPoolExecutor) -> list[Choice]:
-        """A candidate for each group of runs. Raises PolicyError when one has none."""
-        every = [group.prepared for group in self._plan.groups]
-        preflight = Preflight(self._context, [candidate for one in every for candidate in one.candidates], threads)
-        return [choose(one.template.name, preflight.judge(one.candidates), settle=True) for one in every]
-
-    def _check(self, candidate: Callable[[Run], Candidate]) -> None:
-        """Raises PolicyError when a run breaks a rule of the service."""
-        count, region = self._plan.count, self._context.catalog.region
-        judged = ((index, offline(candidate(Run(index)), region)) for index in range(count))
-        broken = [f"run {index}: {'; '.join(one.reasons)}" for index, one in judged if one]
-        if broken:
-            raise PolicyError(
-                f"{len(broken):,} of {count:,} runs can never run", why="\n".join(broken[:10]), fix="correct them"
+    Raises PolicyError when some run can go nowhere, and SlipwayError.
+    """
+    catalog = context.catalog
+    folder = state_folder(context.folder, context.environ) / "sweeps" / catalog.project / catalog.stack
+    with (
+        ThreadPoolExecutor(WIDTH, thread_name_prefix="sweep") as threads,
+        SweepJournal(folder / f"{plan.id}.jsonl") as journal,
+    ):
+        context.connection.session.widen(WIDTH)
+        jobs = SweepJobs(context, plan)
+        listing = threads.submit(jobs.all)
+        choices = _choices(context, plan, threads)
+        candidate = cache(lambda run: plan.candidate(run, choices))
+        _check(candidate, plan.count, catalog.region)
+        template, commit, when = plan.groups[0].prepared.template.name, catalog.revision.short, context.now.isoformat()
+        journal.begin(SweepHeader(plan.id, template, plan.digest, plan.count, commit, when))
+        known = known_runs(plan.id, journal.jobs, journal.open, listing.result())
+        left = remaining_runs(plan.count, known, retry=retry)
+        show.chosen(choices, left, journal.commit)
+        progress = SendingProgress(total=left.done + len(left.send) + len(left.look), before=left.done)
+        with show.sending(progress) as tell:
+            sender = SweepSender(
+                jobs.create,
+                jobs.look,
+                lambda run: candidate(run).request,
+                journal,
+                RateLimiter(rate),
+                threads,
+                WIDTH,
+                tell,
+                RetryPolicy(look_for=context.look_for),
+                context.clock,
             )
+            result = sender.send(left.send, left.look, progress, insist=retry)
+    return SubmittedSweep(plan.id, plan.count, left, result, jobs.all)
+
+
+def _choices(context: Context, plan: SweepPlan, threads: ThreadPoolExecutor) -> list[Choice]:
+    """A candidate for each group of runs. Raises PolicyError when one has none."""
+    every = [group.prepared for group in plan.groups]
+    preflight = Preflight(context, [candidate for one in every for candidate in one.candidates], threads)
+    return [choose(one.template.name, preflight.judge(one.candidates), settle=True) for one in every]
+
+
+def _check(candidate: Callable[[Run], Candidate], count: int, region: str) -> None:
+    """Raises PolicyError when a run breaks a rule of the service."""
+    judged = ((index, offline(candidate(Run(index)), region)) for index in range(count))
+    broken = [f"run {index}: {'; '.join(one.reasons)}" for index, one in judged if one]
+    if broken:
+        raise PolicyError(
+            f"{len(broken):,} of {count:,} runs can never run", why="\n".join(broken[:10]), fix="correct them"
+        )

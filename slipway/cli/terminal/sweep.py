@@ -22,7 +22,7 @@ from slipway.sweep.rate_limit import SUBMISSIONS_PER_MINUTE, seconds_to_send
 from slipway.sweep.runs import RemainingRuns, Run
 from slipway.sweep.sweep_plan import SweepPlan, plan_sweep
 from slipway.sweep.sweep_sender import SendingProgress
-from slipway.sweep.sweep_submitter import SweepSubmitter
+from slipway.sweep.sweep_submitter import send_sweep
 
 _SHOWN_REQUESTS = 3
 _LINE_EVERY = 15.0
@@ -45,7 +45,7 @@ def submit_sweep(
     if dry_run:
         terminal.dry_run()
         return
-    sweep = SweepSubmitter(context, plan, terminal.rate, terminal).submit(retry=retry)
+    sweep = send_sweep(context, plan, terminal.rate, terminal, retry=retry)
     again = typed.again(name)
     accepted = (
         f"sweep {sweep.id}: {len(sweep.result.accepted):,} runs were sent",

@@ -19,10 +19,9 @@ from slipway.labels import RUN_LABEL
 from slipway.submission.ending import error_of_end
 from slipway.submission.experiment_run import end_run
 from slipway.sweep.runs import FAILED, latest
-from slipway.sweep.sweep_submitter import SubmittedSweep
+from slipway.sweep.sweep_sender import SECONDS_PER_CALL
+from slipway.sweep.sweep_submitter import SubmittedSweep, calls_of
 
-_PAGE = 100
-_SECONDS_PER_CALL = 0.25
 _SHOWN_REASONS = 5
 _POLLING = Polling()
 
@@ -109,7 +108,7 @@ def until_ended(context: Context, sweep: SubmittedSweep, *, timeout: float | Non
                 show.state(_state(sweep, jobs, context.clock.now() - timedelta(seconds=age)))
                 if timeout is not None and age >= timeout:
                     raise _late(sweep, len(going | unseen), timeout)
-                pause = max(_POLLING.state(age), _SECONDS_PER_CALL * (1 + len(jobs) // _PAGE))
+                pause = max(_POLLING.state(age), SECONDS_PER_CALL * calls_of(len(jobs)))
                 context.clock.sleep(pause if timeout is None else min(pause, timeout - age))
     except KeyboardInterrupt:
         raise Detached(

@@ -105,6 +105,7 @@ def test_the_same_command_sends_nothing_more_and_a_name_makes_another_sweep(stac
     points(stack, 6)
     changed = stack.run(*words, "--request-id", "once-more")
     assert changed.code == 2 and "sweep once-more was begun with other runs" in changed.err
+    assert "fix: name this one differently: --request-id NAME" in changed.err
 
 
 def test_everything_wrong_is_said_by_its_place_before_anything_is_sent(stack: Stack) -> None:

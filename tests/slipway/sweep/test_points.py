@@ -124,8 +124,9 @@ def test_a_grid_that_multiplies_too_far_is_refused_before_it_is_made(tmp_path: P
 
 
 def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="can't read"):
+    with pytest.raises(ConfigError, match="can't read") as error:
         read(tmp_path / "gone.yaml")
+    assert error.value.fix == "sweep='FILE', in UTF-8"
 
 
 @given(st.text())

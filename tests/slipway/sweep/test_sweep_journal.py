@@ -52,7 +52,7 @@ def test_another_sweep_under_the_same_id_is_refused(tmp_path: Path) -> None:
     other = SweepHeader("digits-1", "digits", "def", 4, "3f9c2e1", "2026-11-21T12:00:00+00:00")
     with pytest.raises(ConfigError) as error:
         opened(tmp_path / "s.jsonl", other)
-    assert "begun 2026-11-20" in error.value.why and "--request-id" in error.value.fix
+    assert "begun 2026-11-20" in error.value.why and "request_id='NAME'" in error.value.fix
 
 
 @pytest.mark.parametrize("line", ["no json", '{"i": 0}', '{"i": "x", "a": 0, "s": "sending", "t": 1}'])
