@@ -72,7 +72,7 @@ def submit(
     except KeyboardInterrupt as stopped:
         stopped.add_note(f"what was sent stays; {again} resumes it")
         raise
-    return Job._of(context, submitted.attempt.job, id_)
+    return Job(submitted.attempt.job.name, id_, submitted.attempt.job, context)
 
 
 @dataclass(frozen=True)
@@ -88,12 +88,8 @@ class Job:
     _job: VertexJob = field(compare=False, repr=False)
     _context: Context = field(compare=False, repr=False)
 
-    @classmethod
-    def _of(cls, context: Context, job: VertexJob, request_id: str) -> Job:
-        return cls(job.name, request_id, job, context)
-
     def _now(self, job: VertexJob) -> Job:
-        return Job._of(self._context, job, self.request_id)
+        return Job(job.name, self.request_id, job, self._context)
 
     @property
     def name(self) -> str:

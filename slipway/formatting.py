@@ -42,10 +42,6 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     return by_folded[close[0]] if close else None
 
 
-def machines(count: int) -> str:
-    return f"{count} machine{'' if count == 1 else 's'}"
-
-
 def counted(count: int | str, role: str) -> str:
     """`1 worker`, `2 workers`, `2 trials`, whether the role is named for one of them or for all."""
     if str(count) == "1":

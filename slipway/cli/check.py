@@ -109,7 +109,6 @@ def _templates_of(path: Path) -> Path:
 
 
 def _missing_templates(document: Document, folder: Path) -> tuple[Finding, ...]:
-    from slipway.stack.document import Finding
     from slipway.template.load import available
 
     config = document.values.get("config") if isinstance(document.values, dict) else None
@@ -119,22 +118,15 @@ def _missing_templates(document: Document, folder: Path) -> tuple[Finding, ...]:
     for index, name in enumerate(names if isinstance(names, list) else []):
         if isinstance(name, str) and name not in known:
             near = nearest(name, known)
-            findings.append(
-                Finding(
-                    document.file,
-                    document.line(("config", "slipway:templates", index)),
-                    f"slipway:templates[{index}]",
-                    f"there is no template {quoted(name)}: no file templates/{short(name.replace('-', '_'))}.py",
-                    f"did you mean `{near}`?" if near else f"one of {', '.join(known)}" if known else "write it",
-                )
-            )
+            what = f"there is no template {quoted(name)}: no file templates/{short(name.replace('-', '_'))}.py"
+            fix = f"did you mean `{near}`?" if near else f"one of {', '.join(known)}" if known else "write it"
+            findings.append(_finding(document, index, what, fix))
     return tuple(findings)
 
 
 def _unproven(stack: Stack, document: Document, folder: Path) -> tuple[Finding, ...]:
     """Templates that can't be loaded, fit no pool, or break a rule of the service."""
     from slipway.deployment.rehearsal import rehearse
-    from slipway.stack.document import Finding
     from slipway.template.load import load
 
     findings = []
@@ -142,12 +134,17 @@ def _unproven(stack: Stack, document: Document, folder: Path) -> tuple[Finding, 
         try:
             rehearse(load((name,), folder)[0], stack)
         except ConfigError as error:
-            what, fix = "\n    ".join([error.what, *error.why.splitlines()]), error.fix
-        else:
-            continue
-        line = document.line(("config", "slipway:templates", index))
-        findings.append(Finding(document.file, line, f"slipway:templates[{index}]", what, fix))
+            what = "\n    ".join([error.what, *error.why.splitlines()])
+            findings.append(_finding(document, index, what, error.fix))
     return tuple(findings)
+
+
+def _finding(document: Document, index: int, what: str, fix: str) -> Finding:
+    """What is wrong with a template that the stack names, by its place among them."""
+    from slipway.stack.document import Finding
+
+    line = document.line(("config", "slipway:templates", index))
+    return Finding(document.file, line, f"slipway:templates[{index}]", what, fix)
 
 
 def _text(checked: list[Checked]) -> str:
@@ -162,7 +159,7 @@ def _text(checked: list[Checked]) -> str:
     count = sum(len(item.findings) for item in checked)
     if count:
         bad = sum(bool(item.findings) for item in checked)
-        lines.append(f"{count} error{'' if count == 1 else 's'} in {bad} of {len(checked)} stack files")
+        lines.append(f"{counted(count, 'error')} in {bad} of {len(checked)} stack files")
     return "\n".join(lines)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from slipway.errors import ConfigError, PolicyError, SlipwayError
 from slipway.kinds import KINDS
 from slipway.submission.candidates import Candidate, PreparedSubmission, prepare
 from slipway.submission.choice import choose, passed_over
+from slipway.submission.journal import InterruptedSubmissions
 from slipway.submission.preflight import Preflight
 from slipway.submission.request import checked_request_id, new_request_id
 from slipway.submission.submitter import SubmissionResult, deliver, journal_of, with_code
@@ -167,33 +169,25 @@ def _forecast(context: Context, prepared: PreparedSubmission) -> Candidate | Non
 def _send(
     context: Context, typed: SubmitArguments, prepared: PreparedSubmission, request_id: str | None, *, json: bool
 ) -> tuple[SubmissionResult, str]:
-    """The job, and the submission's request id. Raises what `Submitter.submit` raises, Detached on Ctrl-C."""
-    if prepared.moves:
-        return _send_and_wait(context, typed, prepared, request_id, json=json)
-    id_ = request_id or new_request_id()
-    again, repeated = typed.again(id_), request_id is not None
-    terminal = TerminalDisplay(context, json=json, again=again)
-    return deliver(context, terminal, prepared, id_, repeated=repeated, again=again), id_
-
-
-def _send_and_wait(
-    context: Context, typed: SubmitArguments, prepared: PreparedSubmission, request_id: str | None, *, json: bool
-) -> tuple[SubmissionResult, str]:
-    """A submission that may wait for long: recorded, so that the same command resumes it after a kill."""
-    from slipway.submission.journal import InterruptedSubmissions
-
+    """The job, and the submission's request id. One that may wait for long is recorded, so that the same command
+    resumes it after a kill. Raises what `Submitter.submit` raises, Detached on Ctrl-C.
+    """
     journal = journal_of(context)
     ledger = InterruptedSubmissions(journal.folder)
-    unfinished = (one for one in ledger.find(typed.words) if journal.free(one.request_id))
-    earlier = None if request_id else next(unfinished, None)
+    earlier = None
+    if prepared.moves and not request_id:
+        earlier = next((one for one in ledger.find(typed.words) if journal.free(one.request_id)), None)
+    id_ = request_id or (earlier.request_id if earlier else new_request_id())
+    again = typed.again(id_)
+    terminal = TerminalDisplay(context, json=json, again=again)
+    send = partial(deliver, context, terminal, prepared, id_, repeated=bool(request_id or earlier), again=again)
+    if not prepared.moves:
+        return send(), id_
     if earlier:
         screen.note(f"resumes the submission of {earlier.when}, request id {earlier.request_id}")
-    id_ = request_id or (earlier.request_id if earlier else new_request_id())
     ledger.begin(typed.words, id_, earlier.when if earlier else context.now.isoformat(timespec="seconds"))
-    again, repeated = typed.again(id_), bool(request_id or earlier)
-    terminal = TerminalDisplay(context, json=json, again=again)
     try:
-        submitted = deliver(context, terminal, prepared, id_, repeated=repeated, again=again)
+        submitted = send()
     except KeyboardInterrupt:
         from slipway.cli.terminal.watching import Detached
 

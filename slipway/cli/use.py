@@ -13,6 +13,7 @@ from slipway.catalog.selection import VARIABLE, address, remember, select_catalo
 from slipway.cli.terminal import screen
 from slipway.context import Context
 from slipway.errors import SlipwayError
+from slipway.formatting import counted
 
 
 @click.command()
@@ -32,11 +33,8 @@ def command(catalog: str | None) -> None:
         raise
     file = remember(location, Path.cwd())
     with screen.after(f"{location} is remembered in {file}", "slipway use"):
-        count = len(found.templates)
-        screen.out(
-            f"using {location}: stack {found.stack}, {found.project} {found.region}, "
-            f"{count} template{'' if count == 1 else 's'}"
-        )
+        count = counted(len(found.templates), "template")
+        screen.out(f"using {location}: stack {found.stack}, {found.project} {found.region}, {count}")
     screen.note(f"remembered in {file}")
     if context.environ.get(VARIABLE):
         screen.note(f"warning: ${VARIABLE} is set and takes precedence")

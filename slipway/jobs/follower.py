@@ -14,7 +14,7 @@ from slipway.cloud.vertex import Vertex
 from slipway.context import Clock, Context
 from slipway.errors import Timeout
 from slipway.jobs.log import LogPolling, Tail, last_word
-from slipway.jobs.waiting import reason, waits, with_word
+from slipway.jobs.waiting import reason, waits
 from slipway.kinds import CUSTOM_JOB
 
 TRANSIENT = (Unavailable, Unreachable, NoAnswer, Garbled, Exhausted)
@@ -130,13 +130,11 @@ class Follower:
             if self.tail:
                 self.tail.read_of(self.job.log_ids)
         except TRANSIENT as problem:
-            now = self.clock.monotonic()
-            first = self._lost_since is None
-            self._lost_since = now if self._lost_since is None else self._lost_since
-            if now - self._lost_since > self.polling.gives_up:
-                raise
-            if first:
+            if self._lost_since is None:
+                self._lost_since = self.clock.monotonic()
                 yield Trouble(f"no contact ({problem.message}); still trying")
+            elif self.clock.monotonic() - self._lost_since > self.polling.gives_up:
+                raise
 
     def _lines(self) -> Iterator[Event]:
         if self.tail is None:
@@ -181,7 +179,8 @@ def read_why(
     cluster = job.persistent_resource_id
     if not cluster:
         said = word(job) if word else ""
-        return lambda at: with_word(reason(job, None, "", (), at), said)
+        own = f"; the service says: {said}" if said else ""
+        return lambda at: reason(job, None, "", (), at) + own
     try:
         jobs = tuple(vertex.active_jobs(CUSTOM_JOB))
         text = reason(job, vertex.persistent_resource(cluster), cluster_name or cluster, jobs, now)

@@ -13,8 +13,8 @@ from enum import StrEnum
 from typing import Any
 
 from slipway.cloud.clusters import RUNNING_STATES, PersistentResource, ResourcePool
-from slipway.cloud.jobs import VertexJob, WorkerPool
-from slipway.formatting import join, machines, span
+from slipway.cloud.jobs import VertexJob
+from slipway.formatting import counted, join, span
 from slipway.kinds import CUSTOM_JOB, Kind
 from slipway.labels import USER_LABEL
 from slipway.machines.spec import MachineSpec
@@ -50,28 +50,24 @@ class Demand:
         pools: tuple[str, ...] = (),
         kind: Kind = CUSTOM_JOB,
     ) -> Demand:
-        """From a request's JSON. Skipped worker pools (`{}`) ask for nothing, parallel trials for as much each."""
-        specs = kind.spec_of(request).get("workerPoolSpecs", ())
-        return cls(_parts([WorkerPool.read(spec) for spec in specs], roles, pools, kind.trials(request)))
+        """From a request's JSON, with the names that its worker pools' roles and resource pools have."""
+        return cls.of(VertexJob.read(request, kind), roles, pools)
 
     @classmethod
-    def of(cls, job: VertexJob) -> Demand:
-        return cls(_parts(job.worker_pools, times=job.trials))
-
-
-def _parts(
-    worker_pools: Iterable[WorkerPool], roles: tuple[str, ...] = (), pools: tuple[str, ...] = (), times: int = 1
-) -> tuple[Part, ...]:
-    return tuple(
-        Part(
-            role=roles[index] if index < len(roles) else f"workerpool{index}",
-            pool=pools[index] if index < len(pools) else "",
-            machine=worker_pool.machine,
-            machines=worker_pool.replicas * times,
+    def of(cls, job: VertexJob, roles: tuple[str, ...] = (), pools: tuple[str, ...] = ()) -> Demand:
+        """Skipped worker pools (`{}`) ask for nothing, parallel trials for as much each."""
+        return cls(
+            tuple(
+                Part(
+                    role=roles[index] if index < len(roles) else f"workerpool{index}",
+                    pool=pools[index] if index < len(pools) else "",
+                    machine=worker_pool.machine,
+                    machines=worker_pool.replicas * job.trials,
+                )
+                for index, worker_pool in enumerate(job.worker_pools)
+                if worker_pool.replicas
+            )
         )
-        for index, worker_pool in enumerate(worker_pools)
-        if worker_pool.replicas
-    )
 
 
 def find_pool(part: Part, cluster: PersistentResource) -> ResourcePool | None:
@@ -160,7 +156,7 @@ def on_cluster(
     never = [one for one in loads if one.outcome is Outcome.NEVER]
     if never:
         most = "needs {}, the pool's maximum is {}"
-        why = (f"{name}/{one.pool.id}: {most.format(machines(one.needs), one.ceiling)}" for one in never)
+        why = (f"{name}/{one.pool.id}: {most.format(counted(one.needs, 'machine'), one.ceiling)}" for one in never)
         return Verdict(Outcome.NEVER, f"can never run on {name}", tuple(why))
     if cluster.state not in RUNNING_STATES:
         return Verdict(Outcome.WAITS, f"waits: cluster {name} is {cluster.state}, jobs start when it is RUNNING")
@@ -173,28 +169,27 @@ def on_cluster(
     growing = [one for one in loads if one.outcome is Outcome.SCALES]
     if growing:
         text = f"scales up: {join(_growth(name, one) for one in growing)}"
-        return Verdict(
-            Outcome.SCALES, text, grows=tuple((one.pool.id, one.grows_to - one.pool.replicas) for one in growing)
-        )
+        grows = tuple((one.pool.id, one.grows_to - one.pool.replicas) for one in growing)
+        return Verdict(Outcome.SCALES, text, grows=grows)
     return Verdict(Outcome.STARTS, f"starts now: uses {_uses(loads)}{_queue(mine)}")
 
 
 def _uses(loads: list[Load]) -> str:
     if len(loads) == 1:
-        return f"{loads[0].needs} of {machines(loads[0].ceiling)}"
-    return join(f"{one.needs} of {machines(one.ceiling)} of {one.pool.id}" for one in loads)
+        return f"{loads[0].needs} of {counted(loads[0].ceiling, 'machine')}"
+    return join(f"{one.needs} of {counted(one.ceiling, 'machine')} of {one.pool.id}" for one in loads)
 
 
 def _growth(name: str, one: Load) -> str:
     return (
         f"{name}/{one.pool.id} has {one.free} free, needs {one.needs}, grows {one.pool.replicas} → {one.grows_to} of "
-        + machines(one.ceiling)
+        + counted(one.ceiling, "machine")
     )
 
 
 def _full(name: str, loads: list[Load], cluster: PersistentResource, jobs: list[VertexJob], now: datetime) -> str:
     busy = (
-        f"{name}/{one.pool.id} has {one.pool.used} of {machines(one.ceiling)} busy"
+        f"{name}/{one.pool.id} has {one.pool.used} of {counted(one.ceiling, 'machine')} busy"
         f"{_holders(one.pool.id, cluster, jobs, now)}, this needs {one.needs}"
         for one in loads
     )

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from slipway.capacity import CAPACITY_TYPES, DAY, WAIT_BY_THEMSELVES
 from slipway.cloud.clusters import RUNNING_STATES, PersistentResource
 from slipway.cloud.jobs import VertexJob
-from slipway.formatting import span
+from slipway.formatting import counted, span
 from slipway.jobs.verdict import Demand, Outcome, Verdict, on_cluster
 from slipway.labels import STACK_LABEL, TEMPLATE_LABEL, capacity_type_label, label_filter, label_value
 
@@ -65,21 +65,15 @@ def reason(
         return f"pool {'grows' if cluster.state == 'UPDATING' else 'has to grow'}: {verdict.text.partition(': ')[2]}"
     if verdict.outcome is Outcome.STARTS:
         waiting = [one for one in others if one.persistent_resource_id == job.persistent_resource_id and waits(one)]
-        count = f"{len(waiting)} other job{'' if len(waiting) == 1 else 's'}"
-        return (
-            f"{plain}: machines are free, {count} wait{'s' if len(waiting) == 1 else ''} as well" if waiting else plain
-        )
+        count = counted(len(waiting), "other job")
+        also = f": machines are free, {count} wait{'s' if len(waiting) == 1 else ''} as well" if waiting else ""
+        return f"{plain}{also}"
     return verdict.text
 
 
 def waits(job: VertexJob) -> bool:
     """For its first start, or for machines again after it lost them."""
     return not job.ended and (job.start_time is None or job.state in ("JOB_STATE_QUEUED", "JOB_STATE_PENDING"))
-
-
-def with_word(why: str, word: str) -> str:
-    """With what the service says itself, as it is."""
-    return f"{why}; the service says: {word}" if word else why
 
 
 def _left(job: VertexJob, now: datetime) -> str:

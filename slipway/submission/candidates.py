@@ -225,5 +225,4 @@ def _each(catalog: Catalog, candidate: Candidate, part: Part) -> Price:
     if candidate.offer.cluster:
         pool = catalog.clusters[candidate.offer.cluster].pools.get(part.pool)
         return pool.price_per_hour if pool else UNKNOWN
-
     return hourly(part.machine, catalog.region, candidate.offer.capacity_type)

@@ -71,7 +71,8 @@ def refusal(template: str, seen: list[JudgedCandidate], waiting: list[JudgedCand
         more = "".join(f"\n{_row(one)}" for one in seen[1:])
         return type(problem)(problem.what, why=problem.why + more, fix=problem.fix) if more else problem
     if len(seen) == 1:
-        return _alone(template, seen[0])
+        verdict, why = seen[0].verdict, "\n".join(seen[0].reasons)
+        return PolicyError(f"{template} {verdict.text}", why=why, fix=_other(template, seen))
     return PolicyError(
         f"{template} can't run now with any of its capacity types",
         why="\n".join(_rows(seen)),
@@ -99,22 +100,14 @@ def _rows(seen: list[JudgedCandidate]) -> list[str]:
     return [_row(those[0], ", ".join(one.candidate.label for one in those)) for those in alike.values()]
 
 
-def _alone(template: str, one: JudgedCandidate) -> SlipwayError:
-    if one.problem is not None:
-        return one.problem
-    return PolicyError(f"{template} {one.verdict.text}", why="\n".join(one.reasons), fix=_other(template, [one]))
-
-
 def _other(template: str, seen: list[JudgedCandidate]) -> str:
     """What to do where nothing would help but other parameters, another pool or more quota."""
     fix = f"ask for less, or for something else: slipway templates show {template}"
     if any(reason.startswith("quota") for one in seen for reason in one.reasons):
         fix += "\nor for more quota: slipway quota"
-    return (
-        f"{fix}\nor have the pool changed in the stack file"
-        if any(one.candidate.offer.cluster for one in seen)
-        else fix
-    )
+    if any(one.candidate.offer.cluster for one in seen):
+        fix += "\nor have the pool changed in the stack file"
+    return fix
 
 
 def _way_out(template: str, seen: list[JudgedCandidate], waiting: list[JudgedCandidate]) -> Fix:

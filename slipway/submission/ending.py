@@ -28,7 +28,6 @@ from slipway.submission.parameters import resolve
 _OTHERS = sorted(CAPACITY_TYPES.values(), key=lambda row: not row.waits_by_itself)
 """In the order in which they are proposed: first what waits for its machines by itself."""
 
-
 _LEFT_TO_FILL = re.compile(r"(\w+=)?…")
 """A word of a command that a person fills in. Any other one may hold what somebody else typed, and is quoted."""
 

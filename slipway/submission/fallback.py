@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Protocol
@@ -69,17 +69,15 @@ def next_step(status: AttemptStatus) -> Step:
     if status.claim is Claim.STARTED:
         return Step.KEEP
     if status.claim is Claim.GIVEN_UP:
-        return _given_up(status) if status.launcher else _marked(status)
+        if not status.launcher:
+            return _marked(status)
+        # No replica of it will ever run user code, whatever the service says of the job.
+        return Step.NEXT if status.ended or status.stopped else Step.CANCEL
     if status.started or status.stopped:
         return Step.KEEP
     if status.ended:
         return Step.TAKE if status.without_machines and status.next else Step.KEEP
     return Step.TAKE if status.overdue and status.next else Step.WAIT
-
-
-def _given_up(status: AttemptStatus) -> Step:
-    """No replica of it will ever run user code, whatever the service says of the job."""
-    return Step.NEXT if status.ended or status.stopped else Step.CANCEL
 
 
 def _marked(status: AttemptStatus) -> Step:
@@ -231,10 +229,8 @@ class FallbackLoop:
         """Cancels the job and its copies. One that has ended in the meantime need not be."""
         collection = sent.job.name.rsplit("/", 1)[0]
         for name in (sent.job.name, *(f"{collection}/{copy}" for copy in sent.copies)):
-            try:
+            with suppress(Refused, Conflict, NotFound):
                 self.context.vertex.cancel(name)
-            except (Refused, Conflict, NotFound):
-                continue
 
 
 def _lost(job: VertexJob) -> Cancelled:

@@ -8,7 +8,7 @@ from slipway.capacity import CAPACITY_TYPES, WAIT_BY_THEMSELVES
 from slipway.catalog.model import Parameter, Scalar, Template
 from slipway.catalog.placeholders import render
 from slipway.errors import ConfigError
-from slipway.formatting import nearest, quoted, seconds, short
+from slipway.formatting import counted, nearest, quoted, seconds, short
 from slipway.recorded_parameters import excess, unfit
 
 _TRUE, _FALSE = frozenset({"true", "yes", "on", "1"}), frozenset({"false", "no", "off", "0"})
@@ -33,7 +33,7 @@ def assignments(typed: Iterable[str]) -> dict[str, str]:
             values[name] = value
     if problems:
         raise ConfigError(
-            _headline("parameter", problems), why="\n".join(problems), fix="-p NAME=VALUE, each name once"
+            f"{counted(len(problems), 'parameter')} wrong", why="\n".join(problems), fix="-p NAME=VALUE, each name once"
         )
     return values
 
@@ -77,7 +77,7 @@ def resolve(template: Template, given: Mapping[str, str]) -> dict[str, Scalar]:
         problems.append(f"all values together {much}: put a long one into a file, and give its gs:// address")
     if problems:
         raise ConfigError(
-            f"{template.name}: {_headline('parameter', problems)}",
+            f"{template.name}: {counted(len(problems), 'parameter')} wrong",
             why="\n".join(problems),
             fix=f"slipway templates show {template.name}",
         )
@@ -128,10 +128,6 @@ def _unknown(name: str, known: Mapping[str, Parameter]) -> str:
     if near:
         return f"unknown parameter {short(name)}; did you mean {near}?"
     return f"unknown parameter {short(name)}; the template has {', '.join(known) or 'none'}"
-
-
-def _headline(noun: str, problems: list[str]) -> str:
-    return f"{len(problems)} {noun}{'' if len(problems) == 1 else 's'} wrong"
 
 
 def _plain(number: float) -> str:

@@ -71,12 +71,11 @@ class Preflight:
         impossible = offline(candidate, self._catalog.region, limits_follow=True)
         if impossible:
             return impossible
-        if candidate.offer.cluster:
-            try:
-                return JudgedCandidate(candidate, self._with_waits(candidate, self._on_pool(candidate)))
-            except ResourceError as problem:
-                return broken(candidate, problem)
-        return JudgedCandidate(candidate, self._with_waits(candidate, self._beside(candidate)))
+        try:
+            verdict = self._on_pool(candidate) if candidate.offer.cluster else self._beside(candidate)
+        except ResourceError as problem:
+            return broken(candidate, problem)
+        return JudgedCandidate(candidate, self._with_waits(candidate, verdict))
 
     def _with_waits(self, candidate: Candidate, verdict: Verdict) -> Verdict:
         earlier = None if self._earlier is None else _or_none(self._earlier)
@@ -153,10 +152,8 @@ def offline(candidate: Candidate, region: str, *, limits_follow: bool = False) -
 
 
 def _never(candidate: Candidate, *why: str) -> Verdict:
-    place = (
-        f"on {candidate.offer.cluster}" if candidate.offer.cluster else f"on {candidate.offer.capacity_type} machines"
-    )
-    return Verdict(Outcome.NEVER, f"can never run {place}", why)
+    place = candidate.offer.cluster or f"{candidate.offer.capacity_type} machines"
+    return Verdict(Outcome.NEVER, f"can never run on {place}", why)
 
 
 def _limit(quotas: Quotas, id_: str, region: str) -> int | NotChecked | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from slipway.capacity import CAPACITY_TYPES
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
-from slipway.formatting import join, machines, span
+from slipway.formatting import counted, join, span
 from slipway.jobs.verdict import Outcome, Verdict
 from slipway.machines.spec import MachineGroup
 from slipway.machines.table import MachineError
@@ -104,7 +104,7 @@ def on_own_machines(
 
 
 def _place(candidate: Candidate) -> str:
-    count = machines(candidate.demand.machines)
+    count = counted(candidate.demand.machines, "machine")
     if not candidate.waits_by_itself:
         return f"{candidate.offer.capacity_type}: runs beside the pools on {count} of its own"
     scheduling = candidate.kind.spec_of(candidate.body).get("scheduling", {})

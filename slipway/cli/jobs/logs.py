@@ -5,6 +5,8 @@ JSON output is one object a line. Lines of `service` are the service's own: what
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
 from slipway.cli.terminal import screen
@@ -39,10 +41,7 @@ def command(
     wanted = (severity or "").upper()
     logging = context.connection.logging(context.catalog.project)
     tail = newest(logging, job_filter(found.log_ids, severity=wanted), last) if last and found.log_ids else None
-
-    def text(entry: LogEntry, job: VertexJob) -> str:
-        return _line(entry, job, role, json_lines=output == "json")
-
+    text = partial(_line, role=role, json_lines=output == "json")
     if follow:
         begin, plain = tail[0].timestamp if tail else None, output == "json"
         ended = watch(context, found, logs=True, severity=wanted, begin=begin, text=text, plain=plain)
@@ -57,7 +56,7 @@ def command(
         screen.note(f"no lines{f' of {role}' if role else ''} yet; {found.display_name} is {state_word(found.state)}")
 
 
-def _line(entry: LogEntry, job: VertexJob, role: str | None, *, json_lines: bool) -> str:
+def _line(entry: LogEntry, job: VertexJob, *, role: str | None, json_lines: bool) -> str:
     """A line of the log as it is printed; empty for one of another role."""
     who = prefix(entry, job)
     if role and not of_role(who, role):

@@ -22,6 +22,7 @@ from slipway.errors import ResourceError
 
 _PAGES = ("console", "output", "tensorboard")
 _CONSOLE = "https://console.cloud.google.com"
+_LACKING = {"console": ("console page", "the endpoint of Vertex AI is not Google's")}
 
 
 @dataclass(frozen=True)
@@ -57,19 +58,12 @@ def place_of(job: VertexJob, what: str, page: str, project: str) -> OpenTarget:
 
     Raises ResourceError for a job that has none of it.
     """
-    name = job.display_name or job.id
+    if not (page if what == "console" else job.output):
+        noun, why = _LACKING.get(what, ("output directory", "its request names none"))
+        name = job.display_name or job.id
+        raise ResourceError(f"job {name} has no {noun}", why=why, fix=f"slipway jobs show {job.typed}")
     if what == "console":
-        if not page:
-            raise ResourceError(
-                f"job {name} has no console page",
-                why="the endpoint of Vertex AI is not Google's",
-                fix=f"slipway jobs show {job.typed}",
-            )
         return OpenTarget((page,), page)
-    if not job.output:
-        raise ResourceError(
-            f"job {name} has no output directory", why="its request names none", fix=f"slipway jobs show {job.typed}"
-        )
     output = job.output.rstrip("/")
     if what == "tensorboard":
         # Each trial writes under its own number; TensorBoard finds them all below the job's directory.

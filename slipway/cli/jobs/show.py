@@ -22,7 +22,7 @@ from slipway.cli.terminal.watching import cost_words
 from slipway.cloud.failures import CloudError
 from slipway.cloud.jobs import VertexJob, best
 from slipway.context import Context
-from slipway.formatting import exact, join, short
+from slipway.formatting import counted, exact, join, short
 from slipway.jobs.cost import JobCost, job_cost
 from slipway.jobs.follower import read_why
 from slipway.jobs.log import JobEvents, last_word, read_events, role_at, who_of
@@ -216,7 +216,7 @@ def _restarts(picture: JobDetails) -> str:
     if not restarts and not preemptions:
         return ""
     least = "at least " if events.more else ""
-    after = f", {preemptions} preemption{'' if preemptions == 1 else 's'}" if preemptions else ""
+    after = f", {counted(preemptions, 'preemption')}" if preemptions else ""
     return f"{least}{restarts}{after}"
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import click
 
-from slipway.capacity import CAPACITY_TYPES
+from slipway.capacity import CAPACITY_TYPES, POOL
 from slipway.catalog.lookup import find_template, reason
 from slipway.catalog.model import Offer, Parameter, Study, Template
 from slipway.catalog.offers import UPDATE
@@ -78,11 +78,8 @@ def _offers(template: Template, offers: list[Offer]) -> None:
         cases.setdefault(_when(offer), []).append(offer)
     rows: list[tuple[str, ...]] = []
     for when, those in cases.items():
-        if (
-            len(those) > 1
-            and not any(offer.available for offer in those)
-            and len({reason(offer) for offer in those}) == 1
-        ):
+        alike = len(those) > 1 and len({reason(offer) for offer in those}) == 1
+        if alike and not any(offer.available for offer in those):
             found: list[tuple[str, ...]] = [("none", "–", "–", "–", reason(those[0]))]
         else:
             found = [_offer_row(template, offer) for offer in those]
@@ -91,13 +88,9 @@ def _offers(template: Template, offers: list[Offer]) -> None:
 
 
 def _offer_row(template: Template, offer: Offer) -> tuple[str, ...]:
-    place = (
-        f"pool {offer.cluster}"
-        if offer.cluster
-        else "machines of its own"
-        if offer.capacity_type != "pool"
-        else "no pool"
-    )
+    place = "no pool" if offer.capacity_type == POOL else "machines of its own"
+    if offer.cluster:
+        place = f"pool {offer.cluster}"
     price = "unknown" if offer.price_per_hour.unknown else dollars(offer.price_per_hour, per="")
     remarks = ([offer.why] if offer.why else []) if offer.available else [reason(offer)]
     if offer.wait is not None:

@@ -85,11 +85,9 @@ def _spark(points: Sequence[Point], first: datetime, step: float, levels: str) -
         column = round((point.at - first).total_seconds() / step) if step else 0
         columns.setdefault(column, []).append(point.value)
     means = {column: sum(values) / len(values) for column, values in columns.items()}
-    return "".join(_level(means[n], levels) if n in means else " " for n in range(max(means) + 1))
-
-
-def _level(share: float, levels: str) -> str:
-    return levels[min(len(levels) - 1, max(0, int(share * len(levels))))]
+    highest = len(levels) - 1
+    found = {column: levels[min(highest, max(0, int(mean * len(levels))))] for column, mean in means.items()}
+    return "".join(found.get(column, " ") for column in range(max(found) + 1))
 
 
 def _levels() -> str:

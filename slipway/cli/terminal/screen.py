@@ -64,7 +64,7 @@ def note(text: str) -> None:
 
 
 def hint(text: str) -> None:
-    """What to type next, where nobody's eye is caught by it."""
+    """A line beside the result in faint letters: what to type next."""
     note(styled(text, sys.stderr, dim=True))
 
 

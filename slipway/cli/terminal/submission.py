@@ -13,7 +13,7 @@ from slipway.cli.terminal import screen
 from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
 from slipway.formatting import clock, span
-from slipway.jobs.verdict import Outcome
+from slipway.jobs.verdict import Outcome, Verdict
 from slipway.prices import UNKNOWN, UNKNOWN_PRICE, dollars
 from slipway.submission.candidates import PreparedSubmission, added, price, summary
 from slipway.submission.choice import Choice, JudgedCandidate, passed_over
@@ -114,17 +114,13 @@ def document(context: Context, submitted: SubmissionResult, job: Any, submission
 
     choice, request = submitted.choice, submitted.request
     each = UNKNOWN if choice is None else price(context.catalog, choice.taken.candidate)
-    verdict = (
-        {"outcome": Outcome.UNKNOWN.value, "text": "submitted before"}
-        if choice is None
-        else {"outcome": choice.taken.verdict.outcome.value, "text": choice.taken.verdict.text}
-    )
+    verdict = Verdict(Outcome.UNKNOWN, "submitted before") if choice is None else choice.taken.verdict
     return {
         "requestId": submission_id,
         "attemptId": request.id,
         "fresh": submitted.attempt.fresh,
         "copies": list(submitted.attempt.copies),
-        "verdict": verdict,
+        "verdict": {"outcome": verdict.outcome.value, "text": verdict.text},
         "passedOver": [] if choice is None else [_passed(one) for one in choice.passed],
         "pricePerHour": None if each.unknown else str(each.known),
         "priceComplete": each.complete,

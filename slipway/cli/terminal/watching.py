@@ -87,7 +87,7 @@ def watch(
     plain: bool = False,
     severity: str = "",
     begin: datetime | None = None,
-    text: Callable[[LogEntry, VertexJob], str] | None = None,
+    text: Callable[[LogEntry, VertexJob], str] = line,
 ) -> VertexJob:
     """Watches `job` to its end and gives it as it is then, with a line of account.
 
@@ -102,7 +102,7 @@ def watch(
         with display(context, quiet, plain) as show, _utilization_line(context, show) as utilization:
             for event in follower.events(timeout):
                 if isinstance(event, LogLine):
-                    if said := (text or line)(event.entry, follower.job):
+                    if said := text(event.entry, follower.job):
                         show.line(said)
                 elif isinstance(event, Trouble):
                     show.note(f"{name}  {event.text}")
@@ -162,10 +162,8 @@ def account_of(job: VertexJob, context: Context) -> str:
     money = job_cost(job, context.catalog.region, context.now)
     parts = []
     if money.wait is not None:
-        never = job.start_time is None
-        parts.append(
-            f"{'waited' if never else 'started after'} {exact(money.wait)}{' and never started' if never else ''}"
-        )
+        waited = exact(money.wait)
+        parts.append(f"started after {waited}" if job.start_time else f"waited {waited} and never started")
     if money.run is not None:
         parts.append(f"ran {exact(money.run)}")
         cost = cost_words(money.cost, money.paid_anyway)
