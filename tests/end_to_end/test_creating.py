@@ -18,6 +18,10 @@ Settings = Callable[..., None]
 
 QUOTA = "The following quota metrics exceed quota limits: aiplatform.googleapis.com/custom_model_training_cpus"
 POST = "POST .*/persistentResources$"
+CPU = {"cpu": {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 2}}}}}
+"""What checkouts write where they are told nothing else."""
+LARGE = {"pools": {"all": {**MACHINE, "replicas": {"min": 600, "max": 700}}}}
+"""It needs more quota than there is."""
 
 
 def unchanged(checkout: Checkout) -> None:
@@ -33,7 +37,7 @@ def test_a_creation_that_is_refused_or_fails_is_said_and_mended(checkout: Checko
 
     a_refusal_for_quota_is_shown_in_the_services_words_and_ends_by_itself(checkout)
     id_ = a_stock_out_that_lasts_ends_up_with_words_and_leaves_nothing_behind(checkout, settings)
-    a_failed_cluster_that_is_found_is_named_in_preview(checkout, settings, id_)
+    a_failed_cluster_that_is_found_and_short_quota_are_named_in_preview(checkout, settings, id_)
 
     # The same `up` clears it, and survives a stock-out of the next one.
     settings(create_error=f"{id_}-2")
@@ -59,8 +63,7 @@ def makes_no_cluster(checkout: Checkout, verb: str, *flags: str) -> str:
 
 
 def a_refusal_for_quota_is_shown_in_the_services_words_and_ends_by_itself(checkout: Checkout) -> None:
-    large = {"cpu": {"pools": {"all": {**MACHINE, "replicas": {"min": 600, "max": 700}}}}}
-    checkout.write(persistentResources=large, quota={"mode": "warn"})
+    checkout.write(persistentResources={"cpu": LARGE}, quota={"mode": "warn"})
     done = checkout.pulumi("up", SLIPWAY_CREATE_PATIENCE="3s")
     assert done.code != 0
     assert "needs 2,400, limit 2,200" in done.said  # D2: short quota is said, and where it only warns, tried
@@ -89,15 +92,20 @@ def a_stock_out_that_lasts_ends_up_with_words_and_leaves_nothing_behind(checkout
     return said[1]
 
 
-def a_failed_cluster_that_is_found_is_named_in_preview(checkout: Checkout, settings: Settings, id_: str) -> None:
+def a_failed_cluster_that_is_found_and_short_quota_are_named_in_preview(
+    checkout: Checkout, settings: Settings, id_: str
+) -> None:
     labels = {STACK_LABEL: checkout.stack, NAME_LABEL: "cpu", HASH_LABEL: id_.removeprefix("cpu-")}
     pool = {"id": "all", "machineSpec": {"machineType": MACHINE["machine"]}, "replicaCount": "1"}
     body = {"displayName": "cpu", "labels": labels, "resourcePools": [pool]}
     checkout.cloud.rest("POST", f"{VERTEX}/persistentResources?persistentResourceId={id_}", body)
     wait_for(lambda: checkout.clusters() == {id_: "ERROR"}, "the creation fails")
     settings(create_error="")
+    checkout.write(persistentResources=CPU | {"large": LARGE}, quota={"mode": "warn"})
     said = makes_no_cluster(checkout, "preview")
     assert f"cluster {id_} failed (Resources are insufficient in region: us-central1." in said
+    assert "creating cpu, large needs 2,404, limit 2,200" in said  # D2
+    checkout.write()
 
 
 def test_whatever_is_declared_is_taken_over_without_a_change_though_an_answer_is_lost(

@@ -80,15 +80,23 @@ def test_a_cluster_that_the_state_lacks_goes_with_its_stack_or_saves_it_whole(
     checkout.write(persistentResources=OTHER)
     cluster = orphan(checkout, settings)
 
-    nothing_is_deleted(checkout, cluster)
+    nothing_is_deleted(checkout, cluster, faults)
     with_work_on_it_nothing_is_deleted_unless_a_person_insists(checkout, first, cluster)
     one_that_failed_goes_though_an_empty_state_never_knew_it_and_the_lists_lag(checkout, cluster, faults, settings)
     one_that_is_still_being_made_is_waited_for(checkout, settings)
 
 
-def nothing_is_deleted(checkout: Checkout, cluster: str) -> None:
-    """Nor where clusters or jobs can't be listed: tests/slipway/deployment/test_orphan_cleanup.py."""
-    both = checkout.clusters()
+def nothing_is_deleted(checkout: Checkout, cluster: str, faults: Faults) -> None:
+    both, buckets = checkout.clusters(), checkout.buckets()
+
+    # Where clusters can't be listed. (Where jobs can't be: tests/slipway/deployment/test_orphan_cleanup.py.)
+    faults({"kind": "unavailable", "match": "GET .*/persistentResources$"})
+    refused = checkout.destroy()
+    assert refused.code != 0, refused.said
+    assert "the stack is not taken down: can't tell" in refused.said
+    assert "persistentResources.list" in refused.said
+    faults()
+    assert (checkout.clusters(), checkout.buckets()) == (both, buckets)
 
     # Without SLIPWAY_PURPOSE the program can't tell a destruction from a deployment until something goes.
     refused = checkout.pulumi("destroy")

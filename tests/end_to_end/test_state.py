@@ -31,7 +31,8 @@ def told(checkout: Checkout, verb: str, *arguments: str, **extra: str) -> str:
 
 
 def test_it_is_told_in_every_command_and_never_of_what_waits_for_its_deletion(checkout: Checkout) -> None:
-    assert told(checkout, "up") == NOTHING, "as it was when the command began"
+    first = told(checkout, "up", "--skip-preview=false")
+    assert first == NOTHING, "in its preview, and then still, as it was when the command began"
     (cluster,) = checkout.clusters()
     for known in (told(checkout, "preview"), told(checkout, "refresh", "--yes", "--skip-preview", "--run-program")):
         assert f"StateResource(logical='{cluster}', name='{cluster}', project='{PROJECT}', region='{REGION}')" in known
