@@ -2,7 +2,9 @@
 
 import pytest
 
-from .files import HEAD, only, with_config, with_pool, wrong
+from slipway.stack.document import StackErrors
+
+from .files import HEAD, only, read, with_config, with_pool, wrong
 
 POOL = "slipway:persistentResources.cpu.pools.workers"
 
@@ -75,3 +77,52 @@ def test_a_pool_has_a_largest_size(replicas: str, key: str, size: str) -> None: 
     assert (finding.line, finding.key) == (10, f"{POOL}.{key}")
     assert "1 to 1,000,000" in finding.fix
     assert len(finding.what) < 200
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "what"),
+    [
+        ("config:\n\tgcp:project: x\n", 2, "cannot start any token"),
+        ("config: {a: 1\n", 2, "not YAML"),
+        ("config: *nobody\n", 1, "undefined alias"),
+        ("config: &a {b: *a}\n", 1, "contains itself"),
+        ("a: 1\n---\nb: 2\n", 2, "not YAML"),
+        ("config: !!python/object:os.system {}\n", 1, "not YAML"),
+        ("? [a]\n: b\n", 1, "not a word"),
+    ],
+)
+def test_what_is_not_yaml(text: str, line: int, what: str) -> None:
+    finding = wrong(text)[0]
+    assert finding.line == line and what in finding.what and finding.fix
+
+
+def test_aliases_that_expand_without_end_are_refused() -> None:
+    text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
+    for depth in range(1, 9):
+        text += f"a{depth}: &a{depth} [{', '.join([f'*a{depth - 1}'] * 10)}]\n"
+    assert "aliases expand" in wrong(text)[0].what
+
+
+@pytest.mark.parametrize("text", ["", "null\n", "[]\n", "text\n"])
+def test_a_file_that_holds_no_mapping(text: str) -> None:
+    assert wrong(text)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "gcp:region: {}",
+        "slipway:workspace: {{catalogBucket: {}}}",
+        "slipway:workspace: {{trainer: {}}}",
+        "slipway:workspace: {{submitters: [{}]}}",
+        "slipway:persistentResources: {{cpu: {{pools: {{w: {{machine: {}, replicas: 1}}}}}}}}",
+        "slipway:persistentResources: {{{}: {{}}}}",
+        "slipway:{}: 1",
+    ],
+)
+@pytest.mark.parametrize("value", ["x" * 5000, "9" * 5000])
+def test_no_value_is_repeated_without_end(line: str, value: str) -> None:
+    text = (HEAD.replace("  gcp:region: us-central1\n", "") if "region" in line else HEAD) + f"  {line.format(value)}\n"
+    with pytest.raises(StackErrors) as error:
+        read(text)
+    assert all(len(said) < 500 for said in str(error.value).splitlines())
