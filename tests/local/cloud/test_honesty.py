@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from local.cloud import discovery
 from local.cloud.router import Router
 from local.cloud.server.main import load_services
 from local.cloud.settings import Settings
 from local.cloud.world import open_world
+from tests.local.cloud.methods import examples
 from tests.local.conftest import ROOT, LocalCloud
 
 GUIDE = (ROOT / "docs" / "local-cloud.md").read_text()
@@ -26,6 +26,8 @@ APIS = (
     "serviceusage.v1",
     "secretmanager.v1",
     "monitoring.v3",
+    "cloudquotas.v1",
+    "cloudquotas.v1beta",
 )
 
 
@@ -38,7 +40,7 @@ def router(tmp_path_factory: pytest.TempPathFactory) -> Router:
 def served(router: Router, api: str) -> set[str]:
     return {
         name
-        for name, method, path in discovery.examples(api)
+        for name, method, path in examples(api)
         if router.find(method, path.replace("/x/x/services", "/projects/x/services"))
     }
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from local.cloud import discovery
 from local.cloud.router import Router
 from local.cloud.server.main import SERVICES, load_services
 from local.cloud.world import open_world
+from tests.local.cloud.methods import examples
 from tests.local.conftest import ROOT
 
 CLOUD = ROOT / "local" / "cloud"
@@ -23,7 +23,7 @@ APIS = {
     "logging": ("logging.v2",),
     "serviceusage": ("serviceusage.v1",),
     "vertex": ("aiplatform.v1", "aiplatform.v1beta1"),
-    "quotas": (),  # has no discovery document here
+    "quotas": ("cloudquotas.v1", "cloudquotas.v1beta"),
     "secretmanager": ("secretmanager.v1",),
     "monitoring": ("monitoring.v3",),
 }
@@ -52,7 +52,7 @@ def methods(tmp_path_factory: pytest.TempPathFactory) -> Mapping[tuple[str, str]
     for name, module in zip(SERVICES, load_services(), strict=True):
         router = Router(module.routes(world))
         for api in APIS[name]:
-            for method_id, verb, path in discovery.examples(api):
+            for method_id, verb, path in examples(api):
                 hit = router.find(verb, path.replace("/x/x/services", "/projects/x/services"))
                 if hit:
                     found[name, method_id] = home(hit[0])
