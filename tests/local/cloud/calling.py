@@ -16,12 +16,18 @@ from local.cloud.clock import ManualClock
 from local.cloud.router import Router
 from local.cloud.server.main import load_services
 from local.cloud.settings import Settings
+from local.cloud.vertex.clusters.work import apply_due
+from local.cloud.vertex.scheduling import queues
 from local.cloud.wire import ApiError, Call
 from local.cloud.world import World, open_world
+from tests.local.cloud.vertex.bodies import cluster_body, job_body
 
 START = datetime(2026, 11, 20, 10, 0, tzinfo=UTC)
-PARENT = "projects/slipway-local/locations/us-central1"
-NUMBERED = f"projects/{identities.PROJECT_NUMBER}/locations/us-central1"
+REGION = "us-central1"
+PARENT = f"projects/slipway-local/locations/{REGION}"
+NUMBERED = f"projects/{identities.PROJECT_NUMBER}/locations/{REGION}"
+CLUSTERS = f"/v1/{PARENT}/persistentResources"
+JOBS = f"/v1/{PARENT}/customJobs"
 
 
 @dataclass
@@ -32,7 +38,7 @@ class Calling:
     clock: ManualClock
     router: Router
 
-    def call(self, method: str, path: str, body: Any = None, role: str = "owner", raw: bytes = b"") -> Any:
+    def call(self, method: str, path: str, body: Any = None, role: str = "owner", raw: bytes = b"") -> dict[str, Any]:
         path, _, query = path.partition("?")
         found = self.router.find(method, path)
         assert found, f"no route for {method} {path}"
@@ -40,12 +46,33 @@ class Calling:
         pairs = tuple(parse_qsl(query, keep_blank_values=True))
         raw = raw if body is None else json.dumps(body).encode()
         principal = identities.ROLES.get(role, role)
-        return handler(Call(principal, "token", method, path, params, dict(pairs), {}, raw, pairs)).body
+        call = Call(principal, "token", method, path, params, dict(pairs), {}, raw, pairs)
+        answer: dict[str, Any] = handler(call).body
+        return answer
 
     def refused(self, method: str, path: str, body: Any = None, role: str = "owner") -> ApiError:
         with pytest.raises(ApiError) as caught:
             self.call(method, path, body, role)
         return caught.value
+
+    def set(self, **values: Any) -> None:
+        self.world.change_settings(values)
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass, and let the cloud do what is due, but start no process."""
+        self.clock.advance(seconds)
+        apply_due(self.world)
+        with self.world.store.transaction():
+            queues.serve_all(self.world, self.clock.now())
+
+    def cluster(self, name: str, **changes: Any) -> dict[str, Any]:
+        """A cluster that runs, with one pool of two n1-standard-4."""
+        self.call("POST", f"{CLUSTERS}?persistentResourceId={name}", cluster_body(**changes))
+        apply_due(self.world)
+        return self.call("GET", f"{CLUSTERS}/{name}")
+
+    def job(self, **changes: Any) -> dict[str, Any]:
+        return self.call("POST", JOBS, job_body(**changes))
 
 
 @contextmanager

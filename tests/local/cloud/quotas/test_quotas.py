@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from local.cloud.quotas import metrics
 from local.cloud.supply import machines
 from local.cloud.supply.shape import Shape
-from tests.local.cloud.vertex.conftest import CLUSTERS, REGION, Service, autoscaled, cluster_body, pool
+from tests.local.cloud.calling import CLUSTERS, REGION, Calling
+from tests.local.cloud.vertex.bodies import autoscaled, cluster_body, pool
 
 GLOBAL = "/v1/projects/slipway-local/locations/global"
 INFOS = f"{GLOBAL}/services/aiplatform.googleapis.com/quotaInfos"
@@ -29,12 +30,12 @@ def wish(value: int, region: str | None = REGION, quota: str = T4, **changes: An
     return body | ({"dimensions": {"region": region}} if region else {}) | changes
 
 
-def ask(service: Service, name: str, body: dict[str, Any]) -> dict[str, Any]:
-    return service.call("POST", f"{PREFERENCES}?quotaPreferenceId={name}", body)
+def ask(calling: Calling, name: str, body: dict[str, Any]) -> dict[str, Any]:
+    return calling.call("POST", f"{PREFERENCES}?quotaPreferenceId={name}", body)
 
 
-def limit(service: Service, quota: str = T4, region: str = REGION) -> int:
-    info = service.call("GET", f"{INFOS}/{quota}")
+def limit(calling: Calling, quota: str = T4, region: str = REGION) -> int:
+    info = calling.call("GET", f"{INFOS}/{quota}")
     return next(
         int(entry["details"].get("value", 0))
         for entry in info["dimensionsInfos"]
@@ -94,8 +95,8 @@ def test_over_names_exactly_the_metrics_that_do_not_suffice(
 # --- infos
 
 
-def test_quota_ids_have_no_vendor_in_them_and_match_by_metric(service: Service) -> None:
-    infos = service.call("GET", f"{INFOS}?pageSize=1000")["quotaInfos"]
+def test_quota_ids_have_no_vendor_in_them_and_match_by_metric(calling: Calling) -> None:
+    infos = calling.call("GET", f"{INFOS}?pageSize=1000")["quotaInfos"]
     by_metric = {info["metric"]: info["quotaId"] for info in infos}
     prefix = "aiplatform.googleapis.com/custom_model_training"
     assert by_metric[f"{prefix}_nvidia_h100_gpus"] == "CustomModelTrainingH100GPUsPerProjectPerRegion"
@@ -105,44 +106,44 @@ def test_quota_ids_have_no_vendor_in_them_and_match_by_metric(service: Service) 
     assert by_metric[f"{prefix}_preemptible_cpus"] == "CustomModelTrainingPreemptibleCPUsPerProjectPerRegion"
 
 
-def test_infos_are_paged(service: Service) -> None:
-    first = service.call("GET", f"{INFOS}?pageSize=25")
-    rest = service.call("GET", f"{INFOS}?pageSize=25&pageToken={first['nextPageToken']}")
+def test_infos_are_paged(calling: Calling) -> None:
+    first = calling.call("GET", f"{INFOS}?pageSize=25")
+    rest = calling.call("GET", f"{INFOS}?pageSize=25&pageToken={first['nextPageToken']}")
     ids = [info["quotaId"] for page in (first, rest) for info in page["quotaInfos"]]
     assert len(ids) == len(set(ids)) == len(metrics.table().quotas)
 
 
-def test_the_most_specific_entry_comes_first_and_zero_has_no_value(service: Service) -> None:
-    entries = service.call("GET", f"{INFOS}/{T4}")["dimensionsInfos"]
+def test_the_most_specific_entry_comes_first_and_zero_has_no_value(calling: Calling) -> None:
+    entries = calling.call("GET", f"{INFOS}/{T4}")["dimensionsInfos"]
     assert all("dimensions" in entry for entry in entries[:-1])
     assert "dimensions" not in entries[-1]
-    assert limit(service, T4, "us-central1") == 12
-    assert limit(service, T4, "us-south1") == 0
-    assert limit(service, "CustomModelTrainingA3CPUsPerProjectPerRegion") == -1
+    assert limit(calling, T4, "us-central1") == 12
+    assert limit(calling, T4, "us-south1") == 0
+    assert limit(calling, "CustomModelTrainingA3CPUsPerProjectPerRegion") == -1
 
 
-def test_settings_move_limits_of_all_regions_or_of_one(service: Service) -> None:
-    service.set(**{"quota.custom_model_training_nvidia_t4_gpus": 5})
-    service.set(**{"quota.custom_model_training_nvidia_t4_gpus.us-west1": 7})
-    assert (limit(service), limit(service, region="us-west1")) == (5, 7)
+def test_settings_move_limits_of_all_regions_or_of_one(calling: Calling) -> None:
+    calling.set(**{"quota.custom_model_training_nvidia_t4_gpus": 5})
+    calling.set(**{"quota.custom_model_training_nvidia_t4_gpus.us-west1": 7})
+    assert (limit(calling), limit(calling, region="us-west1")) == (5, 7)
 
 
-def test_an_unknown_quota_is_not_found(service: Service) -> None:
-    assert service.refused("GET", f"{INFOS}/Nonsense").code == 404
-    assert service.call("GET", f"{INFOS.replace('aiplatform', 'compute')}") == {"quotaInfos": []}
+def test_an_unknown_quota_is_not_found(calling: Calling) -> None:
+    assert calling.refused("GET", f"{INFOS}/Nonsense").code == 404
+    assert calling.call("GET", f"{INFOS.replace('aiplatform', 'compute')}") == {"quotaInfos": []}
 
 
-def test_reading_and_asking_need_their_permissions(service: Service) -> None:
-    assert service.refused("GET", INFOS, role="submitter").code == 403
-    assert service.call("GET", f"{INFOS}/{T4}", role="previewer")["quotaId"] == T4
-    assert service.refused("POST", f"{PREFERENCES}?quotaPreferenceId=x", wish(20), role="previewer").code == 403
+def test_reading_and_asking_need_their_permissions(calling: Calling) -> None:
+    assert calling.refused("GET", INFOS, role="submitter").code == 403
+    assert calling.call("GET", f"{INFOS}/{T4}", role="previewer")["quotaId"] == T4
+    assert calling.refused("POST", f"{PREFERENCES}?quotaPreferenceId=x", wish(20), role="previewer").code == 403
 
 
-def test_increases_can_be_off_the_table(service: Service) -> None:
-    service.set(quota_ineligible="NOT_ENOUGH_USAGE_HISTORY")
-    eligibility = service.call("GET", f"{INFOS}/{T4}")["quotaIncreaseEligibility"]
+def test_increases_can_be_off_the_table(calling: Calling) -> None:
+    calling.set(quota_ineligible="NOT_ENOUGH_USAGE_HISTORY")
+    eligibility = calling.call("GET", f"{INFOS}/{T4}")["quotaIncreaseEligibility"]
     assert eligibility == {"ineligibilityReason": "NOT_ENOUGH_USAGE_HISTORY"}
-    made = ask(service, "t4", wish(20))
+    made = ask(calling, "t4", wish(20))
     assert made["quotaConfig"]["grantedValue"] == "12"
     assert "NOT_ENOUGH_USAGE_HISTORY" in made["quotaConfig"]["stateDetail"]
 
@@ -150,38 +151,38 @@ def test_increases_can_be_off_the_table(service: Service) -> None:
 # --- preferences
 
 
-def test_a_wish_is_granted_and_takes_effect(service: Service) -> None:
-    made = ask(service, "t4", wish(20))
+def test_a_wish_is_granted_and_takes_effect(calling: Calling) -> None:
+    made = ask(calling, "t4", wish(20))
     assert made["name"] == "projects/100000000001/locations/global/quotaPreferences/t4"
     assert made["quotaConfig"]["grantedValue"] == "20"
     assert "reconciling" not in made
     assert "contactEmail" not in made, "input only"
-    assert limit(service) == 20
+    assert limit(calling) == 20
     gpu = {"machineType": "n1-standard-8", "acceleratorType": "NVIDIA_TESLA_T4", "acceleratorCount": 4}
-    assert service.cluster("gpu", resourcePools=[pool(replicas=5, machineSpec=gpu)])["state"] == "RUNNING"
-    error = service.refused(
+    assert calling.cluster("gpu", resourcePools=[pool(replicas=5, machineSpec=gpu)])["state"] == "RUNNING"
+    error = calling.refused(
         "POST", f"{CLUSTERS}?persistentResourceId=b", cluster_body(pool(replicas=1, machineSpec=gpu))
     )
     assert error.message.endswith("custom_model_training_nvidia_t4_gpus")
 
 
-def test_granting_takes_its_time(service: Service) -> None:
-    service.set(quota_reconcile_seconds=60)
-    assert ask(service, "t4", wish(20))["reconciling"] is True
-    assert limit(service) == 12
-    service.advance(60)
-    done = service.call("GET", f"{PREFERENCES}/t4")
+def test_granting_takes_its_time(calling: Calling) -> None:
+    calling.set(quota_reconcile_seconds=60)
+    assert ask(calling, "t4", wish(20))["reconciling"] is True
+    assert limit(calling) == 12
+    calling.advance(60)
+    done = calling.call("GET", f"{PREFERENCES}/t4")
     assert ("reconciling" in done, done["quotaConfig"]["grantedValue"]) == (False, "20")
-    assert limit(service) == 20
+    assert limit(calling) == 20
 
 
-def test_less_may_be_granted_than_asked(service: Service) -> None:
-    service.set(quota_grant_ceiling=16)
-    made = ask(service, "t4", wish(20))
+def test_less_may_be_granted_than_asked(calling: Calling) -> None:
+    calling.set(quota_grant_ceiling=16)
+    made = ask(calling, "t4", wish(20))
     assert made["quotaConfig"]["preferredValue"] == "20"
     assert made["quotaConfig"]["grantedValue"] == "16"
     assert "partially approved" in made["quotaConfig"]["stateDetail"]
-    assert limit(service) == 16
+    assert limit(calling) == 16
 
 
 @pytest.mark.parametrize(
@@ -195,57 +196,57 @@ def test_less_may_be_granted_than_asked(service: Service) -> None:
         (wish(20, colour="red"), 'Unknown name "colour"'),
     ],
 )
-def test_a_bad_wish_is_refused(service: Service, body: dict[str, Any], words: str) -> None:
-    error = service.refused("POST", f"{PREFERENCES}?quotaPreferenceId=t4", body)
+def test_a_bad_wish_is_refused(calling: Calling, body: dict[str, Any], words: str) -> None:
+    error = calling.refused("POST", f"{PREFERENCES}?quotaPreferenceId=t4", body)
     assert (error.status, words in error.message) == ("INVALID_ARGUMENT", True)
 
 
-def test_there_is_one_preference_for_a_quota_and_region(service: Service) -> None:
-    ask(service, "t4", wish(20))
-    assert service.refused("POST", f"{PREFERENCES}?quotaPreferenceId=t4", wish(30, "us-west1")).code == 409
-    assert service.refused("POST", f"{PREFERENCES}?quotaPreferenceId=other", wish(30)).code == 409
-    ask(service, "west", wish(30, "us-west1"))
+def test_there_is_one_preference_for_a_quota_and_region(calling: Calling) -> None:
+    ask(calling, "t4", wish(20))
+    assert calling.refused("POST", f"{PREFERENCES}?quotaPreferenceId=t4", wish(30, "us-west1")).code == 409
+    assert calling.refused("POST", f"{PREFERENCES}?quotaPreferenceId=other", wish(30)).code == 409
+    ask(calling, "west", wish(30, "us-west1"))
 
 
-def test_a_patch_changes_the_wish_but_not_what_it_is_for(service: Service) -> None:
-    made = ask(service, "t4", wish(20))
-    patched = service.call("PATCH", f"{PREFERENCES}/t4", wish(24, etag=made["etag"]))
+def test_a_patch_changes_the_wish_but_not_what_it_is_for(calling: Calling) -> None:
+    made = ask(calling, "t4", wish(20))
+    patched = calling.call("PATCH", f"{PREFERENCES}/t4", wish(24, etag=made["etag"]))
     assert patched["quotaConfig"]["grantedValue"] == "24"
-    stale = service.refused("PATCH", f"{PREFERENCES}/t4", wish(28, etag=made["etag"]))
+    stale = calling.refused("PATCH", f"{PREFERENCES}/t4", wish(28, etag=made["etag"]))
     assert stale.status == "ABORTED"
-    assert "immutable" in service.refused("PATCH", f"{PREFERENCES}/t4", wish(28, "us-west1")).message
-    assert service.refused("PATCH", f"{PREFERENCES}/none", wish(28, "us-west1")).code == 404
+    assert "immutable" in calling.refused("PATCH", f"{PREFERENCES}/t4", wish(28, "us-west1")).message
+    assert calling.refused("PATCH", f"{PREFERENCES}/none", wish(28, "us-west1")).code == 404
 
 
-def test_a_patch_can_make_what_is_missing_or_only_try(service: Service) -> None:
-    tried = service.call("PATCH", f"{PREFERENCES}/t4?allowMissing=true&validateOnly=true", wish(20))
+def test_a_patch_can_make_what_is_missing_or_only_try(calling: Calling) -> None:
+    tried = calling.call("PATCH", f"{PREFERENCES}/t4?allowMissing=true&validateOnly=true", wish(20))
     assert tried["quotaConfig"]["preferredValue"] == "20"
-    assert limit(service) == 12
-    service.call("PATCH", f"{PREFERENCES}/t4?allowMissing=true", wish(20))
-    assert limit(service) == 20
+    assert limit(calling) == 12
+    calling.call("PATCH", f"{PREFERENCES}/t4?allowMissing=true", wish(20))
+    assert limit(calling) == 20
 
 
-def test_a_preference_is_never_deleted(service: Service) -> None:
-    assert service.router.find("DELETE", f"{PREFERENCES}/t4") is None
+def test_a_preference_is_never_deleted(calling: Calling) -> None:
+    assert calling.router.find("DELETE", f"{PREFERENCES}/t4") is None
 
 
-def test_a_decrease_is_kept_from_hurting(service: Service) -> None:
-    service.set(**{"quota.custom_model_training_cpus": 100})
-    service.cluster("cpu", resourcePools=[autoscaled(20, 22)])
+def test_a_decrease_is_kept_from_hurting(calling: Calling) -> None:
+    calling.set(**{"quota.custom_model_training_cpus": 100})
+    calling.cluster("cpu", resourcePools=[autoscaled(20, 22)])
     path = f"{PREFERENCES}?quotaPreferenceId=cpus"
     below = wish(60, quota=CPUS, contactEmail="")
-    assert "QUOTA_DECREASE_BELOW_USAGE" in service.refused("POST", path, below).message
+    assert "QUOTA_DECREASE_BELOW_USAGE" in calling.refused("POST", path, below).message
     ignoring = path + "&ignoreSafetyChecks=QUOTA_DECREASE_BELOW_USAGE"
-    assert "PERCENTAGE_TOO_HIGH" in service.refused("POST", ignoring, below).message
-    service.call("POST", ignoring + "&ignoreSafetyChecks=2", below)
-    assert limit(service, CPUS) == 60
+    assert "PERCENTAGE_TOO_HIGH" in calling.refused("POST", ignoring, below).message
+    calling.call("POST", ignoring + "&ignoreSafetyChecks=2", below)
+    assert limit(calling, CPUS) == 60
 
 
-def test_preferences_are_listed_and_filtered(service: Service) -> None:
-    ask(service, "a", wish(20))
-    ask(service, "b", wish(20, "us-west1"))
-    found = service.call("GET", f"{PREFERENCES}?filter=dimensions.region=us-west1 AND quotaId={T4}")["quotaPreferences"]
+def test_preferences_are_listed_and_filtered(calling: Calling) -> None:
+    ask(calling, "a", wish(20))
+    ask(calling, "b", wish(20, "us-west1"))
+    found = calling.call("GET", f"{PREFERENCES}?filter=dimensions.region=us-west1 AND quotaId={T4}")["quotaPreferences"]
     assert [item["name"].rpartition("/")[2] for item in found] == ["b"]
-    first = service.call("GET", f"{PREFERENCES}?pageSize=1")
+    first = calling.call("GET", f"{PREFERENCES}?pageSize=1")
     assert len(first["quotaPreferences"]) == 1
     assert first["nextPageToken"]

@@ -1,6 +1,5 @@
 """The stage on which scenarios are played."""
 
-from tests.local.cloud.vertex.conftest import service
 from tests.local.cloud.vertex.scheduling.conftest import stage
 
-__all__ = ["service", "stage"]
+__all__ = ["stage"]

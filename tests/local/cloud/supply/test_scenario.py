@@ -89,8 +89,8 @@ def test_of_each_machine_the_entry_that_began_last_stands(entries: list[tuple[in
 
 def test_a_scenario_is_kept_with_its_beginning_and_can_be_cleared(stage: Stage) -> None:
     stage.supply((0, "a3-highgpu-8g", "any", 2), (60, "a3-highgpu-8g", "any", 5))
-    stage.service.clock.advance(61)
-    again = open_world(stage.world.state_folder, clock=stage.service.clock, chosen=Settings())
+    stage.calling.clock.advance(61)
+    again = open_world(stage.world.state_folder, clock=stage.calling.clock, chosen=Settings())
     limits = scenarios.current(again).limits("us-central1", again.clock.now())
     assert limits == {("a3-highgpu-8g", "any"): 5}
     assert scenarios.clear(again).scenario == Scenario()
@@ -99,7 +99,7 @@ def test_a_scenario_is_kept_with_its_beginning_and_can_be_cleared(stage: Stage) 
 
 def test_who_looked_at_the_clock_too_early_sees_the_beginning(stage: Stage) -> None:
     before = stage.world.clock.now()
-    stage.service.clock.advance(1)
+    stage.calling.clock.advance(1)
     stage.supply((0, "a3-highgpu-8g", "any", 0))
     assert scenarios.current(stage.world).limits("us-central1", before) == {("a3-highgpu-8g", "any"): 0}
 

@@ -5,31 +5,32 @@ from typing import Any
 import pytest
 
 from local.cloud.vertex.jobs import table as jobs
-from tests.local.cloud.vertex.conftest import CLUSTERS, JOBS, REGION, Service, autoscaled, cluster_body, pool, worker
+from tests.local.cloud.calling import CLUSTERS, JOBS, REGION, Calling
+from tests.local.cloud.vertex.bodies import autoscaled, cluster_body, pool, worker
 
 NAME = f"projects/100000000001/locations/{REGION}/persistentResources"
 
 
-def create(service: Service, name: str = "cpu", body: Any = None, role: str = "owner") -> dict[str, Any]:
-    return service.call("POST", f"{CLUSTERS}?persistentResourceId={name}", body or cluster_body(), role)
+def create(calling: Calling, name: str = "cpu", body: Any = None, role: str = "owner") -> dict[str, Any]:
+    return calling.call("POST", f"{CLUSTERS}?persistentResourceId={name}", body or cluster_body(), role)
 
 
-def operation(service: Service, answer: dict[str, Any]) -> dict[str, Any]:
-    return service.call("GET", "/v1/" + answer["name"])
+def operation(calling: Calling, answer: dict[str, Any]) -> dict[str, Any]:
+    return calling.call("GET", "/v1/" + answer["name"])
 
 
 # --- the wire: operation names, progress, defaults (1.4)
 
 
-def test_a_create_answers_an_operation_of_the_resource_with_the_service_s_words(service: Service) -> None:
-    answer = create(service)
+def test_a_create_answers_an_operation_of_the_resource_with_the_service_s_words(calling: Calling) -> None:
+    answer = create(calling)
     assert answer["name"].startswith(f"{NAME}/cpu/operations/")
     assert "done" not in answer
     assert answer["metadata"]["@type"].endswith(".aiplatform.v1.CreatePersistentResourceOperationMetadata")
     assert answer["metadata"]["progressMessage"] == (
         "Create PersistentResource request received. Checking project configuration and quota..."
     )
-    ended = operation(service, answer)
+    ended = operation(calling, answer)
     assert ended["done"] is True
     assert ended["metadata"]["progressMessage"] == "Your persistent resource is ready."
     assert ended["response"] == {
@@ -38,9 +39,9 @@ def test_a_create_answers_an_operation_of_the_resource_with_the_service_s_words(
     }
 
 
-def test_the_service_fills_in_what_was_left_out(service: Service) -> None:
-    create(service)
-    read = service.call("GET", f"{CLUSTERS}/cpu")
+def test_the_service_fills_in_what_was_left_out(calling: Calling) -> None:
+    create(calling)
+    read = calling.call("GET", f"{CLUSTERS}/cpu")
     assert read["name"] == f"{NAME}/cpu"
     assert read["displayName"] == "cpu"
     assert read["error"] == {}
@@ -55,63 +56,63 @@ def test_the_service_fills_in_what_was_left_out(service: Service) -> None:
     ]
 
 
-def test_pools_without_an_id_get_one_each(service: Service) -> None:
+def test_pools_without_an_id_get_one_each(calling: Calling) -> None:
     gpu = {"machineType": "n1-standard-8", "acceleratorType": 5, "acceleratorCount": 1}
     body = cluster_body(pool(), pool(), {"machine_spec": gpu, "replica_count": 1})
-    create(service, body=body)
-    ids = [item["id"] for item in service.call("GET", f"{CLUSTERS}/cpu")["resourcePools"]]
+    create(calling, body=body)
+    ids = [item["id"] for item in calling.call("GET", f"{CLUSTERS}/cpu")["resourcePools"]]
     assert ids == ["n1-standard-4", "n1-standard-4-2", "n1-standard-8-nvidia-tesla-t4-1"]
 
 
-def test_enums_are_numbers_for_clients_that_ask_so(service: Service) -> None:
-    create(service)
-    assert service.call("GET", f"{CLUSTERS}/cpu?$alt=json;enum-encoding=int")["state"] == 3
+def test_enums_are_numbers_for_clients_that_ask_so(calling: Calling) -> None:
+    create(calling)
+    assert calling.call("GET", f"{CLUSTERS}/cpu?$alt=json;enum-encoding=int")["state"] == 3
 
 
-def test_an_autoscaled_pool_starts_at_its_minimum(service: Service) -> None:
-    create(service, body=cluster_body(autoscaled(2, 5)))
-    assert service.call("GET", f"{CLUSTERS}/cpu")["resourcePools"][0]["replicaCount"] == "2"
+def test_an_autoscaled_pool_starts_at_its_minimum(calling: Calling) -> None:
+    create(calling, body=cluster_body(autoscaled(2, 5)))
+    assert calling.call("GET", f"{CLUSTERS}/cpu")["resourcePools"][0]["replicaCount"] == "2"
 
 
-def test_an_operation_is_found_under_its_resource_its_location_and_the_ui_path(service: Service) -> None:
-    name = create(service)["name"]
+def test_an_operation_is_found_under_its_resource_its_location_and_the_ui_path(calling: Calling) -> None:
+    name = create(calling)["name"]
     number = name.rpartition("/")[2]
     for path in (
         f"/ui/{name}",
         f"/v1beta1/{name}",
         f"/v1/projects/slipway-local/locations/{REGION}/operations/{number}",
     ):
-        assert service.call("GET", path)["name"] == name
-    listed = service.call("GET", f"/v1/{NAME}/cpu/operations")["operations"]
+        assert calling.call("GET", path)["name"] == name
+    listed = calling.call("GET", f"/v1/{NAME}/cpu/operations")["operations"]
     assert [item["name"] for item in listed] == [name]
-    assert service.call("POST", f"/v1/{name}:wait", {"timeout": "1s"})["done"] is True
-    assert service.call("POST", f"/v1/{name}:cancel", {}) == {}
-    assert service.call("DELETE", f"/v1/{name}") == {}
-    assert service.refused("GET", f"/v1/{name}").code == 404
+    assert calling.call("POST", f"/v1/{name}:wait", {"timeout": "1s"})["done"] is True
+    assert calling.call("POST", f"/v1/{name}:cancel", {}) == {}
+    assert calling.call("DELETE", f"/v1/{name}") == {}
+    assert calling.refused("GET", f"/v1/{name}").code == 404
 
 
-def test_a_missing_one_is_told_in_the_service_s_words(service: Service) -> None:
-    error = service.refused("GET", f"{CLUSTERS}/none")
+def test_a_missing_one_is_told_in_the_service_s_words(calling: Calling) -> None:
+    error = calling.refused("GET", f"{CLUSTERS}/none")
     assert (error.code, error.status, error.message) == (404, "NOT_FOUND", "The PersistentResource does not exist.")
 
 
-def test_lists_are_paged(service: Service) -> None:
+def test_lists_are_paged(calling: Calling) -> None:
     for name in ("a", "b", "c"):
-        service.cluster(name)
-    first = service.call("GET", f"{CLUSTERS}?pageSize=2")
-    second = service.call("GET", f"{CLUSTERS}?pageSize=2&pageToken={first['nextPageToken']}")
+        calling.cluster(name)
+    first = calling.call("GET", f"{CLUSTERS}?pageSize=2")
+    second = calling.call("GET", f"{CLUSTERS}?pageSize=2&pageToken={first['nextPageToken']}")
     assert [item["displayName"] for item in first["persistentResources"]] == ["a", "b"]
     assert [item["displayName"] for item in second["persistentResources"]] == ["c"]
     assert "nextPageToken" not in second
-    assert service.refused("GET", f"{CLUSTERS}?pageToken=nonsense").code == 400
+    assert calling.refused("GET", f"{CLUSTERS}?pageToken=nonsense").code == 400
 
 
 # --- what is refused (1.1–1.5)
 
 
 @pytest.mark.parametrize("name", ["", "Upper", "1digit", "dash-", "a" * 64, "under_score"])
-def test_an_id_must_fit_the_service_s_pattern(service: Service, name: str) -> None:
-    error = service.refused("POST", f"{CLUSTERS}?persistentResourceId={name}", cluster_body())
+def test_an_id_must_fit_the_service_s_pattern(calling: Calling, name: str) -> None:
+    error = calling.refused("POST", f"{CLUSTERS}?persistentResourceId={name}", cluster_body())
     assert error.status == "INVALID_ARGUMENT"
     assert "1.Field: persistent_resource_id; Message:" in error.message
 
@@ -154,17 +155,17 @@ def test_an_id_must_fit_the_service_s_pattern(service: Service, name: str) -> No
         ),
     ],
 )
-def test_a_bad_body_is_refused_with_field_and_message(service: Service, body: Any, field: str, words: str) -> None:
-    error = service.refused("POST", f"{CLUSTERS}?persistentResourceId=cpu", body)
+def test_a_bad_body_is_refused_with_field_and_message(calling: Calling, body: Any, field: str, words: str) -> None:
+    error = calling.refused("POST", f"{CLUSTERS}?persistentResourceId=cpu", body)
     assert (error.code, error.status) == (400, "INVALID_ARGUMENT")
     assert error.message.startswith("List of found errors:\t1.Field: persistent_resource.")
     assert field in error.message
     assert words in error.message
 
 
-def test_all_mistakes_come_at_once(service: Service) -> None:
+def test_all_mistakes_come_at_once(calling: Calling) -> None:
     body = cluster_body(pool("x1"), pool(replicas=0))
-    error = service.refused("POST", f"{CLUSTERS}?persistentResourceId=No", body)
+    error = calling.refused("POST", f"{CLUSTERS}?persistentResourceId=No", body)
     assert [violation["field"] for violation in error.details[0]["fieldViolations"]] == [
         "persistent_resource_id",
         "persistent_resource.resource_pools[0].machine_spec.machine_type",
@@ -172,161 +173,161 @@ def test_all_mistakes_come_at_once(service: Service) -> None:
     ]
 
 
-def test_an_unknown_field_is_named_with_its_path(service: Service) -> None:
-    error = service.refused("POST", f"{CLUSTERS}?persistentResourceId=cpu", cluster_body(pool(size=3)))
+def test_an_unknown_field_is_named_with_its_path(calling: Calling) -> None:
+    error = calling.refused("POST", f"{CLUSTERS}?persistentResourceId=cpu", cluster_body(pool(size=3)))
     assert error.code == 400
     assert "Unknown name \"size\" at 'resourcePools[0]': Cannot find field." in error.message
 
 
-def test_ray_is_refused_in_words(service: Service) -> None:
-    error = service.refused(
+def test_ray_is_refused_in_words(calling: Calling) -> None:
+    error = calling.refused(
         "POST", f"{CLUSTERS}?persistentResourceId=ray", cluster_body(resourceRuntimeSpec={"raySpec": {"imageUri": "i"}})
     )
     assert (error.code, error.status) == (501, "UNIMPLEMENTED")
 
 
-def test_a_name_is_taken_once(service: Service) -> None:
-    service.cluster("cpu")
-    error = service.refused("POST", f"{CLUSTERS}?persistentResourceId=cpu", cluster_body())
+def test_a_name_is_taken_once(calling: Calling) -> None:
+    calling.cluster("cpu")
+    error = calling.refused("POST", f"{CLUSTERS}?persistentResourceId=cpu", cluster_body())
     assert (error.code, error.status) == (409, "ALREADY_EXISTS")
 
 
-def test_another_region_than_those_of_training_is_refused(service: Service) -> None:
-    error = service.refused("GET", CLUSTERS.replace(REGION, "mars-north1"))
+def test_another_region_than_those_of_training_is_refused(calling: Calling) -> None:
+    error = calling.refused("GET", CLUSTERS.replace(REGION, "mars-north1"))
     assert "Unsupported region" in error.message
 
 
 # --- permissions (1.7)
 
 
-def test_who_may_not_is_told_the_permission(service: Service) -> None:
-    error = service.refused("POST", f"{CLUSTERS}?persistentResourceId=cpu", cluster_body(), role="previewer")
+def test_who_may_not_is_told_the_permission(calling: Calling) -> None:
+    error = calling.refused("POST", f"{CLUSTERS}?persistentResourceId=cpu", cluster_body(), role="previewer")
     assert (error.code, error.status) == (403, "PERMISSION_DENIED")
     assert "aiplatform.persistentResources.create" in error.message
-    service.cluster("cpu")
-    assert service.call("GET", f"{CLUSTERS}/cpu", role="previewer")["state"] == "RUNNING"
-    assert service.refused("DELETE", f"{CLUSTERS}/cpu", role="previewer").code == 403
+    calling.cluster("cpu")
+    assert calling.call("GET", f"{CLUSTERS}/cpu", role="previewer")["state"] == "RUNNING"
+    assert calling.refused("DELETE", f"{CLUSTERS}/cpu", role="previewer").code == 403
 
 
-def test_submissions_are_limited_by_the_minute(service: Service) -> None:
-    service.set(submissions_per_minute=2)
-    create(service, "a")
-    create(service, "b")
-    assert service.refused("POST", f"{CLUSTERS}?persistentResourceId=c", cluster_body()).status == "RESOURCE_EXHAUSTED"
-    service.clock.advance(61)
-    create(service, "c")
+def test_submissions_are_limited_by_the_minute(calling: Calling) -> None:
+    calling.set(submissions_per_minute=2)
+    create(calling, "a")
+    create(calling, "b")
+    assert calling.refused("POST", f"{CLUSTERS}?persistentResourceId=c", cluster_body()).status == "RESOURCE_EXHAUSTED"
+    calling.clock.advance(61)
+    create(calling, "c")
 
 
 # --- time
 
 
-def test_a_create_takes_its_time_and_a_speed_divides_it(service: Service) -> None:
-    service.set(create_seconds=300, speed=10)
-    answer = create(service)
-    service.advance(29)
-    assert service.call("GET", f"{CLUSTERS}/cpu")["state"] == "PROVISIONING"
-    assert "done" not in operation(service, answer)
-    refusal = service.refused("DELETE", f"{CLUSTERS}/cpu")
+def test_a_create_takes_its_time_and_a_speed_divides_it(calling: Calling) -> None:
+    calling.set(create_seconds=300, speed=10)
+    answer = create(calling)
+    calling.advance(29)
+    assert calling.call("GET", f"{CLUSTERS}/cpu")["state"] == "PROVISIONING"
+    assert "done" not in operation(calling, answer)
+    refusal = calling.refused("DELETE", f"{CLUSTERS}/cpu")
     assert (refusal.status, "PROVISIONING" in refusal.message) == ("FAILED_PRECONDITION", True)
-    assert service.refused("POST", f"/v1/{answer['name']}:cancel", {}).status == "FAILED_PRECONDITION"
-    service.advance(1)
-    assert service.call("GET", f"{CLUSTERS}/cpu")["startTime"] == "2026-11-20T10:00:30Z"
+    assert calling.refused("POST", f"/v1/{answer['name']}:cancel", {}).status == "FAILED_PRECONDITION"
+    calling.advance(1)
+    assert calling.call("GET", f"{CLUSTERS}/cpu")["startTime"] == "2026-11-20T10:00:30Z"
 
 
-def test_a_create_without_capacity_ends_in_error_and_keeps_the_name(service: Service) -> None:
-    service.set(create_error="gpu-")
-    answer = create(service, "gpu-1")
-    ended = operation(service, answer)
+def test_a_create_without_capacity_ends_in_error_and_keeps_the_name(calling: Calling) -> None:
+    calling.set(create_error="gpu-")
+    answer = create(calling, "gpu-1")
+    ended = operation(calling, answer)
     assert ended["error"]["message"].startswith(f"Resources are insufficient in region: {REGION}.")
-    read = service.call("GET", f"{CLUSTERS}/gpu-1")
+    read = calling.call("GET", f"{CLUSTERS}/gpu-1")
     assert read["state"] == "ERROR"
     assert read["error"] == ended["error"]
-    assert service.refused("POST", f"{CLUSTERS}?persistentResourceId=gpu-1", cluster_body()).code == 409
-    service.call("DELETE", f"{CLUSTERS}/gpu-1")
-    service.set(create_error="")
-    assert service.cluster("gpu-1")["state"] == "RUNNING"
+    assert calling.refused("POST", f"{CLUSTERS}?persistentResourceId=gpu-1", cluster_body()).code == 409
+    calling.call("DELETE", f"{CLUSTERS}/gpu-1")
+    calling.set(create_error="")
+    assert calling.cluster("gpu-1")["state"] == "RUNNING"
 
 
-def test_an_idle_one_is_deleted_at_once_and_its_operation_is_the_location_s(service: Service) -> None:
-    service.cluster("cpu")
-    answer = service.call("DELETE", f"{CLUSTERS}/cpu")
+def test_an_idle_one_is_deleted_at_once_and_its_operation_is_the_location_s(calling: Calling) -> None:
+    calling.cluster("cpu")
+    answer = calling.call("DELETE", f"{CLUSTERS}/cpu")
     assert answer["name"].startswith(f"projects/100000000001/locations/{REGION}/operations/")
     assert answer["done"] is True
     assert answer["response"] == {"@type": "type.googleapis.com/google.protobuf.Empty"}
-    assert service.refused("GET", f"{CLUSTERS}/cpu").code == 404
+    assert calling.refused("GET", f"{CLUSTERS}/cpu").code == 404
 
 
-def test_deleting_cancels_its_jobs_first(service: Service) -> None:
-    service.cluster("cpu")
-    service.set(delete_seconds=60)
-    running = service.job(cluster="cpu", spec={"workerPoolSpecs": [worker(), worker()]})
-    waiting = service.job(cluster="cpu")
-    answer = service.call("DELETE", f"{CLUSTERS}/cpu")
+def test_deleting_cancels_its_jobs_first(calling: Calling) -> None:
+    calling.cluster("cpu")
+    calling.set(delete_seconds=60)
+    running = calling.job(cluster="cpu", spec={"workerPoolSpecs": [worker(), worker()]})
+    waiting = calling.job(cluster="cpu")
+    answer = calling.call("DELETE", f"{CLUSTERS}/cpu")
     assert "done" not in answer
-    assert service.call("GET", f"{CLUSTERS}/cpu")["state"] == "STOPPING"
-    assert service.call("GET", "/v1/" + running["name"])["state"] == "JOB_STATE_CANCELLING"
-    cancelled = service.call("GET", "/v1/" + waiting["name"])
+    assert calling.call("GET", f"{CLUSTERS}/cpu")["state"] == "STOPPING"
+    assert calling.call("GET", "/v1/" + running["name"])["state"] == "JOB_STATE_CANCELLING"
+    cancelled = calling.call("GET", "/v1/" + waiting["name"])
     assert cancelled["state"] == "JOB_STATE_CANCELLED"
     assert "was deleted" in cancelled["error"]["message"]
-    service.advance(61)
-    assert service.call("GET", f"{CLUSTERS}/cpu")["state"] == "STOPPING", "its job's processes still hold machines"
+    calling.advance(61)
+    assert calling.call("GET", f"{CLUSTERS}/cpu")["state"] == "STOPPING", "its job's processes still hold machines"
 
 
-def test_a_reboot_takes_an_autoscaled_pool_back_to_its_minimum(service: Service) -> None:
-    service.set(reboot_seconds=60)
-    service.cluster("cpu", resourcePools=[autoscaled(1, 3) | {"replicaCount": "2"}])
-    answer = service.call("POST", f"{CLUSTERS}/cpu:reboot", {})
+def test_a_reboot_takes_an_autoscaled_pool_back_to_its_minimum(calling: Calling) -> None:
+    calling.set(reboot_seconds=60)
+    calling.cluster("cpu", resourcePools=[autoscaled(1, 3) | {"replicaCount": "2"}])
+    answer = calling.call("POST", f"{CLUSTERS}/cpu:reboot", {})
     assert answer["metadata"]["progressMessage"] == "Waiting for persistent resource shut down."
-    assert service.call("GET", f"{CLUSTERS}/cpu")["state"] == "REBOOTING"
-    assert service.refused("DELETE", f"{CLUSTERS}/cpu").status == "FAILED_PRECONDITION"
-    assert service.refused("POST", f"{CLUSTERS}/cpu:reboot", {}).status == "FAILED_PRECONDITION"
-    service.advance(60)
-    read = service.call("GET", f"{CLUSTERS}/cpu")
+    assert calling.call("GET", f"{CLUSTERS}/cpu")["state"] == "REBOOTING"
+    assert calling.refused("DELETE", f"{CLUSTERS}/cpu").status == "FAILED_PRECONDITION"
+    assert calling.refused("POST", f"{CLUSTERS}/cpu:reboot", {}).status == "FAILED_PRECONDITION"
+    calling.advance(60)
+    read = calling.call("GET", f"{CLUSTERS}/cpu")
     assert (read["state"], read["resourcePools"][0]["replicaCount"]) == ("RUNNING", "1")
-    assert operation(service, answer)["done"] is True
+    assert operation(calling, answer)["done"] is True
 
 
-def test_a_reboot_can_lose_the_machines_and_another_can_bring_them_back(service: Service) -> None:
-    service.cluster("cpu")
-    service.set(reboot_error="cpu")
-    service.call("POST", f"{CLUSTERS}/cpu:reboot", {})
-    assert service.call("GET", f"{CLUSTERS}/cpu")["state"] == "ERROR"
-    service.set(reboot_error="")
-    service.call("POST", f"{CLUSTERS}/cpu:reboot", {})
-    assert service.call("GET", f"{CLUSTERS}/cpu")["state"] == "RUNNING"
+def test_a_reboot_can_lose_the_machines_and_another_can_bring_them_back(calling: Calling) -> None:
+    calling.cluster("cpu")
+    calling.set(reboot_error="cpu")
+    calling.call("POST", f"{CLUSTERS}/cpu:reboot", {})
+    assert calling.call("GET", f"{CLUSTERS}/cpu")["state"] == "ERROR"
+    calling.set(reboot_error="")
+    calling.call("POST", f"{CLUSTERS}/cpu:reboot", {})
+    assert calling.call("GET", f"{CLUSTERS}/cpu")["state"] == "RUNNING"
 
 
-def test_a_reboot_takes_the_machines_from_running_jobs_which_get_another_attempt(service: Service) -> None:
-    service.cluster("cpu")
-    made = service.job(cluster="cpu")
-    service.call("POST", f"{CLUSTERS}/cpu:reboot", {})
-    found = jobs.get(service.world.store, made["name"])
+def test_a_reboot_takes_the_machines_from_running_jobs_which_get_another_attempt(calling: Calling) -> None:
+    calling.cluster("cpu")
+    made = calling.job(cluster="cpu")
+    calling.call("POST", f"{CLUSTERS}/cpu:reboot", {})
+    found = jobs.get(calling.world.store, made["name"])
     assert found and found.run and found.run.outcome and found.run.outcome.state == "retry"
-    service.advance(1)
-    assert service.call("GET", f"{CLUSTERS}/cpu")["state"] == "REBOOTING", "until its replicas have ended"
+    calling.advance(1)
+    assert calling.call("GET", f"{CLUSTERS}/cpu")["state"] == "REBOOTING", "until its replicas have ended"
 
 
 # --- change in place (rule 1)
 
 
 @pytest.mark.parametrize("mask", ["labels", "display_name", "resource_pools", "resource_pools.replica_count,labels"])
-def test_a_patch_takes_no_other_path(service: Service, mask: str) -> None:
-    service.cluster("cpu")
-    error = service.refused("PATCH", f"{CLUSTERS}/cpu?updateMask={mask}", cluster_body())
+def test_a_patch_takes_no_other_path(calling: Calling, mask: str) -> None:
+    calling.cluster("cpu")
+    error = calling.refused("PATCH", f"{CLUSTERS}/cpu?updateMask={mask}", cluster_body())
     assert (error.code, error.message.partition(":")[0]) == (400, "Unrecognized path")
 
 
-def test_not_even_that_path_works_without_ray(service: Service) -> None:
-    service.cluster("cpu")
+def test_not_even_that_path_works_without_ray(calling: Calling) -> None:
+    calling.cluster("cpu")
     path = f"{CLUSTERS}/cpu?updateMask=resource_pools.replica_count"
-    error = service.refused("PATCH", path, cluster_body())
+    error = calling.refused("PATCH", path, cluster_body())
     assert error.message == "Currently we only support the update function on Ray cluster"
     assert error.status == "FAILED_PRECONDITION"
-    service.set(patch_refusal="INVALID_ARGUMENT")
-    assert service.refused("PATCH", path, cluster_body()).status == "INVALID_ARGUMENT"
-    assert "required" in service.refused("PATCH", f"{CLUSTERS}/cpu", cluster_body()).message
+    calling.set(patch_refusal="INVALID_ARGUMENT")
+    assert calling.refused("PATCH", path, cluster_body()).status == "INVALID_ARGUMENT"
+    assert "required" in calling.refused("PATCH", f"{CLUSTERS}/cpu", cluster_body()).message
 
 
-def test_there_is_no_put(service: Service) -> None:
-    assert service.router.find("PUT", f"{CLUSTERS}/cpu") is None
-    assert service.router.find("PUT", JOBS) is None
+def test_there_is_no_put(calling: Calling) -> None:
+    assert calling.router.find("PUT", f"{CLUSTERS}/cpu") is None
+    assert calling.router.find("PUT", JOBS) is None

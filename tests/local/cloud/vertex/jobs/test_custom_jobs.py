@@ -11,20 +11,12 @@ from local.cloud.nodes import mounts
 from local.cloud.nodes.spec import Status
 from local.cloud.vertex.jobs import life as job_life
 from local.cloud.vertex.jobs import table as jobs
-from tests.local.cloud.vertex.conftest import (
-    CLUSTERS,
-    JOBS,
-    TRAINER,
-    Service,
-    autoscaled,
-    cluster_body,
-    job_body,
-    pool,
-    worker,
-)
+from tests.local.cloud.calling import CLUSTERS, JOBS, Calling
+from tests.local.cloud.vertex.bodies import autoscaled, cluster_body, job_body, pool, worker
 
 NFS = {"server": "10.0.0.2", "path": "/share", "mountPoint": "data"}
 CUSTOM_ACCOUNT = {"serviceAccountSpec": {"enableCustomServiceAccount": True}}
+TRAINER = identities.DEPLOYER
 PREBUILT = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-6:latest"
 
 
@@ -33,21 +25,21 @@ def package(**changes: Any) -> dict[str, Any]:
     return {"machineSpec": {"machineType": "n1-standard-4"}, "replicaCount": "1", "pythonPackageSpec": spec}
 
 
-def state(service: Service, job: dict[str, Any]) -> str:
-    return str(service.call("GET", "/v1/" + job["name"])["state"])
+def state(calling: Calling, job: dict[str, Any]) -> str:
+    return str(calling.call("GET", "/v1/" + job["name"])["state"])
 
 
 # --- create and read
 
 
-def test_a_job_gets_a_number_a_disk_and_at_once_a_machine(service: Service) -> None:
-    service.cluster("cpu")
-    made = service.job(cluster="cpu")
+def test_a_job_gets_a_number_a_disk_and_at_once_a_machine(calling: Calling) -> None:
+    calling.cluster("cpu")
+    made = calling.job(cluster="cpu")
     assert made["name"].rpartition("/")[2].isdigit()
     assert made["name"].startswith("projects/100000000001/")
     assert made["state"] == "JOB_STATE_PENDING"
     assert made["jobSpec"]["workerPoolSpecs"][0]["diskSpec"] == {"bootDiskType": "pd-ssd", "bootDiskSizeGb": 100}
-    assert service.call("GET", "/v1/" + made["name"]) == made
+    assert calling.call("GET", "/v1/" + made["name"]) == made
 
 
 @pytest.mark.parametrize(
@@ -80,216 +72,216 @@ def test_a_job_gets_a_number_a_disk_and_at_once_a_machine(service: Service) -> N
         (job_body(spec={"tensorboard": "t"}), "service_account", "required with tensorboard"),
     ],
 )
-def test_a_bad_body_is_refused_with_field_and_message(service: Service, body: Any, field: str, words: str) -> None:
-    error = service.refused("POST", JOBS, body)
+def test_a_bad_body_is_refused_with_field_and_message(calling: Calling, body: Any, field: str, words: str) -> None:
+    error = calling.refused("POST", JOBS, body)
     assert (error.code, error.status) == (400, "INVALID_ARGUMENT")
     assert error.message.startswith("List of found errors:\t1.Field: ")
     assert field in error.message
     assert words in error.message
 
 
-def test_a_worker_pool_has_one_task(service: Service) -> None:
-    error = service.refused("POST", JOBS, job_body(worker() | package()))
+def test_a_worker_pool_has_one_task(calling: Calling) -> None:
+    error = calling.refused("POST", JOBS, job_body(worker() | package()))
     assert (error.code, "jobSpec.workerPoolSpecs[0]" in error.message) == (400, True)
 
 
-def test_an_unknown_field_is_named_with_its_path(service: Service) -> None:
-    error = service.refused("POST", JOBS, job_body(worker(gpus=1)))
+def test_an_unknown_field_is_named_with_its_path(calling: Calling) -> None:
+    error = calling.refused("POST", JOBS, job_body(worker(gpus=1)))
     assert "Unknown name \"gpus\" at 'jobSpec.workerPoolSpecs[0]'" in error.message
 
 
-def test_what_is_not_here_says_so(service: Service) -> None:
+def test_what_is_not_here_says_so(calling: Calling) -> None:
     mount = {"instanceIp": "10.0.0.3", "volumeHandle": "v", "filesystem": "f", "mountPoint": "m"}
-    error = service.refused("POST", JOBS, job_body(worker(lustreMounts=[mount])))
+    error = calling.refused("POST", JOBS, job_body(worker(lustreMounts=[mount])))
     assert (error.code, error.status) == (501, "UNIMPLEMENTED")
     assert "lustreMounts" in error.message
 
 
 def test_nfs_mounts_are_refused_in_words_where_no_process_can_have_mounts_of_its_own(
-    service: Service, monkeypatch: pytest.MonkeyPatch
+    calling: Calling, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(mounts, "possible", lambda: False)
-    error = service.refused("POST", JOBS, job_body(worker(nfsMounts=[NFS])))
+    error = calling.refused("POST", JOBS, job_body(worker(nfsMounts=[NFS])))
     assert (error.code, error.status) == (501, "UNIMPLEMENTED")
     assert "user namespaces" in error.message
 
 
 @pytest.mark.parametrize("kind", ["pipelineJobs", "schedules"])
-def test_other_kinds_of_jobs_are_none_and_can_not_be_made(service: Service, kind: str) -> None:
+def test_other_kinds_of_jobs_are_none_and_can_not_be_made(calling: Calling, kind: str) -> None:
     path = JOBS.replace("customJobs", kind)
-    assert service.call("GET", path) == {}
-    assert service.refused("POST", path, {}).status == "UNIMPLEMENTED"
+    assert calling.call("GET", path) == {}
+    assert calling.refused("POST", path, {}).status == "UNIMPLEMENTED"
 
 
-def test_a_name_that_is_no_number_is_no_job(service: Service) -> None:
-    error = service.refused("GET", f"{JOBS}/mine")
+def test_a_name_that_is_no_number_is_no_job(calling: Calling) -> None:
+    error = calling.refused("GET", f"{JOBS}/mine")
     assert error.message == "List of found errors:\t1.Field: name; Message: Invalid CustomJob resource name.\t"
-    assert service.refused("GET", f"{JOBS}/123").code == 404
+    assert calling.refused("GET", f"{JOBS}/123").code == 404
 
 
 # --- permissions and identity
 
 
-def test_who_may_not_submit_is_told_the_permission(service: Service) -> None:
-    error = service.refused("POST", JOBS, job_body(), role="submitter")
+def test_who_may_not_submit_is_told_the_permission(calling: Calling) -> None:
+    error = calling.refused("POST", JOBS, job_body(), role="submitter")
     assert "aiplatform.customJobs.create" in error.message
 
 
-def test_running_as_a_service_account_needs_leave_to_act_as_it(service: Service) -> None:
-    service.cluster("cpu", resourceRuntimeSpec=CUSTOM_ACCOUNT)
+def test_running_as_a_service_account_needs_leave_to_act_as_it(calling: Calling) -> None:
+    calling.cluster("cpu", resourceRuntimeSpec=CUSTOM_ACCOUNT)
     user = ("user:ada@slipway.example",)
-    service.world.policies.seed(policies.project_name(), {"roles/aiplatform.user": user})
+    calling.world.policies.seed(policies.project_name(), {"roles/aiplatform.user": user})
     body = job_body(cluster="cpu", spec={"serviceAccount": TRAINER})
-    error = service.refused("POST", JOBS, body, role="submitter")
+    error = calling.refused("POST", JOBS, body, role="submitter")
     assert (error.code, "iam.serviceAccounts.actAs" in error.message) == (403, True)
-    service.world.policies.seed(policies.account_name(TRAINER), {"roles/iam.serviceAccountUser": user})
-    assert service.call("POST", JOBS, body, role="submitter")["state"] == "JOB_STATE_PENDING"
+    calling.world.policies.seed(policies.account_name(TRAINER), {"roles/iam.serviceAccountUser": user})
+    assert calling.call("POST", JOBS, body, role="submitter")["state"] == "JOB_STATE_PENDING"
 
 
-def test_a_service_account_must_exist(service: Service) -> None:
-    error = service.refused("POST", JOBS, job_body(spec={"serviceAccount": TRAINER.replace("deployer", "nobody")}))
+def test_a_service_account_must_exist(calling: Calling) -> None:
+    error = calling.refused("POST", JOBS, job_body(spec={"serviceAccount": TRAINER.replace("deployer", "nobody")}))
     assert "does not exist" in error.message
 
 
-def test_a_cluster_with_custom_accounts_wants_one_named(service: Service) -> None:
-    service.cluster("cpu", resourceRuntimeSpec=CUSTOM_ACCOUNT)
-    assert "job_spec.service_account" in service.refused("POST", JOBS, job_body(cluster="cpu")).message
+def test_a_cluster_with_custom_accounts_wants_one_named(calling: Calling) -> None:
+    calling.cluster("cpu", resourceRuntimeSpec=CUSTOM_ACCOUNT)
+    assert "job_spec.service_account" in calling.refused("POST", JOBS, job_body(cluster="cpu")).message
 
 
-def test_a_cluster_without_custom_accounts_takes_none_unless_set_so(service: Service) -> None:
-    service.cluster("cpu")
+def test_a_cluster_without_custom_accounts_takes_none_unless_set_so(calling: Calling) -> None:
+    calling.cluster("cpu")
     body = job_body(cluster="cpu", spec={"serviceAccount": TRAINER})
-    assert "job_spec.service_account" in service.refused("POST", JOBS, body).message
-    service.set(job_service_account="accept")
-    assert service.call("POST", JOBS, body)["state"] == "JOB_STATE_PENDING"
+    assert "job_spec.service_account" in calling.refused("POST", JOBS, body).message
+    calling.set(job_service_account="accept")
+    assert calling.call("POST", JOBS, body)["state"] == "JOB_STATE_PENDING"
 
 
 # --- on a persistent resource: match, size, queue (B4)
 
 
-def test_machine_and_disk_must_match_a_pool_exactly(service: Service) -> None:
-    service.cluster("cpu", resourcePools=[pool(diskSpec={"bootDiskType": "pd-standard", "bootDiskSizeGb": 200})])
-    error = service.refused("POST", JOBS, job_body(cluster="cpu"))
+def test_machine_and_disk_must_match_a_pool_exactly(calling: Calling) -> None:
+    calling.cluster("cpu", resourcePools=[pool(diskSpec={"bootDiskType": "pd-standard", "bootDiskSizeGb": 200})])
+    error = calling.refused("POST", JOBS, job_body(cluster="cpu"))
     assert error.status == "INVALID_ARGUMENT"
     assert "1.Field: job_spec.worker_pool_specs[0]; Message:" in error.message
     assert "disk_spec.boot_disk_type pd-ssd != pd-standard" in error.message
     assert "disk_spec.boot_disk_size_gb 100 != 200" in error.message
     disk = {"bootDiskType": "pd-standard", "bootDiskSizeGb": 200}
-    assert service.job(cluster="cpu", spec={"workerPoolSpecs": [worker(diskSpec=disk)]})["state"].endswith("PENDING")
+    assert calling.job(cluster="cpu", spec={"workerPoolSpecs": [worker(diskSpec=disk)]})["state"].endswith("PENDING")
 
 
-def test_the_nearest_pool_is_named(service: Service) -> None:
-    service.cluster("cpu", resourcePools=[pool("n1-highmem-8", id="big"), pool("n1-standard-8", id="near")])
-    error = service.refused("POST", JOBS, job_body(worker("n1-standard-4"), cluster="cpu"))
+def test_the_nearest_pool_is_named(calling: Calling) -> None:
+    calling.cluster("cpu", resourcePools=[pool("n1-highmem-8", id="big"), pool("n1-standard-8", id="near")])
+    error = calling.refused("POST", JOBS, job_body(worker("n1-standard-4"), cluster="cpu"))
     assert "machine_spec.machine_type n1-standard-4 != n1-" in error.message
 
 
-def test_more_than_a_pool_can_ever_have_is_refused(service: Service) -> None:
-    service.cluster("cpu", resourcePools=[autoscaled(1, 3)])
-    error = service.refused("POST", JOBS, job_body(worker(), worker(replicas=3), cluster="cpu"))
+def test_more_than_a_pool_can_ever_have_is_refused(calling: Calling) -> None:
+    calling.cluster("cpu", resourcePools=[autoscaled(1, 3)])
+    error = calling.refused("POST", JOBS, job_body(worker(), worker(replicas=3), cluster="cpu"))
     assert "1.Field: job_spec.worker_pool_specs[1].replica_count" in error.message
     assert "4 replicas are more than the 3" in error.message
 
 
 @pytest.mark.parametrize("strategy", ["SPOT", "FLEX_START"])
-def test_a_pool_takes_no_other_strategy(service: Service, strategy: str) -> None:
-    service.cluster("cpu")
-    error = service.refused("POST", JOBS, job_body(cluster="cpu", spec={"scheduling": {"strategy": strategy}}))
+def test_a_pool_takes_no_other_strategy(calling: Calling, strategy: str) -> None:
+    calling.cluster("cpu")
+    error = calling.refused("POST", JOBS, job_body(cluster="cpu", spec={"scheduling": {"strategy": strategy}}))
     assert "job_spec.scheduling.strategy" in error.message
 
 
-def test_a_full_pool_queues_in_order_and_shows_what_is_used(service: Service) -> None:
-    service.cluster("cpu")
-    made = [service.job(cluster="cpu") for _ in range(3)]
+def test_a_full_pool_queues_in_order_and_shows_what_is_used(calling: Calling) -> None:
+    calling.cluster("cpu")
+    made = [calling.job(cluster="cpu") for _ in range(3)]
     assert [job["state"] for job in made] == ["JOB_STATE_PENDING", "JOB_STATE_PENDING", "JOB_STATE_QUEUED"]
-    assert service.call("GET", f"{CLUSTERS}/cpu")["resourcePools"][0]["usedReplicaCount"] == "2"
+    assert calling.call("GET", f"{CLUSTERS}/cpu")["resourcePools"][0]["usedReplicaCount"] == "2"
 
 
-def test_nobody_overtakes_a_job_that_waits_for_the_same_machines(service: Service) -> None:
-    service.cluster("cpu", resourcePools=[pool(), pool("n1-standard-8", 1)])
-    service.job(cluster="cpu")
-    large = service.job(cluster="cpu", spec={"workerPoolSpecs": [worker(), worker()]})
-    small = service.job(cluster="cpu")
-    other = service.job(cluster="cpu", spec={"workerPoolSpecs": [worker("n1-standard-8")]})
-    service.advance(1)
-    states = [state(service, job).removeprefix("JOB_STATE_") for job in (large, small, other)]
+def test_nobody_overtakes_a_job_that_waits_for_the_same_machines(calling: Calling) -> None:
+    calling.cluster("cpu", resourcePools=[pool(), pool("n1-standard-8", 1)])
+    calling.job(cluster="cpu")
+    large = calling.job(cluster="cpu", spec={"workerPoolSpecs": [worker(), worker()]})
+    small = calling.job(cluster="cpu")
+    other = calling.job(cluster="cpu", spec={"workerPoolSpecs": [worker("n1-standard-8")]})
+    calling.advance(1)
+    states = [state(calling, job).removeprefix("JOB_STATE_") for job in (large, small, other)]
     assert states == ["QUEUED", "QUEUED", "PENDING"]
 
 
-def test_a_full_pool_can_be_set_to_reject(service: Service) -> None:
-    service.set(full_pool="reject")
-    service.cluster("cpu")
-    service.job(cluster="cpu", spec={"workerPoolSpecs": [worker(), worker()]})
-    assert service.refused("POST", JOBS, job_body(cluster="cpu")).status == "RESOURCE_EXHAUSTED"
+def test_a_full_pool_can_be_set_to_reject(calling: Calling) -> None:
+    calling.set(full_pool="reject")
+    calling.cluster("cpu")
+    calling.job(cluster="cpu", spec={"workerPoolSpecs": [worker(), worker()]})
+    assert calling.refused("POST", JOBS, job_body(cluster="cpu")).status == "RESOURCE_EXHAUSTED"
 
 
-def test_a_cluster_that_does_not_run_takes_no_jobs(service: Service) -> None:
-    assert service.refused("POST", JOBS, job_body(cluster="none")).code == 404
-    service.set(create_error="cpu")
-    service.cluster("cpu")
-    error = service.refused("POST", JOBS, job_body(cluster="cpu"))
+def test_a_cluster_that_does_not_run_takes_no_jobs(calling: Calling) -> None:
+    assert calling.refused("POST", JOBS, job_body(cluster="none")).code == 404
+    calling.set(create_error="cpu")
+    calling.cluster("cpu")
+    error = calling.refused("POST", JOBS, job_body(cluster="cpu"))
     assert (error.status, "ERROR" in error.message) == ("FAILED_PRECONDITION", True)
 
 
-def test_network_and_key_must_be_the_cluster_s(service: Service) -> None:
-    service.cluster("cpu", network="projects/1/global/networks/a")
-    error = service.refused("POST", JOBS, job_body(cluster="cpu", spec={"network": "projects/1/global/networks/b"}))
+def test_network_and_key_must_be_the_cluster_s(calling: Calling) -> None:
+    calling.cluster("cpu", network="projects/1/global/networks/a")
+    error = calling.refused("POST", JOBS, job_body(cluster="cpu", spec={"network": "projects/1/global/networks/b"}))
     assert "job_spec.network" in error.message
 
 
 # --- autoscaling (1.5)
 
 
-def test_a_pool_grows_for_those_who_wait_and_shrinks_when_idle(service: Service) -> None:
-    service.set(scale_up_seconds=30, scale_idle_seconds=60, scale_down_seconds=10)
-    service.cluster("cpu", resourcePools=[autoscaled(1, 3)])
-    made = [service.job(cluster="cpu") for _ in range(4)]
-    service.advance(1)
-    growing = service.call("GET", f"{CLUSTERS}/cpu")
+def test_a_pool_grows_for_those_who_wait_and_shrinks_when_idle(calling: Calling) -> None:
+    calling.set(scale_up_seconds=30, scale_idle_seconds=60, scale_down_seconds=10)
+    calling.cluster("cpu", resourcePools=[autoscaled(1, 3)])
+    made = [calling.job(cluster="cpu") for _ in range(4)]
+    calling.advance(1)
+    growing = calling.call("GET", f"{CLUSTERS}/cpu")
     assert (growing["state"], growing["resourcePools"][0]["replicaCount"]) == ("UPDATING", "1")
-    service.advance(30)
-    grown = service.call("GET", f"{CLUSTERS}/cpu")
+    calling.advance(30)
+    grown = calling.call("GET", f"{CLUSTERS}/cpu")
     assert (grown["state"], grown["resourcePools"][0]["replicaCount"]) == ("RUNNING", "3")
-    assert [state(service, job).removeprefix("JOB_STATE_") for job in made] == [*["PENDING"] * 3, "QUEUED"]
-    service.call("POST", f"/v1/{made[3]['name']}:cancel", {})
+    assert [state(calling, job).removeprefix("JOB_STATE_") for job in made] == [*["PENDING"] * 3, "QUEUED"]
+    calling.call("POST", f"/v1/{made[3]['name']}:cancel", {})
     for job in made[:3]:
-        end(service, job)
-    service.advance(1)
-    service.advance(59)
-    assert service.call("GET", f"{CLUSTERS}/cpu")["resourcePools"][0]["replicaCount"] == "3"
-    service.advance(1)
-    assert service.call("GET", f"{CLUSTERS}/cpu")["state"] == "UPDATING"
-    service.advance(10)
-    idle = service.call("GET", f"{CLUSTERS}/cpu")
+        end(calling, job)
+    calling.advance(1)
+    calling.advance(59)
+    assert calling.call("GET", f"{CLUSTERS}/cpu")["resourcePools"][0]["replicaCount"] == "3"
+    calling.advance(1)
+    assert calling.call("GET", f"{CLUSTERS}/cpu")["state"] == "UPDATING"
+    calling.advance(10)
+    idle = calling.call("GET", f"{CLUSTERS}/cpu")
     assert (idle["state"], idle["resourcePools"][0]["replicaCount"]) == ("RUNNING", "1")
 
 
-def end(service: Service, job: dict[str, Any]) -> None:
+def end(calling: Calling, job: dict[str, Any]) -> None:
     """Let a started job be over, as when its replicas have ended."""
-    with service.world.store.transaction():
-        found = jobs.get(service.world.store, job["name"])
+    with calling.world.store.transaction():
+        found = jobs.get(calling.world.store, job["name"])
         assert found and found.run
         seen = {replica.name: Status("exited") for replica in found.run.replicas}
-        over = job_life.advanced(found, found.run, seen, service.clock.now(), service.world.settings)
-        jobs.put(service.world.store, found.run.number, found.run.region, over.body, over.run)
+        over = job_life.advanced(found, found.run, seen, calling.clock.now(), calling.world.settings)
+        jobs.put(calling.world.store, found.run.number, found.run.region, over.body, over.run)
 
 
-def test_a_pool_grows_no_further_than_quota(service: Service) -> None:
-    service.set(**{"quota.custom_model_training_cpus": 8})
-    service.cluster("cpu", resourcePools=[autoscaled(1, 3)])
-    made = [service.job(cluster="cpu") for _ in range(3)]
-    service.advance(1)
-    assert service.call("GET", f"{CLUSTERS}/cpu")["resourcePools"][0]["replicaCount"] == "2"
-    assert [state(service, job).removeprefix("JOB_STATE_") for job in made] == ["PENDING", "PENDING", "QUEUED"]
+def test_a_pool_grows_no_further_than_quota(calling: Calling) -> None:
+    calling.set(**{"quota.custom_model_training_cpus": 8})
+    calling.cluster("cpu", resourcePools=[autoscaled(1, 3)])
+    made = [calling.job(cluster="cpu") for _ in range(3)]
+    calling.advance(1)
+    assert calling.call("GET", f"{CLUSTERS}/cpu")["resourcePools"][0]["replicaCount"] == "2"
+    assert [state(calling, job).removeprefix("JOB_STATE_") for job in made] == ["PENDING", "PENDING", "QUEUED"]
 
 
 # --- beside pools: quota (D5, checklist 3)
 
 
-def test_more_than_the_limit_is_refused_with_all_metrics(service: Service) -> None:
-    service.set(**{"quota.custom_model_training_pd_ssd": 50})
+def test_more_than_the_limit_is_refused_with_all_metrics(calling: Calling) -> None:
+    calling.set(**{"quota.custom_model_training_pd_ssd": 50})
     gpu = {"machineType": "n1-standard-8", "acceleratorType": "NVIDIA_TESLA_T4", "acceleratorCount": 4}
-    error = service.refused("POST", JOBS, job_body(worker(machineSpec=gpu), worker(replicas=4, machineSpec=gpu)))
+    error = calling.refused("POST", JOBS, job_body(worker(machineSpec=gpu), worker(replicas=4, machineSpec=gpu)))
     assert (error.code, error.status) == (429, "RESOURCE_EXHAUSTED")
     assert error.message == (
         "The following quota metrics exceed quota limits: "
@@ -298,53 +290,53 @@ def test_more_than_the_limit_is_refused_with_all_metrics(service: Service) -> No
     )
 
 
-def test_quota_in_use_makes_a_job_wait(service: Service) -> None:
-    service.set(**{"quota.custom_model_training_cpus": 6})
-    first, second = service.job(), service.job()
+def test_quota_in_use_makes_a_job_wait(calling: Calling) -> None:
+    calling.set(**{"quota.custom_model_training_cpus": 6})
+    first, second = calling.job(), calling.job()
     assert (first["state"], second["state"]) == ("JOB_STATE_PENDING", "JOB_STATE_QUEUED")
-    end(service, first)
-    service.advance(1)
-    assert state(service, second) == "JOB_STATE_PENDING"
+    end(calling, first)
+    calling.advance(1)
+    assert state(calling, second) == "JOB_STATE_PENDING"
 
 
-def test_a_spot_job_draws_the_preemptible_metrics(service: Service) -> None:
+def test_a_spot_job_draws_the_preemptible_metrics(calling: Calling) -> None:
     spot = job_body(spec={"scheduling": {"strategy": "SPOT"}})
-    error = service.refused("POST", JOBS, spot)
+    error = calling.refused("POST", JOBS, spot)
     assert error.message.endswith("aiplatform.googleapis.com/custom_model_training_preemptible_cpus")
-    service.set(**{"quota.custom_model_training_preemptible_cpus": 4, "quota.custom_model_training_cpus": 0})
-    assert service.call("POST", JOBS, spot)["state"] == "JOB_STATE_PENDING"
-    assert service.call("POST", JOBS, spot)["state"] == "JOB_STATE_QUEUED"
+    calling.set(**{"quota.custom_model_training_preemptible_cpus": 4, "quota.custom_model_training_cpus": 0})
+    assert calling.call("POST", JOBS, spot)["state"] == "JOB_STATE_PENDING"
+    assert calling.call("POST", JOBS, spot)["state"] == "JOB_STATE_QUEUED"
 
 
-def test_clusters_draw_the_on_demand_metrics_and_jobs_on_them_none(service: Service) -> None:
-    service.set(**{"quota.custom_model_training_cpus": 8})
-    service.cluster("cpu")
-    assert service.job(cluster="cpu")["state"] == "JOB_STATE_PENDING"
-    assert service.job()["state"] == "JOB_STATE_QUEUED"
-    error = service.refused("POST", f"{CLUSTERS}?persistentResourceId=more", cluster_body())
+def test_clusters_draw_the_on_demand_metrics_and_jobs_on_them_none(calling: Calling) -> None:
+    calling.set(**{"quota.custom_model_training_cpus": 8})
+    calling.cluster("cpu")
+    assert calling.job(cluster="cpu")["state"] == "JOB_STATE_PENDING"
+    assert calling.job()["state"] == "JOB_STATE_QUEUED"
+    error = calling.refused("POST", f"{CLUSTERS}?persistentResourceId=more", cluster_body())
     assert error.message.endswith("aiplatform.googleapis.com/custom_model_training_cpus")
-    service.set(cluster_quota="error")
-    assert service.cluster("more")["state"] == "ERROR"
+    calling.set(cluster_quota="error")
+    assert calling.cluster("more")["state"] == "ERROR"
 
 
 # --- lists
 
 
-def test_a_list_is_filtered_paged_and_masked(service: Service) -> None:
-    service.cluster("cpu")
+def test_a_list_is_filtered_paged_and_masked(calling: Calling) -> None:
+    calling.cluster("cpu")
     for number in range(5):
-        service.job(displayName=f"train-{number}", labels={"n": str(number % 2)})
-    service.job(displayName="other", cluster="cpu")
-    everything = service.call("GET", JOBS)["customJobs"]
+        calling.job(displayName=f"train-{number}", labels={"n": str(number % 2)})
+    calling.job(displayName="other", cluster="cpu")
+    everything = calling.call("GET", JOBS)["customJobs"]
     assert [job["displayName"] for job in everything][:2] == ["other", "train-4"], "newest first"
-    odd = service.call("GET", f'{JOBS}?filter=labels.n="1" AND display_name:"train-*"&orderBy=display_name')
+    odd = calling.call("GET", f'{JOBS}?filter=labels.n="1" AND display_name:"train-*"&orderBy=display_name')
     assert [job["displayName"] for job in odd["customJobs"]] == ["train-1", "train-3"]
-    on_pool = service.call("GET", f'{JOBS}?filter=job_spec.persistent_resource_id="cpu"')["customJobs"]
+    on_pool = calling.call("GET", f'{JOBS}?filter=job_spec.persistent_resource_id="cpu"')["customJobs"]
     assert [job["displayName"] for job in on_pool] == ["other"]
     names: list[str] = []
     token = ""
     while True:
-        page = service.call("GET", f"{JOBS}?pageSize=4&readMask=displayName&pageToken={token}")
+        page = calling.call("GET", f"{JOBS}?pageSize=4&readMask=displayName&pageToken={token}")
         assert all(list(job) == ["displayName"] for job in page["customJobs"])
         names += [job["displayName"] for job in page["customJobs"]]
         token = page.get("nextPageToken", "")
@@ -356,43 +348,43 @@ def test_a_list_is_filtered_paged_and_masked(service: Service) -> None:
 @pytest.mark.parametrize(
     "query", ["filter=color=red", "filter=state", "orderBy=color", "readMask=color", "pageToken=x"]
 )
-def test_a_bad_list_is_refused(service: Service, query: str) -> None:
-    service.job()
-    assert service.refused("GET", f"{JOBS}?{query}").status == "INVALID_ARGUMENT"
+def test_a_bad_list_is_refused(calling: Calling, query: str) -> None:
+    calling.job()
+    assert calling.refused("GET", f"{JOBS}?{query}").status == "INVALID_ARGUMENT"
 
 
-def test_a_list_can_lag_behind_what_was_made(service: Service) -> None:
+def test_a_list_can_lag_behind_what_was_made(calling: Calling) -> None:
     """N7: lists have no promise to show a job at once, a read by name has."""
-    service.cluster("cpu")
-    service.world.faults.set([Fault("lagging-list", "GET .*/(customJobs|persistentResources)$", seconds=30)])
-    made = service.job(displayName="late")
-    assert service.call("GET", f'{JOBS}?filter=display_name="late"') == {"customJobs": []}
-    assert service.call("GET", CLUSTERS) == {"persistentResources": []}
-    assert service.call("GET", "/v1/" + made["name"])["displayName"] == "late"
-    service.clock.advance(31)
+    calling.cluster("cpu")
+    calling.world.faults.set([Fault("lagging-list", "GET .*/(customJobs|persistentResources)$", seconds=30)])
+    made = calling.job(displayName="late")
+    assert calling.call("GET", f'{JOBS}?filter=display_name="late"') == {"customJobs": []}
+    assert calling.call("GET", CLUSTERS) == {"persistentResources": []}
+    assert calling.call("GET", "/v1/" + made["name"])["displayName"] == "late"
+    calling.clock.advance(31)
     assert (
-        len(service.call("GET", JOBS)["customJobs"]) == len(service.call("GET", CLUSTERS)["persistentResources"]) == 1
+        len(calling.call("GET", JOBS)["customJobs"]) == len(calling.call("GET", CLUSTERS)["persistentResources"]) == 1
     )
 
 
 # --- cancel and delete
 
 
-def test_a_waiting_job_is_cancelled_at_once_and_a_finished_one_not_at_all(service: Service) -> None:
-    service.set(**{"quota.custom_model_training_cpus": 4})
-    service.job()
-    waiting = service.job()
-    assert service.refused("DELETE", "/v1/" + waiting["name"]).status == "FAILED_PRECONDITION"
-    assert service.call("POST", f"/v1/{waiting['name']}:cancel", {}) == {}
-    cancelled = service.call("GET", "/v1/" + waiting["name"])
+def test_a_waiting_job_is_cancelled_at_once_and_a_finished_one_not_at_all(calling: Calling) -> None:
+    calling.set(**{"quota.custom_model_training_cpus": 4})
+    calling.job()
+    waiting = calling.job()
+    assert calling.refused("DELETE", "/v1/" + waiting["name"]).status == "FAILED_PRECONDITION"
+    assert calling.call("POST", f"/v1/{waiting['name']}:cancel", {}) == {}
+    cancelled = calling.call("GET", "/v1/" + waiting["name"])
     assert (cancelled["state"], "endTime" in cancelled) == ("JOB_STATE_CANCELLED", True)
-    error = service.refused("POST", f"/v1/{waiting['name']}:cancel", {})
+    error = calling.refused("POST", f"/v1/{waiting['name']}:cancel", {})
     assert (error.code, error.status) == (400, "FAILED_PRECONDITION")
-    answer = service.call("DELETE", "/v1/" + waiting["name"])
+    answer = calling.call("DELETE", "/v1/" + waiting["name"])
     assert answer["done"] is True
-    assert service.refused("GET", "/v1/" + waiting["name"]).code == 404
+    assert calling.refused("GET", "/v1/" + waiting["name"]).code == 404
 
 
-def test_the_default_account_is_the_custom_code_agent(service: Service) -> None:
-    found = jobs.get(service.world.store, service.job()["name"])
+def test_the_default_account_is_the_custom_code_agent(calling: Calling) -> None:
+    found = jobs.get(calling.world.store, calling.job()["name"])
     assert found and found.run and found.run.email == identities.CUSTOM_CODE_AGENT

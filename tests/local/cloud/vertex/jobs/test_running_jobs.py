@@ -21,17 +21,8 @@ from local.cloud.vertex import conditions, tables
 from local.cloud.vertex.jobs import table as jobs
 from local.cloud.vertex.routes import routes
 from local.cloud.vertex.scheduling.scheduler import Scheduler
-from tests.local.cloud.vertex.conftest import (
-    CLUSTERS,
-    JOBS,
-    REGION,
-    START,
-    Service,
-    autoscaled,
-    cluster_body,
-    job_body,
-    worker,
-)
+from tests.local.cloud.calling import CLUSTERS, JOBS, REGION, START, Calling
+from tests.local.cloud.vertex.bodies import autoscaled, cluster_body, job_body, worker
 from tests.local.conftest import FAST, ROOT, LocalCloud
 
 ENDED = ("JOB_STATE_SUCCEEDED", "JOB_STATE_FAILED", "JOB_STATE_CANCELLED")
@@ -197,8 +188,8 @@ def test_the_scheduler_can_be_killed_between_deciding_and_starting(tmp_path: Pat
     """A placement that was committed is acted on by the next cloud, under a clock that stands still."""
     settings = Settings().changed({"submissions_per_minute": 0})
     first = services.open_world(tmp_path / "state", clock=ManualClock(START), chosen=settings)
-    service = Service(first, ManualClock(START), Router(routes(first)))
-    made = service.call("POST", JOBS, job_body(task("print('ran')")))
+    calling = Calling(first, ManualClock(START), Router(routes(first)))
+    made = calling.call("POST", JOBS, job_body(task("print('ran')")))
     assert made["state"] == "JOB_STATE_PENDING"
     first.store.close()
     second = services.open_world(tmp_path / "state", clock=ManualClock(START), chosen=settings)

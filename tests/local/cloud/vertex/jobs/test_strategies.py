@@ -7,8 +7,9 @@ import pytest
 
 from local.cloud.supply import machines
 from local.cloud.supply import records as scenarios
+from tests.local.cloud.calling import JOBS, Calling
 from tests.local.cloud.supply.test_scenario import HELD
-from tests.local.cloud.vertex.conftest import JOBS, Service, autoscaled, job_body, worker
+from tests.local.cloud.vertex.bodies import autoscaled, job_body, worker
 from tests.local.cloud.vertex.scheduling.conftest import A100, H100, QUOTAS, gpu
 
 FLEX = {"strategy": "FLEX_START"}
@@ -20,12 +21,12 @@ NONE = {"reservationAffinityType": "NO_RESERVATION"}
 
 
 @pytest.fixture(autouse=True)
-def quota(service: Service) -> None:
+def quota(calling: Calling) -> None:
     names = (*QUOTAS, "preemptible_nvidia_t4_gpus")
-    service.set(**{f"quota.custom_model_training_{name}": 1000 for name in names})
+    calling.set(**{f"quota.custom_model_training_{name}": 1000 for name in names})
     held = {"machine": "a3-highgpu-8g", "count": 2}
     far = HELD.replace("us-central1-a", "us-east4-a")
-    scenarios.load(service.world, {"reservations": {HELD: held, f"{HELD}-alone": held | {"share": "LOCAL"}, far: held}})
+    scenarios.load(calling.world, {"reservations": {HELD: held, f"{HELD}-alone": held | {"share": "LOCAL"}, far: held}})
 
 
 def spec(*workers: Any, scheduling: Any = None, **changes: Any) -> dict[str, Any]:
@@ -80,9 +81,9 @@ def reserved(affinity: dict[str, Any], machine: dict[str, Any] | None = None, re
         ),
     ],
 )
-def test_what_does_not_go_together_is_refused(service: Service, body: Any, field: str, words: str) -> None:
-    service.cluster("cpu", resourcePools=[autoscaled(1, 3)])
-    error = service.refused("POST", JOBS, body)
+def test_what_does_not_go_together_is_refused(calling: Calling, body: Any, field: str, words: str) -> None:
+    calling.cluster("cpu", resourcePools=[autoscaled(1, 3)])
+    error = calling.refused("POST", JOBS, body)
     assert (error.code, error.status) == (400, "INVALID_ARGUMENT")
     assert error.message.startswith("List of found errors:\t1.Field: job_spec.")
     assert field in error.message
@@ -105,22 +106,22 @@ def test_what_does_not_go_together_is_refused(service: Service, body: Any, field
         spec(reserved(ANY), reserved(NONE, A100)),
     ],
 )
-def test_what_goes_together_is_taken(service: Service, body: Any) -> None:
-    assert service.call("POST", JOBS, body)["state"] == "JOB_STATE_PENDING"
+def test_what_goes_together_is_taken(calling: Calling, body: Any) -> None:
+    assert calling.call("POST", JOBS, body)["state"] == "JOB_STATE_PENDING"
 
 
 @pytest.mark.parametrize(
     "accelerator",
     ["NVIDIA_L4", "NVIDIA_TESLA_A100", "NVIDIA_A100_80GB", "NVIDIA_H100_80GB", "NVIDIA_H200_141GB", "NVIDIA_B200"],
 )
-def test_flex_start_has_these_accelerators(service: Service, accelerator: str) -> None:
+def test_flex_start_has_these_accelerators(calling: Calling, accelerator: str) -> None:
     machine = next(item for item in machines.table().types.values() if item.accelerator == accelerator)
     (count,) = machine.attachable[accelerator]
     given = {"machineType": machine.name, "acceleratorType": accelerator, "acceleratorCount": count}
-    error = service.refused("POST", JOBS, spec(gpu(given, 1000), scheduling=FLEX))
+    error = calling.refused("POST", JOBS, spec(gpu(given, 1000), scheduling=FLEX))
     assert "replica_count" in error.message and "accelerator_type" not in error.message
 
 
-def test_a_reservation_on_a_spot_job_may_be_ignored(service: Service) -> None:
-    service.set(spot_reservation="ignore")
-    assert service.call("POST", JOBS, spec(reserved(ANY), scheduling={"strategy": "SPOT"}))["state"].endswith("PENDING")
+def test_a_reservation_on_a_spot_job_may_be_ignored(calling: Calling) -> None:
+    calling.set(spot_reservation="ignore")
+    assert calling.call("POST", JOBS, spec(reserved(ANY), scheduling={"strategy": "SPOT"}))["state"].endswith("PENDING")

@@ -8,8 +8,8 @@ from local.cloud.access import policies
 from local.cloud.nodes.spec import Status
 from local.cloud.vertex.pipelines import records
 from local.cloud.vertex.pipelines import work as pipeline_work
-from tests.local.cloud.calling import NUMBERED, PARENT
-from tests.local.cloud.vertex.tuning.conftest import JOBS, TUNING, Studies, studies, study, trial_spec
+from tests.local.cloud.calling import JOBS, NUMBERED, PARENT
+from tests.local.cloud.vertex.tuning.conftest import TUNING, Studies, studies, study, trial_spec
 
 __all__ = ["studies"]
 

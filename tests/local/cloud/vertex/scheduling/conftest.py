@@ -17,10 +17,9 @@ from local.cloud.vertex.jobs import table as jobs
 from local.cloud.vertex.jobs.records import Run
 from local.cloud.vertex.scheduling import availability, quota_usage
 from local.cloud.vertex.scheduling.scheduler import Scheduler
-from tests.local.cloud.vertex.conftest import JOBS, REGION, Service, job_body, service, worker
+from tests.local.cloud.calling import JOBS, REGION, Calling
+from tests.local.cloud.vertex.bodies import job_body, worker
 from tests.local.conftest import FAST, LocalCloud
-
-__all__ = ["service"]
 
 H100 = {"machineType": "a3-highgpu-8g", "acceleratorType": "NVIDIA_H100_80GB", "acceleratorCount": 8}
 A100 = {"machineType": "a2-highgpu-1g", "acceleratorType": "NVIDIA_TESLA_A100", "acceleratorCount": 1}
@@ -63,11 +62,11 @@ class Machines:
 class Stage:
     """The methods of the service, and its background work one step at a time under a clock that stands still."""
 
-    def __init__(self, service: Service) -> None:
-        self.service, self.world = service, service.world
+    def __init__(self, calling: Calling) -> None:
+        self.calling, self.world = calling, calling.world
         self.machines = Machines()
-        self.scheduler = Scheduler(service.world, self.machines)
-        service.set(**{f"quota.custom_model_training_{name}": 1000 for name in QUOTAS})
+        self.scheduler = Scheduler(calling.world, self.machines)
+        calling.set(**{f"quota.custom_model_training_{name}": 1000 for name in QUOTAS})
 
     def scenario(self, **document: Any) -> None:
         scenarios.load(self.world, document)
@@ -79,22 +78,22 @@ class Stage:
         self.scenario(supply=listed, **more)
 
     def set(self, **values: Any) -> None:
-        self.service.set(**values)
+        self.calling.set(**values)
 
     def submit(self, *workers: Any, strategy: str = "", name: str = "train", **scheduling: Any) -> str:
         """A job's full name."""
         wanted = {"strategy": strategy} | scheduling if strategy else scheduling
         body = job_body(*workers, displayName=name, spec={"scheduling": wanted} if wanted else {})
-        return str(self.service.call("POST", JOBS, body)["name"])
+        return str(self.calling.call("POST", JOBS, body)["name"])
 
     def step(self, seconds: float = 0.0) -> None:
         """Let time pass and the cloud do all there is to do now."""
-        self.service.clock.advance(seconds)
+        self.calling.clock.advance(seconds)
         for _ in range(4):
             self.scheduler.step()
 
     def body(self, name: str) -> dict[str, Any]:
-        return self.service.call("GET", f"/v1/{name}")
+        return self.calling.call("GET", f"/v1/{name}")
 
     def state(self, name: str) -> str:
         return str(self.body(name)["state"]).removeprefix("JOB_STATE_")
@@ -146,8 +145,8 @@ QUOTAS = (
 
 
 @pytest.fixture
-def stage(service: Service) -> Stage:
-    return Stage(service)
+def stage(calling: Calling) -> Stage:
+    return Stage(calling)
 
 
 @pytest.fixture(scope="module")

@@ -28,8 +28,9 @@ from local.cloud.vertex.scheduling import availability, quota_usage
 from local.cloud.vertex.scheduling.scheduler import Scheduler
 from local.cloud.wire import ApiError
 from local.cloud.world import open_world
+from tests.local.cloud.calling import CLUSTERS, JOBS, REGION, Calling
 from tests.local.cloud.supply.test_scenario import HELD
-from tests.local.cloud.vertex.conftest import CLUSTERS, JOBS, REGION, Service, autoscaled, cluster_body, job_body
+from tests.local.cloud.vertex.bodies import autoscaled, cluster_body, job_body
 from tests.local.cloud.vertex.scheduling.conftest import A100, Stage, gpu
 
 KIND = "a2-highgpu-1g"
@@ -59,9 +60,9 @@ class Histories(RuleBasedStateMachine):
         chosen = {f"quota.{metric}": limit for metric, limit in LIMITS.items()}
         chosen |= {"submissions_per_minute": 0, "calls_per_minute": 0, "scale_idle_seconds": 60}
         world = open_world(self.folder, clock=clock, chosen=Settings().changed(chosen))
-        service = Service(world, clock, Router([*vertex.routes(world), *quotas.routes(world)]))
-        self.stage = Stage(service)
-        service.set(**chosen)
+        calling = Calling(world, clock, Router([*vertex.routes(world), *quotas.routes(world)]))
+        self.stage = Stage(calling)
+        calling.set(**chosen)
         self.names: list[str] = []
         self.ended: dict[str, Any] = {}
         self.taken: Counter[tuple[str, str]] = Counter()
@@ -87,7 +88,7 @@ class Histories(RuleBasedStateMachine):
             del scheduling["strategy"]
         on = "cpu" if cluster and not strategy else None
         try:
-            made = self.stage.service.call("POST", JOBS, job_body(*pools, cluster=on, spec={"scheduling": scheduling}))
+            made = self.stage.calling.call("POST", JOBS, job_body(*pools, cluster=on, spec={"scheduling": scheduling}))
         except ApiError as error:
             assert error.code in (400, 404, 429), error.message
         else:
@@ -109,7 +110,7 @@ class Histories(RuleBasedStateMachine):
         if self.names:
             name = data.draw(st.sampled_from(self.names))
             try:
-                self.stage.service.call("POST", f"/v1/{name}:cancel", {})
+                self.stage.calling.call("POST", f"/v1/{name}:cancel", {})
             except ApiError as error:
                 assert error.status == "FAILED_PRECONDITION"
 
@@ -127,14 +128,14 @@ class Histories(RuleBasedStateMachine):
     def a_cluster_is_made(self) -> None:
         pool = autoscaled(1, 3) | {"machineSpec": A100}
         try:
-            self.stage.service.call("POST", f"{CLUSTERS}?persistentResourceId=cpu", cluster_body(pool))
+            self.stage.calling.call("POST", f"{CLUSTERS}?persistentResourceId=cpu", cluster_body(pool))
         except ApiError as error:
             assert error.code in (409, 429)
 
     @rule(verb=st.sampled_from(["DELETE", "POST"]))
     def a_cluster_is_deleted_or_rebooted(self, verb: str) -> None:
         try:
-            self.stage.service.call(verb, f"{CLUSTERS}/cpu" + (":reboot" if verb == "POST" else ""), {})
+            self.stage.calling.call(verb, f"{CLUSTERS}/cpu" + (":reboot" if verb == "POST" else ""), {})
         except ApiError as error:
             assert error.code in (400, 404)
 
@@ -204,11 +205,11 @@ class Histories(RuleBasedStateMachine):
         stage = self.stage
         for name in self.names:
             if stage.body(name)["state"] not in ENDED:
-                stage.service.call("POST", f"/v1/{name}:cancel", {})
+                stage.calling.call("POST", f"/v1/{name}:cancel", {})
         stage.step(3600)
         stage.step(3600)
         try:
-            stage.service.call("DELETE", f"{CLUSTERS}/cpu", {})
+            stage.calling.call("DELETE", f"{CLUSTERS}/cpu", {})
         except ApiError as error:
             assert error.code == 404
         stage.step()

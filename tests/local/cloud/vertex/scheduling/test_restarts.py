@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from local.cloud.nodes.spec import ReplicaSpec, Status
-from tests.local.cloud.vertex.conftest import worker
+from tests.local.cloud.vertex.bodies import worker
 from tests.local.cloud.vertex.scheduling.conftest import Stage
 
 CHIEF, FIRST, SECOND = "workerpool0-0", "workerpool1-0", "workerpool1-1"
@@ -121,8 +121,8 @@ def test_a_crash_tries_the_whole_job_again_and_gives_its_machines_up_between(sta
 
 
 def test_workers_are_restarted_on_a_cluster_too(stage: Stage) -> None:
-    stage.service.cluster("cpu")
-    job = str(stage.service.job(cluster="cpu", spec={"workerPoolSpecs": [worker(), worker()]})["name"])
+    stage.calling.cluster("cpu")
+    job = str(stage.calling.job(cluster="cpu", spec={"workerPoolSpecs": [worker(), worker()]})["name"])
     stage.step()
     stage.dies(job, FIRST)
     assert (stage.state(job), stage.run(job).replicas[1].restarts) == ("RUNNING", 1)

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 import requests
 
-from tests.local.cloud.vertex.conftest import JOBS, job_body
+from tests.local.cloud.calling import JOBS
+from tests.local.cloud.vertex.bodies import job_body
 from tests.local.cloud.vertex.jobs.test_running_jobs import WAIT_S, lines, task, until
 from tests.local.cloud.vertex.scheduling.conftest import H100
 from tests.local.conftest import LocalCloud

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.local.cloud.vertex.conftest import REGION, worker
+from tests.local.cloud.calling import REGION
+from tests.local.cloud.vertex.bodies import worker
 from tests.local.cloud.vertex.scheduling.conftest import Stage
 from tests.local.cloud.vertex.scheduling.test_waiting import N1, WORDS
 
@@ -146,14 +147,14 @@ def test_cancelling_a_job_that_is_being_preempted_or_waits_ends_it(stage: Stage)
     closing, waiting = spot(stage), spot(stage)
     stage.step()
     stage.step(10)
-    stage.service.call("POST", f"/v1/{waiting}:cancel", {})
+    stage.calling.call("POST", f"/v1/{waiting}:cancel", {})
     assert stage.state(waiting) == "CANCELLED"
     stage.step(60)
-    stage.service.clock.advance(10)
+    stage.calling.clock.advance(10)
     stage.scheduler.step()
     outcome = stage.run(closing).outcome
     assert outcome and outcome.state == "preempted"
-    stage.service.call("POST", f"/v1/{closing}:cancel", {})
+    stage.calling.call("POST", f"/v1/{closing}:cancel", {})
     stage.step()
     assert stage.state(closing) == "CANCELLED"
 

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from tests.local.cloud.calling import CLUSTERS, JOBS
 from tests.local.cloud.supply.test_scenario import HELD
-from tests.local.cloud.vertex.conftest import CLUSTERS, JOBS, autoscaled, job_body, pool, worker
+from tests.local.cloud.vertex.bodies import autoscaled, job_body, pool, worker
 from tests.local.cloud.vertex.jobs.test_strategies import ANY, SPECIFIC, reserved
 from tests.local.cloud.vertex.scheduling.conftest import A100, Stage, gpu
 
@@ -60,7 +61,7 @@ def test_a_stock_out_stands_in_nobody_s_way(stage: Stage) -> None:
 def test_who_waits_for_machines_can_be_cancelled(stage: Stage) -> None:
     stage.supply((0, N1, "any", 0))
     job = stage.submit()
-    stage.service.call("POST", f"/v1/{job}:cancel", {})
+    stage.calling.call("POST", f"/v1/{job}:cancel", {})
     assert stage.state(job) == "CANCELLED"
     stage.step(600)
     assert stage.state(job) == "CANCELLED"
@@ -90,7 +91,7 @@ def test_first_come_first_served_by_machine(stage: Stage) -> None:
     assert [stage.state(job) for job in (first, large, small, other)] == ["RUNNING", "PENDING", "PENDING", "RUNNING"]
     stage.ends(first)
     assert [stage.state(job) for job in (first, large, small)] == ["SUCCEEDED", "PENDING", "PENDING"]
-    stage.service.call("POST", f"/v1/{large}:cancel", {})
+    stage.calling.call("POST", f"/v1/{large}:cancel", {})
     stage.step()
     assert stage.state(small) == "RUNNING"
 
@@ -117,9 +118,9 @@ def test_how_it_ends_is_a_setting_and_an_expired_job_can_be_deleted(stage: Stage
     job = flex(stage, maxWaitDuration="10s")
     stage.step(10)
     assert stage.state(job) == "EXPIRED"
-    found = stage.service.call("GET", f'{JOBS}?filter=state="JOB_STATE_EXPIRED"')["customJobs"]
+    found = stage.calling.call("GET", f'{JOBS}?filter=state="JOB_STATE_EXPIRED"')["customJobs"]
     assert [item["name"] for item in found] == [job]
-    assert stage.service.call("DELETE", f"/v1/{job}")["done"] is True
+    assert stage.calling.call("DELETE", f"/v1/{job}")["done"] is True
 
 
 def test_a_flex_start_job_draws_preemptible_gpus_and_cpus_while_it_has_machines(stage: Stage) -> None:
@@ -144,7 +145,7 @@ def test_waiting_for_quota_is_being_queued_and_too_little_quota_is_refused(stage
     stage.step()
     assert (stage.state(first), stage.state(second)) == ("RUNNING", "QUEUED")
     body = job_body(gpu(), gpu(), spec={"scheduling": {"strategy": "FLEX_START"}})
-    error = stage.service.refused("POST", JOBS, body)
+    error = stage.calling.refused("POST", JOBS, body)
     assert error.message.endswith("/custom_model_training_preemptible_nvidia_h100_gpus")
     stage.ends(first)
     assert stage.state(second) == "RUNNING"
@@ -216,46 +217,46 @@ def test_what_reserved_machines_draw_is_a_setting(stage: Stage) -> None:
 
 def test_a_cluster_without_machines_ends_in_error_and_holds_none(stage: Stage) -> None:
     stage.supply((0, N1, "standard", 3))
-    assert stage.service.cluster("one")["state"] == "RUNNING"
-    failed = stage.service.cluster("two")
+    assert stage.calling.cluster("one")["state"] == "RUNNING"
+    failed = stage.calling.cluster("two")
     assert (failed["state"], failed["error"]) == ("ERROR", {"code": 8, "message": WORDS})
     assert stage.machines_used() == {(N1, "standard"): 2}
-    stage.service.call("DELETE", f"{CLUSTERS}/one")
-    stage.service.call("DELETE", f"{CLUSTERS}/two")
-    assert stage.service.cluster("two")["state"] == "RUNNING"
+    stage.calling.call("DELETE", f"{CLUSTERS}/one")
+    stage.calling.call("DELETE", f"{CLUSTERS}/two")
+    assert stage.calling.cluster("two")["state"] == "RUNNING"
 
 
 def test_a_cluster_that_will_fail_takes_no_machines_meanwhile(stage: Stage) -> None:
     stage.set(create_seconds=60)
     stage.supply((0, N1, "any", 1))
-    stage.service.cluster("late")
+    stage.calling.cluster("late")
     assert stage.machines_used() == {}
     job = stage.submit()
     stage.step()
     assert stage.state(job) == "RUNNING"
-    stage.service.advance(60)
-    assert stage.service.call("GET", f"{CLUSTERS}/late")["state"] == "ERROR"
+    stage.calling.advance(60)
+    assert stage.calling.call("GET", f"{CLUSTERS}/late")["state"] == "ERROR"
 
 
 def test_a_failed_cluster_that_is_rebooted_needs_machines_and_quota_like_a_new_one(stage: Stage) -> None:
     stage.supply((0, N1, "any", 0), (60, N1, "any", 2))
-    assert stage.service.cluster("cpu")["state"] == "ERROR"
-    stage.service.call("POST", f"{CLUSTERS}/cpu:reboot", {})
+    assert stage.calling.cluster("cpu")["state"] == "ERROR"
+    stage.calling.call("POST", f"{CLUSTERS}/cpu:reboot", {})
     stage.step()
-    assert (stage.service.call("GET", f"{CLUSTERS}/cpu")["state"], stage.used()) == ("ERROR", {})
+    assert (stage.calling.call("GET", f"{CLUSTERS}/cpu")["state"], stage.used()) == ("ERROR", {})
     stage.set(**{"quota.custom_model_training_cpus": 4})
-    assert stage.service.refused("POST", f"{CLUSTERS}/cpu:reboot", {}).code == 429
+    assert stage.calling.refused("POST", f"{CLUSTERS}/cpu:reboot", {}).code == 429
     stage.set(**{"quota.custom_model_training_cpus": 8})
     stage.step(60)
-    stage.service.call("POST", f"{CLUSTERS}/cpu:reboot", {})
+    stage.calling.call("POST", f"{CLUSTERS}/cpu:reboot", {})
     stage.step()
-    assert stage.service.call("GET", f"{CLUSTERS}/cpu")["state"] == "RUNNING"
+    assert stage.calling.call("GET", f"{CLUSTERS}/cpu")["state"] == "RUNNING"
 
 
 def test_pools_grow_as_far_as_there_are_machines(stage: Stage) -> None:
     stage.supply((0, N1, "any", 2), (60, N1, "any", 3))
-    stage.service.cluster("cpu", resourcePools=[autoscaled(1, 4)])
-    jobs = [stage.service.job(cluster="cpu", displayName=f"j{n}")["name"] for n in range(4)]
+    stage.calling.cluster("cpu", resourcePools=[autoscaled(1, 4)])
+    jobs = [stage.calling.job(cluster="cpu", displayName=f"j{n}")["name"] for n in range(4)]
     stage.step()
     assert [stage.state(job) for job in jobs] == ["RUNNING", "RUNNING", "QUEUED", "QUEUED"]
     stage.step(60)
@@ -266,7 +267,7 @@ def test_pools_grow_as_far_as_there_are_machines(stage: Stage) -> None:
 def test_pools_of_one_cluster_share_the_machines(stage: Stage) -> None:
     stage.supply((0, N1, "any", 3))
     pools = [pool(N1, 1, id="a"), pool(N1, 3, id="b")]
-    assert stage.service.cluster("cpu", resourcePools=pools)["state"] == "ERROR"
+    assert stage.calling.cluster("cpu", resourcePools=pools)["state"] == "ERROR"
 
 
 @pytest.mark.parametrize("strategy", ["", "SPOT"])

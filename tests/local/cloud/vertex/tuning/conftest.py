@@ -15,8 +15,6 @@ from local.cloud.vertex.tuning import work as tuning_work
 from tests.local.cloud.calling import PARENT, Calling
 
 TUNING = f"/v1/{PARENT}/hyperparameterTuningJobs"
-JOBS = f"/v1/{PARENT}/customJobs"
-CLUSTERS = f"/v1/{PARENT}/persistentResources"
 
 
 @dataclass

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from local.cloud.vertex.scheduling.scheduler import Scheduler
 from local.cloud.vertex.tuning import work as tuning_work
 from local.cloud.vertex.tuning.records import TUNING_JOBS
-from tests.local.cloud.calling import every_service
-from tests.local.cloud.vertex.tuning.conftest import JOBS, TUNING, UNITS, Machines, Studies, study, tuning_body
+from tests.local.cloud.calling import JOBS, every_service
+from tests.local.cloud.vertex.tuning.conftest import TUNING, UNITS, Machines, Studies, study, tuning_body
 
 EVENTS = st.lists(st.sampled_from(["good", "bad", "silent", "killed", "restarted", "tick"]), max_size=14)
 ENDED = ("JOB_STATE_SUCCEEDED", "JOB_STATE_FAILED")

@@ -11,18 +11,8 @@ from local.cloud.vertex.clusters.work import apply_due
 from local.cloud.vertex.tuning import search
 from local.cloud.vertex.tuning import work as tuning_work
 from local.cloud.vertex.tuning.records import TUNING_JOBS
-from tests.local.cloud.calling import Calling
-from tests.local.cloud.vertex.tuning.conftest import (
-    CLUSTERS,
-    JOBS,
-    MODEL,
-    TUNING,
-    UNITS,
-    Studies,
-    study,
-    trial_spec,
-    tuning_body,
-)
+from tests.local.cloud.calling import CLUSTERS, JOBS, Calling
+from tests.local.cloud.vertex.tuning.conftest import MODEL, TUNING, UNITS, Studies, study, trial_spec, tuning_body
 
 # --- trials (D5, W3)
 
