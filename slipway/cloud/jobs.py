@@ -44,15 +44,15 @@ class WorkerPool:
         return cls(
             machine=MachineSpec.read(body),
             replicas=int(body.get("replicaCount", 0)),
-            image=package.get("executorImageUri") or container.get("imageUri", ""),
-            module=package.get("pythonModule", ""),
-            args=tuple(package.get("args") or container.get("args", ())),
-            packages=tuple(package.get("packageUris", ())),
+            image=str(package.get("executorImageUri") or container.get("imageUri", "")),
+            module=str(package.get("pythonModule", "")),
+            args=tuple(map(str, package.get("args") or container.get("args", ()))),
+            packages=tuple(map(str, package.get("packageUris", ()))),
             env=tuple(
                 f"{one['name']}={one.get('value', '')}" for one in package.get("env") or container.get("env", ())
             ),
-            command=tuple(container.get("command", ())),
-            reservations=tuple(body.get("machineSpec", {}).get("reservationAffinity", {}).get("values", ())),
+            command=tuple(map(str, container.get("command", ()))),
+            reservations=tuple(map(str, body.get("machineSpec", {}).get("reservationAffinity", {}).get("values", ()))),
         )
 
 
@@ -197,9 +197,9 @@ class VertexJob:
             labels=dict(body.get("labels", {})),
             worker_pools=tuple(WorkerPool.read(pool) for pool in spec.get("workerPoolSpecs", ())),
             persistent_resource_id=spec.get("persistentResourceId", "").rsplit("/", 1)[-1],
-            strategy=spec.get("scheduling", {}).get("strategy", ""),
-            output=spec.get("baseOutputDirectory", {}).get("outputUriPrefix", ""),
-            service_account=spec.get("serviceAccount", ""),
+            strategy=str(spec.get("scheduling", {}).get("strategy", "")),
+            output=str(spec.get("baseOutputDirectory", {}).get("outputUriPrefix", "")),
+            service_account=str(spec.get("serviceAccount", "")),
             create_time=parse_timestamp(body.get("createTime")),
             start_time=parse_timestamp(body.get("startTime")),
             end_time=parse_timestamp(body.get("endTime")),
@@ -212,8 +212,8 @@ class VertexJob:
             tried=tuple(Trial.read(trial) for trial in body.get("trials", ())),
             goals={one["metricId"]: one.get("goal", "") for one in body.get("studySpec", {}).get("metrics", ())},
             max_wait=_seconds(spec.get("scheduling", {}).get("maxWaitDuration")),
-            experiment_run=spec.get("experimentRun", ""),
-            tensorboard=spec.get("tensorboard", ""),
+            experiment_run=str(spec.get("experimentRun", "")),
+            tensorboard=str(spec.get("tensorboard", "")),
             max_trials=int(body.get("maxTrialCount") or 0),
             model_name=str(body.get("modelToUpload", {}).get("displayName", "")),
             buckets=frozenset(_BUCKET.findall(json.dumps(body))),

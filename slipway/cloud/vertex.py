@@ -10,7 +10,7 @@ from typing import TypeVar
 from slipway.cloud.answers import Json, garbled, shaped
 from slipway.cloud.clusters import Operation, PersistentResource
 from slipway.cloud.endpoints import Endpoints
-from slipway.cloud.failures import Call
+from slipway.cloud.failures import Call, Garbled
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.session import Session
 from slipway.kinds import KINDS, Kind, kind_of
@@ -39,13 +39,13 @@ class Vertex:
         name = body.get("displayName", "")
         call = self._call(f"submit {name}", f"aiplatform.{kind.collection}.create")
         made = self._session.post(f"{self._parent}/{kind.collection}", call, body)
-        return _read(call, lambda one: VertexJob.read(one, kind), made)
+        return _read_job(call, kind, made)
 
     def job(self, name: str) -> VertexJob:
         """The job of a full name, of whatever kind; a number alone is a custom job's."""
         kind = kind_of(name)
         call = self._call(f"read job {name}", f"aiplatform.{kind.collection}.get")
-        return _read(call, lambda one: VertexJob.read(one, kind), self._session.get(self._job(kind, name), call))
+        return _read_job(call, kind, self._session.get(self._job(kind, name), call))
 
     def jobs(self, kind: Kind, filter: str = "", *, page_size: int = _LARGEST_PAGE) -> Iterator[VertexJob]:
         """Newest first, as the service lists them; read page by page while iterated.
@@ -59,7 +59,7 @@ class Vertex:
         if filter:
             params["filter"] = kind.filter(filter)
         for body in self._session.pages(f"{self._parent}/{kind.collection}", call, kind.collection, params):
-            yield _read(call, lambda one: VertexJob.read(one, kind), body)
+            yield _read_job(call, kind, body)
 
     def jobs_of_every_kind(self, filter: str = "", *, page_size: int = _LARGEST_PAGE) -> Iterator[VertexJob]:
         """As `jobs`, all kinds merged, newest first. A state is given by its job's name in the filter."""
@@ -110,6 +110,17 @@ class Vertex:
 
 def _made(job: VertexJob) -> datetime:
     return job.create_time or datetime.min.replace(tzinfo=UTC)
+
+
+def _read_job(call: Call, kind: Kind, body: Json) -> VertexJob:
+    """A pipeline's inputs may be any JSON: where they are no job's, it is read without them. What the service runs for
+    it is a job of another kind, which is listed itself."""
+    try:
+        return _read(call, lambda one: VertexJob.read(one, kind), body)
+    except Garbled:
+        if kind.runs_itself or kind.has_trials:
+            raise
+        return _read(call, lambda one: VertexJob.read(one, kind), {**body, kind.spec: None})
 
 
 def _read(call: Call, read: Callable[[Json], _Named], body: Json) -> _Named:

@@ -57,9 +57,11 @@ class TrainingPipelineKind(Kind):
 
 
 def _in_camel_case(value: Any) -> Any:
-    """JSON with its keys in camelCase: the SDK sends pipelines' inputs in snake_case and they come back like that."""
+    """JSON with its keys in camelCase and without null: the SDK sends pipelines' inputs in snake_case, others send null
+    for what they leave out, and they come back like that."""
     if isinstance(value, Mapping):
-        return {re.sub("_([a-z0-9])", lambda at: at[1].upper(), key): _in_camel_case(one) for key, one in value.items()}
+        known = {key: one for key, one in value.items() if one is not None}
+        return {re.sub("_([a-z0-9])", lambda at: at[1].upper(), key): _in_camel_case(one) for key, one in known.items()}
     return [_in_camel_case(one) for one in value] if isinstance(value, list) else value
 
 

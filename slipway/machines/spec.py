@@ -36,10 +36,10 @@ class MachineSpec:
         machine, disk = body.get("machineSpec", {}), body.get("diskSpec", {})
         accelerator = machine.get("acceleratorType")
         return cls(
-            type=machine.get("machineType", ""),
-            accelerator=None if accelerator in (None, "ACCELERATOR_TYPE_UNSPECIFIED") else accelerator,
+            type=str(machine.get("machineType", "")),
+            accelerator=None if accelerator in (None, "ACCELERATOR_TYPE_UNSPECIFIED") else str(accelerator),
             accelerator_count=int(machine.get("acceleratorCount", 0)),
-            disk=Disk(disk.get("bootDiskType") or "pd-ssd", int(disk.get("bootDiskSizeGb") or 100)),
+            disk=Disk(str(disk.get("bootDiskType") or "pd-ssd"), int(disk.get("bootDiskSizeGb") or 100)),
         )
 
     def request(self) -> dict[str, dict[str, Any]]:
