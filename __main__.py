@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 import pulumi
 
+from components.engine import configured, known, place
 from components.guard import guard, refusal_of_destruction
-from components.settings import configured, place
-from components.state import known
 from slipway.deployment.decide import decide
 from slipway.deployment.deletion_guard import guarded_use
 from slipway.deployment.grace_period import GracePeriod

@@ -65,8 +65,9 @@ class Workspace(pulumi.ComponentResource):
         super().__init__("slipway:components:Workspace", name, dict(facts), opts)
         self._project, self._region = project, region
         self._existing, self._hooks = _known(live.buckets), hooks
+        catalog, work, trainer = (plan.logical.get(role, role) for role in (CATALOG, WORK, TRAINER))
         self.catalog = self._bucket(
-            plan.logical.get(CATALOG, CATALOG),
+            catalog,
             settings.catalog_bucket,
             keep=False,
             versioned=True,
@@ -76,14 +77,13 @@ class Workspace(pulumi.ComponentResource):
             ],
         )
         self.work = self._bucket(
-            plan.logical.get(WORK, WORK),
+            work,
             settings.work_bucket,
             keep=True,
             versioned=False,
             rules=[_delete(age=_CLAIM_AGE_DAYS, matches_prefixes=["claims/"])],
         )
         adopted = self.trainer_email in _known(live.service_accounts)
-        trainer = plan.logical.get(TRAINER, TRAINER)
         self.trainer = serviceaccount.Account(
             trainer,
             account_id=settings.trainer,
@@ -96,9 +96,7 @@ class Workspace(pulumi.ComponentResource):
                 hooks=hooks,
             ),
         )
-        catalogs = {plan.logical.get(CATALOG, CATALOG): self.catalog}
-        works = {plan.logical.get(WORK, WORK): self.work}
-        accounts = {trainer: self.trainer}
+        catalogs, works, accounts = {catalog: self.catalog}, {work: self.work}, {trainer: self.trainer}
         asked = {f"{trainer}-{role.removeprefix('roles/')}": role for role in trainer_roles}
         self._roles = {trainer: {**plan.grants, **asked}}
         for resource in plan.retiring:
@@ -110,7 +108,7 @@ class Workspace(pulumi.ComponentResource):
         for logical, account in accounts.items():
             self._grant_trainer(logical, account, catalogs, works)
         for member in settings.submitters:
-            self._grant_submitter(member, trainer, plan.logical.get(CATALOG, CATALOG), works)
+            self._grant_submitter(member, trainer, catalog, works)
         self.register_outputs({"catalog": self.catalog.name, "work": self.work.name, "trainer": self.trainer.email})
 
     def _bucket(

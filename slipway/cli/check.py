@@ -126,7 +126,7 @@ def _missing_templates(document: Document, folder: Path) -> tuple[Finding, ...]:
 
 def _unproven(stack: Stack, document: Document, folder: Path) -> tuple[Finding, ...]:
     """Templates that can't be loaded, fit no pool, or break a rule of the service."""
-    from slipway.deployment.rehearsal import rehearse
+    from slipway.deployment.publication import rehearse
     from slipway.template.load import load
 
     findings = []

@@ -21,40 +21,34 @@ def use_of_cluster(connection: Connection, cluster: str) -> Use | Unknown:
     """What is on a cluster (`projects/P/locations/L/persistentResources/ID`), as the cluster and the jobs tell it."""
     _, project, _, region, _, id_ = cluster.split("/")
     reader = Reader(connection, LiveScope(project, region))
-    return _use(reader, {id_}, lambda job, ids: job.persistent_resource_id in ids)
+    return _use(reader, {id_}, lambda job: job.persistent_resource_id == id_)
 
 
 def use_of_stack(
-    connection: Connection, project: str, region: str, stack: str, names: Collection[str] = ()
+    connection: Connection,
+    project: str,
+    region: str,
+    stack: str,
+    names: Collection[str] = (),
+    needed: Collection[str] = (),
 ) -> Use | Unknown:
-    """What is on all clusters that bear the stack's label, and what needs one of its accounts and buckets, by name."""
+    """What is on all clusters that bear the stack's label, and what needs one of its accounts (addresses) and buckets
+    (names).
+
+    With `needed` the jobs that need all of those, wherever they run; what no list shows yet may need them as well.
+    """
     reader = Reader(connection, LiveScope(project, region))
-    return _use(
-        reader,
-        _clusters(reader, stack),
-        lambda job, ids: job.persistent_resource_id in ids or any(map(job.needs, names)),
-    )
-
-
-def use_of_resources(
-    connection: Connection, project: str, region: str, stack: str, names: Collection[str]
-) -> Use | Unknown:
-    """The jobs that need all of some accounts (addresses) and buckets (names); what no list shows yet may as well."""
-    reader = Reader(connection, LiveScope(project, region))
-    return _use(reader, _clusters(reader, stack), lambda job, _: all(map(job.needs, names)))
-
-
-def _clusters(reader: Reader, stack: str) -> Set[str] | Unknown:
     listed = reader.clusters()
     if isinstance(listed, Unknown):
         return listed
-    return {cluster.id for cluster in listed if cluster.labels.get(STACK_LABEL) == stack}
+    ids = {cluster.id for cluster in listed if cluster.labels.get(STACK_LABEL) == stack}
+    if needed:
+        return _use(reader, ids, lambda job: all(map(job.needs, needed)))
+    return _use(reader, ids, lambda job: job.persistent_resource_id in ids or any(map(job.needs, names)))
 
 
-def _use(reader: Reader, ids: Set[str] | Unknown, concerns: Callable[[VertexJob, Set[str]], bool]) -> Use | Unknown:
+def _use(reader: Reader, ids: Set[str], concerns: Callable[[VertexJob], bool]) -> Use | Unknown:
     """Each cluster is read by itself: its list may lag, and with it the number of machines in use."""
-    if isinstance(ids, Unknown):
-        return ids
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="use") as threads:
         clusters = [threads.submit(reader.cluster, id_) for id_ in sorted(ids)]
         found = jobs(reader)
@@ -68,7 +62,7 @@ def _use(reader: Reader, ids: Set[str] | Unknown, concerns: Callable[[VertexJob,
             return cluster
         if cluster is not None and cluster.in_use and cluster.id not in listed:
             unlisted.append(cluster.id)
-    return Use(tuple(job for job in found if concerns(job, ids)), tuple(unlisted))
+    return Use(tuple(job for job in found if concerns(job)), tuple(unlisted))
 
 
 def guarded_use(
@@ -96,11 +90,7 @@ def guarded_use(
         jobs: list[VertexJob] = []
         unlisted: list[str] = []
         for project, region in where:
-            use = (
-                use_of_resources(connection, project, region, stack, needed)
-                if needed
-                else use_of_stack(connection, project, region, stack, names)
-            )
+            use = use_of_stack(connection, project, region, stack, names, needed)
             if isinstance(use, Unknown):
                 return use
             jobs += [job for job in use.jobs if job.persistent_resource_id not in spared]

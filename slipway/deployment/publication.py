@@ -18,7 +18,7 @@ from slipway.stack.stack import Stack
 from slipway.template.compile import request
 from slipway.template.job_template import JobTemplate
 from slipway.template.jobspec import CompileContext
-from slipway.template.proof import Placement
+from slipway.template.proof import Placement, prove
 from slipway.template.worker_pool import Image, Package, WorkerPool, places
 
 Held = TypeVar("Held")
@@ -53,6 +53,21 @@ def readable(catalog: model.Catalog) -> model.Catalog:
             fix="correct what is named there; templates.x-y is templates/x_y.py",
         ) from problem
     return catalog
+
+
+def rehearse(template: JobTemplate, stack: Stack) -> None:
+    """What would be published of one template, as far as the stack file tells: for who checks it without the engine.
+
+    Raises the ConfigError that a preview would raise for this template, whatever lives in the cloud.
+    """
+    placements = prove(template, stack.clusters, region=stack.region, reservations=stack.reservations)
+    current = tuple(CurrentCluster(one, f"{one.name}-0000000", "0000000", import_=False) for one in stack.clusters)
+    revision = Revision("unknown", dirty=False)
+    context = compile_context(stack, revision, current)
+    verdicts = {one.label: OfferVerdict(available=True) for one in placements}
+    packages = dict.fromkeys(template.packages, "packages/code.tar.gz")
+    entry = template_entry(template, placements, verdicts, context, packages)
+    readable(catalog_of(context, stack, current, (), revision, {template.name: entry}))
 
 
 def catalog_of(

@@ -119,12 +119,8 @@ def accelerators() -> tuple[str, ...]:
     return tuple(sorted(_table()["accelerators"]))
 
 
-def accelerators_in(region: str) -> tuple[str, ...]:
-    return tuple(name for name in accelerators() if region in _table()["accelerators"][name]["regions"])
-
-
 def region_has(region: str, accelerator: str) -> bool:
-    return accelerator in accelerators_in(region)
+    return region in rows("accelerators").get(accelerator, {}).get("regions", ())
 
 
 def regions_with(accelerator: str) -> tuple[str, ...]:

@@ -78,16 +78,17 @@ def _name(of: str, longest: int, more: str) -> Bound:
     return _text(NAME, f"{{}} can't be a {of}'s name", fix, longest)
 
 
-def _disk_type(value: str) -> tuple[str, str] | None:
-    near = nearest(value, DISK_TYPES)
-    fix = f"did you mean `{near}`?" if near else f"one of {', '.join(DISK_TYPES)}"
-    return None if value in DISK_TYPES else (f"unknown disk type {named(value)}", fix)
+def _choice(names: tuple[str, ...], what: str, fix: str) -> Bound:
+    """`what` has a place for the text, in quotes and, as `named`, hidden where it may be secret; `fix` is for one that
+    is like no other."""
 
+    def wrong(text: str) -> tuple[str, str] | None:
+        if text in names:
+            return None
+        near = nearest(text, names)
+        return what.format(quoted(text), named=named(text)), f"did you mean `{near}`?" if near else fix
 
-def _region(value: str) -> tuple[str, str] | None:
-    near = nearest(value, regions())
-    fix = f"did you mean `{near}`?" if near else "for example us-central1 or europe-west4"
-    return None if value in regions() else (f"{quoted(value)} is not a region with custom training", fix)
+    return Bound(wrong, {"enum": list(names)})
 
 
 def _label(value: Any) -> tuple[str, str] | None:
@@ -120,7 +121,7 @@ def _trainer(value: str) -> tuple[str, str] | None:
     )
 
 
-DISK_TYPE = Bound(_disk_type, {"enum": list(DISK_TYPES)})
+DISK_TYPE = _choice(DISK_TYPES, "unknown disk type {named}", f"one of {', '.join(DISK_TYPES)}")
 DISK_SIZE = _number(SMALLEST_DISK, LARGEST_DISK, "a disk can't have {} GB", f"{SMALLEST_DISK} to {LARGEST_DISK:,}")
 AT_LEAST_ONE = _number(1, None, "a pool can't have {} machines", "1 or more; to have none, remove the pool")
 NOT_TOO_MANY = _number(1, LARGEST_POOL, "a pool can't have {} machines", f"1 to {LARGEST_POOL:,}")
@@ -132,7 +133,7 @@ POOL_NAME = _name("pool", 63, "")
 TEMPLATE_NAME = _name("template", LONGEST_TEMPLATE, ": dask-digits")
 RESERVATION_NAME = _text(NAME, "{} can't be a reservation's name", "lowercase letters, digits and dashes: h100")
 DISPLAY_NAME = Bound(_display_name, {"minLength": 1, "maxLength": LONGEST_DISPLAY_NAME})
-REGION = Bound(_region, {"enum": list(regions())})
+REGION = _choice(regions(), "{} is not a region with custom training", "for example us-central1 or europe-west4")
 PROJECT_ID = _text(PROJECT, "is not a project id: {shown}", "6–30 lowercase letters, digits, dashes: acme-ml-prod")
 NETWORK = _text(
     "projects/[0-9]+/global/networks/[a-z]([a-z0-9-]{0,61}[a-z0-9])?",

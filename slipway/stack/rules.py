@@ -9,7 +9,7 @@ from slipway.formatting import nearest, quoted
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.machines.table import Machine, MachineError, machine, region_has, regions, regions_with
 from slipway.rules.reservations import reserved_only, zone
-from slipway.stack.bounds import ACCOUNT, BUCKET, DISK_TYPES, LARGEST_POOL, NAME, PROJECT
+from slipway.stack.bounds import BUCKET_NAME, DISK_TYPES, LARGEST_POOL, NAME, PROJECT, TRAINER
 from slipway.stack.document import Document, DocumentPart, Finding
 from slipway.stack.entries import OWN_KEYS
 from slipway.stack.secrets import shown
@@ -100,17 +100,14 @@ def _no_repeats(names: DocumentPart) -> None:
 def _workspace(workspace: DocumentPart, project: str, stack: str) -> None:
     """Of the names that are made here, whether they can be; of given ones, the types speak."""
     names = [workspace[key].of(str) for key in ("catalogBucket", "workBucket")]
+    named = re.fullmatch(NAME, stack)
     for key, given, usual in zip(("catalogBucket", "workBucket"), names, default_buckets(project, stack), strict=True):
-        if given is None and project and re.fullmatch(NAME, stack) and not re.fullmatch(BUCKET, usual):
-            workspace[key].wrong(f"{quoted(usual)} can't be a bucket's name", "3–63 lowercase letters, digits, dashes")
+        if given is None and project and named and (said := BUCKET_NAME.wrong(usual)):
+            workspace[key].wrong(*said)
     if names[0] is not None and names[0] == names[1]:
         workspace["workBucket"].wrong("is the catalog's bucket as well", "two buckets: no job may rewrite the catalog")
-    usual = default_trainer(stack)
-    if workspace["trainer"].value is None and re.fullmatch(NAME, stack) and not re.fullmatch(ACCOUNT, usual):
-        workspace["trainer"].wrong(
-            f"{quoted(usual)} can't be a service account's id",
-            "6–30 lowercase letters, digits and dashes; with a long stack name set `trainer`",
-        )
+    if workspace["trainer"].value is None and named and (said := TRAINER.wrong(default_trainer(stack))):
+        workspace["trainer"].wrong(*said)
 
 
 def _cluster(cluster: DocumentPart, region: str | None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import PurePath
 from typing import Any
@@ -13,19 +13,10 @@ from slipway.cluster import ClusterSpec, DnsPeering, PoolSpec, PscInterface, Res
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.machines.table import machine
 from slipway.stack.document import Document, StackErrors
-from slipway.stack.entries import ClusterEntry, PoolEntry, ReplicaRange, ReservationEntry
+from slipway.stack.entries import ClusterEntry, PoolEntry, QuotaEntry, ReplicaRange, ReservationEntry
 from slipway.stack.rules import check_rules, default_buckets, default_trainer
 from slipway.stack.secrets import check_secrets
 from slipway.stack.structure import StackFile, check_structure
-
-
-@dataclass(frozen=True)
-class QuotaSettings:
-    """`mode`: enforce (what is drawn now must fit) or warn. `strict`: ceilings and offers must fit as well."""
-
-    mode: str = "enforce"
-    contact_email: str = ""
-    strict: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,7 +42,7 @@ class Stack:
     region: str
     workspace: WorkspaceSettings
     clusters: tuple[ClusterSpec, ...] = ()
-    quota: QuotaSettings = field(default_factory=QuotaSettings)
+    quota: QuotaEntry = field(default_factory=QuotaEntry)
     templates: tuple[str, ...] = ()
     reservations: Mapping[str, Reservation] = field(default_factory=dict)
 
@@ -82,12 +73,20 @@ def parse(document: Document, *, stack: str | None = None) -> Stack:
     raise StackErrors(tuple(sorted(dict.fromkeys(findings), key=lambda finding: finding.line)))
 
 
-def from_config(config: Mapping[str, Any], *, stack: str) -> Stack:
-    """The stack of a configuration without a file: Pulumi's, whose objects are JSON text, or plain values.
+NO_FILE = Document("", {})
 
-    Raises StackErrors, whose findings have neither file nor line.
+
+def from_config(config: Mapping[str, Any], *, stack: str, file: Document = NO_FILE) -> Stack:
+    """The stack of Pulumi's configuration, whose objects are JSON text, or of plain values.
+
+    They win over those of `file`, whose lines are kept for the errors. Raises StackErrors; without a file their
+    findings have neither file nor line.
     """
-    return parse(Document("", {"config": {key: plain(key, value) for key, value in config.items()}}), stack=stack)
+    written: dict[str, Any] = file.values if isinstance(file.values, dict) else {}
+    before: Any = written.get("config")
+    given = {key: _plain(key, value) for key, value in config.items()}
+    values = {**written, "config": {**(before if isinstance(before, dict) else {}), **given}}
+    return parse(replace(file, values=values), stack=stack)
 
 
 def stack_of(file: str) -> str:
@@ -95,7 +94,7 @@ def stack_of(file: str) -> str:
     return PurePath(file).name.removeprefix("Pulumi.").removesuffix(".yaml").removesuffix(".yml")
 
 
-def plain(key: str, value: Any) -> Any:
+def _plain(key: str, value: Any) -> Any:
     """A value of Pulumi's configuration; structured ones of ours are JSON text there."""
     if isinstance(value, str) and key.startswith("slipway:"):
         try:
@@ -114,7 +113,7 @@ def _stack(file: StackFile, name: str) -> Stack:
         project=config.project,
         region=config.region,
         clusters=tuple(_cluster(key, entry) for key, entry in config.clusters.items()),
-        quota=QuotaSettings(config.quota.mode, config.quota.contact_email, config.quota.strict),
+        quota=config.quota,
         templates=tuple(config.templates),
         workspace=WorkspaceSettings(
             submitters=tuple(workspace.submitters),

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.journey
 
 TELLS = """
 import pulumi
-from components.state import known
+from components.engine import known
 pulumi.log.info(f"KNOWN {known()!r}")
 """
 NOTHING = repr(State())

@@ -3,7 +3,7 @@
 import pytest
 
 from slipway.cloud.connection import Connection
-from slipway.deployment.deletion_guard import use_of_cluster, use_of_resources, use_of_stack
+from slipway.deployment.deletion_guard import use_of_cluster, use_of_stack
 from slipway.live import Unknown, Use
 
 from .conftest import CLUSTER, PATHS, POOL, SPEC, Service
@@ -80,7 +80,7 @@ def test_the_guard_sees_the_jobs_that_need_something(connection: Connection, ser
     }
 
     def needing(*things: str) -> list[str]:
-        found = use_of_resources(connection, "acme", "us-central1", "dev", things)
+        found = use_of_stack(connection, "acme", "us-central1", "dev", needed=things)
         assert isinstance(found, Use)
         return [job.display_name for job in found.jobs]
 

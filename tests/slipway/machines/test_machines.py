@@ -5,7 +5,6 @@ import pytest
 from slipway.machines.table import (
     MachineError,
     accelerators,
-    accelerators_in,
     machine,
     machine_types,
     region_has,
@@ -114,6 +113,10 @@ def test_disks() -> None:
     assert machine("n4-standard-8").disks == ("hyperdisk-balanced",)
     assert machine("a3-ultragpu-8g").default_disk == "hyperdisk-balanced"
     assert "hyperdisk-balanced" not in machine("a2-highgpu-1g").disks
+
+
+def accelerators_in(region: str) -> tuple[str, ...]:
+    return tuple(name for name in accelerators() if region_has(region, name))
 
 
 def test_regions_and_their_accelerators() -> None:

@@ -10,7 +10,7 @@ from slipway.cluster import ClusterSpec, DnsPeering, PoolSpec, PscInterface
 from slipway.errors import ConfigError
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.stack.document import StackErrors, load
-from slipway.stack.stack import QuotaSettings, WorkspaceSettings, from_config, parse, stack_of
+from slipway.stack.stack import WorkspaceSettings, from_config, parse, stack_of
 
 from .files import HEAD, read, with_config, with_pool
 
@@ -20,7 +20,7 @@ def test_a_small_stack_with_its_defaults() -> None:  # D1, D6
     workers = PoolSpec("workers", MachineSpec("n1-standard-8"), 1, 4, True, 1)
     assert (stack.name, stack.project, stack.region) == ("prod", "acme-ml-prod", "us-central1")
     assert stack.clusters == (ClusterSpec("cpu", (workers,), display_name="cpu"),)
-    assert stack.quota == QuotaSettings("enforce", "", strict=False)
+    assert (stack.quota.mode, stack.quota.contact_email, stack.quota.strict) == ("enforce", "", False)
     assert stack.templates == ()
     assert stack.workspace == WorkspaceSettings(
         (), "acme-ml-prod-prod-catalog", "acme-ml-prod-prod-work", "slipway-prod-trainer"
@@ -82,7 +82,7 @@ def test_everything_that_the_provider_has_is_reachable() -> None:  # D1, B2
         retire_within=timedelta(weeks=2),
     )
     assert second.psc == PscInterface("training", (DnsPeering("corp.example.", "net", "shared"),))
-    assert stack.quota == QuotaSettings("warn", "ml@acme.example", strict=True)
+    assert (stack.quota.mode, stack.quota.contact_email, stack.quota.strict) == ("warn", "ml@acme.example", True)
     assert stack.templates == ("dask-digits", "gemma2-lora")
     assert stack.workspace == WorkspaceSettings(
         ("group:ml@acme.example", "user:ada@acme.example"), "acme-catalog", "acme-work", "acme-trainer"

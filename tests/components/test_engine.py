@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pulumi.runtime import mocks
 
-from components.settings import configured, place
+from components.engine import configured, place
 from slipway.stack.document import StackErrors
 
 FILE = """config:

@@ -1,0 +1,49 @@
+"""What the engine tells before anything is declared: the stack's configuration, checked like the file that it mostly
+comes from, and its state."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pulumi
+from pulumi.runtime.config import get_config_env
+
+from slipway.errors import ConfigError
+from slipway.live import Unknown
+from slipway.stack.document import load
+from slipway.stack.stack import NO_FILE, Stack, from_config
+from slipway.state import State, read
+
+_FUNCTION = "pulumi:pulumi:readStackResourceOutputs"
+_DIY = "organization"  # what backends without organizations say; the older ones of them know bare names alone
+
+
+def configured(checkout: Path) -> Stack:
+    """The stack that is being deployed. Raises StackErrors with file and line of everything that is wrong.
+
+    The engine's values win over the file's (`pulumi up --config …`), whose lines are kept for the errors.
+    """
+    stack = pulumi.get_stack()
+    file = checkout / "stacks" / f"Pulumi.{stack}.yaml"
+    try:
+        document = load(file, shown_as=f"stacks/{file.name}")
+    except ConfigError:
+        document = NO_FILE
+    return from_config(get_config_env(), stack=stack, file=document)
+
+
+def place() -> tuple[str, str]:
+    """Project and region alone, unchecked, for a destruction, which no mistake may prevent."""
+    gcp = pulumi.Config("gcp")
+    return gcp.get("project") or "", gcp.get("region") or ""
+
+
+def known() -> State | Unknown:
+    """The stack's state, from whatever backend. Where it can't be told, why; never as if it were empty."""
+    stack, organization = pulumi.get_stack(), pulumi.get_organization()
+    name = stack if organization == _DIY else f"{organization}/{pulumi.get_project()}/{stack}"
+    try:
+        answer = pulumi.runtime.invoke(_FUNCTION, {"stackName": name}).value
+        return read(answer["outputs"])
+    except Exception as problem:  # what Pulumi raises has no type of its own
+        return Unknown(str(problem), f"the engine ({_FUNCTION})", "a Pulumi of at least 3.259")
