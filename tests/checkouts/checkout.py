@@ -129,7 +129,7 @@ class Checkout:
 
     def clusters(self) -> dict[str, str]:
         """The clusters of this stack: id to state."""
-        found = self.cloud.rest("GET", f"{VERTEX}/persistentResources").get("persistentResources", [])
+        found = self.cloud.every(f"{VERTEX}/persistentResources", "persistentResources")
         mine = [one for one in found if one.get("labels", {}).get("slipway-stack") == self.stack]
         return {one["name"].rsplit("/", 1)[-1]: one["state"] for one in mine}
 
@@ -145,8 +145,7 @@ class Checkout:
     def jobs(self, request: str = "*") -> list[Any]:
         """The custom jobs of this stack, or those of one request, as the service lists them."""
         filter_ = f'labels.slipway-request="{request}"' if request != "*" else f'labels.slipway-stack="{self.stack}"'
-        found = self.cloud.rest("GET", f"{VERTEX}/customJobs?filter={filter_}")
-        return list(found.get("customJobs", []))
+        return self.cloud.every(f"{VERTEX}/customJobs?filter={filter_}", "customJobs")
 
     def journal(self, pattern: str = "*.json") -> list[Path]:
         """What `slipway submit` wrote down in this checkout."""
@@ -156,7 +155,7 @@ class Checkout:
         return str(self.cloud.rest("GET", f"/v1/{name}")["state"])
 
     def buckets(self) -> list[str]:
-        found = self.cloud.rest("GET", f"/storage/v1/b?project={PROJECT}").get("items", [])
+        found = self.cloud.every(f"/storage/v1/b?project={PROJECT}", "items")
         return [one["name"] for one in found if one["name"].startswith(f"{PROJECT}-{self.stack}-")]
 
     @property

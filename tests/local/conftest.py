@@ -71,6 +71,16 @@ class LocalCloud:
         answer.raise_for_status()
         return answer.json() if answer.content else None
 
+    def every(self, path: str, key: str) -> list[Any]:
+        """What a list has under its key, on all of its pages: tests share clouds, and some leave much."""
+        found, token = [], ""
+        while True:
+            page = self.rest("GET", f"{path}{'&' if '?' in path else '?'}pageToken={token}")
+            found += page.get(key, [])
+            token = page.get("nextPageToken", "")
+            if not token:
+                return found
+
     def cancel(self, job: str) -> None:
         """Cancel a job of any kind, by its full name, unless it ends by itself meanwhile."""
         try:

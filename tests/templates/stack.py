@@ -166,7 +166,7 @@ class Stack:
     def cancel_all(self) -> None:
         """Cancel what is under way, of any kind."""
         for kind in ("trainingPipelines", "hyperparameterTuningJobs", "customJobs"):
-            for job in self.cloud.rest("GET", f"{VERTEX}/{kind}?pageSize=100").get(kind, []):
+            for job in self.cloud.every(f"{VERTEX}/{kind}", kind):
                 if job["state"].partition("_STATE_")[2] not in ENDED:
                     self.cloud.cancel(job["name"])
 

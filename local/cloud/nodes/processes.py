@@ -42,13 +42,13 @@ def birth(pid: int) -> str:
 
 
 def end_replica(leader: int, born: str, folder: Path) -> None:
-    """Kill a replica's processes but this one: those of its runner, as far as `born` proves the number to be its own,
-    and those whose home is in its folder."""
+    """Kill a replica's processes but this one: its runner's, as far as `born` proves the number to be its own, and
+    those whose home is in its folder. The runner goes first, or it would see the others end and tell of an exit."""
     for _ in range(_ROUNDS):  # What forks while it is looked for is found the next time.
         found = {*_proven(leader, born), *at_home_in(folder / "work")} - {os.getpid()}
         if not found:
             return
-        for pid in found:
+        for pid in sorted(found, key=lambda pid: pid != leader):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
 

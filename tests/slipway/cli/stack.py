@@ -96,7 +96,7 @@ class Stack:
         self.cloud.rest("DELETE", f"{CLUSTERS}/{self.cluster}")
 
         def gone() -> bool:
-            listed = self.cloud.rest("GET", CLUSTERS).get("persistentResources", [])
+            listed = self.cloud.every(CLUSTERS, "persistentResources")
             return all(one["name"].rsplit("/", 1)[-1] != self.cluster for one in listed)
 
         self.until(gone)

@@ -32,14 +32,8 @@ def points(stack: Stack, count: int, name: str = "sweep.csv") -> str:
 
 def every_job(stack: Stack) -> list[dict[str, Any]]:
     """All the stack's jobs, of every page."""
-    found, token = [], ""
-    while True:
-        filter_ = f'labels.slipway-sweep:* AND labels.slipway-stack="{stack.name}"'
-        page = stack.cloud.rest("GET", f"{JOBS}?pageSize=1000&filter={filter_}&pageToken={token}")
-        found += page.get("customJobs", [])
-        token = page.get("nextPageToken", "")
-        if not token:
-            return found
+    filter_ = f'labels.slipway-sweep:* AND labels.slipway-stack="{stack.name}"'
+    return stack.cloud.every(f"{JOBS}?pageSize=1000&filter={filter_}", "customJobs")
 
 
 def test_each_point_of_a_grid_is_run(stack: Stack) -> None:  # N7

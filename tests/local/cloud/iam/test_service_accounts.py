@@ -32,7 +32,7 @@ def test_a_service_account_lives_from_create_to_delete(cloud: LocalCloud, accoun
     assert cloud.rest("GET", f"/v1/projects/-/serviceAccounts/{account['uniqueId']}") == account
     change = {"serviceAccount": {"displayName": "Other"}, "updateMask": "display_name"}
     assert cloud.rest("PATCH", f"{ACCOUNTS}/{email}", change)["displayName"] == "Other"
-    assert email in [found["email"] for found in cloud.rest("GET", f"{ACCOUNTS}?pageSize=100")["accounts"]]
+    assert email in [found["email"] for found in cloud.every(ACCOUNTS, "accounts")]
     cloud.rest("DELETE", f"{ACCOUNTS}/{email}")
     assert refused(cloud, "GET", f"{ACCOUNTS}/{email}")["status"] == "NOT_FOUND"
 

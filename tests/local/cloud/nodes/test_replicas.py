@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -183,6 +184,17 @@ def test_killing_asks_nobody(run: Replica) -> None:
     assert run.ended() == Status("killed")
     assert run.said() == ["up"]
     run.until(lambda: processes.members(session) == [])
+
+
+def test_its_runner_is_killed_first_so_that_it_never_sees_user_code_end(run: Replica) -> None:
+    code = "import subprocess, time\nfor _ in range(20): subprocess.Popen(['sleep', '600'])\n"
+    run.start(*python(code + "print('up', flush=True)\ntime.sleep(600)"))
+    run.until(lambda: "up" in run.said())
+    with patch("os.kill", side_effect=os.kill) as kill:
+        run.starter.kill(run.folder)
+    killed = [call.args[0] for call in kill.call_args_list]
+    assert killed[0] == run.pid and len(killed) > 20
+    assert run.ended() == Status("killed")
 
 
 def test_a_replica_can_be_killed_before_it_has_begun_and_by_another_process(run: Replica) -> None:
