@@ -11,8 +11,8 @@ from slipway.rules.rule import Rule, Subject, mapping
 MOST_PACKAGES = 100
 MOST_ENV = 100
 MOST_ARGUMENTS = 100_000
-_ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 _PREBUILT = re.compile(
     r"((us|europe|asia)-docker\.pkg\.dev/vertex-ai(-restricted)?/|((us|europe|asia)\.)?gcr\.io/cloud-aiplatform/).+"
 )
@@ -57,7 +57,7 @@ def _packages(subject: Subject) -> Iterator[str]:
 def _module(subject: Subject) -> Iterator[str]:
     for worker in subject.workers:
         package = mapping(worker.body.get("pythonPackageSpec"))
-        if package and not _MODULE.fullmatch(str(package.get("pythonModule", ""))):
+        if package and not MODULE.fullmatch(str(package.get("pythonModule", ""))):
             yield f"{worker.name}: pythonModule {package.get('pythonModule')!r} is not a module's name"
 
 
@@ -73,7 +73,7 @@ def _env_names(subject: Subject) -> Iterator[str]:
     for worker in subject.workers:
         names = [str(mapping(one).get("name", "")) for one in worker.code.get("env") or ()]
         for name in names:
-            if not _ENV_NAME.fullmatch(name):
+            if not ENV_NAME.fullmatch(name):
                 yield f"{worker.name}: environment variable {name!r} is not a C identifier (letters, digits, _)"
         for name in sorted({name for name in names if names.count(name) > 1}):
             yield f"{worker.name}: environment variable {name} is set twice"

@@ -144,7 +144,7 @@ RULES = (
     Rule("timeout", "The timeout is a duration above 0.", "3.3", _timeout),
     Rule(
         "flex-wait",
-        "maxWaitDuration belongs to flex-start, is written out there, and 0s is kept.",
+        f"maxWaitDuration belongs to {join(sorted(WAIT_BY_THEMSELVES))}, is written out there, and 0s is kept.",
         "3.3, 2 (SDK traps)",
         _wait,
     ),

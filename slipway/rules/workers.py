@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from slipway.machines.table import Machine, MachineError, region_has, regions, regions_with
 from slipway.rules.rule import Rule, Subject
 
-MOST_POOLS = 4
+POSITIONS = ("chief", "workers", "parameter-servers", "evaluators")
+"""What a worker pool's place in the request means (vertex-rules 3.2). A reduction server takes the third place."""
+MOST_POOLS = len(POSITIONS)
 SMALLEST_DISK, LARGEST_DISK = 100, 64_000
 
 
 def _number(subject: Subject) -> Iterator[str]:
     if not 1 <= len(subject.pools) <= MOST_POOLS:
-        yield (
-            f"{len(subject.pools)} worker pools: a job must have 1 to {MOST_POOLS}: chief, workers, parameter servers, "
-            "evaluators"
-        )
+        places = ", ".join(POSITIONS).replace("-", " ")
+        yield f"{len(subject.pools)} worker pools: a job must have 1 to {MOST_POOLS}: {places}"
     elif not subject.pools[0]:
         yield "the first worker pool is empty; only the others may be"
 

@@ -17,15 +17,15 @@ from slipway.errors import ConfigError
 from slipway.kinds import KINDS
 from slipway.machines.table import MachineError
 from slipway.recorded_parameters import VARIABLE, excess
+from slipway.rules.code import ENV_NAME
+from slipway.rules.workers import MOST_POOLS, POSITIONS
 from slipway.template.declaration import Declaration, Variant
 from slipway.template.types import mistyped
-from slipway.template.worker_pool import POSITIONS, Image, Package, WorkerPool, places
+from slipway.template.worker_pool import Image, Package, WorkerPool, places
 
 MAX_TIMEOUT_S = 7 * 24 * 3600
-MAX_WORKER_POOLS = len(POSITIONS)
 NAME = re.compile(r"[a-z]([a-z0-9-]{0,48}[a-z0-9])?")
 """What a template is called: it begins display names and object names, and is a label's value."""
-_ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SECRET = re.compile(r"(projects/[^/\s]+/secrets/)?[A-Za-z0-9_-]{1,255}(/versions/(latest|[1-9][0-9]*))?")
 
 
@@ -149,8 +149,8 @@ def _variant(template: Declaration, variant: Variant) -> Iterator[str]:
 
 
 def _pools(template: Declaration, pools: tuple[WorkerPool, ...]) -> Iterator[str]:
-    if not 1 <= len(pools) <= MAX_WORKER_POOLS:
-        yield f"worker_pools: {len(pools)}; Vertex AI takes 1 to {MAX_WORKER_POOLS}"
+    if not 1 <= len(pools) <= MOST_POOLS:
+        yield f"worker_pools: {len(pools)}; Vertex AI takes 1 to {MOST_POOLS}"
     elif unknown := [pool.position for pool in pools if pool.position and pool.position not in POSITIONS]:
         yield f"worker_pools: unknown position {unknown[0]!r}; known: {', '.join(POSITIONS)}"
     else:
@@ -209,7 +209,7 @@ def _study(template: Declaration) -> Iterator[str]:
 
 def _secrets(template: Declaration) -> Iterator[str]:
     for name, secret in template.secrets.items():
-        if not _ENV_NAME.fullmatch(name):
+        if not ENV_NAME.fullmatch(name):
             yield f"secrets {name!r}: not a C identifier"
         if name in template.env or f"{name}__SECRET" in template.env:
             yield f"secrets {name!r}: it is in env as well"
@@ -222,7 +222,7 @@ def _placeholders(template: Declaration, declared: set[str]) -> Iterator[str]:
         if name == VARIABLE:
             yield f"environment variable {name}: Slipway sets it itself, to the parameters of each job"
     for name in template.env:
-        if not _ENV_NAME.fullmatch(name):
+        if not ENV_NAME.fullmatch(name):
             yield f"env {name!r}: not a C identifier"
     used = {name for text in _texts(template) for name in names(text)}
     for unknown in sorted(used - declared - set(BUILT_IN)):

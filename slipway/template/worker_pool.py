@@ -10,11 +10,10 @@ from dataclasses import dataclass, field
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.machines.table import Machine
 from slipway.machines.tpu import machine_or_tpu
+from slipway.rules.code import MODULE
+from slipway.rules.workers import POSITIONS
 
-POSITIONS = ("chief", "workers", "parameter-servers", "evaluators")
-"""What a worker pool's place in the request means (vertex-rules 3.2). A reduction server takes the third place."""
 ANY_RESERVATION = "any"
-_MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 _PINNED = re.compile(r"[^\s@]+@sha256:[0-9a-f]{64}")
 
 
@@ -30,7 +29,7 @@ class Package:
     image: str
 
     def problems(self) -> Iterable[str]:
-        if not _MODULE.fullmatch(self.module):
+        if not MODULE.fullmatch(self.module):
             yield f"code.module: {self.module!r} is not a module name"
         elif self.module.split(".")[0] != self.folder.rstrip("/").rsplit("/", 1)[-1]:
             yield f"code: module {self.module} is not in the import package {self.folder}"
