@@ -1,4 +1,5 @@
-"""The map is true: its paths exist, its names are defined where it says, and no folder is left out. (D8)"""
+"""The map is true: its paths exist, its names are defined where it says, no folder is left out, and imports follow its
+order. (D8)"""
 
 from __future__ import annotations
 
@@ -9,12 +10,17 @@ from pathlib import Path
 
 import pytest
 
+from tests.ci.test_imports import arrows
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
 TESTING = (ROOT / "docs/testing.md").read_text(encoding="utf-8")
 # `folder/file.py`, or `folder/file.py:Class.method` for what is defined there.
 NAMED = re.compile(r"`([\w.-]+(?:/[\w.-]+)*/?)(?::([\w.]+))?`")
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+WITHIN = re.compile(r"\]\(#([^)]+)\)")
+# Files that nobody imports, as they are where everything begins.
+BEGINNINGS = ("slipway/__init__.py", "slipway/__main__.py")
 
 
 def named(text: str) -> list[tuple[str, str]]:
@@ -27,6 +33,16 @@ def section(heading: str) -> str:
     _, _, rest = PAGE.partition(f"\n## {heading}\n")
     assert rest, f"there is no section {heading!r}"
     return rest.partition("\n## ")[0]
+
+
+def tables(text: str) -> list[list[str]]:
+    """The rows of each table, without its head."""
+    found = re.findall(r"^\|.*\n\|---.*\n((?:\|.*\n?)+)", text, re.MULTILINE)
+    return [block.splitlines() for block in found]
+
+
+def first_cell(row: str) -> str:
+    return row.split("|")[1]
 
 
 @cache
@@ -68,10 +84,53 @@ def test_every_folder_and_every_module_at_the_top_is_on_the_map() -> None:
     assert wanted - shown == set()
 
 
+def test_the_map_of_the_product_goes_from_what_everybody_uses_to_what_uses_everything() -> None:
+    _, product = tables(section("The map"))
+    height = {path.rstrip("/"): at for at, row in enumerate(product) for path, _ in named(first_cell(row))}
+
+    def row_of(file: Path) -> int:
+        return height["/".join(file.parts[:2])]
+
+    climbs = [
+        f"{file} imports {to}"
+        for file, into in arrows().items()
+        for to in into
+        if file.parts[0] == to.parts[0] == "slipway" and str(file) not in BEGINNINGS and row_of(to) > row_of(file)
+    ]
+    assert climbs == []
+
+
 def test_every_exercise_names_what_changes() -> None:
-    rows = [row for row in section("Where to change what").splitlines() if row.startswith("| ")][1:]
-    assert len(rows) >= 7
-    assert [row for row in rows if not named(row)] == []
+    exercises, *others = tables(section("Where to change what"))
+    assert len(exercises) >= 7 and others
+    assert [row for rows in (exercises, *others) for row in rows if not named(row)] == []
+
+
+def test_the_exercises_come_right_after_the_map() -> None:
+    headings = re.findall(r"^## (.+)$", PAGE, re.MULTILINE)
+    assert headings[:2] == ["The map", "Where to change what"]
+
+
+@pytest.mark.parametrize("heading", ["Which room holds which rule", "Where is decided what"])
+def test_every_answer_names_its_place(heading: str) -> None:
+    assert [row for rows in tables(section(heading)) for row in rows if not named(row)] == []
+
+
+def test_a_link_within_the_page_leads_to_a_heading() -> None:
+    headings = re.findall(r"^#+ (.+)$", PAGE, re.MULTILINE)
+    anchors = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    assert WITHIN.findall(PAGE) and set(WITHIN.findall(PAGE)) <= anchors
+
+
+def test_every_word_is_used() -> None:
+    """A term that nobody says explains nothing."""
+    (rows,) = tables(section("Words"))
+    words = [word.strip(" `") for row in rows for word in first_cell(row).split(",")]
+    files = [path for folder in ("slipway", "components", "local") for path in (ROOT / folder).rglob("*.py")]
+    said = "\n".join(path.read_text(encoding="utf-8") for path in files)
+    assert len(words) > 20
+    patterns = {word: re.escape(word).replace(r"\ ", "[ _]?") for word in words}
+    assert [word for word in words if not re.search(rf"\b{patterns[word]}", said, re.IGNORECASE)] == []
 
 
 def test_the_readme_points_to_the_map() -> None:
