@@ -8,9 +8,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from slipway.capacity import CAPACITY_TYPES, POOL, of_strategy
+from slipway.capacity import CAPACITY_TYPES, POOL, of_job
 from slipway.cloud.answers import Json, parse_timestamp
 from slipway.kinds import CUSTOM_JOB, Kind
+from slipway.labels import capacity_type_label
 from slipway.machines.spec import MachineGroup, MachineSpec
 from slipway.recorded_parameters import read as read_parameters
 
@@ -143,13 +144,17 @@ class VertexJob:
 
     @property
     def capacity_type(self) -> str:
-        """As far as it can be told without a label."""
-        return POOL if self.persistent_resource_id else of_strategy(self.strategy)
+        """Where its machines come from; of a job that is not Slipway's, as far as its request tells."""
+        return POOL if self.persistent_resource_id else self._without_pool
 
     @property
     def preemptible(self) -> bool:
         """Whether its machines draw preemptible quota, as Spot and flex-start do."""
-        return CAPACITY_TYPES[of_strategy(self.strategy)].preemptible
+        return CAPACITY_TYPES[self._without_pool].preemptible
+
+    @property
+    def _without_pool(self) -> str:
+        return of_job(self.strategy, capacity_type_label(self.labels), reserved=bool(self.reservations))
 
     @property
     def machines(self) -> tuple[MachineGroup, ...]:

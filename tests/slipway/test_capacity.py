@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from slipway.capacity import CAPACITY_TYPES
+from slipway.capacity import CAPACITY_TYPES, of_job
 from slipway.rules.strategies import STRATEGIES
 
 
@@ -27,6 +27,25 @@ def test_the_capacity_types_are_the_five() -> None:
 def test_each_draws_its_quota(capacity_type: str, draws: str, strategy: str | None) -> None:
     assert (CAPACITY_TYPES[capacity_type].draws, CAPACITY_TYPES[capacity_type].strategy) == (draws, strategy)
     assert strategy is None or strategy in STRATEGIES
+
+
+@pytest.mark.parametrize(
+    ("strategy", "label", "reserved", "type_"),
+    [
+        ("SPOT", "", False, "spot"),
+        ("", "", False, "on-demand"),
+        ("NEW", "", False, "on-demand"),
+        ("STANDARD", "", True, "reservation"),
+        ("SPOT", "", True, "spot"),
+        ("", "reservation", False, "reservation"),  # any reservation: the request names none
+        ("STANDARD", "reservation", False, "reservation"),  # as the service fills it in
+        ("", "pool", False, "on-demand"),
+        ("", "of-a-newer-version", False, "on-demand"),
+        ("SPOT", "on-demand", False, "spot"),  # a copy with another strategy
+    ],
+)
+def test_the_capacity_type_of_a_job_beside_the_pools(strategy: str, label: str, reserved: bool, type_: str) -> None:
+    assert of_job(strategy, label, reserved=reserved) == type_
 
 
 def test_only_flex_start_waits_by_itself() -> None:

@@ -51,6 +51,8 @@ CALENDAR = """    CapacityType(
 
 CAPACITY_TYPES:"""
 
+PLAIN = CALENDAR.replace('"LOW_COST"', "None").replace("waits_by_itself=True", "waits_by_itself=False")
+
 PINNED = """    Rule(
         "executor-pinned",
         "The executor image is pinned by digest.",
@@ -270,6 +272,34 @@ print(json.dumps({
     assert "strategy-of-its-type" in found["breaches"]
     assert found["endless"] == {"calendar": 0}
     assert found["in a stack file"] == "leave it out; calendar is a capacity type of job templates"
+
+
+def test_a_capacity_type_without_a_strategy_is_one_row(
+    tmp_path: Path, edited: Callable[[str, Callable[[str], str]], None]
+) -> None:
+    edited("capacity.py", lambda text: text.replace(")\n\nCAPACITY_TYPES:", PLAIN))
+    program = """
+import json
+from datetime import UTC, datetime
+from slipway.cloud.jobs import VertexJob
+from slipway.jobs.cost import job_cost
+from slipway.prices import hourly
+from slipway.template import JobTemplate, Package, WorkerPool
+from slipway.template.compile import request
+from slipway.template.jobspec import CompileContext
+
+code = Package("jobs/digits", "digits.task", "us-docker.pkg.dev/vertex-ai/training/image:latest")
+digits = JobTemplate("digits", "digits", code, (WorkerPool("chief", "n1-standard-4"),), capacity_types=("calendar",))
+context = CompileContext("dev", "us-central1", "3f9c2e1", "c", "w", "t@p.iam.gserviceaccount.com", {}, project="p")
+body = request(digits, "calendar", context, {code: "gs://c/code.tar.gz"})
+job = VertexJob.read({**body, "name": "j/1", "state": "JOB_STATE_PENDING"})
+money = job_cost(job, "us-central1", datetime.now(UTC))
+spot = hourly(job.worker_pools[0].machine, "us-central1", "spot")
+print(json.dumps([body["jobSpec"]["scheduling"], money.capacity_type, job.preemptible, money.per_hour == spot]))
+"""
+    scheduling, capacity_type, preemptible, as_spot = told(tmp_path, program)
+    assert "strategy" not in scheduling
+    assert (capacity_type, preemptible, as_spot) == ("calendar", True, True)
 
 
 def test_a_rule_of_a_team_is_one_row(tmp_path: Path, edited: Callable[[str, Callable[[str], str]], None]) -> None:

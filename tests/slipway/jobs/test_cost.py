@@ -62,6 +62,26 @@ def test_spot_costs_less_than_a_pools_machines_and_is_not_paid_anyway() -> None:
     assert spot.cost is not None and pool.cost is not None and spot.cost.known < pool.cost.known
 
 
+RESERVED = {
+    "machineSpec": {
+        "machineType": "a2-highgpu-1g",
+        "reservationAffinity": {
+            "reservationAffinityType": "SPECIFIC_RESERVATION",
+            "values": ["projects/p/zones/us-central1-a/reservations/a100"],
+        },
+    },
+    "replicaCount": "1",
+}
+
+
+@pytest.mark.parametrize("labels", [{"slipway-capacity-type": "reservation"}, {}], ids=["ours", "anybody's"])
+def test_a_job_on_reserved_machines_is_called_so_and_shown_no_price(labels: dict[str, str]) -> None:
+    body = {"labels": labels, "startTime": "2026-11-20T12:00:00Z", "jobSpec": {"workerPoolSpecs": [RESERVED]}}
+    found = job_cost(VertexJob.read(body), "us-central1", BEGIN + timedelta(hours=1))
+    assert found.capacity_type == "reservation" and not found.paid_anyway
+    assert found.per_hour.unknown and found.cost is not None and found.cost.unknown
+
+
 def test_a_tuning_job_costs_the_time_of_its_trials_together() -> None:  # Z3
     one = job_cost(JOB, "us-central1", BEGIN).cost
     assert one is not None
