@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+from slipway.machines.table import default_disk
 
 
 @dataclass(frozen=True)
 class Disk:
-    """Boot disk of each machine. `type`: pd-ssd, pd-standard or hyperdisk-balanced."""
+    """Boot disk of each machine. `type`: pd-ssd, pd-standard or hyperdisk-balanced; empty for the machine's default."""
 
-    type: str = "pd-ssd"
+    type: str = ""
     size_gb: int = 100
 
     def __str__(self) -> str:
@@ -23,12 +25,17 @@ class MachineSpec:
     """Machine type, accelerators and boot disk: a job runs on a resource pool only when all of them are equal.
 
     `accelerator` is the API's enum name (NVIDIA_H100_80GB) or None; `accelerator_count` is per machine, 0 without one.
+    The type of `disk` is always resolved.
     """
 
     type: str
     accelerator: str | None = None
     accelerator_count: int = 0
     disk: Disk = Disk()
+
+    def __post_init__(self) -> None:
+        if not self.disk.type:
+            object.__setattr__(self, "disk", replace(self.disk, type=default_disk(self.type)))
 
     @classmethod
     def read(cls, body: Mapping[str, Any]) -> MachineSpec:
@@ -39,7 +46,7 @@ class MachineSpec:
             type=str(machine.get("machineType", "")),
             accelerator=None if accelerator in (None, "ACCELERATOR_TYPE_UNSPECIFIED") else str(accelerator),
             accelerator_count=int(machine.get("acceleratorCount", 0)),
-            disk=Disk(str(disk.get("bootDiskType") or "pd-ssd"), int(disk.get("bootDiskSizeGb") or 100)),
+            disk=Disk(str(disk.get("bootDiskType") or ""), int(disk.get("bootDiskSizeGb") or 100)),
         )
 
     def request(self) -> dict[str, dict[str, Any]]:

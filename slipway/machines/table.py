@@ -28,7 +28,6 @@ class Machine:
     accelerator: str | None
     accelerator_count: int
     disks: tuple[str, ...]
-    default_disk: str
     tpu_topology: str | None = None
     vms: int = 1
 
@@ -44,8 +43,7 @@ class Machine:
     ) -> Machine:
         """From its row; one that names no disks takes the usual ones."""
         disks = tuple(row.get("disks", _USUAL_DISKS))
-        default = row.get("defaultDisk", disks[0])
-        return cls(type, row["vcpus"], row["family"], accelerator, count, disks, default, topology, vms)
+        return cls(type, row["vcpus"], row["family"], accelerator, count, disks, topology, vms)
 
 
 @dataclass(frozen=True)
@@ -103,6 +101,13 @@ def machine(type: str, accelerator: str | None = None, count: int | None = None)
     else:
         kind, number = _attached(type, accelerator, count)
     return Machine.of(type, shape, kind, number)
+
+
+def default_disk(type: str) -> str:
+    """The boot disk's type where nobody names one; the service's usual one for a machine that is not known."""
+    row: Mapping[str, Any] = _table()["machines"].get(type, {})
+    found: str = row.get("defaultDisk", row.get("disks", _USUAL_DISKS)[0])
+    return found
 
 
 def machine_types() -> tuple[str, ...]:

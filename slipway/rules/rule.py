@@ -41,12 +41,11 @@ class Worker:
         asked, disk = self.spec.get("acceleratorType"), mapping(self.body.get("diskSpec"))
         known = self.shape if isinstance(self.shape, Machine) else None
         count = whole(self.spec["acceleratorCount"]) if "acceleratorCount" in self.spec else None
-        usual = known.default_disk if known else "pd-ssd"
         return MachineSpec(
             type=self._type,
             accelerator=str(asked) if asked else known.accelerator if known else None,
             accelerator_count=count if count is not None else known.accelerator_count if known else 0,
-            disk=Disk(str(disk.get("bootDiskType") or usual), whole(disk.get("bootDiskSizeGb", 100))),
+            disk=Disk(str(disk.get("bootDiskType") or ""), whole(disk.get("bootDiskSizeGb", 100))),
         )
 
     @property

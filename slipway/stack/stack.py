@@ -164,7 +164,7 @@ def _cluster(name: str, entry: ClusterEntry) -> ClusterSpec:
 def _pool(name: str, entry: PoolEntry) -> PoolSpec:
     asked = entry.accelerator
     shape = machine(entry.machine, asked.type if asked else None, asked.count if asked else None)
-    disk = Disk(entry.disk.type or shape.default_disk, entry.disk.size_gb)
+    disk = Disk(entry.disk.type or "", entry.disk.size_gb)
     sizes = entry.replicas
     low, high, initial = (
         (sizes.min, sizes.max, sizes.initial or sizes.min) if isinstance(sizes, ReplicaRange) else (sizes, sizes, sizes)

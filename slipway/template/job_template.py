@@ -177,7 +177,7 @@ def _pool(template: Declaration, pool: WorkerPool) -> Iterator[str]:
     except MachineError as error:
         yield f"{error.what} ({error.fix})"
         return
-    if pool.disk.type not in shape.disks:
+    if pool.spec.disk.type not in shape.disks:
         yield f"disk {pool.disk.type!r} does not fit {shape.type}; fitting: {', '.join(shape.disks)}"
     yield from _count(template, "replicas", pool.replicas, "machines")
     if pool.code is not None:

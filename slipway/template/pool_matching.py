@@ -73,14 +73,14 @@ def compare(worker: WorkerPool, network: str | None, cluster: ClusterSpec, pool:
 
 def distance(worker: WorkerPool, pool: PoolSpec) -> float:
     """How much would have to change: machine, its size, and accelerator most, then their number, then the disk."""
-    shape, has = worker.shape, pool.machine
+    shape, disk, has = worker.shape, worker.spec.disk, pool.machine
     found = 0.0
     if (shape.accelerator, shape.accelerator_count) != (has.accelerator, has.accelerator_count):
         found += 2 if shape.accelerator != has.accelerator else 1.5
     if shape.type != has.type:
         other = machine(has.type, has.accelerator, has.accelerator_count or None)
         found += (2 if shape.family == other.family else 3) + abs(log2(shape.vcpus / other.vcpus)) / 10
-    if worker.disk != has.disk:
+    if disk != has.disk:
         found += 1
     return found
 

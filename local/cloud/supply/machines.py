@@ -8,7 +8,6 @@ from pathlib import Path
 
 DISK_TYPES = ("pd-ssd", "pd-standard", "hyperdisk-balanced")
 DISK_GB = (100, 64000)
-_HYPERDISK_FIRST = ("a3-ultragpu-8g", "a4-highgpu-8g")
 _DATA = Path(__file__).with_name("machines.toml")
 
 
@@ -25,9 +24,12 @@ class MachineType:
 
 @dataclass(frozen=True)
 class MachineTable:
+    """`hyperdisk_first`: how the names of those begin whose boot disk is a hyperdisk where nobody names one."""
+
     types: Mapping[str, MachineType]
     regions: tuple[str, ...]
     accelerator_regions: Mapping[str, tuple[str, ...]]
+    hyperdisk_first: tuple[str, ...]
 
     @property
     def all_regions(self) -> tuple[str, ...]:
@@ -61,7 +63,7 @@ class MachineTable:
 
 
 def default_disk_type(machine_type: str) -> str:
-    return "hyperdisk-balanced" if machine_type in _HYPERDISK_FIRST else "pd-ssd"
+    return "hyperdisk-balanced" if machine_type.startswith(table().hyperdisk_first) else "pd-ssd"
 
 
 @cache
@@ -78,4 +80,4 @@ def table() -> MachineTable:
     for name, (vcpus, accelerator, count) in data["gpu"].items():
         types[name] = MachineType(name, name.split("-")[0], vcpus, accelerator, {accelerator: (count,)})
     regions = {accelerator: tuple(where) for accelerator, where in data["accelerators"].items()}
-    return MachineTable(types, tuple(data["regions"]), regions)
+    return MachineTable(types, tuple(data["regions"]), regions, tuple(data["hyperdisk_first"]))

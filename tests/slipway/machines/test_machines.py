@@ -2,9 +2,11 @@
 
 import pytest
 
+from slipway.machines.spec import Disk, MachineSpec
 from slipway.machines.table import (
     MachineError,
     accelerators,
+    default_disk,
     machine,
     machine_types,
     region_has,
@@ -104,15 +106,30 @@ def test_every_type_of_the_table_can_be_looked_up() -> None:
     for type_ in machine_types():
         found = machine(type_)
         assert found.vcpus > 0 and rows("machines")[type_]["memoryGb"] > 0
-        assert found.default_disk in found.disks
+        assert default_disk(type_) in found.disks
         assert type_.startswith(found.family)
 
 
 def test_disks() -> None:
-    assert machine("n1-standard-8").default_disk == "pd-ssd"
+    assert default_disk("n1-standard-8") == "pd-ssd"
     assert machine("n4-standard-8").disks == ("hyperdisk-balanced",)
-    assert machine("a3-ultragpu-8g").default_disk == "hyperdisk-balanced"
+    assert default_disk("a3-ultragpu-8g") == "hyperdisk-balanced"
     assert "hyperdisk-balanced" not in machine("a2-highgpu-1g").disks
+
+
+def test_a_disk_that_nobody_names_is_the_machines_default_and_a_request_says_so() -> None:
+    a4 = MachineSpec("a4-highgpu-8g", "NVIDIA_B200", 8)
+    assert a4.disk == Disk("hyperdisk-balanced", 100) and MachineSpec.read(a4.request()) == a4
+    assert MachineSpec("a4-highgpu-8g", disk=Disk(size_gb=500)).disk == Disk("hyperdisk-balanced", 500)
+    assert MachineSpec.read({"machineSpec": {"machineType": "n4-standard-8"}}).disk.type == "hyperdisk-balanced"
+    assert MachineSpec.read({"machineSpec": {"machineType": "a9-of-tomorrow"}}).disk == Disk("pd-ssd", 100)
+
+
+def test_the_local_cloud_has_the_same_default_disks() -> None:
+    supply = pytest.importorskip("local.cloud.supply.machines", reason="needs the local cloud", exc_type=ImportError)
+    assert {type_: supply.default_disk_type(type_) for type_ in machine_types()} == {
+        type_: default_disk(type_) for type_ in machine_types()
+    }
 
 
 def accelerators_in(region: str) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ NO_DISK = Disk("hyperdisk-balanced", 100)
 
 
 def one(type_: str, accelerator: str | None = None, count: int | None = None, disk: Disk | None = None) -> MachineGroup:
-    return MachineGroup(MachineSpec(type_, accelerator, count or 0, disk or Disk()), 1)
+    return MachineGroup(MachineSpec(type_, accelerator, count or 0, disk or Disk("pd-ssd")), 1)
 
 
 def metrics(type_: str, accelerator: str | None = None, count: int | None = None, *, spot: bool = False) -> list[str]:

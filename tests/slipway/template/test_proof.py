@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from slipway.errors import ConfigError
 from slipway.machines.spec import Disk
+from slipway.stack.stack import from_config
 from slipway.template import Parameter, WorkerPool
 from slipway.template.proof import Placement, prove, prove_all
 
@@ -24,6 +25,20 @@ def test_each_worker_pool_finds_its_pool() -> None:  # P2 P4
     cpu = cluster()
     offers = prove(template(), (cpu,))
     assert offers == (Placement("pool", cpu, (cpu.pool("head"), cpu.pool("workers"))), Placement("spot"))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("type_", ["n4-standard-8", "a4-highgpu-8g", "n2-standard-8"])
+def test_a_disk_left_out_is_the_same_in_a_template_as_in_a_stack_file(type_: str) -> None:
+    config = {
+        "gcp:project": "acme-ml-dev",
+        "gcp:region": "us-central1",
+        "gcp:addPulumiAttributionLabel": "false",
+        "slipway:persistentResources": {"new": {"pools": {"main": {"machine": type_, "replicas": 1}}}},
+    }
+    (new,) = from_config(config, stack="dev").clusters
+    asked = template(worker_pools=(WorkerPool("main", type_),), capacity_types=("pool",), parameters=())
+    (offer,) = prove(asked, (new,))
+    assert offer.pools == new.pools
 
 
 def test_every_cluster_that_fits_is_offered_in_order() -> None:

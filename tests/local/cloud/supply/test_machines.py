@@ -25,6 +25,22 @@ def test_a_machine_that_does_not_fit_its_accelerator_or_region(
 
 
 @pytest.mark.parametrize(
+    ("machine", "disk"),
+    [
+        ("a3-ultragpu-8g", "hyperdisk-balanced"),
+        ("a4-highgpu-8g", "hyperdisk-balanced"),
+        ("a4x-highgpu-4g", "hyperdisk-balanced"),
+        ("g4-standard-48", "hyperdisk-balanced"),
+        ("n4-highmem-8", "hyperdisk-balanced"),
+        ("a3-highgpu-8g", "pd-ssd"),
+        ("n2-standard-4", "pd-ssd"),
+    ],
+)
+def test_the_boot_disk_where_nobody_names_one(machine: str, disk: str) -> None:
+    assert machines.default_disk_type(machine) == disk
+
+
+@pytest.mark.parametrize(
     ("machine", "accelerator", "count"),
     [("a3-highgpu-8g", "NVIDIA_H100_80GB", 8), ("n1-standard-4", "NVIDIA_TESLA_T4", 4), ("e2-standard-4", None, 0)],
 )
