@@ -99,7 +99,10 @@ _ROWS = (
         price=None,
         waits_by_itself=False,
         instead="on reserved machines",
-        when="machines that are paid for already, and those that only a reservation gives (GB200)",
+        when=(
+            "machines that are paid for already, and those that only a reservation gives "
+            f"({join(models(reserved_only=True))})"
+        ),
         billing="the reservation is billed for all its time, and Vertex AI's management fee while the job runs",
     ),
 )

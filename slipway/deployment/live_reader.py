@@ -25,8 +25,9 @@ from slipway.live import Live, QuotaLimit, Unknown
 
 Found = TypeVar("Found")
 
-# No answer of one API may depend on how many others are asked.
-_AT_ONCE = 9
+# No answer of one API may depend on how many others are asked: a list of jobs for each kind, one of clusters, one of
+# limits, two catalogs, two buckets and an account.
+_AT_ONCE = len(KINDS) + 7
 _VERTEX, _QUOTAS = "roles/aiplatform.viewer", "roles/cloudquotas.viewer"
 _OBJECTS, _BUCKETS = "roles/storage.objectViewer", "roles/storage.bucketViewer"
 _ACCOUNTS = "roles/iam.serviceAccountViewer"

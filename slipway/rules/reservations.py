@@ -103,7 +103,7 @@ def _with_flex(subject: Subject) -> Iterator[str]:
         yield "a reservation can't be combined with flex-start; drop one of the two"
 
 
-def _gb200(subject: Subject) -> Iterator[str]:
+def _reserved_only(subject: Subject) -> Iterator[str]:
     for worker in subject.workers:
         if reserved_only(worker.machine.accelerator) and not worker.reserves:
             name = f"{worker.name} ({worker.machine.type})"
@@ -123,6 +123,9 @@ RULES = (
     Rule("reservation-and-pool", "Reservation and persistent resource exclude each other.", "4.1", _with_pool),
     Rule("reservation-and-flex", "Reservation and flex-start exclude each other.", "4.1", _with_flex),
     Rule(
-        "gb200-reservation", f"{join(models(reserved_only=True))} machines come from a reservation.", "4.1, 7.1", _gb200
+        "reserved-only",
+        f"{join(models(reserved_only=True))} machines come from a reservation.",
+        "4.1, 7.1",
+        _reserved_only,
     ),
 )

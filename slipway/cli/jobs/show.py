@@ -208,7 +208,7 @@ def cost_of(money: JobCost, preemptions: int) -> str:
 
 
 def _restarts(picture: JobDetails) -> str:
-    """`2, after 2 preemptions`; empty for a job that had none."""
+    """`2, 2 preemptions`; empty for a job that had none."""
     events = picture.events
     if events.why:
         return f"not known: {events.why}"

@@ -77,7 +77,7 @@ EXAMPLES: tuple[tuple[str, Example], ...] = (
         ),
     ),
     (
-        "gb200-reservation",
+        "reserved-only",
         Example(
             custom(worker(GB200)),
             "given to reservations only",
