@@ -61,11 +61,11 @@ def demo(tmp_path: Path, cloud_of_demo: LocalCloud) -> Iterator[Demo]:
     for one in started:
         one.kill_tree()
     if cloud_of_demo.state.exists():
-        start(*DOWN).process.wait(60)
+        start(*DOWN).process.wait()
 
 
-def ended(started: Started, seconds: float = 300) -> Done:
-    code = started.process.wait(seconds)
+def ended(started: Started) -> Done:
+    code = started.process.wait()
     return Done(code, started.said, "")
 
 
@@ -89,7 +89,7 @@ def test_killed_in_up_and_killed_after_submitting_the_same_command_runs_through(
     first.kill_tree()
 
     # A person's things that look alike: a process in the same state folder, and a lock from another machine.
-    bystander = subprocess.Popen(["sleep", "300"], env={**os.environ, "SLIPWAY_LOCAL_STATE": str(state)}, cwd=state)
+    bystander = subprocess.Popen(["sleep", "3600"], env={**os.environ, "SLIPWAY_LOCAL_STATE": str(state)}, cwd=state)
     lock = state / "pulumi-state" / ".pulumi" / "locks" / "organization" / "other" / "dev" / "a.json"
     lock.parent.mkdir(parents=True)
     lock.write_text(json.dumps({"pid": 1, "hostname": "elsewhere", "username": "ada", "timestamp": "2026-11-20"}))

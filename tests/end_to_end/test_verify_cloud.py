@@ -52,7 +52,7 @@ def trainer_is_there(verify: Checkout) -> bool:
 
 
 def ended(started: Started) -> Done:
-    return Done(started.process.wait(180), started.said, "")
+    return Done(started.process.wait(), started.said, "")
 
 
 @pytest.fixture

@@ -177,5 +177,4 @@ def test_the_service_takes_the_request(
     assert made["labels"]["slipway-capacity-type"] == capacity_type
     if capacity_type == "flex-start":
         assert spec["scheduling"]["maxWaitDuration"] == "0s"
-    collection = COLLECTIONS[kind]
-    cloud.rest("POST", f"{HOME}/{collection}/{made['name'].rsplit('/', 1)[-1]}:cancel", {})
+    cloud.cancel(made["name"])
