@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +19,7 @@ KeyPath = tuple[str | int, ...]
 MOST_NODES = 200_000
 # No key takes a number that needs more than 64 bits, and Python can't even print one of some thousand digits.
 LARGEST_NUMBER = 2**63 - 1
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _PLAIN = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
 
 
@@ -118,6 +120,14 @@ class _Reader:
         finally:
             self.open.discard(id(node))
 
+    def _name(self, key: yaml.Node) -> str:
+        """A mapping's key. Raises ConstructorError, without looking into what is not a word: aliases may swell it."""
+        if not isinstance(key, yaml.ScalarNode):
+            raise yaml.constructor.ConstructorError(None, None, "a key that is not a word", key.start_mark)
+        if _SURROGATE.search(key.value):
+            raise yaml.constructor.ConstructorError(None, None, "a key with half a surrogate pair", key.start_mark)
+        return str(key.value)
+
     def _scalar(self, node: yaml.Node, path: KeyPath) -> Any:
         """The scalar's value; None, with a finding, where it is not valid for the type it looks like."""
         try:
@@ -128,9 +138,12 @@ class _Reader:
                 "put it in quotes if it is text",
             )
         else:
-            if not isinstance(value, int) or abs(value) <= LARGEST_NUMBER:
+            if isinstance(value, str) and _SURROGATE.search(value):
+                what, fix = "has half a surrogate pair, which is no character", "write the character itself"
+            elif not isinstance(value, int) or abs(value) <= LARGEST_NUMBER:
                 return value
-            what, fix = f"a number of {len(node.value)} digits", "a smaller one"
+            else:
+                what, fix = f"a number of {len(node.value)} digits", "a smaller one"
         line = self.lines.get(path, node.start_mark.line + 1)
         self.findings.append(Finding(self.file, line, dotted(path), what, fix))
         return None
@@ -142,7 +155,7 @@ class _Reader:
     def _mapping(self, node: yaml.MappingNode, path: KeyPath) -> dict[str, Any]:
         first: dict[str, int] = {}
         for key, _ in node.value:
-            name, line = str(key.value), key.start_mark.line + 1
+            name, line = self._name(key), key.start_mark.line + 1
             if name in first and name != "<<":
                 self.findings.append(
                     Finding(
@@ -157,9 +170,7 @@ class _Reader:
         self.loader.flatten_mapping(node)
         values: dict[str, Any] = {}
         for key, child in node.value:
-            if not isinstance(key, yaml.ScalarNode):
-                raise yaml.constructor.ConstructorError(None, None, "a key that is not a word", key.start_mark)
-            here = (*path, key.value)
+            here = (*path, self._name(key))
             if key.value in values:  # The last one counts, so the lines of the first must not.
                 self.lines = {known: line for known, line in self.lines.items() if known[: len(here)] != here}
             self.lines[here] = key.start_mark.line + 1

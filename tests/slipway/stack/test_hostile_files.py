@@ -30,6 +30,21 @@ def test_a_value_that_yaml_can_not_read_is_named_with_its_key(value: str, what: 
     assert what in finding.what and value not in str(finding)
 
 
+def test_half_a_surrogate_pair_is_named_with_its_line() -> None:  # D1
+    finding = only(HEAD + '  slipway:templates: ["dask\\ud800"]\n')
+    assert finding.line == 5 and "surrogate" in finding.what and finding.what.isascii()
+    finding = only(HEAD + '  "slipway:\\ud800": 1\n')
+    assert finding.line == 5 and "surrogate" in finding.what
+
+
+def test_aliases_in_a_key_are_not_written_out() -> None:  # D1
+    nested = "[x]"
+    for name in "abcdefghi":
+        nested = f"[&{name} {nested}, {', '.join([f'*{name}'] * 9)}]"
+    finding = only(HEAD + f"  ? {nested}\n  : 1\n")
+    assert (finding.line, finding.what) == (5, "not YAML: a key that is not a word")
+
+
 @pytest.mark.parametrize("control", ["\0", "\x07", "\x1b", "\ufffe"])
 def test_control_characters_are_named_with_their_line(control: str) -> None:  # D1
     finding = only(HEAD + f"  slipway:templates: [dask{control}digits]\n")
