@@ -6,7 +6,7 @@
 import asyncio
 import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
@@ -59,15 +59,17 @@ class Faults:
         with self._lock:
             return self._take(kind, f"{method} {path}")
 
-    async def hold(self, method: str, path: str, query: str) -> bool:
-        """Whether a `hold` concerns the call. Returns when none does any more."""
+    async def hold(self, method: str, path: str, query: str, gone: Callable[[], Awaitable[bool]]) -> bool:
+        """Returns when no `hold` concerns the call any more: whether one did, and the caller has gone by then."""
         loop, over = asyncio.get_running_loop(), asyncio.Event()
         with self._lock:
             if self._take("hold", f"{method} {path}?{query}") is None:
                 return False
             self._held.append(lambda: loop.call_soon_threadsafe(over.set))
+        # A server stops reading in the middle of a large body. Unless it reads on, it does not see the caller go.
+        await gone()
         await over.wait()
-        return True
+        return await gone()
 
     def _take(self, kind: Kind, call: str) -> Fault | None:
         for at, fault in enumerate(self._faults):

@@ -99,8 +99,7 @@ class _App:
             if delay:
                 await asyncio.sleep(delay.seconds)
             body = await self._body(request)
-            held = await faults.hold(request.method, path, request.url.query)
-            if held and await request.is_disconnected():
+            if await faults.hold(request.method, path, request.url.query, request.is_disconnected):
                 raise ClientDisconnect
             reply = await anyio.to_thread.run_sync(self._answer, request, token, path, body)
             if faults.take("lost-answer", request.method, path):

@@ -65,11 +65,12 @@ def test_a_held_call_does_its_work_when_the_fault_is_switched_off(cloud: LocalCl
     assert bucket.blob("second").download_as_text() == "later"
 
 
-def test_a_held_call_is_dropped_when_its_caller_has_gone(cloud: LocalCloud, bucket: storage.Bucket) -> None:
+@pytest.mark.parametrize("size", [8, 1 << 20], ids=["small", "of many pieces"])
+def test_a_held_call_is_dropped_when_its_caller_has_gone(cloud: LocalCloud, bucket: storage.Bucket, size: int) -> None:
     """As a killed job's: it would overwrite what the job's next attempt has written meanwhile."""
     switch_on(cloud, kind="hold", match=f"POST /upload/storage/v1/b/{bucket.name}/", times=1)
     with pytest.raises(requests.Timeout):
-        bucket.blob("x").upload_from_string("too late", timeout=1, retry=None)
+        bucket.blob("x").upload_from_string("x" * size, timeout=1, retry=None)
     bucket.blob("x").upload_from_string("written meanwhile")
     cloud.rest("DELETE", "/slipway/faults")
     bucket.blob("y").upload_from_string("after what was let go of")
