@@ -162,4 +162,4 @@ def _words(subject: str | None) -> str:
     account, _, bucket = subject.removeprefix("serviceAccount:").partition(" ")
     if account == subject:
         return f"cluster {subject.rsplit('/', 1)[-1]}"
-    return f"what account {account} may do on {bucket}" if bucket else f"account {account}"
+    return f"the grant of {account} on {bucket}" if bucket else f"account {account}"

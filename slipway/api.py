@@ -137,9 +137,9 @@ class Job:
     def wait(self, timeout: float | None = None) -> Job:
         """Waits for the end, at most `timeout` seconds, and gives the job as it is then.
 
-        Of a copy it gives the job that runs the submission, at its end. Raises ResourceError for one that failed or
-        expired, Cancelled, Timeout (the job goes on), ConfigError for a `timeout` that is not a number, and CloudError
-        when there has been no contact for five minutes.
+        If this job is a duplicate, waits for the one that runs and returns that. Raises ResourceError for one that
+        failed or expired, Cancelled, Timeout (the job goes on), ConfigError for a `timeout` that is not a number, and
+        CloudError when there has been no contact for five minutes.
         """
         from slipway.jobs.claim import original
         from slipway.jobs.follower import follower_of

@@ -49,7 +49,7 @@ class Context:
         return partial(Context, folder=self.folder), (self.address,)
 
     @cached_property
-    def choice(self) -> SelectedCatalog:
+    def selected(self) -> SelectedCatalog:
         return select_catalog(self.address, self.environ, self.folder)
 
     @cached_property
@@ -58,7 +58,7 @@ class Context:
 
     @cached_property
     def catalog(self) -> Catalog:
-        return fetch(self.connection.storage, self.choice)
+        return fetch(self.connection.storage, self.selected)
 
     @cached_property
     def vertex(self) -> Vertex:

@@ -70,10 +70,10 @@ def _live(context: Context, draws: tuple[OfferDraw, ...]) -> Live:
     wanted = LiveScope(
         project=catalog.project,
         region=catalog.region,
-        catalog_bucket=context.choice.location.bucket,
+        catalog_bucket=context.selected.location.bucket,
         work_bucket=catalog.work_bucket,
         service_account=catalog.trainer,
-        catalog=context.choice.location.name,
+        catalog=context.selected.location.name,
         metrics=drawn(map(_spec, catalog.clusters.values()), draws),
     )
     live, warnings = read(context.connection, wanted, off_is_empty=True)

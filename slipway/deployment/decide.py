@@ -144,8 +144,8 @@ def _lent(found: Live, stack: Stack, known: State) -> list[str]:
         return []
     ours = {one.name for one in known.accounts}
     return [
-        f"account {address} is the trainer of stack {whose}: a destruction of {stack.name} would delete it, also under "
-        f"jobs of {whose}; give {stack.name} another trainer, or, if stack {whose} no longer exists, "
+        f"account {address} is the trainer of stack {whose}: a destruction of {stack.name} would delete it, even "
+        f"while jobs of {whose} use it; give {stack.name} another trainer, or, if stack {whose} no longer exists, "
         f'give the account another display name: gcloud iam service-accounts update {address} --display-name="trainer"'
         for address, called in found.service_accounts.items()
         if address not in ours and (whose := trainer_owner(called)) not in ("", stack.name)

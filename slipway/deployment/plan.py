@@ -32,8 +32,9 @@ class Plan:
     """What to declare. With `problems` nothing may be declared: they are to be shown, and the run stops.
 
     `waiting`: current clusters still being made; `up` waits for their end and plans again. `deleted`: ids of ours that
-    are not declared, so that Pulumi deletes them. `cleared`: failed ones in no catalog, which `up` itself deletes
-    before it makes their successor. `workspace` are the accounts and buckets. `notes` are for the person's eyes.
+    are not declared, so that Pulumi deletes them. `cleared`: failed ones that no catalog lists, which `up` itself
+    deletes before it makes their successor. `workspace` are the accounts and buckets. `notes` are for the person's
+    eyes.
     """
 
     current: tuple[CurrentCluster, ...] = ()

@@ -51,7 +51,7 @@ _WORDS = {
     Why.JOBS: "jobs on it",
     Why.IN_USE: "machines are in use by a job that the lists do not show yet",
     Why.UNREAD: "the jobs were not read",
-    Why.UNPUBLISHED: "in no catalog",
+    Why.UNPUBLISHED: "the published catalog does not list it yet",
     Why.DAMAGED: "the published catalog is damaged",
     Why.BUSY_STATE: "can't be deleted in its state",
     Why.SUCCESSOR: "its successor does not run yet",

@@ -37,7 +37,7 @@ def assess(
     """
     grounds = Grounds(current, live, region, offers, old)
     by_template = offer_verdicts(grounds)
-    errors = [*_short(grounds), *_no_way_left(by_template)]
+    errors = [*_short(grounds), *_cannot_run(by_template)]
     warnings = list(_notes(grounds))
     (errors if strict else warnings).extend([*_beyond(grounds), *unavailable(grounds, by_template)])
     creates = any(not item.import_ for item in current)
@@ -172,10 +172,10 @@ def _notes(grounds: Grounds) -> Iterator[str]:
     yield from () if grounds.usage is None else grounds.usage.uncounted
 
 
-def _no_way_left(offers: Mapping[str, Mapping[str, OfferVerdict]]) -> Iterator[str]:
+def _cannot_run(offers: Mapping[str, Mapping[str, OfferVerdict]]) -> Iterator[str]:
     for template, by_label in offers.items():
         if not any(item.available for item in by_label.values()):
-            yield f"template {template} has no way left to run: " + "; ".join(
+            yield f"template {template} can't run by any of its capacity types: " + "; ".join(
                 f"{label}: {item.why}" for label, item in by_label.items()
             )
 

@@ -124,7 +124,7 @@ def _trainer(value: str) -> tuple[str, str] | None:
 DISK_TYPE = _choice(DISK_TYPES, "unknown disk type {named}", f"one of {', '.join(DISK_TYPES)}")
 DISK_SIZE = _number(SMALLEST_DISK, LARGEST_DISK, "a disk can't have {} GB", f"{SMALLEST_DISK} to {LARGEST_DISK:,}")
 AT_LEAST_ONE = _number(1, None, "a pool can't have {} machines", "1 or more; to have none, remove the pool")
-NOT_TOO_MANY = _number(1, LARGEST_POOL, "a pool can't have {} machines", f"1 to {LARGEST_POOL:,}")
+POOL_MAX = _number(1, LARGEST_POOL, "a pool can't have {} machines", f"1 to {LARGEST_POOL:,}")
 POOL_MIN = _number(1, None, "a pool can't shrink to {} machines", "1 or more: the API keeps at least one")
 RESERVED = _number(1, None, "a reservation can't hold {} machines", "1 or more, or leave it out")
 GENERATION = _number(1, None, "is {}", "1 or more")

@@ -44,7 +44,7 @@ class ReplicaRange(Entry):
     """An autoscaled pool: it grows with the jobs' needs and shrinks back."""
 
     min: Annotated[int, bounds.POOL_MIN] = Field(description="Machines kept even when idle.", examples=[1])
-    max: Annotated[int, bounds.NOT_TOO_MANY] = Field(
+    max: Annotated[int, bounds.POOL_MAX] = Field(
         description="More than min.", examples=[4], json_schema_extra={"minimum": 2}
     )
     initial: int | None = Field(
@@ -59,7 +59,7 @@ def _kind(value: Any) -> str:
 
 
 Replicas = Annotated[
-    Annotated[int, bounds.AT_LEAST_ONE, bounds.NOT_TOO_MANY, Tag(FIXED)] | Annotated[ReplicaRange, Tag(RANGE)],
+    Annotated[int, bounds.AT_LEAST_ONE, bounds.POOL_MAX, Tag(FIXED)] | Annotated[ReplicaRange, Tag(RANGE)],
     Discriminator(_kind),
 ]
 

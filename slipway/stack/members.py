@@ -51,7 +51,7 @@ def invalid_member(member: str) -> tuple[str, str] | None:
     if member.lower() in _EVERYBODY:
         return f"{member} would let strangers run jobs", f"a group: {EXAMPLE}"
     if member.lower().startswith("deleted:"):
-        return f"is a member that was deleted: {shown(member)}", "leave it out, or name who came after it"
+        return f"is a member that was deleted: {shown(member)}", "leave it out, or name its replacement"
     prefix, colon, rest = member.partition(":")
     given = prefix + colon
     right = next((form for form in FORMS if form.lower() == given.lower()), None)
@@ -63,7 +63,7 @@ def invalid_member(member: str) -> tuple[str, str] | None:
         )
         return f"is not an IAM member: {shown(member)}", near
     if given != right:
-        return f"IAM tells upper from lower case in {quoted(given)}", f"{right}{rest}"
+        return f"IAM is case-sensitive, and this begins with {quoted(given)}", f"{right}{rest}"
     if right in ("user:", "group:") and rest.endswith(".gserviceaccount.com"):
         return f"is a service account, not a {prefix}: {shown(member)}", f"serviceAccount:{rest}"
     if re.fullmatch(FORMS[right], rest):

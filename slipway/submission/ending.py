@@ -36,7 +36,7 @@ class Cause(Enum):
     """Why a job has ended without having done its work, as far as it is for want of machines."""
 
     STOCK_OUT = "there were no machines for it, and the service has stopped trying"
-    EXPIRED = "its machines did not come in the time that it was to wait"
+    EXPIRED = "its machines did not arrive within its maximum wait"
     PREEMPTED = "its Spot machines were taken away too often, and the service restarts it no more"
 
 

@@ -52,7 +52,7 @@ def waits(given: Mapping[str, str]) -> dict[str, float]:
 def invalid_wait(text: str) -> ConfigError:
     return ConfigError(
         f"invalid wait {quoted(text)}",
-        why=f"it is a capacity type and a time; the types are {', '.join(CAPACITY_TYPES)}",
+        why=f"write a capacity type and a time; the types are {', '.join(CAPACITY_TYPES)}",
         fix=({"wait_for": {"pool": "30m"}}, ", for example"),
     )
 

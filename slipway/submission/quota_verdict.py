@@ -83,7 +83,7 @@ def on_own_machines(
     if waits:
         kind = "preemptible" if CAPACITY_TYPES[name].preemptible else "on-demand"
         busy = join(
-            f"{label(need.metric)} needs {need.amount:,}, {have:,} of {limit:,} used" for need, limit, have in waits
+            f"{need.amount:,} {label(need.metric)} needed, {have:,} of {limit:,} used" for need, limit, have in waits
         )
         why = tuple(
             f"quota {need.metric} {region}: needs {need.amount:,}, limit {limit:,}, used {have:,}"

@@ -81,7 +81,7 @@ ACCOUNT = "serviceAccount:trainer@acme-dev.iam.gserviceaccount.com"
         ("gs://acme-catalog", "bucket gs://acme-catalog"),
         (
             f"{ACCOUNT} gs://acme-catalog",
-            "what account trainer@acme-dev.iam.gserviceaccount.com may do on gs://acme-catalog",
+            "the grant of trainer@acme-dev.iam.gserviceaccount.com on gs://acme-catalog",
         ),
     ],
 )

@@ -118,11 +118,11 @@ def quota_short_for_what_is_drawn_now_fails_before_anything_is_made(checkout: Ch
         "creating cpu needs 2,400, limit 2,200, used ",
         "fix: lower `replicas` in the stack file, or ask for a limit of ",
     )
-    no_way_left = (
-        "template nap has no way left to run: spot: quota: custom_model_training_preemptible_cpus",
+    cannot_run = (
+        "template nap can't run by any of its capacity types: spot: quota: custom_model_training_preemptible_cpus",
         "short by 3",
     )
-    refused(checkout, checkout.pulumi("up"), 1, *words, *no_way_left)
+    refused(checkout, checkout.pulumi("up"), 1, *words, *cannot_run)
     # Where the stack only warns, preview and `up` go on: test_creating.
 
 

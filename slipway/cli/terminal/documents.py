@@ -155,7 +155,7 @@ def dollars_text(amount: Price | None) -> str | None:
 def catalog_document(context: Context) -> dict[str, Any]:
     catalog = context.catalog
     return {
-        "address": str(context.choice.location),
+        "address": str(context.selected.location),
         "stack": catalog.stack,
         "project": catalog.project,
         "region": catalog.region,

@@ -145,10 +145,10 @@ def _money(catalog: Catalog, taken: JudgedCandidate) -> str:
     if not taken.candidate.offer.cluster:
         return f" ({dollars(each)} while it runs, waiting is not billed)"
     if outcome is Outcome.STARTS:
-        return f", no extra charge (pool machines: {dollars(each)} for these, paid anyway)"
+        return f", no extra charge (pool machines: {dollars(each)} for these, paid for anyway)"
     if outcome is Outcome.SCALES:
         return f" (adds {dollars(added(catalog, taken.candidate, taken.verdict))} while the pool is that large)"
-    return f" (pool machines: {dollars(each)} for these, paid anyway)"
+    return f" (pool machines: {dollars(each)} for these, paid for anyway)"
 
 
 def _wait(seconds: float) -> str:

@@ -157,7 +157,7 @@ def words(progress: SendingProgress) -> str:
     facts = (
         (progress.missed, "looked for, as their answers were lost"),
         (progress.refused, "refused"),
-        (progress.limited, "times over the rate, sent again"),
+        (progress.limited, "rate-limited and retried"),
     )
     return ", ".join(f"{count:,} {what}" for count, what in facts if count)
 

@@ -173,11 +173,11 @@ def account_of(job: VertexJob, context: Context) -> str:
 
 
 def cost_words(cost: Price | None, paid_anyway: bool) -> str:
-    """`$0.0074 (of a pool that is paid anyway)`: to a hundredth of a cent where it is small."""
+    """`$0.0074 (of a pool that is paid for anyway)`: to a hundredth of a cent where it is small."""
     if cost is None or cost.unknown:
         return UNKNOWN_PRICE
     amount = f"${cost.known:.4f}" if cost.known < 1 else f"${cost.known:,.2f}"
     if 0 < cost.known < _LEAST:
         amount = "under $0.0001"
     more = "" if cost.complete else f" {MORE}"
-    return f"{amount}{more}{' (of a pool that is paid anyway)' if paid_anyway else ''}"
+    return f"{amount}{more}{' (of a pool that is paid for anyway)' if paid_anyway else ''}"

@@ -93,7 +93,7 @@ def test_what_is_offered_can_be_typed(scarce: Stack) -> None:  # Z4
 
 def test_a_flex_start_wait_that_is_over_offers_a_longer_one(scarce: Stack) -> None:  # W2
     done = submitted(scarce, "flex-start", "--wait-for", "flex-start=1s", "--wait")
-    assert done.code == 4 and "its machines did not come in the time that it was to wait" in done.err
+    assert done.code == 4 and "its machines did not arrive within its maximum wait" in done.err
     assert commands(done.err)[:3] == [
         f"{QUOTED} -p workers=4 --capacity flex-start --wait-for flex-start=0",
         f"{QUOTED} -p workers=4 --capacity spot",

@@ -35,7 +35,7 @@ def test_a_price_that_lacks_a_part_is_told_as_far_as_it_is_known(stack: Stack) -
     assert (row["pricePerHourMax"], row["priceComplete"]) == ("0.7359", False)
     assert "$0.49 and more" in stack.run("templates", "show", "hello").out
     done = stack.run("submit", "hello", "--wait")
-    assert "(pool machines: $0.25/h and more for these, paid anyway)" in done.out
+    assert "(pool machines: $0.25/h and more for these, paid for anyway)" in done.out
 
 
 def test_a_retiring_cluster_says_until_when(stack: Stack) -> None:  # N1

@@ -15,7 +15,7 @@ def test_a_job_is_submitted_followed_and_accounted_for(stack: Stack) -> None:  #
     lines = done.out.splitlines()
     assert lines[0] == "hello  @ 3f9c2e1  →  pool cpu/workers  n1-standard-4 × 1 (1 main)"
     assert lines[1] == (
-        "starts now: uses 1 of 3 machines, no extra charge (pool machines: $0.25/h for these, paid anyway)"
+        "starts now: uses 1 of 3 machines, no extra charge (pool machines: $0.25/h for these, paid for anyway)"
     )
     assert re.fullmatch(r"job hello-[a-z2-7]{8}  projects/\d+/locations/us-central1/customJobs/\d+", lines[2])
     assert "main  out of the job" in lines

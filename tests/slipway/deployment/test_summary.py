@@ -65,7 +65,7 @@ def test_a_retiring_cluster_names_its_jobs() -> None:
 
 def test_a_retiring_cluster_without_jobs_says_why() -> None:
     assert told(Plan(retiring=(RetiringCluster(OLD, "cpu", (), Why.UNPUBLISHED),)))[1] == (
-        "cluster cpu: cpu-0000000 retires with a later deployment (in no catalog)"
+        "cluster cpu: cpu-0000000 retires with a later deployment (the published catalog does not list it yet)"
     )
 
 

@@ -82,9 +82,9 @@ def test_preemptible_gpus_cpus_and_disks_are_all_checked() -> None:  # D2, W6
     assert SPOT_H100 in why and SPOT_CPUS in why and SSD in why
 
 
-def test_a_template_with_no_way_left_is_an_error() -> None:  # D2, N3
+def test_a_template_that_no_capacity_type_can_run_is_an_error() -> None:  # D2, N3
     (error,) = judge(live=region(), offers=(SPOT,)).errors
-    assert error.startswith("template train has no way left to run: spot: quota:")
+    assert error.startswith("template train can't run by any of its capacity types: spot: quota:")
 
 
 def test_the_trials_of_a_tuning_job_are_counted_once() -> None:  # W5
@@ -119,7 +119,9 @@ def test_an_offer_that_the_stack_rules_out_says_why_and_draws_nothing() -> None:
     assert not report.offers["train"]["reservation"].available
     assert report.lines == ()
     (error,) = judge(live=region(), offers=(refused,)).errors
-    assert error.startswith("template train has no way left to run: reservation: the stack declares no reservation")
+    assert error.startswith(
+        "template train can't run by any of its capacity types: reservation: the stack declares no reservation"
+    )
 
 
 def test_an_offer_is_short_by_what_it_lacks_itself_not_by_what_a_reservation_may_draw() -> None:

@@ -57,7 +57,7 @@ def test_a_limit_in_use_means_waiting() -> None:  # N9
     spot = job("tune", 2, on="", strategy="SPOT")
     found = verdict({CPUS: 24}, spot)
     assert found.outcome is Outcome.WAITS
-    assert found.text.endswith("waits for preemptible quota: vCPUs needs 24, 16 of 24 used")
+    assert found.text.endswith("waits for preemptible quota: 24 vCPUs needed, 16 of 24 used")
     assert found.why == (f"quota {CPUS} us-central1: needs 24, limit 24, used 16",)
 
 
@@ -75,7 +75,7 @@ def test_on_demand_shares_its_quota_with_the_clusters() -> None:  # D2
     assert verdict({CPUS: 0, ON_DEMAND: 48}, by="on-demand", beside_clusters=(three,)).outcome is Outcome.BESIDE
     found = verdict({ON_DEMAND: 40}, by="on-demand", beside_clusters=(three,))
     assert found.outcome is Outcome.WAITS
-    assert found.text.endswith("waits for on-demand quota: N1/E2 vCPUs needs 24, 24 of 40 used")
+    assert found.text.endswith("waits for on-demand quota: 24 N1/E2 vCPUs needed, 24 of 40 used")
 
 
 def test_which_quota_a_reservation_draws_nobody_documents() -> None:  # Z6
