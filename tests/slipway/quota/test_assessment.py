@@ -256,7 +256,7 @@ def test_warn_says_everything_and_stops_nothing() -> None:  # D2
     report = judge(wanted("h100", h100()), live=live, offers=(SPOT,), mode="warn", strict=True)
     assert report.errors == ()
     assert any("short by 8" in warning for warning in report.warnings)
-    assert any("no way left" in warning for warning in report.warnings)
+    assert any("can't run by any of its capacity types" in warning for warning in report.warnings)
 
 
 @given(
