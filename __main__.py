@@ -12,9 +12,9 @@ import pulumi
 
 from components.engine import configured, known, place
 from components.guard import guard, refusal_of_destruction
-from slipway.deployment.decide import decide
 from slipway.deployment.deletion_guard import guarded_use
 from slipway.deployment.grace_period import GracePeriod
+from slipway.deployment.live_plan import read_and_plan
 from slipway.errors import SlipwayError
 from slipway.live import Unknown
 from slipway.state import State, refuse_move
@@ -37,7 +37,7 @@ def main() -> None:
     log, preview, now = pulumi.log, pulumi.runtime.is_dry_run(), datetime.now(UTC)
     name, (project, region), state = pulumi.get_stack(), place(), known()
     grace, use = GracePeriod.of(os.environ), guarded_use(os.environ, ((project, region),), name, state)
-    hooks = guard(use, grace.left, grace.moved, lambda: orphan_cleanup(state, stack).must_leave_none())
+    hooks = guard(use, grace.left, grace.replaced, lambda: orphan_cleanup(state, stack).must_leave_none())
 
     stack = configured(CHECKOUT)
     if isinstance(state, Unknown):
@@ -49,7 +49,16 @@ def main() -> None:
     proven = prove_stack(stack, CHECKOUT / "templates")
     with ThreadPoolExecutor(1) as background:  # the cloud answers while Python imports
         deciding = background.submit(
-            copy_context().run, decide, stack, os.environ, preview, now, log.info, log.warn, proven.metrics, state
+            copy_context().run,
+            read_and_plan,
+            stack,
+            os.environ,
+            preview,
+            now,
+            log.info,
+            log.warn,
+            proven.metrics,
+            state,
         )
         from components.deployment import declare
         from slipway.deployment.checkout import checkout_revision
@@ -88,7 +97,7 @@ def take_down() -> None:
     cleanup = orphan_cleanup(state, file)
     spared = cleanup.run(preview=preview)
     grace, use = GracePeriod.of(os.environ), guarded_use(os.environ, cleanup.where, pulumi.get_stack(), state, spared)
-    guard(use, grace.left, grace.moved)
+    guard(use, grace.left, grace.replaced)
     if preview and (refusal := refusal_of_destruction(use)):
         pulumi.log.warn(refusal)
     if not isinstance(state, Unknown) and (stays := outliving(state)):

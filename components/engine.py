@@ -10,8 +10,8 @@ from pulumi.runtime.config import get_config_env
 
 from slipway.errors import ConfigError
 from slipway.live import Unknown
-from slipway.stack.document import load
 from slipway.stack.stack import NO_FILE, Stack, from_config
+from slipway.stack.yaml_file import load
 from slipway.state import State, read
 
 _FUNCTION = "pulumi:pulumi:readStackResourceOutputs"

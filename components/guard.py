@@ -18,7 +18,7 @@ from typing import Any
 
 import pulumi
 
-from slipway.deployment.workspace_plan import Why
+from slipway.deployment.retiring import Why
 from slipway.formatting import join, span
 from slipway.live import Unknown, Use
 

@@ -8,16 +8,8 @@ from typing import Any
 import pulumi
 from pulumi_gcp import projects, serviceaccount, storage
 
-from slipway.deployment.workspace_plan import (
-    CATALOG,
-    SUBMITTER_ROLES,
-    TRAINER,
-    WORK,
-    RetiringWorkspaceResource,
-    WorkspacePlan,
-    trainer_display_name,
-    trainer_email,
-)
+from slipway.deployment.retiring import CATALOG, TRAINER, WORK, RetiringWorkspaceResource
+from slipway.deployment.workspace_plan import SUBMITTER_ROLES, WorkspacePlan, trainer_display_name, trainer_email
 from slipway.live import Live, Unknown
 from slipway.stack.stack import WorkspaceSettings
 

@@ -122,13 +122,13 @@ class CurrentCluster:
 
     spec: ClusterSpec
     id: str
-    hash: str
+    fingerprint: str
     import_: bool
     state: str = ""
 
     def labels(self, stack: str) -> dict[str, str]:
         """Those of the stack file, and the three by which a cluster is known as ours."""
-        return {**self.spec.labels, STACK_LABEL: stack, NAME_LABEL: self.spec.name, HASH_LABEL: self.hash}
+        return {**self.spec.labels, STACK_LABEL: stack, NAME_LABEL: self.spec.name, HASH_LABEL: self.fingerprint}
 
     def request(self, stack: str) -> dict[str, Any]:
         """Field by field what the provider sends for the same declaration, as it takes the cluster over afterwards."""

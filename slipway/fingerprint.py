@@ -16,7 +16,7 @@ LONGEST_ID = 63
 LONGEST_NAME = LONGEST_ID - 1 - HASH_LENGTH - 3
 
 
-def fingerprint(stack: str, project: str, region: str, spec: ClusterSpec) -> str:
+def fingerprint_of(stack: str, project: str, region: str, spec: ClusterSpec) -> str:
     """Seven hexadecimal digits over every provider field that can't change on a living cluster.
 
     Left out are what may change: how it is replaced, when to alarm, the provider's client-side deletion policy, and the
@@ -46,9 +46,9 @@ def fingerprint(stack: str, project: str, region: str, spec: ClusterSpec) -> str
     return hashlib.sha256(canonical.encode()).hexdigest()[:HASH_LENGTH]
 
 
-def cluster_id(name: str, digest: str, n: int = 1) -> str:
+def cluster_id(name: str, fingerprint: str, n: int = 1) -> str:
     """The id of the n-th cluster of a generation: `name-hash`, then `name-hash-2` and so on when ids are spent."""
-    return f"{name}-{digest}" if n == 1 else f"{name}-{digest}-{n}"
+    return f"{name}-{fingerprint}" if n == 1 else f"{name}-{fingerprint}-{n}"
 
 
 def _pool(pool: PoolSpec) -> dict[str, object]:

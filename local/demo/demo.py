@@ -28,8 +28,8 @@ from slipway.cloud.connection import connect
 from slipway.errors import SlipwayError
 from slipway.kinds import CUSTOM_JOB
 from slipway.labels import REQUEST_LABEL
-from slipway.stack.document import load
 from slipway.stack.stack import parse
+from slipway.stack.yaml_file import load
 
 TEMPLATE = "dask-digits"
 STACK_FILE = Path("stacks/Pulumi.local.yaml")

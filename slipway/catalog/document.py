@@ -10,8 +10,8 @@ from datetime import timedelta
 from typing import Any
 
 from slipway.catalog import codec
+from slipway.catalog.checks import UPDATE, checked
 from slipway.catalog.model import SCHEMA, Catalog
-from slipway.catalog.offers import UPDATE, checked
 from slipway.errors import ConfigError
 from slipway.recorded_parameters import unfit
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from slipway.catalog.checks import UPDATE
 from slipway.catalog.model import Catalog, Offer, Scalar, Template
-from slipway.catalog.offers import UPDATE
 from slipway.errors import ConfigError
 from slipway.formatting import nearest, quoted, short
 from slipway.kinds import KINDS, Kind

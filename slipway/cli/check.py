@@ -19,8 +19,8 @@ from slipway.formatting import counted, nearest, quoted, short
 
 if TYPE_CHECKING:
     from slipway.prices import Price
-    from slipway.stack.document import Document, Finding
     from slipway.stack.stack import Stack
+    from slipway.stack.yaml_file import Document, Finding
 
 EXIT_FINDINGS = 2
 
@@ -58,9 +58,9 @@ def command(context: click.Context, stacks: tuple[str, ...], output: str, schema
 
 def check_file(path: Path) -> Checked:
     """Check one stack file and the templates it names."""
-    from slipway.stack.document import StackErrors, load
     from slipway.stack.members import check_warnings
     from slipway.stack.stack import parse, stack_of
+    from slipway.stack.yaml_file import StackErrors, load
 
     shown = _shown(path)
     document = load(path, shown_as=shown)
@@ -141,7 +141,7 @@ def _unproven(stack: Stack, document: Document, folder: Path) -> tuple[Finding, 
 
 def _finding(document: Document, index: int, what: str, fix: str) -> Finding:
     """What is wrong with a template that the stack names, by its place among them."""
-    from slipway.stack.document import Finding
+    from slipway.stack.yaml_file import Finding
 
     line = document.line(("config", "slipway:templates", index))
     return Finding(document.file, line, f"slipway:templates[{index}]", what, fix)

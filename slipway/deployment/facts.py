@@ -14,7 +14,8 @@ from slipway.catalog import codec
 from slipway.catalog.model import Offer, Template
 from slipway.cluster import CurrentCluster, PoolSpec
 from slipway.deployment.plan import Plan
-from slipway.deployment.workspace_plan import SUBMITTER_ROLES, Retiring, RetiringCluster, trainer_email
+from slipway.deployment.retiring import Retiring, RetiringCluster
+from slipway.deployment.workspace_plan import SUBMITTER_ROLES, trainer_email
 from slipway.labels import Revision
 from slipway.prices import hourly, price_text
 from slipway.quota.report import Line, QuotaReport
@@ -76,7 +77,7 @@ def _current(current: CurrentCluster, region: str) -> Fact:
     return {
         "cluster": spec.name,
         "id": current.id,
-        "generation": current.hash,
+        "fingerprint": current.fingerprint,
         "replacement": spec.replacement,
         "pools": {pool.name: _pool(pool, region) for pool in spec.pools},
     }

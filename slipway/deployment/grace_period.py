@@ -52,7 +52,7 @@ class GracePeriod:
         if isinstance(catalog, PublishedCatalog) and catalog.age is not None and not catalog.damage:
             self._published, self._published_at = catalog, self._clock() - catalog.age.total_seconds()
 
-    def moved(self, name: str) -> bool:
+    def replaced(self, name: str) -> bool:
         """Whether this deployment has another bucket to publish in, or another account, than this one."""
         return bool(self._keeps) and name not in self._keeps
 

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Mapping
 
 from slipway.cloud.connection import connect
 from slipway.cloud.failures import Conflict, NotFound, Refused
-from slipway.deployment.decide import identity
 from slipway.deployment.deletion_guard import use_of_cluster, use_of_stack
 from slipway.deployment.grace_period import GracePeriod
+from slipway.deployment.live_plan import identity
 from slipway.deployment.live_reader import LiveScope, Reader
 from slipway.deployment.orphans import (
     Orphan,
@@ -24,7 +24,7 @@ from slipway.deployment.orphans import (
     untold,
     unwilling,
 )
-from slipway.fingerprint import cluster_id, fingerprint
+from slipway.fingerprint import cluster_id, fingerprint_of
 from slipway.formatting import join, span
 from slipway.live import Unknown, Use
 from slipway.stack.stack import Stack
@@ -59,7 +59,7 @@ class OrphanCleanup:
         self._grace, self._say, self._warn, self._sleep = GracePeriod.of(environ), say, warn, sleep
         self._connection = connect(environ)
         declared = file.clusters if file else ()
-        self._declared = [(spec.name, fingerprint(stack, project, region, spec)) for spec in declared]
+        self._declared = [(spec.name, fingerprint_of(stack, project, region, spec)) for spec in declared]
         self.where = ((project, region),) if isinstance(known, Unknown) else stack_locations(known, project, region)
         wanted = LiveScope(*self.where[0], catalog_bucket=file.workspace.catalog_bucket if file else "")
         self._here = Reader(self._connection, wanted, identity(environ))
@@ -118,9 +118,9 @@ class OrphanCleanup:
                 return listed
             found += [Orphan(*place, cluster) for cluster in listed]
         ids = {one.id for one in found}
-        for name, digest in self._declared:
+        for name, fingerprint in self._declared:
             n = 1
-            while (id_ := cluster_id(name, digest, n)) in ids:
+            while (id_ := cluster_id(name, fingerprint, n)) in ids:
                 n += 1
             cluster = self._here.cluster(id_)
             if isinstance(cluster, Unknown):

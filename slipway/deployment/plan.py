@@ -14,8 +14,9 @@ from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import RUNNING_STATES, PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import ClusterSpec, CurrentCluster
-from slipway.deployment.workspace_plan import Retiring, RetiringCluster, Why, WorkspacePlan, plan_workspace
-from slipway.fingerprint import LONGEST_ID, cluster_id, fingerprint
+from slipway.deployment.retiring import Retiring, RetiringCluster, Why
+from slipway.deployment.workspace_plan import WorkspacePlan, plan_workspace
+from slipway.fingerprint import LONGEST_ID, cluster_id, fingerprint_of
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.live import Live, Unknown
 from slipway.state import State
@@ -73,11 +74,12 @@ def plan(
     `known` is what the engine knows, `workspace` what is asked for by role: buckets' names and the trainer's address.
     A cluster is ours when its labels say stack, name and hash, and its id is one that these give.
     """
-    wanted = [(spec, fingerprint(stack, project, region, spec)) for spec in declared]
+    wanted = [(spec, fingerprint_of(stack, project, region, spec)) for spec in declared]
     if live.skipped:
         return Plan(
             current=tuple(
-                CurrentCluster(spec, cluster_id(spec.name, digest), digest, import_=False) for spec, digest in wanted
+                CurrentCluster(spec, cluster_id(spec.name, fingerprint), fingerprint, import_=False)
+                for spec, fingerprint in wanted
             ),
             notes=("live clusters, jobs and quota were not read: what is asked for is shown as if nothing existed",),
             workspace=plan_workspace(known or State(), workspace or {}, (), Why.UNREAD),
@@ -90,7 +92,7 @@ def plan(
     clusters = {cluster.id: cluster for cluster in live.clusters}
     ours = {cluster.id: cluster for cluster in live.clusters if is_ours(cluster, stack)}
     problems = _taken_ids(wanted, live.clusters, ours, live.catalog)
-    current = [_current(spec, digest, clusters, ours, live.catalog) for spec, digest in wanted]
+    current = [_current(spec, fingerprint, clusters, ours, live.catalog) for spec, fingerprint in wanted]
     problems += [
         f"{item.id} is longer than {LONGEST_ID} characters; shorten {item.spec.name!r}, or delete spent clusters"
         for item in current
@@ -131,10 +133,9 @@ def plan(
 
 def is_ours(cluster: PersistentResource, stack: str) -> bool:
     """Whether a stack made it: its labels say so, and its id is one that they give."""
-    name, digest = cluster.labels.get(NAME_LABEL, ""), cluster.labels.get(HASH_LABEL, "")
-    return bool(
-        name and digest and cluster.labels.get(STACK_LABEL) == stack and _is_id_of(cluster.id, cluster_id(name, digest))
-    )
+    name, fingerprint = cluster.labels.get(NAME_LABEL, ""), cluster.labels.get(HASH_LABEL, "")
+    named = bool(name and fingerprint) and cluster.labels.get(STACK_LABEL) == stack
+    return named and _is_id_of(cluster.id, cluster_id(name, fingerprint))
 
 
 def _is_id_of(id_: str, base: str) -> bool:
@@ -147,7 +148,7 @@ def _taken_ids(
     ours: dict[str, PersistentResource],
     catalog: PublishedCatalog | Unknown | None,
 ) -> list[str]:
-    bases = [cluster_id(spec.name, digest) for spec, digest in wanted]
+    bases = [cluster_id(spec.name, fingerprint) for spec, fingerprint in wanted]
     published = catalog if isinstance(catalog, PublishedCatalog) else PublishedCatalog()
     return [
         f"cluster {cluster.id} has an id of this stack but not its labels ({STACK_LABEL}, {NAME_LABEL}, {HASH_LABEL}): "
@@ -160,12 +161,12 @@ def _taken_ids(
 
 def _current(
     spec: ClusterSpec,
-    digest: str,
+    fingerprint: str,
     clusters: dict[str, PersistentResource],
     ours: dict[str, PersistentResource],
     catalog: PublishedCatalog | Unknown | None,
 ) -> CurrentCluster:
-    base = cluster_id(spec.name, digest)
+    base = cluster_id(spec.name, fingerprint)
     published = catalog.clusters.get(spec.name) if isinstance(catalog, PublishedCatalog) else None
     usable = [item for item in ours.values() if _is_id_of(item.id, base) and item.state not in SPENT_STATES]
     if usable:
@@ -173,11 +174,11 @@ def _current(
             usable,
             key=lambda item: (_PREFERENCE.get(item.state, 9), item.id != published, len(item.id), item.id),
         )
-        return CurrentCluster(spec, best.id, digest, import_=True, state=best.state)
+        return CurrentCluster(spec, best.id, fingerprint, import_=True, state=best.state)
     n = 1
-    while cluster_id(spec.name, digest, n) in clusters:
+    while cluster_id(spec.name, fingerprint, n) in clusters:
         n += 1
-    return CurrentCluster(spec, cluster_id(spec.name, digest, n), digest, import_=False)
+    return CurrentCluster(spec, cluster_id(spec.name, fingerprint, n), fingerprint, import_=False)
 
 
 def _why_keep(

@@ -9,7 +9,7 @@ from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import CurrentCluster, PoolSpec
 from slipway.deployment.plan import Plan
-from slipway.deployment.workspace_plan import CATALOG, WORK, RetiringCluster, RetiringWorkspaceResource
+from slipway.deployment.retiring import CATALOG, WORK, RetiringCluster, RetiringWorkspaceResource
 from slipway.formatting import join, span
 from slipway.labels import STACK_LABEL, USER_LABEL, Revision
 from slipway.live import Live, Unknown
@@ -43,9 +43,9 @@ def summary(
     ]
     lines += [f"cluster {id_} is idle and not asked for any more: it will be deleted" for id_ in plan.deleted]
     for resource in plan.workspace.retiring:
-        lines += [_retiring_resource(resource, now), *_moved(resource, catalog)]
+        lines += [_retiring_resource(resource, now), *_new_catalog(resource, catalog)]
     for resource in plan.workspace.released:
-        lines += [*_released(resource), *_moved(resource, catalog)]
+        lines += [*_released(resource), *_new_catalog(resource, catalog)]
     for name, some in placements.items():
         lines += _template(name, report, some)
     return "\n".join(lines)
@@ -134,7 +134,7 @@ def _removal(bucket: str) -> str:
     return f"  to delete it and all in it: gcloud storage rm --recursive gs://{bucket}"
 
 
-def _moved(resource: RetiringWorkspaceResource, catalog: str) -> Iterator[str]:
+def _new_catalog(resource: RetiringWorkspaceResource, catalog: str) -> Iterator[str]:
     """People remember the catalog's address, and lose the old one with this deployment."""
     if resource.role == CATALOG:
         yield f"  the catalog is in gs://{catalog}: whoever submits types slipway use gs://{catalog}"

@@ -1,4 +1,4 @@
-"""What retires: it is not asked for any more, and kept while something may need it; and the plan of the workspace.
+"""The plan of the workspace: which accounts and buckets are declared, which retire, and which are let go.
 
 Accounts and buckets retire as clusters do: what an unfinished job needs stays until it has ended. A bucket or an
 account can't be renamed, and the provider would replace it: make another and delete this one, whoever uses it. So the
@@ -9,17 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
+from slipway.deployment.retiring import CATALOG, TRAINER, WORK, RetiringWorkspaceResource, Why
 from slipway.state import State
 
 if TYPE_CHECKING:
     from slipway.template import JobTemplate
 
-CATALOG, WORK, TRAINER = "catalog", "work", "trainer"
 _CALLED = "Slipway trainer ("
 
 SUBMITTER_ROLES: Mapping[str, str] = {
@@ -29,90 +27,6 @@ SUBMITTER_ROLES: Mapping[str, str] = {
     "logs": "roles/logging.viewer",
 }
 """On the project, by what a submitter does with each."""
-
-
-class Why(StrEnum):
-    """Why something is kept."""
-
-    JOBS = "jobs"
-    IN_USE = "in-use"
-    UNREAD = "unread"
-    UNPUBLISHED = "unpublished"
-    DAMAGED = "damaged-catalog"
-    BUSY_STATE = "busy-state"
-    SUCCESSOR = "no-successor"
-
-    @property
-    def words(self) -> str:
-        return _WORDS[self]
-
-
-_WORDS = {
-    Why.JOBS: "jobs on it",
-    Why.IN_USE: "machines are in use by a job that the lists do not show yet",
-    Why.UNREAD: "the jobs were not read",
-    Why.UNPUBLISHED: "the published catalog does not list it yet",
-    Why.DAMAGED: "the published catalog is damaged",
-    Why.BUSY_STATE: "can't be deleted in its state",
-    Why.SUCCESSOR: "its successor does not run yet",
-}
-
-
-@dataclass(frozen=True)
-class RetiringCluster:
-    """A cluster of ours. `name` is what people called it; `overdue`: its successor is older than the stack's
-    `retireWithin`."""
-
-    cluster: PersistentResource
-    name: str
-    jobs: tuple[VertexJob, ...]
-    why: Why
-    overdue: bool = False
-
-    @property
-    def kind(self) -> str:
-        return "cluster"
-
-    @property
-    def id(self) -> str:
-        return self.cluster.id
-
-    @property
-    def role(self) -> str:
-        return self.name
-
-
-@dataclass(frozen=True)
-class RetiringWorkspaceResource:
-    """An account (`role` is trainer) or a bucket (catalog, work) of ours. `name` is its address or its own.
-
-    `logical` is its name in the engine's state. `grants`: the roles on the project that the account has, by logical
-    name.
-    """
-
-    role: str
-    logical: str
-    name: str
-    jobs: tuple[VertexJob, ...] = ()
-    why: Why = Why.JOBS
-    grants: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def kind(self) -> str:
-        return "account" if self.role == TRAINER else "bucket"
-
-    @property
-    def id(self) -> str:
-        return self.name
-
-    @property
-    def words(self) -> str:
-        return f"account {self.name}" if self.kind == "account" else f"bucket gs://{self.name}"
-
-
-Retiring = RetiringCluster | RetiringWorkspaceResource
-"""Of any kind. `jobs` are those that need it and have not ended: with some, they are why it stays. `id` and `role` tell
-which one it is, and what it was to the stack."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from slipway.cloud.vertex import Vertex
 from slipway.context import Clock, Context
 from slipway.errors import Timeout
 from slipway.jobs.log import LogPolling, Tail, last_word
-from slipway.jobs.waiting import reason, waits
+from slipway.jobs.waiting import wait_reason, waits
 from slipway.kinds import CUSTOM_JOB
 
 TRANSIENT = (Unavailable, Unreachable, NoAnswer, Garbled, Exhausted)
@@ -180,10 +180,10 @@ def read_why(
     if not cluster:
         said = word(job) if word else ""
         own = f"; the service says: {said}" if said else ""
-        return lambda at: reason(job, None, "", (), at) + own
+        return lambda at: wait_reason(job, None, "", (), at) + own
     try:
         jobs = tuple(vertex.active_jobs(CUSTOM_JOB))
-        text = reason(job, vertex.persistent_resource(cluster), cluster_name or cluster, jobs, now)
+        text = wait_reason(job, vertex.persistent_resource(cluster), cluster_name or cluster, jobs, now)
     except CloudError as problem:
         text = f"why is not known: {problem.message}"
     return lambda at: text

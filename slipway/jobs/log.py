@@ -186,7 +186,7 @@ class JobEvents:
         return tuple(event for event in self.all if event.kind == kind)
 
 
-def kind_of(entry: LogEntry) -> EventKind | None:
+def event_kind(entry: LogEntry) -> EventKind | None:
     """What a line of the service tells; what a replica writes tells nothing of this."""
     if entry.task.startswith("workerpool"):
         return None
@@ -196,7 +196,7 @@ def kind_of(entry: LogEntry) -> EventKind | None:
 def events_of(entries: Iterable[LogEntry]) -> tuple[JobEvent, ...]:
     found = []
     for entry in entries:
-        kind = kind_of(entry)
+        kind = event_kind(entry)
         if kind:
             replica = _REPLICA.search(entry.text)
             text, trial = entry.text.strip(), entry.labels.get(_TRIAL_LABEL, "")

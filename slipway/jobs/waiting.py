@@ -35,7 +35,7 @@ _POOL = frozenset({Outcome.SCALES, Outcome.FULL})
 _BESIDE = frozenset({Outcome.BESIDE, Outcome.WAITS})
 
 
-def reason(
+def wait_reason(
     job: VertexJob,
     cluster: PersistentResource | None,
     cluster_name: str,

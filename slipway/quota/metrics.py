@@ -13,7 +13,7 @@ from slipway.machines.spec import Disk, MachineGroup, MachineSpec
 from slipway.machines.table import Machine, accelerator, all_accelerators, machine, rows
 from slipway.machines.tpu import is_tpu, one_tpu
 
-ON_DEMAND = "on-demand"
+ON_DEMAND_QUOTA = "on-demand"
 PREEMPTIBLE = "preemptible"
 _PREFIX = "custom_model_training_"
 _DISKS: Mapping[str, tuple[str, str, bool]] = {
@@ -82,7 +82,7 @@ def _summed(all_needs: Iterable[Need]) -> tuple[Need, ...]:
 
 
 def namespace(metric: str) -> str:
-    return PREEMPTIBLE if metric.startswith(f"{_PREFIX}preemptible_") else ON_DEMAND
+    return PREEMPTIBLE if metric.startswith(f"{_PREFIX}preemptible_") else ON_DEMAND_QUOTA
 
 
 def label(metric: str) -> str:

@@ -61,7 +61,7 @@ def _paths(subject: Subject) -> Iterator[str]:
                 )
 
 
-def unfit(reserved: Reservation, region: str, shape: Machine, machines: int) -> Iterator[str]:
+def misfits_of(reserved: Reservation, region: str, shape: Machine, machines: int) -> Iterator[str]:
     """Why so many machines of a shape can't come from a reservation."""
     found = zone(reserved.path)
     if region and found is not None and not found.startswith(f"{region}-"):
@@ -89,7 +89,7 @@ def _fits(subject: Subject) -> Iterator[str]:
             reserved = subject.reserved.get(path, Reservation(path))
             if isinstance(worker.shape, Machine):
                 yield from (
-                    f"{worker.name}: {one}" for one in unfit(reserved, subject.region, worker.shape, asked[path])
+                    f"{worker.name}: {one}" for one in misfits_of(reserved, subject.region, worker.shape, asked[path])
                 )
 
 

@@ -40,12 +40,12 @@ class Worker:
         """As asked for, with what is built into the machine and the service's defaults."""
         asked, disk = self.spec.get("acceleratorType"), mapping(self.body.get("diskSpec"))
         known = self.shape if isinstance(self.shape, Machine) else None
-        count = whole(self.spec["acceleratorCount"]) if "acceleratorCount" in self.spec else None
+        count = as_int(self.spec["acceleratorCount"]) if "acceleratorCount" in self.spec else None
         return MachineSpec(
             type=self._type,
             accelerator=str(asked) if asked else known.accelerator if known else None,
             accelerator_count=count if count is not None else known.accelerator_count if known else 0,
-            disk=Disk(str(disk.get("bootDiskType") or ""), whole(disk.get("bootDiskSizeGb", 100))),
+            disk=Disk(str(disk.get("bootDiskType") or ""), as_int(disk.get("bootDiskSizeGb", 100))),
         )
 
     @property
@@ -64,7 +64,7 @@ class Worker:
     def shape(self) -> Machine | MachineError:
         """The machine, or what is wrong with it."""
         asked = self.spec.get("acceleratorType")
-        count = whole(self.spec["acceleratorCount"]) if "acceleratorCount" in self.spec else None
+        count = as_int(self.spec["acceleratorCount"]) if "acceleratorCount" in self.spec else None
         try:
             return machine_or_tpu(self._type, asked, count, self.topology)
         except MachineError as error:
@@ -72,7 +72,7 @@ class Worker:
 
     @property
     def replicas(self) -> int:
-        return whole(self.body.get("replicaCount", 0))
+        return as_int(self.body.get("replicaCount", 0))
 
     @property
     def affinity(self) -> Mapping[str, Any]:
@@ -138,7 +138,7 @@ class Subject:
     @property
     def parallel(self) -> int:
         """Trials that run at once; 1 for a job without any."""
-        return whole(self.body.get("parallelTrialCount", 0)) if KINDS[self.kind].has_trials else 1
+        return as_int(self.body.get("parallelTrialCount", 0)) if KINDS[self.kind].has_trials else 1
 
     @property
     def study(self) -> Mapping[str, Any]:
@@ -179,7 +179,7 @@ def mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def whole(value: Any) -> int:
+def as_int(value: Any) -> int:
     """The number of a JSON value; 0 when it is not a number."""
     try:
         return int(value)

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from slipway.kinds import TUNING_JOB
-from slipway.rules.rule import Rule, Subject, mapping, whole
+from slipway.rules.rule import Rule, Subject, as_int, mapping
 
 VALUE_SPECS = {
     "doubleValueSpec": "double",
@@ -148,8 +148,8 @@ def _may_be(parameter: Mapping[str, Any], kind: str, value: Any) -> bool:
 def _counts(subject: Subject) -> Iterator[str]:
     if subject.kind != TUNING_JOB.name:
         return
-    most, parallel = whole(subject.body.get("maxTrialCount", 0)), subject.parallel
-    failed = whole(subject.body.get("maxFailedTrialCount", 0))
+    most, parallel = as_int(subject.body.get("maxTrialCount", 0)), subject.parallel
+    failed = as_int(subject.body.get("maxFailedTrialCount", 0))
     if most < 1 or parallel < 1:
         yield f"maxTrialCount {most} and parallelTrialCount {parallel} must both be at least 1"
     elif parallel > most:

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 
 from slipway.cluster import SERVICE_ACCOUNT
 from slipway.formatting import quoted, short
-from slipway.stack.document import Document, DocumentPart, Finding
 from slipway.stack.secrets import shown
+from slipway.stack.yaml_file import Document, DocumentPart, Finding
 
 EXAMPLE = "group:ml-engineers@acme.example"
 _LABEL = r"[a-z0-9]([a-z0-9-]*[a-z0-9])?"

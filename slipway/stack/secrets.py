@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from slipway.formatting import short
-from slipway.stack.document import Document, Finding, KeyPath, dotted
+from slipway.stack.yaml_file import Document, Finding, KeyPath, dotted
 
 _KEYS = re.compile(r"(?i)(^|[:_-])(access_?token|credentials?|private_?key|api_?key|client_?secret|password|secret)$")
 _VALUES = (

@@ -12,11 +12,11 @@ from typing import Any
 from slipway.cluster import ClusterSpec, DnsPeering, PoolSpec, PscInterface, Reservation
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.machines.table import machine
-from slipway.stack.document import Document, StackErrors
+from slipway.stack.consistency import check_rules, default_buckets, default_trainer
 from slipway.stack.entries import ClusterEntry, PoolEntry, QuotaEntry, ReplicaRange, ReservationEntry
-from slipway.stack.rules import check_rules, default_buckets, default_trainer
 from slipway.stack.secrets import check_secrets
 from slipway.stack.structure import StackFile, check_structure
+from slipway.stack.yaml_file import Document, StackErrors
 
 
 @dataclass(frozen=True)

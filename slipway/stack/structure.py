@@ -14,9 +14,9 @@ from pydantic.fields import FieldInfo
 from slipway.capacity import CAPACITY_TYPES, ON_DEMAND, POOL
 from slipway.formatting import nearest
 from slipway.stack.bounds import VIOLATION
-from slipway.stack.document import Document, Finding, KeyPath, dotted
 from slipway.stack.entries import FIXED, OWN_KEYS, RANGE, ConfigEntry
 from slipway.stack.secrets import shown
+from slipway.stack.yaml_file import Document, Finding, KeyPath, dotted
 
 _KINDS = {
     "int_type": "a whole number",

@@ -135,9 +135,9 @@ def _ordered(
     if asked.capacity_type is not None:
         if asked.then or set(asked.waits) - WAIT_BY_THEMSELVES:
             raise ConfigError(
-                f"capacity {short(asked.capacity_type)} takes only that type",
-                why="a wait, and what comes then, are for several in order",
-                fix="leave out the one or the others",
+                f"capacity {short(asked.capacity_type)} is the only type to use, so nothing can come after it",
+                why="waits, and the types to try then, put several in order",
+                fix="name one type, or name several with their waits",
             )
         return [(offer, asked.waits.get(offer.capacity_type)) for offer in named(template, offers, asked.capacity_type)]
     if not asked.waits and not asked.then:

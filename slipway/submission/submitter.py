@@ -65,8 +65,8 @@ class Submitter:
                 if found is not None:
                     submitted, place, claim = found
                     self.show.sent(submitted)
-                    settled, moved = self._wait_or_fall_back(attempt, submitted, place, claim)
-                    if not moved:
+                    settled, given_up = self._wait_or_fall_back(attempt, submitted, place, claim)
+                    if not given_up:
                         return settled
                     job = replace(settled.attempt.job, state="JOB_STATE_CANCELLED")
                     if job.experiment_run and (problem := end_run(self.context, job)):
@@ -127,13 +127,13 @@ class Submitter:
     def _wait_or_fall_back(
         self, prepared: PreparedSubmission, submitted: SubmissionResult, place: int, claim: Claim
     ) -> tuple[SubmissionResult, bool]:
-        """Stays with the job where it may be moved on, or was being moved; the second says that it was given up."""
+        """Stays with the job where it may fall back, or was about to; the second says that it was given up."""
         candidate, *later = prepared.candidates[place:]
         if not later or (candidate.wait is None and claim is not Claim.GIVEN_UP):
             return submitted, False
         loop = FallbackLoop(self.context, self.show, self.policy, submitted.request, candidate, tuple(later))
-        attempt, moved = loop.run(submitted.attempt, claim)
-        return replace(submitted, attempt=attempt), moved
+        attempt, given_up = loop.run(submitted.attempt, claim)
+        return replace(submitted, attempt=attempt), given_up
 
 
 def _place(prepared: PreparedSubmission, job: VertexJob) -> int:

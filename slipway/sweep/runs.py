@@ -19,15 +19,15 @@ _SHOWN = "the id that was shown when the sweep was submitted; slipway jobs list 
 
 @dataclass(frozen=True, order=True)
 class Run:
-    """The n-th point of a sweep; `attempt` counts from 0, and a failed run that is sent once more is the next one."""
+    """The n-th point of a sweep; `resend` counts how often it was sent again after a failure."""
 
     index: int
-    attempt: int = 0
+    resend: int = 0
 
     @property
     def label(self) -> str:
         """`17`, and `17-1` for its first retry"""
-        return f"{self.index}-{self.attempt}" if self.attempt else str(self.index)
+        return f"{self.index}-{self.resend}" if self.resend else str(self.index)
 
     @classmethod
     def of(cls, job: VertexJob) -> Run | None:
@@ -40,11 +40,11 @@ class Run:
         return cls(int(index), int(attempt or 0)) if index.isdecimal() and (attempt or "0").isdecimal() else None
 
     def request_id(self, sweep: str) -> str:
-        return derived_request_id("sweep", sweep, self.index, self.attempt)
+        return derived_request_id("sweep", sweep, self.index, self.resend)
 
     @property
     def next(self) -> Run:
-        return Run(self.index, self.attempt + 1)
+        return Run(self.index, self.resend + 1)
 
 
 def sweep_filter(stack: str, sweep: str) -> str:
@@ -115,7 +115,7 @@ def remaining_runs(count: int, facts: KnownRuns, *, retry: bool) -> RemainingRun
         else:
             done.append(last)
     failed = sum(facts.states.get(run) in FAILED for run in done)
-    return RemainingRuns(tuple(send), dict(facts.open), len(done), failed, sum(run.attempt > 0 for run in done))
+    return RemainingRuns(tuple(send), dict(facts.open), len(done), failed, sum(run.resend > 0 for run in done))
 
 
 def in_order(jobs: Iterable[VertexJob]) -> list[VertexJob]:

@@ -84,7 +84,7 @@ class SweepJournal:
     def write(self, run: Run, fate: SendState, when: float, job: str = "") -> None:
         """`when` in seconds of the wall clock. Raises SlipwayError when the disk does not take it."""
         self._append(
-            {"i": run.index, "a": run.attempt, "s": fate.value, "t": round(when, 1), **({"j": job} if job else {})}
+            {"i": run.index, "a": run.resend, "s": fate.value, "t": round(when, 1), **({"j": job} if job else {})}
         )
         self._settle(run, fate, when, job)
 

@@ -13,7 +13,7 @@ from slipway.capacity import POOL, RESERVATION
 from slipway.cluster import ClusterSpec, PoolSpec, Reservation
 from slipway.errors import ConfigError
 from slipway.kinds import CUSTOM_JOB
-from slipway.rules.reservations import unfit, zone
+from slipway.rules.reservations import misfits_of, zone
 from slipway.rules.workers import lacks
 from slipway.template.case import Case, cases
 from slipway.template.job_template import JobTemplate
@@ -142,7 +142,7 @@ def _refusals(template: JobTemplate, case: Case, capacity_type: str, here: Stack
             if known is None and zone(worker.reservation) is None:
                 yield f"the stack declares no reservation {worker.reservation!r} under slipway:reservations"
             elif known is not None:
-                yield from unfit(known, here.region, shape, template.replicas(worker)[1])
+                yield from misfits_of(known, here.region, shape, template.replicas(worker)[1])
 
 
 def _nearest(refused: list[tuple[PoolMismatch, ...]]) -> tuple[PoolMismatch, ...]:

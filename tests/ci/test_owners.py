@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from slipway.stack.document import load as load_stack
 from slipway.stack.stack import parse
+from slipway.stack.yaml_file import load as load_stack
 from slipway.template.load import load
 from tests.ci.conftest import ROOT, Workflow
 
@@ -82,7 +82,7 @@ def test_all_that_runs_in_prod_is_the_leads(
     assert {
         "__main__.py",
         "components/guard.py",
-        "slipway/deployment/decide.py",
+        "slipway/deployment/live_plan.py",
         "slipway/machines/table.json",
         "requirements.txt",
         ".github/workflows/up-stack.yaml",

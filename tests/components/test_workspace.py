@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from components.workspace import Workspace
-from slipway.deployment.workspace_plan import RetiringWorkspaceResource, Why, WorkspacePlan
+from slipway.deployment.retiring import RetiringWorkspaceResource, Why
+from slipway.deployment.workspace_plan import WorkspacePlan
 from slipway.live import Live, Unknown
 from slipway.stack.stack import WorkspaceSettings
 

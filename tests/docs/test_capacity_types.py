@@ -16,8 +16,8 @@ from slipway.machines.spec import Disk, MachineSpec
 from slipway.prices import dollars, hourly
 from slipway.quota.report import OfferVerdict
 from slipway.rules.table import TABLE
-from slipway.stack.document import from_text
 from slipway.stack.stack import Stack, parse
+from slipway.stack.yaml_file import from_text
 from slipway.template import JobTemplate
 from slipway.template.jobspec import CompileContext
 from slipway.template.proof import prove

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from slipway.stack.document import load as load_stack
 from slipway.stack.stack import parse
+from slipway.stack.yaml_file import load as load_stack
 from slipway.template.load import load
 from slipway.template.proof import prove
 

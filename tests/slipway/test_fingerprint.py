@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from slipway.cluster import ClusterSpec, DnsPeering, PoolSpec, PscInterface
-from slipway.fingerprint import cluster_id, fingerprint
+from slipway.fingerprint import cluster_id, fingerprint_of
 from slipway.machines.spec import Disk, MachineSpec
 
 H100 = PoolSpec("workers", MachineSpec("a3-highgpu-8g", "NVIDIA_H100_80GB", 8, Disk("pd-ssd", 500)), 1, 4, True, 1)
@@ -28,7 +28,7 @@ FULL = ClusterSpec(
 
 
 def hashed(spec: ClusterSpec, stack: str = "prod", project: str = "acme-ml-prod", region: str = "us-central1") -> str:
-    return fingerprint(stack, project, region, spec)
+    return fingerprint_of(stack, project, region, spec)
 
 
 @pytest.mark.parametrize(("spec", "golden"), [(PLAIN, "24bc965"), (FULL, "737dca7")])

@@ -15,7 +15,7 @@ from slipway.cli.terminal.watching import watch
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.logging import LogEntry
 from slipway.context import Context
-from slipway.jobs.log import Tail, job_filter, kind_of, line, newest, of_role, prefix
+from slipway.jobs.log import Tail, event_kind, job_filter, line, newest, of_role, prefix
 from slipway.jobs.waiting import state_word
 from slipway.submission.ending import require_success
 
@@ -65,5 +65,5 @@ def _line(entry: LogEntry, job: VertexJob, *, role: str | None, json_lines: bool
         return line(entry, job)
     document = {"time": entry.stamp, "severity": entry.severity, "role": who, "task": entry.task}
     return screen.json_text(
-        {"schema": screen.SCHEMA, "kind": "log-line", **document, "event": kind_of(entry), "text": entry.text}
+        {"schema": screen.SCHEMA, "kind": "log-line", **document, "event": event_kind(entry), "text": entry.text}
     )

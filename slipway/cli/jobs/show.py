@@ -45,7 +45,7 @@ from slipway.submission.fallback import attempt_id
 @dataclass(frozen=True)
 class JobDetails:
     """A job with all that is read about it: why it waits, what happened to it, what it used, and what to do now.
-    `next`: the job that its submission moved on to."""
+    `next`: the job that its submission fell back to."""
 
     job: VertexJob
     why: str
@@ -89,13 +89,13 @@ def _picture(context: Context, job: VertexJob) -> JobDetails:
         why = threads.submit(_why, context, job)
         events = threads.submit(read_events, context.brief.logging(project), job)
         usage = threads.submit(read_utilization, context.brief.monitoring(project), job, context.now)
-        moved = threads.submit(_moved_on, context, job)
-        cause = cause_of(job) if moved.result() is None else None
+        fallback = threads.submit(_fallback_of, context, job)
+        cause = cause_of(job) if fallback.result() is None else None
         steps = next_steps(context, job, cause) if cause else ()
-        return JobDetails(job, why.result(), events.result(), usage.result(), cause, steps, moved.result())
+        return JobDetails(job, why.result(), events.result(), usage.result(), cause, steps, fallback.result())
 
 
-def _moved_on(context: Context, job: VertexJob) -> VertexJob | None:
+def _fallback_of(context: Context, job: VertexJob) -> VertexJob | None:
     """The job that went out after a submission's first one was given up. Later ones do not tell which they are."""
     request = job.labels.get(REQUEST_LABEL, "")
     if not job.ended or job.start_time is not None or not request:
@@ -120,7 +120,7 @@ def _document(context: Context, picture: JobDetails) -> dict[str, Any]:
         **job_document(job, context),
         "parameters": None if job.parameters is None else dict(job.parameters),
         "waitsFor": picture.why or None,
-        "movedOn": picture.next.name if picture.next else None,
+        "fallback": picture.next.name if picture.next else None,
         **events_document(picture.events, job),
         "usage": usage_document(picture.usage),
         "next": [{"what": step.what, "command": step.command} for step in picture.steps],
@@ -140,7 +140,7 @@ def _facts(context: Context, picture: JobDetails) -> list[tuple[str, str]]:
         ("name", job.name),
         ("state", f"{state_word(job.state)}{f': {why}' if why else ''}"),
         ("error", job.error),
-        ("moved on", f"to {picture.next.display_name} ({picture.next.capacity_type})" if picture.next else ""),
+        ("fell back", f"to {picture.next.display_name} ({picture.next.capacity_type})" if picture.next else ""),
         ("template", job.labels.get(TEMPLATE_LABEL, "")),
         ("parameters", _parameters(job, context.catalog)),
         ("commit", str(revision_of(job.labels))),

@@ -8,9 +8,9 @@ from __future__ import annotations
 import click
 
 from slipway.capacity import CAPACITY_TYPES, POOL
+from slipway.catalog.checks import UPDATE
 from slipway.catalog.lookup import find_template, reason
 from slipway.catalog.model import Offer, Parameter, Study, Template
-from slipway.catalog.offers import UPDATE
 from slipway.catalog.placeholders import render
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.documents import catalog_document, template_document

@@ -31,7 +31,7 @@ def closing(sweep: SubmittedSweep, again: str) -> list[str]:
     result, left = sweep.result, sweep.left
     accepted = len(result.accepted)
     lines = [f"sweep {sweep.id}: {accepted:,} submitted now, {left.done:,} before, of {sweep.count:,}"]
-    if repeated := left.repeated + sum(run.attempt > 0 for run in result.accepted):
+    if repeated := left.repeated + sum(run.resend > 0 for run in result.accepted):
         lines.append(f"  of those {_sent_once_more(repeated)}")
     if left.failed:
         has = "has" if left.failed == 1 else "have"
@@ -49,7 +49,7 @@ def document(sweep: SubmittedSweep, ended: Mapping[int, VertexJob] | None = None
         "failed": left.failed,
         "repeated": left.repeated,
         "accepted": [
-            {"run": run.index, "attempt": run.attempt, "requestId": run.request_id(sweep.id), "job": job}
+            {"run": run.index, "attempt": run.resend, "requestId": run.request_id(sweep.id), "job": job}
             for run, job in sorted(result.accepted.items())
         ],
         "refused": [{"run": run.index, "why": result.refused[run].message} for run in sorted(result.refused)],

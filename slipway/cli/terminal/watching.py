@@ -71,7 +71,7 @@ def display(context: Context, quiet: bool, plain: bool = False) -> Iterator[Watc
     if quiet or plain or not sys.stdout.isatty() or not screen.coloured(sys.stdout):
         yield PlainDisplay(context.clock, quiet)
         return
-    from slipway.cli.terminal.live import live
+    from slipway.cli.terminal.redrawn import live
 
     with live(context.clock) as show:
         yield show

@@ -1,4 +1,4 @@
-"""A job that waits is moved on to the next offer: never two runs, none lost, none ended just after its start."""
+"""A job that waits falls back to the next offer: never two runs, none lost, none ended just after its start."""
 
 import signal
 from collections.abc import Iterator
@@ -66,7 +66,7 @@ def test_a_wait_that_runs_out_moves_the_job_on(full: Stack, launcher: bool) -> N
         assert "waits here up to 1 s, then moves on to spot" in done.err
         sure = " and can never run" if launcher else " unless it has just begun"
         assert f"did not start on pool cpu: it is given up{sure}, next is spot" in done.err
-        assert f"moved on   to {second['displayName']} (spot)" in full.run("jobs", "show", first["displayName"]).out
+        assert f"fell back  to {second['displayName']} (spot)" in full.run("jobs", "show", first["displayName"]).out
         again = full.run("submit", "hello", *MOVE, "--request-id", "r1", "--output", "json")
         assert again.code == 0 and again.json["fresh"] is False and len(sent(full, "r1")) == 2
         assert again.json["job"]["name"] == second["name"]

@@ -192,7 +192,7 @@ def test_ctrl_c_detaches_and_never_cancels(stack: Stack) -> None:
         (("submit", "hello", "--wait-for", "pool=5m", "--wait-for", "spot=5m"), "there is nothing to move on to"),
         (("submit", "hello", "--wait-for", "pool=5m", "--then", "on-demand"), "hello has no capacity type 'on-demand'"),
         (("submit", "hello", "--wait-for", "pool=5m", "--then", "pool"), "comes twice"),
-        (("submit", "hello", "--capacity", "pool", "--then", "spot"), "capacity pool takes only that type"),
+        (("submit", "hello", "--capacity", "pool", "--then", "spot"), "capacity pool is the only type to use"),
         (("submit", "hello", "--rate", "5"), "--rate is for sweeps"),
         (("submit", "hello", "--retry-failed"), "--retry-failed is for sweeps"),
         (("submit", "hello", "--experiment", "digits"), "hello belongs to no experiment"),

@@ -17,7 +17,7 @@ from slipway.cloud.session import Session
 from slipway.cloud.vertex import Vertex
 from slipway.jobs.cost import job_cost
 from slipway.jobs.verdict import Demand
-from slipway.jobs.waiting import reason
+from slipway.jobs.waiting import wait_reason
 from slipway.kinds import CUSTOM_JOB, PIPELINE, TUNING_JOB, Kind
 from slipway.machines.table import MachineError
 from slipway.quota.metrics import needs_of
@@ -91,7 +91,7 @@ def told(job: VertexJob) -> str:
         needs = needs_of(job.machines, preemptible=job.preemptible)
     except MachineError:
         needs = ()
-    facts = (job_cost(job, "us-central1", NOW), Demand.of(job), needs, reason(job, None, "cpu", [], NOW))
+    facts = (job_cost(job, "us-central1", NOW), Demand.of(job), needs, wait_reason(job, None, "cpu", [], NOW))
     names = (job.capacity_type, *sorted(job.packages | job.reservations | job.buckets), *job.log_ids, job.parameters)
     return f"{facts} {names} {json.dumps([asdict(pool) for pool in job.worker_pools])}"
 

@@ -10,7 +10,8 @@ from slipway.cloud.jobs import VertexJob
 from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
 from slipway.deployment.facts import Facts, facts
 from slipway.deployment.plan import Plan
-from slipway.deployment.workspace_plan import RetiringCluster, RetiringWorkspaceResource, Why, WorkspacePlan
+from slipway.deployment.retiring import RetiringCluster, RetiringWorkspaceResource, Why
+from slipway.deployment.workspace_plan import WorkspacePlan
 from slipway.labels import Revision
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.prices import UNKNOWN, Price
@@ -45,7 +46,7 @@ def test_a_cluster_by_its_id_with_its_pools_by_name() -> None:
     assert {key: value for key, value in found.items() if key != "pools"} == {
         "cluster": "cpu",
         "id": "cpu-1a2b3c4",
-        "generation": "1a2b3c4",
+        "fingerprint": "1a2b3c4",
         "replacement": "rollover",
     }
     assert found["pools"]["workers"] == {

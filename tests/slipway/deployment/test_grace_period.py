@@ -71,8 +71,8 @@ def test_an_account_and_buckets_are_offered_as_clusters_are() -> None:
     )
     assert grace.left("t@acme.iam") == grace.left("acme-work") == 120
     assert grace.left("u@acme.iam") == 0
-    assert grace.moved("acme-catalog") and not grace.moved("acme-2")
-    assert not GracePeriod(120, clock).moved("acme-catalog"), "in a destruction nothing is published elsewhere"
+    assert grace.replaced("acme-catalog") and not grace.replaced("acme-2")
+    assert not GracePeriod(120, clock).replaced("acme-catalog"), "in a destruction nothing is published elsewhere"
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from slipway.catalog.document import PublishedCatalog
-from slipway.fingerprint import fingerprint
+from slipway.fingerprint import fingerprint_of
 
 from .world import PROJECT, REGION, STACK, World, creates, job, spec
 
@@ -75,7 +75,7 @@ def test_idle_ups_come_to_rest_with_exactly_what_is_asked_for(steps, declared) -
     for _ in range(3):
         world.up(declared)
     assert {item.labels["slipway-hash"] for item in world.clusters.values() if item.state == "RUNNING"} == {
-        fingerprint(STACK, PROJECT, REGION, item) for item in declared
+        fingerprint_of(STACK, PROJECT, REGION, item) for item in declared
     }
     assert len(world.clusters) == len(declared)
     before = dict(world.clusters)

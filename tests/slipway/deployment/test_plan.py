@@ -10,16 +10,16 @@ from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import PersistentResource
 from slipway.cluster import CurrentCluster
 from slipway.deployment.plan import plan
-from slipway.deployment.workspace_plan import Why
-from slipway.fingerprint import cluster_id, fingerprint
+from slipway.deployment.retiring import Why
+from slipway.fingerprint import cluster_id, fingerprint_of
 from slipway.kinds import PIPELINE, TUNING_JOB
 from slipway.live import Live, Unknown
 
 from .world import PROJECT, REGION, STACK, cluster, creates, job, live, planned, spec
 
 A, B = spec(high=4), spec(high=6)
-HASH_A = fingerprint(STACK, PROJECT, REGION, A)
-HASH_B = fingerprint(STACK, PROJECT, REGION, B)
+HASH_A = fingerprint_of(STACK, PROJECT, REGION, A)
+HASH_B = fingerprint_of(STACK, PROJECT, REGION, B)
 ID_A, ID_B = cluster_id("cpu", HASH_A), cluster_id("cpu", HASH_B)
 IN_CATALOG = PublishedCatalog({"cpu": ID_A})
 
@@ -220,7 +220,7 @@ def test_skipped_reading_declares_what_is_asked_for_and_says_so() -> None:
 
 def test_an_id_never_grows_beyond_what_the_api_takes() -> None:
     long = spec("a" * 54)
-    digest = fingerprint(STACK, PROJECT, REGION, long)
+    digest = fingerprint_of(STACK, PROJECT, REGION, long)
     spent = cluster(cluster_id(long.name, digest), digest, "ERROR", long.name)
     assert "63" in planned((long,), live(spent)).problems[0]
 

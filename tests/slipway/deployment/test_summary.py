@@ -7,8 +7,9 @@ from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
 from slipway.deployment.plan import Plan
+from slipway.deployment.retiring import RetiringCluster, RetiringWorkspaceResource, Why
 from slipway.deployment.summary import neighbours, outliving, overdue, pool_in_words, summary
-from slipway.deployment.workspace_plan import RetiringCluster, RetiringWorkspaceResource, Why, WorkspacePlan
+from slipway.deployment.workspace_plan import WorkspacePlan
 from slipway.labels import STACK_LABEL, Revision
 from slipway.live import Live, Unknown
 from slipway.machines.spec import Disk, MachineSpec

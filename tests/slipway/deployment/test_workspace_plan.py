@@ -8,13 +8,8 @@ import pytest
 
 from slipway.cloud.jobs import VertexJob
 from slipway.deployment.plan import plan
-from slipway.deployment.workspace_plan import (
-    RetiringWorkspaceResource,
-    Why,
-    WorkspacePlan,
-    plan_workspace,
-    trainer_roles,
-)
+from slipway.deployment.retiring import RetiringWorkspaceResource, Why
+from slipway.deployment.workspace_plan import WorkspacePlan, plan_workspace, trainer_roles
 from slipway.live import Live, Unknown
 from slipway.state import State, StateGrant, StateResource
 from slipway.template import JobTemplate, Package, WorkerPool

@@ -89,7 +89,7 @@ class World:
             if steps == 0:
                 return decided
             steps -= 1
-            born = cluster(item.id, item.hash, "ERROR" if failing else "RUNNING", item.spec.name)
+            born = cluster(item.id, item.fingerprint, "ERROR" if failing else "RUNNING", item.spec.name)
             self.clusters[item.id] = born
             if failing:
                 return decided  # The provider drops a failed create from its state, and the engine stops.

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from slipway.cloud.failures import Answer, Call, Exhausted
 from slipway.cloud.jobs import VertexJob, WorkerPool
 from slipway.cloud.logging import LogEntry, Logging, LogPage
-from slipway.jobs.log import LogPolling, Tail, events_of, job_filter, kind_of, of_role, prefix
+from slipway.jobs.log import LogPolling, Tail, event_kind, events_of, job_filter, of_role, prefix
 from slipway.machines.spec import MachineSpec
 
 BEGIN = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
@@ -170,11 +170,11 @@ def said(text: str, task: str = "service", **labels: str) -> LogEntry:
     ],
 )
 def test_what_a_line_of_the_service_tells(text: str, kind: str | None) -> None:  # X1, X2
-    assert kind_of(said(text)) == kind
+    assert event_kind(said(text)) == kind
 
 
 def test_what_a_replica_writes_is_no_event() -> None:
-    assert kind_of(said("I was preempted, restarting", task="workerpool0-0")) is None
+    assert event_kind(said("I was preempted, restarting", task="workerpool0-0")) is None
 
 
 def test_an_event_has_the_services_words_and_the_replica_that_it_names() -> None:  # X2

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from slipway.cloud.clusters import PersistentResource, ResourcePool
 from slipway.cloud.jobs import VertexJob, WorkerPool
 from slipway.jobs.verdict import Outcome, Verdict
-from slipway.jobs.waiting import WaitRange, earlier_filter, reason, wait_range, with_wait_range
+from slipway.jobs.waiting import WaitRange, earlier_filter, wait_range, wait_reason, with_wait_range
 from slipway.machines.spec import MachineSpec
 from tests.slipway.submission.conftest import job as a_job
 
@@ -37,7 +37,7 @@ HOLDER = replace(
 
 
 def why(job: VertexJob = WAITING, cluster: PersistentResource | None = CLUSTER, *others: VertexJob) -> str:
-    return reason(job, cluster, "cpu", (job, *others), NOW)
+    return wait_reason(job, cluster, "cpu", (job, *others), NOW)
 
 
 def test_a_full_pool_and_who_has_it() -> None:  # N9

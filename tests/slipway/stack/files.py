@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from textwrap import dedent, indent
 
-from slipway.stack.document import Finding, StackErrors, from_text
 from slipway.stack.stack import Stack, parse
+from slipway.stack.yaml_file import Finding, StackErrors, from_text
 
 FILE = "stacks/Pulumi.prod.yaml"
 HEAD = """\

@@ -2,7 +2,7 @@
 
 import pytest
 
-from slipway.stack.document import StackErrors
+from slipway.stack.yaml_file import StackErrors
 
 from .files import FILE, HEAD, read, with_config, with_pool, wrong
 

@@ -9,8 +9,8 @@ import pytest
 from slipway.cluster import ClusterSpec, DnsPeering, PoolSpec, PscInterface
 from slipway.errors import ConfigError
 from slipway.machines.spec import Disk, MachineSpec
-from slipway.stack.document import StackErrors, load
 from slipway.stack.stack import WorkspaceSettings, from_config, parse, stack_of
+from slipway.stack.yaml_file import StackErrors, load
 
 from .files import HEAD, read, with_config, with_pool
 

@@ -11,8 +11,8 @@ import pytest
 from slipway.catalog.codec import write
 from slipway.deployment.publication import draws, template_entry
 from slipway.quota.report import OfferVerdict
-from slipway.stack.document import load as stack_file
 from slipway.stack.stack import parse
+from slipway.stack.yaml_file import load as stack_file
 from slipway.template.jobspec import CompileContext
 from slipway.template.load import load
 from slipway.template.proof import prove

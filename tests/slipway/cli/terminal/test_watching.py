@@ -9,7 +9,7 @@ from slipway.cli.terminal.watching import PlainDisplay, state_at
 from slipway.cloud.jobs import VertexJob
 from slipway.context import Clock
 from slipway.jobs.follower import Progress
-from slipway.jobs.waiting import reason
+from slipway.jobs.waiting import wait_reason
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 QUEUED = replace(
@@ -20,7 +20,7 @@ QUEUED = replace(
     max_wait=55.0,
     create_time=NOW,
 )
-STATE = state_at(Progress(QUEUED, lambda now: reason(QUEUED, None, "", (), now)), "tune", "")
+STATE = state_at(Progress(QUEUED, lambda now: wait_reason(QUEUED, None, "", (), now)), "tune", "")
 
 
 def at(second: int) -> datetime:

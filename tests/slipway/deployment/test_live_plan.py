@@ -7,7 +7,7 @@ import pytest
 from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.connection import Connection
-from slipway.deployment.decide import decide, identity, settle
+from slipway.deployment.live_plan import identity, read_and_plan, settle
 from slipway.deployment.live_reader import LiveScope
 from slipway.deployment.plan import Plan
 from slipway.deployment.quota_limits import quota_info
@@ -30,26 +30,28 @@ def silent(_: str) -> None:
 
 
 def test_skip_reads_nothing_in_preview() -> None:
-    live, plan = decide(STACK, {"SLIPWAY_LIVE": "skip"}, True, NOW, silent, silent, frozenset())
+    live, plan = read_and_plan(STACK, {"SLIPWAY_LIVE": "skip"}, True, NOW, silent, silent, frozenset())
     assert live.skipped
     assert "were not read" in plan.notes[0]
 
 
 def test_skip_is_refused_outside_of_preview() -> None:
     with pytest.raises(ConfigError, match="SLIPWAY_LIVE=skip is only for previews"):
-        decide(STACK, {"SLIPWAY_LIVE": "skip"}, False, NOW, silent, silent, frozenset())
+        read_and_plan(STACK, {"SLIPWAY_LIVE": "skip"}, False, NOW, silent, silent, frozenset())
 
 
 @pytest.mark.parametrize("preview", [True, False])
 def test_a_misspelt_word_is_not_taken_for_none(preview: bool) -> None:
     with pytest.raises(ConfigError, match="invalid SLIPWAY_LIVE=skipp"):
-        decide(STACK, {"SLIPWAY_LIVE": "skipp"}, preview, NOW, silent, silent, frozenset())
+        read_and_plan(STACK, {"SLIPWAY_LIVE": "skipp"}, preview, NOW, silent, silent, frozenset())
 
 
 @pytest.mark.parametrize("preview", [True, False])
 def test_a_cloud_that_does_not_answer_stops_it_with_every_reason(preview: bool) -> None:
     with pytest.raises(ResourceError) as error:
-        decide(STACK, {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}, preview, NOW, silent, silent, frozenset())
+        read_and_plan(
+            STACK, {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}, preview, NOW, silent, silent, frozenset()
+        )
     assert "nothing was changed" in error.value.what
     reasons = error.value.why.splitlines()
     assert len(reasons) == 4
@@ -70,9 +72,9 @@ def test_an_identity_without_the_role_is_told_which_api_and_which_role(
         "ada",
     )
     live = Live(clusters=denied, jobs=(), limits={}, catalog=None)
-    monkeypatch.setattr("slipway.deployment.decide.read", lambda *_, **__: (live, []))
+    monkeypatch.setattr("slipway.deployment.live_plan.read", lambda *_, **__: (live, []))
     with pytest.raises(ResourceError) as error:
-        decide(STACK, {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "t"}, preview, NOW, silent, silent, frozenset())
+        read_and_plan(STACK, {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "t"}, preview, NOW, silent, silent, frozenset())
     assert error.value.what == "what to deploy can't be decided, so nothing was changed"
     assert error.value.why == (
         "can't read the clusters from aiplatform.googleapis.com persistentResources.list as ada: "
@@ -90,9 +92,9 @@ def test_limits_are_read_of_what_is_drawn_alone_and_parsed_by_the_official_messa
         asked.append(wanted)
         return Live(clusters=(), jobs=(), limits={}, catalog=None), []
 
-    monkeypatch.setattr("slipway.deployment.decide.read", read)
+    monkeypatch.setattr("slipway.deployment.live_plan.read", read)
     drawn = frozenset({"custom_model_training_cpus"})
-    decide(STACK, {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}, True, NOW, silent, silent, drawn)
+    read_and_plan(STACK, {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}, True, NOW, silent, silent, drawn)
     assert [(wanted.metrics, wanted.read_quota) for wanted in asked] == [(drawn, quota_info)]
 
 
@@ -116,13 +118,13 @@ def test_another_stacks_catalog_is_not_overwritten(
 ) -> None:
     """Its submitters would be sent to this stack's clusters, and its packages go with this stack."""
     live = Live(clusters=(), jobs=(), limits={}, catalog=catalog, beside=beside)
-    monkeypatch.setattr("slipway.deployment.decide.read", lambda *_, **__: (live, []))
+    monkeypatch.setattr("slipway.deployment.live_plan.read", lambda *_, **__: (live, []))
     environ = {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}
     if not fails:
-        decide(STACK, environ, True, NOW, silent, silent, frozenset())
+        read_and_plan(STACK, environ, True, NOW, silent, silent, frozenset())
         return
     with pytest.raises(ResourceError) as error:
-        decide(STACK, environ, True, NOW, silent, silent, frozenset())
+        read_and_plan(STACK, environ, True, NOW, silent, silent, frozenset())
     expected = "denied" if isinstance(beside, Unknown) else "gs://acme-catalog has the catalog of stack prod"
     assert expected in error.value.why
 
@@ -142,14 +144,14 @@ def test_another_stacks_trainer_is_not_adopted(
     """A destruction of the one stack would take from the other's jobs the account that they run as."""
     address = trainer_email(STACK.workspace.trainer, STACK.project)
     live = Live(clusters=(), jobs=(), limits={}, catalog=None, service_accounts={address: called})
-    monkeypatch.setattr("slipway.deployment.decide.read", lambda *_, **__: (live, []))
+    monkeypatch.setattr("slipway.deployment.live_plan.read", lambda *_, **__: (live, []))
     environ = {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}
     known = State(accounts=(StateResource("trainer", address, STACK.project),) if ours else ())
     if not fails:
-        decide(STACK, environ, True, NOW, silent, silent, frozenset(), known)
+        read_and_plan(STACK, environ, True, NOW, silent, silent, frozenset(), known)
         return
     with pytest.raises(ResourceError) as error:
-        decide(STACK, environ, True, NOW, silent, silent, frozenset(), known)
+        read_and_plan(STACK, environ, True, NOW, silent, silent, frozenset(), known)
     assert f"account {address} is the trainer of stack prod" in error.value.why
 
 
@@ -158,18 +160,18 @@ def test_a_stack_whose_state_can_not_be_told_is_not_deployed() -> None:
     known = Unknown("no such function", "the engine", "a newer Pulumi")
     environ = {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}
     with pytest.raises(ResourceError) as error:
-        decide(STACK, environ, True, NOW, silent, silent, frozenset(), known)
+        read_and_plan(STACK, environ, True, NOW, silent, silent, frozenset(), known)
     assert error.value.why.splitlines()[-1] == (
         "can't tell what the stack has already, from the engine: no such function; it needs a newer Pulumi"
     )
-    live, _ = decide(STACK, {"SLIPWAY_LIVE": "skip"}, True, NOW, silent, silent, frozenset(), known)
+    live, _ = read_and_plan(STACK, {"SLIPWAY_LIVE": "skip"}, True, NOW, silent, silent, frozenset(), known)
     assert live.skipped
 
 
 def test_an_endpoint_that_is_none_is_an_error_of_configuration() -> None:
     environ = {"GOOGLE_VERTEX_AI_CUSTOM_ENDPOINT": "localhost", "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}
     with pytest.raises(SlipwayError) as error:
-        decide(STACK, environ, True, NOW, silent, silent, frozenset())
+        read_and_plan(STACK, environ, True, NOW, silent, silent, frozenset())
     assert error.value.exit_code == 2
 
 

@@ -11,7 +11,8 @@ from slipway.cloud.connection import connect
 from slipway.deployment.live_reader import LiveScope, read, skipped
 from slipway.deployment.plan import Plan, plan
 from slipway.deployment.quota_limits import quota_info
-from slipway.deployment.workspace_plan import CATALOG, TRAINER, WORK, trainer_email, trainer_owner
+from slipway.deployment.retiring import CATALOG, TRAINER, WORK
+from slipway.deployment.workspace_plan import trainer_email, trainer_owner
 from slipway.errors import ConfigError, ResourceError, Timeout
 from slipway.formatting import join
 from slipway.live import Live, Unknown
@@ -21,7 +22,7 @@ from slipway.state import State
 _NOTHING = State()
 
 
-def decide(
+def read_and_plan(
     stack: Stack,
     environ: Mapping[str, str],
     preview: bool,

@@ -10,9 +10,9 @@ from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.machines.table import Machine, MachineError, machine, region_has, regions, regions_with
 from slipway.rules.reservations import reserved_only, zone
 from slipway.stack.bounds import BUCKET_NAME, DISK_TYPES, LARGEST_POOL, NAME, PROJECT, TRAINER
-from slipway.stack.document import Document, DocumentPart, Finding
 from slipway.stack.entries import OWN_KEYS
 from slipway.stack.secrets import shown
+from slipway.stack.yaml_file import Document, DocumentPart, Finding
 
 LONGEST_STACK = 63
 # Provider settings that would take effect behind Slipway's back.
