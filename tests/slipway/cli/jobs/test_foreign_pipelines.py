@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -60,13 +61,14 @@ def foreign(stack: Stack) -> Iterator[dict[str, str]]:
 
 
 def pipeline(name: str, what: str, inputs: Any) -> dict[str, Any]:
-    """Of a task that this cloud does not run."""
+    """Of a task that this cloud does not run. Made now: lists begin with the newest, and a stack may have thousands."""
+    now = datetime.now(UTC).isoformat().replace("+00:00", "Z")
     return {
         "name": name,
         "displayName": what,
         "state": "PIPELINE_STATE_RUNNING",
-        "createTime": "2026-11-20T10:00:00.000000Z",
-        "startTime": "2026-11-20T10:01:00.000000Z",
+        "createTime": now,
+        "startTime": now,
         "trainingTaskDefinition": f"{SCHEMAS}/automl_tabular_1.0.0.yaml",
         "trainingTaskInputs": inputs,
     }
