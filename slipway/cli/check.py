@@ -16,11 +16,11 @@ from slipway.cli.terminal import screen
 from slipway.cli.terminal.options import output_option
 from slipway.errors import ConfigError
 from slipway.formatting import counted, nearest, quoted, short
+from slipway.prices import Price, price_in_words, total
+from slipway.stack.yaml_file import Document, DocumentPart, Finding, StackErrors, in_words, load
 
 if TYPE_CHECKING:
-    from slipway.prices import Price
     from slipway.stack.stack import Stack
-    from slipway.stack.yaml_file import Document, Finding
 
 EXIT_FINDINGS = 2
 
@@ -60,7 +60,6 @@ def check_file(path: Path) -> Checked:
     """Check one stack file and the templates it names."""
     from slipway.stack.members import check_warnings
     from slipway.stack.stack import parse, stack_of
-    from slipway.stack.yaml_file import StackErrors, load
 
     shown = _shown(path)
     document = load(path, shown_as=shown)
@@ -111,17 +110,16 @@ def _templates_of(path: Path) -> Path:
 def _missing_templates(document: Document, folder: Path) -> tuple[Finding, ...]:
     from slipway.template.load import available
 
-    config = document.values.get("config") if isinstance(document.values, dict) else None
-    names = config.get("slipway:templates") if isinstance(config, dict) else None
+    names = DocumentPart(document)["config"]["slipway:templates"]
     known = available(folder)
-    findings = []
-    for index, name in enumerate(names if isinstance(names, list) else []):
-        if isinstance(name, str) and name not in known:
+    for part in names.entries():
+        name = part.of(str)
+        if name is not None and name not in known:
             near = nearest(name, known)
             what = f"there is no template {quoted(name)}: no file templates/{short(name.replace('-', '_'))}.py"
             fix = f"did you mean `{near}`?" if near else f"one of {', '.join(known)}" if known else "write it"
-            findings.append(_finding(document, index, what, fix))
-    return tuple(findings)
+            part.wrong(what, fix)
+    return tuple(names.findings)
 
 
 def _unproven(stack: Stack, document: Document, folder: Path) -> tuple[Finding, ...]:
@@ -129,22 +127,14 @@ def _unproven(stack: Stack, document: Document, folder: Path) -> tuple[Finding, 
     from slipway.deployment.publication import rehearse
     from slipway.template.load import load
 
-    findings = []
+    names = DocumentPart(document)["config"]["slipway:templates"]
     for index, name in enumerate(stack.templates):
         try:
             rehearse(load((name,), folder)[0], stack)
         except ConfigError as error:
             what = "\n    ".join([error.what, *error.why.splitlines()])
-            findings.append(_finding(document, index, what, error.fix))
-    return tuple(findings)
-
-
-def _finding(document: Document, index: int, what: str, fix: str) -> Finding:
-    """What is wrong with a template that the stack names, by its place among them."""
-    from slipway.stack.yaml_file import Finding
-
-    line = document.line(("config", "slipway:templates", index))
-    return Finding(document.file, line, f"slipway:templates[{index}]", what, fix)
+            names[index].wrong(what, error.fix)
+    return tuple(names.findings)
 
 
 def _text(checked: list[Checked]) -> str:
@@ -152,10 +142,10 @@ def _text(checked: list[Checked]) -> str:
     lines = []
     for item in checked:
         if item.findings or item.stack is None:
-            lines += [str(finding) for finding in item.findings]
+            lines += in_words(item.findings)
         else:
             lines.append(f"ok  {item.name.ljust(wide)}  {_summary(item.stack)}")
-        lines += [str(replace(warning, what=f"warning: {warning.what}")) for warning in item.warnings]
+        lines += in_words([replace(warning, what=f"warning: {warning.what}") for warning in item.warnings])
     count = sum(len(item.findings) for item in checked)
     if count:
         bad = sum(bool(item.findings) for item in checked)
@@ -164,8 +154,6 @@ def _text(checked: list[Checked]) -> str:
 
 
 def _summary(stack: Stack) -> str:
-    from slipway.prices import price_in_words, total
-
     pools = sum(len(cluster.pools) for cluster in stack.clusters)
     counts = {"cluster": len(stack.clusters), "pool": pools, "template": len(stack.templates)}
     words = ", ".join(counted(count, noun) for noun, count in counts.items())
@@ -182,8 +170,6 @@ def _json(checked: list[Checked]) -> dict[str, Any]:
 
 
 def _stack_json(item: Checked) -> dict[str, Any]:
-    from slipway.prices import total
-
     found: dict[str, Any] = {"stack": item.name, "file": item.file, "ok": not item.findings}
     if item.stack is not None:
         price = total(item.stack.clusters, item.stack.region)

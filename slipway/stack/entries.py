@@ -54,13 +54,9 @@ class ReplicaRange(Entry):
     )
 
 
-def _kind(value: Any) -> str:
-    return RANGE if isinstance(value, dict | ReplicaRange) else FIXED
-
-
 Replicas = Annotated[
     Annotated[int, bounds.AT_LEAST_ONE, bounds.POOL_MAX, Tag(FIXED)] | Annotated[ReplicaRange, Tag(RANGE)],
-    Discriminator(_kind),
+    Discriminator(lambda value: RANGE if isinstance(value, dict | ReplicaRange) else FIXED),
 ]
 
 

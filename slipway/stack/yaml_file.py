@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,15 +12,16 @@ import yaml
 
 from slipway.errors import ConfigError
 from slipway.formatting import short
+from slipway.stack.yaml_loader import MOST_NODES, TAG, StackLoader
 
 T = TypeVar("T")
 KeyPath = tuple[str | int, ...]
-# Aliases of aliases grow without bound; no stack file comes near this.
-MOST_NODES = 200_000
 # No key takes a number that needs more than 64 bits, and Python can't even print one of some thousand digits.
 LARGEST_NUMBER = 2**63 - 1
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_PLAIN = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
+_PLAIN = (f"{TAG}map", f"{TAG}seq")
+_KEYS = (f"{TAG}str", f"{TAG}merge")
+_MOST_SHOWN = 50
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,13 @@ class StackErrors(ConfigError):  # noqa: N818 - there are several, shown togethe
     def __init__(self, findings: tuple[Finding, ...]) -> None:
         self.findings = findings
         count = "1 error" if len(findings) == 1 else f"{len(findings)} errors"
-        super().__init__(f"{count} in the stack configuration\n" + "\n".join(str(finding) for finding in findings))
+        super().__init__(f"{count} in the stack configuration\n" + "\n".join(in_words(findings)))
+
+
+def in_words(findings: Sequence[Finding]) -> list[str]:
+    """As people read them: where there are very many, the first ones, and how many more."""
+    more = len(findings) - _MOST_SHOWN
+    return [*map(str, findings[:_MOST_SHOWN]), *([f"and {more} more"] if more > 0 else [])]
 
 
 @dataclass(frozen=True)
@@ -66,35 +73,35 @@ class Document:
 
 def load(path: Path, *, shown_as: str | None = None) -> Document:
     """Read a file; what is wrong with it as YAML is in the findings. Raises ConfigError when it can't be read."""
+    file = shown_as or str(path)
     try:
-        text = path.read_text("utf-8")
+        content = path.read_bytes()
+        return from_text(content.decode(), file)
     except FileNotFoundError:
         raise ConfigError(f"there is no stack file {path}", fix="slipway check lists the stacks that exist") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"can't read {path}", why=str(error), fix="a UTF-8 file that you may read") from error
-    return from_text(text, shown_as or str(path))
+    except OSError as error:
+        raise ConfigError(f"can't read {path}", why=str(error), fix="a file that you may read") from error
+    except UnicodeDecodeError as error:
+        what = f"can't read the byte {content[error.start]:#04x} as UTF-8"
+        line = content.count(b"\n", 0, error.start) + 1
+        return Document(file, {}, findings=(Finding(file, line, "", what, "save the file as UTF-8"),))
 
 
 def from_text(text: str, file: str) -> Document:
     try:
-        loader = yaml.SafeLoader(text)
-    except yaml.reader.ReaderError as error:
-        return Document(file, {}, findings=(_control_character(error, text, file),))
-    try:
+        loader = StackLoader(text)
         node = loader.get_single_node()
         reader = _Reader(loader, file)
         values = None if node is None else reader.value(node, ())
     except (yaml.YAMLError, RecursionError) as error:
-        return Document(file, {}, findings=(_syntax(error, file),))
-    finally:
-        loader.dispose()
+        return Document(file, {}, findings=(_syntax(error, text, file),))
     return Document(file, values, reader.lines, tuple(reader.findings))
 
 
 class _Reader:
     """Walks the composed nodes once, so that keys keep their marks."""
 
-    def __init__(self, loader: yaml.SafeLoader, file: str) -> None:
+    def __init__(self, loader: StackLoader, file: str) -> None:
         self.loader = loader
         self.file = file
         self.lines: dict[KeyPath, int] = {}
@@ -133,10 +140,8 @@ class _Reader:
         try:
             value = self.loader.construct_object(node)
         except (ValueError, LookupError, AttributeError):  # whatever the library's parsers of scalars stumble over
-            what, fix = (
-                f"looks like {node.tag.rpartition(':')[2]}, but is not a valid one",
-                "put it in quotes if it is text",
-            )
+            what = f"looks like {node.tag.rpartition(':')[2]}, but is not a valid one"
+            fix = "put it in quotes if it is text"
         else:
             if isinstance(value, str) and _SURROGATE.search(value):
                 what, fix = "has half a surrogate pair, which is no character", "write the character itself"
@@ -156,25 +161,20 @@ class _Reader:
         first: dict[str, int] = {}
         for key, _ in node.value:
             name, line = self._name(key), key.start_mark.line + 1
+            wrong = None
             if name in first and name != "<<":
-                self.findings.append(
-                    Finding(
-                        self.file,
-                        line,
-                        dotted((*path, name)),
-                        f"appears twice, on lines {first[name]} and {line}",
-                        "keep one of them",
-                    )
-                )
+                wrong = (f"appears twice, on lines {first[name]} and {line}", "keep one of them")
+            elif key.tag not in _KEYS:
+                wrong = (f"looks like {key.tag.rpartition(':')[2]}, and a key is text", "put it in quotes")
+            if wrong:
+                self.findings.append(Finding(self.file, line, dotted((*path, name)), *wrong))
             first.setdefault(name, line)
         self.loader.flatten_mapping(node)
         values: dict[str, Any] = {}
-        for key, child in node.value:
-            here = (*path, self._name(key))
-            if key.value in values:  # The last one counts, so the lines of the first must not.
-                self.lines = {known: line for known, line in self.lines.items() if known[: len(here)] != here}
-            self.lines[here] = key.start_mark.line + 1
-            values[key.value] = self.value(child, here)
+        # Of several with one name the last counts; what is merged comes before the mapping's own.
+        for name, (key, child) in {self._name(key): (key, child) for key, child in node.value}.items():
+            self.lines[*path, name] = key.start_mark.line + 1
+            values[name] = self.value(child, (*path, name))
         return values
 
 
@@ -187,13 +187,11 @@ def dotted(path: KeyPath) -> str:
     return text
 
 
-def _control_character(error: yaml.reader.ReaderError, text: str, file: str) -> Finding:
-    line = text.count("\n", 0, error.position) + 1
-    what = f"not YAML: the character #x{error.character:04x}, and special characters are not allowed"
-    return Finding(file, line, "", what, "delete it; an editor may not show it")
-
-
-def _syntax(error: Exception, file: str) -> Finding:
+def _syntax(error: Exception, text: str, file: str) -> Finding:
+    if isinstance(error, yaml.reader.ReaderError):
+        line = text.count("\n", 0, error.position) + 1
+        what = f"not YAML: the character #x{error.character:04x}, and special characters are not allowed"
+        return Finding(file, line, "", what, "delete it; an editor may not show it")
     if isinstance(error, yaml.MarkedYAMLError):
         mark = error.problem_mark or error.context_mark
         what = ", ".join(part for part in (error.context, error.problem) if part)

@@ -1,8 +1,10 @@
 """Files that nobody writes on purpose, or only to do harm: each is a finding with its line, none a traceback."""
 
+from pathlib import Path
+
 import pytest
 
-from slipway.stack.yaml_file import StackErrors
+from slipway.stack.yaml_file import StackErrors, from_text, load
 
 from .files import HEAD, only, read, with_config, with_pool, wrong
 
@@ -116,6 +118,35 @@ def test_aliases_that_expand_without_end_are_refused() -> None:
     for depth in range(1, 9):
         text += f"a{depth}: &a{depth} [{', '.join([f'*a{depth - 1}'] * 10)}]\n"
     assert "aliases expand" in wrong(text)[0].what
+
+
+def test_merges_that_expand_without_end_are_refused() -> None:  # D1
+    text = f"a0: &a0 {{{', '.join(f'k{key}: x' for key in range(10))}}}\n"
+    for depth in range(1, 9):
+        text += f"a{depth}: &a{depth} {{<<: [{', '.join([f'*a{depth - 1}'] * 10)}]}}\n"
+    assert "merges (<<) expand" in wrong(text)[0].what
+
+
+def test_of_what_is_merged_the_mappings_own_counts() -> None:
+    document = from_text("a: &a {x: 1, y: 1}\nb: &b {<<: *a, y: 2}\nc: {z: 3, <<: [*b, *a]}\n", "Pulumi.dev.yaml")
+    assert document.values["b"] == {"x": 1, "y": 2} and document.values["c"] == {"x": 1, "y": 2, "z": 3}
+    assert not document.findings and document.line(("c", "z")) == 3
+
+
+def test_a_byte_that_is_no_text_is_named_with_its_line(tmp_path: Path) -> None:  # D1
+    file = tmp_path / "Pulumi.dev.yaml"
+    file.write_bytes(HEAD.encode() + b"  slipway:templates: [d\xe9j\xe0]\n")
+    (finding,) = load(file).findings
+    assert (finding.line, finding.what) == (5, "can't read the byte 0xe9 as UTF-8")
+
+
+def test_very_many_findings_are_counted() -> None:
+    keys = "".join(f"  slipway:unknown{number}: 1\n" for number in range(500))
+    with pytest.raises(StackErrors) as error:
+        read(HEAD + keys)
+    said = str(error.value).splitlines()
+    assert len(error.value.findings) == 500 and len(said) == 1 + 2 * 50 + 1
+    assert (said[0], said[-1]) == ("500 errors in the stack configuration", "and 450 more")
 
 
 @pytest.mark.parametrize("text", ["", "null\n", "[]\n", "text\n"])

@@ -154,4 +154,4 @@ def test_a_file_that_cannot_be_read_is_an_error_in_words(tmp_path: Path) -> None
     latin = tmp_path / "Pulumi.latin.yaml"
     latin.write_bytes(b"config: \xe9\n")
     with pytest.raises(ConfigError, match="can't read"):
-        load(latin)
+        parse(load(latin))
