@@ -13,8 +13,9 @@ from typing import Any
 VARIABLE = "SLIPWAY_PARAMETERS"
 MOST_BYTES = 32 * 1024
 
-_EXPANDED_BY_SERVICE = re.compile(r"\$(?=\([A-Za-z_][A-Za-z0-9_]*\))")
-_ESCAPED = re.compile(r"\$\$(?=\([A-Za-z_][A-Za-z0-9_]*\))")
+MARK = "\udc24"
+"""A `$` of a value until `escaped` makes one of it again. No value has half a surrogate pair: it is `unfit`."""
+_READ_BY_SERVICE = re.compile(rf"{MARK}(?=[{MARK}$(])|(?<={MARK}){MARK}")
 
 
 def unfit(value: float | str) -> str:
@@ -37,14 +38,16 @@ def excess(values: Mapping[str, float | str]) -> str:
     return "" if size <= MOST_BYTES else f"take {size:,} bytes as JSON, at most {MOST_BYTES:,} (32 KB)"
 
 
-def escaped(text: str) -> str:
-    """The text with a `$` before each `$(NAME)`, which the service would replace by that variable's value."""
-    return _EXPANDED_BY_SERVICE.sub("$$", text)
+def escaped(text: str, *, expanded: bool = True) -> str:
+    """A text as it is sent, in which each `$` of a value is `MARK` yet. Where the service has texts `expanded`, it
+    takes `$(NAME)` for a variable and `$$` for `$`, as Kubernetes does: there a value's are doubled."""
+    return (_READ_BY_SERVICE.sub("$$", text) if expanded else text).replace(MARK, "$")
 
 
 def recorded(values: Mapping[str, int | float | str | bool]) -> str:
     """The variable's value as it is sent: canonical JSON, so that equal parameters are equal texts."""
-    return escaped(json.dumps(values, sort_keys=True, separators=(",", ":"), ensure_ascii=False))
+    text = json.dumps(values, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return escaped(text.replace("$", MARK))
 
 
 def record(spec: Mapping[str, Any], text: str) -> None:
@@ -59,7 +62,7 @@ def read(env: Iterable[str]) -> Mapping[str, int | float | str | bool] | None:
     that no submission records: anybody may have sent the job."""
     text = next((one.removeprefix(f"{VARIABLE}=") for one in env if one.startswith(f"{VARIABLE}=")), None)
     try:
-        found = json.loads(_ESCAPED.sub("$", text or ""))
+        found = json.loads((text or "").replace("$$", "$"))
     except (ValueError, RecursionError):
         return None
     plain = isinstance(found, dict) and all(isinstance(value, int | float | str) for value in found.values())

@@ -9,6 +9,7 @@ import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from slipway.catalog import placeholders
@@ -20,12 +21,15 @@ from slipway.formatting import quoted, short
 from slipway.jobs.claim import claim_of
 from slipway.kinds import CUSTOM_JOB, KINDS, Kind
 from slipway.labels import CODE_LABEL, ROLES_LABEL, SWEEP_LABEL, TEMPLATE_LABEL, USER_LABEL, label_value, roles_value
-from slipway.recorded_parameters import VARIABLE, escaped, record, recorded
+from slipway.recorded_parameters import MARK, VARIABLE, escaped, record, recorded
 
 _EXAMPLE: Fix = ({"request_id": "nightly-2026-11-20"}, ", for example, or leave it out")
 _Compared = str | list[tuple[str, ...]]
 _LONGEST = 200
 _REQUEST_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
+_TASKS, _EXPANDED = ("containerSpec", "pythonPackageSpec"), ("args", "command", "env")
+# An author's `$` that a value would make the beginning of `$(…)`; `$$` before it is one by itself.
+_BEFORE_A_VALUE = re.compile(r"(?<!\$)((?:\$\$)*)\$(?=\$\{)")
 
 
 def new_request_id() -> str:
@@ -156,11 +160,11 @@ def fill(
 ) -> dict[str, Any]:
     """The job to post. Raises ConfigError when the catalog names a placeholder that nobody fills.
 
-    A value can't smuggle in another placeholder, nor one of the service's own `$(NAME)` expansions.
+    A value can't smuggle in another placeholder, nor one of the service's own `$(NAME)` expansions, nor a part of it.
     """
     overrides = overrides or RequestOverrides()
     job = job_name(template.name, request_id)
-    texts = {name: escaped(render(value)) for name, value in values.items()}
+    texts = {name: render(value).replace("$", MARK) for name, value in values.items()}
     texts |= {
         JOB: job,
         REQUEST: request_id,
@@ -169,7 +173,7 @@ def fill(
         SWEEP: overrides.sweep,
         EXPERIMENT_RUN: overrides.experiment_run or job,
     }
-    body: dict[str, Any] = {key: _filled(value, key, texts, template.name) for key, value in offer.request.items()}
+    body: dict[str, Any] = {key: _filled(value, (key,), texts, template.name) for key, value in offer.request.items()}
     spec = KINDS[offer.kind].spec_of(body)
     record(spec, recorded(values))
     if overrides.max_wait is not None:
@@ -195,23 +199,26 @@ def _belong(spec: dict[str, Any], experiment: str) -> None:
     spec["experiment"] = other
 
 
-def _filled(value: Any, key: str, texts: Mapping[str, str], template: str) -> Any:
+def _filled(value: Any, keys: tuple[str, ...], texts: Mapping[str, str], template: str) -> Any:
+    """`keys` are those that lead to it, from the outermost."""
     if isinstance(value, Mapping):
-        return {inner: _filled(one, inner, texts, template) for inner, one in value.items()}
+        return {inner: _filled(one, (*keys, inner), texts, template) for inner, one in value.items()}
     if isinstance(value, list):
-        return [_filled(one, key, texts, template) for one in value]
+        return [_filled(one, keys, texts, template) for one in value]
     if not isinstance(value, str):
         return value
     for name in placeholders.names(value):
         if name not in texts:
             raise _inconsistent(template, f"{placeholders.placeholder(name)} is none of its parameters")
-    text = placeholders.fill(value, texts)
-    if key not in placeholders.NUMERIC or placeholders.whole(value) is None:
+    expanded = any(task in _TASKS and field in _EXPANDED for task, field in pairwise(keys))
+    written = _BEFORE_A_VALUE.sub(rf"\1{MARK}", value) if expanded else value
+    text = escaped(placeholders.fill(written, texts), expanded=expanded)
+    if keys[-1] not in placeholders.NUMERIC or placeholders.whole(value) is None:
         return text
     try:
         return int(text)
     except ValueError:
-        raise _inconsistent(template, f"{value} stands for a number, {key}, and is {text!r}") from None
+        raise _inconsistent(template, f"{value} stands for a number, {keys[-1]}, and is {text!r}") from None
 
 
 def _inconsistent(template: str, what: str) -> ConfigError:

@@ -8,7 +8,7 @@ from typing import Any
 
 from local.cloud import identities
 
-_REFERENCE = re.compile(r"\$\$\(|\$\(([A-Za-z_][A-Za-z0-9_]*)\)")
+_REFERENCE = re.compile(r"\$\$|\$\(([^)]*)\)")
 _TF_ROLES = ("chief", "worker", "ps", "evaluator")
 _THREADS = (
     "OMP_NUM_THREADS",
@@ -43,7 +43,7 @@ def variables(
     """The variables of the replica `own` of a job with replicas `places`. `spec` is the canonical CustomJobSpec,
     `trial` the id of the trial of a tuning job that it runs."""
     found = {
-        "CLUSTER_SPEC": json.dumps(cluster_spec(places, own, spec, trial)),
+        "CLUSTER_SPEC": _text(cluster_spec(places, own, spec, trial)),
         # The service sets the number here, not the id.
         "CLOUD_ML_PROJECT_ID": identities.PROJECT_NUMBER,
         "CLOUD_ML_JOB_ID": job_id,
@@ -62,7 +62,7 @@ def variables(
         found["AIP_TENSORBOARD_LOG_DIR"] = f"{prefix}/logs/"
     if len(places) > 1:
         chief = next(place for place in places if place.index == 0)
-        found["TF_CONFIG"] = json.dumps(tf_config(places, own, spec, trial))
+        found["TF_CONFIG"] = _text(tf_config(places, own, spec, trial))
         found["RANK"] = str(sorted(places, key=lambda place: (place.index, place.number)).index(own))
         found["WORLD_SIZE"] = str(len(places))
         found["MASTER_ADDR"] = chief.host
@@ -97,6 +97,11 @@ def tf_config(places: Sequence[Place], own: Place, spec: Mapping[str, Any], tria
     return {"cluster": cluster, "task": task, "job": dict(spec), "environment": "cloud"}
 
 
+def _text(body: Mapping[str, Any]) -> str:
+    """JSON with letters as they are: Linux takes 128 KB for one variable, and an escaped letter is three times one."""
+    return json.dumps(body, ensure_ascii=False)
+
+
 def _trial(trial: str | None) -> dict[str, str]:
     return {"trial": trial} if trial else {}
 
@@ -107,11 +112,6 @@ def thread_bounds(threads: int) -> dict[str, str]:
 
 
 def expanded(text: str, known: Mapping[str, str]) -> str:
-    """`$(NAME)` replaced by a known variable; unknown ones stay, and `$$(NAME)` is `$(NAME)` itself."""
-
-    def value(match: re.Match[str]) -> str:
-        if match[0] == "$$(":
-            return "$("
-        return known.get(match[1], match[0])
-
-    return _REFERENCE.sub(value, text)
+    """`$(NAME)` replaced by a known variable, as Kubernetes does it: unknown ones stay, and `$$` is `$` everywhere, so
+    `$$(NAME)` is `$(NAME)` itself."""
+    return _REFERENCE.sub(lambda found: "$" if found[0] == "$$" else known.get(found[1], found[0]), text)

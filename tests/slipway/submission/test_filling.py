@@ -1,5 +1,6 @@
 """From the catalog's request to the JSON that is sent."""
 
+import re
 from typing import Any
 
 import pytest
@@ -77,8 +78,49 @@ def test_a_value_is_never_expanded_again(text: str) -> None:
 
 def test_the_services_own_expansion_is_escaped_in_values() -> None:
     package = filled({"workers": 1, "name": "$(HOME) $5 $(1)"})["jobSpec"]["workerPoolSpecs"][1]["pythonPackageSpec"]
-    assert package["args"][0] == "--name=$$(HOME) $5 $(1)"
-    assert package["env"][0]["value"] == "$$(HOME) $5 $(1)"
+    assert package["args"][0] == "--name=$$(HOME) $5 $$(1)"
+    assert package["env"][0]["value"] == "$$(HOME) $5 $$(1)"
+
+
+def kubernetes(text: str, known: dict[str, str]) -> str:
+    """As its documentation has it: `$$` is `$`, `$(NAME)` a variable, an unknown one stays."""
+    return re.sub(r"\$\$|\$\(([^)]*)\)", lambda it: "$" if it[0] == "$$" else known.get(it[1], it[0]), text)
+
+
+@pytest.mark.parametrize(
+    ("template", "expected"),
+    [
+        ("${a}(HOME)", "{a}(HOME)"),
+        ("$${a}", "${a}"),
+        ("$$${a}", "${a}"),
+        ("${a}${b}", "{a}{b}"),
+        ("${a}$(HOME)", "{a}/root"),
+        ("${a}$$(HOME)", "{a}$(HOME)"),
+        ("$(HOME)${a}", "/root{a}"),
+    ],
+)
+@given(a=st.text("$()HOME a", max_size=12), b=st.text("$()HOME a", max_size=12))
+def test_no_part_of_an_expansion_is_smuggled_in(template: str, expected: str, a: str, b: str) -> None:
+    task = {"containerSpec": {"args": [template], "env": [{"name": "N", "value": template}], "command": [template]}}
+    offer = Offer("pool", True, "", "cpu", (), UNKNOWN, {"jobSpec": {"workerPoolSpecs": [task]}})
+    body = fill(CATALOG, TEMPLATE, offer, {"a": a, "b": b}, request_id="r1", user="")
+    found = body["jobSpec"]["workerPoolSpecs"][0]["containerSpec"]
+    said = expected.replace("{a}", "\0").replace("{b}", b).replace("\0", a)
+    for text in (found["args"][0], found["command"][0], found["env"][0]["value"]):
+        assert kubernetes(text, {"HOME": "/root"}) == said
+
+
+def test_what_the_service_does_not_expand_is_as_it_was_given() -> None:
+    model = {"displayName": "${name}", "description": "$${name}", "containerSpec": {"args": ["${name}"]}}
+    request = {"trainingTaskInputs": {"workerPoolSpecs": []}, "modelToUpload": model, "labels": {"l": "${name}"}}
+    offer = Offer("pool", True, "", "cpu", (), UNKNOWN, request, kind="training-pipeline")
+    body = fill(CATALOG, TEMPLATE, offer, {"name": "$(HOME)"}, request_id="r1", user="")
+    assert body["modelToUpload"] == {
+        "displayName": "$(HOME)",
+        "description": "$$(HOME)",
+        "containerSpec": {"args": ["$$(HOME)"]},
+    }
+    assert body["labels"]["l"] == "$(HOME)"
 
 
 def test_every_replica_has_the_parameters_as_canonical_json() -> None:
@@ -86,7 +128,7 @@ def test_every_replica_has_the_parameters_as_canonical_json() -> None:
     for pool in body["jobSpec"]["workerPoolSpecs"]:
         assert pool["pythonPackageSpec"]["env"][-1] == {
             "name": "SLIPWAY_PARAMETERS",
-            "value": '{"name":"$$(HOME) $$$(A) é","workers":2}',
+            "value": '{"name":"$$(HOME) $$$$(A) é","workers":2}',
         }
     assert VertexJob.read(body).parameters == {"name": "$(HOME) $$(A) é", "workers": 2}
 

@@ -51,7 +51,27 @@ def test_an_evaluator_is_never_part_of_the_tensorflow_cluster() -> None:
 
 @pytest.mark.parametrize(
     ("text", "result"),
-    [("$(A)/x", "1/x"), ("$$(A)", "$(A)"), ("$(B)", "$(B)"), ("$A", "$A"), ("$(A)$(A)", "11"), ("$$$(A)", "$$(A)")],
+    [
+        ("$(A)/x", "1/x"),
+        ("$$(A)", "$(A)"),
+        ("$(B)", "$(B)"),
+        ("$A", "$A"),
+        ("$(A)$(A)", "11"),
+        ("$$$(A)", "$1"),
+        ("$$$$(A)", "$$(A)"),
+        ("$$ $$5 $5 $", "$ $5 $5 $"),
+        ("$(a b) $$(a b) $(1 $(A)", "$(a b) $(a b) $(1 $(A)"),
+        ("$(A", "$(A"),
+    ],
 )
 def test_references_are_expanded(text: str, result: str) -> None:
     assert environment.expanded(text, {"A": "1"}) == result
+
+
+def test_what_a_job_is_told_of_itself_has_letters_as_they_are() -> None:
+    """Linux refuses a variable of more than 128 KB, and a job carries up to 32 KB of parameters twice."""
+    args = ["é" * 16_000, "é" * 16_000]
+    spec = {"workerPoolSpecs": [{"containerSpec": {"args": args}}]}
+    found = environment.variables(PLACES, PLACES[0], job_id="7", region="us-central1", spec=spec)
+    for name in ("CLUSTER_SPEC", "TF_CONFIG"):
+        assert len(found[name].encode()) < 80_000 and json.loads(found[name])["job"] == spec
