@@ -1,6 +1,12 @@
-"""`python -m slipway`: the command line from a checkout that was not installed."""
+"""The command `slipway`, and `python -m slipway` from a checkout that was not installed."""
 
-from slipway.cli import run
+import sys
+
+try:
+    from slipway.cli import run
+except KeyboardInterrupt:
+    print("interrupted; nothing was sent", file=sys.stderr)
+    sys.exit(130)
 
 if __name__ == "__main__":
     run()

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from slipway.cloud.jobs import Trial, VertexJob, best
 from slipway.context import Context
+from slipway.errors import SlipwayError
 from slipway.labels import revision_of
 from slipway.submission.call import check, check_timeout, params_as_typed, types, waits_as_typed
 from slipway.submission.candidates import PreparedSubmission, SubmissionRequest, prepare
@@ -49,7 +50,8 @@ def submit(
     seconds, in that order (0 for flex-start waits forever); `then` are the types after those. `request_id` names
     the submission: given again with the same parameters it finds the job, and runs nothing twice. `catalog` is
     `gs://BUCKET[/NAME]`, else what the command would use. `code` is a folder, as `--code`. `params` are the
-    template's parameters; one whose name is taken above is written with an underscore behind it (`code_=…`). With
+    template's parameters; one whose name is taken above is written with one more underscore behind it (`code_=…`, and
+    `code__=…` for one that is named `code_`). With
     `wait_for`, and where the template has waits of its own, this returns when the job has started or is on its last
     capacity type. If it is interrupted before that, call it again with the same `request_id` to go on.
 
@@ -59,12 +61,15 @@ def submit(
     check(template=template, capacity=capacity, kind=kind, wait_for=wait_for, then=then)
     check(request_id=request_id, catalog=catalog, code=code)
     id_ = checked_request_id(request_id) if request_id is not None else new_request_id()
-    context = Context(catalog)
+    try:
+        context = Context(catalog)
+    except FileNotFoundError as problem:
+        raise SlipwayError("this folder is gone", fix="change to one that exists") from problem
     asked = SubmissionRequest(
         template, params_as_typed(params), capacity, kind, waits(waits_as_typed(wait_for)), types(then)
     )
     if code is not None:
-        asked = with_code(context, asked, Path(code), tell=_log.info)
+        asked = with_code(context, asked, Path(os.fsdecode(code)), tell=_log.info)
     prepared = prepare(context.catalog, asked, context.user)
     again = f"the same call with request_id={id_!r}"
     try:

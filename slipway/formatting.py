@@ -26,7 +26,7 @@ def short(text: str, longest: int = 60) -> str:
 
 def quoted(value: object) -> str:
     """A value as a message repeats it: in quotes where it is text, and short."""
-    return repr(short(value)) if isinstance(value, str) and len(value) > 60 else short(repr(value))
+    return repr(short(value) if len(value) > 60 else value) if isinstance(value, str) else short(repr(value))
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:

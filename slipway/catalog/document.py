@@ -83,7 +83,9 @@ def published(content: bytes | str, source: str) -> PublishedCatalog:
     if not isinstance(body, dict):
         return PublishedCatalog(damage=f"{source}: not a JSON object")
     clusters, retiring = body.get("clusters"), body.get("retiring", [])
-    if not isinstance(clusters, dict) or not all(_has_id(one) for one in clusters.values()):
+    if not isinstance(clusters, dict) or not all(
+        isinstance(one, dict) and isinstance(one.get("id"), str) for one in clusters.values()
+    ):
         return PublishedCatalog(damage=f"{source}: clusters is not an object of clusters with their ids")
     if not isinstance(retiring, list) or not all(isinstance(id_, str) for id_ in retiring):
         return PublishedCatalog(damage=f"{source}: retiring is not a list of ids")
@@ -116,10 +118,6 @@ def _number(text: str) -> float:
     return float(text)
 
 
-def _has_id(cluster: Any) -> bool:
-    return isinstance(cluster, dict) and isinstance(cluster.get("id"), str)
-
-
 def _check_schema(schema: object, source: str) -> None:
     if not isinstance(schema, int) or isinstance(schema, bool) or schema < 1:
         raise _unreadable(source, f"schema is {schema!r}, where {SCHEMA} is expected")
@@ -133,8 +131,4 @@ def _check_schema(schema: object, source: str) -> None:
 
 
 def _unreadable(source: str, why: str) -> ConfigError:
-    return ConfigError(
-        f"the catalog {source} can't be read",
-        why=why,
-        fix=_ANOTHER,
-    )
+    return ConfigError(f"the catalog {source} can't be read", why=why, fix=_ANOTHER)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from slipway.capacity import CAPACITY_TYPES
 from slipway.catalog.checks import UPDATE
 from slipway.catalog.model import Catalog, Offer, Scalar, Template
 from slipway.errors import ConfigError
-from slipway.formatting import nearest, quoted, short
+from slipway.formatting import nearest, quoted
 from slipway.kinds import KINDS, Kind
 
 
@@ -27,19 +28,16 @@ def find_template(catalog: Catalog, name: str) -> Template:
 def find_kind(template: Template, wanted: str | None) -> Kind:
     """The kind to submit as: the template's usual one, or another of its own. Raises ConfigError."""
     kinds = template.kinds
-    name = wanted or kinds[0]
+    name = kinds[0] if wanted is None else wanted
     if name in kinds and name in KINDS:
         return KINDS[name]
     if name not in kinds:
         raise ConfigError(
-            f"{template.name} can't be submitted as a {short(name)}",
+            f"{template.name} can't be submitted as a {name if name in KINDS else quoted(name)}",
             why=f"its kinds are {', '.join(kinds)}",
-            fix=({"kind": kinds[0]},),
+            fix=({"kind": next((one for one in kinds if one in KINDS), kinds[0])},),
         )
-    raise ConfigError(
-        f"{template.name} is a {name}, which this version does not know",
-        fix=UPDATE,
-    )
+    raise ConfigError(f"{template.name} is a {name}, which this version does not know", fix=UPDATE)
 
 
 def standing(template: Template, kind: Kind, values: Mapping[str, Scalar]) -> tuple[Offer, ...]:
@@ -50,11 +48,14 @@ def standing(template: Template, kind: Kind, values: Mapping[str, Scalar]) -> tu
         if offer.kind == kind.name and all(values.get(name) in wanted for name, wanted in offer.when.items())
     )
     if not found:
-        chosen = ", ".join(f"{name}={values[name]}" for name in _choosing(template) if name in values)
+        choosing = dict.fromkeys(name for offer in template.offers for name in offer.when)
+        chosen = ", ".join(f"{name}={values[name]}" for name in choosing if name in values)
+        unknown = (offer.kind for offer in template.offers if offer.kind not in KINDS)
+        strange = next((f"this version does not know what a {name} is" for name in unknown), "")
         raise ConfigError(
             f"{template.name} can't run as a {kind.words}{f' with {chosen}' if chosen else ''}",
-            why="no cluster of the stack fits it, and it lists no other capacity type",
-            fix=f"slipway templates show {template.name}",
+            why=strange or "no cluster of the stack fits it, and it lists no other capacity type",
+            fix=UPDATE if strange else f"slipway templates show {template.name}",
         )
     return found
 
@@ -67,12 +68,13 @@ def named(template: Template, offers: tuple[Offer, ...], wanted: str, argument: 
     found = tuple(offer for offer in offers if offer.capacity_type == wanted)
     if not found:
         names = list(dict.fromkeys(offer.capacity_type for offer in offers))
-        near = nearest(wanted, names)
-        right = near or names[0]
+        known = [name for name in names if name in CAPACITY_TYPES]
+        near = nearest(wanted, known)
+        right = near or next(iter(known), "")
         raise ConfigError(
             f"{template.name} has no capacity type {quoted(wanted)}{f'; did you mean {near}?' if near else ''}",
             why=f"its capacity types are {', '.join(names)}",
-            fix=({argument: {right: "30m"} if argument == "wait_for" else right},),
+            fix=({argument: {right: "30m"} if argument == "wait_for" else right},) if right else UPDATE,
         )
     return found
 
@@ -80,7 +82,3 @@ def named(template: Template, offers: tuple[Offer, ...], wanted: str, argument: 
 def reason(offer: Offer) -> str:
     """Why the catalog says that an offer is not available."""
     return offer.why or "not available; the catalog does not say why"
-
-
-def _choosing(template: Template) -> list[str]:
-    return list(dict.fromkeys(name for offer in template.offers for name in offer.when))

@@ -12,8 +12,9 @@ from typing import Any
 
 import click
 
+from slipway.cli.terminal.screen import note, prepare_streams, styled
 from slipway.errors import Arguments, ConfigError, SlipwayError
-from slipway.formatting import quoted
+from slipway.formatting import nearest, quoted
 
 INTERRUPTED = 130
 
@@ -60,8 +61,6 @@ class Verbs(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name, known = args[0], self._files()
         if name not in known and not name.startswith("-"):
-            from slipway.formatting import nearest
-
             near = nearest(name, known)
             raise click.UsageError(f"unknown command {quoted(name)}.{f' Did you mean {near}?' if near else ''}", ctx)
         return super().resolve_command(ctx, args)
@@ -127,20 +126,20 @@ def main(args: Sequence[str] | None = None) -> int:
     except SlipwayError as error:
         return _shown(error, debug)
     except (click.Abort, KeyboardInterrupt):
-        _say("interrupted")
+        note("interrupted")
         return INTERRUPTED
     except OSError as error:
         if debug:
             raise
-        _say(_system(error))
+        note(_system(error))
         return 1
     except Exception as error:
         if isinstance(error, ModuleNotFoundError) and not f"{error.name}.".startswith("slipway."):
             return _shown(_not_installed(error), debug)
         if debug:
             raise
-        _say(f"error: unexpected {type(error).__name__}: {error}")
-        _say(
+        note(f"error: unexpected {type(error).__name__}: {error}")
+        note(
             "  why: this is a fault of slipway, not yours\n"
             "  fix: report it with the output of the same command and --debug"
         )
@@ -158,8 +157,6 @@ def _check_text(arguments: Sequence[str]) -> None:
 
 def run() -> None:
     """The console script."""
-    from slipway.cli.terminal.screen import prepare_streams
-
     prepare_streams()
     sys.exit(main())
 
@@ -188,10 +185,10 @@ def _system(error: OSError) -> str:
 
 def _usage(error: click.UsageError) -> int:
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
-        _say(error.format_message())
+        note(error.format_message())
         return 2
     command = error.ctx.command_path if error.ctx else "slipway"
-    _say(f"error: {error.format_message()}\n  fix: {command} --help")
+    note(f"error: {error.format_message()}\n  fix: {command} --help")
     return 2
 
 
@@ -201,13 +198,11 @@ def _shown(error: SlipwayError, debug: bool) -> int:
 
         traceback.print_exception(error)
     if error.exit_code == INTERRUPTED:
-        _say(str(error))  # What a person did on purpose is not an error.
+        note(str(error))  # What a person did on purpose is not an error.
         return INTERRUPTED
-    from slipway.cli.terminal.screen import styled
-
     error.spell(_flags)
     head, _, rest = error.render().partition("\n")
-    _say(styled(head, sys.stderr, fg="red", bold=True) + (f"\n{rest}" if rest else ""))
+    note(styled(head, sys.stderr, fg="red", bold=True) + (f"\n{rest}" if rest else ""))
     return error.exit_code
 
 
@@ -222,9 +217,3 @@ def _flags(arguments: Arguments) -> str:
         given = [value] if isinstance(value, str) else [f"{key}={one}" for key, one in value.items()]
         words += [word for one in given for word in (flag, shlex.quote(one))]
     return " ".join(words)
-
-
-def _say(text: str) -> None:
-    from slipway.cli.terminal.screen import note
-
-    note(text)

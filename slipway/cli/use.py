@@ -5,8 +5,6 @@ Without an argument, say which one is used and who chose it.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from slipway.catalog.selection import VARIABLE, address, remember, select_catalog
@@ -31,7 +29,7 @@ def command(catalog: str | None) -> None:
     except SlipwayError:
         screen.note("nothing is remembered: a catalog is read before it is chosen")
         raise
-    file = remember(location, Path.cwd())
+    file = remember(location, context.folder)
     with screen.after(f"{location} is remembered in {file}", "slipway use"):
         count = counted(len(found.templates), "template")
         screen.out(f"using {location}: stack {found.stack}, {found.project} {found.region}, {count}")

@@ -195,6 +195,7 @@ class VertexJob:
     @classmethod
     def read(cls, body: Json, kind: Kind = CUSTOM_JOB) -> VertexJob:
         spec, trials = kind.living(body)
+        max_wait = spec.get("scheduling", {}).get("maxWaitDuration")
         return cls(
             name=body.get("name", ""),
             display_name="".join(one if one.isprintable() else "?" for one in body.get("displayName", "")),
@@ -216,18 +217,13 @@ class VertexJob:
             model=_model(body),
             tried=tuple(Trial.read(trial) for trial in body.get("trials", ())),
             goals={one["metricId"]: one.get("goal", "") for one in body.get("studySpec", {}).get("metrics", ())},
-            max_wait=_seconds(spec.get("scheduling", {}).get("maxWaitDuration")),
+            max_wait=None if max_wait is None else float(max_wait.removesuffix("s")),
             experiment_run=str(spec.get("experimentRun", "")),
             tensorboard=str(spec.get("tensorboard", "")),
             max_trials=int(body.get("maxTrialCount") or 0),
             model_name=str(body.get("modelToUpload", {}).get("displayName", "")),
             buckets=frozenset(_BUCKET.findall(json.dumps(body))),
         )
-
-
-def _seconds(text: str | None) -> float | None:
-    """A duration as the APIs write it: `86400s`."""
-    return None if text is None else float(text.removesuffix("s"))
 
 
 def _model(body: Json) -> str:

@@ -64,7 +64,8 @@ class Vertex:
     def jobs_of_every_kind(self, filter: str = "", *, page_size: int = _LARGEST_PAGE) -> Iterator[VertexJob]:
         """As `jobs`, all kinds merged, newest first. A state is given by its job's name in the filter."""
         lists = (self.jobs(kind, filter, page_size=page_size) for kind in KINDS.values())
-        return heapq.merge(*lists, key=_made, reverse=True)
+        never = datetime.min.replace(tzinfo=UTC)
+        return heapq.merge(*lists, key=lambda job: job.create_time or never, reverse=True)
 
     def cancel(self, name: str) -> None:
         """Asks for the end; the job passes through CANCELLING. Cancelling twice is harmless, so it is retried."""
@@ -106,10 +107,6 @@ class Vertex:
         """A long-running operation by its full name."""
         call = self._call(f"read operation {name}", "aiplatform.operations.get")
         return _read(call, Operation.read, self._session.get(f"{self._parent.split('projects/')[0]}{name}", call))
-
-
-def _made(job: VertexJob) -> datetime:
-    return job.create_time or datetime.min.replace(tzinfo=UTC)
 
 
 def _read_job(call: Call, kind: Kind, body: Json) -> VertexJob:

@@ -64,11 +64,7 @@ def _workspace(stack: Stack, plan: Plan) -> Fact:
         "trainer": trainer_email(settings.trainer, stack.project),
         "code": settings.code,
         "submitters": {member: dict(SUBMITTER_ROLES) for member in settings.submitters},
-        "retiring": {
-            one.id: {"kind": one.kind, "role": one.role, **_kept(one)}
-            for one in plan.everything_retiring
-            if one.kind != "cluster"
-        },
+        "retiring": {one.id: {"kind": one.kind, "role": one.role, **_kept(one)} for one in plan.workspace.retiring},
     }
 
 

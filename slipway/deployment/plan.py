@@ -14,7 +14,7 @@ from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import RUNNING_STATES, PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import ClusterSpec, CurrentCluster
-from slipway.deployment.retiring import Retiring, RetiringCluster, Why
+from slipway.deployment.retiring import RetiringCluster, Why
 from slipway.deployment.workspace_plan import WorkspacePlan, plan_workspace
 from slipway.fingerprint import LONGEST_ID, cluster_id, fingerprint_of
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
@@ -46,11 +46,6 @@ class Plan:
     problems: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     workspace: WorkspacePlan = field(default_factory=WorkspacePlan)
-
-    @property
-    def everything_retiring(self) -> tuple[Retiring, ...]:
-        """Clusters, accounts and buckets."""
-        return (*self.retiring, *self.workspace.retiring)
 
     @property
     def old(self) -> frozenset[str]:

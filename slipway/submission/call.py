@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
@@ -28,12 +29,18 @@ def check(**given: object) -> None:
     """Raises ConfigError for an argument that is not of its type."""
     for name, value in given.items():
         _require(name, value, _TAKES[name][0])
+        if (
+            value == "" and _NONE in _TAKES[name][0]
+        ):  # In a script a variable that nobody set, which is not the default.
+            raise ConfigError(f"{name} is empty", why=f"it takes {_TAKES[name][1]}, or None")
 
 
-def check_timeout(timeout: object) -> None:
+def check_timeout(timeout: float | None) -> None:
     """Raises ConfigError for what are no seconds."""
-    takes = "it takes seconds, or None to wait for as long as it takes"
-    _require("timeout", timeout, (int, float, _NONE), takes, fix="timeout=300, for five minutes")
+    takes, example = "it takes seconds, or None to wait for as long as it takes", "timeout=300, for five minutes"
+    _require("timeout", timeout, (int, float, _NONE), takes, example)
+    if timeout is not None and not 0 <= timeout < math.inf:
+        raise ConfigError(f"timeout is {timeout}", why=takes, fix=example)
 
 
 def waits_as_typed(wait_for: Mapping[str, str | float] | None) -> dict[str, str]:
@@ -56,7 +63,7 @@ def types(then: str | Sequence[str]) -> tuple[str, ...]:
 
 def params_as_typed(params: Mapping[str, str | float]) -> dict[str, str]:
     """By their own names: `500`, `true`. Raises ConfigError for what is neither text nor number."""
-    pairs = {name.removesuffix("_") if name.removesuffix("_") in _TAKES else name: one for name, one in params.items()}
+    pairs = {name.removesuffix("_") if name.rstrip("_") in _TAKES else name: one for name, one in params.items()}
     texts = {}
     for name, value in pairs.items():
         _require(name, value, (str, Real), "a parameter is a string, a number or a bool")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
-from slipway.capacity import WAIT_BY_THEMSELVES
+from slipway.capacity import CAPACITY_TYPES, WAIT_BY_THEMSELVES
 from slipway.catalog.lookup import find_kind, find_template, named, standing
 from slipway.catalog.model import Catalog, Offer, Scalar, Template
 from slipway.errors import ConfigError
@@ -160,7 +160,7 @@ def _ordered(
     ]
     waits = [(offer, asked.waits.get(offer.capacity_type, None if asked.then else offer.wait)) for offer in chosen]
     last = chosen[-1].capacity_type
-    others = [name for name in dict.fromkeys(offer.capacity_type for offer in offers) if name not in order]
+    others = [offer.capacity_type for offer in offers if offer.capacity_type in CAPACITY_TYPES.keys() - set(order)]
     if last in asked.waits and last not in WAIT_BY_THEMSELVES:
         raise ConfigError(
             f"a wait for {last}, and there is nothing to move on to after it",

@@ -99,7 +99,9 @@ class SubmissionJournal:
             stream = file.open("a")
         except OSError as problem:
             raise SlipwayError(
-                f"could not lock request {request_id}", why=f"{file}: {problem.strerror or problem}"
+                f"could not lock request {request_id}",
+                why=f"{file}: {problem.strerror or problem}",
+                fix="make room or make the folder writable, then submit it again",
             ) from problem
         with stream:
             try:

@@ -22,7 +22,7 @@ from slipway.cli.terminal.watching import cost_words
 from slipway.cloud.failures import CloudError
 from slipway.cloud.jobs import VertexJob, best
 from slipway.context import Context
-from slipway.formatting import counted, exact, join, short
+from slipway.formatting import counted, exact, join, quoted, short
 from slipway.jobs.cost import JobCost, job_cost
 from slipway.jobs.follower import read_why
 from slipway.jobs.log import JobEvents, last_word, read_events, role_at, who_of
@@ -175,13 +175,15 @@ def _packed(job: VertexJob) -> str:
 
 def _parameters(job: VertexJob, catalog: Catalog) -> str:
     """`workers=2, trees=500, note=…`: all of them, defaults too, in the template's order; `…` where a text is too long
-    for a line. Empty for a job of no template."""
+    for a line, in quotes where it has spaces that a line would not show. Empty for a job of no template."""
     if job.parameters is None:
         return "unknown: the job does not record them" if TEMPLATE_LABEL in job.labels else ""
     template = catalog.templates.get(job.labels.get(TEMPLATE_LABEL, ""))
     order = [one.name for one in template.parameters if one.name in job.parameters] if template else []
     names = dict.fromkeys((*order, *job.parameters))
-    return ", ".join(f"{short(name)}={short(render(job.parameters[name]))}" for name in names)
+    texts = {short(name): render(job.parameters[name]) for name in names}
+    said = {name: short(text) if text == " ".join(text.split()) else quoted(text) for name, text in texts.items()}
+    return ", ".join(f"{name}={text}" for name, text in said.items())
 
 
 def _ran(picture: JobDetails, money: JobCost) -> str:

@@ -75,7 +75,8 @@ def _offers(template: Template, offers: list[Offer]) -> None:
     for offer in sorted(
         offers, key=lambda offer: any(usual.get(name) not in values for name, values in offer.when.items())
     ):
-        cases.setdefault(_when(offer), []).append(offer)
+        words = [f"{name}={' or '.join(map(render, values))}" for name, values in offer.when.items()]
+        cases.setdefault(", ".join(words) or "always", []).append(offer)
     rows: list[tuple[str, ...]] = []
     for when, those in cases.items():
         alike = len(those) > 1 and len({reason(offer) for offer in those}) == 1
@@ -96,10 +97,6 @@ def _offer_row(template: Template, offer: Offer) -> tuple[str, ...]:
     if offer.wait is not None:
         remarks.append(f"moves on after {span(offer.wait)}")
     return (offer.capacity_type, place, machines_words(template, offer), price, "; ".join(remarks))
-
-
-def _when(offer: Offer) -> str:
-    return ", ".join(f"{name}={' or '.join(map(render, values))}" for name, values in offer.when.items()) or "always"
 
 
 def _study(template: Template, study: Study) -> str:

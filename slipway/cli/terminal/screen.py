@@ -20,7 +20,9 @@ SCHEMA = 2
 _WIDEST = 100_000
 _BREAKS = "\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069"
 """Characters that do something to a terminal, or turn the order of what is read, but for newline and tab."""
-_BUT_OURS = re.compile(rf"(?!\x1b\[(?:0|1|2|31)m)[{_BREAKS}]")
+_OURS = f"\x1b{os.urandom(8).hex()}"
+"""What our own styles begin with until they are written: no text from elsewhere can pass for one."""
+_BUT_OURS = re.compile(rf"(?!{_OURS})[{_BREAKS}]")
 _BUT_COLOURS = re.compile(rf"(?!\x1b\[[0-9;]*m)[{_BREAKS}]")
 
 
@@ -33,8 +35,8 @@ def coloured(stream: TextIO) -> bool:
 
 
 def styled(text: str, stream: TextIO, **style: Any) -> str:
-    """`style` as click has it: `bold=True`, `fg="red"`."""
-    return click.style(text, **style) if coloured(stream) else text
+    """A part of a line, for `out` and `note`. `style` as click has it: `bold=True`, `fg="red"`."""
+    return click.style(visible(text), **style).replace("\x1b[", f"{_OURS}[") if coloured(stream) else text
 
 
 def visible(text: str, harmful: re.Pattern[str] = _BUT_OURS) -> str:
@@ -49,7 +51,7 @@ def visible_log(text: str) -> str:
 
 def out(text: str) -> None:
     """A line of the result."""
-    print(visible(text), flush=True)
+    print(visible(text).replace(_OURS, "\x1b"), flush=True)
 
 
 def out_log(text: str) -> None:
@@ -60,7 +62,7 @@ def out_log(text: str) -> None:
 def note(text: str) -> None:
     """A line beside the result: progress, warnings, what to type next. Not being able to say it changes nothing."""
     with contextlib.suppress(OSError):
-        print(visible(text), file=sys.stderr, flush=True)
+        print(visible(text).replace(_OURS, "\x1b"), file=sys.stderr, flush=True)
 
 
 def hint(text: str) -> None:

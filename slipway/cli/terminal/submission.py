@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -37,14 +37,16 @@ class TerminalDisplay:
 
     def chosen(self, prepared: PreparedSubmission, choice: Choice) -> None:
         catalog, taken = self._context.catalog, choice.taken
-        self._tell(f"{prepared.template.name}{commit_words(catalog)}  →  {summary(taken.candidate)}")
-        self._tell(f"{taken.verdict.text}{_money(catalog, taken)}")
-        for one in choice.passed:
-            self._tell(f"  {passed_over(one)}")
-        later = prepared.candidates[prepared.candidates.index(taken.candidate) + 1 :]
-        if taken.candidate.wait is not None and later:
-            self._tell(f"  waits here {_wait(taken.candidate.wait)}, then moves on to {_labels(later)}")
-            screen.hint(f"  after an interruption: {self._again}")
+        with nullcontext() if self.any_sent else screen.after("nothing was sent", self._again):
+            self._tell(f"{prepared.template.name}{commit_words(catalog)}  →  {summary(taken.candidate)}")
+            self._tell(f"{taken.verdict.text}{_money(catalog, taken)}")
+            for one in choice.passed:
+                self._tell(f"  {passed_over(one)}")
+            later = prepared.candidates[prepared.candidates.index(taken.candidate) + 1 :]
+            if taken.candidate.wait is not None and later:
+                long = f"up to {span(taken.candidate.wait)}" if taken.candidate.wait else "forever"
+                self._tell(f"  waits here {long}, then moves on to {_labels(later)}")
+                screen.hint(f"  after an interruption: {self._again}")
 
     def sent(self, submitted: SubmissionResult) -> None:
         job, attempt = submitted.attempt.job, submitted.attempt
@@ -149,10 +151,6 @@ def _money(catalog: Catalog, taken: JudgedCandidate) -> str:
     if outcome is Outcome.SCALES:
         return f" (adds {dollars(added(catalog, taken.candidate, taken.verdict))} while the pool is that large)"
     return f" (pool machines: {dollars(each)} for these, paid for anyway)"
-
-
-def _wait(seconds: float) -> str:
-    return f"up to {span(seconds)}" if seconds else "forever"
 
 
 def _labels(candidates: tuple[Any, ...]) -> str:

@@ -60,6 +60,27 @@ def test_values_that_leave_no_offer_are_named() -> None:
         standing(template(offer("pool", size=("2b",))), CUSTOM_JOB, {"size": "27b", "trees": 3})
 
 
+def test_offers_of_a_kind_that_only_a_newer_version_knows_are_the_reason_for_none() -> None:
+    with pytest.raises(ConfigError, match="digits can't run as a custom job") as error:
+        standing(template(offer("pool", "ray-job")), CUSTOM_JOB, {})
+    assert error.value.why == "this version does not know what a ray-job is"
+    assert error.value.fix.startswith("update slipway")
+
+
+def test_what_only_a_newer_version_knows_is_no_fix() -> None:
+    with pytest.raises(ConfigError, match="has no capacity type 'calender'\n") as error:
+        named(template(), (offer("calendar"), offer("spot")), "calender")
+    assert error.value.why == "its capacity types are calendar, spot" and error.value.fix == "capacity='spot'"
+    with pytest.raises(ConfigError) as error:
+        named(template(), (offer("calendar"),), "pool")
+    assert error.value.fix.startswith("update slipway")
+    with pytest.raises(ConfigError, match="can't be submitted as a 'ray job'\n") as error:
+        find_kind(template(kinds=("ray-job", "training-pipeline")), "ray job")
+    assert error.value.fix == "kind='training-pipeline'"
+    with pytest.raises(ConfigError, match="can't be submitted as a ''"):
+        find_kind(template(), "")
+
+
 def test_the_offer_that_was_asked_for_is_taken_on_every_cluster() -> None:
     found = (offer("pool"), offer("spot"), offer("pool"))
     assert [one.capacity_type for one in named(template(), found, "pool")] == ["pool", "pool"]

@@ -1,6 +1,7 @@
 """Shells, folders and streams that are not as one would have them: said in words, and nothing half done."""
 
 import json
+import os
 import pickle
 import subprocess
 import sys
@@ -75,6 +76,7 @@ def test_a_job_that_was_sent_is_said_where_no_result_can_be_written(stack: Stack
     assert done.returncode == 1 and "no space left on device" in said
     assert [f"error: job {job['displayName']} was sent" in said for job in jobs] == [True] * len(jobs)
     assert bool(jobs) == bool(words), "what can't be said before sending keeps it from being sent"
+    assert ("error: nothing was sent" in said) == (not jobs)
 
 
 def test_an_empty_request_id_is_no_request_id(stack: Stack) -> None:
@@ -97,6 +99,14 @@ def test_a_full_disk_is_named(stack: Stack) -> None:
         done = shell(stack, "pools", stdout=full)
     assert done.returncode == 1
     assert done.stderr.decode().startswith("error: no space left on device") and "fault of slipway" not in str(done)
+
+
+def test_who_interrupts_it_at_once_is_told_that_nothing_was_sent(tmp_path: Path) -> None:
+    (tmp_path / "click.py").write_text("raise KeyboardInterrupt")
+    words = [sys.executable, "-m", "slipway", "submit", "hello"]
+    environ = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(words, env=environ, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted; nothing was sent\n")
 
 
 def test_closed_streams_are_no_fault(stack: Stack) -> None:

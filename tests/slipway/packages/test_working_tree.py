@@ -113,6 +113,8 @@ def test_what_is_in_no_checkout_is_refused(tmp_path: Path, monkeypatch: pytest.M
         read(tmp_path)
     with pytest.raises(ConfigError, match="is not a folder"):
         read(tmp_path / "nowhere")
+    with pytest.raises(ConfigError, match="is not a folder"):
+        read(Path("x" * 5000))
 
 
 def test_without_git_it_says_so(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:

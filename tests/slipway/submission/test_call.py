@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 import slipway
-from slipway.errors import ConfigError
-from slipway.submission.call import params_as_typed, types, waits_as_typed
+from slipway.errors import ConfigError, SlipwayError
+from slipway.submission.call import check_timeout, params_as_typed, types, waits_as_typed
 from slipway.submission.parameters import waits
 
 
@@ -40,6 +40,45 @@ def test_a_number_that_python_does_not_write_is_refused() -> None:
         params_as_typed({"number": 10**5000})
 
 
+@pytest.mark.parametrize("name", ["capacity", "kind", "catalog", "code", "request_id"])
+def test_an_empty_text_is_not_the_default(name: str) -> None:
+    """In a script it is a variable that nobody set."""
+    given: dict[str, Any] = {"template": "hello", name: ""}
+    with pytest.raises(ConfigError, match=f"^{name} is empty"):
+        slipway.submit(**given)
+
+
+@pytest.mark.parametrize("timeout", [float("nan"), float("inf"), -1, -0.5])
+def test_a_time_to_wait_is_a_number_of_seconds_that_ends(timeout: float) -> None:
+    with pytest.raises(ConfigError, match=f"^timeout is {timeout}") as error:
+        check_timeout(timeout)
+    assert "None" in error.value.why
+    for right in (None, 0, 0.5, 300):
+        check_timeout(right)
+
+
+class Named:
+    def __fspath__(self) -> bytes:
+        return b"src"
+
+
+def test_a_folder_may_be_named_by_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    def with_code(context: Any, asked: Any, folder: Path, **_: Any) -> None:
+        raise ConfigError(f"{folder} it is")
+
+    monkeypatch.setattr("slipway.api.with_code", with_code)
+    with pytest.raises(ConfigError, match=r"^src it is"):
+        slipway.submit("hello", code=Named())  # type: ignore[arg-type]
+
+
+def test_a_folder_that_is_gone_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    with pytest.raises(SlipwayError, match="this folder is gone"):
+        slipway.submit("hello")
+
+
 @pytest.mark.parametrize(
     "given",
     [
@@ -62,6 +101,7 @@ def test_what_is_right_is_as_it_would_be_typed() -> None:
         "flex-start": 0,
     }
     assert waits_as_typed(None) == {} and types("spot") == ("spot",) and types(["spot", "pool"]) == ("spot", "pool")
+    assert params_as_typed({"code__": "x", "kind___": "y", "rate_": 1}) == {"code_": "x", "kind__": "y", "rate_": "1"}
     assert params_as_typed({"code_": "x", "rate": 0.5, "deep": True, "share": 1}) == {
         "code": "x",
         "rate": "0.5",

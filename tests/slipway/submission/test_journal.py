@@ -103,3 +103,10 @@ def test_a_state_folder_that_depends_on_where_one_stands_is_none(
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     found = SubmissionJournal.find(tmp_path / "elsewhere", {"XDG_STATE_HOME": "state"}, "p", "dev").folder
     assert found == tmp_path / "home" / ".local" / "state" / "slipway" / "requests" / "p" / "dev"
+
+
+def test_a_journal_that_can_not_be_locked_says_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(SlipwayError, match="could not lock request r1") as error:
+        SubmissionJournal(tmp_path / "file").held("r1").__enter__()
+    assert "make the folder writable" in error.value.fix

@@ -89,7 +89,7 @@ def test_a_job_is_shown_by_name_number_and_full_name(stack: Stack) -> None:
 def test_a_job_is_shown_with_the_values_it_was_submitted_with(stack: Stack) -> None:
     stack.run("submit", "hello", "-p", "code=print(1)\nprint(2)", "--request-id", "r1", "--wait")
     name = stack.run("jobs", "list", "--output", "json").json["jobs"][0]["displayName"]
-    assert "parameters code=print(1) print(2)\n" in stack.run("jobs", "show", name).out
+    assert "parameters code='print(1)\\nprint(2)'\n" in stack.run("jobs", "show", name).out
     shown = stack.run("jobs", "show", name, "--output", "json").json["job"]
     assert shown["parameters"] == {"code": "print(1)\nprint(2)"}
 

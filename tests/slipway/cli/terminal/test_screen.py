@@ -32,7 +32,23 @@ def test_our_own_colours_and_those_of_a_log_stay(
     screen.out(ours)
     screen.out_log("\x1b[38;5;1mred\x1b[0m\x1b[2J")
     screen.out("\x1b[8mhidden")
-    assert capsys.readouterr().out == f"{ours}\n\x1b[38;5;1mred\x1b[0m\\x1b[2J\n\\x1b[8mhidden\n"
+    styles = "\x1b[31mno\x1b[0m\x1b[1mno\x1b[0m\x1b[2mno\x1b[0m"
+    assert capsys.readouterr().out == f"{styles}\n\x1b[38;5;1mred\x1b[0m\\x1b[2J\n\\x1b[8mhidden\n"
+
+
+@pytest.mark.parametrize("style", ["\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[31m"])
+def test_no_text_from_elsewhere_has_a_style_of_ours(
+    style: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    import sys
+
+    shown = style.replace("\x1b", "\\x1b")
+    screen.out(f"{screen.styled(f'a{style}', sys.stdout, bold=True)} {style}b")
+    screen.note(f"{style}error")
+    assert capsys.readouterr() == (f"\x1b[1ma{shown}\x1b[0m {shown}b\n", f"{shown}error\n")
+    screen.table((style,), [(style,)])
+    assert style not in capsys.readouterr().out.replace("\x1b[1m", "", 1).replace("\x1b[0m", "", 1)
 
 
 def test_json_is_the_same_value_and_acts_on_no_terminal() -> None:
