@@ -52,7 +52,7 @@ def test_it_is_submitted_once_as_what_was_asked_for(kinds: Stack, kind: str, col
     assert again.json["fresh"] is False and again.json["job"]["name"] == done.json["job"]["name"]
     listed = kinds.cloud.rest("GET", f'{HOME}/{collection}?filter=labels.slipway-stack="{kinds.name}"')
     assert len(listed[collection]) == 1
-    kinds.cloud.rest("POST", f"/v1/{done.json['job']['name']}:cancel", {})
+    kinds.cloud.cancel(done.json["job"]["name"])
 
 
 def flexible(stack: Stack) -> None:

@@ -58,10 +58,12 @@ def preempt(cloud: LocalCloud, name: str, times: int = 1, **spot: Any) -> None:
 def test_a_spot_job_that_is_preempted_twice_without_notice_goes_on_where_it_was(
     running: LocalCloud, tmp_path: Path
 ) -> None:
-    code = COUNTING.format(kept=str(tmp_path), ends=2)
-    name = submit(running, task(code), task(code), name="spot-twice", strategy="SPOT")
+    chief, worker = (COUNTING.format(kept=str(tmp_path), ends=ends) for ends in (9, 2))
+    name = submit(running, task(chief), task(worker), name="spot-twice", strategy="SPOT")
     preempt(running, name)
     preempt(running, name, 2)
+    said(running, name, "done", replica="workerpool1-0")  # before the chief's end, which asks all others to end
+    (tmp_path / "go").touch()
     job = until(running, name, "JOB_STATE_SUCCEEDED")
     assert [line for line in lines(running, name) if line] == ["start 1", "start 2", "start 3", "done"]
     assert not [line for line in lines(running, name, "workerpool1-0") if "asked" in line], "nobody got SIGTERM"
