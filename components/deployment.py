@@ -33,7 +33,7 @@ def declare(
     """
     stack, plan, facts = deployment.stack, deployment.plan, deployment.facts
     project, region = stack.project, stack.region
-    QuotaCheck("quota", region=region, report=deployment.report, facts=facts.quota)
+    QuotaCheck("quota", region=region, report=deployment.report, facts=facts.quota_check)
     workspace = Workspace(
         "workspace",
         project=project,
@@ -81,7 +81,7 @@ def declare(
     catalog = Catalog(
         "catalog",
         catalog=deployment.catalog,
-        facts=facts.catalog,
+        facts=facts.published,
         bucket=workspace.catalog.name,
         after=[workspace, *clusters.values(), *retiring, *templates, *([creation.object] if creation else [])],
         hooks=hooks,

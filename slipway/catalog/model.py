@@ -53,11 +53,24 @@ class Pool(PoolSpec):
 
 @dataclass(frozen=True)
 class Cluster:
-    """`name` is what people say, `id` the persistent resource of the current generation."""
+    """`name` is what people say, `id` the persistent resource of the current generation. The rest is what the stack
+    file says of it (`slipway.cluster.ClusterSpec`): `dns_peerings` as DOMAIN PROJECT NETWORK, `retire_within` in
+    seconds."""
 
     name: Annotated[str, KEY_OF_ENTRY, PLAIN_NAME]
     id: Annotated[str, PLAIN_NAME]
     pools: Mapping[str, Pool]
+    display_name: str = ""
+    network: str = ""
+    reserved_ip_ranges: tuple[str, ...] = ()
+    kms_key: str = ""
+    network_attachment: str = ""
+    dns_peerings: tuple[str, ...] = ()
+    custom_service_account: bool = True
+    labels: Mapping[str, str] = field(default_factory=dict)
+    replacement: str = "rollover"
+    generation: int = 1
+    retire_within: float | None = None
 
 
 @dataclass(frozen=True)
@@ -158,7 +171,7 @@ class Template:
     """`kinds`: as what it may be submitted, the usual one first; `code_flag`: also with code of one's own.
 
     `package` is the gs:// URI of its code, empty for an `image`. `code_why`: who forbids code of one's own. `offers`
-    are in order of preference.
+    are in order of preference. `requirements` are those of its packages.
     """
 
     name: Annotated[str, KEY_OF_ENTRY, PLAIN_NAME]
@@ -173,6 +186,7 @@ class Template:
     code_why: str = ""
     study: Study | None = None
     image: str = ""
+    requirements: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kinds", self.kinds or (self.kind,))

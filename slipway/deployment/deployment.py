@@ -11,16 +11,17 @@ from datetime import datetime
 from pathlib import Path
 
 from slipway.catalog.model import Catalog
-from slipway.deployment.facts import Facts, facts
 from slipway.deployment.plan import Plan
 from slipway.deployment.publication import catalog_of, compile_context, draws, readable, template_entry
 from slipway.deployment.summary import neighbours, overdue, summary
-from slipway.deployment.workspace_plan import trainer_roles
+from slipway.deployment.retiring import Retiring, RetiringCluster
+from slipway.deployment.workspace_plan import SUBMITTER_ROLES, trainer_roles
+from slipway.facts import Facts, Kept, QuotaFacts, QuotaLine
 from slipway.labels import Revision
 from slipway.live import Live
 from slipway.packages.source_package import SourcePackage, build
 from slipway.quota.assessment import assess
-from slipway.quota.report import OfferDraw, QuotaReport, table
+from slipway.quota.report import Line, OfferDraw, QuotaReport, table
 from slipway.quota.usage import drawn
 from slipway.stack.members import open_to
 from slipway.stack.stack import Stack
@@ -109,21 +110,56 @@ def plan_deployment(
             report.offers[name],
             context,
             {code: package.path for code, package in packages[name].items()},
+            [one for package in packages[name].values() for one in package.requirements],
         )
         for name, template in proven.templates.items()
     }
     text = summary(stack.name, revision, plan, proven.placements, report, stack.region, now, context.catalog_bucket)
     retiring = (item.cluster.id for item in plan.retiring)
     late = (overdue(item) for item in plan.retiring if item.overdue)
+    catalog = readable(catalog_of(context, stack, plan.current, retiring, revision, entries))
     return Deployment(
         stack=stack,
         live=live,
         plan=plan,
         report=report,
-        catalog=readable(catalog_of(context, stack, plan.current, retiring, revision, entries)),
+        catalog=catalog,
         packages=packages,
         trainer_roles=trainer_roles(proven.templates.values()),
-        facts=facts(stack, plan, entries, report, revision),
+        facts=facts(stack, plan, catalog, report),
         messages=(text, table(report)) if preview and report.lines else (text,),
         warnings=(*report.warnings, *late, *neighbours(stack.name, live), *open_to(stack.workspace.submitters)),
+    )
+
+
+def facts(stack: Stack, plan: Plan, catalog: Catalog, report: QuotaReport) -> Facts:
+    """What components publish. `catalog` is what everybody else reads."""
+    settings = stack.workspace
+    return Facts(
+        catalog=catalog,
+        submitters={member: dict(SUBMITTER_ROLES) for member in settings.submitters},
+        code=settings.code,
+        quota=QuotaFacts(
+            region=stack.region,
+            mode=stack.quota.mode,
+            strict=stack.quota.strict,
+            lines={line.key: _line(line) for line in report.lines},
+        ),
+        kept={one.id: _kept(one) for one in (*plan.retiring, *plan.workspace.retiring)},
+    )
+
+
+def _line(line: Line) -> QuotaLine:
+    """Without what it draws now: an autoscaler moves that, and what it does is no change of the stack."""
+    return QuotaLine(line.key, line.state, line.short, dict(line.drawn), line.ceiling, line.limit)
+
+
+def _kept(one: Retiring) -> Kept:
+    return Kept(
+        id=one.id,
+        kind=one.kind,
+        role=one.role,
+        retiring=one.why.value,
+        jobs={job.name: job.display_name for job in one.jobs},
+        overdue=isinstance(one, RetiringCluster) and one.overdue,
     )

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from slipway.capacity import CAPACITY_TYPES
 from slipway.catalog import document, model
-from slipway.cluster import CurrentCluster, PoolSpec
+from slipway.cluster import CurrentCluster, PoolSpec, PscInterface
 from slipway.deployment.workspace_plan import trainer_email
 from slipway.errors import ConfigError
 from slipway.labels import Revision
@@ -95,8 +95,23 @@ def catalog_of(
 
 
 def _cluster(current: CurrentCluster, region: str) -> model.Cluster:
-    pools = {pool.name: _pool(pool, region) for pool in current.spec.pools}
-    return model.Cluster(current.spec.name, current.id, pools)
+    spec, psc = current.spec, current.spec.psc or PscInterface()
+    return model.Cluster(
+        name=spec.name,
+        id=current.id,
+        pools={pool.name: _pool(pool, region) for pool in spec.pools},
+        display_name=spec.display_name,
+        network=spec.network or "",
+        reserved_ip_ranges=spec.reserved_ip_ranges,
+        kms_key=spec.kms_key or "",
+        network_attachment=psc.network_attachment or "",
+        dns_peerings=tuple(f"{one.domain} {one.target_project} {one.target_network}" for one in psc.dns_peerings),
+        custom_service_account=spec.custom_service_account,
+        labels=spec.labels,
+        replacement=spec.replacement,
+        generation=spec.generation,
+        retire_within=spec.retire_within.total_seconds() if spec.retire_within else None,
+    )
 
 
 def _pool(pool: PoolSpec, region: str) -> model.Pool:
@@ -139,9 +154,10 @@ def template_entry(
     verdicts: Mapping[str, OfferVerdict],
     context: CompileContext,
     packages: Mapping[Package, str],
+    requirements: Iterable[str] = (),
 ) -> model.Template:
     """A template's part of the catalog. `verdicts` by the placements' labels, `packages` are names in the catalog
-    bucket.
+    bucket, and `requirements` what these install.
 
     Raises ConfigError when the official message type, or a rule of the service, rejects the template.
     """
@@ -160,6 +176,7 @@ def template_entry(
         code_why=_code_refusal(template, context),
         study=_study(template),
         image=code.uri if isinstance(code, Image) else "",
+        requirements=tuple(dict.fromkeys(requirements)),
     )
 
 

@@ -24,11 +24,13 @@ _LAUNCHER = "slipway_launcher"
 
 @dataclass(frozen=True)
 class SourcePackage:
-    """`content` is the archive, `sha256` the digest of what is in it; `name` and the version carry 12 digits of it."""
+    """`content` is the archive, `sha256` the digest of what is in it; `name` and the version carry 12 digits of it.
+    `requirements` are installed with it."""
 
     name: str
     sha256: str
     content: bytes
+    requirements: tuple[str, ...] = ()
 
     @property
     def path(self) -> str:
@@ -79,7 +81,7 @@ def assemble(template: str, sources: Mapping[str, bytes], needed: tuple[str, ...
     # The version tells one build from another wherever an installer looks only at name and version.
     members = {**sources, **_description(template, f"1.0+{short}", sources, needed)}
     content = stored(_tar({f"{template}-1.0/{name}": member for name, member in members.items()}))
-    return SourcePackage(f"{template}-{short}.tar.gz", digest, content)
+    return SourcePackage(f"{template}-{short}.tar.gz", digest, content, needed)
 
 
 def short_hash(digest: str) -> str:

@@ -1,17 +1,21 @@
 """What components publish: numbers and keys, by name, so that a review compares them and no sentence. # D6 # N1"""
 
 import json
-from dataclasses import fields, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from decimal import Decimal
+from typing import Any
 
 from slipway.catalog.model import Offer, Parameter, Template
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
-from slipway.deployment.facts import Facts, facts
+from slipway.deployment.deployment import facts
 from slipway.deployment.plan import Plan
+from slipway.deployment.publication import catalog_of, compile_context
 from slipway.deployment.retiring import RetiringCluster, RetiringWorkspaceResource, Why
 from slipway.deployment.workspace_plan import WorkspacePlan
+from slipway.facts import CATALOG, CLUSTER, QUOTA, TEMPLATE, WORKSPACE, Facts, read
 from slipway.labels import Revision
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.prices import UNKNOWN, Price
@@ -38,24 +42,39 @@ LINE = Line("cpus", "us-central1", "on-demand", "vCPUs", "pool cpu/workers", 8, 
 
 
 def told(plan: Plan = PLAN, template: Template = NAP, report: QuotaReport | None = None) -> Facts:
-    return facts(STACK, plan, {"nap": template}, report or QuotaReport((LINE,)), Revision("3f9c2e1", dirty=True))
+    revision = Revision("3f9c2e1", dirty=True)
+    retiring = (item.cluster.id for item in plan.retiring)
+    context = compile_context(STACK, revision, plan.current)
+    catalog = catalog_of(context, STACK, plan.current, retiring, revision, {"nap": template})
+    return facts(STACK, plan, catalog, report or QuotaReport((LINE,)))
+
+
+def components(told: Facts) -> list[tuple[str, str, Mapping[str, Any]]]:
+    """As a preview has them."""
+    return [
+        (QUOTA, "quota", told.quota_check),
+        (WORKSPACE, "workspace", told.workspace),
+        *((CLUSTER, id_, one) for id_, one in told.clusters.items()),
+        *((TEMPLATE, name, one) for name, one in told.templates.items()),
+        (CATALOG, "catalog", told.published),
+    ]
 
 
 def test_a_cluster_by_its_id_with_its_pools_by_name() -> None:
     found = told().clusters["cpu-1a2b3c4"]
-    assert {key: value for key, value in found.items() if key != "pools"} == {
-        "cluster": "cpu",
-        "id": "cpu-1a2b3c4",
-        "fingerprint": "1a2b3c4",
-        "replacement": "rollover",
-    }
+    assert (found["cluster"], found["id"], found["replacement"], found["generation"]) == (
+        "cpu",
+        "cpu-1a2b3c4",
+        "rollover",
+        1,
+    )
     assert found["pools"]["workers"] == {
         "machine": "n1-standard-8",
-        "diskType": "pd-ssd",
-        "diskSizeGb": 100,
+        "disk": {"type": "pd-ssd", "sizeGb": 100},
+        "acceleratorCount": 0,
         "min": 1,
         "max": 4,
-        "replicas": 1,
+        "autoscaled": True,
         "pricePerHour": "0.4638",
         "priceComplete": True,
     }
@@ -70,12 +89,21 @@ def test_what_retires_says_why_by_key_and_which_jobs() -> None:
     assert found.clusters["cpu-0000000"] == {
         "cluster": "cpu",
         "id": "cpu-0000000",
+        "kind": "cluster",
+        "role": "cpu",
         "retiring": "jobs",
         "overdue": False,
         "jobs": {"j/1": "tune"},
     }
     assert found.workspace["retiring"] == {
-        "acme-results": {"kind": "bucket", "role": "work", "retiring": "in-use", "jobs": {}}
+        "acme-results": {
+            "id": "acme-results",
+            "kind": "bucket",
+            "role": "work",
+            "retiring": "in-use",
+            "jobs": {},
+            "overdue": False,
+        }
     }
 
 
@@ -86,23 +114,36 @@ def test_who_may_submit_with_which_roles_and_where_jobs_write() -> None:  # P5
 
 
 def test_a_template_by_its_parameters_and_offers() -> None:
-    assert told().templates["nap"] == {
-        "kinds": ["custom-job"],
-        "package": "gs://c/nap",
-        "image": "",
-        "code": False,
-        "parameters": {"n": {"type": "int", "default": 3, "min": 1, "max": 9, "choices": []}},
-        "offers": {
-            "pool cpu": {
-                "available": True,
-                "lacksQuota": False,
-                "wait": 60.0,
-                "pricePerHour": "1.5000",
-                "priceComplete": True,
-            },
-            "spot": {"available": False, "lacksQuota": True, "pricePerHour": "", "priceComplete": False},
-        },
-    }
+    found = told().templates["nap"]
+    assert (found["kinds"], found["package"], found["image"], found["codeFlag"]) == (
+        ["custom-job"],
+        "gs://c/nap",
+        "",
+        False,
+    )
+    assert found["parameters"] == {"n": {"type": "int", "default": 3, "min": 1, "max": 9, "choices": []}}
+    pool, spot = found["offers"]["pool cpu"], found["offers"]["spot"]
+    assert (pool["place"], pool["available"], pool["wait"], pool["pricePerHour"]) == (1, True, 60.0, "1.5000")
+    assert (spot["place"], spot["available"], spot["lacksQuota"], spot["priceComplete"]) == (2, False, True, False)
+
+
+def test_a_request_is_whole_but_for_what_every_deployment_changes() -> None:  # N8
+    labels = {"slipway-commit": "3f9c2e1", "slipway-commit-dirty": "true", "team": "ml"}
+    pool = replace(POOL, request={"jobSpec": {"serviceAccount": "a"}, "labels": labels})
+    found = told(template=replace(NAP, offers=(pool,))).templates["nap"]["offers"]["pool cpu"]
+    assert found["request"] == {"jobSpec": {"serviceAccount": "a"}, "labels": {"team": "ml"}}
+
+
+def test_a_review_reads_back_what_components_publish() -> None:  # N5
+    meant = told()
+    found = read(reversed(components(meant)))
+    assert found is not None
+    assert components(found) == components(meant)
+    assert [one.capacity_type for one in found.catalog.templates["nap"].offers] == ["pool", "spot"]
+
+
+def test_without_a_catalog_there_are_no_facts() -> None:
+    assert read(one for one in components(told()) if one[0] != CATALOG) is None
 
 
 def test_kinds_and_cases_are_told_apart() -> None:
@@ -113,13 +154,8 @@ def test_kinds_and_cases_are_told_apart() -> None:
 
 def test_quota_line_by_line_in_numbers() -> None:  # D2
     short = replace(LINE, now=None, state="short", short=7, drawn={"nap spot": 39}, limit=None)
-    found = told(report=QuotaReport((LINE, short), warnings=("a", "b"))).quota
-    assert (found["region"], found["mode"], found["strict"], found["warnings"]) == (
-        "us-central1",
-        "enforce",
-        False,
-        2,
-    )
+    found = told(report=QuotaReport((LINE, short))).quota_check
+    assert (found["region"], found["mode"], found["strict"]) == ("us-central1", "enforce", False)
     assert found["lines"] == {
         "cpus": {"state": "ok", "short": 0, "drawn": {}, "ceiling": 32, "limit": 40},
         "cpus offers": {"state": "short", "short": 7, "drawn": {"nap spot": 39}, "ceiling": 32},
@@ -127,7 +163,10 @@ def test_quota_line_by_line_in_numbers() -> None:  # D2
 
 
 def test_what_is_published() -> None:
-    assert told().catalog == {
+    assert told().published == {
+        "stack": "dev",
+        "project": "acme-dev",
+        "region": "us-central1",
         "commit": "3f9c2e1",
         "dirty": True,
         "clusters": {"cpu": "cpu-1a2b3c4"},
@@ -137,7 +176,5 @@ def test_what_is_published() -> None:
 
 
 def test_all_of_it_is_json() -> None:
-    found = told()
-    for one in fields(found):
-        part = getattr(found, one.name)
+    for _, _, part in components(told()):
         assert json.loads(json.dumps(part)) == part

@@ -1,0 +1,185 @@
+"""Facts: what a deployment makes of a stack, as components publish it and a review compares it.
+
+The catalog's own types, and what of a stack is not in a catalog. As JSON they are keys and numbers without prose, and
+keyed by name wherever there are several of something, so that an order alone is never a difference: where the order
+means something (a template's offers), each has its place as a number. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from slipway.catalog import codec
+from slipway.catalog.codec import KEY_OF_ENTRY
+from slipway.catalog.model import Catalog, Offer, Template
+
+Fact = Mapping[str, Any]
+CLUSTER, TEMPLATE = "slipway:components:PersistentResource", "slipway:components:JobTemplate"
+WORKSPACE, QUOTA, CATALOG = (f"slipway:components:{one}" for one in ("Workspace", "QuotaCheck", "Catalog"))
+"""The types of the components that publish facts. Frozen: living stacks have them."""
+
+# Texts for people, and what every deployment changes although it means nothing to anybody.
+_PROSE_OF_TEMPLATES, _PROSE_OF_OFFERS = ("summary", "codeWhy"), ("why", "note")
+_OF_EACH_DEPLOYMENT = ("slipway-commit", "slipway-commit-dirty")
+
+
+@dataclass(frozen=True)
+class QuotaLine:
+    """A metric in the region, of pools, or of offers where its key ends with ` offers`. `limit`: -1 is unlimited, None
+    unknown. `drawn`: at most, by cluster/pool or by template and offer."""
+
+    key: Annotated[str, KEY_OF_ENTRY]
+    state: str
+    short: int
+    drawn: Mapping[str, int]
+    ceiling: int
+    limit: int | None = None
+
+
+@dataclass(frozen=True)
+class QuotaFacts:
+    region: str
+    mode: str
+    strict: bool
+    lines: Mapping[str, QuotaLine] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What is not asked for any more and stays for now: a cluster, an account or a bucket, by its id or name.
+
+    `role`: a cluster's name, or catalog, work or trainer. `retiring`: why, a `slipway.deployment.retiring.Why`.
+    `jobs`: display names by name.
+    """
+
+    id: Annotated[str, KEY_OF_ENTRY]
+    kind: str
+    role: str
+    retiring: str
+    jobs: Mapping[str, str] = field(default_factory=dict)
+    overdue: bool = False
+
+
+@dataclass(frozen=True)
+class Facts:
+    """`catalog` as it is published. `submitters`: by member, the roles on the project by what they are for. `code`:
+    whether the stack allows code of one's own. `kept` by id or name."""
+
+    catalog: Catalog
+    submitters: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    code: bool = False
+    quota: QuotaFacts = field(default_factory=lambda: QuotaFacts("", "", strict=False))
+    kept: Mapping[str, Kept] = field(default_factory=dict)
+
+    @property
+    def clusters(self) -> Mapping[str, Fact]:
+        """Those that components declare, by id: the current ones, and the retiring."""
+        current = {one.id: {"cluster": one.name, **codec.write(one)} for one in self.catalog.clusters.values()}
+        return {**current, **{one.id: _kept(one) for one in self.kept.values() if one.kind == "cluster"}}
+
+    @property
+    def templates(self) -> Mapping[str, Fact]:
+        return {name: _template(one) for name, one in self.catalog.templates.items()}
+
+    @property
+    def workspace(self) -> Fact:
+        catalog = self.catalog
+        return {
+            "catalog": catalog.catalog_bucket,
+            "work": catalog.work_bucket,
+            "trainer": catalog.trainer,
+            "code": self.code,
+            "submitters": {member: dict(roles) for member, roles in self.submitters.items()},
+            "retiring": {one.id: _kept(one) for one in self.kept.values() if one.kind != "cluster"},
+        }
+
+    @property
+    def quota_check(self) -> Fact:
+        return codec.write(self.quota)
+
+    @property
+    def published(self) -> Fact:
+        """What the catalog says beside its clusters and templates, which are named."""
+        catalog = self.catalog
+        return {
+            "stack": catalog.stack,
+            "project": catalog.project,
+            "region": catalog.region,
+            "commit": catalog.commit,
+            "dirty": catalog.dirty,
+            "clusters": {name: one.id for name, one in catalog.clusters.items()},
+            "retiring": {one.id: one.role for one in self.kept.values() if one.kind == "cluster"},
+            "templates": {name: one.package or one.image for name, one in catalog.templates.items()},
+        }
+
+
+def read(components: Iterable[tuple[str, str, Fact]]) -> Facts | None:
+    """From what components publish: type, logical name and inputs of each. None where the catalog's is not there yet.
+
+    Raises codec.MalformedError for what this version does not write.
+    """
+    of_type: dict[str, dict[str, Fact]] = {}
+    for type_, name, inputs in components:
+        of_type.setdefault(type_, {})[name] = inputs
+    published = next(iter(of_type.get(CATALOG, {}).values()), None)
+    workspace = next(iter(of_type.get(WORKSPACE, {}).values()), None)
+    if published is None or workspace is None:
+        return None
+    quota = next(iter(of_type.get(QUOTA, {}).values()), None)
+    of_clusters = of_type.get(CLUSTER, {}).values()
+    retiring = {
+        **{one["id"]: one for one in of_clusters if "retiring" in one},
+        **workspace.get("retiring", {}),
+    }
+    clusters = {one["cluster"]: one for one in of_clusters if "retiring" not in one}
+    catalog = {
+        **published,
+        "storage": {"work": workspace.get("work"), "catalog": workspace.get("catalog")},
+        "trainer": workspace.get("trainer"),
+        "clusters": clusters,
+        "retiring": list(published.get("retiring", {})),
+        "templates": {name: _read_template(one) for name, one in of_type.get(TEMPLATE, {}).items()},
+    }
+    return Facts(
+        catalog=codec.read(Catalog, catalog),
+        submitters=workspace.get("submitters", {}),
+        code=bool(workspace.get("code")),
+        quota=codec.read(QuotaFacts, quota) if quota else QuotaFacts("", "", strict=False),
+        kept={id_: codec.read(Kept, {"kind": "cluster", **one}, id_) for id_, one in retiring.items()},
+    )
+
+
+def offers_by_label(template: Template) -> Mapping[str, Offer]:
+    """A template's offers by what tells them apart, in order of preference."""
+    return {one.label(template.kind, with_cluster=True): one for one in template.offers}
+
+
+def _kept(one: Kept) -> Fact:
+    body = {**codec.write(one), "id": one.id}
+    return body | ({"cluster": one.role} if one.kind == "cluster" else {})
+
+
+def _template(template: Template) -> Fact:
+    body = _without(codec.write(template), *_PROSE_OF_TEMPLATES)
+    labels = offers_by_label(template)
+    body["parameters"] = {one.name: _without(codec.write(one), "name", "help") for one in template.parameters}
+    body["offers"] = {label: {"place": place, **_offer(one)} for place, (label, one) in enumerate(labels.items(), 1)}
+    return body
+
+
+def _offer(offer: Offer) -> Fact:
+    body = _without(codec.write(offer), *_PROSE_OF_OFFERS)
+    labels = _without(offer.request.get("labels", {}), *_OF_EACH_DEPLOYMENT)
+    return {**body, "request": {**offer.request, **({"labels": labels} if labels else {})}}
+
+
+def _read_template(body: Fact) -> Fact:
+    offers = sorted(body.get("offers", {}).values(), key=lambda one: float(one.get("place", 0)))
+    parameters = [{"name": name, **one} for name, one in body.get("parameters", {}).items()]
+    return {**body, "parameters": parameters, "offers": offers}
+
+
+def _without(body: Fact, *keys: str) -> dict[str, Any]:
+    return {key: value for key, value in body.items() if key not in keys}

@@ -1,0 +1,48 @@
+"""A change of one stack, as far as it is known: what every comparison in this folder takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from slipway.catalog.model import Catalog
+from slipway.cloud.jobs import VertexJob
+from slipway.facts import Facts
+from slipway.live import Live, Unknown
+from slipway.review.preview import Preview
+
+
+@dataclass(frozen=True)
+class Change:
+    """`before` is what is deployed: the published catalog, which is written last and never runs ahead, and of what no
+    catalog has (who may submit, quota, what is kept) the components' own last inputs. None: nothing is deployed, or
+    nobody can tell, which `unread` says. `after` is what the program declares; None where it refused before it could.
+
+    `live` are clusters, jobs that have not ended, limits. `recent` are the jobs of the last 30 days, ended ones too.
+    `preview` is None where the engine has not been asked (the program itself, at the start of a preview).
+    `files` are the paths that the change touches, relative to the checkout; None where nobody told.
+    `unread`: what the comparison had to do without, a sentence each, for the first line.
+    """
+
+    stack: str
+    before: Facts | None
+    after: Facts | None
+    live: Live
+    now: datetime
+    preview: Preview | None = None
+    recent: tuple[VertexJob, ...] | Unknown = ()
+    files: frozenset[str] | None = None
+    unread: tuple[str, ...] = field(default=())
+
+    @property
+    def old(self) -> Catalog | None:
+        return self.before.catalog if self.before else None
+
+    @property
+    def new(self) -> Catalog | None:
+        return self.after.catalog if self.after else None
+
+    @property
+    def jobs(self) -> tuple[VertexJob, ...]:
+        """Those that have not ended; none where they could not be read."""
+        return () if isinstance(self.live.jobs, Unknown) else tuple(job for job in self.live.jobs if not job.ended)

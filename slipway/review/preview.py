@@ -1,0 +1,63 @@
+"""What the engine says that it would do: its preview as values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+SECRET = "[secret]"
+"""In the place of every value that the engine keeps to itself."""
+
+
+@dataclass(frozen=True)
+class Resource:
+    """A resource as it is in the state, or as the program asks for it. Inputs without the engine's own keys (`__…`);
+    secrets are `SECRET`. `retained`: it stays in the cloud when it leaves the state; `protected`: it can't be deleted.
+    """
+
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+    outputs: Mapping[str, Any] = field(default_factory=dict)
+    id: str = ""
+    retained: bool = False
+    protected: bool = False
+
+
+@dataclass(frozen=True)
+class Step:
+    """What happens to one resource. `op` is the engine's word: same, create, update, delete, replace,
+    create-replacement, delete-replaced, import, read, refresh, … `name` is the logical one, `parent` the type of the
+    component around it, empty without one. `old` is None before there is one, `new` when it goes.
+
+    `diffs` are the paths that differ, `replaces` those of them that make another resource of it. A step that replaces
+    is one of several of the same URN.
+    """
+
+    op: str
+    urn: str
+    type: str
+    name: str
+    parent: str = ""
+    old: Resource | None = None
+    new: Resource | None = None
+    diffs: tuple[str, ...] = ()
+    replaces: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Preview:
+    """`steps` are what would be done, without refreshes and without what stays the same. `standing` are all components
+    and resources as the last refresh saw them, by URN (inputs and outputs as deployed).
+
+    `errors` are what the engine and the program said of a failure, in their words. `complete`: the engine ended by
+    itself and computed everything, deletions too; otherwise `why` says in words what is missing and for what reason.
+    """
+
+    steps: tuple[Step, ...] = ()
+    standing: Mapping[str, Step] = field(default_factory=dict)
+    errors: tuple[str, ...] = ()
+    complete: bool = True
+    why: str = ""
+
+    def of_type(self, type_: str) -> Iterator[Step]:
+        return (step for step in self.steps if step.type == type_)

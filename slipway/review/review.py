@@ -1,0 +1,35 @@
+"""A review: everything that a change does, worst first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from slipway.review.change import Change
+from slipway.review.consequence import Consequence, Grade
+
+Comparison = Callable[[Change], Iterable[Consequence]]
+COMPARISONS: tuple[Comparison, ...] = ()
+"""Each looks at the change from one side."""
+
+
+@dataclass(frozen=True)
+class Review:
+    """`consequences` by section, the worst first. `incomplete`: what could not be compared, a sentence each."""
+
+    stack: str
+    consequences: tuple[Consequence, ...] = ()
+    incomplete: tuple[str, ...] = ()
+
+    @property
+    def worst(self) -> Grade | None:
+        return max((one.grade for one in self.consequences), default=None)
+
+
+def review(change: Change) -> Review:
+    found = {(one.section, *one.key): one for compare in COMPARISONS for one in compare(change)}
+    order = list(type(next(iter(found.values())).section)) if found else []
+    consequences = sorted(found.values(), key=lambda one: (order.index(one.section), -one.grade, -one.cost))
+    preview = change.preview
+    missing = (preview.why,) if preview and not preview.complete and preview.why else ()
+    return Review(change.stack, tuple(consequences), (*missing, *change.unread))
