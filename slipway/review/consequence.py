@@ -19,6 +19,7 @@ class Section(StrEnum):
     """Where a comment has it, in this order."""
 
     CLUSTERS = "clusters"
+    MONEY = "money"
     TEMPLATES = "templates"
     PEOPLE = "people and access"
     DATA = "data"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from slipway.review.change import Change
-from slipway.review.consequence import Consequence, Grade
+from slipway.review.consequence import Consequence, Grade, Section
 
 Comparison = Callable[[Change], Iterable[Consequence]]
 COMPARISONS: tuple[Comparison, ...] = ()
@@ -28,7 +28,7 @@ class Review:
 
 def review(change: Change) -> Review:
     found = {(one.section, *one.key): one for compare in COMPARISONS for one in compare(change)}
-    order = list(type(next(iter(found.values())).section)) if found else []
+    order = list(Section)
     consequences = sorted(found.values(), key=lambda one: (order.index(one.section), -one.grade, -one.cost))
     preview = change.preview
     missing = (preview.why,) if preview and not preview.complete and preview.why else ()

@@ -1,0 +1,178 @@
+"""The kinds of consequences, a row each: its word, the section it is told in, how bad it usually is, what it means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from slipway.review.consequence import Consequence, Grade, Section
+
+_CHANGE, _WARNING, _BLOCKING = Grade.CHANGE, Grade.WARNING, Grade.BLOCKING
+
+
+@dataclass(frozen=True)
+class Kind:
+    """`usual` is the grade unless a comparison knows better (a template that nobody used goes with less harm)."""
+
+    word: str
+    section: Section
+    usual: Grade
+    means: str
+
+    def of(
+        self,
+        subject: str,
+        sentence: str,
+        *,
+        details: Iterable[str] = (),
+        grade: Grade | None = None,
+        field: str = "",
+        cost: float = 0.0,
+    ) -> Consequence:
+        return Consequence(
+            self.section, self.word, subject, grade or self.usual, sentence, tuple(details), field, float(cost)
+        )
+
+
+def _rows(section: Section, *rows: tuple[str, Grade, str]) -> Iterable[Kind]:
+    return (Kind(word, section, usual, means) for word, usual, means in rows)
+
+
+_ALL = (
+    *_rows(
+        Section.CLUSTERS,
+        ("jobs-cancelled", _BLOCKING, "jobs that have not ended are cancelled with the cluster under them"),
+        ("jobs-lose-account", _BLOCKING, "unfinished jobs run as an account that goes, or loses what it may do"),
+        ("jobs-lose-secret", _BLOCKING, "unfinished jobs read a secret that goes, or that they may not read any more"),
+        ("jobs-lose-bucket", _BLOCKING, "unfinished jobs read or write a bucket that goes, or lose the access"),
+        ("jobs-lose-package", _BLOCKING, "unfinished jobs install a package again at each restart, and it goes"),
+        ("jobs-lose-network", _BLOCKING, "unfinished jobs use a network, an attachment or a key that goes"),
+        ("jobs-lose-reservation", _BLOCKING, "unfinished jobs sit on a reservation that the stack gives up"),
+        ("jobs-restart-differently", _WARNING, "an unfinished job's next restart would differ from its first start"),
+        ("jobs-finish-on-old", _CHANGE, "jobs stay on the old generation, which retires when they have ended"),
+        ("cluster-created", _CHANGE, "a cluster is made that was not there"),
+        ("cluster-new-generation", _WARNING, "a field that can't change in place makes a second cluster"),
+        ("cluster-returns", _CHANGE, "an older generation that still lives becomes current again"),
+        ("cluster-retires", _BLOCKING, "a cluster is not asked for any more and goes when its jobs have ended"),
+        ("cluster-deleted", _BLOCKING, "a cluster goes with this deployment, and its machines may not come again"),
+        ("cluster-cleared", _CHANGE, "a failed cluster, which holds nothing, is deleted"),
+        ("cluster-overdue", _WARNING, "an old generation is still there after `retireWithin`"),
+        ("cluster-protection", _WARNING, "how a cluster is replaced or protected changes"),
+        ("pool-gone", _BLOCKING, "a pool is not asked for any more"),
+        ("capacity-given-back", _BLOCKING, "the machines that are always there become fewer, and may not come again"),
+        ("capacity-lower-maximum", _WARNING, "a pool can't grow as far any more"),
+        ("capacity-raised", _CHANGE, "a pool keeps or may take more machines"),
+        ("capacity-found-anew", _WARNING, "machines have to be found again before the old ones go"),
+        ("generations-overlap", _WARNING, "both generations are there, and paid, for a while"),
+        ("image-cache-empty", _CHANGE, "the first jobs on a new generation load their image anew"),
+        ("minimum-below-default", _WARNING, "fewer machines are ready than a template's usual submission takes"),
+    ),
+    *_rows(
+        Section.MONEY,
+        ("idle-cost", _CHANGE, "what the stack costs with nothing running"),
+        ("most-cost", _CHANGE, "what the stack costs with every pool at its maximum"),
+        ("run-cost", _WARNING, "what a submission of a template costs an hour, or at most in all"),
+        ("reservation-paid", _WARNING, "a reservation stays paid, whether jobs use it or not"),
+        ("price-unknown", _CHANGE, "a part of the cost has no known price"),
+    ),
+    *_rows(
+        Section.TEMPLATES,
+        ("template-added", _CHANGE, "a template can be submitted that could not"),
+        ("template-gone", _BLOCKING, "a template can't be submitted any more"),
+        ("kind-gone", _BLOCKING, "a template can't be submitted as this kind of job any more"),
+        ("kind-added", _CHANGE, "a template can be submitted as another kind of job"),
+        ("parameter-gone", _BLOCKING, "a submission that sets this parameter is refused"),
+        ("parameter-renamed", _BLOCKING, "a submission has to use the parameter's new name"),
+        ("parameter-added", _CHANGE, "a parameter that need not be set"),
+        ("parameter-required", _BLOCKING, "a submission without this parameter is refused"),
+        ("parameter-type", _BLOCKING, "a parameter takes values of another type"),
+        ("default-changed", _WARNING, "whoever does not set the parameter gets another value"),
+        ("bounds-narrowed", _BLOCKING, "values that were allowed are refused"),
+        ("bounds-widened", _CHANGE, "values that were refused are allowed"),
+        ("offer-gone", _WARNING, "a capacity type, or a case of it, is not offered any more"),
+        ("offer-added", _CHANGE, "a capacity type, or a case of it, is offered in addition"),
+        ("offer-order", _WARNING, "another capacity type is tried first"),
+        ("offer-unavailable", _WARNING, "an offer can't be taken any more, for quota or for want of a pool"),
+        ("offer-available", _CHANGE, "an offer can be taken that could not"),
+        ("no-offer-left", _BLOCKING, "a template is published and can't run at all"),
+        ("fallback-wait", _WARNING, "a submission falls back to its next offer sooner or later than before"),
+        ("image-changed", _WARNING, "jobs run another container image"),
+        ("executor-image-changed", _WARNING, "jobs' code runs in another prebuilt image"),
+        ("code-changed", _WARNING, "jobs run other code of this repository"),
+        ("requirements-changed", _WARNING, "jobs install other packages"),
+        ("account-changed", _WARNING, "jobs run as another account"),
+        ("secrets-changed", _WARNING, "jobs read other secrets, or no more"),
+        ("environment-changed", _WARNING, "jobs see other environment variables"),
+        ("arguments-changed", _WARNING, "jobs are started with another command or other arguments"),
+        ("timeout-changed", _WARNING, "jobs are ended after another time"),
+        ("machines-changed", _WARNING, "jobs take other machines, or another number of them"),
+        ("scheduling-changed", _WARNING, "waits, restarts or retries of jobs differ"),
+        ("network-changed", _WARNING, "jobs are in another network, or mount other file systems"),
+        ("encryption-changed", _WARNING, "jobs use another key, or none"),
+        ("reservation-changed", _WARNING, "jobs take their machines from another reservation"),
+        ("web-access-changed", _WARNING, "who may open a shell or a dashboard of a running job differs"),
+        ("study-changed", _WARNING, "a tuning job searches otherwise"),
+        ("metrics-changed", _CHANGE, "jobs log to another experiment or TensorBoard"),
+        ("request-changed", _CHANGE, "something else of the request that is posted differs"),
+    ),
+    *_rows(
+        Section.PEOPLE,
+        ("submitter-gone", _BLOCKING, "somebody can't submit any more, nor read results and logs"),
+        ("submitter-added", _CHANGE, "somebody can submit who could not"),
+        ("access-gone", _WARNING, "an identity loses a role"),
+        ("access-added", _WARNING, "an identity gets a role beyond the submitters' own"),
+        ("role-above-table", _BLOCKING, "a role that Slipway never needs to grant"),
+        ("public-access", _BLOCKING, "anybody on the internet gets in"),
+        ("domain-access", _WARNING, "everybody of a domain gets in"),
+        ("code-allowed", _WARNING, "people may run code that nobody reviewed"),
+        ("code-forbidden", _WARNING, "people may not run code of their own any more"),
+        ("plain-secret", _BLOCKING, "what looks like a key or a password is in plain environment or arguments"),
+    ),
+    *_rows(
+        Section.DATA,
+        ("bucket-deleted", _BLOCKING, "a bucket goes with all that is in it"),
+        ("bucket-replaced", _BLOCKING, "a bucket is made anew, and what is in it goes or stays behind"),
+        ("bucket-left", _WARNING, "a bucket stays, with what is in it, and no longer belongs to the stack"),
+        ("bucket-created", _CHANGE, "a bucket is made or adopted"),
+        ("catalog-moved", _WARNING, "whoever submits has to name the catalog's new bucket"),
+        ("lifecycle-changed", _BLOCKING, "objects are deleted at another time than before"),
+        ("retention-changed", _BLOCKING, "objects are kept for another time than before"),
+        ("versioning-changed", _BLOCKING, "earlier versions of objects are kept no more, or kept now"),
+        ("public-prevention-off", _BLOCKING, "a bucket may be opened to the public"),
+        ("force-destroy", _BLOCKING, "whether a bucket can be deleted with objects in it"),
+        ("bucket-changed", _WARNING, "something else of a bucket changes"),
+        ("account-deleted", _BLOCKING, "a service account goes, and with it all that it may do"),
+        ("account-created", _CHANGE, "a service account is made or adopted"),
+        ("resource-deleted", _BLOCKING, "something of another type goes"),
+        ("resource-replaced", _BLOCKING, "something of another type is made anew"),
+        ("resource-changed", _WARNING, "something of another type changes in place"),
+        ("resource-created", _CHANGE, "something of another type is made"),
+        ("resource-forgotten", _WARNING, "something stays in the cloud and no longer belongs to the stack"),
+        ("drift", _WARNING, "somebody changed by hand what this deployment puts back"),
+    ),
+    *_rows(
+        Section.QUOTA,
+        ("quota-short-now", _BLOCKING, "what is created does not fit into the quota that is left"),
+        ("quota-short-at-most", _WARNING, "pools can't grow to their maximum"),
+        ("quota-short-in-overlap", _WARNING, "both generations at once do not fit into the quota"),
+        ("quota-eased", _CHANGE, "what did not fit does"),
+        ("quota-unknown", _WARNING, "a limit or its use could not be read"),
+        ("quota-check-weaker", _WARNING, "lack of quota stops fewer deployments than before"),
+        ("quota-requested", _CHANGE, "an increase is asked for"),
+    ),
+    *_rows(
+        Section.POLICY,
+        ("policy-violated", _BLOCKING, "a mandatory rule is broken"),
+        ("policy-advice", _WARNING, "an advisory rule is broken"),
+        ("policy-weaker", _WARNING, "a rule is dropped, or advisory now"),
+    ),
+    *_rows(
+        Section.PROGRAM,
+        ("preview-failed", _BLOCKING, "the deployment would fail as well"),
+        ("program-edited", _WARNING, "the program itself changes, so its own words need a second look"),
+        ("workflow-edited", _WARNING, "what deploys, previews or approves changes"),
+        ("guard-removed", _BLOCKING, "nothing asks for unfinished jobs any more before a deletion"),
+        ("stack-gone", _BLOCKING, "a stack file goes while its stack is deployed"),
+    ),
+)
+KINDS: Mapping[str, Kind] = {kind.word: kind for kind in _ALL}
