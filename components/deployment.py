@@ -15,6 +15,7 @@ from components.persistent_resource import PersistentResource, RetiringResource
 from components.quota_check import QuotaCheck
 from components.workspace import Workspace
 from slipway.deployment.deployment import Deployment
+from slipway.policy.verdict import refuse
 
 
 def declare(
@@ -29,9 +30,10 @@ def declare(
     """`create` makes the clusters of some ids; `created_before` says that the state has the resource for that.
 
     `packages` is the folder to write built ones to. Raises PolicyError before anything else when quota does not
-    suffice.
+    suffice, or the stack breaks a mandatory rule of its own.
     """
     stack, plan, facts = deployment.stack, deployment.plan, deployment.facts
+    refuse(deployment.violations)
     project, region = stack.project, stack.region
     QuotaCheck("quota", region=region, report=deployment.report, facts=facts.quota_check)
     workspace = Workspace(

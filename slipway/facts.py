@@ -65,12 +65,14 @@ class Kept:
 @dataclass(frozen=True)
 class Facts:
     """`catalog` as it is published. `submitters`: by member, the roles on the project by what they are for. `code`:
-    whether the stack allows code of one's own. `kept` by id or name."""
+    whether the stack allows code of one's own. `policy`: by level, what the stack file gives each rule. `kept` by id or
+    name."""
 
     catalog: Catalog
     submitters: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     code: bool = False
     quota: QuotaFacts = field(default_factory=lambda: QuotaFacts("", "", strict=False))
+    policy: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     kept: Mapping[str, Kept] = field(default_factory=dict)
 
     @property
@@ -112,6 +114,7 @@ class Facts:
             "clusters": {name: one.id for name, one in catalog.clusters.items()},
             "retiring": {one.id: one.role for one in self.kept.values() if one.kind == "cluster"},
             "templates": {name: one.package or one.image for name, one in catalog.templates.items()},
+            "policy": self.policy,
         }
 
 
@@ -147,6 +150,7 @@ def read(components: Iterable[tuple[str, str, Fact]]) -> Facts | None:
         submitters=workspace.get("submitters", {}),
         code=bool(workspace.get("code")),
         quota=codec.read(QuotaFacts, quota) if quota else QuotaFacts("", "", strict=False),
+        policy=published.get("policy", {}),
         kept={id_: codec.read(Kept, {"kind": "cluster", **one}, id_) for id_, one in retiring.items()},
     )
 

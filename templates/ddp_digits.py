@@ -35,4 +35,5 @@ TEMPLATE = JobTemplate(
     timeout_s=3600,
     # One process alone can't rejoin the others here: all begin again, from the last checkpoint.
     scheduling=Scheduling(restart_job_on_worker_restart=True),
+    checkpoints=True,
 )

@@ -39,4 +39,5 @@ TEMPLATE = JobTemplate(
     ),
     capacity_types=("pool", "on-demand"),
     timeout_s=3600,
+    checkpoints=True,
 )

@@ -62,4 +62,5 @@ TEMPLATE = JobTemplate(
     ),
     secrets={"HF_TOKEN": "hf-token"},
     code_flag=True,
+    checkpoints=True,
 )

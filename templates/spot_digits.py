@@ -32,4 +32,5 @@ TEMPLATE = JobTemplate(
     ),
     capacity_types=("spot", "pool"),
     timeout_s=3600,
+    checkpoints=True,
 )

@@ -172,6 +172,7 @@ class Template:
 
     `package` is the gs:// URI of its code, empty for an `image`. `code_why`: who forbids code of one's own. `offers`
     are in order of preference. `requirements` are those of its packages.
+    `checkpoints`: its code goes on from where it was when it is started again.
     """
 
     name: Annotated[str, KEY_OF_ENTRY, PLAIN_NAME]
@@ -187,6 +188,7 @@ class Template:
     study: Study | None = None
     image: str = ""
     requirements: tuple[str, ...] = ()
+    checkpoints: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kinds", self.kinds or (self.kind,))

@@ -20,6 +20,8 @@ from slipway.facts import Facts, Kept, QuotaFacts, QuotaLine
 from slipway.labels import Revision
 from slipway.live import Live
 from slipway.packages.source_package import SourcePackage, build
+from slipway.policy.rule import ADVISORY, LEVELS, Violation
+from slipway.policy.verdict import violations
 from slipway.quota.assessment import assess
 from slipway.quota.report import Line, OfferDraw, QuotaReport, table
 from slipway.quota.usage import drawn
@@ -57,7 +59,7 @@ def prove_stack(stack: Stack, folder: Path) -> ProvenStack:
 class Deployment:
     """What components declare, and the `messages` and `warnings` that people read before.
 
-    `trainer_roles` are those on the project that some template's jobs need.
+    `trainer_roles` are those on the project that some template's jobs need. `violations`: of the stack's own policy.
     """
 
     stack: Stack
@@ -68,6 +70,7 @@ class Deployment:
     packages: Packages
     trainer_roles: tuple[str, ...]
     facts: Facts
+    violations: tuple[Violation, ...]
     messages: tuple[str, ...]
     warnings: tuple[str, ...]
 
@@ -118,6 +121,8 @@ def plan_deployment(
     retiring = (item.cluster.id for item in plan.retiring)
     late = (overdue(item) for item in plan.retiring if item.overdue)
     catalog = readable(catalog_of(context, stack, plan.current, retiring, revision, entries))
+    told = facts(stack, plan, catalog, report)
+    broken = violations(told)
     return Deployment(
         stack=stack,
         live=live,
@@ -126,9 +131,16 @@ def plan_deployment(
         catalog=catalog,
         packages=packages,
         trainer_roles=trainer_roles(proven.templates.values()),
-        facts=facts(stack, plan, catalog, report),
+        facts=told,
+        violations=broken,
         messages=(text, table(report)) if preview and report.lines else (text,),
-        warnings=(*report.warnings, *late, *neighbours(stack.name, live), *open_to(stack.workspace.submitters)),
+        warnings=(
+            *report.warnings,
+            *late,
+            *neighbours(stack.name, live),
+            *open_to(stack.workspace.submitters),
+            *(str(one) for one in broken if one.level == ADVISORY),
+        ),
     )
 
 
@@ -145,6 +157,11 @@ def facts(stack: Stack, plan: Plan, catalog: Catalog, report: QuotaReport) -> Fa
             strict=stack.quota.strict,
             lines={line.key: _line(line) for line in report.lines},
         ),
+        policy={
+            level: rules
+            for level in LEVELS
+            if (rules := getattr(stack.policy, level).model_dump(by_alias=True, exclude_none=True))
+        },
         kept={one.id: _kept(one) for one in (*plan.retiring, *plan.workspace.retiring)},
     )
 

@@ -177,6 +177,7 @@ def template_entry(
         study=_study(template),
         image=code.uri if isinstance(code, Image) else "",
         requirements=tuple(dict.fromkeys(requirements)),
+        checkpoints=template.checkpoints,
     )
 
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from slipway.review.change import Change
 from slipway.review.consequence import Consequence, Grade, Section
+from slipway.review.policy import policy
 
 Comparison = Callable[[Change], Iterable[Consequence]]
-COMPARISONS: tuple[Comparison, ...] = ()
+COMPARISONS: tuple[Comparison, ...] = (policy,)
 """Each looks at the change from one side."""
 
 

@@ -13,7 +13,7 @@ from slipway.cluster import ClusterSpec, DnsPeering, PoolSpec, PscInterface, Res
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.machines.table import machine
 from slipway.stack.consistency import check_rules, default_buckets, default_trainer
-from slipway.stack.entries import ClusterEntry, PoolEntry, QuotaEntry, ReplicaRange, ReservationEntry
+from slipway.stack.entries import ClusterEntry, PolicyEntry, PoolEntry, QuotaEntry, ReplicaRange, ReservationEntry
 from slipway.stack.secrets import check_secrets
 from slipway.stack.structure import StackFile, check_structure
 from slipway.stack.yaml_file import Document, StackErrors
@@ -43,6 +43,7 @@ class Stack:
     workspace: WorkspaceSettings
     clusters: tuple[ClusterSpec, ...] = ()
     quota: QuotaEntry = field(default_factory=QuotaEntry)
+    policy: PolicyEntry = field(default_factory=PolicyEntry)
     templates: tuple[str, ...] = ()
     reservations: Mapping[str, Reservation] = field(default_factory=dict)
 
@@ -114,6 +115,7 @@ def _stack(file: StackFile, name: str) -> Stack:
         region=config.region,
         clusters=tuple(_cluster(key, entry) for key, entry in config.clusters.items()),
         quota=config.quota,
+        policy=config.policy,
         templates=tuple(config.templates),
         workspace=WorkspaceSettings(
             submitters=tuple(workspace.submitters),

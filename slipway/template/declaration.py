@@ -148,6 +148,7 @@ class Declaration:
     tensorboard: str | None = None
     experiment: str | None = None
     code_flag: bool = False
+    checkpoints: bool = False
 
     @property
     def kind(self) -> str:

@@ -48,6 +48,7 @@ class JobTemplate(Declaration):
     - `network` projects/NUMBER/global/networks/NAME; `service_account` the trainer's when None; `tensorboard` an id or
       its full name, not together with `experiment`, the name of a Vertex AI experiment.
     - `code_flag`: it may be submitted with `--code`, on stacks that allow it.
+    - `checkpoints`: its code goes on from a checkpoint of its own when it is started again.
     """
 
     def __post_init__(self) -> None:

@@ -172,6 +172,7 @@ def test_what_is_published() -> None:
         "clusters": {"cpu": "cpu-1a2b3c4"},
         "retiring": {"cpu-0000000": "cpu"},
         "templates": {"nap": "gs://c/nap"},
+        "policy": {},
     }
 
 

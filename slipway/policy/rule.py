@@ -1,0 +1,83 @@
+"""A rule of a team's policy, and what it looks at: the facts of a stack."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from slipway.catalog.model import Catalog, Cluster, Offer, Pool, Template
+from slipway.facts import Facts
+from slipway.formatting import join
+from slipway.rules.rule import Subject as Request
+
+MANDATORY, ADVISORY = "mandatory", "advisory"
+LEVELS = (MANDATORY, ADVISORY)
+"""A mandatory rule stops the deployment; an advisory one is told."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a stack declares. `requests` are those of every offer, with the placeholders of their parameters in them."""
+
+    facts: Facts
+
+    @property
+    def catalog(self) -> Catalog:
+        return self.facts.catalog
+
+    @property
+    def clusters(self) -> Iterable[Cluster]:
+        return self.catalog.clusters.values()
+
+    @property
+    def templates(self) -> Iterable[Template]:
+        return self.catalog.templates.values()
+
+    @property
+    def pools(self) -> Iterator[tuple[str, Pool]]:
+        """By `cluster/pool`."""
+        return ((f"{one.name}/{pool.name}", pool) for one in self.clusters for pool in one.pools.values())
+
+    @cached_property
+    def requests(self) -> tuple[tuple[Template, Offer, Request], ...]:
+        return tuple(
+            (template, offer, Request(offer.kind, offer.request, self.catalog.region, offer.capacity_type))
+            for template in self.templates
+            for offer in template.offers
+        )
+
+
+Check = Callable[[Subject, Any], Iterable[str]]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """`key` is what the stack file calls it, `text` the rule in one sentence. `check` takes what the file gives the
+    rule, and yields a line for each breach, with its subject first and what to do."""
+
+    key: str
+    text: str
+    check: Check
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A rule that a stack breaks, and how."""
+
+    key: str
+    level: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.text} [{self.level} policy {self.key}]"
+
+
+def in_offers(found: Iterable[tuple[Template, Offer, str]]) -> Iterator[str]:
+    """The same breach of several offers of a template, in one line: `template lora (pool, spot): …`."""
+    offers: dict[tuple[str, str], list[str]] = {}
+    for template, offer, text in found:
+        offers.setdefault((template.name, text), []).append(offer.capacity_type)
+    for (name, text), types in offers.items():
+        yield f"template {name} ({join(dict.fromkeys(types))}): {text}"

@@ -1,0 +1,165 @@
+"""The rules that a policy may hold a stack to. What a stack file gives a rule is checked by its type there already."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from fnmatch import fnmatchcase
+
+from slipway.capacity import SPOT
+from slipway.formatting import join
+from slipway.policy.rule import Rule, Subject, in_offers
+from slipway.prices import Bounds, Price, dollars
+from slipway.rules.rule import mapping, seconds
+from slipway.stack.members import crowd
+
+_EVERYBODY = ("allUsers", "allAuthenticatedUsers")
+# What Workspace grants, and no more (P5).
+_ROLES = ("aiplatform.user", "cloudquotas.viewer", "monitoring.viewer", "logging.viewer")
+
+
+def _regions(subject: Subject, allowed: Sequence[str]) -> Iterator[str]:
+    if subject.catalog.region not in allowed:
+        yield f"region {subject.catalog.region}: allowed are {join(allowed)}"
+
+
+def _machines(subject: Subject, allowed: Sequence[str]) -> Iterator[str]:
+    def fits(type_: str) -> bool:
+        return any(fnmatchcase(type_, pattern) for pattern in allowed)
+
+    for name, pool in subject.pools:
+        if not fits(pool.machine.type):
+            yield f"pool {name}: {pool.machine.type}, allowed are {join(allowed)}"
+    yield from in_offers(
+        (template, offer, f"{worker.machine.type}, allowed are {join(allowed)}")
+        for template, offer, request in subject.requests
+        for worker in request.workers
+        if not offer.cluster and not fits(worker.machine.type)
+    )
+
+
+def _cost(subject: Subject) -> Bounds:
+    prices = (
+        Bounds(floor=pool.price_per_hour * pool.min, ceiling=pool.price_per_hour * pool.max)
+        for _, pool in subject.pools
+    )
+    return sum(prices, Bounds(Price(), Price()))
+
+
+def _idle_cost(subject: Subject, most: float) -> Iterator[str]:
+    floor = _cost(subject).floor
+    if floor.known > Decimal(str(most)):
+        yield f"the stack: {dollars(floor)} when idle, at most ${most:,.2f}/h is allowed; lower a pool's minimum"
+
+
+def _most_cost(subject: Subject, most: float) -> Iterator[str]:
+    ceiling = _cost(subject).ceiling
+    if ceiling.known > Decimal(str(most)):
+        yield f"the stack: up to {dollars(ceiling)}, at most ${most:,.2f}/h is allowed; lower a pool's maximum"
+
+
+def _protection(subject: Subject, asked: bool) -> Iterator[str]:
+    for cluster in subject.clusters:
+        if asked and cluster.replacement == "in-place":
+            yield f"cluster {cluster.name}: replacement in-place deletes it before its successor is there; use rollover"
+
+
+def _headroom(subject: Subject, percent: float) -> Iterator[str]:
+    for line in subject.facts.quota.lines.values():
+        if line.limit is None or line.limit < 0 or line.key.endswith(" offers"):
+            continue
+        if line.ceiling * (100 + percent) > line.limit * 100:
+            yield f"quota {line.key}: pools take {line.ceiling:,} of {line.limit:,} at most; keep {percent:g} % free"
+
+
+def _labels(subject: Subject, required: Sequence[str]) -> Iterator[str]:
+    for cluster in subject.clusters:
+        missing = [label for label in required if not cluster.labels.get(label)]
+        if missing:
+            yield f"cluster {cluster.name}: label {join(missing)} is missing"
+
+
+def _digests(subject: Subject, asked: bool) -> Iterator[str]:
+    yield from in_offers(
+        (template, offer, f"image {image} is not pinned by digest; write NAME@sha256:…")
+        for template, offer, request in subject.requests
+        for worker in request.workers
+        if asked
+        and (image := str(worker.code.get("imageUri") or worker.code.get("executorImageUri") or ""))
+        and "@sha256:" not in image
+    )
+
+
+def _own_account(subject: Subject, asked: bool) -> Iterator[str]:
+    trainer = subject.catalog.trainer
+    yield from in_offers(
+        (template, offer, f"runs as {trainer}, as all do; give the template a service_account of its own")
+        for template, offer, request in subject.requests
+        if asked and request.spec.get("serviceAccount", trainer) == trainer
+    )
+
+
+def _cmek(subject: Subject, asked: bool) -> Iterator[str]:
+    if not asked:
+        return
+    yield from (f"cluster {one.name}: no encryption.kmsKey" for one in subject.clusters if not one.kms_key)
+    yield from in_offers(
+        (template, offer, "no key of your own; only jobs on a cluster with encryption.kmsKey have one")
+        for template, offer, _ in subject.requests
+        if not mapping(offer.request.get("encryptionSpec")).get("kmsKeyName")
+    )
+
+
+def _nothing_public(subject: Subject, asked: bool) -> Iterator[str]:
+    for member in subject.facts.submitters if asked else ():
+        if member in _EVERYBODY or crowd(member):
+            yield f"submitter {member}: that is everybody; name people or a group"
+
+
+def _roles(subject: Subject, asked: bool) -> Iterator[str]:
+    for member, roles in subject.facts.submitters.items() if asked else ():
+        above = [role for role in roles.values() if role.removeprefix("roles/") not in _ROLES]
+        if above:
+            yield f"submitter {member}: {join(above)} is more than submitting needs"
+
+
+def _checkpoints(subject: Subject, asked: bool) -> Iterator[str]:
+    for template in subject.templates if asked else ():
+        if not template.checkpoints and any(offer.capacity_type == SPOT for offer in template.offers):
+            yield (
+                f"template {template.name}: is offered on Spot machines, which may go at any moment, and does not "
+                "say checkpoints=True"
+            )
+
+
+def _timeout(subject: Subject, hours: float) -> Iterator[str]:
+    yield from in_offers(
+        (template, offer, f"may run {found / 3600:g} h, at most {hours:g} h are allowed; set timeout_s")
+        for template, offer, request in subject.requests
+        if (found := seconds(request.scheduling.get("timeout")) or 7 * 24 * 3600.0) > hours * 3600
+    )
+
+
+def _no_code(subject: Subject, asked: bool) -> Iterator[str]:
+    if asked and subject.facts.code:
+        yield "slipway:workspace.code is true: people may run what nobody has reviewed; leave it out"
+
+
+RULES = (
+    Rule("regions", "Clusters and jobs are in one of these regions.", _regions),
+    Rule("machines", "Pools and jobs have machines of these types (patterns as of file names).", _machines),
+    Rule("idleCost", "With nothing running the stack costs at most so many USD an hour.", _idle_cost),
+    Rule("mostCost", "With every pool at its maximum the stack costs at most so many USD an hour.", _most_cost),
+    Rule("protection", "No cluster is deleted before its successor is there.", _protection),
+    Rule("quotaHeadroom", "At their maximum, pools leave so many per cent of what they take free.", _headroom),
+    Rule("labels", "Each cluster has these labels.", _labels),
+    Rule("imagesByDigest", "Container and executor images are pinned by digest.", _digests),
+    Rule("ownServiceAccount", "Each template runs as an account of its own, not as everybody's trainer.", _own_account),
+    Rule("cmek", "Clusters and jobs are encrypted with a key of your own.", _cmek),
+    Rule("nothingPublic", "Nobody submits who is not named: no `domain:`, nothing public.", _nothing_public),
+    Rule("submitterRoles", "Submitters have the roles that submitting needs, and no others.", _roles),
+    Rule("spotCheckpoints", "What is offered on Spot machines goes on from checkpoints.", _checkpoints),
+    Rule("longestTimeout", "A job is ended after at most so many hours.", _timeout),
+    Rule("reviewedCodeOnly", "`submit --code` is not allowed.", _no_code),
+)
+BY_KEY: dict[str, Rule] = {rule.key: rule for rule in RULES}

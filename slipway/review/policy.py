@@ -1,0 +1,58 @@
+"""What a change does to the stack's own policy: rules that it breaks, and rules that it weakens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from slipway.facts import Facts
+from slipway.policy.rule import ADVISORY, MANDATORY
+from slipway.policy.verdict import violations
+from slipway.review.change import Change
+from slipway.review.consequence import Consequence, Grade
+from slipway.review.kinds import KINDS
+
+_FILE = "slipway:policy"
+_OF_LEVEL = {MANDATORY: "policy-violated", ADVISORY: "policy-advice"}
+
+
+def policy(change: Change) -> Iterator[Consequence]:
+    """By the rules of this version, not of the one under review. What was broken before is a standing warning."""
+    if change.after is None:
+        return
+    before = _violations(change.before)
+    for key, sentences in _violations(change.after).items():
+        level, rule, subject = key
+        if key not in before:
+            yield KINDS[_OF_LEVEL[level]].of(f"policy {rule} {subject}", "; ".join(sentences), field=_FILE)
+    if change.before is not None:
+        yield from _weaker(change.before.policy, change.after.policy)
+
+
+def _violations(facts: Facts | None) -> Mapping[tuple[str, str, str], list[str]]:
+    """By level, rule and what breaks it."""
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for one in violations(facts) if facts else ():
+        found.setdefault((one.level, one.key, one.text.partition(":")[0]), []).append(str(one))
+    return found
+
+
+def _weaker(before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mapping[str, Any]]) -> Iterator[Consequence]:
+    """A mandatory rule that is gone, advisory now, or holds the stack to something else."""
+    weaker = KINDS["policy-weaker"].of
+    kept, told = after.get(MANDATORY, {}), after.get(ADVISORY, {})
+    for key, setting in before.get(MANDATORY, {}).items():
+        if key not in kept:
+            becomes = "is advisory now" if key in told else "is dropped"
+            yield weaker(f"policy {key}", f"mandatory rule `{key}` {becomes}", field=_FILE)
+        elif kept[key] != setting:
+            sentence = f"mandatory rule `{key}`: `{_shown(setting)}` → `{_shown(kept[key])}`"
+            yield weaker(f"policy {key}", sentence, field=_FILE)
+    for key in before.get(ADVISORY, {}):
+        if key not in kept and key not in told:
+            sentence = f"advisory rule `{key}` is dropped"
+            yield weaker(f"policy {key}", sentence, grade=Grade.CHANGE, field=_FILE)
+
+
+def _shown(setting: Any) -> str:
+    return ", ".join(map(str, setting)) if isinstance(setting, list) else f"{setting}"

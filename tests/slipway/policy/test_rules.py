@@ -1,0 +1,175 @@
+"""Each rule of a policy, with a stack that keeps it and one that breaks it. # N5 # P5 # X3"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from slipway.catalog.model import Catalog, Cluster, Offer, Pool, Template
+from slipway.errors import PolicyError
+from slipway.facts import Facts, QuotaFacts, QuotaLine
+from slipway.machines.spec import Disk, MachineSpec
+from slipway.policy.rule import ADVISORY, MANDATORY
+from slipway.policy.rules import RULES
+from slipway.policy.verdict import refuse, violations
+from slipway.prices import Price
+from slipway.stack.entries import PolicyRulesEntry
+
+TRAINER = "slipway-dev-trainer@acme-dev.iam.gserviceaccount.com"
+DIGEST = "europe-docker.pkg.dev/acme/train/lora@sha256:" + "0" * 64
+KEY = "projects/acme-dev/locations/us-central1/keyRings/r/cryptoKeys/k"
+WORKERS = Pool("workers", MachineSpec("n1-standard-8", disk=Disk("pd-ssd", 100)), 2, 10, True, Price(Decimal("0.5")))
+CPU = Cluster("cpu", "cpu-1a2b3c4", {"workers": WORKERS}, kms_key=KEY, labels={"team": "ml"})
+REQUEST = {
+    "encryptionSpec": {"kmsKeyName": KEY},
+    "jobSpec": {
+        "serviceAccount": "lora@acme-dev.iam.gserviceaccount.com",
+        "scheduling": {"timeout": "3600s"},
+        "workerPoolSpecs": [
+            {
+                "machineSpec": {"machineType": "n1-standard-8"},
+                "replicaCount": "1",
+                "containerSpec": {"imageUri": DIGEST},
+            }
+        ],
+    },
+}
+SPOT = Offer("spot", True, "", "", (), Price(Decimal(1)), REQUEST)
+LORA = Template("lora", "", "custom-job", (), (), (SPOT,), checkpoints=True)
+GOOD = Facts(
+    Catalog("dev", "acme-dev", "us-central1", "", False, "work", TRAINER, {"cpu": CPU}, (), {"lora": LORA}),
+    submitters={"group:ml@acme.example": {"submit": "roles/aiplatform.user"}},
+    quota=QuotaFacts("us-central1", "enforce", False, {"cpus": QuotaLine("cpus", "ok", 0, {}, 80, 100)}),
+)
+
+
+def with_request(path: str, value: object) -> Facts:
+    """The same stack, whose template asks for something else."""
+    body: Any = {**REQUEST, "jobSpec": {**REQUEST["jobSpec"]}}  # type: ignore[dict-item]
+    *way, last = path.split(".")
+    inner = body
+    for key in way:
+        at: Any = int(key) if key.isdigit() else key
+        inner[at] = dict(inner[at]) if isinstance(inner[at], Mapping) else list(inner[at])
+        inner = inner[at]
+    inner[last] = value
+    return with_template(replace(LORA, offers=(replace(SPOT, request=body),)))
+
+
+def with_template(template: Template) -> Facts:
+    return replace(GOOD, catalog=replace(GOOD.catalog, templates={template.name: template}))
+
+
+def with_cluster(**changes: Any) -> Facts:
+    return replace(GOOD, catalog=replace(GOOD.catalog, clusters={"cpu": replace(CPU, **changes)}))
+
+
+WORKER = "jobSpec.workerPoolSpecs.0"
+CASES: tuple[tuple[str, object, Facts, str], ...] = (
+    (
+        "regions",
+        ["us-central1"],
+        replace(GOOD, catalog=replace(GOOD.catalog, region="asia-east1")),
+        "region asia-east1: allowed are us-central1",
+    ),
+    (
+        "machines",
+        ["n1-*"],
+        with_request(f"{WORKER}.machineSpec", {"machineType": "a3-highgpu-8g"}),
+        "template lora (spot): a3-highgpu-8g, allowed are n1-*",
+    ),
+    (
+        "idleCost",
+        1,
+        with_cluster(pools={"workers": replace(WORKERS, min=3)}),
+        "the stack: $1.50/h when idle, at most $1.00/h is allowed",
+    ),
+    (
+        "mostCost",
+        5,
+        with_cluster(pools={"workers": replace(WORKERS, max=11)}),
+        "the stack: up to $5.50/h, at most $5.00/h is allowed",
+    ),
+    ("protection", True, with_cluster(replacement="in-place"), "cluster cpu: replacement in-place"),
+    (
+        "quotaHeadroom",
+        25,
+        replace(GOOD, quota=QuotaFacts("r", "enforce", False, {"cpus": QuotaLine("cpus", "ok", 0, {}, 81, 100)})),
+        "quota cpus: pools take 81 of 100 at most; keep 25 % free",
+    ),
+    ("labels", ["team"], with_cluster(labels={}), "cluster cpu: label team is missing"),
+    (
+        "imagesByDigest",
+        True,
+        with_request(f"{WORKER}.containerSpec", {"imageUri": "train:latest"}),
+        "template lora (spot): image train:latest is not pinned by digest",
+    ),
+    (
+        "imagesByDigest",
+        True,
+        with_request(WORKER + ".containerSpec", {"executorImageUri": "prebuilt:latest"}),
+        "template lora (spot): image prebuilt:latest is not pinned by digest",
+    ),
+    (
+        "ownServiceAccount",
+        True,
+        with_request("jobSpec.serviceAccount", TRAINER),
+        f"template lora (spot): runs as {TRAINER}",
+    ),
+    ("cmek", True, with_cluster(kms_key=""), "cluster cpu: no encryption.kmsKey"),
+    ("cmek", True, with_request("encryptionSpec", {}), "template lora (spot): no key of your own"),
+    ("nothingPublic", True, replace(GOOD, submitters={"domain:acme.example": {}}), "submitter domain:acme.example"),
+    (
+        "submitterRoles",
+        True,
+        replace(GOOD, submitters={"user:a@acme.example": {"x": "roles/owner"}}),
+        "submitter user:a@acme.example: roles/owner is more than submitting needs",
+    ),
+    ("spotCheckpoints", True, with_template(replace(LORA, checkpoints=False)), "template lora: is offered on Spot"),
+    (
+        "longestTimeout",
+        1,
+        with_request("jobSpec.scheduling", {"timeout": "7200s"}),
+        "template lora (spot): may run 2 h, at most 1 h are allowed",
+    ),
+    ("longestTimeout", 1, with_request("jobSpec.scheduling", {}), "template lora (spot): may run 168 h"),
+    ("reviewedCodeOnly", True, replace(GOOD, code=True), "slipway:workspace.code is true"),
+)
+
+
+def held_to(facts: Facts, key: str, setting: object, level: str = MANDATORY) -> list[str]:
+    return [str(one) for one in violations(replace(facts, policy={level: {key: setting}}))]
+
+
+@pytest.mark.parametrize(("key", "setting", "broken", "words"), CASES)
+def test_a_rule_is_kept_and_is_broken(key: str, setting: object, broken: Facts, words: str) -> None:
+    assert held_to(GOOD, key, setting) == []
+    (said,) = held_to(broken, key, setting)
+    assert said.startswith(words), said
+    assert said.endswith(f"[mandatory policy {key}]")
+
+
+def test_each_rule_has_a_case_and_a_key_in_the_stack_file() -> None:
+    keys = [rule.key for rule in RULES]
+    assert set(keys) == {case[0] for case in CASES}
+    assert sorted(keys) == sorted(field.alias or name for name, field in PolicyRulesEntry.model_fields.items())
+
+
+def test_a_rule_that_is_false_or_left_out_asks_for_nothing() -> None:
+    switches = [(key, broken) for key, setting, broken, _ in CASES if setting is True]
+    assert [said for key, broken in switches for said in held_to(broken, key, False)] == []
+    assert [one for _, _, broken, _ in CASES for one in violations(broken)] == []
+
+
+def test_a_mandatory_rule_stops_the_deployment_and_an_advisory_one_does_not() -> None:
+    open_stack = replace(GOOD, code=True)
+    refuse(violations(replace(open_stack, policy={ADVISORY: {"reviewedCodeOnly": True}})))
+    with pytest.raises(PolicyError, match="breaks 1 of its own mandatory rules, so nothing was changed"):
+        refuse(violations(replace(open_stack, policy={MANDATORY: {"reviewedCodeOnly": True}})))
+
+
+def test_a_rule_that_nobody_knows_can_not_be_shown_to_hold() -> None:
+    (said,) = held_to(GOOD, "neverOnFridays", True)
+    assert "unknown rule neverOnFridays" in said

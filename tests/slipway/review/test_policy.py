@@ -1,0 +1,55 @@
+"""A review tells of rules that a change breaks or weakens, by the rules of the base, and not of standing breaches. # N5"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from slipway.catalog.model import Catalog
+from slipway.facts import Facts
+from slipway.live import Live
+from slipway.policy.rule import ADVISORY, MANDATORY
+from slipway.review.change import Change
+from slipway.review.consequence import Grade
+from slipway.review.policy import policy
+
+STACK = Facts(Catalog("dev", "acme-dev", "us-central1", "", False, "work", "", {}, (), {}))
+NOW, NOTHING = datetime(2026, 11, 21, tzinfo=UTC), Live((), (), {}, None)
+Policy = Mapping[str, Mapping[str, Any]]
+
+
+def said(before: Facts | None, after: Facts | None) -> list[tuple[str, str, Grade]]:
+    change = Change("dev", before, after, NOTHING, NOW)
+    return [(one.kind, one.sentence, one.grade) for one in policy(change)]
+
+
+def held(policy: Policy, *, code: bool = False) -> Facts:
+    return replace(STACK, policy=policy, code=code)
+
+
+def test_what_breaks_a_rule_is_told_and_what_broke_it_before_is_not() -> None:
+    mandatory = {MANDATORY: {"reviewedCodeOnly": True}}
+    ((kind, sentence, grade),) = said(held(mandatory), held(mandatory, code=True))
+    assert (kind, grade) == ("policy-violated", Grade.BLOCKING)
+    assert "workspace.code is true" in sentence
+    assert said(held(mandatory, code=True), held(mandatory, code=True)) == []
+
+
+def test_an_advisory_rule_is_a_warning() -> None:
+    ((kind, _, grade),) = said(None, held({ADVISORY: {"reviewedCodeOnly": True}}, code=True))
+    assert (kind, grade) == ("policy-advice", Grade.WARNING)
+
+
+def test_a_rule_that_is_dropped_advisory_now_or_another_is_told() -> None:
+    before = held({MANDATORY: {"regions": ["us-central1"], "idleCost": 100, "cmek": False}})
+    after = held({MANDATORY: {"regions": ["us-central1", "asia-east1"]}, ADVISORY: {"idleCost": 100}})
+    assert [(kind, sentence) for kind, sentence, _ in said(before, after)] == [
+        ("policy-weaker", "mandatory rule `regions`: `us-central1` → `us-central1, asia-east1`"),
+        ("policy-weaker", "mandatory rule `idleCost` is advisory now"),
+        ("policy-weaker", "mandatory rule `cmek` is dropped"),
+    ]
+
+
+def test_a_new_rule_that_holds_and_a_program_that_refused_say_nothing() -> None:
+    assert said(STACK, held({MANDATORY: {"reviewedCodeOnly": True}})) == []
+    assert said(STACK, None) == []
