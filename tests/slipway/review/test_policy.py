@@ -1,4 +1,4 @@
-"""A review tells of rules that a change breaks or weakens, by the rules of the base, and not of standing breaches. # N5"""
+"""A review tells of rules that a change breaks or weakens, by those of the base, and not of standing breaches. # N5"""
 
 from collections.abc import Mapping
 from dataclasses import replace
