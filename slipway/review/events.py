@@ -1,0 +1,139 @@
+"""The engine's stream of events, as `pulumi preview --json` writes it, a JSON object a line, read into values.
+
+Never raises: a stream may be cut, be another engine's, or that of a preview which failed. What is missing then is said.
+The first event has the stack's configuration in the plain; nothing of it is kept.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from slipway.facts import Fact
+from slipway.review.preview import SECRET, Preview, Resource, Step
+
+STREAMING = {"PULUMI_ENABLE_STREAMING_JSON_PREVIEW": "1"}
+"""What makes the engine write events, and not one document at the end."""
+
+# How the engine marks values that are not plain JSON, and what it marks secrets with.
+_SIGNATURE, _SECRET = "4dabf18193072939515e22adb298388d", "1b47061264138c4ac30d75fd1eb44270"
+_ENGINE = "pulumi:pulumi:Stack"
+_NOT_DONE = ("same", "refresh", "read", "read-replacement")
+
+Published = tuple[str, str, Fact]
+
+
+def read(lines: Iterable[str]) -> Preview:
+    """`lines` are those of the stream; what is not JSON among them (a warning of the shell) is passed over."""
+    stream = _Stream()
+    for line in lines:
+        if line.lstrip().startswith("{"):
+            try:
+                stream.take(json.loads(line))
+            except (ValueError, KeyError, TypeError, AttributeError):
+                stream.odd += 1
+    return stream.preview()
+
+
+def declared(preview: Preview) -> tuple[Published, ...]:
+    """What components publish if the change is deployed: type, logical name and inputs of each."""
+    gone = {step.urn for step in preview.steps if step.new is None}
+    steps = {urn: step for urn, step in preview.standing.items() if urn not in gone}
+    steps |= {step.urn: step for step in preview.steps if step.new is not None}
+    return tuple((step.type, step.name, step.new.inputs) for step in steps.values() if step.new)
+
+
+def deployed(preview: Preview) -> tuple[Published, ...]:
+    """What they published when they were deployed last."""
+    steps = {step.urn: step for step in preview.steps if step.old is not None} | dict(preview.standing)
+    return tuple((step.type, step.name, step.old.inputs) for step in steps.values() if step.old)
+
+
+@dataclass
+class _Stream:
+    steps: dict[tuple[str, str], Step] = field(default_factory=dict)
+    standing: dict[str, Step] = field(default_factory=dict)
+    errors: list[str] = field(default_factory=list)
+    result: str | None = None
+    odd: int = 0
+
+    def take(self, event: Mapping[str, Any]) -> None:
+        if "resourcePreEvent" in event:
+            self._resource(event["resourcePreEvent"]["metadata"], done=False)
+        elif "resOutputsEvent" in event:
+            self._resource(event["resOutputsEvent"]["metadata"], done=True)
+        elif "diagnosticEvent" in event:
+            said = event["diagnosticEvent"]
+            text = str(said.get("message", "")).strip()
+            if said.get("severity") == "error" and text and text not in self.errors:
+                self.errors.append(text)
+        elif "summaryEvent" in event:
+            self.result = str(event["summaryEvent"].get("result", "succeeded"))
+
+    def _resource(self, told: Mapping[str, Any], *, done: bool) -> None:
+        step = _step(told)
+        if step.type == _ENGINE or step.type.startswith("pulumi:providers:"):
+            return
+        if step.op == "refresh" or (step.op == "same" and step.urn not in self.standing):
+            self.standing[step.urn] = step
+        elif step.op not in _NOT_DONE and not done:
+            self.steps[step.urn, step.op] = step
+
+    def preview(self) -> Preview:
+        why = "; ".join(self._missing())
+        return Preview(tuple(self.steps.values()), self.standing, tuple(self.errors), complete=not why, why=why)
+
+    def _missing(self) -> Iterator[str]:
+        if self.result not in (None, "succeeded") or (self.errors and self.result is None):
+            yield "the preview failed, so deletions were not computed"
+        elif self.result is None:
+            yield "the engine's events end before its summary, so something may be missing, deletions above all"
+        if self.odd:
+            events = "an event" if self.odd == 1 else f"{self.odd} events"
+            yield f"{events} of the engine could not be understood (another version than 3.259?)"
+
+
+def _step(told: Mapping[str, Any]) -> Step:
+    urn = str(told["urn"])
+    _, _, types, name = urn.split("::", 3)
+    parents, _, own = types.rpartition("$")
+    detailed = told.get("detailedDiff") or {}
+    replaces = [path for path, one in detailed.items() if "replace" in str(one.get("diffKind", ""))]
+    return Step(
+        op=str(told["op"]),
+        urn=urn,
+        type=own,
+        name=name,
+        parent=parents.rpartition("$")[2],
+        old=_resource(told.get("old")),
+        new=_resource(told.get("new")),
+        diffs=tuple(dict.fromkeys((*(told.get("diffs") or ()), *detailed))),
+        replaces=tuple(dict.fromkeys((*(told.get("keys") or ()), *replaces))),
+    )
+
+
+def _resource(state: Mapping[str, Any] | None) -> Resource | None:
+    if state is None:
+        return None
+    return Resource(
+        inputs=_plain(state.get("inputs") or {}),
+        outputs=_plain(state.get("outputs") or {}),
+        id=str(state.get("id", "")),
+        retained=bool(state.get("retainOnDelete")),
+        protected=bool(state.get("protect")),
+    )
+
+
+def _plain(value: Any) -> Any:
+    """Without the engine's own keys; a secret in either of the shapes that it writes is `SECRET`, a file its hash."""
+    if isinstance(value, Mapping):
+        if value.get(_SIGNATURE) == _SECRET:
+            return SECRET
+        if _SIGNATURE in value:
+            return str(value.get("hash", "file"))
+        return {key: _plain(one) for key, one in value.items() if not key.startswith("__")}
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    return value

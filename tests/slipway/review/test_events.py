@@ -1,0 +1,116 @@
+"""The engine's events, as it wrote them: nothing secret is kept, and what is cut or failed says so. # N5 # D7"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slipway.review.events import declared, deployed, read
+from slipway.review.preview import SECRET, Preview, Step
+
+RECORDED = (Path(__file__).parent / "recorded" / "edit.jsonl").read_text().splitlines()
+"""pools.workers.max 4 → 6, a submitter more, and a template less. Requests and most outputs are left out."""
+
+
+def steps(preview: Preview) -> dict[tuple[str, str], Step]:
+    return {(step.type.rpartition(":")[2], step.name): step for step in preview.steps}
+
+
+def event(**body: Any) -> str:
+    return json.dumps({"sequence": 1, **body})
+
+
+def test_what_would_be_done_is_told_apart_from_what_stays() -> None:
+    found = steps(read(RECORDED))
+    assert {key: step.op for key, step in found.items()} == {
+        ("Workspace", "workspace"): "update",
+        ("IAMMember", "submit-user:new@x.example"): "create",
+        ("BucketObject", "catalog"): "update",
+        ("AiPersistentResource", "cpu-ff9688e"): "delete",
+        ("BucketObject", "tune-digits-55514ce4b303"): "delete",
+        ("JobTemplate", "tune-digits"): "delete",
+    }
+    assert found["IAMMember", "submit-user:new@x.example"].parent == "slipway:components:Workspace"
+    assert found["BucketObject", "catalog"].diffs[0] == "content"
+
+
+def test_what_stays_in_the_cloud_is_known() -> None:
+    found = steps(read(RECORDED))
+    package = found["BucketObject", "tune-digits-55514ce4b303"].old
+    cluster = found["AiPersistentResource", "cpu-ff9688e"].old
+    assert package is not None and package.retained
+    assert cluster is not None and not cluster.retained
+
+
+def test_inputs_of_components_before_and_after_also_of_those_that_stay() -> None:
+    preview = read(RECORDED)
+    before = {(type_.rpartition(":")[2], name): inputs for type_, name, inputs in deployed(preview)}
+    after = {(type_.rpartition(":")[2], name): inputs for type_, name, inputs in declared(preview)}
+    assert list(before["Workspace", "workspace"]["submitters"]) == ["group:ml-engineers@slipway.example"]
+    assert "user:new@x.example" in after["Workspace", "workspace"]["submitters"]
+    assert after["JobTemplate", "spot-digits"] == before["JobTemplate", "spot-digits"]
+    assert ("JobTemplate", "tune-digits") in before and ("JobTemplate", "tune-digits") not in after
+
+
+def test_secrets_in_both_shapes_and_the_configuration_are_not_kept() -> None:
+    preview = read(RECORDED)
+    catalog = steps(preview)["BucketObject", "catalog"].new
+    assert catalog is not None and catalog.inputs["content"] == SECRET
+    assert "owner@slipway.example" in RECORDED[0], "the prelude has the stack's configuration"
+    assert "owner@slipway.example" not in repr(preview)
+    assert "1b47061264138c4ac30d75fd1eb44270" not in repr(preview)
+
+
+def test_a_whole_preview_is_complete() -> None:
+    preview = read(RECORDED)
+    assert (preview.complete, preview.why, preview.errors) == (True, "", ())
+
+
+def test_a_stream_that_is_cut_says_that_something_may_be_missing() -> None:
+    preview = read(RECORDED[:5])
+    assert not preview.complete
+    assert "end before its summary" in preview.why
+
+
+def refused() -> Iterator[str]:
+    yield event(preludeEvent={"config": {}})
+    yield event(diagnosticEvent={"severity": "error", "message": "error: quota does not suffice\n"})
+    yield event(diagnosticEvent={"severity": "error", "message": "error: quota does not suffice\n"})
+
+
+@pytest.mark.parametrize("end", [[], [event(summaryEvent={"result": "failed"})]])
+def test_a_preview_that_failed_says_that_deletions_were_not_computed(end: list[str]) -> None:
+    preview = read([*refused(), *end])
+    assert preview.why == "the preview failed, so deletions were not computed"
+    assert preview.errors == ("error: quota does not suffice",)
+
+
+def test_what_another_engine_writes_is_passed_over_and_said() -> None:
+    strange = event(resourcePreEvent={"metadata": {"operation": "create"}})
+    preview = read(["warning: a word of the shell", *RECORDED[:-1], strange, RECORDED[-1]])
+    assert not preview.complete
+    assert preview.why == "an event of the engine could not be understood (another version than 3.259?)"
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.text(),
+            st.recursive(
+                st.none() | st.text(),
+                lambda held: st.dictionaries(
+                    st.sampled_from(
+                        ["resourcePreEvent", "metadata", "op", "urn", "old", "new", "diagnosticEvent", "summaryEvent"]
+                    ),
+                    held,
+                ),
+            ).map(json.dumps),
+        )
+    )
+)
+def test_nothing_makes_it_raise(lines: list[str]) -> None:
+    assert not read(lines).complete or not read(lines).steps
