@@ -5,12 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from slipway.review.capacity import capacity
 from slipway.review.change import Change
+from slipway.review.clusters import clusters
 from slipway.review.consequence import Consequence, Grade, Section
+from slipway.review.deletions import deletions
+from slipway.review.jobs import unfinished
+from slipway.review.money import costs
 from slipway.review.policy import policy
+from slipway.review.quota import quota
 
 Comparison = Callable[[Change], Iterable[Consequence]]
-COMPARISONS: tuple[Comparison, ...] = (policy,)
+COMPARISONS: tuple[Comparison, ...] = (
+    clusters,
+    capacity,
+    deletions,
+    unfinished,
+    costs,
+    quota,
+    policy,
+)
 """Each looks at the change from one side."""
 
 

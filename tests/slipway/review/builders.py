@@ -21,7 +21,7 @@ from slipway.deployment.workspace_plan import SUBMITTER_ROLES
 from slipway.facts import Facts, Kept, QuotaFacts, QuotaLine
 from slipway.kinds import CUSTOM_JOB, Kind
 from slipway.labels import CAPACITY_TYPE_LABEL, HASH_LABEL, NAME_LABEL, STACK_LABEL, TEMPLATE_LABEL, USER_LABEL
-from slipway.live import Live, QuotaLimit, Unknown
+from slipway.live import INCREASABLE, Live, QuotaLimit, Unknown
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.prices import Price, hourly
 from slipway.review.change import Change
@@ -37,15 +37,17 @@ H100 = MachineSpec("a3-highgpu-8g", "NVIDIA_H100_80GB", 8, Disk("pd-ssd", 500))
 UNREAD = Unknown("denied", "aiplatform.googleapis.com", "roles/aiplatform.viewer")
 
 
-def pool(name: str = "workers", machine: MachineSpec = CPU, low: int = 1, high: int | None = 4) -> Pool:
-    """`high` None: a pool of a fixed size, which is `low`."""
+def pool(
+    name: str = "workers", machine: MachineSpec = CPU, low: int = 1, high: int | None = 4, *, price: Price | None = None
+) -> Pool:
+    """`high` None: a pool of a fixed size, which is `low`. `price`: of a machine, the book's where it is not given."""
     return Pool(
         name=name,
         machine=machine,
         min=low,
         max=low if high is None else high,
         autoscaled=high is not None,
-        price_per_hour=hourly(machine, REGION),
+        price_per_hour=price or hourly(machine, REGION),
     )
 
 
@@ -233,9 +235,8 @@ def living(of: Cluster, *, used: int = 0, state: str = "RUNNING", replicas: int 
     return PersistentResource(of.id, state, labels, pools, create_time=NOW - timedelta(days=9))
 
 
-def limits(increase: str = "increase can be requested", **limits: int) -> Mapping[str, QuotaLimit]:
-    """By the metric's name."""
-    return {metric: QuotaLimit(metric, REGION, limit, increase) for metric, limit in limits.items()}
+def limits(by_metric: Mapping[str, int], increase: str = INCREASABLE) -> Mapping[str, QuotaLimit]:
+    return {metric: QuotaLimit(metric, REGION, limit, increase) for metric, limit in by_metric.items()}
 
 
 def step(

@@ -1,0 +1,189 @@
+"""What a change costs: idle and at most, the overlap of generations, what templates' runs cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+
+from slipway.capacity import RESERVATION
+from slipway.catalog.model import Catalog, Offer, Template
+from slipway.facts import offers_by_label
+from slipway.kinds import KINDS as JOBS
+from slipway.machines.price_tables import HOURS_OF_A_MONTH
+from slipway.prices import UNKNOWN, Price, dollars
+from slipway.review.capacity import held_price
+from slipway.review.change import Change
+from slipway.review.clusters import price
+from slipway.review.consequence import Consequence, Grade
+from slipway.review.kinds import KINDS
+from slipway.review.needs import reservations
+from slipway.review.succession import successions
+from slipway.review.usual import job_spec, usual_offers, whole
+
+_RUNS = 100
+_NOTABLE = Decimal(10)
+"""USD an hour, some $7,300 a month: a rise of what is paid with nothing running that somebody should have meant."""
+
+
+@dataclass(frozen=True)
+class Amount:
+    """USD an hour, deployed and declared."""
+
+    before: Price
+    after: Price
+
+    @property
+    def difference(self) -> Decimal:
+        """Of what is known."""
+        return self.after.known - self.before.known
+
+
+@dataclass(frozen=True)
+class Money:
+    """Of the stack's clusters: `idle` with nothing running, `most` with every pool at its maximum. `overlap`: what old
+    generations that this change replaces or gives up cost beside that until they are gone. Nothing is deployed yet:
+    the amounts before are 0; where nobody could tell, they are unknown, as those after are where the program refused.
+    """
+
+    idle: Amount
+    most: Amount
+    overlap: Price
+
+
+def money(change: Change) -> Money:
+    nothing = UNKNOWN if change.unread and change.before is None else Price()
+    before = [_total(change.old, most=most) if change.old else nothing for most in (False, True)]
+    after = [_total(change.new, most=most) if change.new else UNKNOWN for most in (False, True)]
+    kept = (held_price(one) for one in successions(change) if one.old and one.kept and not one.stays)
+    return Money(Amount(before[0], after[0]), Amount(before[1], after[1]), sum(kept, Price()))
+
+
+def costs(change: Change) -> Iterator[Consequence]:
+    if change.new is None or (change.before is None and change.unread):
+        return
+    found = money(change)
+    yield from _shift("idle-cost", "with nothing running", found.idle, first=change.old is None)
+    yield from _shift("most-cost", "with every pool at its maximum", found.most, first=True)
+    if change.old is not None:
+        yield from _unpriced(change.old, change.new)
+        yield from _runs(change.old, change.new)
+        yield from _still_paid(change.old, change.new)
+
+
+def difference(amount: Amount, *, hours: int = 1) -> str:
+    """`+$101.01/h`, `−$0.46/h`; a month has so many hours."""
+    by = amount.difference * hours
+    return f"{'−' if by < 0 else '+'}{dollars(Price(abs(by)), per='month' if hours > 1 else 'h')}"
+
+
+def _total(catalog: Catalog, *, most: bool) -> Price:
+    return sum((price(one, most=most) for one in catalog.clusters.values()), Price())
+
+
+def _shift(kind: str, when: str, amount: Amount, *, first: bool) -> Iterator[Consequence]:
+    if amount.before == amount.after:
+        return
+    by = f"{difference(amount)}, {difference(amount, hours=HOURS_OF_A_MONTH)}" if amount.difference else ""
+    yield KINDS[kind].of(
+        "stack",
+        f"{when.capitalize()}: {dollars(amount.before)} → {dollars(amount.after)}{f' ({by})' if by else ''}",
+        grade=Grade.WARNING if amount.difference >= _NOTABLE and not first else None,
+        cost=float(amount.difference),
+    )
+
+
+def _unpriced(old: Catalog, new: Catalog) -> Iterator[Consequence]:
+    """Pools whose machines the price book does not know, or not whole, and that were not there like that."""
+    for cluster in new.clusters.values():
+        before = old.clusters[cluster.name].pools if cluster.name in old.clusters else {}
+        for pool in cluster.pools.values():
+            was = before.get(pool.name)
+            if not pool.price_per_hour.complete and (was is None or was.machine != pool.machine):
+                known = "" if pool.price_per_hour.unknown else f" beyond {dollars(Price(pool.price_per_hour.known))}"
+                words = f"What a `{pool.machine}` of `{cluster.name}/{pool.name}` costs{known} is not known"
+                yield KINDS["price-unknown"].of(f"pool {cluster.name}/{pool.name}", words)
+
+
+def _runs(old: Catalog, new: Catalog) -> Iterator[Consequence]:
+    for name, template in new.templates.items():
+        before = old.templates.get(name)
+        lines = tuple(_offers(before, template)) if before else ()
+        first = _first_choice(before, template) if before else None
+        if before is None or not (lines or first):
+            continue
+        was, now = first or max(((one, other) for _, one, other in lines), key=lambda pair: abs(_by(*pair)))
+        yield KINDS["run-cost"].of(
+            f"template {name}",
+            f"A usual run of `{name}` costs {_run(was, before)} → {_run(now, template)}",
+            details=(*(line for line, _, _ in lines), *_many(was, before, now, template)),
+            grade=Grade.CHANGE if _by(was, now) <= 0 and _whole(now, template) <= _whole(was, before) else None,
+            cost=float(_by(was, now)),
+        )
+
+
+def _offers(old: Template, new: Template) -> Iterator[tuple[str, Offer, Offer]]:
+    """Offers of the same label whose usual run costs something else."""
+    before, after = offers_by_label(old), offers_by_label(new)
+    for label in (one for one in after if one in before):
+        was, now = before[label], after[label]
+        if was.price_per_hour != now.price_per_hour or _trials(was, old) != _trials(now, new):
+            yield f"{label}: {_run(was, old)} → {_run(now, new)}", was, now
+
+
+def _first_choice(old: Template, new: Template) -> tuple[Offer, Offer] | None:
+    """What a usual submission takes first, where that is of another capacity type now."""
+    was, now = (next((one for one in usual_offers(each) if one.available), None) for each in (old, new))
+    if was is None or now is None or was.capacity_type == now.capacity_type:
+        return None
+    return (was, now) if was.price_per_hour != now.price_per_hour else None
+
+
+def _run(offer: Offer, template: Template) -> str:
+    """`$101.01/h by spot, at most $2,424.24 in all`"""
+    most = Price(_whole(offer, template), offer.price_per_hour.complete)
+    in_all = f", at most {dollars(most, per='')} in all" if most.known else ""
+    return f"{dollars(offer.price_per_hour)} by {offer.capacity_type}{in_all}"
+
+
+def _many(was: Offer, old: Template, now: Offer, new: Template) -> Iterator[str]:
+    sides = [Price(_whole(*one) * _RUNS, one[0].price_per_hour.complete) for one in ((was, old), (now, new))]
+    if all(one.known for one in sides):
+        yield f"{_RUNS} runs: at most {dollars(sides[0], per='')} → {dollars(sides[1], per='')}"
+
+
+def _by(was: Offer, now: Offer) -> Decimal:
+    return now.price_per_hour.known - was.price_per_hour.known
+
+
+def _whole(offer: Offer, template: Template) -> Decimal:
+    """USD of a run that takes as long as it may, in as many rounds as its trials need; 0 where nothing limits it."""
+    timeout = str(job_spec(offer).get("scheduling", {}).get("timeout", ""))
+    seconds = timeout.removesuffix("s")
+    hours = Decimal(seconds) / 3600 if seconds.replace(".", "", 1).isdigit() else Decimal(0)
+    return offer.price_per_hour.known * hours * _rounds(offer, template)
+
+
+def _rounds(offer: Offer, template: Template) -> int:
+    total, at_once = _trials(offer, template)
+    return -(-total // max(at_once, 1))
+
+
+def _trials(offer: Offer, template: Template) -> tuple[int, int]:
+    """In all and at once; 1 of a job without trials."""
+    study, kind = template.study, JOBS.get(offer.kind)
+    if study is None or kind is None or not kind.has_trials:
+        return 1, 1
+    return whole(study.max_trials, template) or 1, whole(study.parallel_trials, template) or 1
+
+
+def _still_paid(old: Catalog, new: Catalog) -> Iterator[Consequence]:
+    for path in sorted(reservations(old) - reservations(new)):
+        words = f"Reservation `{path}` stays paid, and no template uses it any more"
+        yield KINDS["reservation-paid"].of(f"reservation {path}", words, details=_users(old, path))
+
+
+def _users(catalog: Catalog, path: str) -> Iterator[str]:
+    for name, template in catalog.templates.items():
+        if any(one.capacity_type == RESERVATION and path in str(one.request) for one in template.offers):
+            yield f"template `{name}` used it"

@@ -1,0 +1,65 @@
+"""A template's usual submission: no parameter set, no flag given. What it runs on and what it takes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from slipway.catalog.model import Offer, Parameter, Template
+from slipway.catalog.placeholders import fill
+from slipway.kinds import KINDS
+
+
+def usual_offers(template: Template) -> tuple[Offer, ...]:
+    """Those that apply to it, in order of preference, whether they are available or not."""
+    usual = _values(template)
+    return tuple(
+        one
+        for one in template.offers
+        if one.kind == template.kind and all(usual.get(name) in values for name, values in one.when.items())
+    )
+
+
+def taken(template: Template) -> Mapping[tuple[str, str], tuple[int, Offer]]:
+    """By cluster and pool, how many of its machines it takes, and by which offer."""
+    found: dict[tuple[str, str], tuple[int, Offer]] = {}
+    for one in usual_offers(template):
+        of_offer: Counter[str] = Counter()
+        for pool, body in zip(one.pools, worker_pools(one, template), strict=False):
+            of_offer[pool] += whole(body.get("replicaCount"), template) or 0
+        for pool, count in of_offer.items():
+            if pool:
+                found.setdefault((one.cluster, pool), (count, one))
+    return found
+
+
+def worker_pools(offer: Offer, template: Template) -> list[Mapping[str, Any]]:
+    """The request's, filled with the usual values."""
+    spec = job_spec(offer)
+    filled = fill(spec.get("workerPoolSpecs", []), _values(template))
+    return list(filled) if isinstance(filled, list) else []
+
+
+def job_spec(offer: Offer) -> Mapping[str, Any]:
+    """The CustomJobSpec of the request; empty for a kind that this version does not know."""
+    kind = KINDS.get(offer.kind)
+    return kind.spec_of(offer.request) if kind else {}
+
+
+def whole(value: object, template: Template) -> int | None:
+    """A number, or the usual one of the parameter that stands for it."""
+    found = str(fill(value, _values(template)))
+    return int(found) if found.isdigit() else None
+
+
+def _values(template: Template) -> Mapping[str, Any]:
+    return {one.name: _usual(one) for one in template.parameters}
+
+
+def _usual(parameter: Parameter) -> Any:
+    if parameter.default is not None:
+        return parameter.default
+    if parameter.choices:
+        return parameter.choices[0]
+    return parameter.min if parameter.min is not None else 1 if parameter.type in ("int", "float") else ""

@@ -1,0 +1,103 @@
+"""What consequences name, as sentences have it: jobs with owner and age, machines, fields from one value to another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from slipway.cloud.jobs import VertexJob
+from slipway.formatting import join, short, span
+from slipway.labels import USER_LABEL
+from slipway.machines.spec import MachineGroup, MachineSpec
+
+MOST_NAMED = 3
+"""Of things that are alike, so many are named in a sentence; the details have all of them."""
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A field of the stack file from one value to another; `key` below the cluster or template that has it. A side
+    that is empty was not there, or is not there any more."""
+
+    key: str
+    before: str
+    after: str
+
+    def __str__(self) -> str:
+        """`pools.workers.machine` `n1-standard-8` → `n1-standard-16`"""
+        return f"`{self.key}` {_side(self.before)} → {_side(self.after)}"
+
+
+def _side(value: str) -> str:
+    number = value.replace(".", "").replace(",", "").isdigit()
+    return value if number else f"`{short(value, 100)}`" if value else "none"
+
+
+def job(one: VertexJob, now: datetime) -> str:
+    """`tune-27b-x1` (user-a, running 3 h 12 min)"""
+    since = one.start_time or one.create_time
+    state = one.state.split("_STATE_")[-1].lower()
+    user = one.labels.get(USER_LABEL, "")
+    words = [user] if user else []
+    words.append(f"{state} {span((now - since).total_seconds())}" if since else state)
+    return f"`{one.display_name}` ({', '.join(words)})"
+
+
+def jobs(some: Iterable[VertexJob], now: datetime) -> tuple[str, ...]:
+    """Each job in a line, the longest there first."""
+    return tuple(job(one, now) for one in oldest_first(some))
+
+
+def told_jobs(some: Iterable[VertexJob], now: datetime) -> str:
+    """All of them while they are few, with owner and age; then how many they are."""
+    lines = jobs(some, now)
+    return join(lines) if len(lines) <= MOST_NAMED - 1 else f"{len(lines)} jobs"
+
+
+def have_ended(some: Iterable[VertexJob], now: datetime) -> str:
+    """`x` (user-a, running 3 h) has ended; its 5 jobs have ended"""
+    listed = distinct(some)
+    named = told_jobs(listed, now)
+    return f"{named} has ended" if len(listed) == 1 else f"{named} have ended"
+
+
+def distinct(some: Iterable[VertexJob]) -> tuple[VertexJob, ...]:
+    """Without those that others run as: the custom job behind a pipeline, and those of a tuning job's trials."""
+    listed = {one.name: one for one in some}
+    behind = {one.backing for one in listed.values()} | {
+        trial.job for one in listed.values() for trial in one.tried if trial.job
+    }
+    return tuple(one for name, one in listed.items() if name not in behind)
+
+
+def oldest_first(some: Iterable[VertexJob]) -> list[VertexJob]:
+    def age(one: VertexJob) -> tuple[bool, float, str]:
+        since = one.start_time or one.create_time
+        return since is None, since.timestamp() if since else 0.0, one.name
+
+    return sorted(distinct(some), key=age)
+
+
+def machines(counts: Mapping[MachineSpec, int]) -> str:
+    """1 `a3-highgpu-8g` and 2 `n1-standard-8`; those that differ in their disk alone are counted together."""
+    by_words: dict[str, int] = {}
+    for machine, count in counts.items():
+        if count:
+            by_words[str(machine)] = by_words.get(str(machine), 0) + count
+    return join(f"{count:,} `{machine}`" for machine, count in by_words.items())
+
+
+def summed(groups: Iterable[MachineGroup]) -> Mapping[MachineSpec, int]:
+    found: dict[MachineSpec, int] = {}
+    for group in groups:
+        found[group.machine] = found.get(group.machine, 0) + group.count
+    return found
+
+
+def named(words: Iterable[str]) -> str:
+    """`a`, `b`, `c` and 4 more"""
+    listed = list(words)
+    more = len(listed) - MOST_NAMED
+    # One more would be as short by its name.
+    return join([*listed[:MOST_NAMED], f"{more} more"]) if more > 1 else join(listed)

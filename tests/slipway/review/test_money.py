@@ -1,0 +1,159 @@
+"""What a change costs: idle and at most, the overlap, runs of templates. # Z8 # N5"""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from slipway.catalog.model import Study
+from slipway.prices import UNKNOWN, Price
+from slipway.review.change import Change
+from slipway.review.consequence import Consequence, Grade
+from slipway.review.money import costs, money
+
+from .builders import (
+    CPU,
+    H100,
+    UNREAD,
+    change,
+    cluster,
+    facts,
+    job,
+    kept,
+    living,
+    offer,
+    pool,
+    priced,
+    request,
+    template,
+    worker_pool,
+)
+
+OLD = cluster("h100", pool("workers", H100, 1, 4, price=priced("101.01")))
+NEW = cluster("h100", pool("workers", H100, 1, 6, price=priced("101.01")))
+TUNE = job(on=OLD)
+RESERVED = "projects/p/zones/us-central1-a/reservations/h100"
+
+
+def said(change: Change) -> dict[str, Consequence]:
+    found = list(costs(change))
+    assert len({(one.kind, one.subject) for one in found}) == len(found), "the same is said twice"
+    return {one.kind: one for one in found}
+
+
+def cost(known: str, *, complete: bool = True, high: int = 4) -> Any:
+    """A cluster of one machine at this price."""
+    return cluster("cpu", pool("workers", CPU, 1, high, price=priced(known, complete=complete)))
+
+
+def test_idle_and_most_before_and_after_with_the_overlap() -> None:  # N5
+    both = change(facts(OLD), facts(NEW, kept(OLD, TUNE)), clusters=[living(OLD, used=2)], jobs=[TUNE])
+    found = money(both)
+    assert found.idle.difference == 0
+    assert found.most.difference == Decimal("202.02")
+    assert found.overlap == priced("202.02"), "what is up is paid, not the minimum"
+    assert said(both).keys() == {"most-cost"}
+    assert said(both)["most-cost"].sentence == (
+        "With every pool at its maximum: $404.04/h → $606.06/h (+$202.02/h, +$147,474.60/month)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "sentence"),
+    [
+        ("1", "2", "With nothing running: $1.00/h → $2.00/h (+$1.00/h, +$730.00/month)"),
+        ("2", "1", "With nothing running: $2.00/h → $1.00/h (−$1.00/h, −$730.00/month)"),
+    ],
+)
+def test_the_difference_an_hour_and_a_month(before: str, after: str, sentence: str) -> None:
+    found = said(change(facts(cost(before)), facts(cost(after))))
+    assert found["idle-cost"].sentence == sentence
+    assert found["idle-cost"].grade == Grade.CHANGE
+    assert found["idle-cost"].cost == float(Decimal(after) - Decimal(before))
+
+
+def test_a_rise_that_is_paid_around_the_clock_is_a_warning_when_it_is_notable() -> None:
+    assert said(change(facts(cost("1")), facts(cost("11"))))["idle-cost"].grade == Grade.WARNING
+    assert said(change(facts(cost("1")), facts(cost("10"))))["idle-cost"].grade == Grade.CHANGE
+    assert said(change(None, facts(cost("50"))))["idle-cost"].grade == Grade.CHANGE, "a first deployment"
+
+
+def test_what_is_unknown_hides_nothing_that_is_known() -> None:  # Z8
+    found = said(change(facts(cost("1")), facts(cost("1.17", complete=False))))
+    assert found["idle-cost"].sentence.startswith("With nothing running: $1.00/h → $1.17/h and more (+$0.17/h")
+    whole, none = cluster("a", pool()), cluster("b", pool("x", CPU, 1, 2))
+    unpriced = cluster("b", pool("x", CPU, 1, 2, price=UNKNOWN))
+    found = said(change(facts(whole), facts(whole, unpriced)))
+    assert found["price-unknown"].sentence == "What a `n1-standard-8` of `b/x` costs is not known"
+    assert "price-unknown" not in said(change(facts(whole, unpriced), facts(whole, unpriced)))
+    assert "price-unknown" not in said(change(facts(whole), facts(whole, none)))
+
+
+def test_nothing_before_and_what_nobody_could_tell() -> None:
+    assert money(change(None, facts(OLD))).idle.before == Price()
+    assert money(change(None, facts(OLD), unread=("the catalog could not be read",))).idle.before == UNKNOWN
+    assert said(change(None, facts(OLD), unread=("the catalog could not be read",))) == {}
+    assert money(change(facts(OLD), None)).idle.after == UNKNOWN
+    assert said(change(facts(OLD), None)) == {}
+    assert round(money(change(facts(OLD), facts(NEW, kept(OLD)), clusters=UNREAD)).overlap.known) == 101
+
+
+def test_a_cluster_that_goes_with_this_deployment_overlaps_with_nothing() -> None:
+    assert money(change(facts(OLD), facts(NEW), clusters=[living(OLD)])).overlap == Price()
+
+
+def spot(price: str = "30", **fields: Any) -> Any:
+    return offer("spot", price_per_hour=priced(price), **fields)
+
+
+def on_demand(price: str = "101", **fields: Any) -> Any:
+    return offer("on-demand", price_per_hour=priced(price), **fields)
+
+
+def test_spot_to_on_demand_is_dearer_though_no_offer_changed() -> None:
+    before, after = template("lora", spot(), on_demand()), template("lora", on_demand())
+    found = said(change(facts(before), facts(after)))["run-cost"]
+    assert found.sentence == (
+        "A usual run of `lora` costs $30.00/h by spot, at most $720.00 in all → $101.00/h by on-demand, at most "
+        "$2,424.00 in all"
+    )
+    assert (found.grade, found.subject, found.cost) == (Grade.WARNING, "template lora", 71.0)
+    assert found.details == ("100 runs: at most $72,000.00 → $242,400.00",)
+    back = said(change(facts(after), facts(before)))["run-cost"]
+    assert back.grade == Grade.CHANGE
+
+
+def test_the_same_offer_at_another_price() -> None:
+    before, after = template("lora", spot("30"), on_demand()), template("lora", spot("60"), on_demand())
+    found = said(change(facts(before), facts(after)))["run-cost"]
+    assert (
+        found.details[0]
+        == "spot: $30.00/h by spot, at most $720.00 in all → $60.00/h by spot, at most $1,440.00 in all"
+    )
+    assert found.grade == Grade.WARNING
+
+
+def test_a_tuning_job_costs_as_many_rounds_as_its_trials_need() -> None:
+    def tuned(trials: int) -> Any:
+        body = {"trialJobSpec": request(worker_pool())["jobSpec"]}
+        study = Study(trials, 5, "", (("loss", "MINIMIZE"),), ())
+        one = offer("spot", kind="hyperparameter-tuning-job", request=body, price_per_hour=priced("1"))
+        return template("tune", one, study=study)
+
+    found = said(change(facts(tuned(10)), facts(tuned(1000))))["run-cost"]
+    assert "at most $48.00 in all → $1.00/h by spot, at most $4,800.00 in all" in found.sentence
+    assert found.grade == Grade.WARNING
+
+
+def test_a_new_template_costs_nobody_more() -> None:
+    assert said(change(facts(), facts(template("lora", spot())))) == {}
+
+
+def test_a_reservation_that_nobody_uses_stays_paid() -> None:
+    body = request(worker_pool(H100, reservation=RESERVED), capacity_type="reservation")
+    before = template("lora", offer("reservation", machine=H100, request=body), on_demand())
+    found = said(change(facts(before), facts(template("lora", on_demand()))))
+    assert (
+        found["reservation-paid"].sentence == f"Reservation `{RESERVED}` stays paid, and no template uses it any more"
+    )
+    assert found["reservation-paid"].details == ("template `lora` used it",)

@@ -1,0 +1,146 @@
+"""Quota now, at most, and while both generations are there. # N6 # D2"""
+
+from typing import Any
+
+import pytest
+
+from slipway.facts import QuotaFacts, QuotaLine
+from slipway.review.change import Change
+from slipway.review.consequence import Consequence, Grade
+from slipway.review.quota import quota as compared
+
+from .builders import H100, UNREAD, change, cluster, facts, kept, limits, living, pool, quota
+
+GPUS = "custom_model_training_nvidia_h100_gpus"
+SPOT = "custom_model_training_preemptible_nvidia_h100_gpus"
+OLD = cluster("h100", pool("workers", H100, 1, 4))
+NEW = cluster("h100", pool("workers", H100, 1, 6))
+OTHER = cluster("theirs", pool("workers", H100, 1, 4))
+
+
+def line(high: int, *, short: int = 0, limit: int | None = 32, state: str = "ok", metric: str = GPUS) -> QuotaLine:
+    return QuotaLine(metric, state, short, {"h100/workers": high}, high, limit)
+
+
+def offers(needs: int, *, short: int = 0, limit: int = 8) -> QuotaLine:
+    return QuotaLine(f"{SPOT} offers", "short" if short else "ok", short, {"lora spot": needs}, needs, limit)
+
+
+def said(change: Change) -> dict[str, Consequence]:
+    found = list(compared(change))
+    assert len({(one.kind, one.subject) for one in found}) == len(found), "the same is said twice"
+    return {one.kind: one for one in found}
+
+
+def changed(before: Any, after: Any, **fields: Any) -> dict[str, Consequence]:
+    """`before` and `after` are lines, or whole facts of quota."""
+    old, new = (one if isinstance(one, QuotaFacts) else quota(one) for one in (before, after))
+    fields.setdefault("clusters", [living(OLD)])
+    fields.setdefault("limits", limits({GPUS: 32, SPOT: 8}))
+    return said(change(facts(OLD, quota=old), facts(NEW, kept(OLD), quota=new), **fields))
+
+
+def test_what_can_not_grow_to_its_maximum() -> None:  # N6
+    found = changed(line(32), line(48, state="tight"))
+    assert found.keys() == {"quota-short-at-most"}
+    assert found["quota-short-at-most"].sentence == (
+        "`h100/workers` can't grow to its maximum: 48 H100 GPUs at most, 32 can be had, limit 32: short by 16; "
+        "increase can be requested (`CustomModelTrainingH100GPUsPerProjectPerRegion`)"
+    )
+    assert found["quota-short-at-most"].grade == Grade.WARNING
+
+
+def test_others_are_in_the_way_and_the_old_generation_is_none_of_them() -> None:
+    found = changed(line(32), line(48), clusters=[living(OLD, used=4), living(OTHER)])
+    assert "24 can be had, limit 32, 8 used by others: short by 24" in found["quota-short-at-most"].sentence
+
+
+@pytest.mark.parametrize("increase", ["no increase: too little usage history", ""])
+def test_whether_an_increase_can_be_had(increase: str) -> None:
+    found = changed(line(32), line(48), limits=limits({GPUS: 32}, increase))["quota-short-at-most"]
+    assert found.sentence.endswith(increase or "whether an increase can be had is not known")
+
+
+def test_what_was_short_by_the_same_is_not_of_this_change() -> None:
+    assert changed(line(48, state="tight"), line(48, state="tight")) == {}
+    assert changed(offers(16, short=8), offers(16, short=8)) == {}
+    assert changed(line(48, short=8, state="short"), line(48, short=8, state="short")) == {}
+    assert changed(line(48), line(40)) == {}, "less than it was"
+
+
+def test_what_did_not_fit_does() -> None:
+    found = changed(line(48), line(32))
+    assert found.keys() == {"quota-eased"}
+    assert found["quota-eased"].sentence == "`h100/workers` can grow to the maximum: 32 of 32 H100 GPUs"
+
+
+def test_with_strict_it_stops_the_deployment() -> None:
+    found = changed(quota(line(32), strict=True), quota(line(48), strict=True))["quota-short-at-most"]
+    assert found.grade == Grade.BLOCKING
+    assert "`strict` refuses the deployment" in found.sentence
+
+
+def test_what_is_created_does_not_fit() -> None:  # D2
+    found = changed(line(32), line(48, short=16, state="short"), clusters=[living(OLD)])
+    assert found.keys() == {"quota-short-now"}
+    assert found["quota-short-now"].sentence == (
+        "What is created is short by 16 H100 GPUs, limit 32: the deployment is refused; increase can be requested "
+        "(`CustomModelTrainingH100GPUsPerProjectPerRegion`)"
+    )
+    assert found["quota-short-now"].grade == Grade.BLOCKING
+
+
+def test_both_generations_at_once_do_not_fit_though_each_does() -> None:
+    found = changed(line(8, limit=8), line(8, short=8, limit=8, state="short"))
+    assert found.keys() == {"quota-short-in-overlap"}
+    assert found["quota-short-in-overlap"].sentence.startswith(
+        "Both generations at once need 8 more H100 GPUs than there are, limit 8: the deployment is refused"
+    )
+    assert found["quota-short-in-overlap"].details == (
+        "`h100/workers`: 8 H100 GPUs at most",
+        "the old generation draws 8 until it is gone",
+    )
+    warns = changed(quota(line(8)), quota(line(8, short=8, state="short"), mode="warn"))["quota-short-in-overlap"]
+    assert "the deployment goes on, and may fail" in warns.sentence
+
+
+def test_offers_that_lack_quota() -> None:
+    found = changed(offers(8), offers(16, short=8))
+    assert found.keys() == {"quota-short-at-most"}
+    assert found["quota-short-at-most"].sentence == (
+        "A single run needs up to 16 preemptible H100 GPUs, limit 8: `lora spot` can't be taken; increase can be "
+        "requested (`CustomModelTrainingPreemptibleH100GPUsPerProjectPerRegion`)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "weaker"),
+    [
+        (quota(mode="enforce"), quota(mode="warn"), "`mode` enforce → warn"),
+        (quota(strict=True), quota(), "`strict` is off"),
+        (quota(mode="warn"), quota(mode="enforce"), ""),
+        (quota(), quota(strict=True), ""),
+    ],
+)
+def test_a_check_that_stops_less(before: QuotaFacts, after: QuotaFacts, weaker: str) -> None:
+    found = changed(before, after)
+    assert found.keys() == ({"quota-check-weaker"} if weaker else set())
+    assert not weaker or found["quota-check-weaker"].sentence.startswith(weaker)
+
+
+def test_limits_that_can_not_be_read_are_said_once() -> None:
+    after = quota(line(32, limit=None, state="unknown"), line(8, limit=None, state="unknown", metric=SPOT))
+    found = changed(line(32), after, limits=UNREAD)
+    assert found.keys() == {"quota-unknown"}
+    assert changed(after, after, limits=UNREAD) == {}
+
+
+def test_where_use_could_not_be_counted_the_limit_alone_counts() -> None:
+    found = changed(line(32), line(48), clusters=UNREAD, jobs=UNREAD)
+    assert "32 can be had, limit 32: short by 16" in found["quota-short-at-most"].sentence
+
+
+def test_a_first_deployment_is_short_by_itself_and_no_program_no_quota() -> None:
+    found = said(change(None, facts(NEW, quota=quota(line(48))), limits=limits({GPUS: 32})))
+    assert found.keys() == {"quota-short-at-most"}
+    assert said(change(facts(OLD), None)) == {}
