@@ -121,7 +121,7 @@ def _removed(one: Succession, change: Change) -> Iterator[Consequence]:
 
 
 def _finishing(one: Succession, change: Change) -> Iterator[Consequence]:
-    if one.old and one.jobs and one.kept and not one.stays:
+    if one.old and one.jobs and one.kept and not (one.stays or one.doomed):
         listed = jobs(one.jobs, change.now)
         finish = "1 job finishes" if len(listed) == 1 else f"{len(listed)} jobs finish"
         words = f"{finish} on `{one.old.id}`, which takes no others"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 
-from slipway.catalog.model import Catalog, Cluster, Pool
+from slipway.catalog.model import Cluster, Pool
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.deployment.workspace_plan import Why
@@ -13,6 +13,7 @@ from slipway.facts import Kept
 from slipway.live import Unknown
 from slipway.machines.spec import MachineGroup
 from slipway.review.change import Change
+from slipway.review.deletions import destroyed
 from slipway.review.words import Edit, have_ended
 
 _SPELLED = {
@@ -30,7 +31,8 @@ class Succession:
     """`old` is deployed and `new` declared, either may lack. `kept`: what the program says of an old one that stays.
 
     `left` and `there` are the old and the new one in the cloud; `read` says whether an absence there means anything.
-    `jobs` are those on the old one that have not ended. `returns`: the new one is an earlier generation.
+    `jobs` are those on the old one that have not ended. `returns`: the new one is an earlier generation. `doomed`: the
+    engine takes the old one away, whatever the program says of it.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Succession:
     jobs: tuple[VertexJob, ...] = ()
     read: bool = True
     returns: bool = False
+    doomed: bool = False
 
     @property
     def stays(self) -> bool:
@@ -52,7 +55,7 @@ class Succession:
     @property
     def gone(self) -> bool:
         """The old one is not in the cloud any more, so nothing can happen to it."""
-        return self.read and self.left is None
+        return self.read and self.left is None and self.kept is None
 
     @property
     def failed(self) -> bool:
@@ -74,32 +77,59 @@ class Succession:
         return self.left.machines if self.left else always(self.old)
 
 
+@dataclass(frozen=True)
+class _World:
+    """What is the same for all names. `earlier` are ids of generations that were kept so far; `moved`: what is deployed
+    is in another project or region, where nobody looked."""
+
+    alive: Mapping[str, PersistentResource]
+    jobs: Mapping[str, tuple[VertexJob, ...]]
+    doomed: frozenset[str]
+    earlier: frozenset[str]
+    read: bool
+    moved: tuple[Edit, ...]
+
+
 def successions(change: Change) -> Iterator[Succession]:
     """One for each name, those that stay as they are too; none where the program told nothing."""
     if change.after is None:
         return
     old, new = change.old.clusters if change.old else {}, change.after.catalog.clusters
+    world = _world(change)
     for name in dict.fromkeys((*old, *new)):
-        yield _succession(change, old.get(name), new.get(name), name)
+        yield _succession(name, old.get(name), new.get(name), change.after.kept, world)
 
 
-def _succession(change: Change, old: Cluster | None, new: Cluster | None, name: str) -> Succession:
-    assert change.after is not None
-    moved = change.old is not None and _place(change.old) != _place(change.after.catalog)
-    alive = {} if isinstance(change.live.clusters, Unknown) else {one.id: one for one in change.live.clusters}
-    read = not (change.live.skipped or isinstance(change.live.clusters, Unknown) or moved)
-    earlier = {*change.old.retiring, *change.before.kept} if change.old and change.before else set()
+def _world(change: Change) -> _World:
+    clusters, moved = change.live.clusters, tuple(_moves(change))
+    on: dict[str, list[VertexJob]] = {}
+    for job in () if moved else change.jobs:
+        on.setdefault(job.persistent_resource_id, []).append(job)
+    return _World(
+        alive={} if isinstance(clusters, Unknown) else {one.id: one for one in clusters},
+        jobs={id_: tuple(some) for id_, some in on.items()},
+        doomed=frozenset(destroyed(change)),
+        earlier=frozenset((*change.before.catalog.retiring, *change.before.kept) if change.before else ()),
+        read=not (change.live.skipped or isinstance(clusters, Unknown) or moved),
+        moved=moved,
+    )
+
+
+def _succession(
+    name: str, old: Cluster | None, new: Cluster | None, kept: Mapping[str, Kept], world: _World
+) -> Succession:
     return Succession(
         name,
         old,
         new,
-        edits=(*_moves(change), *edits(old, new)) if old and new else (),
-        kept=change.after.kept.get(old.id) if old else None,
-        left=alive.get(old.id) if old and not moved else None,
-        there=alive.get(new.id) if new else None,
-        jobs=tuple(job for job in change.jobs if old and not moved and job.persistent_resource_id == old.id),
-        read=read,
-        returns=new is not None and new.id in earlier and new.id in alive,
+        edits=(*world.moved, *edits(old, new)) if old and new else (),
+        kept=kept.get(old.id) if old else None,
+        left=world.alive.get(old.id) if old and not world.moved else None,
+        there=world.alive.get(new.id) if new else None,
+        jobs=world.jobs.get(old.id, ()) if old else (),
+        read=world.read,
+        returns=new is not None and new.id in world.earlier and new.id in world.alive,
+        doomed=old is not None and old.id in world.doomed,
     )
 
 
@@ -112,6 +142,8 @@ def fate(one: Succession, change: Change) -> str:
     """What becomes of the old generation, after its name: `retires when … has ended`."""
     if one.failed:
         return "failed, holds nothing and is deleted"
+    if one.jobs and (one.doomed or one.kept is None):
+        return "is deleted by this deployment, with what runs on it"
     if one.kept is None:
         return "is idle and goes with this deployment" if one.read else "goes if nothing runs on it"
     if one.jobs:
@@ -195,10 +227,6 @@ def _moves(change: Change) -> Iterator[Edit]:
     if change.old and change.new:
         for key, field in (("gcp:project", "project"), ("gcp:region", "region")):
             yield from _edit(key, getattr(change.old, field), getattr(change.new, field))
-
-
-def _place(catalog: Catalog) -> tuple[str, str]:
-    return catalog.project, catalog.region
 
 
 def _edit(key: str, before: object, after: object) -> Iterator[Edit]:

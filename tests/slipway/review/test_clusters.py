@@ -253,6 +253,16 @@ def test_a_cluster_that_the_engine_takes_away_under_its_jobs_is_graded_as_that(o
     assert found["cluster-deleted"].grade == Grade.BLOCKING
 
 
+def test_nothing_says_that_jobs_finish_on_what_the_engine_deletes() -> None:
+    away = step("delete", VERTEX, OLD.id, old={"name": OLD.id})
+    alive = [living(OLD, used=1)]
+    found = said(change(facts(OLD), facts(NEW, kept(OLD, TUNE)), clusters=alive, jobs=[TUNE], steps=[away]))
+    assert found.keys() == {"cluster-new-generation", "jobs-cancelled", "cluster-deleted"}
+    assert "`h100-3e29a36` is deleted by this deployment, with what runs on it" in (
+        found["cluster-new-generation"].sentence
+    )
+
+
 def test_machines_in_use_count_as_a_job_whatever_lists_say() -> None:
     away = step("delete", VERTEX, OLD.id, old={"name": OLD.id})
     found = said(change(facts(OLD), facts(NEW), clusters=[living(OLD, used=2)], steps=[away]))
