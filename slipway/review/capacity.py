@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from slipway.catalog.model import Cluster, Pool
-from slipway.machines.spec import MachineGroup
 from slipway.prices import Price, dollars
 from slipway.review.change import Change
 from slipway.review.clusters import key_of, scarce
@@ -90,12 +89,19 @@ def _resized(cluster: str, old: Pool, new: Pool) -> Iterator[Consequence]:
 
 
 def _anew(one: Succession, old: Cluster, new: Cluster) -> Iterator[Consequence]:
-    needed = machines(summed(always(new)))
-    if needed:
+    found, up = always(new), machines(summed(one.held))
+    has = "has" if sum(group.count for group in found) == 1 else "have"
+    if found:
+        words = (
+            f"{machines(summed(found))} {has} to be found for `{new.id}`; if there are none, the deployment waits and "
+            f"says so, and `{old.id}` stays"
+        )
+    else:
+        words = f"`{new.id}` begins with no machines and finds its own: the {up} of `{old.id}` are not handed on"
+    if found or up:
         yield KINDS["capacity-found-anew"].of(
             f"cluster {one.name}",
-            f"{needed} {'has' if _count(always(new)) == 1 else 'have'} to be found for `{new.id}`; if there are none, "
-            f"the deployment waits and says so, and `{old.id}` stays",
+            words,
             grade=None if scarce(new) else Grade.CHANGE,
             field=key_of(one.name, one.edits),
         )
@@ -132,11 +138,12 @@ def _minimum_below_default(change: Change) -> Iterator[Consequence]:
             was, pool = _pool(old.clusters, *place), _pool(new.clusters, *place)
             if was is None or pool is None or place not in before:
                 continue
+            where = "/".join(place)
             if needs > pool.min and before[place][0] <= was.min:
                 yield KINDS["minimum-below-default"].of(
-                    f"pool {'/'.join(place)} for template {name}",
-                    f"A usual submission of `{name}` takes {needs} machines of `{'/'.join(place)}`, which keeps "
-                    f"{was.min} → {pool.min}: it waits for the pool to grow",
+                    f"pool {where} for template {name}",
+                    f"A usual submission of `{name}` takes {needs} `{pool.machine}` of `{where}`, "
+                    f"which keeps {was.min} → {pool.min}: it waits for the pool to grow",
                     details=(offer.label(template.kind, with_cluster=True),),
                     field=_key(place[0], pool, _low(pool)),
                 )
@@ -160,7 +167,3 @@ def _low(pool: Pool) -> str:
 
 def _high(pool: Pool) -> str:
     return "replicas.max" if pool.autoscaled else "replicas"
-
-
-def _count(groups: tuple[MachineGroup, ...]) -> int:
-    return sum(group.count for group in groups)

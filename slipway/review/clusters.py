@@ -108,7 +108,7 @@ def _removed(one: Succession, change: Change) -> Iterator[Consequence]:
         yield KINDS["cluster-deleted"].of(subject, words, grade=Grade.CHANGE, field=key_of(one.name, ()))
         return
     given = machines(summed(one.held or always(old)))
-    back = f"; its {given} may not come again" if given and scarce(old) else f"; {given} given back" if given else ""
+    back = f"; its {given} may not come again" if given and scarce(old) else f"; it gives {given} back" if given else ""
     idle = not (one.jobs or one.kept)
     yield KINDS["cluster-cleared" if one.failed else "cluster-retires" if one.kept else "cluster-deleted"].of(
         subject,

@@ -8,6 +8,7 @@ from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.labels import NAME_LABEL
 from slipway.live import Unknown
+from slipway.prices import hourly
 from slipway.review.change import Change
 from slipway.review.consequence import Consequence, Grade
 from slipway.review.kinds import KINDS
@@ -64,7 +65,16 @@ def _cancelled(id_: str, on_it: tuple[VertexJob, ...], step: Step | None, change
     else:
         are = "is" if len(listed) == 1 else "are"
         words = f"This deployment {does} `{id_}`{cause}, and {told_jobs(on_it, change.now)} {are} cancelled with it"
-    return KINDS["jobs-cancelled"].of(f"cluster {_name(id_, change)}", words, details=listed)
+    return KINDS["jobs-cancelled"].of(
+        f"cluster {_name(id_, change)}", words, details=listed, cost=_cost(on_it, id_, change)
+    )
+
+
+def _cost(on_it: tuple[VertexJob, ...], id_: str, change: Change) -> float:
+    """USD an hour of what is lost: all that the cluster has, else what the jobs have."""
+    catalog, there = change.old or change.new, (_living(change) or {}).get(id_)
+    groups = there.machines if there else [group for job in on_it for group in job.machines]
+    return float(sum(hourly(one.machine, catalog.region).known * one.count for one in groups)) if catalog else 0.0
 
 
 def _destruction(

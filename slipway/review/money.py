@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
-from slipway.capacity import RESERVATION
+from slipway.capacity import CAPACITY_TYPES, POOL, RESERVATION
 from slipway.catalog.model import Catalog, Offer, Template
 from slipway.facts import offers_by_label
 from slipway.kinds import KINDS as JOBS
@@ -132,11 +132,13 @@ def _offers(old: Template, new: Template) -> Iterator[tuple[str, Offer, Offer]]:
 
 
 def _first_choice(old: Template, new: Template) -> tuple[Offer, Offer] | None:
-    """What a usual submission takes first, where that is of another capacity type now."""
-    was, now = (next((one for one in usual_offers(each) if one.available), None) for each in (old, new))
-    if was is None or now is None or was.capacity_type == now.capacity_type:
-        return None
-    return (was, now) if was.price_per_hour != now.price_per_hour else None
+    """What a usual submission takes first, where that is of another capacity type now; else beside the pools."""
+    for taken in (CAPACITY_TYPES.keys(), CAPACITY_TYPES.keys() - {POOL}):
+        offers = ([one for one in usual_offers(each) if one.available] for each in (old, new))
+        was, now = (next((one for one in some if one.capacity_type in taken), None) for some in offers)
+        if was and now and was.capacity_type != now.capacity_type and was.price_per_hour != now.price_per_hour:
+            return was, now
+    return None
 
 
 def _run(offer: Offer, template: Template) -> str:

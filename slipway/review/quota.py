@@ -87,11 +87,12 @@ def _at_most(ground: _Ground, line: QuotaLine) -> Iterator[Consequence]:
     lacks, lacked = max(line.ceiling - room, 0), max(was.ceiling - room, 0) if was else 0
     if lacks > lacked and not line.short:
         refused = ground.after.strict and ground.after.mode != "warn"
+        their = "its" if len(line.drawn) == 1 else "their"
+        had = f"{room:,} can be had{_of(line.limit)}{f', {others:,} used by others' if others else ''}"
         yield KINDS["quota-short-at-most"].of(
             f"quota {metric}",
-            f"{_capital(_pools(line))} can't grow to {'its' if len(line.drawn) == 1 else 'their'} maximum: "
-            f"{line.ceiling:,} {_label(metric)} at most, {room:,} can be had{_of(line.limit)}"
-            f"{f', {others:,} used by others' if others else ''}: short by {lacks:,}"
+            f"{_capital(_pools(line))} can't grow to {their} maximum: {_in_machines(ground, line, room)}"
+            f"{line.ceiling:,} {_label(metric)} at most, {had}: short by {lacks:,}"
             f"{'; `strict` refuses the deployment' if refused else ''}; {_increase(ground, metric)}",
             details=_drawn(line),
             grade=Grade.BLOCKING if refused else None,
@@ -99,6 +100,16 @@ def _at_most(ground: _Ground, line: QuotaLine) -> Iterator[Consequence]:
     elif lacked and not lacks:
         words = f"{_capital(_pools(line))} can grow to the maximum: {line.ceiling:,} of {room:,} {_label(metric)}"
         yield KINDS["quota-eased"].of(f"quota {metric}", words)
+
+
+def _in_machines(ground: _Ground, line: QuotaLine, room: int) -> str:
+    """`4 of 6 machines, `, where one pool alone draws the metric."""
+    catalog, who = ground.change.new, next(iter(line.drawn), "")
+    cluster, _, pool = who.partition("/")
+    found = catalog.clusters[cluster].pools.get(pool) if catalog and cluster in catalog.clusters else None
+    if found is None or len(line.drawn) > 1 or not line.ceiling:
+        return ""
+    return f"{found.max * room // line.ceiling:,} of {found.max:,} machines, "
 
 
 def _offers(ground: _Ground, line: QuotaLine, metric: str) -> Iterator[Consequence]:

@@ -79,6 +79,15 @@ def test_an_idle_small_cluster_is_rolled_over_without_a_warning_of_its_machines(
     assert "which it is when this deployment is done" in found["generations-overlap"].sentence
 
 
+def test_machines_that_are_up_are_not_handed_on() -> None:  # B3
+    old, new = (cluster("h100", pool("workers", H100, 0, high)) for high in (4, 6))
+    found = said(change(facts(old), facts(new), clusters=[living(old, used=2)]))["capacity-found-anew"]
+    assert found.sentence == (
+        f"`{new.id}` begins with no machines and finds its own: the 2 `a3-highgpu-8g` of `{old.id}` are not handed on"
+    )
+    assert "capacity-found-anew" not in said(change(facts(old), facts(new), clusters=[living(old)]))
+
+
 def test_what_is_up_on_the_old_one_is_paid_not_its_minimum() -> None:
     tune = job(on=OLD)
     alive = [living(OLD, used=3)]
@@ -152,7 +161,8 @@ def test_a_minimum_below_what_a_usual_submission_takes(
     if below and before == after:
         said_of = found["minimum-below-default"]
         assert said_of.sentence == (
-            "A usual submission of `lora` takes 2 machines of `c/w`, which keeps 2 → 1: it waits for the pool to grow"
+            "A usual submission of `lora` takes 2 `n1-standard-8` of `c/w`, which keeps 2 → 1: it waits "
+            "for the pool to grow"
         )
         assert said_of.field == "slipway:persistentResources.c.pools.w.replicas.min"
 

@@ -248,6 +248,7 @@ def test_a_cluster_that_the_engine_takes_away_under_its_jobs_is_graded_as_that(o
     found = said(change(same, same, clusters=[living(OLD, used=1)], jobs=[TUNE], steps=[away]))
     assert found["jobs-cancelled"].grade == Grade.BLOCKING
     assert found["jobs-cancelled"].subject == "cluster h100"
+    assert found["jobs-cancelled"].cost > 100
     assert "`tune-27b-x1` (user-a, running 3 h 12 min) is cancelled with it" in found["jobs-cancelled"].sentence
     assert "because of `resourcePools[0].diskSpec`" in found["jobs-cancelled"].sentence
     assert found["cluster-deleted"].grade == Grade.BLOCKING

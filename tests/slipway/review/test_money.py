@@ -123,6 +123,13 @@ def test_spot_to_on_demand_is_dearer_though_no_offer_changed() -> None:
     assert back.grade == Grade.CHANGE
 
 
+def test_what_a_submission_falls_back_to_counts_as_well() -> None:
+    here = offer(cluster="h100", machine=H100)
+    found = said(change(facts(template("lora", here, spot())), facts(template("lora", here, on_demand()))))
+    assert "$30.00/h by spot" in found["run-cost"].sentence
+    assert "$101.00/h by on-demand" in found["run-cost"].sentence
+
+
 def test_the_same_offer_at_another_price() -> None:
     before, after = template("lora", spot("30"), on_demand()), template("lora", spot("60"), on_demand())
     found = said(change(facts(before), facts(after)))["run-cost"]

@@ -44,8 +44,8 @@ def test_what_can_not_grow_to_its_maximum() -> None:  # N6
     found = changed(line(32), line(48, state="tight"))
     assert found.keys() == {"quota-short-at-most"}
     assert found["quota-short-at-most"].sentence == (
-        "`h100/workers` can't grow to its maximum: 48 H100 GPUs at most, 32 can be had, limit 32: short by 16; "
-        "increase can be requested (`CustomModelTrainingH100GPUsPerProjectPerRegion`)"
+        "`h100/workers` can't grow to its maximum: 4 of 6 machines, 48 H100 GPUs at most, 32 can be had, limit "
+        "32: short by 16; increase can be requested (`CustomModelTrainingH100GPUsPerProjectPerRegion`)"
     )
     assert found["quota-short-at-most"].grade == Grade.WARNING
 
