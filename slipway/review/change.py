@@ -20,7 +20,8 @@ class Change:
 
     `live` are clusters, jobs that have not ended, limits. `recent` are the jobs of the last 30 days, ended ones too.
     `preview` is None where the engine has not been asked (the program itself, at the start of a preview).
-    `files` are the paths that the change touches, relative to the checkout; None where nobody told.
+    `files` are the paths that the change touches, relative to the checkout; None where nobody told. `removed` are those
+    of them that it deletes.
     `unread`: what the comparison had to do without, a sentence each, for the first line.
     """
 
@@ -33,6 +34,7 @@ class Change:
     recent: tuple[VertexJob, ...] | Unknown = ()
     files: frozenset[str] | None = None
     unread: tuple[str, ...] = field(default=())
+    removed: frozenset[str] = frozenset()
 
     @property
     def old(self) -> Catalog | None:

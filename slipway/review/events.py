@@ -12,14 +12,28 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from slipway.facts import Fact
-from slipway.review.preview import SECRET, Preview, Resource, Step
+from slipway.review.preview import SECRET, UNKNOWN, Preview, Resource, Step
 
 STREAMING = {"PULUMI_ENABLE_STREAMING_JSON_PREVIEW": "1"}
 """What makes the engine write events, and not one document at the end."""
 
 # How the engine marks values that are not plain JSON, and what it marks secrets with.
 _SIGNATURE, _SECRET = "4dabf18193072939515e22adb298388d", "1b47061264138c4ac30d75fd1eb44270"
+# What it writes in the place of a text, a truth, a number, a list, a file, an archive, a mapping it does not know yet.
+_UNKNOWN = frozenset(
+    {
+        "04da6b54-80e4-46f7-96ec-b56ff0331ba9",
+        "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7",
+        "3eeb2bf0-c639-47a8-9e75-3b44932eb421",
+        "6a19a0b0-7e62-4c92-b797-7f8e31da9cc2",
+        "030794c1-ac77-496b-92df-f27374a8bd58",
+        "e48ece36-62e2-4504-bad9-02848725956a",
+        "dd056dcd-154b-4c76-9bd3-c8f88648b5ff",
+    }
+)
 _ENGINE = "pulumi:pulumi:Stack"
+# What Pulumi's Python says of each resource and hook that a program registers, where it says anything.
+_RESOURCE, _HOOK = "registering resource: ", "do_register_resource_hook "
 _NOT_DONE = ("same", "refresh", "read", "read-replacement")
 
 Published = tuple[str, str, Fact]
@@ -58,6 +72,7 @@ class _Stream:
     errors: list[str] = field(default_factory=list)
     result: str | None = None
     odd: int = 0
+    hooks: frozenset[str] | None = None
 
     def take(self, event: Mapping[str, Any]) -> None:
         if "resourcePreEvent" in event:
@@ -66,11 +81,16 @@ class _Stream:
             self._resource(event["resOutputsEvent"]["metadata"], done=True)
         elif "diagnosticEvent" in event:
             said = event["diagnosticEvent"]
-            text = str(said.get("message", "")).strip()
-            if said.get("severity") == "error" and text and text not in self.errors:
-                self.errors.append(text)
+            self._said(str(said.get("severity", "")), str(said.get("message", "")).strip())
         elif "summaryEvent" in event:
             self.result = str(event["summaryEvent"].get("result", "succeeded"))
+
+    def _said(self, severity: str, text: str) -> None:
+        if severity == "error" and text and text not in self.errors:
+            self.errors.append(text)
+        elif severity == "debug" and text.startswith((_RESOURCE, _HOOK)):
+            registered = {text.removeprefix(_HOOK)} if text.startswith(_HOOK) else set()
+            self.hooks = (self.hooks or frozenset()) | registered
 
     def _resource(self, told: Mapping[str, Any], *, done: bool) -> None:
         step = _step(told)
@@ -78,12 +98,13 @@ class _Stream:
             return
         if step.op == "refresh" or (step.op == "same" and step.urn not in self.standing):
             self.standing[step.urn] = step
-        elif step.op not in _NOT_DONE and not done:
+        if (step.op not in _NOT_DONE or (step.op == "same" and _kept_otherwise(step))) and not done:
             self.steps[step.urn, step.op] = step
 
     def preview(self) -> Preview:
         why = "; ".join(self._missing())
-        return Preview(tuple(self.steps.values()), self.standing, tuple(self.errors), complete=not why, why=why)
+        steps, errors = tuple(self.steps.values()), tuple(self.errors)
+        return Preview(steps, self.standing, errors, complete=not why, why=why, hooks=self.hooks)
 
     def _missing(self) -> Iterator[str]:
         if self.result not in (None, "succeeded") or (self.errors and self.result is None):
@@ -93,6 +114,12 @@ class _Stream:
         if self.odd:
             events = "an event" if self.odd == 1 else f"{self.odd} events"
             yield f"{events} of the engine could not be understood (another version than 3.259?)"
+
+
+def _kept_otherwise(step: Step) -> bool:
+    """Whether the program protects or retains it otherwise than before."""
+    old, new = step.old, step.new
+    return old is not None and new is not None and (old.protected, old.retained) != (new.protected, new.retained)
 
 
 def _step(told: Mapping[str, Any]) -> Step:
@@ -111,6 +138,7 @@ def _step(told: Mapping[str, Any]) -> Step:
         new=_resource(told.get("new")),
         diffs=tuple(dict.fromkeys((*(told.get("diffs") or ()), *detailed))),
         replaces=tuple(dict.fromkeys((*(told.get("keys") or ()), *replaces))),
+        component=not (told.get("new") or told.get("old") or {}).get("custom"),
     )
 
 
@@ -127,7 +155,8 @@ def _resource(state: Mapping[str, Any] | None) -> Resource | None:
 
 
 def _plain(value: Any) -> Any:
-    """Without the engine's own keys; a secret in either of the shapes that it writes is `SECRET`, a file its hash."""
+    """Without the engine's own keys; a secret in either of the shapes that it writes is `SECRET`, a file its hash, and
+    what is not known yet `UNKNOWN`."""
     if isinstance(value, Mapping):
         if value.get(_SIGNATURE) == _SECRET:
             return SECRET
@@ -136,4 +165,4 @@ def _plain(value: Any) -> Any:
         return {key: _plain(one) for key, one in value.items() if not key.startswith("__")}
     if isinstance(value, list):
         return [_plain(one) for one in value]
-    return value
+    return UNKNOWN if isinstance(value, str) and value in _UNKNOWN else value

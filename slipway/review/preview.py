@@ -8,6 +8,8 @@ from typing import Any
 
 SECRET = "[secret]"
 """In the place of every value that the engine keeps to itself."""
+UNKNOWN = "[known once deployed]"
+"""In the place of what only the deployment will tell, such as the address of an account that it makes."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,8 @@ class Resource:
 class Step:
     """What happens to one resource. `op` is the engine's word: same, create, update, delete, replace,
     create-replacement, delete-replaced, import, read, refresh, … `name` is the logical one, `parent` the type of the
-    component around it, empty without one. `old` is None before there is one, `new` when it goes.
+    component around it, empty without one. `old` is None before there is one, `new` when it goes. `component`: it
+    groups others, and is nothing in the cloud.
 
     `diffs` are the paths that differ, `replaces` those of them that make another resource of it. A step that replaces
     is one of several of the same URN.
@@ -42,15 +45,18 @@ class Step:
     new: Resource | None = None
     diffs: tuple[str, ...] = ()
     replaces: tuple[str, ...] = ()
+    component: bool = False
 
 
 @dataclass(frozen=True)
 class Preview:
-    """`steps` are what would be done, without refreshes and without what stays the same. `standing` are all components
-    and resources as the last refresh saw them, by URN (inputs and outputs as deployed).
+    """`steps` are what would be done, without refreshes and without what stays the same; what stays the same but for
+    its protection, or for being retained, is among them. `standing` are all components and resources that were
+    refreshed, by URN: `old` as deployed, `new` as they are now, None for what somebody deleted by hand.
 
     `errors` are what the engine and the program said of a failure, in their words. `complete`: the engine ended by
     itself and computed everything, deletions too; otherwise `why` says in words what is missing and for what reason.
+    `hooks` are the names of those that the program registered; None where the events do not tell.
     """
 
     steps: tuple[Step, ...] = ()
@@ -58,6 +64,7 @@ class Preview:
     errors: tuple[str, ...] = ()
     complete: bool = True
     why: str = ""
+    hooks: frozenset[str] | None = None
 
     def of_type(self, type_: str) -> Iterator[Step]:
         return (step for step in self.steps if step.type == type_)

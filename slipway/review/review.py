@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from slipway.review.buckets import buckets
 from slipway.review.capacity import capacity
 from slipway.review.change import Change
 from slipway.review.clusters import clusters
 from slipway.review.consequence import Consequence, Grade, Section
+from slipway.review.data import data
 from slipway.review.deletions import deletions
+from slipway.review.exposure import exposure
 from slipway.review.jobs import unfinished
 from slipway.review.money import costs
+from slipway.review.people import people
 from slipway.review.policy import policy
+from slipway.review.program import program
 from slipway.review.quota import quota
+from slipway.review.resources import resources
 
 Comparison = Callable[[Change], Iterable[Consequence]]
 COMPARISONS: tuple[Comparison, ...] = (
@@ -22,8 +28,14 @@ COMPARISONS: tuple[Comparison, ...] = (
     deletions,
     unfinished,
     costs,
+    people,
+    exposure,
+    buckets,
+    data,
+    resources,
     quota,
     policy,
+    program,
 )
 """Each looks at the change from one side."""
 

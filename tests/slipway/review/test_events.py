@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.review.events import declared, deployed, read
-from slipway.review.preview import SECRET, Preview, Step
+from slipway.review.preview import SECRET, UNKNOWN, Preview, Step
+from tests.slipway.review.recordings import lines as recorded_lines
 
 RECORDED = (Path(__file__).parent / "recorded" / "edit.jsonl").read_text().splitlines()
 """pools.workers.max 4 → 6, a submitter more, and a template less. Requests and most outputs are left out."""
@@ -63,6 +64,27 @@ def test_secrets_in_both_shapes_and_the_configuration_are_not_kept() -> None:
     assert "owner@slipway.example" in RECORDED[0], "the prelude has the stack's configuration"
     assert "owner@slipway.example" not in repr(preview)
     assert "1b47061264138c4ac30d75fd1eb44270" not in repr(preview)
+
+
+def test_what_only_the_deployment_tells_is_unknown() -> None:
+    acts_as = steps(read(recorded_lines("workspace")))[
+        "IAMMember", "act-as-trainer-another-trainer-user:bob@slipway.example"
+    ]
+    assert acts_as.new is not None and acts_as.new.inputs["serviceAccountId"] == UNKNOWN
+
+
+def test_what_the_engine_calls_the_same_is_a_step_where_its_protection_changes() -> None:
+    (protected,) = read(recorded_lines("protect")).steps
+    assert (protected.op, protected.name, protected.component) == ("same", "work", False)
+    assert not any(step.op == "same" for step in read(recorded_lines("moved")).steps)
+
+
+def test_what_was_deleted_by_hand_stands_without_a_present_state() -> None:
+    standing = read(recorded_lines("by_hand")).standing.values()
+    assert {step.name for step in standing if step.new is None} == {
+        "creates-work-group:ml-engineers@slipway.example",
+        "trainer-writes-work",
+    }
 
 
 def test_a_whole_preview_is_complete() -> None:

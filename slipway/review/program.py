@@ -1,0 +1,106 @@
+"""The program itself: its files, what deploys and approves, and a preview that fails."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import PurePosixPath
+
+from slipway.review.change import Change
+from slipway.review.consequence import Consequence, Grade
+from slipway.review.kinds import KINDS
+from slipway.review.words import MOST_NAMED, named
+
+GUARD = "slipway-guard-v1"
+"""The hook that asks again before a deletion. Frozen: living stacks have it."""
+_GUARDING = ("components/guard.py", "slipway/deployment/deletion_guard.py", "slipway/deployment/grace_period.py")
+_JUDGING = ("slipway/review/", "slipway/policy/", "slipway/cli/review")
+_PROGRAM = ("components/", "slipway/", "__main__.py", "Pulumi.yaml")
+_DEPLOYING = (".github/", "policy/", "CODEOWNERS", "docs/CODEOWNERS", "Makefile", ".pre-commit-config.yaml")
+_PROSE = (".md", ".txt", ".rst", ".svg", ".png")
+_REQUIREMENTS = re.compile(r"requirements[^/]*\.(txt|in)")
+_STACK_FILE = re.compile(r"stacks/Pulumi\.([^/]+)\.ya?ml")
+_LONGEST = 300
+
+
+def program(change: Change) -> Iterator[Consequence]:
+    yield from _failed(change)
+    yield from _unguarded(change)
+    yield from _stacks_gone(change)
+    yield from _edited(change.files or ())
+
+
+def _edited(files: Iterable[str]) -> Iterator[Consequence]:
+    program, judging, packages, deploying = [], [], [], []
+    for file in sorted(files):
+        if _REQUIREMENTS.fullmatch(file):
+            packages.append(file)
+        elif file.startswith(_DEPLOYING):
+            deploying.append(file)
+        elif PurePosixPath(file).suffix in _PROSE:
+            continue
+        elif file.startswith(_JUDGING):
+            judging.append(file)
+        elif file.startswith(_PROGRAM):
+            program.append(file)
+    edited, workflow = KINDS["program-edited"].of, KINDS["workflow-edited"].of
+    if program:
+        guard = [file for file in program if file in _GUARDING]
+        also = "; the guard that asks for unfinished jobs before a deletion is among them" if guard else ""
+        yield edited("program", f"The program itself is edited: {_listed(program)}{also}", details=_lines(program))
+    if judging:
+        words = f"What judges changes like this one is edited: {_listed(judging)}; this review runs the base branch's"
+        yield edited("review and policy", words, details=_lines(judging))
+    if packages:
+        words = f"Packages that the program runs with are edited: {_listed(packages)}"
+        yield edited("requirements", words, details=_lines(packages))
+    if deploying:
+        words = f"What previews, approves or deploys is edited: {_listed(deploying)}"
+        yield workflow("workflows", words, details=_lines(deploying))
+
+
+def _stacks_gone(change: Change) -> Iterator[Consequence]:
+    """A stack without a file is deployed no more, and what it has stays, paid, until somebody destroys it."""
+    for file in sorted(change.removed):
+        match = _STACK_FILE.fullmatch(file)
+        if match is None:
+            continue
+        here = match[1] == change.stack and change.before is not None
+        while_there = "while the stack is deployed" if here else "and if the stack is deployed"
+        words = (
+            f"`{file}` is deleted {while_there}: its clusters, buckets and grants stay, paid, and nothing tends them"
+        )
+        yield KINDS["stack-gone"].of(f"stack {match[1]}", words, grade=None if here else Grade.WARNING)
+
+
+def _unguarded(change: Change) -> Iterator[Consequence]:
+    preview, guards = change.preview, [file for file in sorted(change.removed) if file in _GUARDING]
+    unregistered = preview is not None and preview.complete and preview.hooks is not None and GUARD not in preview.hooks
+    if guards or unregistered:
+        why = f"{_listed(guards)} is deleted" if guards else f"the program does not register the hook `{GUARD}`"
+        words = f"Nothing asks for unfinished jobs any more before a cluster, an account or a bucket is deleted: {why}"
+        yield KINDS["guard-removed"].of("guard", words)
+
+
+def _failed(change: Change) -> Iterator[Consequence]:
+    if change.preview is None or not change.preview.errors:
+        return
+    first, *others = (error.removeprefix("error: ").strip() for error in change.preview.errors)
+    said, *rest = [line.strip() for line in first.splitlines() if line.strip()] or ["the engine does not say why"]
+    details = (*rest, *(line.strip() for other in others for line in other.splitlines() if line.strip()))
+    words = f"The preview fails, and so would the deployment: {_cut(said).rstrip('.')}"
+    yield KINDS["preview-failed"].of("preview", words, details=map(_cut, details))
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
+
+
+def _listed(files: Iterable[str]) -> str:
+    return named(f"`{file}`" for file in files)
+
+
+def _lines(files: Iterable[str]) -> tuple[str, ...]:
+    """Empty where the sentence has them all."""
+    listed = tuple(f"`{file}`" for file in files)
+    return listed if len(listed) > MOST_NAMED + 1 else ()

@@ -1,0 +1,31 @@
+"""Streams that the engine wrote, shortened, as changes of the stack that they were recorded with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from slipway import facts
+from slipway.live import Live
+from slipway.review.change import Change
+from slipway.review.events import declared, deployed, read
+from slipway.review.preview import Preview
+from tests.slipway.review.builders import NOW
+
+FOLDER = Path(__file__).parent / "recorded"
+
+
+def lines(name: str) -> list[str]:
+    return (FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+
+
+def preview(name: str) -> Preview:
+    return read(lines(name))
+
+
+def recorded(name: str, **fields: Any) -> Change:
+    """With the facts that its components publish, where it has any. `fields` are the change's own."""
+    found = preview(name)
+    before, after = facts.read(deployed(found)), facts.read(declared(found))
+    live = Live(clusters=(), jobs=fields.pop("jobs", ()), limits={}, catalog=None)
+    return Change("local", before, after, live, NOW, preview=found, **fields)

@@ -1,0 +1,127 @@
+"""Edits of the program itself, of what deploys it, and previews that fail. # N14 # D7"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from components.guard import NAME
+from slipway.review.consequence import Consequence, Grade
+from slipway.review.events import read
+from slipway.review.preview import Preview
+from slipway.review.program import GUARD, program
+from tests.slipway.review.builders import STACK, change, facts
+from tests.slipway.review.recordings import lines, recorded
+
+
+def edited(*files: str) -> list[Consequence]:
+    return list(program(change(facts(), facts(), files=frozenset(files))))
+
+
+def kinds(some: Iterable[Consequence]) -> list[tuple[str, str]]:
+    return [(one.kind, one.subject) for one in some]
+
+
+@pytest.mark.parametrize(
+    ("file", "kind", "subject"),
+    [
+        ("__main__.py", "program-edited", "program"),
+        ("components/workspace.py", "program-edited", "program"),
+        ("slipway/deployment/plan.py", "program-edited", "program"),
+        ("Pulumi.yaml", "program-edited", "program"),
+        ("slipway/review/people.py", "program-edited", "review and policy"),
+        ("slipway/policy/rules.py", "program-edited", "review and policy"),
+        ("requirements.txt", "program-edited", "requirements"),
+        ("requirements-dev.txt", "program-edited", "requirements"),
+        (".github/workflows/up.yaml", "workflow-edited", "workflows"),
+        (".github/CODEOWNERS", "workflow-edited", "workflows"),
+        ("CODEOWNERS", "workflow-edited", "workflows"),
+        ("policy/PulumiPolicy.yaml", "workflow-edited", "workflows"),
+        ("Makefile", "workflow-edited", "workflows"),
+    ],
+)
+def test_edits_are_named_for_what_they_are(file: str, kind: str, subject: str) -> None:
+    (one,) = edited(file)
+    assert (one.kind, one.subject, one.grade) == (kind, subject, Grade.WARNING)
+    assert f"`{file}`" in one.sentence
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "README.md",
+        "docs/cli.md",
+        "tests/slipway/test_facts.py",
+        "components/README.md",
+        "stacks/Pulumi.prod.yaml",
+        "templates/lora.py",
+        "jobs/lora/train.py",
+        "bench/preview.py",
+        "local/cloud/README.md",
+    ],
+)
+def test_prose_tests_and_what_others_tell_are_silent(file: str) -> None:
+    assert edited(file) == []
+
+
+def test_many_files_are_one_consequence_with_all_of_them_as_details() -> None:
+    (one,) = edited(*(f"slipway/catalog/{name}.py" for name in "abcdef"))
+    assert "and 3 more" in one.sentence
+    assert len(one.details) == 6
+
+
+def test_an_edited_guard_is_named_among_the_files() -> None:
+    (one,) = edited("components/guard.py", "__main__.py")
+    assert one.sentence.endswith("the guard that asks for unfinished jobs before a deletion is among them")
+
+
+def test_nobody_told_which_files() -> None:
+    assert list(program(change(facts(), facts()))) == []
+
+
+def without(*files: str, **fields: Any) -> list[Consequence]:
+    return list(program(change(facts(), facts(), removed=frozenset(files), **fields)))
+
+
+def test_a_stack_file_that_is_deleted() -> None:
+    (here,), (other,) = without(f"stacks/Pulumi.{STACK}.yaml"), without("stacks/Pulumi.dev.yaml")
+    assert (here.kind, here.subject, here.grade) == ("stack-gone", f"stack {STACK}", Grade.BLOCKING)
+    assert (other.subject, other.grade) == ("stack dev", Grade.WARNING)
+    assert without("stacks/schema.json") == []
+
+
+def test_a_guard_that_is_deleted_or_not_registered() -> None:
+    assert GUARD == NAME
+    assert kinds(without("components/guard.py")) == [("guard-removed", "guard")]
+    for hooks, removed in ((None, False), (frozenset({GUARD}), False), (frozenset({"slipway-create-v1"}), True)):
+        found = program(change(facts(), facts(), preview=Preview(hooks=hooks)))
+        assert kinds(found) == ([("guard-removed", "guard")] if removed else [])
+    cut = Preview(hooks=frozenset(), complete=False)
+    assert kinds(program(change(facts(), facts(), preview=cut))) == []
+
+
+def test_the_hooks_of_a_recorded_preview() -> None:
+    assert read(lines("buckets")).hooks == frozenset({GUARD, "slipway-create-v1"})
+    unguarded = [line for line in lines("buckets") if GUARD not in line]
+    found = program(change(facts(), facts(), preview=read(unguarded)))
+    assert kinds(found) == [("guard-removed", "guard")]
+    assert read(line for line in unguarded if "diagnosticEvent" not in line).hooks is None
+
+
+def test_a_preview_that_fails_says_what_the_program_said() -> None:
+    said = "error: quota does not suffice\n  why: needs 8, limit 4\n  fix: slipway quota --request\n"
+    preview = Preview(errors=(said, "error: update failed"), complete=False, why="the preview failed")
+    (one,) = program(change(facts(), None, preview=preview))
+    assert (one.kind, one.grade) == ("preview-failed", Grade.BLOCKING)
+    assert one.sentence == "The preview fails, and so would the deployment: quota does not suffice"
+    assert one.details == ("why: needs 8, limit 4", "fix: slipway quota --request", "update failed")
+
+
+def test_a_recorded_preview_that_failed() -> None:
+    (one,) = program(recorded("refused"))
+    assert "does not know the type gcp:projects/iAMBinding:IAMBinding" in one.sentence
+    assert len(one.sentence) < 400
+
+
+def test_a_stream_that_is_cut_is_no_failure() -> None:
+    assert list(program(change(facts(), facts(), preview=read(lines("buckets")[:-2])))) == []
