@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from slipway.facts import CATALOG, WORKSPACE
+from slipway.facts import CATALOG, TEMPLATE, WORKSPACE
 from slipway.formatting import join
 from slipway.review.bucket_fields import FIELDS
 from slipway.review.change import Change
@@ -102,7 +102,10 @@ def _drift(one: Touched) -> Iterator[Consequence]:
     if form(one.type) or one.type.startswith(CLUSTER_TYPE) or (one.parent == WORKSPACE and one.type == OBJECT):
         return
     subject, what = f"{title(one)} {one.physical}", f"`{one.physical}` ({title(one)})"
-    if one.by_hand:
+    if one.by_hand and one.type == OBJECT and one.parent == TEMPLATE:
+        words = f"Package {what} is not there any more, deleted by hand or by its age, and is uploaded again"
+        yield KINDS["drift"].of(subject, words, grade=Grade.CHANGE)
+    elif one.by_hand:
         empty = ", empty" if one.type == BUCKET else ""
         words = f"Somebody deleted {what} by hand, and this deployment makes it again{empty}"
         yield KINDS["drift"].of(subject, words)

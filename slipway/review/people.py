@@ -23,6 +23,9 @@ _SUBMITTERS, _CODE = "slipway:workspace.submitters", "slipway:workspace.code"
 _EVERYBODY = {"allUsers": "Anybody on the internet", "allAuthenticatedUsers": "Anybody with a Google account"}
 _ACT_AS = "roles/iam.serviceAccountUser"
 _TO_SUBMIT = frozenset({SUBMITTER_ROLES["submit"], _ACT_AS})
+# What the workspace grants on its buckets and its account, and to submitters on the project.
+_ON_PLACES = frozenset({_ACT_AS, *(f"roles/storage.object{one}" for one in ("Viewer", "Creator", "User"))})
+_ON_PROJECT = frozenset(SUBMITTER_ROLES.values())
 # What lets one act as somebody else, or give away what one has not; and whatever is called an administrator's.
 _ABOVE = re.compile(
     r"roles/(owner|editor|iam\.(serviceAccount(OpenId)?TokenCreator|workloadIdentityUser)|(?i:.*admin.*))"
@@ -53,6 +56,11 @@ def people(change: Change) -> Iterator[Consequence]:
 def above(grant: Grant) -> bool:
     """Whether Slipway never needs to grant it. To act as any account of a project is more than as one."""
     return bool(_ABOVE.fullmatch(grant.role)) or (grant.role == _ACT_AS and not grant.place)
+
+
+def _usual(grant: Grant) -> bool:
+    """Whether it is of the table that the workspace grants by."""
+    return grant.ours and grant.role in (_ON_PLACES if grant.place else _ON_PROJECT)
 
 
 def _code(change: Change) -> Iterator[Consequence]:
@@ -134,11 +142,11 @@ def _own(member: str, net: _Net, change: Change, before: Iterable[str], after: I
         left.lost = []
     if member in before or member in after:
         gained, stays = {one.role for one in net.gained}, member in before and member in after
-        left.gained = [one for one in left.gained if not one.ours or (stays and above(one))]
+        left.gained = [one for one in left.gained if not _usual(one)]
         left.lost = [one for one in left.lost if not one.ours or (stays and one.role not in gained)]
     elif member.startswith(("serviceAccount:", UNKNOWN)):
         # The trainer's: what it reads and writes is its buckets'; on the project it may get more.
-        left.gained = [one for one in left.gained if not (one.ours and one.place)]
+        left.gained = [one for one in left.gained if not (_usual(one) and one.place)]
         successors = {one.role for one in net.gained if one.ours}
         left.lost = [one for one in left.lost if not (one.ours and one.role in successors)]
     return left
@@ -148,7 +156,7 @@ def _other(
     member: str, net: _Net, change: Change, before: Iterable[str], after: Iterable[str]
 ) -> Iterator[Consequence]:
     subject, details = f"member {member}", (*_lines("gets", net.gained), *_lines("loses", net.lost))
-    if all(one.ours for one in net.gained) and SUBMITTER_ROLES["submit"] in {one.role for one in net.gained}:
+    if member not in after and {one.role for one in net.gained if one.ours} >= _TO_SUBMIT:
         yield _added(member)  # What the components publish could not be read.
     elif net.gained:
         kind, grade = _kind_of(member, net.gained)
@@ -174,7 +182,7 @@ def _kind_of(member: str, gained: Iterable[Grant]) -> tuple[str, Grade | None]:
     if crowd(member):
         return "domain-access", None
     # What the trainer gets on the project, templates ask for.
-    return "access-added", Grade.CHANGE if all(one.ours for one in listed) else None
+    return "access-added", Grade.CHANGE if all(_usual(one) for one in listed) else None
 
 
 def _who(member: str) -> str:

@@ -17,10 +17,10 @@ from slipway.review.grants import form
 from slipway.review.inputs import Difference, differences, top, unseen
 from slipway.review.kinds import KINDS
 from slipway.review.preview import SECRET
-from slipway.review.touched import ACCOUNT, BUCKET, OBJECT, Fate, Touched, touched
+from slipway.review.touched import ACCOUNT, BUCKET, OBJECT, OURS, Fate, Touched, touched
 from slipway.review.words import named
 
-_TOLD = (BUCKET, ACCOUNT)
+_TOLD, _QUOTA = (BUCKET, ACCOUNT), "gcp:cloudquota/sQuotaPreference:"
 # What is in it, where the type alone does not say; by the beginning of the type.
 _HOLDS: Mapping[str, str] = {
     "gcp:bigquery/dataset:": "all tables in it",
@@ -91,6 +91,8 @@ def title(one: Touched) -> str:
 def _told(one: Touched) -> bool:
     """Whether others speak of it. A package that is kept for jobs is said by nobody: it stays as it is."""
     if form(one.type) or one.type in _TOLD or one.type.startswith(CLUSTER_TYPE):
+        return True
+    if one.type.startswith(_QUOTA) and one.parent.startswith(OURS):
         return True
     if _is_package(one):
         return one.fate is not Fate.DELETED

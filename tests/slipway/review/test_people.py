@@ -128,6 +128,14 @@ def test_a_program_that_takes_a_submitters_role_away_shuts_out_who_is_still_list
     )
 
 
+def test_what_the_program_grants_submitters_beyond_the_table_is_told() -> None:
+    (more,) = found(grant("create", TEAM, "roles/bigquery.user", parent=WORKSPACE))
+    assert (more.kind, more.grade) == ("access-added", Grade.WARNING)
+    trainer = f"serviceAccount:{TRAINER}"
+    (writes,) = found(grant("create", trainer, "roles/aiplatform.user", parent=WORKSPACE))
+    assert (writes.kind, writes.grade) == ("access-added", Grade.CHANGE)
+
+
 def test_roles_of_facts_count_where_the_engine_was_not_asked() -> None:
     before = facts()
     after = replace(before, submitters={TEAM: {"submit": "roles/aiplatform.admin"}})

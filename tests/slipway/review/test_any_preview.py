@@ -1,0 +1,62 @@
+"""A pull request's program says what it likes: no preview makes a review raise. # N14"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slipway.review.preview import SECRET, UNKNOWN, Preview, Resource, Step
+from slipway.review.review import review
+from tests.slipway.review.builders import change, facts, job
+
+_TYPES = (
+    "gcp:storage/bucket:Bucket",
+    "gcp:storage/bucketObject:BucketObject",
+    "gcp:storage/bucketIAMMember:BucketIAMMember",
+    "gcp:serviceaccount/account:Account",
+    "gcp:projects/iAMMember:IAMMember",
+    "gcp:projects/iAMBinding:IAMBinding",
+    "gcp:projects/iAMPolicy:IAMPolicy",
+    "gcp:vertex/aiPersistentResource:AiPersistentResource",
+    "gcp:bigquery/dataset:Dataset",
+    "strange",
+)
+_PARENTS = ("", *(f"slipway:components:{one}" for one in ("Workspace", "Catalog", "JobTemplate")))
+_OPS = ("create", "update", "delete", "replace", "create-replacement", "delete-replaced", "import", "same", "odd")
+_KEYS = (
+    *("name", "member", "members", "role", "condition", "policyData", "bucket", "accountId", "project", "labels"),
+    *("versioning", "lifecycleRules", "retentionPolicy", "softDeletePolicy", "encryption", "forceDestroy", "action"),
+    *("enabled", "age", "matchesPrefixes", "storageClass", "type", "retentionPeriod", "bindings", "deletionPolicy"),
+)
+_LEAVES = st.none() | st.booleans() | st.integers() | st.sampled_from([SECRET, UNKNOWN, "", "allUsers", "a/b", "{}"])
+_VALUES = st.recursive(
+    _LEAVES, lambda held: st.lists(held, max_size=3) | st.dictionaries(st.sampled_from(_KEYS), held, max_size=3)
+)
+_INPUTS = st.dictionaries(st.sampled_from(_KEYS), _VALUES, max_size=5)
+
+
+@st.composite
+def steps(draw: st.DrawFn) -> Step:
+    def resource() -> Resource | None:
+        inputs: Mapping[str, Any] | None = draw(st.none() | _INPUTS)
+        return None if inputs is None else Resource(inputs, {}, "", draw(st.booleans()), draw(st.booleans()))
+
+    type_, name = draw(st.sampled_from(_TYPES)), draw(st.sampled_from(["work", "catalog", "x"]))
+    return Step(
+        draw(st.sampled_from(_OPS)),
+        f"urn:pulumi:prod::slipway::{type_}::{name}",
+        type_,
+        name,
+        draw(st.sampled_from(_PARENTS)),
+        resource(),
+        resource(),
+        tuple(draw(st.lists(st.sampled_from(_KEYS), max_size=2))),
+        tuple(draw(st.lists(st.sampled_from(_KEYS), max_size=2))),
+    )
+
+
+@given(st.lists(steps(), max_size=4), st.lists(steps(), max_size=3))
+def test_no_preview_makes_a_review_raise(planned: list[Step], refreshed: list[Step]) -> None:
+    preview = Preview(tuple(planned), {step.urn: step for step in refreshed})
+    review(change(facts(), facts(), preview=preview, jobs=[job()]))
