@@ -13,8 +13,8 @@ from pathlib import Path
 from slipway.catalog.model import Catalog
 from slipway.deployment.plan import Plan
 from slipway.deployment.publication import catalog_of, compile_context, draws, readable, template_entry
-from slipway.deployment.summary import neighbours, overdue, summary
 from slipway.deployment.retiring import Retiring, RetiringCluster
+from slipway.deployment.summary import neighbours, overdue, summary
 from slipway.deployment.workspace_plan import SUBMITTER_ROLES, trainer_roles
 from slipway.facts import Facts, Kept, QuotaFacts, QuotaLine
 from slipway.labels import Revision
