@@ -20,6 +20,7 @@ from slipway.review.policy import policy
 from slipway.review.program import program
 from slipway.review.quota import quota
 from slipway.review.resources import resources
+from slipway.review.templates import templates
 
 Comparison = Callable[[Change], Iterable[Consequence]]
 COMPARISONS: tuple[Comparison, ...] = (
@@ -28,6 +29,7 @@ COMPARISONS: tuple[Comparison, ...] = (
     deletions,
     unfinished,
     costs,
+    templates,
     people,
     exposure,
     buckets,

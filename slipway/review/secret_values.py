@@ -1,0 +1,36 @@
+"""What looks like a secret in plain text, by its name or its form. Its value is never shown."""
+
+from __future__ import annotations
+
+import re
+
+from slipway.formatting import short
+
+HIDDEN = "hidden"
+_NAMES = re.compile(r"(?i)(^|[_-])(token|secret|password|passwd|api_?key|access_?key|private_?key|credentials?)$")
+_FORMS = re.compile(
+    r"-----BEGIN [A-Z ]*PRIVATE KEY|\bya29\.[\w-]{8,}|\b1//[\w-]{20,}|\bAIza[\w-]{30,}|\bGOCSPX-[\w-]{8,}"
+    r"|\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.|\"type\"\s*:\s*\"service_account\"|\bhf_[A-Za-z0-9]{16,}|\bsk-[\w-]{16,}"
+    r"|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_\w{20,}|\bAKIA[A-Z0-9]{12,}|\bxox[abprs]-[\w-]{10,}"
+    r"|://[^/\s:@]+:[^/\s:@]+@"
+)
+# What stands for a value and is none.
+_REFERENCE = re.compile(r"\$[{(].*|projects/[^/]+/secrets/.*|gs://.*|/.*|true|false|\d{0,3}", re.IGNORECASE)
+
+
+def looks_secret(value: str, name: str = "") -> bool:
+    """Whether a value has the form of a key or a password, or is what something of such a name would hold.
+
+    `NAME__SECRET` names a reference to Secret Manager, which is how it should be.
+    """
+    if _FORMS.search(value):
+        return True
+    return bool(_NAMES.search(name)) and not name.endswith("__SECRET") and not _REFERENCE.fullmatch(value)
+
+
+def shown(value: object, name: str = "", longest: int = 60) -> str:
+    """A value as a comment may have it: in backticks and short, or `hidden`."""
+    text = "true" if value is True else "false" if value is False else str(value)
+    if looks_secret(text, name):
+        return HIDDEN
+    return f"`{short(text.replace('`', chr(39)), longest)}`" if text else "nothing"

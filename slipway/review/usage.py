@@ -1,0 +1,59 @@
+"""Who has used a template lately, and with which parameters: those whom its change concerns."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from slipway.cloud.jobs import VertexJob
+from slipway.formatting import counted, join
+from slipway.labels import TEMPLATE_LABEL, USER_LABEL
+from slipway.live import Unknown
+from slipway.review.change import Change
+from slipway.review.consequence import Grade
+
+DAYS = 30
+_MOST_PEOPLE = 4
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Jobs of a template in the last days, those that still run among them. Not `known`: they could not be read, so
+    nobody may say that nobody used it."""
+
+    jobs: tuple[VertexJob, ...]
+    known: bool = True
+
+    def having(self, fits: Callable[[VertexJob], bool]) -> Usage:
+        return replace(self, jobs=tuple(job for job in self.jobs if fits(job)))
+
+    def giving(self, parameter: str, fits: Callable[[object], bool]) -> Usage:
+        """Those that were submitted with such a value of a parameter."""
+        return self.having(lambda job: fits((job.parameters or {}).get(parameter)))
+
+    @property
+    def unused(self) -> bool:
+        return self.known and not self.jobs
+
+    def grade(self, used: Grade, unused: Grade = Grade.WARNING) -> Grade:
+        return min(used, unused) if self.unused else used
+
+    def words(self, did: str = "used it") -> str:
+        """`3 submissions of 2 people used it in the last 30 days (ada 2, ci 1)`; what is not known is said."""
+        if not self.known:
+            return f"who {did} is not known: the jobs of the last {DAYS} days could not be read"
+        if not self.jobs:
+            return f"nobody {did} in the last {DAYS} days"
+        people = Counter(job.labels.get(USER_LABEL) or "somebody" for job in self.jobs)
+        named = [f"{who} {count}" for who, count in people.most_common(_MOST_PEOPLE)]
+        more = len(people) - _MOST_PEOPLE
+        whom = join([*named, *([f"{more} more"] if more > 0 else [])])
+        crowd = "1 person" if len(people) == 1 else f"{len(people)} people"
+        return f"{counted(len(self.jobs), 'submission')} of {crowd} {did} in the last {DAYS} days ({whom})"
+
+
+def usage(change: Change, template: str) -> Usage:
+    recent = () if isinstance(change.recent, Unknown) else change.recent
+    jobs = {job.name: job for job in (*recent, *change.jobs) if job.labels.get(TEMPLATE_LABEL) == template}
+    return Usage(tuple(jobs.values()), known=not isinstance(change.recent, Unknown))
