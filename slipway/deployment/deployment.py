@@ -147,6 +147,7 @@ def plan_deployment(
 def facts(stack: Stack, plan: Plan, catalog: Catalog, report: QuotaReport) -> Facts:
     """What components publish. `catalog` is what everybody else reads."""
     settings = stack.workspace
+    retiring: tuple[Retiring, ...] = (*plan.retiring, *plan.workspace.retiring)
     return Facts(
         catalog=catalog,
         submitters={member: dict(SUBMITTER_ROLES) for member in settings.submitters},
@@ -162,7 +163,7 @@ def facts(stack: Stack, plan: Plan, catalog: Catalog, report: QuotaReport) -> Fa
             for level in LEVELS
             if (rules := getattr(stack.policy, level).model_dump(by_alias=True, exclude_none=True))
         },
-        kept={one.id: _kept(one) for one in (*plan.retiring, *plan.workspace.retiring)},
+        kept={one.id: _kept(one) for one in retiring},
     )
 
 

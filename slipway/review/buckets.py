@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from slipway.deployment.workspace_plan import CATALOG, WORK
+from slipway.deployment.retiring import CATALOG, WORK
 from slipway.facts import WORKSPACE
 from slipway.formatting import join
 from slipway.review.bucket_fields import FIELDS, Told

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from slipway.catalog.model import Cluster, Pool
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
-from slipway.deployment.workspace_plan import Why
+from slipway.deployment.retiring import Why
 from slipway.facts import Kept
 from slipway.live import Unknown
 from slipway.machines.spec import MachineGroup

@@ -9,7 +9,7 @@ from slipway.deployment.deployment import facts as published
 from slipway.deployment.plan import Plan, plan
 from slipway.deployment.publication import catalog_of, compile_context
 from slipway.facts import Facts
-from slipway.fingerprint import fingerprint
+from slipway.fingerprint import fingerprint_of
 from slipway.labels import Revision
 from slipway.live import Live
 from slipway.quota.report import QuotaReport
@@ -47,7 +47,7 @@ def planned(spec: ClusterSpec, live: Live) -> Plan:
 
 
 def alive(spec: ClusterSpec) -> PersistentResource:
-    digest = fingerprint(STACK, PROJECT, REGION, spec)
+    digest = fingerprint_of(STACK, PROJECT, REGION, spec)
     current = CurrentCluster(spec, f"{spec.name}-{digest}", digest, import_=True)
     pools = (ResourcePool("workers", MACHINE, replicas=1, used=1, min=1, max=4),)
     return PersistentResource(current.id, "RUNNING", current.labels(STACK), pools, NOW)
