@@ -118,17 +118,19 @@ class Facts:
         }
 
 
-def read(components: Iterable[tuple[str, str, Fact]]) -> Facts | None:
+def read(components: Iterable[tuple[str, str, Fact]], published: Catalog | None = None) -> Facts | None:
     """From what components publish: type, logical name and inputs of each. None where the catalog's is not there yet.
+
+    `published`, where it is given, stands for what they say of clusters and templates.
 
     Raises codec.MalformedError for what this version does not write.
     """
     of_type: dict[str, dict[str, Fact]] = {}
     for type_, name, inputs in components:
         of_type.setdefault(type_, {})[name] = inputs
-    published = next(iter(of_type.get(CATALOG, {}).values()), None)
+    declared = next(iter(of_type.get(CATALOG, {}).values()), None)
     workspace = next(iter(of_type.get(WORKSPACE, {}).values()), None)
-    if published is None or workspace is None:
+    if declared is None or workspace is None:
         return None
     quota = next(iter(of_type.get(QUOTA, {}).values()), None)
     of_clusters = of_type.get(CLUSTER, {}).values()
@@ -136,23 +138,27 @@ def read(components: Iterable[tuple[str, str, Fact]]) -> Facts | None:
         **{one["id"]: one for one in of_clusters if "retiring" in one},
         **workspace.get("retiring", {}),
     }
-    clusters = {one["cluster"]: one for one in of_clusters if "retiring" not in one}
-    catalog = {
-        **published,
-        "storage": {"work": workspace.get("work"), "catalog": workspace.get("catalog")},
-        "trainer": workspace.get("trainer"),
-        "clusters": clusters,
-        "retiring": list(published.get("retiring", {})),
-        "templates": {name: _read_template(one) for name, one in of_type.get(TEMPLATE, {}).items()},
-    }
     return Facts(
-        catalog=codec.read(Catalog, catalog),
+        catalog=published or _catalog(declared, workspace, of_type),
         submitters=workspace.get("submitters", {}),
         code=bool(workspace.get("code")),
         quota=codec.read(QuotaFacts, quota) if quota else QuotaFacts("", "", strict=False),
-        policy=published.get("policy", {}),
+        policy=declared.get("policy", {}),
         kept={id_: codec.read(Kept, {"kind": "cluster", **one}, id_) for id_, one in retiring.items()},
     )
+
+
+def _catalog(declared: Fact, workspace: Fact, of_type: Mapping[str, Mapping[str, Fact]]) -> Catalog:
+    clusters = {one["cluster"]: one for one in of_type.get(CLUSTER, {}).values() if "retiring" not in one}
+    body = {
+        **declared,
+        "storage": {"work": workspace.get("work"), "catalog": workspace.get("catalog")},
+        "trainer": workspace.get("trainer"),
+        "clusters": clusters,
+        "retiring": list(declared.get("retiring", {})),
+        "templates": {name: _read_template(one) for name, one in of_type.get(TEMPLATE, {}).items()},
+    }
+    return codec.read(Catalog, body)
 
 
 def offers_by_label(template: Template) -> Mapping[str, Offer]:

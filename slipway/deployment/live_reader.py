@@ -75,10 +75,10 @@ def read(
         beside = threads.submit(reader.catalog_beside)
         buckets = [threads.submit(reader.bucket, name) for name in (wanted.catalog_bucket, wanted.work_bucket)]
         account = threads.submit(reader.service_account)
-        adopted = _all(future.result() for future in buckets)
+        adopted = all_or_unknown(future.result() for future in buckets)
         live = Live(
             clusters=clusters.result(),
-            jobs=_all(future.result() for future in found),
+            jobs=all_or_unknown(future.result() for future in found),
             limits=limits.result(),
             catalog=catalog.result(),
             buckets=adopted if isinstance(adopted, Unknown) else frozenset(adopted),
@@ -90,7 +90,7 @@ def read(
 
 def jobs(reader: Reader) -> tuple[VertexJob, ...] | Unknown:
     """The jobs of every kind that have not ended."""
-    return _all(reader.jobs(kind) for kind in KINDS.values())
+    return all_or_unknown(reader.jobs(kind) for kind in KINDS.values())
 
 
 class Reader:
@@ -181,7 +181,7 @@ class Reader:
             return Unknown(error.message or str(error), api, role if denied else "the API to answer", self.identity)
 
 
-def _all(parts: Iterable[Iterable[Found] | Unknown]) -> tuple[Found, ...] | Unknown:
+def all_or_unknown(parts: Iterable[Iterable[Found] | Unknown]) -> tuple[Found, ...] | Unknown:
     """What several lists have together: where one can't be read, nobody knows."""
     found: list[Found] = []
     for part in parts:

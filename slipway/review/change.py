@@ -22,7 +22,8 @@ class Change:
     `preview` is None where the engine has not been asked (the program itself, at the start of a preview).
     `files` are the paths that the change touches, relative to the checkout; None where nobody told. `removed` are those
     of them that it deletes.
-    `unread`: what the comparison had to do without, a sentence each, for the first line.
+    `unread`: what the comparison had to do without, a sentence each, for the first line. `notes`: what else a reader
+    should know of how it was made.
     """
 
     stack: str
@@ -35,6 +36,7 @@ class Change:
     files: frozenset[str] | None = None
     unread: tuple[str, ...] = field(default=())
     removed: frozenset[str] = frozenset()
+    notes: tuple[str, ...] = ()
 
     @property
     def old(self) -> Catalog | None:

@@ -51,6 +51,17 @@ def key_of(name: str, edits: Iterable[Edit]) -> str:
     return key if key.startswith("gcp:") else f"{_KEY}.{name}.{key}" if key else f"{_KEY}.{name}"
 
 
+def still_retiring(change: Change) -> Iterator[str]:
+    """Old generations that were there before this change and stay after it."""
+    before = change.before.kept if change.before else {}
+    for one in _kept(change.after.kept.values() if change.after else ()):
+        if one.id in before:
+            listed = named(f"`{job}`" for job in one.jobs.values())
+            has = "has" if len(one.jobs) == 1 else "have"
+            on = f"when {listed} {has} ended" if listed else "with a later deployment"
+            yield f"`{one.id}`, an old generation of `{one.role}`, retires {on}"
+
+
 def _created(one: Succession) -> Iterator[Consequence]:
     assert one.new is not None
     cost = dollars(price(one.new))

@@ -73,6 +73,7 @@ class _Stream:
     result: str | None = None
     odd: int = 0
     hooks: frozenset[str] | None = None
+    stack: str = ""
 
     def take(self, event: Mapping[str, Any]) -> None:
         if "resourcePreEvent" in event:
@@ -94,6 +95,7 @@ class _Stream:
 
     def _resource(self, told: Mapping[str, Any], *, done: bool) -> None:
         step = _step(told)
+        self.stack = self.stack or step.urn.removeprefix("urn:pulumi:").partition("::")[0]
         if step.type == _ENGINE or step.type.startswith("pulumi:providers:"):
             return
         if step.op == "refresh" or (step.op == "same" and step.urn not in self.standing):
@@ -104,7 +106,7 @@ class _Stream:
     def preview(self) -> Preview:
         why = "; ".join(self._missing())
         steps, errors = tuple(self.steps.values()), tuple(self.errors)
-        return Preview(steps, self.standing, errors, complete=not why, why=why, hooks=self.hooks)
+        return Preview(steps, self.standing, errors, complete=not why, why=why, hooks=self.hooks, stack=self.stack)
 
     def _missing(self) -> Iterator[str]:
         if self.result not in (None, "succeeded") or (self.errors and self.result is None):

@@ -29,6 +29,25 @@ def policy(change: Change) -> Iterator[Consequence]:
         yield from _weaker(change.before.policy, change.after.policy)
 
 
+def policy_in_words(after: Facts | None) -> str:
+    """`ok`, `2 broken` of the mandatory rules, `2 advised` where only advisory ones are; `none` without rules."""
+    if after is None:
+        return "unknown"
+    if not any(after.policy.values()):
+        return "none"
+    broken = [level for level, _, _ in _violations(after)]
+    mandatory = broken.count(MANDATORY)
+    return f"{mandatory} broken" if mandatory else f"{len(broken)} advised" if broken else "ok"
+
+
+def standing_violations(change: Change) -> Iterator[str]:
+    """What was broken before, and is still."""
+    before = _violations(change.before)
+    for key, sentences in _violations(change.after).items():
+        if key in before:
+            yield "; ".join(sentences)
+
+
 def _violations(facts: Facts | None) -> Mapping[tuple[str, str, str], list[str]]:
     """By level, rule and what breaks it."""
     found: dict[tuple[str, str, str], list[str]] = {}

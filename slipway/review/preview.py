@@ -56,7 +56,8 @@ class Preview:
 
     `errors` are what the engine and the program said of a failure, in their words. `complete`: the engine ended by
     itself and computed everything, deletions too; otherwise `why` says in words what is missing and for what reason.
-    `hooks` are the names of those that the program registered; None where the events do not tell.
+    `hooks` are the names of those that the program registered; None where the events do not tell. `stack` is whose
+    preview it is, empty where no event tells.
     """
 
     steps: tuple[Step, ...] = ()
@@ -65,6 +66,7 @@ class Preview:
     complete: bool = True
     why: str = ""
     hooks: frozenset[str] | None = None
+    stack: str = ""
 
     def of_type(self, type_: str) -> Iterator[Step]:
         return (step for step in self.steps if step.type == type_)

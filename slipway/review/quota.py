@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from slipway.facts import QuotaFacts, QuotaLine
+from slipway.facts import Facts, QuotaFacts, QuotaLine
 from slipway.live import INCREASABLE, QuotaLimit, Unknown
 from slipway.quota.metrics import label, namespace, quota_id
 from slipway.quota.report import UNLIMITED
@@ -42,6 +42,18 @@ def quota(change: Change) -> Iterator[Consequence]:
             yield from (*_now(ground, line), *_at_most(ground, line))
     yield from _unknown(ground)
     yield from _check(change)
+
+
+def quota_in_words(after: Facts | None) -> str:
+    """How the stack stands once it is deployed: `ok`, `ok now, short at most`, `short`, `unknown`, `nothing drawn`."""
+    lines = () if after is None else tuple(after.quota.lines.values())
+    pools = [line for line in lines if not line.key.endswith(_OFFERS)]
+    if any(line.short for line in pools):
+        return "short"
+    if any(line.state == "unknown" for line in lines):
+        return "unknown"
+    tight = any(line.state == "tight" for line in pools)
+    return "ok now, short at most" if tight else "ok" if lines else "nothing drawn" if after else "unknown"
 
 
 def _use(change: Change) -> Usage | None:

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 
 from slipway.review.buckets import buckets
 from slipway.review.capacity import capacity
 from slipway.review.change import Change
-from slipway.review.clusters import clusters
+from slipway.review.clusters import clusters, still_retiring
 from slipway.review.consequence import Consequence, Grade, Section
 from slipway.review.data import data
 from slipway.review.deletions import deletions
 from slipway.review.exposure import exposure
 from slipway.review.jobs import unfinished
-from slipway.review.money import costs
+from slipway.review.money import Money, costs, money
 from slipway.review.people import people
-from slipway.review.policy import policy
+from slipway.review.policy import policy, policy_in_words, standing_violations
+from slipway.review.preview import Preview
 from slipway.review.program import program
-from slipway.review.quota import quota
+from slipway.review.quota import quota, quota_in_words
 from slipway.review.resources import resources
 from slipway.review.templates import templates
 
@@ -44,15 +45,38 @@ COMPARISONS: tuple[Comparison, ...] = (
 
 @dataclass(frozen=True)
 class Review:
-    """`consequences` by section, the worst first. `incomplete`: what could not be compared, a sentence each."""
+    """`consequences` by section, the worst first. `incomplete`: what could not be compared, a sentence each.
+
+    `quota` and `policy` say in a few words how the stack stands with them once it is deployed, `standing` what is
+    wrong already and not this change's doing, a sentence each. `plan`: what the engine would do, a line each.
+    `notes`: what else a reader should know of how the review was made.
+    `on_main`: the keys of consequences that come with what main has and nobody has deployed yet.
+    """
 
     stack: str
     consequences: tuple[Consequence, ...] = ()
     incomplete: tuple[str, ...] = ()
+    money: Money | None = None
+    quota: str = ""
+    policy: str = ""
+    standing: tuple[str, ...] = ()
+    plan: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    on_main: frozenset[tuple[str, str]] = frozenset()
+
+    @property
+    def yours(self) -> tuple[Consequence, ...]:
+        """Those that come with this change alone."""
+        return tuple(one for one in self.consequences if one.key not in self.on_main)
 
     @property
     def worst(self) -> Grade | None:
         return max((one.grade for one in self.consequences), default=None)
+
+    @property
+    def silent(self) -> bool:
+        """Nothing changes, and everything was looked at."""
+        return not self.consequences and not self.incomplete
 
 
 def review(change: Change) -> Review:
@@ -61,4 +85,30 @@ def review(change: Change) -> Review:
     consequences = sorted(found.values(), key=lambda one: (order.index(one.section), -one.grade, -one.cost))
     preview = change.preview
     missing = (preview.why,) if preview and not preview.complete and preview.why else ()
-    return Review(change.stack, tuple(consequences), (*missing, *change.unread))
+    return Review(
+        stack=change.stack,
+        consequences=tuple(consequences),
+        incomplete=(*missing, *change.unread),
+        money=money(change) if change.after or change.before else None,
+        quota=quota_in_words(change.after),
+        policy=policy_in_words(change.after),
+        standing=(*standing_violations(change), *still_retiring(change)),
+        plan=tuple(planned(preview)) if preview else (),
+        notes=change.notes,
+    )
+
+
+def beside(yours: Review, main: Review) -> Review:
+    """`main` is the review of what the base branch would do by itself: what both have is on main already.
+
+    What this change makes worse is this change's.
+    """
+    there = {one.key: one.grade for one in main.consequences}
+    both = (one.key for one in yours.consequences if one.grade <= there.get(one.key, 0))
+    return replace(yours, on_main=frozenset(both))
+
+
+def planned(preview: Preview) -> Iterator[str]:
+    """`create gcp:storage/bucket:Bucket work`; components are nothing in the cloud."""
+    done = (step for step in preview.steps if not step.component)
+    return (f"{step.op} {step.type} {step.name}" for step in sorted(done, key=lambda one: (one.op, one.type, one.name)))

@@ -1,0 +1,197 @@
+"""Say what a change does, before it does it: jobs, capacity, money, people, data.
+
+Each SOURCE is what a preview of one stack wrote on stdout, or a review of one that --output json wrote:
+
+\b
+  PULUMI_ENABLE_STREAMING_JSON_PREVIEW=1 pulumi preview --json --stack prod > prod.events
+  slipway review prod.events
+
+Live clusters, jobs and quota are read with the credentials at hand, and nothing is written. With --gate the exit code
+is 5 while something needs an approval.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from slipway.cli.terminal import screen
+from slipway.errors import ConfigError
+from slipway.formatting import counted, quoted
+
+if TYPE_CHECKING:
+    from slipway.review.gate import Obstacle
+    from slipway.review.reading import Files
+    from slipway.review.review import Review
+
+EXIT_SHUT = 5
+_STDIN = "-"
+
+
+class Dollars(click.ParamType[Decimal]):
+    name = "USD"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Decimal:
+        try:
+            amount = Decimal(str(value))
+        except InvalidOperation:
+            amount = Decimal(-1)
+        if not (amount.is_finite() and amount >= 0):
+            self.fail(f"{value!r} is not an amount of USD, such as 0.5", param, ctx)
+        return amount
+
+
+@click.command()
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE…")
+@click.option("-o", "--output", type=click.Choice(["text", "markdown", "json"]), default="text", show_default=True)
+@click.option("--files", metavar="FILE", help="What the change touches: git diff --name-status BASE.  [-: stdin]")
+@click.option("--main", "mains", multiple=True, metavar="SOURCE", help="A preview or review of the base branch itself.")
+@click.option("--gate", is_flag=True, help="Exit code 5 while something needs an approval.")
+@click.option("--approved", metavar="FILE", help="The comment or review that was approved: --gate asks for no more.")
+@click.option(
+    "--tolerance", type=Dollars(), default="1", show_default=True, help="USD an hour beyond what was approved."
+)
+@click.option("--tree", default="", help="The git tree of the merge result, which an approval is of.")
+@click.option("--base", default="", help="The commit whose code makes this review.")
+@click.option("--redact", is_flag=True, help="Hide people's addresses.")
+@click.option("--no-live", is_flag=True, help="Read nothing of the cloud.")
+@click.pass_context
+def command(
+    context: click.Context,
+    sources: tuple[str, ...],
+    output: str,
+    files: str | None,
+    mains: tuple[str, ...],
+    gate: bool,
+    approved: str | None,
+    tolerance: Decimal,
+    tree: str,
+    base: str,
+    redact: bool,
+    no_live: bool,
+) -> None:
+    from slipway.review.comment import Place, comment
+    from slipway.review.document import write_all
+    from slipway.review.plain_text import plain_text
+    from slipway.review.redaction import redacted
+
+    reviews = _reviews(sources, _files(files), live=not no_live)
+    reviews = _beside(reviews, _reviews(mains, _files(None), live=not no_live))
+    shut = _obstacles(reviews, approved, tolerance, tree)
+    shown = [redacted(one) for one in reviews] if redact else reviews
+    if output == "json":
+        screen.out(screen.json_text(write_all(shown), indent=2))
+    elif output == "markdown":
+        screen.out(comment(shown, Place(tree, base)).rstrip("\n"))
+    else:
+        screen.out("\n\n".join(plain_text(one) for one in shown))
+    if gate and shut:
+        for one in shut:
+            screen.note(f"{one.stack}: {one.sentence.replace('`', '')}")
+        screen.note(
+            f"{counted(len(shut), 'consequence')} not approved\n  fix: have the pull request approved, or mend it"
+        )
+        context.exit(EXIT_SHUT)
+
+
+def _obstacles(reviews: list[Review], approved: str | None, tolerance: Decimal, tree: str) -> list[Obstacle]:
+    from slipway.review import gate
+
+    if approved is None:
+        return list(gate.unapproved(reviews))
+    known, of_tree = _approved(approved)
+    if tree and of_tree and tree != of_tree:
+        raise ConfigError(
+            f"{approved} is of another tree than this one",
+            why=f"it is of {of_tree[:12]}, this is {tree[:12]}: something else was merged than what was approved",
+            fix="have the pull request's merge result reviewed anew",
+        )
+    return list(gate.worse(reviews, known, tolerance))
+
+
+def _approved(file: str) -> tuple[tuple[Review, ...], str]:
+    from slipway.review.comment import approved
+
+    text = _text(file)
+    written = _written(text, file)
+    return (written, "") if written is not None else approved(text, file)
+
+
+def _reviews(sources: Iterable[str], files: Files, *, live: bool) -> list[Review]:
+    found: list[Review] = []
+    for source in sources:
+        text = _text(source)
+        written = _written(text, source)
+        found += [_reviewed(source, text, files, live=live)] if written is None else written
+    return found
+
+
+def _written(text: str, source: str) -> tuple[Review, ...] | None:
+    """The reviews that a document of ours has; None for anything else."""
+    from slipway.review.document import KIND, KINDS, read
+
+    try:
+        body = json.loads(text)
+    except ValueError:
+        return None
+    kind = body.get("kind") if isinstance(body, dict) else None
+    if kind == KINDS:
+        return tuple(read(one, source) for one in body["reviews"])
+    return (read(body, source),) if kind == KIND else None
+
+
+def _reviewed(source: str, text: str, files: Files, *, live: bool) -> Review:
+    from slipway.cloud.connection import connect
+    from slipway.context import Clock
+    from slipway.deployment.live_plan import identity
+    from slipway.review import events, reading
+    from slipway.review.review import review
+
+    preview = events.read(text.splitlines())
+    if not preview.stack:
+        raise ConfigError(
+            f"{source} has no events of a preview",
+            why="no resource of any stack is in it",
+            fix="PULUMI_ENABLE_STREAMING_JSON_PREVIEW=1 pulumi preview --json --stack NAME > FILE",
+        )
+    connection = connect(os.environ) if live else None
+    who = identity(os.environ)
+    return review(reading.change(preview, connection, Clock().now(), stack=preview.stack, identity=who, files=files))
+
+
+def _beside(reviews: list[Review], mains: list[Review]) -> list[Review]:
+    from slipway.review.review import beside
+
+    by_stack = {one.stack: one for one in mains}
+    return [beside(one, by_stack[one.stack]) if one.stack in by_stack else one for one in reviews]
+
+
+def _files(file: str | None) -> Files:
+    """From lines of `git diff --name-status`: `M\\tpath`, `R100\\told\\tnew`; a bare path counts as touched."""
+    from slipway.review.reading import Files
+
+    if file is None:
+        return Files()
+    touched, removed = set(), set()
+    for line in _text(file).splitlines():
+        status, *paths = line.split("\t") if "\t" in line else ("M", line.strip())
+        touched |= {path for path in paths if path}
+        if status.startswith(("D", "R")) and paths:
+            removed.add(paths[0])
+    return Files(frozenset(touched), frozenset(removed))
+
+
+def _text(source: str) -> str:
+    try:
+        return sys.stdin.read() if source == _STDIN else Path(source).read_text(encoding="utf-8", errors="replace")
+    except OSError as problem:
+        raise ConfigError(
+            f"{quoted(source)} can't be read", why=problem.strerror or str(problem), fix="name a file, or - for stdin"
+        ) from problem

@@ -1,0 +1,78 @@
+"""The gate: what of a review needs an approval, and whether what was approved still holds. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from slipway.prices import Price, dollars
+from slipway.review.consequence import Grade
+from slipway.review.review import Review
+
+TOLERANCE = Decimal(1)
+"""USD an hour by which a deployment may cost more than what was approved: prices and rounding move."""
+
+
+@dataclass(frozen=True)
+class Obstacle:
+    """Why the gate stays shut. `kind` and `subject` are the consequence's, empty for money and for what is unknown."""
+
+    stack: str
+    sentence: str
+    kind: str = ""
+    subject: str = ""
+
+
+def unapproved(reviews: Iterable[Review]) -> Iterator[Obstacle]:
+    """What asks for an approval: blocking consequences of this change, and a review that does not know everything."""
+    for review in reviews:
+        for sentence in review.incomplete:
+            yield Obstacle(review.stack, f"Incomplete: {sentence}")
+        for one in review.yours:
+            if one.grade is Grade.BLOCKING:
+                yield Obstacle(review.stack, one.sentence, *one.key)
+
+
+def worse(now: Iterable[Review], approved: Iterable[Review], tolerance: Decimal = TOLERANCE) -> Iterator[Obstacle]:
+    """What a deployment would do beyond what was approved.
+
+    A blocking consequence of a subject that had none, a subject that is hit harder, or USD an hour beyond `tolerance`.
+    How many jobs are on a cluster that retires moves all the time, and is in no subject: that is not worse.
+    """
+    before = {review.stack: review for review in approved}
+    for review in now:
+        known = before.get(review.stack, Review(review.stack))
+        yield from _graver(review, known)
+        yield from _dearer(review, known, tolerance)
+        for sentence in review.incomplete:
+            if sentence not in known.incomplete:
+                yield Obstacle(review.stack, f"Incomplete: {sentence}")
+
+
+def _graver(now: Review, approved: Review) -> Iterator[Obstacle]:
+    graded: Mapping[tuple[str, str], Grade] = {one.key: one.grade for one in approved.consequences}
+    for one in now.consequences:
+        was = graded.get(one.key)
+        if (was is None and one.grade is Grade.BLOCKING) or (was is not None and one.grade > was):
+            yield Obstacle(now.stack, f"{one.sentence} ({_was(was)})", *one.key)
+
+
+def _was(grade: Grade | None) -> str:
+    return "nothing of it was approved" if grade is None else f"approved as {grade.name.lower()} only"
+
+
+def _dearer(now: Review, approved: Review, tolerance: Decimal) -> Iterator[Obstacle]:
+    if now.money is None:
+        return
+    sides = {"with nothing running": now.money.idle, "with every pool at its maximum": now.money.most}
+    known = approved.money
+    allowed = {
+        "with nothing running": known.idle.after if known else now.money.idle.before,
+        "with every pool at its maximum": known.most.after if known else now.money.most.before,
+    }
+    for when, amount in sides.items():
+        more = amount.after.known - allowed[when].known
+        if more > tolerance:
+            than = f"{dollars(amount.after)}, where {dollars(allowed[when])} was approved"
+            yield Obstacle(now.stack, f"It costs {dollars(Price(more))} more {when}: {than}")

@@ -1,0 +1,158 @@
+"""What everybody reads of a review, if nothing else: the worst consequences, the money and the quota, in a line; and a
+row for each stack. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from slipway.prices import Price, dollars
+from slipway.review.consequence import Consequence, Grade, Section
+from slipway.review.money import Amount, difference
+from slipway.review.review import Review
+
+SIGNS = {Grade.BLOCKING: "⛔", Grade.WARNING: "⚠", Grade.CHANGE: "•"}
+NOTHING = "nothing changes"
+_NAMED = 2
+_CENT = Decimal("0.005")
+_FOLLOWING = ("generations-overlap", "capacity-found-anew", "image-cache-empty", "reservation-paid")
+"""What follows from another consequence, which says more."""
+_STAYING = "jobs-finish-on-old"
+_END = re.compile(r"(?:; |: |, and |, which |, where )")
+_SHORTEST, _LONGEST = 12, 120
+_OF_CLUSTERS = {
+    "cluster-deleted": ("deleted", True),
+    "cluster-retires": ("retires", True),
+    "cluster-new-generation": ("new generation", True),
+    "cluster-created": ("new", False),
+    "cluster-returns": ("returns", False),
+    "cluster-cleared": ("cleared", False),
+    "cluster-overdue": ("overdue", True),
+    "cluster-protection": ("protection", True),
+    "season-changed": ("season", False),
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Words of a row; `strong` where they should catch the eye."""
+
+    words: str
+    strong: bool = False
+
+
+@dataclass(frozen=True)
+class Row:
+    stack: str
+    clusters: tuple[Cell, ...]
+    templates: tuple[Cell, ...]
+    idle: Cell
+    most: Cell
+    quota: Cell
+    policy: Cell
+
+
+HEADS = ("stack", "clusters", "templates", "idle $/h", "max $/h", "quota", "policy")
+
+
+def headline(reviews: Sequence[Review]) -> str:
+    """`⚠ prod: h100 becomes a new generation · +$202.02/h at most · quota ok now, short at most`"""
+    unknown = [one for review in reviews for one in review.incomplete]
+    first = f"incomplete: {_clause(unknown[0])} · " if unknown else ""
+    if not reviews:
+        return NOTHING
+    worst = max(reviews, key=lambda one: (one.worst or 0, _weight(one)))
+    if worst.worst is None:
+        return f"⚠ {first.removesuffix(' · ')}" if unknown else f"✓ {NOTHING}"
+    sign = SIGNS[max(worst.worst, Grade.WARNING if unknown else Grade.CHANGE)]
+    return f"{sign} {first}{worst.stack}: {' · '.join(_parts(worst))}"
+
+
+def row(review: Review) -> Row:
+    money = review.money
+    return Row(
+        stack=review.stack,
+        clusters=tuple(_clusters(review)),
+        templates=tuple(_templates(review)),
+        idle=_amount(money.idle) if money else Cell("?"),
+        most=_amount(money.most) if money else Cell("?"),
+        quota=Cell(review.quota or "?", strong=review.quota not in ("ok", "nothing drawn", "")),
+        policy=Cell(review.policy or "?", strong=review.policy not in ("ok", "none", "")),
+    )
+
+
+def _weight(review: Review) -> float:
+    return sum(one.grade for one in review.consequences)
+
+
+def _parts(review: Review) -> Iterable[str]:
+    said = [one for one in review.consequences if one.section is not Section.MONEY] or list(review.consequences)
+    listed = sorted(said, key=lambda one: (-one.grade, one.kind in _FOLLOWING))
+    first = [one for one in listed if one.grade is listed[0].grade]
+    staying = [one for one in listed if one.kind == _STAYING and one not in first]
+    clauses = list(dict.fromkeys(_clause(one.sentence) for one in (*first[:1], *staying, *first[1:])))
+    yield from clauses[:_NAMED]
+    if len(clauses) > _NAMED:
+        yield f"{len(clauses) - _NAMED} more"
+    yield from _money(review)
+    if review.quota not in ("", "nothing drawn"):
+        yield f"quota {review.quota}"
+
+
+def _money(review: Review) -> Iterable[str]:
+    money = review.money
+    if money is None:
+        return
+    for amount, when in ((money.idle, "idle"), (money.most, "at most")):
+        if abs(amount.difference) >= _CENT:
+            yield f"{difference(amount)} {when}"
+    if money.overlap.known >= _CENT:
+        yield f"{dollars(money.overlap)} more while both are there"
+
+
+def _clause(sentence: str) -> str:
+    """The main clause of a sentence: what comes after a semicolon or a colon says why, or what follows."""
+    outside = [
+        (match.start(), match) for match in _END.finditer(sentence) if sentence[: match.start()].count("`") % 2 == 0
+    ]
+    end = next((at for at, _ in outside if at >= _SHORTEST), len(sentence))
+    clause = sentence[:end]
+    return clause if len(clause) <= _LONGEST else f"{clause[:_LONGEST].rpartition(' ')[0]} …"
+
+
+def _clusters(review: Review) -> Iterable[Cell]:
+    found: dict[str, Cell] = {}
+    for one in review.consequences:
+        if one.section is Section.CLUSTERS and one.kind in _OF_CLUSTERS:
+            words, strong = _OF_CLUSTERS[one.kind]
+            name = _subject(one)
+            found.setdefault(name, Cell(f"{name} {words}", strong))
+    return found.values()
+
+
+def _templates(review: Review) -> Iterable[Cell]:
+    found: dict[str, Grade] = {}
+    for one in review.consequences:
+        if one.section is Section.TEMPLATES:
+            name = _subject(one)
+            found[name] = max(one.grade, found.get(name, Grade.CHANGE))
+    return (Cell(name, strong=grade is Grade.BLOCKING) for name, grade in found.items())
+
+
+def _subject(one: Consequence) -> str:
+    """The second word of `template lora parameter rank`."""
+    return one.subject.partition(" ")[2].partition(" ")[0] or one.subject
+
+
+def _amount(amount: Amount) -> Cell:
+    if amount.before == amount.after:
+        return Cell(_plain(amount.after))
+    return Cell(f"{_plain(amount.before)} → {_plain(amount.after)}", strong=amount.difference > 0)
+
+
+def _plain(price: Price) -> str:
+    if price.unknown:
+        return "?"
+    return f"{price.known:,.2f}{'' if price.complete else '+'}"

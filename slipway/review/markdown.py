@@ -1,0 +1,46 @@
+"""Sentences as Markdown that shows them and nothing else, whatever text from elsewhere is in them. Pure."""
+
+from __future__ import annotations
+
+import html
+import re
+
+_CODE = re.compile(r"`([^`\n]+)`")
+_ACTIVE = re.compile(r"[\\`*_\[\]|~$]")
+"""What may begin a link, an emphasis, a table's cell or a formula."""
+_REFERENCE = re.compile(r"(?i)(?<!\w)(@)(?=\w)|(#)(?=\d)|\b(GH)(?=-\d)|\b(http)(?=s?:)|\b(www)(?=\.)")
+"""What GitHub makes a mention, a reference or a link of, although it is only text."""
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
+_BREAK = "&#8203;"
+
+
+def text(sentence: str) -> str:
+    """Names in backticks become code; all else is shown as it is: no link, mention, tag or table of a name's making."""
+    parts = _CODE.split(_flat(sentence))
+    return "".join(code(part) if index % 2 else _shown(part) for index, part in enumerate(parts))
+
+
+def code(name: str) -> str:
+    """A name as code, also in a table's cell, where a bar would end it."""
+    plain = _flat(name).replace("`", "'").strip()
+    return f"<code>{html.escape(plain, quote=False).replace('|', '&#124;')}</code>" if "|" in plain else f"`{plain}`"
+
+
+def block(lines: str) -> str:
+    """Lines as they are, in a fence that nothing in them can end."""
+    clean = _CONTROL.sub(" ", lines)
+    fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", clean)), default=0))
+    return f"{fence}text\n{clean}\n{fence}"
+
+
+def folded(summary: str, body: str) -> str:
+    return f"<details><summary>{summary}</summary>\n\n{body}\n\n</details>"
+
+
+def _flat(words: str) -> str:
+    return _CONTROL.sub(" ", words.replace("\n", " "))
+
+
+def _shown(words: str) -> str:
+    told_apart = _REFERENCE.sub(lambda found: f"{found[0]}{_BREAK}", html.escape(words, quote=False))
+    return _ACTIVE.sub(lambda sign: f"&#{ord(sign[0])};", told_apart)

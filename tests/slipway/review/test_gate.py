@@ -1,0 +1,76 @@
+"""The gate: what needs an approval, and whether what was approved still holds. # N14"""
+
+from dataclasses import replace
+from decimal import Decimal
+
+from slipway.prices import Price
+from slipway.review.consequence import Consequence, Grade, Section
+from slipway.review.gate import unapproved, worse
+from slipway.review.money import Amount, Money
+from slipway.review.review import Review
+
+
+def one(kind: str = "cluster-deleted", subject: str = "cluster x", grade: Grade = Grade.BLOCKING) -> Consequence:
+    return Consequence(Section.CLUSTERS, kind, subject, grade, f"`{subject}` {kind}")
+
+
+def costs(idle: str, most: str) -> Money:
+    was = Price(Decimal(1))
+    return Money(Amount(was, Price(Decimal(idle))), Amount(was, Price(Decimal(most))), Price())
+
+
+DELETES = Review("prod", (one(),), money=costs("1", "2"))
+
+
+def test_blocking_consequences_ask_for_an_approval_and_others_do_not() -> None:
+    told = Review("prod", (one(), one("cluster-created", "cluster y", Grade.CHANGE), one("drift", "z", Grade.WARNING)))
+    assert [(shut.kind, shut.subject) for shut in unapproved([told])] == [("cluster-deleted", "cluster x")]
+
+
+def test_what_is_on_main_already_was_approved_there() -> None:
+    assert not list(unapproved([replace(DELETES, on_main=frozenset({one().key}))]))
+
+
+def test_what_nobody_could_tell_needs_an_approval() -> None:
+    assert [shut.sentence for shut in unapproved([Review("prod", incomplete=("jobs can't be read",))])] == [
+        "Incomplete: jobs can't be read"
+    ]
+
+
+def test_the_same_again_is_not_worse() -> None:
+    assert not list(worse([DELETES], [DELETES]))
+
+
+def test_a_new_subject_of_a_blocking_grade_is_worse() -> None:
+    more = replace(DELETES, consequences=(*DELETES.consequences, one(subject="cluster y")))
+    assert [(shut.kind, shut.subject) for shut in worse([more], [DELETES])] == [("cluster-deleted", "cluster y")]
+
+
+def test_a_new_subject_that_blocks_nothing_is_not_worse() -> None:
+    more = replace(DELETES, consequences=(*DELETES.consequences, one("drift", "cluster y", Grade.WARNING)))
+    assert not list(worse([more], [DELETES]))
+
+
+def test_a_higher_grade_is_worse_and_a_lower_one_is_not() -> None:
+    milder = replace(DELETES, consequences=(one(grade=Grade.WARNING),))
+    (shut,) = worse([DELETES], [milder])
+    assert shut.sentence.endswith("(approved as warning only)")
+    assert not list(worse([milder], [DELETES]))
+
+
+def test_money_beyond_the_tolerance_is_worse() -> None:
+    dearer = replace(DELETES, money=costs("2.5", "2"))
+    (shut,) = worse([dearer], [DELETES])
+    assert shut.sentence == "It costs $1.50/h more with nothing running: $2.50/h, where $1.00/h was approved"
+    assert not list(worse([dearer], [DELETES], tolerance=Decimal("1.5")))
+
+
+def test_a_stack_that_nobody_reviewed_is_held_to_what_it_was() -> None:
+    assert [shut.kind for shut in worse([DELETES], [])] == ["cluster-deleted"]
+    assert len(list(worse([replace(DELETES, consequences=(), money=costs("5", "9"))], []))) == 2
+
+
+def test_less_known_than_when_it_was_approved_is_worse() -> None:
+    blind = replace(DELETES, incomplete=("jobs can't be read",))
+    assert [shut.sentence for shut in worse([blind], [DELETES])] == ["Incomplete: jobs can't be read"]
+    assert not list(worse([blind], [blind]))
