@@ -121,17 +121,32 @@ def _pool(pool: Mapping[str, Any], start: str) -> Mapping[str, Leaf]:
 
 
 def _leaves(value: Any, path: str) -> Iterator[tuple[str, Leaf]]:
-    """`path` ends with a slash. An empty object is a value too."""
-    for key, one in value.items() if isinstance(value, Mapping) else enumerate(value):
+    """`path` ends with a slash. An empty object is a value too; a list of texts or numbers is one, whole."""
+    for key, one in value.items() if isinstance(value, Mapping) else _entries(value):
         here = f"{path}{key}"
-        if key in _ARGUMENTS and isinstance(one, list):
-            yield here, tuple(map(str, one))
-        elif key == "env" and isinstance(one, list):
+        if key == "env" and isinstance(one, list):
             yield from ((f"{here}/{each.get('name', '')}", str(each.get("value", ""))) for each in one)
+        elif isinstance(one, list) and one and not any(isinstance(each, Mapping | list) for each in one):
+            yield here, tuple(map(_word, one))
         elif isinstance(one, Mapping | list) and one:
             yield from _leaves(one, f"{here}/")
         else:
-            yield here, "true" if one is True else "false" if one is False else str(one)
+            yield here, _word(one)
+
+
+def _entries(values: list[Any]) -> Iterator[tuple[str, Any]]:
+    """By what a study calls them, where it does, so that their order alone is no difference."""
+    for index, one in enumerate(values):
+        inner = one.get("parameterSpec", one) if isinstance(one, Mapping) else {}
+        named = inner.get("parameterId") or inner.get("metricId") if isinstance(inner, Mapping) else None
+        yield str(named or index), one
+
+
+def _word(value: Any) -> str:
+    """Of a number the same word, whether JSON has it as 4 or as 4.0."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _difference(path: str, before: Leaf | None, after: Leaf | None) -> Difference:
