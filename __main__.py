@@ -64,13 +64,14 @@ def main() -> None:
         from slipway.deployment.checkout import checkout_revision
         from slipway.deployment.deployment import build_packages, plan_deployment
         from slipway.deployment.parallel_creation import creator
+        from slipway.review.preview_text import preview_text
 
         revision, packages = checkout_revision(CHECKOUT, os.environ), build_packages(proven, CHECKOUT)
         live, plan = deciding.result()
 
     deployment = plan_deployment(proven, packages, revision, live, plan, preview=preview, now=now)
     grace.began_with(live.catalog, deployment.catalog.catalog_bucket, deployment.catalog.trainer)
-    for message in deployment.messages:
+    for message in preview_text(deployment, state, now, preview=preview):
         log.info(message)
     for warning in deployment.warnings:
         log.warn(warning)
@@ -81,6 +82,7 @@ def main() -> None:
         hooks=hooks,
         packages=PACKAGES,
         now=now,
+        preview=preview,
     )
 
 

@@ -15,7 +15,6 @@ from components.persistent_resource import PersistentResource, RetiringResource
 from components.quota_check import QuotaCheck
 from components.workspace import Workspace
 from slipway.deployment.deployment import Deployment
-from slipway.policy.verdict import refuse
 
 
 def declare(
@@ -26,16 +25,18 @@ def declare(
     hooks: pulumi.ResourceHookBinding,
     packages: Path,
     now: datetime,
+    preview: bool,
 ) -> None:
     """`create` makes the clusters of some ids; `created_before` says that the state has the resource for that.
 
-    `packages` is the folder to write built ones to. Raises PolicyError before anything else when quota does not
-    suffice, or the stack breaks a mandatory rule of its own.
+    `packages` is the folder to write built ones to. Raises PolicyError when quota does not suffice, or the stack breaks
+    a mandatory rule of its own: before anything else, but in a preview at the end, as a review reads what is declared.
     """
     stack, plan, facts = deployment.stack, deployment.plan, deployment.facts
-    refuse(deployment.violations)
+    if not preview:
+        deployment.refuse()
     project, region = stack.project, stack.region
-    QuotaCheck("quota", region=region, report=deployment.report, facts=facts.quota_check)
+    QuotaCheck("quota", facts=facts.quota_check)
     workspace = Workspace(
         "workspace",
         project=project,
@@ -93,3 +94,5 @@ def declare(
     pulumi.export("catalog", pulumi.Output.concat("gs://", workspace.catalog.name, "/", catalog.object.name))
     pulumi.export("work", pulumi.Output.concat("gs://", workspace.work.name))
     pulumi.export("trainer", workspace.trainer.email)
+    if preview:
+        deployment.refuse()

@@ -18,6 +18,7 @@ _BUCKET = "gcp:storage/bucket:Bucket"
 _OBJECT = "gcp:storage/bucketObject:BucketObject"
 _ACCOUNT = "gcp:serviceaccount/account:Account"
 _PROJECT_GRANT = "gcp:projects/iAMMember:IAMMember"
+_SUBMITS = "submit-"
 _CATALOG, _WORKSPACE = "slipway:components:Catalog", "slipway:components:Workspace"
 
 
@@ -49,7 +50,8 @@ class State:
     """A stack's resources as its last command left them; all empty before the first one.
 
     What waits for its deletion (the old half of a replacement) is not in it: the engine does not tell. `catalog_bucket`
-    has the catalog that it published; `creation`: it has the object that lists the clusters made last.
+    has the catalog that it published; `creation`: it has the object that lists the clusters made last. `submitters`:
+    members, as the stack file names them.
     """
 
     clusters: tuple[StateResource, ...] = ()
@@ -58,6 +60,7 @@ class State:
     catalog_bucket: str = ""
     creation: bool = False
     grants: tuple[StateGrant, ...] = ()
+    submitters: tuple[str, ...] = ()
 
     def has(self, project: str, region: str, cluster: str) -> bool:
         """Whether it knows a cluster by its id."""
@@ -78,6 +81,9 @@ def read(resources: Mapping[str, Mapping[str, Any]]) -> State:
             StateGrant(one.name, one.text("role"), one.text("member"))
             for one in _of(found, _PROJECT_GRANT)
             if one.text("member").startswith("serviceAccount:")
+        ),
+        submitters=tuple(
+            one.name.removeprefix(_SUBMITS) for one in _of(found, _PROJECT_GRANT) if one.name.startswith(_SUBMITS)
         ),
     )
 

@@ -21,9 +21,10 @@ from slipway.labels import Revision
 from slipway.live import Live
 from slipway.packages.source_package import SourcePackage, build
 from slipway.policy.rule import ADVISORY, LEVELS, Violation
+from slipway.policy.verdict import refuse as refuse_violations
 from slipway.policy.verdict import violations
 from slipway.quota.assessment import assess
-from slipway.quota.report import Line, OfferDraw, QuotaReport, table
+from slipway.quota.report import Line, OfferDraw, QuotaReport, refuse_shortage, table
 from slipway.quota.usage import drawn
 from slipway.stack.members import open_to
 from slipway.stack.stack import Stack
@@ -63,6 +64,7 @@ class Deployment:
     """
 
     stack: Stack
+    revision: Revision
     live: Live
     plan: Plan
     report: QuotaReport
@@ -73,6 +75,11 @@ class Deployment:
     violations: tuple[Violation, ...]
     messages: tuple[str, ...]
     warnings: tuple[str, ...]
+
+    def refuse(self) -> None:
+        """Raises PolicyError when quota does not suffice, or the stack breaks a mandatory rule of its own."""
+        refuse_violations(self.violations)
+        refuse_shortage(self.report, self.stack.region)
 
 
 def build_packages(proven: ProvenStack, checkout: Path) -> Packages:
@@ -125,6 +132,7 @@ def plan_deployment(
     broken = violations(told)
     return Deployment(
         stack=stack,
+        revision=revision,
         live=live,
         plan=plan,
         report=report,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Literal
 
+from slipway.errors import PolicyError
 from slipway.machines.spec import MachineGroup
 
 UNLIMITED = -1
@@ -96,6 +97,16 @@ class QuotaReport:
     errors: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     offers: Mapping[str, Mapping[str, OfferVerdict]] = field(default_factory=dict)
+
+
+def refuse_shortage(report: QuotaReport, region: str) -> None:
+    """Raises PolicyError when the report has errors."""
+    if report.errors:
+        raise PolicyError(
+            f"quota does not suffice in {region}, so nothing was changed",
+            why="\n".join(report.errors),
+            fix="slipway quota shows limits and use; `slipway:quota: {mode: warn}` deploys all the same",
+        )
 
 
 def table(report: QuotaReport) -> str:

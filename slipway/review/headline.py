@@ -21,6 +21,7 @@ _FOLLOWING = ("generations-overlap", "capacity-found-anew", "image-cache-empty",
 """What follows from another consequence, which says more."""
 _STAYING = "jobs-finish-on-old"
 _END = re.compile(r"(?:; |: |, and |, which |, where )")
+_NAME = re.compile(r"`[^`]+`: ")
 _SHORTEST, _LONGEST = 12, 120
 _OF_CLUSTERS = {
     "cluster-deleted": ("deleted", True),

@@ -71,6 +71,7 @@ def test_a_stack_is_read_by_roles_and_places() -> None:
         catalog_bucket="acme-catalog",
         creation=True,
         grants=(StateGrant("trainer-viewer", "roles/viewer", "serviceAccount:trainer@acme.iam.gserviceaccount.com"),),
+        submitters=("group::of@acme.example",),
     )
 
 

@@ -3,8 +3,11 @@
 from dataclasses import replace
 from textwrap import dedent
 
+import pytest
+
+from slipway.errors import PolicyError
 from slipway.quota.assessment import assess
-from slipway.quota.report import OfferDraw, QuotaReport, table
+from slipway.quota.report import OfferDraw, QuotaReport, refuse_shortage, table
 
 from .region import REGION, cluster, cpu, h100, machines, region, wanted
 
@@ -67,3 +70,12 @@ def test_what_is_not_known_is_a_question_mark() -> None:
 
 def test_nothing_drawn_is_an_empty_table() -> None:
     assert table(QuotaReport()) == ""
+
+
+def test_errors_stop_the_deployment() -> None:  # D2
+    refuse_shortage(QuotaReport(warnings=("quota x is tight",)), REGION)
+    with pytest.raises(PolicyError) as error:
+        refuse_shortage(QuotaReport(errors=("quota x is short by 5", "quota y is short by 6")), REGION)
+    assert error.value.what == f"quota does not suffice in {REGION}, so nothing was changed"
+    assert error.value.why.splitlines() == ["quota x is short by 5", "quota y is short by 6"]
+    assert error.value.exit_code == 5

@@ -1,0 +1,49 @@
+"""What `pulumi preview` and `up` say first: the consequences, from what the program itself knows. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+from slipway.catalog.document import PublishedCatalog
+from slipway.catalog.model import Catalog
+from slipway.deployment.deployment import Deployment
+from slipway.deployment.workspace_plan import SUBMITTER_ROLES
+from slipway.facts import Facts
+from slipway.live import Unknown
+from slipway.quota.report import table
+from slipway.review.change import Change
+from slipway.review.deployed import as_declared
+from slipway.review.plain_text import plain_text
+from slipway.review.review import review
+from slipway.state import State
+
+
+def preview_text(deployment: Deployment, known: State | Unknown, now: datetime, *, preview: bool) -> tuple[str, ...]:
+    """Messages, one after the other. Where nothing is deployed, or nobody can tell what is, the summary of what will
+    be: there is nothing to compare it with."""
+    published = deployment.live.catalog
+    catalog = published.whole if isinstance(published, PublishedCatalog) else None
+    if catalog is None or isinstance(known, Unknown) or catalog.stack != deployment.stack.name:
+        return deployment.messages
+    after = replace(deployment.facts, catalog=as_declared(deployment.catalog))
+    before = _before(as_declared(catalog), after, known)
+    found = review(Change(deployment.stack.name, before, after, deployment.live, now))
+    said = f"{deployment.stack.name} @ {deployment.revision}\n{plain_text(found)}"
+    return (said, table(deployment.report)) if preview and deployment.report.lines else (said,)
+
+
+def _before(catalog: Catalog, after: Facts, known: State) -> Facts:
+    """What neither the catalog nor the state has (how quota is checked, the policy) is as in `after`: not compared."""
+    current = {catalog.trainer, catalog.work_bucket, catalog.catalog_bucket}
+    clusters = {one.id for one in catalog.clusters.values()}
+    roles = {member: dict(SUBMITTER_ROLES) for member in known.submitters}
+    kept = {
+        id_: one for id_, one in after.kept.items() if id_ not in current | clusters and _known(id_, catalog, known)
+    }
+    return replace(after, catalog=catalog, submitters=roles, kept=kept)
+
+
+def _known(id_: str, catalog: Catalog, known: State) -> bool:
+    listed = (one.name for one in (*known.clusters, *known.buckets, *known.accounts))
+    return id_ in catalog.retiring or id_ in listed

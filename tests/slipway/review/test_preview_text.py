@@ -1,0 +1,76 @@
+"""What `pulumi preview` says first: the consequences, and where nothing is deployed, what will be. # N5 # D7"""
+
+from dataclasses import replace
+
+from slipway.catalog.document import PublishedCatalog
+from slipway.deployment.deployment import Deployment
+from slipway.facts import Facts
+from slipway.labels import Revision
+from slipway.live import Live, Unknown
+from slipway.quota.report import QuotaReport
+from slipway.review.preview_text import preview_text
+from slipway.stack.stack import Stack, WorkspaceSettings
+from slipway.state import State
+
+from .builders import H100, NOW, PROJECT, REGION, STACK, TEAM, cluster, facts, kept, living, pool
+
+SETTINGS = WorkspaceSettings((TEAM,), "acme-catalog", "acme-work", "trainer")
+KNOWN = State(submitters=(TEAM,))
+OLD, NEW = (cluster("h100", pool("h100", H100, 1, high)) for high in (4, 6))
+
+
+def deployment(before: Facts | None, after: Facts) -> Deployment:
+    published = None if before is None else PublishedCatalog(whole=before.catalog)
+    return Deployment(
+        stack=Stack(STACK, PROJECT, REGION, SETTINGS),
+        revision=Revision("3f9c2e1", dirty=False),
+        live=Live((living(OLD),), (), {}, published),
+        plan=None,  # type: ignore[arg-type]  # what is planned is in the facts
+        report=QuotaReport(),
+        catalog=after.catalog,
+        packages={},
+        trainer_roles=(),
+        facts=after,
+        violations=(),
+        messages=("the summary",),
+        warnings=(),
+    )
+
+
+def said(before: Facts | None, after: Facts, known: State | Unknown = KNOWN) -> str:
+    return "\n".join(preview_text(deployment(before, after), known, NOW, preview=True))
+
+
+def test_nothing_changes() -> None:
+    assert said(facts(OLD), facts(OLD)) == "prod @ 3f9c2e1\n✓ nothing changes"
+
+
+def test_consequences_in_place_of_the_state_after() -> None:
+    told = said(facts(OLD), facts(NEW))
+    assert told.startswith("prod @ 3f9c2e1\n⚠ prod: h100 becomes a new generation")
+    assert "the summary" not in told
+
+
+def test_a_first_deployment_is_summed_up() -> None:
+    assert said(None, facts(OLD)) == "the summary"
+
+
+def test_without_the_engine_s_state_nobody_can_tell_what_changes() -> None:
+    assert said(facts(OLD), facts(OLD), Unknown("cut", "the engine", "none")) == "the summary"
+
+
+def test_another_stack_s_catalog_is_no_state_before() -> None:
+    foreign = facts(OLD)
+    foreign = replace(foreign, catalog=replace(foreign.catalog, stack="dev"))
+    assert said(foreign, facts(OLD)) == "the summary"
+
+
+def test_who_may_submit_is_the_engine_s_knowledge() -> None:
+    assert f"{TEAM} can't submit any more" in said(facts(OLD), facts(OLD, members=("user:ada@acme.example",)))
+
+
+def test_what_retires_already_is_said_apart() -> None:
+    there, gone = cluster("h100", id="h100-0000000"), kept(OLD, why="unpublished")
+    told = said(facts(there, retiring=(OLD.id,)), facts(there, gone))
+    assert "taken over" not in told
+    assert f"{OLD.id}, an old generation of h100, retires with a later deployment" in told
