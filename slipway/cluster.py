@@ -13,6 +13,7 @@ from typing import Any
 
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.machines.spec import MachineSpec
+from slipway.season import ALWAYS, Season
 
 SERVICE_ACCOUNT = r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?@([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+gserviceaccount\.com"
 """The form of a service account's address. Here because templates know it too, and need no YAML."""
@@ -93,6 +94,7 @@ class ClusterSpec:
     generation: int = 1
     retire_within: timedelta | None = None
     deletion_policy: str = "DELETE"
+    season: Season = ALWAYS
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "pools", tuple(sorted(self.pools, key=lambda pool: pool.name)))

@@ -115,6 +115,11 @@ class Facts:
             "retiring": {one.id: one.role for one in self.kept.values() if one.kind == "cluster"},
             "templates": {name: one.package or one.image for name, one in catalog.templates.items()},
             "policy": self.policy,
+            **(
+                {"dormant": {name: codec.write(one) for name, one in catalog.dormant.items()}}
+                if catalog.dormant
+                else {}
+            ),
         }
 
 

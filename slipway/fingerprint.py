@@ -19,8 +19,8 @@ LONGEST_NAME = LONGEST_ID - 1 - HASH_LENGTH - 3
 def fingerprint_of(stack: str, project: str, region: str, spec: ClusterSpec) -> str:
     """Seven hexadecimal digits over every provider field that can't change on a living cluster.
 
-    Left out are what may change: how it is replaced, when to alarm, the provider's client-side deletion policy, and the
-    first number of machines of an autoscaled pool, which the autoscaler moves.
+    Left out are what may change: how it is replaced, when it is wanted, when to alarm, the provider's client-side
+    deletion policy, and the first number of machines of an autoscaled pool, which the autoscaler moves.
     """
     fields = {
         "stack": stack,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import PersistentResource
@@ -55,7 +56,8 @@ class Live:
 
     `service_accounts`: display names by address. `beside` is what is published in the bucket that is asked for, where
     the stack has its catalog in another one yet.
-    `skipped` says that nothing was read on purpose (SLIPWAY_LIVE=skip).
+    `skipped` says that nothing was read on purpose (SLIPWAY_LIVE=skip). `last_ends`: when the last job on a cluster
+    ended, by the cluster's id, as far back as some `idleLimit` needs it; empty where none does.
     """
 
     clusters: tuple[PersistentResource, ...] | Unknown
@@ -66,3 +68,4 @@ class Live:
     service_accounts: Mapping[str, str] | Unknown = field(default_factory=dict)
     skipped: bool = False
     beside: PublishedCatalog | Unknown | None = None
+    last_ends: Mapping[str, datetime] | Unknown = field(default_factory=dict)

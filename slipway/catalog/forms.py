@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any
 
@@ -12,6 +13,7 @@ from slipway.catalog.codec import Across, At, Else, Form, malformed, read, write
 from slipway.catalog.placeholders import whole
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.prices import UNKNOWN, Price, price_text
+from slipway.season import Season, moment, moment_text
 
 
 def _form(pattern: str, expected: str) -> Form:
@@ -73,6 +75,34 @@ def _write_metrics(metrics: tuple[tuple[str, str], ...]) -> Mapping[str, Any]:
     return {"metrics": [{"id": name, "goal": goal} for name, goal in metrics]}
 
 
+def _read_moment(body: Mapping[str, Any], key: str) -> datetime | None:
+    value = body.get(key)
+    if value is None:
+        return None
+    try:
+        return moment(str(value))
+    except ValueError:
+        raise malformed(value, "a date and a time with its zone", key) from None
+
+
+def _write_moments(**moments: datetime | None) -> Mapping[str, Any]:
+    return {key: moment_text(when) for key, when in moments.items() if when is not None}
+
+
+def _read_season(body: Mapping[str, Any]) -> Season:
+    limit = body.get("idleLimit")
+    try:
+        idle = None if limit is None else timedelta(seconds=limit)
+    except (TypeError, OverflowError, ValueError):
+        raise malformed(limit, "a number of seconds", "idleLimit") from None
+    return Season(_read_moment(body, "from"), _read_moment(body, "until"), idle)
+
+
+def _write_season(season: Season) -> Mapping[str, Any]:
+    limit = {} if season.idle_limit is None else {"idleLimit": season.idle_limit.total_seconds()}
+    return {**_write_moments(**{"from": season.begins, "until": season.ends}), **limit}
+
+
 PLAIN_NAME = _form(r"[a-z]([a-z0-9-]*[a-z0-9])?", "a name")
 PROJECT = _form(r"([a-z0-9.-]+:)?[a-z][a-z0-9-]*[a-z0-9]", "a project's id")
 PARAMETER_NAME = _form(r"[a-z][a-z0-9_]{0,39}", "a parameter's name")
@@ -84,4 +114,8 @@ Count = Annotated[
 ]
 Hourly = Annotated[Price, Across(_read_price, _write_price)]
 MachineOfPool = Annotated[MachineSpec, Across(_read_machine, _write_machine)]
+SeasonOfCluster = Annotated[Season, Across(_read_season, _write_season)]
+Since = Annotated[
+    datetime | None, Across(lambda body: _read_moment(body, "since"), lambda when: _write_moments(since=when))
+]
 Metrics = Annotated[tuple[tuple[str, str], ...], Across(_read_metrics, _write_metrics)]

@@ -19,6 +19,8 @@ from slipway.catalog.forms import (
     Hourly,
     MachineOfPool,
     Metrics,
+    SeasonOfCluster,
+    Since,
     Text,
     Texts,
 )
@@ -26,6 +28,7 @@ from slipway.cluster import PoolSpec
 from slipway.kinds import CUSTOM_JOB
 from slipway.labels import Revision
 from slipway.recorded_parameters import unfit
+from slipway.season import ALWAYS, Reason, why_dormant
 
 SCHEMA = 2
 NAME = "catalog.json"
@@ -55,7 +58,7 @@ class Pool(PoolSpec):
 class Cluster:
     """`name` is what people say, `id` the persistent resource of the current generation. The rest is what the stack
     file says of it (`slipway.cluster.ClusterSpec`): `dns_peerings` as DOMAIN PROJECT NETWORK, `retire_within` in
-    seconds."""
+    seconds. `season` is three keys: `from`, `until` and `idleLimit`, in seconds."""
 
     name: Annotated[str, KEY_OF_ENTRY, PLAIN_NAME]
     id: Annotated[str, PLAIN_NAME]
@@ -71,6 +74,20 @@ class Cluster:
     replacement: str = "rollover"
     generation: int = 1
     retire_within: float | None = None
+    season: SeasonOfCluster = ALWAYS
+
+
+@dataclass(frozen=True)
+class DormantCluster(Cluster):
+    """A cluster that the stack file names and that is not asked for now: out of its season, or given up. `id` is the
+    one that it would have. `since`: None where its season has yet to begin."""
+
+    why: Reason = "season"
+    since: Since = None
+
+    @property
+    def words(self) -> str:
+        return why_dormant(self.name, self.season, self.why, self.since)
 
 
 @dataclass(frozen=True)
@@ -120,7 +137,8 @@ class Parameter:
 class Offer:
     """A template compiled for one capacity type and one case of its parameters.
 
-    `cluster` and `pools` are set for the capacity type `pool`. `pools` and `roles` have one value for each of the
+    `cluster` and `pools` are set for the capacity type `pool`; on a cluster that is dormant `dormant` names that, and
+    they are empty. `pools` and `roles` have one value for each of the
     request's workerPoolSpecs, empty where a worker pool is skipped.
 
     `request` is the body to post for a job of `kind`, with placeholders (`slipway.catalog.placeholders`). `why` says
@@ -146,12 +164,18 @@ class Offer:
     roles: tuple[str, ...] = ()
     note: str = ""
     lacks_quota: bool = False
+    dormant: str = ""
 
     def label(self, usual_kind: str, *, with_cluster: bool = False) -> str:
         """The capacity type, told from the template's other offers: `spot (model=2b or 9b) as training-pipeline`."""
         when = ", ".join(f"{name}={' or '.join(map(str, values))}" for name, values in self.when.items())
         kind = f"as {self.kind}" if self.kind != usual_kind else ""
-        words = [self.capacity_type, self.cluster if with_cluster else "", f"({when})" if when else "", kind]
+        words = [
+            self.capacity_type,
+            (self.cluster or self.dormant) if with_cluster else "",
+            f"({when})" if when else "",
+            kind,
+        ]
         return " ".join(word for word in words if word)
 
 
@@ -197,7 +221,7 @@ class Template:
 @dataclass(frozen=True)
 class Catalog:
     """What one stack offers. `retiring` are the ids of clusters that finish their jobs and go; `trainer` is the address
-    of the account that jobs run as."""
+    of the account that jobs run as. `dormant`: clusters that are declared and not there for now."""
 
     stack: Annotated[str, PLAIN_NAME]
     project: Annotated[str, PROJECT]
@@ -210,6 +234,7 @@ class Catalog:
     retiring: Texts
     templates: Mapping[str, Template]
     catalog_bucket: Annotated[str, At("storage.catalog")] = ""
+    dormant: Mapping[str, DormantCluster] = field(default_factory=dict)
     source: Annotated[str, NOT_WRITTEN] = field(default="", compare=False)
 
     @property

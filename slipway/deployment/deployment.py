@@ -12,8 +12,9 @@ from pathlib import Path
 
 from slipway.catalog.model import Catalog
 from slipway.deployment.plan import Plan
-from slipway.deployment.publication import catalog_of, compile_context, draws, readable, template_entry
+from slipway.deployment.publication import asleep, catalog_of, compile_context, draws, readable, template_entry
 from slipway.deployment.retiring import Retiring, RetiringCluster
+from slipway.deployment.schedule import schedule
 from slipway.deployment.summary import neighbours, overdue, summary
 from slipway.deployment.workspace_plan import SUBMITTER_ROLES, trainer_roles
 from slipway.facts import Facts, Kept, QuotaFacts, QuotaLine
@@ -39,12 +40,11 @@ Packages = Mapping[str, Mapping[Package, SourcePackage]]
 
 @dataclass(frozen=True)
 class ProvenStack:
-    """`templates` and their `placements` by name; `offers` are what they draw, `metrics` all quota that is drawn."""
+    """`templates` and their `placements` by name; `metrics`: all quota that is drawn."""
 
     stack: Stack
     templates: Mapping[str, JobTemplate]
     placements: Mapping[str, tuple[Placement, ...]]
-    offers: tuple[OfferDraw, ...]
     metrics: frozenset[str]
 
 
@@ -52,8 +52,13 @@ def prove_stack(stack: Stack, folder: Path) -> ProvenStack:
     """`folder` has the templates. Raises ConfigError for those that can't be read, or fit nowhere."""
     templates = {template.name: template for template in load(stack.templates, folder)}
     placements = prove_all(templates.values(), stack.clusters, region=stack.region, reservations=stack.reservations)
-    offers = tuple(draw for name, template in templates.items() for draw in draws(template, placements[name]))
-    return ProvenStack(stack, templates, placements, offers, drawn(stack.clusters, offers))
+    return ProvenStack(stack, templates, placements, drawn(stack.clusters, _draws(templates, placements)))
+
+
+def _draws(
+    templates: Mapping[str, JobTemplate], placements: Mapping[str, tuple[Placement, ...]]
+) -> tuple[OfferDraw, ...]:
+    return tuple(draw for name, template in templates.items() for draw in draws(template, placements[name]))
 
 
 @dataclass(frozen=True)
@@ -102,21 +107,22 @@ def plan_deployment(
 ) -> Deployment:
     """Raises ConfigError when a template can't be compiled, or its catalog not be read. Lack of quota is reported."""
     stack = proven.stack
+    placements = {name: asleep(some, plan.dormant) for name, some in proven.placements.items()}
     report = assess(
         plan.current,
         live,
         region=stack.region,
-        offers=proven.offers,
+        offers=_draws(proven.templates, placements),
         mode=stack.quota.mode,
         strict=stack.quota.strict,
         preview=preview,
         old=plan.old,
     )
-    context = compile_context(stack, revision, plan.current)
+    context = compile_context(stack, revision, plan.current, plan.dormant)
     entries = {
         name: template_entry(
             template,
-            proven.placements[name],
+            placements[name],
             report.offers[name],
             context,
             {code: package.path for code, package in packages[name].items()},
@@ -124,10 +130,11 @@ def plan_deployment(
         )
         for name, template in proven.templates.items()
     }
-    text = summary(stack.name, revision, plan, proven.placements, report, stack.region, now, context.catalog_bucket)
+    due = schedule(plan, live, stack.region, now)
+    text = summary(stack.name, revision, plan, placements, report, stack.region, now, context.catalog_bucket, due)
     retiring = (item.cluster.id for item in plan.retiring)
     late = (overdue(item) for item in plan.retiring if item.overdue)
-    catalog = readable(catalog_of(context, stack, plan.current, retiring, revision, entries))
+    catalog = readable(catalog_of(context, stack, plan.current, retiring, revision, entries, plan.dormant))
     told = facts(stack, plan, catalog, report)
     broken = violations(told)
     return Deployment(

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.connection import connect
+from slipway.deployment.dormant import made_since
 from slipway.deployment.live_reader import LiveScope, read, skipped
 from slipway.deployment.plan import Plan, plan
 from slipway.deployment.quota_limits import quota_info
@@ -47,7 +48,7 @@ def read_and_plan(
     }
 
     def live() -> Live:
-        return _live(stack, environ, metrics, before, preview=preview, warn=warn)
+        return _live(stack, environ, metrics, before, now, preview=preview, warn=warn)
 
     def planned(found: Live) -> Plan:
         return plan(
@@ -91,6 +92,7 @@ def _live(
     environ: Mapping[str, str],
     metrics: frozenset[str],
     known: State,
+    now: datetime,
     *,
     preview: bool,
     warn: Callable[[str], None],
@@ -115,6 +117,7 @@ def _live(
         metrics=metrics,
         read_quota=quota_info,
         published=known.catalog_bucket,
+        jobs_since=made_since(stack.clusters, now),
     )
     live, warnings = read(connect(environ), wanted, identity=identity(environ), off_is_empty=preview)
     for warning in warnings:

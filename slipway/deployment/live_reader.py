@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import TypeVar
 
 from slipway.catalog.document import PublishedCatalog, published
@@ -22,12 +23,13 @@ from slipway.cloud.storage import Location
 from slipway.deployment.quota_limits import limits
 from slipway.kinds import KINDS, Kind
 from slipway.live import Live, QuotaLimit, Unknown
+from slipway.season import moment_text
 
 Found = TypeVar("Found")
 
 # No answer of one API may depend on how many others are asked: a list of jobs for each kind, one of clusters, one of
-# limits, two catalogs, two buckets and an account.
-_AT_ONCE = len(KINDS) + 7
+# limits, two catalogs, two buckets, an account and the ended jobs.
+_AT_ONCE = len(KINDS) + 8
 _VERTEX, _QUOTAS = "roles/aiplatform.viewer", "roles/cloudquotas.viewer"
 _OBJECTS, _BUCKETS = "roles/storage.objectViewer", "roles/storage.bucketViewer"
 _ACCOUNTS = "roles/iam.serviceAccountViewer"
@@ -39,7 +41,8 @@ class LiveScope:
     """Where to look. `service_account` is an address, `catalog` the catalog object's name, `published` the bucket that
     has it now, where that is another one than it will be in.
 
-    `metrics` are those whose limits matter, and `read_quota` turns what is listed of one into a value.
+    `metrics` are those whose limits matter, and `read_quota` turns what is listed of one into a value. Ended jobs are
+    looked at where they were made after `jobs_since`; None for none.
     """
 
     project: str
@@ -51,6 +54,7 @@ class LiveScope:
     metrics: frozenset[str] = frozenset()
     read_quota: ReadQuota = QuotaInfo.read
     published: str = ""
+    jobs_since: datetime | None = None
 
 
 def skipped() -> Live:
@@ -75,6 +79,7 @@ def read(
         beside = threads.submit(reader.catalog_beside)
         buckets = [threads.submit(reader.bucket, name) for name in (wanted.catalog_bucket, wanted.work_bucket)]
         account = threads.submit(reader.service_account)
+        ends = threads.submit(reader.last_ends)
         adopted = all_or_unknown(future.result() for future in buckets)
         live = Live(
             clusters=clusters.result(),
@@ -84,6 +89,7 @@ def read(
             buckets=adopted if isinstance(adopted, Unknown) else frozenset(adopted),
             service_accounts=account.result(),
             beside=beside.result(),
+            last_ends=ends.result(),
         )
     return live, reader.warnings
 
@@ -118,6 +124,22 @@ class Reader:
         """Those that have not ended."""
         api = f"aiplatform.googleapis.com {kind.collection}.list"
         return self._read(api, _VERTEX, lambda: tuple(self.vertex.active_jobs(kind)), ())
+
+    def last_ends(self) -> Mapping[str, datetime] | Unknown:
+        """When the last job on each cluster ended, by the cluster's id, of the jobs made since `jobs_since`."""
+        since = self.wanted.jobs_since
+        if since is None:
+            return {}
+
+        def ended() -> Mapping[str, datetime]:
+            found: dict[str, datetime] = {}
+            for job in self.vertex.jobs_of_every_kind(f'create_time>"{moment_text(since)}"'):
+                if job.end_time and job.persistent_resource_id:
+                    on = job.persistent_resource_id
+                    found[on] = max(job.end_time, found.get(on, job.end_time))
+            return found
+
+        return self._read("aiplatform.googleapis.com customJobs.list", _VERTEX, ended, {})
 
     def limits(self) -> Mapping[str, QuotaLimit] | Unknown:
         quotas = self.connection.quotas(self.wanted.project)

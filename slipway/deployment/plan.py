@@ -14,6 +14,7 @@ from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import RUNNING_STATES, PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import ClusterSpec, CurrentCluster
+from slipway.deployment.dormant import DormantCluster, given_up, out_of_season, undecided
 from slipway.deployment.retiring import RetiringCluster, Why
 from slipway.deployment.workspace_plan import WorkspacePlan, plan_workspace
 from slipway.fingerprint import LONGEST_ID, cluster_id, fingerprint_of
@@ -34,8 +35,8 @@ class Plan:
 
     `waiting`: current clusters still being made; `up` waits for their end and plans again. `deleted`: ids of ours that
     are not declared, so that Pulumi deletes them. `cleared`: failed ones that no catalog lists, which `up` itself
-    deletes before it makes their successor. `workspace` are the accounts and buckets. `notes` are for the person's
-    eyes.
+    deletes before it makes their successor. `dormant` are named by the stack file and not declared for now.
+    `workspace` are the accounts and buckets. `notes` are for the person's eyes.
     """
 
     current: tuple[CurrentCluster, ...] = ()
@@ -45,6 +46,7 @@ class Plan:
     cleared: tuple[PersistentResource, ...] = ()
     problems: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    dormant: tuple[DormantCluster, ...] = ()
     workspace: WorkspacePlan = field(default_factory=WorkspacePlan)
 
     @property
@@ -67,11 +69,15 @@ def plan(
     """What becomes of each cluster that is asked for or that lives. Pure: the same arguments give the same plan.
 
     `known` is what the engine knows, `workspace` what is asked for by role: buckets' names and the trainer's address.
-    A cluster is ours when its labels say stack, name and hash, and its id is one that these give.
+    A cluster is ours when its labels say stack, name and hash, and its id is one that these give. Without `now` every
+    cluster is in its season and none is late.
     """
-    wanted = [(spec, fingerprint_of(stack, project, region, spec)) for spec in declared]
+    named = [(spec, fingerprint_of(stack, project, region, spec)) for spec in declared]
+    dormant = [rests for spec, fingerprint in named if (rests := out_of_season(spec, fingerprint, now))]
+    wanted = [(spec, fingerprint) for spec, fingerprint in named if all(spec is not one.spec for one in dormant)]
     if live.skipped:
         return Plan(
+            dormant=tuple(dormant),
             current=tuple(
                 CurrentCluster(spec, cluster_id(spec.name, fingerprint), fingerprint, import_=False)
                 for spec, fingerprint in wanted
@@ -87,7 +93,17 @@ def plan(
     clusters = {cluster.id: cluster for cluster in live.clusters}
     ours = {cluster.id: cluster for cluster in live.clusters if is_ours(cluster, stack)}
     problems = _taken_ids(wanted, live.clusters, ours, live.catalog)
-    current = [_current(spec, fingerprint, clusters, ours, live.catalog) for spec, fingerprint in wanted]
+    current: list[CurrentCluster] = []
+    for spec, fingerprint in wanted:
+        one = _current(spec, fingerprint, clusters, ours, live.catalog)
+        gone = given_up(one, clusters, live, now)
+        if isinstance(gone, Unknown):
+            decides = f"the published catalog, which tells whether {spec.name} was given up,"
+            problems.append(f"can't read {decides} from {gone}")
+        elif gone:
+            dormant.append(gone)
+        else:
+            current.append(one)
     problems += [
         f"{item.id} is longer than {LONGEST_ID} characters; shorten {item.spec.name!r}, or delete spent clusters"
         for item in current
@@ -108,7 +124,7 @@ def plan(
         elif why == Why.UNPUBLISHED and cluster.state == "ERROR" and _successor_is_new(cluster, current):
             cleared.append(cluster)
         elif why:
-            overdue = _overdue(cluster, current, clusters, now)
+            overdue = _overdue(cluster, current, dormant, clusters, now)
             retiring.append(RetiringCluster(cluster, cluster.labels[NAME_LABEL], jobs[cluster.id], why, overdue))
         else:
             deleted.append(cluster.id)
@@ -121,7 +137,8 @@ def plan(
         waiting=tuple(clusters[item.id] for item in current if item.state == "PROVISIONING"),
         deleted=tuple(deleted),
         cleared=tuple(cleared),
-        notes=_damaged(live.catalog),
+        notes=(*_damaged(live.catalog), *undecided(current, live)),
+        dormant=tuple(dormant),
         workspace=plan_workspace(known or State(), workspace or {}, live.jobs, Why.IN_USE if unlisted else None),
     )
 
@@ -215,14 +232,18 @@ def _successor(cluster: PersistentResource, current: list[CurrentCluster]) -> Cu
 def _overdue(
     cluster: PersistentResource,
     current: list[CurrentCluster],
+    dormant: list[DormantCluster],
     clusters: dict[str, PersistentResource],
     now: datetime | None,
 ) -> bool:
-    successor = _successor(cluster, current)
-    if now is None or successor is None or successor.spec.retire_within is None or successor.id not in clusters:
-        return False
-    since = clusters[successor.id].create_time
-    return since is not None and now - since > successor.spec.retire_within
+    """Counted from its successor's creation, or from when it was not asked for any more."""
+    follows = _successor(cluster, current)
+    rests = next((one for one in dormant if one.spec.name == cluster.labels[NAME_LABEL]), None)
+    if follows is not None:
+        within, since = follows.spec.retire_within, clusters[follows.id].create_time if follows.id in clusters else None
+    else:
+        within, since = (rests.spec.retire_within, rests.since) if rests is not None else (None, None)
+    return now is not None and since is not None and within is not None and now - since > within
 
 
 def _damaged(catalog: PublishedCatalog | Unknown | None) -> tuple[str, ...]:

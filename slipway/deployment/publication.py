@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TypeVar
 
 from slipway.capacity import CAPACITY_TYPES
 from slipway.catalog import document, model
-from slipway.cluster import CurrentCluster, PoolSpec, PscInterface
+from slipway.cluster import CurrentCluster
+from slipway.deployment.dormant import DormantCluster
+from slipway.deployment.published_clusters import published, published_dormant
 from slipway.deployment.workspace_plan import trainer_email
 from slipway.errors import ConfigError
 from slipway.labels import Revision
@@ -24,7 +27,9 @@ from slipway.template.worker_pool import Image, Package, WorkerPool, places
 Held = TypeVar("Held")
 
 
-def compile_context(stack: Stack, revision: Revision, current: Iterable[CurrentCluster]) -> CompileContext:
+def compile_context(
+    stack: Stack, revision: Revision, current: Iterable[CurrentCluster], dormant: Iterable[DormantCluster] = ()
+) -> CompileContext:
     """What the stack gives to every template."""
     workspace = stack.workspace
     return CompileContext(
@@ -35,7 +40,7 @@ def compile_context(stack: Stack, revision: Revision, current: Iterable[CurrentC
         catalog_bucket=workspace.catalog_bucket,
         work_bucket=workspace.work_bucket,
         trainer=trainer_email(workspace.trainer, stack.project),
-        clusters={item.spec.name: item.id for item in current},
+        clusters={item.spec.name: item.id for some in (current, dormant) for item in some},
         project=stack.project,
         reservations=stack.reservations,
         code_allowed=workspace.code,
@@ -77,6 +82,7 @@ def catalog_of(
     retiring: Iterable[str],
     revision: Revision,
     templates: Mapping[str, model.Template],
+    dormant: Iterable[DormantCluster] = (),
 ) -> model.Catalog:
     """The whole of it. `retiring` are ids of clusters."""
     return model.Catalog(
@@ -87,41 +93,20 @@ def catalog_of(
         dirty=bool(revision.dirty),
         work_bucket=context.work_bucket,
         trainer=context.trainer,
-        clusters={one.spec.name: _cluster(one, stack.region) for one in clusters},
+        clusters={one.spec.name: published(one, stack.region) for one in clusters},
         retiring=tuple(retiring),
         templates=templates,
         catalog_bucket=context.catalog_bucket,
+        dormant={one.spec.name: published_dormant(one, stack.region) for one in dormant},
     )
 
 
-def _cluster(current: CurrentCluster, region: str) -> model.Cluster:
-    spec, psc = current.spec, current.spec.psc or PscInterface()
-    return model.Cluster(
-        name=spec.name,
-        id=current.id,
-        pools={pool.name: _pool(pool, region) for pool in spec.pools},
-        display_name=spec.display_name,
-        network=spec.network or "",
-        reserved_ip_ranges=spec.reserved_ip_ranges,
-        kms_key=spec.kms_key or "",
-        network_attachment=psc.network_attachment or "",
-        dns_peerings=tuple(f"{one.domain} {one.target_project} {one.target_network}" for one in psc.dns_peerings),
-        custom_service_account=spec.custom_service_account,
-        labels=spec.labels,
-        replacement=spec.replacement,
-        generation=spec.generation,
-        retire_within=spec.retire_within.total_seconds() if spec.retire_within else None,
-    )
-
-
-def _pool(pool: PoolSpec, region: str) -> model.Pool:
-    return model.Pool(
-        name=pool.name,
-        machine=pool.machine,
-        min=pool.min,
-        max=pool.max,
-        autoscaled=pool.autoscaled,
-        price_per_hour=hourly(pool.machine, region),
+def asleep(placements: tuple[Placement, ...], dormant: Iterable[DormantCluster]) -> tuple[Placement, ...]:
+    """The same placements; those on a dormant cluster say so."""
+    why = {one.spec.name: one.words for one in dormant}
+    return tuple(
+        replace(one, dormant=why[one.cluster.name]) if one.cluster and one.cluster.name in why else one
+        for one in placements
     )
 
 
@@ -135,6 +120,8 @@ def draws(template: JobTemplate, placements: tuple[Placement, ...]) -> tuple[Off
 
 def _draw(template: JobTemplate, placement: Placement) -> OfferDraw:
     row = CAPACITY_TYPES[placement.capacity_type]
+    if placement.dormant:
+        return OfferDraw(template.name, placement.label, refusal=placement.dormant, dormant=True)
     if placement.refusal or row.draws == "nothing":
         intended = placement.case.variant is not None and bool(placement.case.variant.refusal)
         return OfferDraw(template.name, placement.label, refusal=placement.refusal, intended=intended)
@@ -211,12 +198,13 @@ def _offer(
     uris: Mapping[Package, str],
 ) -> model.Offer:
     cluster, workers = placement.cluster, placement.case.worker_pools(template)
+    there = None if placement.dormant else cluster
     return model.Offer(
         capacity_type=placement.capacity_type,
         available=verdict.available,
         why=verdict.why,
-        cluster=cluster.name if cluster else "",
-        pools=_aligned(workers, [pool.name for pool in placement.pools], "") if cluster else (),
+        cluster=there.name if there else "",
+        pools=_aligned(workers, [pool.name for pool in placement.pools], "") if there else (),
         price_per_hour=_usual_price(template, placement, context.region),
         request=request(
             template,
@@ -235,6 +223,7 @@ def _offer(
         roles=_roles(workers),
         note=CAPACITY_TYPES[placement.capacity_type].differs,
         lacks_quota=verdict.lacks_quota,
+        dormant=cluster.name if cluster and not there else "",
     )
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import CurrentCluster, PoolSpec
+from slipway.deployment.dormant import DormantCluster
 from slipway.deployment.plan import Plan
 from slipway.deployment.retiring import CATALOG, WORK, RetiringCluster, RetiringWorkspaceResource
+from slipway.deployment.schedule import Due
 from slipway.formatting import join, span
 from slipway.labels import STACK_LABEL, USER_LABEL, Revision
 from slipway.live import Live, Unknown
@@ -28,14 +30,18 @@ def summary(
     region: str,
     now: datetime,
     catalog: str,
+    due: Iterable[Due] = (),
 ) -> str:
     """Clusters, those that retire or go, and templates, a line or two each. `plan.notes` come first.
 
-    `catalog` is the bucket where people find it from now on.
+    `catalog` is the bucket where people find it from now on; `due` is what later deployments do by themselves.
     """
+    dated = [one for one in due if one.at is not None]
     lines = [*plan.notes, f"{stack} @ {revision}"]
     for current in plan.current:
         lines += _current(current, region)
+        lines += [f"  {one.words(now)}" for one in dated if one.id == current.id]
+    lines += [_dormant(one, region) for one in plan.dormant]
     lines += [_retiring(item, now) for item in plan.retiring]
     lines += [
         f"cluster {failed.id} {_failure(failed)}: it holds nothing, and goes before its successor is made"
@@ -95,6 +101,12 @@ def _current(current: CurrentCluster, region: str) -> Iterator[str]:
     yield f"cluster {current.spec.name}: {current.id}, {state} · {price_in_words(total((current.spec,), region))}"
     for pool in current.spec.pools:
         yield f"  pool {pool.name}: {pool_in_words(pool)}"
+
+
+def _dormant(dormant: DormantCluster, region: str) -> str:
+    begins = dormant.why == "season" and dormant.since is None
+    price = price_in_words(total((dormant.spec,), region))
+    return f"{dormant.words}{f' · {price} from then on' if begins else ''}"
 
 
 def _retiring(retiring: RetiringCluster, now: datetime) -> str:
@@ -158,7 +170,7 @@ def _template(name: str, report: QuotaReport, placements: tuple[Placement, ...])
         cases = by_kind.setdefault(placement.kind, {})
         if not verdict.intended:
             words = [placement.capacity_type, *([placement.cluster.name] if placement.cluster else [])]
-            words += [] if verdict.available else ["unavailable"]
+            words += [] if verdict.available else ["dormant" if placement.dormant else "unavailable"]
             cases.setdefault(str(placement.case) if placement.case.when else "", []).append(" ".join(words))
     for number, (kind, cases) in enumerate(by_kind.items()):
         head = f"  as {kind}" if number else f"template {name}"

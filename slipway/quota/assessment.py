@@ -174,7 +174,7 @@ def _notes(grounds: Grounds) -> Iterator[str]:
 
 def _cannot_run(offers: Mapping[str, Mapping[str, OfferVerdict]]) -> Iterator[str]:
     for template, by_label in offers.items():
-        if not any(item.available for item in by_label.values()):
+        if not any(item.available or item.dormant for item in by_label.values()):
             yield f"template {template} can't run by any of its capacity types: " + "; ".join(
                 f"{label}: {item.why}" for label, item in by_label.items()
             )

@@ -33,7 +33,7 @@ def offer_lines(grounds: Grounds) -> list[Line]:
 
 def _verdict(grounds: Grounds, draw: OfferDraw, needs: Iterable[Need]) -> OfferVerdict:
     if draw.refusal:
-        return OfferVerdict(False, draw.refusal, draw.intended)
+        return OfferVerdict(False, draw.refusal, draw.intended, dormant=draw.dormant)
     lacking, unsure = [], []
     for need in needs:
         limit = grounds.limit(need.metric)
@@ -126,7 +126,7 @@ def _ruled_out(verdicts: Mapping[str, Mapping[str, OfferVerdict]]) -> Iterator[s
     by_reason: dict[str, _ByTemplate] = {}
     for template, by_label in verdicts.items():
         for name, item in by_label.items():
-            if not (item.available or item.intended or item.lacks_quota):
+            if not (item.available or item.intended or item.lacks_quota or item.dormant):
                 by_reason.setdefault(item.why, {}).setdefault(template, []).append((name, 0))
     for why, templates in by_reason.items():
         who = join(f"{template} with {_labels(labels)}" for template, labels in templates.items())

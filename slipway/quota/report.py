@@ -26,7 +26,7 @@ class OfferDraw:
     One by `pool` draws nothing (`machines` empty): the pool holds the machines already. `label` is the capacity type
     and what tells the offer from others of that type. `refusal`: why it can't be taken, whatever the quota; `intended`
     where the template itself says so. `doubtful`: no page says whether it draws them (reservations), so lacking quota
-    is told and no hindrance.
+    is told and no hindrance. `dormant`: it can't be taken for now, as its cluster is not there, and that is meant so.
     """
 
     template: str
@@ -36,19 +36,21 @@ class OfferDraw:
     refusal: str = ""
     doubtful: bool = False
     intended: bool = False
+    dormant: bool = False
 
 
 @dataclass(frozen=True)
 class OfferVerdict:
     """`why` says in words why the offer is not available; of one that is, what could not be told. `intended`:
     ruled out by the template itself, so not reported. `lacks_quota`: it is not available for lack of quota alone, which
-    may be granted any day.
+    may be granted any day. `dormant`: its cluster is not there for now, which is no fault of the template.
     """
 
     available: bool
     why: str = ""
     intended: bool = False
     lacks_quota: bool = False
+    dormant: bool = False
 
 
 LineState = Literal["ok", "tight", "short", "unknown", "unchecked"]

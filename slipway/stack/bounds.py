@@ -16,6 +16,8 @@ from slipway.formatting import nearest, quoted, short
 from slipway.machines.table import regions
 from slipway.rules.reservations import PATH, SHARING
 from slipway.rules.workers import LARGEST_DISK, SMALLEST_DISK
+from slipway.season import MOMENT as MOMENT_FORM
+from slipway.season import moment
 from slipway.stack.members import MAIL, PATTERN, invalid_member, is_address
 from slipway.stack.secrets import named, shown
 
@@ -109,6 +111,15 @@ def _email(value: str) -> tuple[str, str] | None:
     return f"is not an e-mail address: {shown(value)}", "for example ml-platform@acme.example"
 
 
+def _moment(value: str) -> tuple[str, str] | None:
+    try:
+        moment(value)
+    except ValueError:
+        what = f"is neither a date nor a date and a time with its zone: {shown(value)}"
+        return what, "2027-01-10, which is midnight UTC, or 2027-01-10T08:00:00+01:00"
+    return None
+
+
 def _trainer(value: str) -> tuple[str, str] | None:
     if re.fullmatch(ACCOUNT, value):
         return None
@@ -145,6 +156,10 @@ NETWORK = _text(
 RETIRE_WITHIN = _text(
     "[1-9][0-9]{0,3}[hdw]", "is not a valid time: {shown}", "up to 9999 hours, days or weeks: 12h, 7d, 2w"
 )
+IDLE_LIMIT = _text(
+    "[1-9][0-9]{0,3}[mhdw]", "is not a valid time: {shown}", "up to 9999 minutes, hours, days or weeks: 90m, 4h, 3d"
+)
+MOMENT = Bound(_moment, {"pattern": f"^{MOMENT_FORM}$"})
 DNS_SUFFIX = Bound(
     lambda domain: None if domain.endswith(".") else (f"{quoted(domain)} does not end with a dot", f"{short(domain)}."),
     {"pattern": "\\.$"},

@@ -9,6 +9,7 @@ from slipway.formatting import nearest, quoted
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.machines.table import Machine, MachineError, machine, region_has, regions, regions_with
 from slipway.rules.reservations import reserved_only, zone
+from slipway.season import moment
 from slipway.stack.bounds import BUCKET_NAME, DISK_TYPES, LARGEST_POOL, NAME, PROJECT, TRAINER
 from slipway.stack.entries import OWN_KEYS
 from slipway.stack.secrets import shown
@@ -120,6 +121,7 @@ def _cluster(cluster: DocumentPart, region: str | None) -> None:
     _network(cluster)
     _encryption(cluster["encryption"]["kmsKey"], region)
     _labels(cluster["labels"])
+    _season(cluster)
 
 
 def _network(cluster: DocumentPart) -> None:
@@ -151,6 +153,16 @@ def _labels(labels: DocumentPart) -> None:
         value = label.of(str)
         if value is not None and (not _LABEL.fullmatch(value) or value != value.lower()):
             label.wrong(f"can't be {shown(value)}", "up to 64 lowercase letters, digits, _ and -")
+
+
+def _season(cluster: DocumentPart) -> None:
+    begins, ends = (cluster[key].of(str) for key in ("from", "until"))
+    try:
+        late = begins is not None and ends is not None and moment(begins) >= moment(ends)
+    except ValueError:
+        return  # The type check speaks about it.
+    if late:
+        cluster["until"].wrong(f"{ends} is not after `from`, {begins}", "a later date; it is the first day without it")
 
 
 def _pool(pool: DocumentPart, region: str | None) -> None:

@@ -141,6 +141,22 @@ class ClusterEntry(Entry):
         description="Warn when the predecessor is still busy after this time: hours, days or weeks. Never kills.",
         examples=["7d"],
     )
+    from_: Annotated[str, bounds.MOMENT] | None = Field(
+        default=None,
+        alias="from",
+        description="Made from then on, not before: a date (midnight UTC), or a date and a time with its zone.",
+        examples=["2027-01-10"],
+    )
+    until: Annotated[str, bounds.MOMENT] | None = Field(
+        default=None,
+        description="Not asked for any more from then on: it retires, as if the file no longer named it. Never kills.",
+        examples=["2027-03-01"],
+    )
+    idle_limit: Annotated[str, bounds.IDLE_LIMIT] | None = Field(
+        default=None,
+        description="Given up after so long without a job, until its generation, dates or this limit change here.",
+        examples=["3d"],
+    )
 
 
 class QuotaEntry(Entry):

@@ -12,6 +12,7 @@ from typing import Any
 from slipway.cluster import ClusterSpec, DnsPeering, PoolSpec, PscInterface, Reservation
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.machines.table import machine
+from slipway.season import Season, moment
 from slipway.stack.consistency import check_rules, default_buckets, default_trainer
 from slipway.stack.entries import ClusterEntry, PolicyEntry, PoolEntry, QuotaEntry, ReplicaRange, ReservationEntry
 from slipway.stack.secrets import check_secrets
@@ -48,7 +49,7 @@ class Stack:
     reservations: Mapping[str, Reservation] = field(default_factory=dict)
 
 
-_UNITS = {"h": "hours", "d": "days", "w": "weeks"}
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 def parse(document: Document, *, stack: str | None = None) -> Stack:
@@ -141,7 +142,6 @@ def _reservation(entry: ReservationEntry) -> Reservation:
 
 def _cluster(name: str, entry: ClusterEntry) -> ClusterSpec:
     psc = entry.psc_interface
-    within = entry.retire_within
     return ClusterSpec(
         name=name,
         pools=tuple(_pool(key, pool) for key, pool in entry.pools.items()),
@@ -159,8 +159,17 @@ def _cluster(name: str, entry: ClusterEntry) -> ClusterSpec:
         labels=dict(entry.labels),
         replacement=entry.replacement,
         generation=entry.generation,
-        retire_within=timedelta(**{_UNITS[within[-1]]: int(within[:-1])}) if within else None,
+        retire_within=_duration(entry.retire_within),
+        season=Season(
+            begins=moment(entry.from_) if entry.from_ else None,
+            ends=moment(entry.until) if entry.until else None,
+            idle_limit=_duration(entry.idle_limit),
+        ),
     )
+
+
+def _duration(text: str | None) -> timedelta | None:
+    return timedelta(**{_UNITS[text[-1]]: int(text[:-1])}) if text else None
 
 
 def _pool(name: str, entry: PoolEntry) -> PoolSpec:

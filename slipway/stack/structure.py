@@ -55,7 +55,7 @@ _NOT_THERE_YET: Mapping[str, tuple[str, str]] = {
         "a provider's policy would keep an old generation forever, or forget it",
         "leave it out; Slipway deletes a generation when nothing runs on it any more",
     ),
-    "schedule": ("clusters with dates are not there yet", "leave it out"),
+    "schedule": ("a cluster's dates are keys of its own", "`from: 2027-01-10`, `until: 2027-03-01`"),
 }
 _ACCOUNT_KEYS = ("serviceAccount", "custom")
 _NO_ACCOUNT = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, date, datetime
 
 import yaml
 
@@ -45,6 +46,17 @@ class StackLoader(yaml.SafeLoader):
         number = float(text)
         return int(number) if number.is_integer() else number
 
+    def moment(self, node: yaml.ScalarNode) -> str:
+        """`2027-01-10 00:00:00 +0000 UTC`, as the engine hands on a date without quotes. Raises ValueError."""
+        found: date = self.construct_yaml_timestamp(node)
+        if not isinstance(found, datetime):
+            found = datetime(found.year, found.month, found.day, tzinfo=UTC)
+        elif found.tzinfo is None and " " not in node.value:
+            return str(node.value)  # Go's yaml.v3 takes a time without a zone for text, unless a space is before it.
+        zone = f"{found if found.tzinfo else found.replace(tzinfo=UTC):%z}"
+        return f"{found:%Y-%m-%d %H:%M:%S} {zone} {zone if zone != '+0000' else 'UTC'}"
+
 
 StackLoader.add_constructor(f"{TAG}int", StackLoader.number)
 StackLoader.add_constructor(f"{TAG}float", StackLoader.number)
+StackLoader.add_constructor(f"{TAG}timestamp", StackLoader.moment)

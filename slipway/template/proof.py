@@ -26,7 +26,8 @@ class Placement:
     """Where a template can run: by one capacity type, as one kind, in one case of its parameters.
 
     On a cluster, `pools` are the resource pools of its worker pools, in their order. `refusal` says why it can't
-    run there in this stack, whatever the quota; empty when it can. `label` tells it from the template's others.
+    run there in this stack, whatever the quota; empty when it can. `dormant`: why its cluster is not there for now;
+    empty where it is. `label` tells it from the template's others.
     """
 
     capacity_type: str
@@ -36,10 +37,12 @@ class Placement:
     case: Case = field(default_factory=Case)
     refusal: str = ""
     qualifier: str = ""
+    dormant: str = ""
 
     @property
     def label(self) -> str:
-        return f"{self.capacity_type} {self.qualifier}".rstrip()
+        where = self.cluster.name if self.cluster and self.dormant else ""
+        return " ".join(word for word in (self.capacity_type, where, self.qualifier) if word)
 
 
 @dataclass(frozen=True)

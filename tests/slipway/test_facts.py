@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -11,6 +12,7 @@ from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
 from slipway.deployment.deployment import facts
+from slipway.deployment.dormant import DormantCluster
 from slipway.deployment.plan import Plan
 from slipway.deployment.publication import catalog_of, compile_context
 from slipway.deployment.retiring import RetiringCluster, RetiringWorkspaceResource, Why
@@ -20,6 +22,7 @@ from slipway.labels import Revision
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.prices import UNKNOWN, Price
 from slipway.quota.report import Line, QuotaReport
+from slipway.season import Season
 from slipway.stack.stack import Stack, WorkspaceSettings
 
 TEAM, TRAINER = "group:ml@acme.example", "trainer@acme-dev.iam.gserviceaccount.com"
@@ -45,7 +48,7 @@ def told(plan: Plan = PLAN, template: Template = NAP, report: QuotaReport | None
     revision = Revision("3f9c2e1", dirty=True)
     retiring = (item.cluster.id for item in plan.retiring)
     context = compile_context(STACK, revision, plan.current)
-    catalog = catalog_of(context, STACK, plan.current, retiring, revision, {"nap": template})
+    catalog = catalog_of(context, STACK, plan.current, retiring, revision, {"nap": template}, plan.dormant)
     return facts(STACK, plan, catalog, report or QuotaReport((LINE,)))
 
 
@@ -140,6 +143,17 @@ def test_a_review_reads_back_what_components_publish() -> None:  # N5
     assert found is not None
     assert components(found) == components(meant)
     assert [one.capacity_type for one in found.catalog.templates["nap"].offers] == ["pool", "spot"]
+
+
+def test_a_dormant_cluster_is_told_with_the_catalog_and_read_back() -> None:  # B6
+    season = Season(idle_limit=timedelta(hours=4))
+    dormant = DormantCluster(replace(CPU, season=season), "cpu-1a2b3c4", "idle", datetime(2026, 11, 20, tzinfo=UTC))
+    meant = told(replace(PLAN, current=(), dormant=(dormant,)))
+    assert meant.published["dormant"]["cpu"]["why"] == "idle"
+    found = read(components(meant))
+    assert found is not None
+    assert components(found) == components(meant)
+    assert found.catalog.dormant["cpu"].season == season
 
 
 def test_without_a_catalog_there_are_no_facts() -> None:

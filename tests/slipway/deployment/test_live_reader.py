@@ -296,3 +296,27 @@ def test_an_api_that_is_switched_off_is_empty_in_preview_alone(
     found, warnings = read(connection, WANTED, off_is_empty=False)
     assert found != Live(clusters=(), jobs=(), limits={}, catalog=None)
     assert warnings == []
+
+
+def test_the_last_end_of_a_job_on_each_cluster_is_read_where_a_limit_needs_it(
+    connection: Connection, service: Service
+) -> None:  # B6
+    def ended(name: str, end: str, on: str = "cpu-1a2b3c4") -> dict[str, Any]:
+        times = {"createTime": "2026-11-01T00:00:00Z", "endTime": end}
+        return {"name": name, "state": "JOB_STATE_FAILED", **times, "jobSpec": {**SPEC, "persistentResourceId": on}}
+
+    service["jobs"] = {
+        "customJobs": [
+            ended("j/3", "2026-11-02T00:00:00Z"),
+            ended("j/2", "2026-11-03T00:00:00Z"),
+            ended("j/1", "2026-11-04T00:00:00Z", on=""),
+            {"name": "j/0", "state": "JOB_STATE_RUNNING", "jobSpec": SPEC},
+        ]
+    }
+    assert live(connection).last_ends == {}
+    since = datetime(2026, 10, 20, 12, tzinfo=UTC)
+    found, _ = read(connection, replace(WANTED, jobs_since=since), off_is_empty=False)
+    assert found.last_ends == {"cpu-1a2b3c4": datetime(2026, 11, 3, tzinfo=UTC)}
+    service["tuning"] = (403, {"error": {"code": 403, "message": "no such luck"}})
+    found, _ = read(connection, replace(WANTED, jobs_since=since), off_is_empty=False)
+    assert isinstance(found.last_ends, Unknown)

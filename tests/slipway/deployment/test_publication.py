@@ -1,15 +1,26 @@
 """What a deployment publishes has been read before, as everybody who submits reads it."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from slipway.catalog.document import read
+from slipway.catalog.document import read, write
 from slipway.catalog.model import Catalog, Parameter
-from slipway.deployment.publication import readable
+from slipway.cluster import ClusterSpec, CurrentCluster
+from slipway.deployment.dormant import DormantCluster
+from slipway.deployment.publication import asleep, catalog_of, compile_context, draws, readable, template_entry
 from slipway.errors import ConfigError
+from slipway.labels import Revision
+from slipway.live import Live
+from slipway.quota.assessment import assess
+from slipway.quota.report import QuotaReport
+from slipway.season import Season
+from slipway.stack.stack import Stack, WorkspaceSettings
+from slipway.template.proof import prove
 from tests.slipway.catalog.test_document import published
+from tests.slipway.template.conftest import cluster, template
 
 
 def catalog(**changes: Any) -> Catalog:
@@ -39,3 +50,49 @@ def test_what_nobody_could_read_is_refused_before_it_is_published(changes: dict[
     with pytest.raises(ConfigError, match="nobody could read the catalog that this would publish") as error:
         readable(catalog(**changes))
     assert why in error.value.why and "templates/" in error.value.fix
+
+
+STACK = Stack("dev", "acme", "us-central1", WorkspaceSettings((), "acme-dev-catalog", "acme-dev-work", "trainer"))
+JANUARY = datetime(2027, 1, 10, tzinfo=UTC)
+RESTING = "cluster cpu is out of season until 2027-01-10"
+
+
+def deployed(*capacity_types: str, beside: tuple[ClusterSpec, ...] = ()) -> tuple[Catalog, QuotaReport]:
+    """A template on a cluster that is out of season, and on those beside it: as everybody reads it, with the report."""
+    asked = template(capacity_types=capacity_types)
+    resting = cluster(season=Season(begins=JANUARY), kms_key="projects/p/locations/r/keyRings/r/cryptoKeys/k")
+    current = tuple(CurrentCluster(one, f"{one.name}-1111111", "1111111", import_=False) for one in beside)
+    dormant = (DormantCluster(resting, "cpu-1a2b3c4", "season"),)
+    placements = asleep(prove(asked, (resting, *beside), region=STACK.region), dormant)
+    live = Live(clusters=(), jobs=(), limits={}, catalog=None)
+    offers = draws(asked, placements)
+    report = assess(current, live, region=STACK.region, offers=offers, strict=True, preview=True)
+    context = compile_context(STACK, Revision("3f9c2e1", dirty=False), current, dormant)
+    packages = dict.fromkeys(asked.packages, "packages/p.tar.gz")
+    entry = template_entry(asked, placements, report.offers[asked.name], context, packages)
+    found = catalog_of(context, STACK, current, (), Revision("3f9c2e1", dirty=False), {asked.name: entry}, dormant)
+    return read(write(readable(found)), "gs://c/catalog.json"), report
+
+
+def test_an_offer_on_a_dormant_cluster_is_unavailable_in_words_and_others_are_taken() -> None:  # B6
+    catalog, report = deployed("pool", "spot")
+    pool, spot = catalog.templates["dask-digits"].offers
+    assert (pool.available, pool.why, pool.cluster, pool.dormant, pool.pools) == (False, RESTING, "", "cpu", ())
+    assert (spot.available, spot.dormant) == (True, "")
+    assert pool.label("custom-job", with_cluster=True) == "pool cpu"
+    assert pool.request["jobSpec"]["persistentResourceId"] == "cpu-1a2b3c4" and "encryptionSpec" in pool.request
+    assert catalog.clusters == {} and catalog.dormant["cpu"].words == RESTING
+    assert catalog.dormant["cpu"].pools["workers"].price_per_hour.known
+    assert not any("cpu" in line and "unavailable" in line for line in report.errors), "which is meant so"
+
+
+def test_a_template_that_fits_only_a_dormant_cluster_is_no_error() -> None:  # B6
+    catalog, report = deployed("pool")
+    assert [one.why for one in catalog.templates["dask-digits"].offers] == [RESTING]
+    assert report.errors == () and report.warnings == ()
+
+
+def test_the_same_capacity_type_on_another_cluster_stays_available() -> None:  # B6
+    catalog, _ = deployed("pool", beside=(cluster(name="big"),))
+    offers = catalog.templates["dask-digits"].offers
+    assert [(one.cluster, one.dormant, one.available) for one in offers] == [("", "cpu", False), ("big", "", True)]

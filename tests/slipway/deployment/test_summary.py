@@ -2,19 +2,23 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
+from slipway.deployment.dormant import DormantCluster
 from slipway.deployment.plan import Plan
 from slipway.deployment.retiring import RetiringCluster, RetiringWorkspaceResource, Why
+from slipway.deployment.schedule import Due
 from slipway.deployment.summary import neighbours, outliving, overdue, pool_in_words, summary
 from slipway.deployment.workspace_plan import WorkspacePlan
 from slipway.labels import STACK_LABEL, Revision
 from slipway.live import Live, Unknown
 from slipway.machines.spec import Disk, MachineSpec
-from slipway.prices import price_in_words, total
+from slipway.prices import Price, price_in_words, total
 from slipway.quota.report import OfferVerdict, QuotaReport
+from slipway.season import Season
 from slipway.state import State, StateResource
 from slipway.template.case import Case
 from slipway.template.proof import Placement
@@ -80,6 +84,33 @@ def test_a_failed_one_says_why_and_when_it_goes() -> None:  # N2
         "cluster cpu: cpu-0000000 failed (Resources are insufficient in region: r.): it holds nothing; this deployment "
         "takes it over, and the next one deletes it"
     )
+
+
+def test_a_cluster_with_dates_says_what_is_due_and_a_dormant_one_why() -> None:  # B6
+    current = CurrentCluster(CPU, "cpu-1a2b3c4", "1a2b3c4", import_=True, state="RUNNING")
+    ends = Due("cpu", current.id, "season-ends", "", NOW + timedelta(days=30), per_hour=Price(Decimal("0.5")))
+    begins = replace(CPU, name="h100", season=Season(begins=NOW + timedelta(hours=12)))
+    idle = replace(CPU, name="idle", season=Season(idle_limit=timedelta(hours=4)))
+    plan = Plan(
+        current=(current,),
+        dormant=(DormantCluster(begins, "h100-1", "season"), DormantCluster(idle, "idle-1", "idle", NOW)),
+    )
+    revision, report = Revision("3f9c2e1", False), QuotaReport()
+    lines = summary("dev", revision, plan, {}, report, "us-central1", NOW, "acme-dev-catalog", (ends,)).splitlines()
+    assert lines[3:] == [
+        "  season ends 2026-12-20 12:00 UTC, in 30 days: $0.50/h, $360.00 until then",
+        "cluster h100 is out of season until 2026-11-21 · $0.46/h idle, $1.86/h at most from then on",
+        plan.dormant[1].words,
+    ]
+
+
+def test_an_offer_on_a_dormant_cluster_is_no_lack() -> None:  # B6
+    offers = (Placement("pool", CPU, (WORKERS,), dormant="cluster cpu is out of season"), Placement("spot"))
+    verdicts = {
+        "pool cpu": OfferVerdict(False, "cluster cpu is out of season", dormant=True),
+        "spot": OfferVerdict(True),
+    }
+    assert told(Plan(), offers, **verdicts)[1] == "template dask-digits: pool cpu dormant · spot"
 
 
 def test_what_is_deleted_is_said() -> None:

@@ -1,6 +1,12 @@
 """A cluster that can't be: its keys, its name, and that it has pools."""
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
+
+from slipway.season import Season
+from slipway.stack.stack import from_config
+from slipway.stack.yaml_file import from_text
 
 from .files import FILE, only, read, with_config
 
@@ -19,6 +25,13 @@ from .files import FILE, only, read, with_config
         ("raySpec: {}", "Ray", "inside a job"),
         ("generation: 0", "is 0", "1 or more"),
         ("retireWithin: soon", "not a valid time", "7d"),
+        ("from: soon", "neither a date nor a date and a time with its zone: the text 'soon'", "2027-01-10"),
+        ("until: 2027-01-10T08:00:00", "with its zone", "+01:00"),
+        ("from: 2027-01-10\n    until: 2027-01-10", "is not after `from`", "a later date"),
+        ("from: '2027-01-10T08:00+01:00'\n    until: '2027-01-10T07:00Z'", "is not after `from`", "first day without"),
+        ("idleLimit: 90", "should be text, is 90", "3d"),
+        ("idleLimit: 0h", "is not a valid time", "90m, 4h, 3d"),
+        ("schedule: {}", "keys of its own", "`from: 2027-01-10`"),
         ("deletionPolicy: PREVENT", "forever", "leave it out"),
         ("displayName: ''", "0 characters", "1–128"),
         ("network: projects/acme/global/networks/n", "not a network", "number"),
@@ -62,3 +75,29 @@ def test_a_cluster_without_pools() -> None:
     assert "no pool" in only(with_config("slipway:persistentResources: {cpu: {pools: {}}}")).what
     assert only(with_config("slipway:persistentResources: {cpu: {}}")).what == "is missing"
     assert "is empty" in only(with_config("slipway:persistentResources: {cpu: }")).what
+
+
+@pytest.mark.parametrize(
+    ("written", "handed_on", "meant"),
+    [
+        ("2027-01-10", "2027-01-10 00:00:00 +0000 UTC", datetime(2027, 1, 10, tzinfo=UTC)),
+        ("'2027-01-10'", "2027-01-10", datetime(2027, 1, 10, tzinfo=UTC)),
+        ("2027-01-10T08:30:00Z", "2027-01-10 08:30:00 +0000 UTC", datetime(2027, 1, 10, 8, 30, tzinfo=UTC)),
+        ("2027-01-10T08:30:00+01:00", "2027-01-10 08:30:00 +0100 +0100", datetime(2027, 1, 10, 7, 30, tzinfo=UTC)),
+        ("2027-01-10 08:30:00", "2027-01-10 08:30:00 +0000 UTC", datetime(2027, 1, 10, 8, 30, tzinfo=UTC)),
+    ],
+)
+def test_a_date_means_the_same_with_quotes_and_without_and_from_the_engine(
+    written: str, handed_on: str, meant: datetime
+) -> None:  # B6
+    """A date without quotes is a timestamp in YAML, and the engine hands it on as Go prints it."""
+    pools = "pools: {workers: {machine: n1-standard-8, replicas: 1}}"
+    text = with_config(f"slipway:persistentResources:\n  cpu: {{{pools}, from: {written}, idleLimit: 90m}}")
+    expected = Season(meant, None, timedelta(minutes=90))
+    assert read(text).clusters[0].season == expected
+    document = from_text(text, FILE)
+    values = document.values["config"]["slipway:persistentResources"]
+    assert values["cpu"]["from"] == handed_on
+    assert (
+        from_config({"slipway:persistentResources": values}, stack="prod", file=document).clusters[0].season == expected
+    )

@@ -1,0 +1,102 @@
+"""Clusters that the stack file names and that are not asked for now: out of their season, or given up when idle.
+
+One that was given up stays so until its entry says something else: another `generation` or whatever makes another
+cluster of it, other dates, another limit. The published catalog remembers it, and nothing else does: where that is
+lost, the cluster is made again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from slipway.catalog.document import PublishedCatalog
+from slipway.cloud.clusters import RUNNING_STATES, PersistentResource
+from slipway.cluster import ClusterSpec, CurrentCluster
+from slipway.fingerprint import cluster_id
+from slipway.formatting import join
+from slipway.live import Live, Unknown
+from slipway.season import Reason, why_dormant
+
+_SLOWEST = timedelta(days=30)
+"""From a job's making to its end: the service ends every job a week after its start, the rest is for its wait."""
+
+
+@dataclass(frozen=True)
+class DormantCluster:
+    """`id` is the one that it would have. `since`: when its season ended, or its limit was reached; None where its
+    season has yet to begin."""
+
+    spec: ClusterSpec
+    id: str
+    why: Reason
+    since: datetime | None = None
+
+    @property
+    def words(self) -> str:
+        return why_dormant(self.spec.name, self.spec.season, self.why, self.since)
+
+
+def made_since(clusters: Iterable[ClusterSpec], now: datetime) -> datetime | None:
+    """How old the jobs are that have to be looked at for their end; None where no cluster has an `idleLimit`."""
+    longest = max((one.season.idle_limit for one in clusters if one.season.idle_limit), default=None)
+    return None if longest is None else now - longest - _SLOWEST
+
+
+def out_of_season(spec: ClusterSpec, fingerprint: str, now: datetime | None) -> DormantCluster | None:
+    season = spec.season
+    if now is None or season.includes(now):
+        return None
+    ended = season.ends if season.ends is not None and season.ends <= now else None
+    return DormantCluster(spec, cluster_id(spec.name, fingerprint), "season", ended)
+
+
+def given_up(
+    current: CurrentCluster, clusters: Mapping[str, PersistentResource], live: Live, now: datetime | None
+) -> DormantCluster | Unknown | None:
+    """Whether a cluster in its season is given up: by an earlier deployment, or now, as it idles for long enough.
+
+    `clusters` are the living ones by id. Unknown where that can't be told of one that would be made.
+    """
+    spec, limit = current.spec, current.spec.season.idle_limit
+    if limit is None or now is None:
+        return None
+    would_be = cluster_id(spec.name, current.fingerprint)
+    remembered = _remembered(live.catalog, spec, would_be)
+    if remembered is not None:
+        return remembered
+    if not current.import_:
+        return live.catalog if isinstance(live.catalog, Unknown) else None
+    since = idle_since(current, clusters[current.id], live, now)
+    return None if since is None or now - since < limit else DormantCluster(spec, would_be, "idle", since + limit)
+
+
+def idle_since(current: CurrentCluster, cluster: PersistentResource, live: Live, now: datetime) -> datetime | None:
+    """Since when a cluster has no job: its last one's end, its creation, or its season's beginning, whatever is last.
+    None for one that is in use, and where nobody can tell."""
+    jobs, ends = live.jobs, live.last_ends
+    if isinstance(jobs, Unknown) or isinstance(ends, Unknown):
+        return None
+    busy = cluster.in_use or any(job.persistent_resource_id == cluster.id and not job.ended for job in jobs)
+    if busy or cluster.state not in RUNNING_STATES:
+        return None
+    known = (cluster.create_time, ends.get(cluster.id))
+    begins = current.spec.season.begins
+    return max((*(one for one in known if one), *([begins] if begins and any(known) else [])), default=None)
+
+
+def undecided(current: Iterable[CurrentCluster], live: Live) -> tuple[str, ...]:
+    """What to say where nobody can tell since when a cluster idles."""
+    limited = [one.spec.name for one in current if one.spec.season.idle_limit]
+    if not isinstance(live.last_ends, Unknown) or not limited:
+        return ()
+    return (f"can't tell since when {join(limited)} idles, so it stays, from {live.last_ends}",)
+
+
+def _remembered(catalog: PublishedCatalog | Unknown | None, spec: ClusterSpec, would_be: str) -> DormantCluster | None:
+    if not isinstance(catalog, PublishedCatalog) or catalog.whole is None:
+        return None
+    known = catalog.whole.dormant.get(spec.name)
+    same = known is not None and (known.why, known.id, known.season) == ("idle", would_be, spec.season)
+    return DormantCluster(spec, would_be, "idle", known.since) if known is not None and same else None

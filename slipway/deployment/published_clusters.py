@@ -1,0 +1,72 @@
+"""Clusters as the catalog has them, and what the stack file said of them, as far as the catalog tells."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from slipway.catalog import model
+from slipway.cluster import ClusterSpec, CurrentCluster, DnsPeering, PoolSpec, PscInterface
+from slipway.deployment.dormant import DormantCluster
+from slipway.prices import hourly
+
+
+def published(current: CurrentCluster, region: str) -> model.Cluster:
+    return model.Cluster(**_fields(current.spec, current.id, region))
+
+
+def published_dormant(dormant: DormantCluster, region: str) -> model.DormantCluster:
+    return model.DormantCluster(**_fields(dormant.spec, dormant.id, region), why=dormant.why, since=dormant.since)
+
+
+def declared(cluster: model.Cluster) -> ClusterSpec:
+    """What it was made of: its id follows from this, so that whoever has the catalog alone can plan by it."""
+    peerings = tuple(DnsPeering(*one.split(" ", 2)) for one in cluster.dns_peerings)
+    psc = PscInterface(cluster.network_attachment or None, peerings)
+    return ClusterSpec(
+        name=cluster.name,
+        pools=tuple(cluster.pools.values()),
+        display_name=cluster.display_name,
+        network=cluster.network or None,
+        reserved_ip_ranges=cluster.reserved_ip_ranges,
+        kms_key=cluster.kms_key or None,
+        psc=psc if psc != PscInterface() else None,
+        custom_service_account=cluster.custom_service_account,
+        labels=cluster.labels,
+        replacement=cluster.replacement,
+        generation=cluster.generation,
+        retire_within=None if cluster.retire_within is None else timedelta(seconds=cluster.retire_within),
+        season=cluster.season,
+    )
+
+
+def _fields(spec: ClusterSpec, id: str, region: str) -> dict[str, Any]:
+    psc = spec.psc or PscInterface()
+    return {
+        "name": spec.name,
+        "id": id,
+        "pools": {pool.name: _pool(pool, region) for pool in spec.pools},
+        "display_name": spec.display_name,
+        "network": spec.network or "",
+        "reserved_ip_ranges": spec.reserved_ip_ranges,
+        "kms_key": spec.kms_key or "",
+        "network_attachment": psc.network_attachment or "",
+        "dns_peerings": tuple(f"{one.domain} {one.target_project} {one.target_network}" for one in psc.dns_peerings),
+        "custom_service_account": spec.custom_service_account,
+        "labels": spec.labels,
+        "replacement": spec.replacement,
+        "generation": spec.generation,
+        "retire_within": spec.retire_within.total_seconds() if spec.retire_within else None,
+        "season": spec.season,
+    }
+
+
+def _pool(pool: PoolSpec, region: str) -> model.Pool:
+    return model.Pool(
+        name=pool.name,
+        machine=pool.machine,
+        min=pool.min,
+        max=pool.max,
+        autoscaled=pool.autoscaled,
+        price_per_hour=hourly(pool.machine, region),
+    )

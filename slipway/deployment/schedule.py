@@ -1,0 +1,129 @@
+"""What deployments do by themselves, now and later: what goes, retires, is made or given up, and the cost until then.
+
+Pure: the plan of a deployment, and what it was made from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from typing import Literal
+
+from slipway.cloud.clusters import PersistentResource
+from slipway.cluster import CurrentCluster
+from slipway.deployment.dormant import DormantCluster, idle_since
+from slipway.deployment.plan import Plan
+from slipway.deployment.retiring import RetiringCluster, Why
+from slipway.formatting import join, span
+from slipway.labels import NAME_LABEL
+from slipway.live import Live, Unknown
+from slipway.prices import Price, dollars, hourly, price_in_words, total
+from slipway.season import moment_in_words
+
+What = Literal["create", "delete", "retire", "season-begins", "season-ends", "idle-limit"]
+_BY_ITSELF = {
+    "create": "is made",
+    "delete": "is deleted",
+    "retire": "retires",
+    "season-begins": "season begins",
+    "season-ends": "season ends",
+    "idle-limit": "is given up",
+}
+
+
+@dataclass(frozen=True)
+class Due:
+    """What becomes of a cluster that people call `name`. `at` is in the future, None where nobody knows when it is due;
+    `now`: the next deployment does it. `per_hour` is what the cluster costs until then. `why` is for people."""
+
+    name: str
+    id: str
+    what: What
+    why: str
+    at: datetime | None = None
+    now: bool = False
+    per_hour: Price = field(default_factory=Price)
+    overdue: bool = False
+
+    @property
+    def does(self) -> str:
+        """`season ends`"""
+        return _BY_ITSELF[self.what]
+
+    def until(self, now: datetime) -> Price | None:
+        """USD in all until it is due; None where nobody knows when that is."""
+        if self.at is None:
+            return None
+        return self.per_hour * (Decimal(max(0.0, (self.at - now).total_seconds())) / 3600)
+
+    def words(self, now: datetime) -> str:
+        """`season ends 2026-12-20, in 29 days: $101.14/h, $70,392.00 until then`"""
+        if self.at is None:
+            return f"{self.does}: {self.why}"
+        when = f"{self.does} {moment_in_words(self.at)}, in {span((self.at - now).total_seconds())}"
+        if self.what == "season-begins":
+            return f"{when}: {self.why}"
+        cost = dollars(self.until(now) or Price(), per="")
+        return f"{when}: {dollars(self.per_hour)}, {cost} until then{f' ({self.why})' if self.why else ''}"
+
+
+def schedule(plan: Plan, live: Live, region: str, now: datetime) -> tuple[Due, ...]:
+    """What the next deployment does comes first, then what waits for jobs, then the rest by its date."""
+    there = {} if isinstance(live.clusters, Unknown) else {one.id: one for one in live.clusters}
+    found: list[Due] = []
+    for current in plan.current:
+        found += _current(current, there.get(current.id), live, region, now)
+    for retiring in plan.retiring:
+        found.append(_retiring(retiring, region, now))
+    words = {one.spec.name: one.words for one in plan.dormant}
+    for id_ in plan.deleted:
+        name = there[id_].labels[NAME_LABEL]
+        why = words.get(name, "idle and not asked for any more")
+        found.append(Due(name, id_, "delete", why, now=True, per_hour=costs(there[id_], region)))
+    for failed in plan.cleared:
+        found.append(Due(failed.labels[NAME_LABEL], failed.id, "delete", failed.error or "it failed", now=True))
+    for dormant in plan.dormant:
+        found += _begins(dormant, region, now)
+    order = {True: 0, False: 1}
+    return tuple(sorted(found, key=lambda one: (order[one.now], one.at is not None, one.at or now, one.id, one.what)))
+
+
+def costs(cluster: PersistentResource, region: str) -> Price:
+    """USD an hour of the machines that are up."""
+    return sum((hourly(pool.machine, region) * pool.replicas for pool in cluster.pools), Price())
+
+
+def _current(
+    current: CurrentCluster, cluster: PersistentResource | None, live: Live, region: str, now: datetime
+) -> Iterator[Due]:
+    name, season = current.spec.name, current.spec.season
+    price = costs(cluster, region) if cluster else total((current.spec,), region).floor
+    if not current.import_:
+        why = f"{price_in_words(total((current.spec,), region))} from then on"
+        yield Due(name, current.id, "create", why, now=True)
+    if season.ends:
+        yield Due(name, current.id, "season-ends", "", season.ends, per_hour=price)
+    since = idle_since(current, cluster, live, now) if cluster and season.idle_limit else None
+    if since and season.idle_limit:
+        why = f"no job for {span((now - since).total_seconds())}, unless one comes"
+        yield Due(name, current.id, "idle-limit", why, since + season.idle_limit, per_hour=price)
+
+
+def _retiring(retiring: RetiringCluster, region: str, now: datetime) -> Due:
+    price = costs(retiring.cluster, region)
+    if retiring.jobs:
+        why = f"when {join(job.typed for job in retiring.jobs)} {'has' if len(retiring.jobs) == 1 else 'have'} ended"
+    elif retiring.why in (Why.UNPUBLISHED, Why.DAMAGED):
+        why = f"with the deployment after the next one ({retiring.why.words})"
+    else:
+        why = retiring.why.words
+    return Due(retiring.name, retiring.id, "retire", why, per_hour=price, overdue=retiring.overdue)
+
+
+def _begins(dormant: DormantCluster, region: str, now: datetime) -> Iterator[Due]:
+    begins = dormant.spec.season.begins
+    if dormant.why == "season" and begins is not None and begins > now:
+        why = f"{price_in_words(total((dormant.spec,), region))} from then on"
+        yield Due(dormant.spec.name, dormant.id, "season-begins", why, begins)

@@ -1,0 +1,70 @@
+"""When a cluster is wanted: from when, until when, and for how long without a job."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+from slipway.formatting import span
+
+MOMENT = r"[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt ][0-9]{2}:[0-9]{2}(:[0-9]{2})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?"
+"""A date, or a date and a time with its zone, as a stack file has it."""
+
+Reason = Literal["season", "idle"]
+"""Why a cluster is dormant: it is out of its season, or it was given up after `idleLimit`."""
+
+_OF_ENGINE = re.compile(r"(?P<date>\S+) (?P<time>[0-9:]{8})(?:\.[0-9]+)? (?P<zone>[+-][0-9]{4})(?: \S+)?")
+"""`2027-01-10 00:00:00 +0000 UTC`: what the engine makes of a date that stands in a stack file without quotes."""
+
+
+@dataclass(frozen=True)
+class Season:
+    """A cluster is wanted from `begins` on and no longer at `ends`, and is given up after `idle_limit` without a job.
+    None is no bound."""
+
+    begins: datetime | None = None
+    ends: datetime | None = None
+    idle_limit: timedelta | None = None
+
+    def includes(self, now: datetime) -> bool:
+        return (self.begins is None or self.begins <= now) and (self.ends is None or now < self.ends)
+
+
+ALWAYS = Season()
+
+
+def moment(text: str) -> datetime:
+    """In UTC; a date is its midnight there. Raises ValueError, also for a time without a zone."""
+    if found := _OF_ENGINE.fullmatch(text):
+        text = f"{found['date']}T{found['time']}{found['zone']}"
+    elif not re.fullmatch(MOMENT, text):
+        raise ValueError(f"neither a date nor a date and a time with its zone: {text}")
+    read = datetime.fromisoformat(text.upper())
+    try:
+        return (read if read.tzinfo else read.replace(tzinfo=UTC)).astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError(f"out of range: {text}") from error
+
+
+def moment_text(when: datetime) -> str:
+    """`2027-01-10T00:00:00Z`"""
+    return when.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def moment_in_words(when: datetime) -> str:
+    """`2027-01-10`, or `2027-01-10 08:30 UTC` where it is not midnight."""
+    utc = when.astimezone(UTC)
+    return f"{utc:%Y-%m-%d}" if (utc.hour, utc.minute) == (0, 0) else f"{utc:%Y-%m-%d %H:%M} UTC"
+
+
+def why_dormant(name: str, season: Season, why: Reason, since: datetime | None) -> str:
+    """In words, for who would submit to the cluster. `since`: None where its season has yet to begin."""
+    if why == "idle":
+        limit = f" after {span(season.idle_limit.total_seconds())} without a job" if season.idle_limit else ""
+        when = f" on {moment_in_words(since)}" if since else ""
+        return f"cluster {name} was given up{when}{limit}; a higher `generation` in the stack file brings it back"
+    if since is None and season.begins is not None:
+        return f"cluster {name} is out of season until {moment_in_words(season.begins)}"
+    return f"cluster {name} is out of season{f' since {moment_in_words(since)}' if since else ''}"

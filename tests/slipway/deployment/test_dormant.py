@@ -1,0 +1,220 @@
+"""Clusters that are not asked for now: the table of seasons and idle limits, row by row. # B6"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from slipway.catalog import model
+from slipway.catalog.document import PublishedCatalog
+from slipway.cloud.jobs import VertexJob
+from slipway.cluster import ClusterSpec
+from slipway.deployment.dormant import DormantCluster, made_since
+from slipway.deployment.plan import Plan, plan
+from slipway.deployment.published_clusters import published_dormant
+from slipway.deployment.retiring import Why
+from slipway.fingerprint import cluster_id, fingerprint_of
+from slipway.live import Live, Unknown
+from slipway.season import Season
+
+from .world import PROJECT, REGION, STACK, cluster, job, live, spec
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+CPU = spec()
+HASH = fingerprint_of(STACK, PROJECT, REGION, CPU)
+ID = cluster_id("cpu", HASH)
+LISTED = PublishedCatalog({"cpu": ID})
+LIMITED = replace(CPU, season=Season(idle_limit=4 * HOUR))
+UNREAD = Unknown("403 denied", "storage.objects.get", "roles/storage.objectViewer")
+
+
+def planned(declared: ClusterSpec, seen: Live, now: datetime = NOW) -> Plan:
+    return plan((declared,), seen, stack=STACK, project=PROJECT, region=REGION, now=now)
+
+
+def in_season(begins: float | None = None, ends: float | None = None, **fields: Any) -> ClusterSpec:
+    """Hours from now."""
+    first, last = (None if one is None else NOW + one * HOUR for one in (begins, ends))
+    return replace(CPU, season=Season(first, last), **fields)
+
+
+def alive(
+    *jobs: VertexJob,
+    made: float = 100,
+    ended: float | None = None,
+    state: str = "RUNNING",
+    used: int = 0,
+    catalog: PublishedCatalog | Unknown | None = LISTED,
+) -> Live:
+    """The cluster, made so many hours ago, whose last job ended so many hours ago."""
+    one = replace(cluster(ID, HASH, state, used=used), create_time=NOW - made * HOUR)
+    ends = {} if ended is None else {ID: NOW - ended * HOUR}
+    return replace(live(one, jobs=jobs, catalog=catalog), last_ends=ends)
+
+
+def remembering(declared: ClusterSpec, since: datetime = NOW) -> PublishedCatalog:
+    """The catalog of a deployment that gave the cluster up."""
+    fingerprint = fingerprint_of(STACK, PROJECT, REGION, declared)
+    given_up = DormantCluster(declared, cluster_id(declared.name, fingerprint), "idle", since)
+    dormant = {declared.name: published_dormant(given_up, REGION)}
+    whole = model.Catalog(STACK, PROJECT, REGION, "", False, "w", "t", {}, (), {}, dormant=dormant)
+    return PublishedCatalog({}, whole=whole)
+
+
+@pytest.mark.parametrize(
+    ("declared", "since"),
+    [
+        (in_season(begins=1), None),
+        (in_season(begins=1, ends=2), None),
+        (in_season(ends=0), NOW),
+        (in_season(begins=-9, ends=-1), NOW - HOUR),
+    ],
+)
+def test_out_of_season_it_is_not_declared(declared: ClusterSpec, since: datetime | None) -> None:
+    expected = DormantCluster(declared, ID, "season", since)
+    nothing = planned(declared, live())
+    assert (nothing.current, nothing.dormant, nothing.deleted, nothing.retiring) == ((), (expected,), (), ())
+    idle = planned(declared, alive())
+    assert (idle.current, idle.dormant, idle.deleted, idle.retiring) == ((), (expected,), (ID,), ())
+
+
+def test_the_end_of_a_season_never_kills_a_job() -> None:  # N1
+    over = in_season(ends=-1)
+    busy = planned(over, alive(job(ID)))
+    assert [(item.cluster.id, item.why) for item in busy.retiring] == [(ID, Why.JOBS)] and busy.deleted == ()
+    unlisted = planned(over, alive(used=1))
+    assert [item.why for item in unlisted.retiring] == [Why.IN_USE] and unlisted.deleted == ()
+    assert planned(over, alive(catalog=PublishedCatalog())).retiring[0].why == Why.UNPUBLISHED
+    assert planned(over, alive(catalog=UNREAD)).problems
+
+
+@pytest.mark.parametrize(
+    "declared", [in_season(), in_season(begins=0), in_season(begins=-1, ends=1), in_season(ends=1)]
+)
+def test_in_season_it_is_made_or_taken_back(declared: ClusterSpec) -> None:
+    assert [item.import_ for item in planned(declared, live()).current] == [False]
+    retiring = alive(job(ID), catalog=PublishedCatalog({}, retiring=(ID,)))
+    assert [(item.id, item.import_) for item in planned(declared, retiring).current] == [(ID, True)]
+
+
+def test_dates_make_no_other_cluster() -> None:
+    for other in (in_season(1, 2), LIMITED):
+        assert fingerprint_of(STACK, PROJECT, REGION, other) == HASH
+
+
+def test_without_reading_what_lives_the_clock_still_decides() -> None:
+    unread = Unknown("SLIPWAY_LIVE=skip", "none", "none")
+    skipped = Live(unread, unread, unread, unread, skipped=True)
+    assert planned(in_season(begins=1), skipped).current == ()
+    assert planned(in_season(ends=1), skipped).current != () and planned(LIMITED, skipped).current != ()
+
+
+@pytest.mark.parametrize(
+    ("seen", "since"),
+    [
+        (alive(ended=4), NOW),
+        (alive(ended=9), NOW - 5 * HOUR),
+        (alive(made=5), NOW - HOUR),
+        (alive(made=100, ended=3.9), None),
+        (alive(made=3), None),
+        (alive(made=3, ended=9), None),
+        (alive(job(ID), ended=9), None),
+        (alive(job(ID, state="JOB_STATE_QUEUED"), ended=9), None),
+        (alive(job("another"), ended=9), NOW - 5 * HOUR),
+        (alive(used=1, ended=9), None),
+        (alive(state="REBOOTING", ended=9), None),
+        (replace(alive(ended=9), last_ends=UNREAD), None),
+    ],
+    ids=[
+        "just",
+        "long",
+        "never a job",
+        "not yet",
+        "new",
+        "new after an old one's job",
+        "busy",
+        "queued",
+        "busy elsewhere",
+        "in use by an unlisted job",
+        "rebooting",
+        "unread",
+    ],
+)
+def test_it_is_given_up_when_it_idles_for_so_long(seen: Live, since: datetime | None) -> None:
+    decided = planned(LIMITED, seen)
+    if since is None:
+        assert [item.id for item in decided.current] == [ID] and decided.dormant == () and decided.deleted == ()
+    else:
+        assert decided.dormant == (DormantCluster(LIMITED, ID, "idle", since),)
+        assert (decided.current, decided.deleted) == ((), (ID,))
+
+
+def test_idling_counts_from_the_season_on() -> None:
+    limited = replace(CPU, season=Season(NOW - HOUR, None, 4 * HOUR))
+    assert planned(limited, alive(made=100, ended=50)).current
+
+
+def test_who_can_not_tell_since_when_it_idles_says_so() -> None:
+    (note,) = planned(LIMITED, replace(alive(), last_ends=UNREAD)).notes
+    assert note.startswith("can't tell since when cpu idles, so it stays, from storage.objects.get")
+    assert planned(CPU, replace(alive(), last_ends=UNREAD)).notes == ()
+
+
+def test_one_that_was_given_up_stays_so() -> None:
+    earlier = NOW - 7 * HOUR
+    catalog = remembering(LIMITED, earlier)
+    expected = DormantCluster(LIMITED, ID, "idle", earlier)
+    assert planned(LIMITED, live(catalog=catalog)).dormant == (expected,)
+    # A job came after all: it is not killed, and the cluster takes no others.
+    busy = planned(LIMITED, alive(job(ID), catalog=replace(catalog, retiring=(ID,))))
+    assert busy.dormant == (expected,) and busy.retiring[0].why == Why.JOBS
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        spec(generation=2),
+        spec(high=9),
+        CPU,
+        replace(CPU, season=Season(idle_limit=5 * HOUR)),
+        replace(CPU, season=Season(None, NOW + HOUR, 4 * HOUR)),
+    ],
+    ids=["generation", "another cluster", "no limit", "another limit", "dates"],
+)
+def test_whatever_its_entry_says_anew_brings_it_back(asked: ClusterSpec) -> None:
+    asked = asked if asked.season.idle_limit or asked is CPU else replace(asked, season=LIMITED.season)
+    decided = planned(asked, live(catalog=remembering(LIMITED)))
+    assert [item.import_ for item in decided.current] == [False] and decided.dormant == ()
+
+
+def test_the_next_season_brings_it_back_and_its_end_ends_it() -> None:
+    given_up = replace(CPU, season=Season(None, NOW - HOUR, 4 * HOUR))
+    assert planned(given_up, live(catalog=remembering(given_up))).dormant[0].why == "season"
+    following = replace(CPU, season=Season(NOW, NOW + 9 * HOUR, 4 * HOUR))
+    assert planned(following, live(catalog=remembering(given_up))).current
+
+
+def test_a_catalog_that_is_lost_has_forgotten_and_one_that_is_unread_stops_it() -> None:
+    for lost in (None, PublishedCatalog(damage="not JSON"), PublishedCatalog({})):
+        assert planned(LIMITED, live(catalog=lost)).current
+    (problem,) = planned(LIMITED, live(catalog=UNREAD)).problems
+    assert "whether cpu was given up" in problem and "storage.objects.get" in problem
+    assert not planned(CPU, live(catalog=UNREAD)).problems
+    assert not planned(LIMITED, alive(ended=1, catalog=UNREAD)).problems
+
+
+def test_one_that_stays_too_long_after_its_season_is_late() -> None:
+    week = timedelta(days=7)
+    late = planned(in_season(ends=-200, retire_within=week), alive(job(ID)))
+    assert late.retiring[0].overdue
+    assert not planned(in_season(ends=-100, retire_within=week), alive(job(ID))).retiring[0].overdue
+    assert not planned(in_season(begins=1, retire_within=week), alive(job(ID))).retiring[0].overdue
+
+
+def test_ended_jobs_are_looked_at_where_a_limit_needs_them() -> None:
+    assert made_since((CPU, in_season(1)), NOW) is None
+    assert made_since((CPU, LIMITED), NOW) == NOW - 4 * HOUR - timedelta(days=30)

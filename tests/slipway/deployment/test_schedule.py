@@ -1,0 +1,80 @@
+"""What deployments do by themselves, when, and what it costs until then. # B6"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from slipway.catalog.document import PublishedCatalog
+from slipway.cluster import ClusterSpec
+from slipway.deployment.plan import plan
+from slipway.deployment.schedule import Due, schedule
+from slipway.live import Live
+from slipway.prices import Price
+from slipway.season import Season
+
+from .test_dormant import CPU, HASH, HOUR, ID, LIMITED, NOW, alive, in_season
+from .world import PROJECT, REGION, STACK, cluster, job, live
+
+EACH = Price(Decimal("0.463786"))
+
+
+def due(declared: ClusterSpec, seen: Live, now: datetime = NOW) -> list[Due]:
+    decided = plan((declared,), seen, stack=STACK, project=PROJECT, region=REGION, now=now)
+    assert not decided.problems
+    return list(schedule(decided, seen, REGION, now))
+
+
+def test_nothing_is_due_of_a_cluster_without_dates() -> None:
+    assert due(CPU, alive()) == []
+
+
+def test_a_season_ends() -> None:
+    (one,) = due(in_season(ends=10), alive())
+    assert (one.name, one.id, one.what, one.at, one.now) == ("cpu", ID, "season-ends", NOW + 10 * HOUR, False)
+    assert one.until(NOW) == one.per_hour * 10
+    assert one.words(NOW) == "season ends 2026-11-20 22:00 UTC, in 10 h: $0.46/h, $4.64 until then"
+
+
+def test_a_season_begins() -> None:
+    (one,) = due(in_season(begins=12), live())
+    assert (one.what, one.at, one.per_hour) == ("season-begins", NOW + 12 * HOUR, Price())
+    assert one.words(NOW) == "season begins 2026-11-21, in 12 h: $0.46/h idle, $1.86/h at most from then on"
+    assert due(in_season(ends=-1), live()) == []
+
+
+def test_an_idle_limit_comes_near() -> None:
+    (one,) = due(LIMITED, alive(ended=1))
+    assert (one.what, one.at) == ("idle-limit", NOW + 3 * HOUR)
+    assert one.words(NOW) == (
+        "is given up 2026-11-20 15:00 UTC, in 3 h: $0.46/h, $1.39 until then (no job for 1 h, unless one comes)"
+    )
+    assert due(LIMITED, alive(job(ID), ended=1)) == []
+
+
+def test_what_the_next_deployment_does_comes_first() -> None:
+    (one,) = due(LIMITED, alive(ended=9))
+    assert (one.what, one.now, one.at) == ("delete", True, None) and "given up on 2026-11-20 07:00 UTC" in one.why
+    assert one.per_hour.known and one.until(NOW) is None
+    made, ends = due(in_season(ends=9), live())
+    assert (made.what, made.now, ends.what) == ("create", True, "season-ends")
+    failed = live(cluster(ID, HASH, "ERROR"))
+    assert [(one.what, one.now) for one in due(CPU, failed)] == [("delete", True), ("create", True)]
+
+
+def test_what_retires_waits_for_its_jobs() -> None:
+    (one,) = due(in_season(ends=-1), alive(job(ID), job(ID, "eval")))
+    assert (one.what, one.at, one.now) == ("retire", None, False)
+    assert one.words(NOW) == "retires: when train and eval have ended"
+    (unlisted,) = due(in_season(ends=-1), alive(catalog=PublishedCatalog()))
+    assert unlisted.why.startswith("with the deployment after the next one")
+    (used,) = due(in_season(ends=-1), alive(used=1))
+    assert used.why == "machines are in use by a job that the lists do not show yet"
+    late = in_season(ends=-200, retire_within=timedelta(days=7))
+    assert due(late, alive(job(ID)))[0].overdue
+
+
+def test_a_cluster_that_has_both_an_end_and_a_limit_has_two_lines_the_first_first() -> None:
+    both = replace(CPU, season=Season(None, NOW + 2 * HOUR, 4 * HOUR))
+    assert [one.what for one in due(both, alive(ended=1))] == ["season-ends", "idle-limit"]

@@ -1,0 +1,83 @@
+"""When a cluster is wanted: dates as a stack file has them, and as the engine hands them on. # B6"""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from slipway.season import Season, moment, moment_in_words, moment_text, why_dormant
+
+JANUARY = datetime(2027, 1, 10, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "utc"),
+    [
+        ("2027-01-10", "2027-01-10T00:00:00Z"),
+        ("2027-01-10T08:30:00Z", "2027-01-10T08:30:00Z"),
+        ("2027-01-10t08:30:00z", "2027-01-10T08:30:00Z"),
+        ("2027-01-10 08:30+01:00", "2027-01-10T07:30:00Z"),
+        ("2027-01-10T00:00:00-08:00", "2027-01-10T08:00:00Z"),
+        ("2027-01-10 00:00:00 +0000 UTC", "2027-01-10T00:00:00Z"),
+        ("2027-01-10 08:30:00 +0100 +0100", "2027-01-10T07:30:00Z"),
+        ("2027-01-10 08:30:00.5 +0100 CET", "2027-01-10T07:30:00Z"),
+    ],
+)
+def test_a_date_is_midnight_utc_and_a_time_has_its_zone(text: str, utc: str) -> None:
+    assert moment_text(moment(text)) == utc
+    assert moment(utc) == moment(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "soon",
+        "2027-13-01",
+        "2027-02-30",
+        "10.01.2027",
+        "2027-01-10T08:30:00",
+        "20270110",
+        "2027-01-10T25:00Z",
+        "1-1-1",
+    ],
+)
+def test_what_is_no_moment(text: str) -> None:
+    with pytest.raises(ValueError, match=r".+"):
+        moment(text)
+
+
+def test_the_edge_of_time_is_no_traceback() -> None:
+    with pytest.raises(ValueError, match="out of range"):
+        moment("0001-01-01T00:00:00+14:00")
+
+
+@pytest.mark.parametrize(
+    ("begins", "ends", "wanted"),
+    [
+        (None, None, True),
+        (0, None, True),
+        (1, None, False),
+        (None, 0, False),
+        (None, 1, True),
+        (-1, 1, True),
+        (1, 2, False),
+        (-2, -1, False),
+    ],
+)
+def test_it_begins_with_its_first_moment_and_ends_before_its_last(
+    begins: int | None, ends: int | None, wanted: bool
+) -> None:
+    first, last = (None if one is None else JANUARY + timedelta(days=one) for one in (begins, ends))
+    assert Season(first, last).includes(JANUARY) is wanted
+
+
+def test_words() -> None:
+    assert moment_in_words(JANUARY) == "2027-01-10"
+    assert moment_in_words(moment("2027-01-10T08:30:00+01:00")) == "2027-01-10 07:30 UTC"
+    season = Season(begins=JANUARY, ends=JANUARY + timedelta(days=50), idle_limit=timedelta(hours=4))
+    assert why_dormant("h100", season, "season", None) == "cluster h100 is out of season until 2027-01-10"
+    assert why_dormant("h100", season, "season", season.ends) == "cluster h100 is out of season since 2027-03-01"
+    assert why_dormant("h100", season, "idle", JANUARY) == (
+        "cluster h100 was given up on 2027-01-10 after 4 h without a job; a higher `generation` in the stack file "
+        "brings it back"
+    )
