@@ -48,13 +48,19 @@ def summary(
         for failed in plan.cleared
     ]
     lines += [f"cluster {id_} is idle and not asked for any more: it will be deleted" for id_ in plan.deleted]
-    for resource in plan.workspace.retiring:
-        lines += [_retiring_resource(resource, now), *_new_catalog(resource, catalog)]
-    for resource in plan.workspace.released:
-        lines += [*_released(resource), *_new_catalog(resource, catalog)]
+    lines += workspace(plan, now, catalog)
     for name, some in placements.items():
         lines += _template(name, report, some)
     return "\n".join(lines)
+
+
+def workspace(plan: Plan, now: datetime, catalog: str) -> Iterator[str]:
+    """What becomes of accounts and buckets that are not asked for any more, and what to type about it."""
+    for resource in plan.workspace.retiring:
+        yield _retiring_resource(resource, now)
+        yield from _new_catalog(resource, catalog)
+    for resource in plan.workspace.released:
+        yield from (*_released(resource), *_new_catalog(resource, catalog))
 
 
 def overdue(retiring: RetiringCluster) -> str:

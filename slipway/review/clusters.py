@@ -14,8 +14,8 @@ from slipway.prices import Price, dollars
 from slipway.review.change import Change
 from slipway.review.consequence import Consequence, Grade
 from slipway.review.kinds import KINDS
-from slipway.review.succession import Succession, always, fate, successions, told_pool
-from slipway.review.words import Edit, jobs, machines, named, summed
+from slipway.review.succession import Succession, always, fate, later, successions, told_pool
+from slipway.review.words import Edit, have_ended, jobs, machines, named, summed
 
 _KEY = "slipway:persistentResources"
 
@@ -56,10 +56,9 @@ def still_retiring(change: Change) -> Iterator[str]:
     before = change.before.kept if change.before else {}
     for one in _kept(change.after.kept.values() if change.after else ()):
         if one.id in before:
-            listed = named(f"`{job}`" for job in one.jobs.values())
-            has = "has" if len(one.jobs) == 1 else "have"
-            on = f"when {listed} {has} ended" if listed else "with a later deployment"
-            yield f"`{one.id}`, an old generation of `{one.role}`, retires {on}"
+            on = [job for job in change.jobs if job.name in one.jobs]
+            ends = f"retires when {have_ended(on, change.now)}" if on else later(one)
+            yield f"`{one.id}`, an old generation of `{one.role}`, {ends}"
 
 
 def _created(one: Succession) -> Iterator[Consequence]:

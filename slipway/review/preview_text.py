@@ -8,6 +8,7 @@ from datetime import datetime
 from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.model import Catalog
 from slipway.deployment.deployment import Deployment
+from slipway.deployment.summary import workspace
 from slipway.deployment.workspace_plan import SUBMITTER_ROLES
 from slipway.facts import Facts
 from slipway.live import Unknown
@@ -29,7 +30,8 @@ def preview_text(deployment: Deployment, known: State | Unknown, now: datetime, 
     after = replace(deployment.facts, catalog=as_declared(deployment.catalog))
     before = _before(as_declared(catalog), after, known)
     found = review(Change(deployment.stack.name, before, after, deployment.live, now))
-    said = f"{deployment.stack.name} @ {deployment.revision}\n{plain_text(found)}"
+    old = workspace(deployment.plan, now, deployment.catalog.catalog_bucket)
+    said = "\n".join((f"{deployment.stack.name} @ {deployment.revision}", plain_text(found), *old))
     return (said, table(deployment.report)) if preview and deployment.report.lines else (said,)
 
 
@@ -37,7 +39,9 @@ def _before(catalog: Catalog, after: Facts, known: State) -> Facts:
     """What neither the catalog nor the state has (how quota is checked, the policy) is as in `after`: not compared."""
     current = {catalog.trainer, catalog.work_bucket, catalog.catalog_bucket}
     clusters = {one.id for one in catalog.clusters.values()}
-    roles = {member: dict(SUBMITTER_ROLES) for member in known.submitters}
+    # Without its bucket there is no state: it was lost, or nothing is deployed yet.
+    members = known.submitters if known.catalog_bucket else tuple(after.submitters)
+    roles = {member: dict(SUBMITTER_ROLES) for member in members}
     kept = {
         id_: one for id_, one in after.kept.items() if id_ not in current | clusters and _known(id_, catalog, known)
     }

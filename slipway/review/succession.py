@@ -151,8 +151,13 @@ def fate(one: Succession, change: Change) -> str:
     if one.kept.jobs:
         listed = len(one.kept.jobs)
         return f"retires when its {'job has' if listed == 1 else f'{listed} jobs have'} ended"
+    return later(one.kept)
+
+
+def later(kept: Kept) -> str:
+    """retires with a later deployment (the published catalog does not list it yet)"""
     known = {why.value: why.words for why in Why}
-    return f"retires with a later deployment ({known.get(one.kept.retiring, one.kept.retiring)})"
+    return f"retires with a later deployment ({known.get(kept.retiring, kept.retiring)})"
 
 
 def edits(old: Cluster, new: Cluster) -> Iterator[Edit]:

@@ -112,7 +112,7 @@ def taken_up_again_when_the_state_is_lost(busy: Busy) -> None:
     checkout.keep_resources([])
     before = checkout.clusters()
     said = up(checkout, B)
-    assert f"{busy.old} retires when its job has ended: {busy.job['displayName']} (by submitter, running" in said
+    assert f"{busy.old}, an old generation of cpu, retires when {busy.job['displayName']} (submitter, running" in said
     assert checkout.clusters() == before
     assert busy.retiring == [busy.old]
     busy.goes_on()
@@ -130,7 +130,7 @@ def reverted_in_all_but_what_changes_no_cluster(busy: Busy) -> None:
     """The old generation is current again. With how many machines it begins and by when it retires make no other."""
     new = busy.current
     said = up(busy.checkout, A_OTHERWISE)
-    assert f"{new} is idle and not asked for any more" in said
+    assert f"{new} is idle and goes with this deployment" in said
     assert busy.current == busy.old
     assert busy.retiring == []
     assert busy.checkout.clusters() == {busy.old: "RUNNING"}
@@ -161,7 +161,7 @@ def deleted_without_waiting_by_a_later_deployment(busy: Busy) -> None:
     made = datetime.fromisoformat(checkout.cloud.rest("GET", published)["timeCreated"])
     wait_for(lambda: datetime.now(UTC) - made > timedelta(seconds=3), "the catalog has been published for a while")
     said = up(checkout, {}, SLIPWAY_GRACE="1s")
-    assert f"{busy.old} is idle and not asked for any more" in said
+    assert f"{busy.old}, an old generation of cpu, is idle and goes with this deployment" in said
     assert "may not be listed yet" not in said
     assert checkout.clusters() == {}
 
@@ -207,7 +207,7 @@ def test_a_job_that_nothing_shows_yet_saves_its_cluster_when_it_shows_up(
     assert checkout.job_state(job["name"]) in ("JOB_STATE_QUEUED", "JOB_STATE_PENDING")
 
     said = up(checkout, B)
-    assert f"{old} retires when its job has ended: accepted" in said
+    assert f"{old}, an old generation of cpu, retires when accepted (queued" in said
     checkout.cloud.cancel(job["name"])
 
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from slipway.catalog.document import PublishedCatalog
 from slipway.deployment.deployment import Deployment
+from slipway.deployment.plan import Plan
 from slipway.facts import Facts
 from slipway.labels import Revision
 from slipway.live import Live, Unknown
@@ -15,7 +16,7 @@ from slipway.state import State
 from .builders import H100, NOW, PROJECT, REGION, STACK, TEAM, cluster, facts, kept, living, pool
 
 SETTINGS = WorkspaceSettings((TEAM,), "acme-catalog", "acme-work", "trainer")
-KNOWN = State(submitters=(TEAM,))
+KNOWN = State(submitters=(TEAM,), catalog_bucket="acme-catalog")
 OLD, NEW = (cluster("h100", pool("h100", H100, 1, high)) for high in (4, 6))
 
 
@@ -25,7 +26,7 @@ def deployment(before: Facts | None, after: Facts) -> Deployment:
         stack=Stack(STACK, PROJECT, REGION, SETTINGS),
         revision=Revision("3f9c2e1", dirty=False),
         live=Live((living(OLD),), (), {}, published),
-        plan=None,  # type: ignore[arg-type]  # what is planned is in the facts
+        plan=Plan(),
         report=QuotaReport(),
         catalog=after.catalog,
         packages={},
@@ -67,6 +68,10 @@ def test_another_stack_s_catalog_is_no_state_before() -> None:
 
 def test_who_may_submit_is_the_engine_s_knowledge() -> None:
     assert f"{TEAM} can't submit any more" in said(facts(OLD), facts(OLD, members=("user:ada@acme.example",)))
+
+
+def test_a_state_that_was_lost_takes_nobody_s_access() -> None:
+    assert said(facts(OLD), facts(OLD), State()) == "prod @ 3f9c2e1\n✓ nothing changes"
 
 
 def test_what_retires_already_is_said_apart() -> None:
