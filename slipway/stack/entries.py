@@ -219,7 +219,7 @@ class WorkspaceEntry(Entry):
 
 
 class PolicyRulesEntry(Entry):
-    """Rules of your own (docs/review.md); one that is left out does not hold."""
+    """Rules of your own (docs/policy.md); one that is left out does not hold."""
 
     regions: list[Annotated[str, bounds.REGION]] | None = Field(
         default=None, description="Where clusters and jobs may be.", examples=["[us-central1, europe-west4]"]

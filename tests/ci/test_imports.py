@@ -13,7 +13,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PARTS = ("slipway", "components", "local", "journey", "bench")
+PARTS = ("slipway", "components", "policy", "local", "journey", "bench")
 
 
 @cache
@@ -96,8 +96,9 @@ def test_the_rules_never_import_pulumi() -> None:
 
 
 def test_nothing_below_imports_what_is_above_it() -> None:
-    assert importers(["components", "local", "journey", "bench"], ["slipway"]) == []
-    assert importers(["local", "journey", "bench"], ["components"]) == []
+    assert importers(["components", "policy", "local", "journey", "bench"], ["slipway"]) == []
+    assert importers(["policy", "local", "journey", "bench"], ["components"]) == []
+    assert importers(["components", "local", "journey", "bench"], ["policy"]) == []
 
 
 def test_the_library_does_not_need_its_terminal() -> None:
@@ -118,7 +119,10 @@ def test_the_local_cloud_imports_nothing_of_the_product() -> None:
 
 
 def test_with_the_laptop_deleted_the_product_stays_whole() -> None:
-    assert importers(["local", "tests"], [".", "slipway", "components", "__main__.py", "jobs", "templates"]) == []
+    assert (
+        importers(["local", "tests"], [".", "slipway", "components", "policy", "__main__.py", "jobs", "templates"])
+        == []
+    )
 
 
 def test_types_are_checked_of_every_service_of_the_provider_that_is_used() -> None:

@@ -79,7 +79,8 @@ def test_every_folder_and_every_module_at_the_top_is_on_the_map() -> None:
     folders = [path.parent for path in (ROOT / "local").glob("*/__init__.py")]
     wanted |= {f"local/{path.name}/" for path in folders}
     wanted |= {
-        f"{name}/" for name in ("components", "stacks", "templates", "jobs", "journey", "bench", "tests", "docs")
+        f"{name}/"
+        for name in ("components", "stacks", "templates", "jobs", "policy", "journey", "bench", "tests", "docs")
     }
     assert wanted - shown == set()
 

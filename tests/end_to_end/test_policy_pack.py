@@ -1,0 +1,43 @@
+"""`pulumi preview --policy-pack policy/__main__.py`, with the real engine."""  # N5 # P5
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.checkouts.checkout import Checkout
+from tests.checkouts.shell import Done
+from tests.local.conftest import ROOT
+
+pytestmark = pytest.mark.journey
+
+PACK = ROOT / "policy" / "__main__.py"
+# What a change could do to the program. The pack is then that of the branch that it is made for.
+UNHELD = """from slipway.deployment.deployment import Deployment
+
+Deployment.refuse = lambda deployment: None
+"""
+
+
+def preview(checkout: Checkout, **policy: Any) -> Done:
+    checkout.write(policy=policy)
+    return checkout.pulumi("preview", "--policy-pack", str(PACK))
+
+
+def test_a_stack_is_held_to_its_own_rules_whatever_its_program_does(checkout: Checkout) -> None:
+    kept = preview(checkout, mandatory={"regions": ["us-central1"]}, advisory={"nothingPublic": True})
+    assert kept.code == 0, kept.said
+    assert "slipway@v0.1.0 (local: " in kept.out and "ory]" not in kept.out, kept.said
+
+    told = preview(checkout, mandatory={"regions": ["us-central1"]}, advisory={"labels": ["team"]})
+    assert told.code == 0, told.said
+    assert "[advisory]  labels" in told.out and "cluster cpu: label team is missing" in told.out, told.said
+
+    refused = preview(checkout, mandatory={"labels": ["team"]})
+    assert refused.code != 0 and "breaks 1 of its own mandatory rules" in refused.said, refused.said
+    program = checkout.folder / "__main__.py"
+    program.write_text(UNHELD + program.read_text())
+    caught = preview(checkout, mandatory={"labels": ["team"]})
+    assert caught.code != 0, caught.said
+    assert "[mandatory]  labels" in caught.out and "cluster cpu: label team is missing" in caught.out, caught.said
