@@ -12,7 +12,7 @@ import pytest
 from local.engine.version import PINNED
 from tests.ci.conftest import ROOT, Workflow
 
-STACKS = ["dev", "prod"]
+STACKS = ["dev", "staging", "prod"]
 PINNED_ACTION = re.compile(r"[\w.-]+/[\w./-]+@[0-9a-f]{40}")
 
 All = dict[str, Workflow]
@@ -30,6 +30,11 @@ def id_token_jobs(workflows: All) -> set[str]:
         for job_name, job in workflow.jobs().items()
         if job.get("permissions", {}).get("id-token")
     }
+
+
+def test_every_stack_but_the_laptop_s_is_deployed() -> None:
+    files = {path.name.split(".")[1] for path in (ROOT / "stacks").glob("Pulumi.*.yaml")}
+    assert files == {"local", *STACKS}
 
 
 class TestNothingIsTrustedByName:
@@ -82,7 +87,7 @@ class TestLeastRights:
                     assert job["permissions"].items() <= {"contents": "read", "id-token": "write"}.items(), job_name
 
     def test_a_token_of_an_identity_is_only_where_a_cloud_is_met(self, workflows: All) -> None:
-        assert id_token_jobs(workflows) == {"preview.preview", "up.dev", "up.prod", "up-stack.up"}
+        assert id_token_jobs(workflows) == {"preview.preview", *(f"up.{stack}" for stack in STACKS), "up-stack.up"}
 
     def test_the_checkout_keeps_no_token(self, workflows: All) -> None:
         checkouts = [
@@ -192,11 +197,11 @@ class TestMerge:
         assert set(up.tree["on"]) == {"push", "workflow_dispatch"}
         assert all(job["if"] == "github.ref == 'refs/heads/main'" for job in up.jobs().values())
 
-    def test_dev_first_then_prod(self, workflows: All) -> None:  # D6
+    def test_one_stack_after_the_other(self, workflows: All) -> None:  # D6
         jobs = workflows["up"].jobs()
         assert list(jobs) == STACKS
         assert [job["with"]["stack"] for job in jobs.values()] == STACKS
-        assert [job.get("needs") for job in jobs.values()] == [None, "dev"]
+        assert [job.get("needs") for job in jobs.values()] == [None, *STACKS[:-1]]
 
     def test_each_stack_stands_behind_its_environment(self, workflows: All) -> None:
         assert workflows["up-stack"].jobs()["up"]["environment"] == "${{ inputs.stack }}"

@@ -1,0 +1,43 @@
+"""The stack files that ship: one program takes each of them, and each keeps the rules that it sets itself. # D6 # N5"""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from slipway.deployment.deployment import Deployment, build_packages, plan_deployment, prove_stack
+from slipway.deployment.live_plan import read_and_plan
+from slipway.labels import Revision
+from slipway.policy.rule import LEVELS
+from slipway.stack.stack import parse
+from slipway.stack.yaml_file import load
+
+ROOT = Path(__file__).resolve().parents[3]
+NOW = datetime(2026, 11, 1, tzinfo=UTC)
+STACKS = ("local", "dev", "staging", "prod")
+
+
+def deployment(name: str) -> Deployment:
+    """A preview of the stack where nothing is deployed yet."""
+    stack = parse(load(ROOT / "stacks" / f"Pulumi.{name}.yaml"))
+    proven = prove_stack(stack, ROOT / "templates")
+    skip = {"SLIPWAY_LIVE": "skip"}
+    live, plan = read_and_plan(stack, skip, True, NOW, lambda said: None, lambda said: None, proven.metrics)
+    packages = build_packages(proven, ROOT)
+    return plan_deployment(proven, packages, Revision("3f9c2e1", dirty=False), live, plan, preview=True, now=NOW)
+
+
+def test_there_are_no_others() -> None:
+    assert {path.name for path in (ROOT / "stacks").glob("*.yaml")} == {f"Pulumi.{name}.yaml" for name in STACKS}
+
+
+@pytest.mark.parametrize("name", STACKS)
+def test_a_stack_that_ships_keeps_its_own_rules(name: str) -> None:
+    assert deployment(name).violations == ()
+
+
+def test_staging_publishes_what_prod_does_and_is_held_to_its_rules() -> None:
+    staging, prod = deployment("staging"), deployment("prod")
+    assert staging.stack.templates == prod.stack.templates
+    for level in LEVELS:
+        assert staging.facts.policy[level].keys() == prod.facts.policy[level].keys()
