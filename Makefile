@@ -18,8 +18,9 @@ PYTEST_ARGS ?=
 # Tests wait more than they compute: two workers for each processor, at most eight.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(min(8, 2 * (os.cpu_count() or 2)))')
 LOCK ?= --upgrade
+STACK ?= local
 
-.PHONY: demo demo-down test test-quick lint format bench verify-cloud setup lock help
+.PHONY: demo demo-down test test-quick lint format bench review verify-cloud setup lock help
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -54,6 +55,11 @@ format: setup ## write the format and what the linter can correct
 
 bench: setup ## the bars, one JSON line each
 	@$(PY) -m bench
+
+review: setup ## what this checkout would do, judged by the code of BASE: make review BASE=main [STACK=local] [ARGS=…]
+	@test -n "$(BASE)" || { echo 'error: BASE says what to compare with'; echo '  fix: make review BASE=main'; exit 2; }
+	@if [ "$(STACK)" = local ]; then environment=$$($(PY) -m local env --as previewer); eval "$$environment"; fi; \
+	$(PY) -m journey.pull_request --base "$(BASE)" --stack "$(STACK)" $(ARGS)
 
 verify-cloud: setup ## the demo's journey on a real project: make verify-cloud PROJECT=… [REGION=…] [MAX_USD=…] [MAX_MINUTES=…]
 	@$(PY) -m journey.verify_cloud --project "$(PROJECT)" $(if $(REGION),--region "$(REGION)") $(if $(MAX_USD),--max-usd "$(MAX_USD)") $(if $(MAX_MINUTES),--max-minutes "$(MAX_MINUTES)") $(if $(YES),--yes)

@@ -7,7 +7,7 @@ Each SOURCE is what a preview of one stack wrote on stdout, or a review of one t
   slipway review prod.events
 
 Live clusters, jobs and quota are read with the credentials at hand, and nothing is written. With --gate the exit code
-is 5 while something needs an approval.
+is 5 while something needs an approval, with --scheduled for all that a deployment by itself has no business to do.
 """
 
 from __future__ import annotations
@@ -54,6 +54,7 @@ class Dollars(click.ParamType[Decimal]):
 @click.option("--files", metavar="FILE", help="What the change touches: git diff --name-status BASE.  [-: stdin]")
 @click.option("--main", "mains", multiple=True, metavar="SOURCE", help="A preview or review of the base branch itself.")
 @click.option("--gate", is_flag=True, help="Exit code 5 while something needs an approval.")
+@click.option("--scheduled", is_flag=True, help="Exit code 5 for all that was not announced: a deployment by itself.")
 @click.option("--approved", metavar="FILE", help="The comment or review that was approved: --gate asks for no more.")
 @click.option(
     "--tolerance", type=Dollars(), default="1", show_default=True, help="USD an hour beyond what was approved."
@@ -70,6 +71,7 @@ def command(
     files: str | None,
     mains: tuple[str, ...],
     gate: bool,
+    scheduled: bool,
     approved: str | None,
     tolerance: Decimal,
     tree: str,
@@ -79,12 +81,13 @@ def command(
 ) -> None:
     from slipway.review.comment import Place, comment
     from slipway.review.document import write_all
+    from slipway.review.gate import unannounced
     from slipway.review.plain_text import plain_text
     from slipway.review.redaction import redacted
 
     reviews = _reviews(sources, _files(files), live=not no_live)
     reviews = _beside(reviews, _reviews(mains, _files(None), live=not no_live))
-    shut = _obstacles(reviews, approved, tolerance, tree)
+    shut = list(unannounced(reviews)) if scheduled else _obstacles(reviews, approved, tolerance, tree)
     shown = [redacted(one) for one in reviews] if redact else reviews
     if output == "json":
         screen.out(screen.json_text(write_all(shown), indent=2))
@@ -92,7 +95,7 @@ def command(
         screen.out(comment(shown, Place(tree, base)).rstrip("\n"))
     else:
         screen.out("\n\n".join(plain_text(one) for one in shown))
-    if gate and shut:
+    if (gate or scheduled) and shut:
         for one in shut:
             screen.note(f"{one.stack}: {one.sentence.replace('`', '')}")
         screen.note(

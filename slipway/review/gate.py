@@ -34,6 +34,37 @@ def unapproved(reviews: Iterable[Review]) -> Iterator[Obstacle]:
                 yield Obstacle(review.stack, one.sentence, *one.key)
 
 
+ANNOUNCED = frozenset(
+    {
+        ("cluster-deleted", Grade.CHANGE),
+        ("cluster-cleared", Grade.CHANGE),
+        ("cluster-retires", Grade.CHANGE),
+        ("cluster-created", Grade.CHANGE),
+        ("cluster-returns", Grade.CHANGE),
+        ("jobs-finish-on-old", Grade.CHANGE),
+        ("image-cache-empty", Grade.CHANGE),
+        ("offer-available", Grade.CHANGE),
+        ("offer-unavailable", Grade.WARNING),
+        ("quota-eased", Grade.CHANGE),
+        ("idle-cost", Grade.CHANGE),
+        ("most-cost", Grade.CHANGE),
+    }
+)
+"""Kinds, with their grades, of what a deployment by itself may do: retire what is idle, clear what failed, make what a
+season begins with or what there were no machines for, and what follows from that."""
+
+
+def unannounced(reviews: Iterable[Review]) -> Iterator[Obstacle]:
+    """What a scheduled deployment has no business to do: what main has and nobody deployed, what somebody changed by
+    hand, and all that can't be told."""
+    for review in reviews:
+        for sentence in review.incomplete:
+            yield Obstacle(review.stack, f"Incomplete: {sentence}")
+        for one in review.consequences:
+            if (one.kind, one.grade) not in ANNOUNCED:
+                yield Obstacle(review.stack, one.sentence, *one.key)
+
+
 def worse(now: Iterable[Review], approved: Iterable[Review], tolerance: Decimal = TOLERANCE) -> Iterator[Obstacle]:
     """What a deployment would do beyond what was approved.
 

@@ -1,0 +1,128 @@
+"""`make review BASE=…`: what this checkout would do to a stack, as the comment of a pull request says it.
+
+The program of this checkout is previewed, and what it would do is judged by the code of BASE. What BASE itself would do
+and nobody has deployed yet is told apart.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from slipway.errors import ConfigError, SlipwayError
+from slipway.review.events import STREAMING
+
+_FOLDER = Path(".slipway", "review")
+
+
+@dataclass(frozen=True)
+class Repository:
+    """A checkout whose files, committed or not, are the change. `environment` is that of all that is run."""
+
+    root: Path
+    environment: Mapping[str, str]
+
+    def git(self, *arguments: str, **variables: str) -> str:
+        command = ("git", *arguments)
+        done = subprocess.run(
+            command, cwd=self.root, env={**self.environment, **variables}, capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            raise ConfigError(f"{' '.join(command)} failed", why=done.stderr.strip(), fix="see what git says")
+        return done.stdout.strip()
+
+    def tree(self) -> str:
+        """The tree that this checkout would be committed as."""
+        with tempfile.TemporaryDirectory() as folder:
+            index = {"GIT_INDEX_FILE": str(Path(folder, "index"))}
+            self.git("read-tree", "HEAD", **index)
+            self.git("add", "--all", **index)
+            return self.git("write-tree", **index)
+
+    @contextlib.contextmanager
+    def at(self, commit: str, folder: Path) -> Iterator[Path]:
+        """Another checkout, of a commit; one that a killed run left is made anew."""
+        with contextlib.suppress(ConfigError):
+            self.git("worktree", "remove", "--force", str(folder))
+        self.git("worktree", "add", "--detach", "--force", str(folder), commit)
+        try:
+            yield folder
+        finally:
+            self.git("worktree", "remove", "--force", str(folder))
+
+
+def preview(folder: Path, stack: str, events: Path, variables: Mapping[str, str]) -> None:
+    """Writes the engine's events; a preview that fails ends in them as well. The stack file is copied, as the engine
+    writes into the one it is given."""
+    copy = events.with_name(f"Pulumi.{stack}.yaml")
+    copy.write_bytes((folder / "stacks" / f"Pulumi.{stack}.yaml").read_bytes())
+    with events.open("wb") as file:
+        command = ("pulumi", "preview", "--json", "--stack", stack, "--config-file", str(copy), "--non-interactive")
+        done = subprocess.run(
+            command, cwd=folder, env={**variables, **STREAMING}, stdout=file, stderr=subprocess.PIPE, check=False
+        )
+    if not events.stat().st_size:
+        raise SlipwayError(
+            f"pulumi preview of stack {stack} said nothing",
+            why=done.stderr.decode(errors="replace").strip() or f"exit code {done.returncode}",
+            fix=f"pulumi preview --stack {stack}",
+        )
+
+
+def judged(repository: Repository, base: str, stacks: list[str], flags: list[str]) -> int:
+    """Exit code of `slipway review`, run from the base's own code."""
+    folder = repository.root / _FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    commit = repository.git("merge-base", base, "HEAD")
+    files, tree = folder / "files", repository.tree()
+    changed = repository.git("diff", "--name-status", commit)
+    unknown = repository.git("ls-files", "--others", "--exclude-standard")
+    files.write_text("\n".join((changed, *(f"A\t{path}" for path in unknown.splitlines()))), encoding="utf-8")
+    with repository.at(commit, folder / "base") as judge:
+        sources: list[str] = []
+        for stack in stacks:
+            yours, main = (folder / f"{stack}.{word}.jsonl" for word in ("change", "base"))
+            _say(f"preview of {stack}, as this checkout has it")
+            preview(repository.root, stack, yours, repository.environment)
+            sources.append(str(yours))
+            if (judge / "stacks" / f"Pulumi.{stack}.yaml").is_file():
+                _say(f"preview of {stack}, as {base} has it")
+                preview(judge, stack, main, repository.environment)
+                sources += ["--main", str(main)]
+        code = judge if (judge / "slipway" / "cli" / "review.py").is_file() else repository.root
+        if code != judge:
+            _say(f"{base} has no review yet, so this checkout's own judges it")
+        command = (sys.executable, "-m", "slipway", "review", *sources, "--files", str(files), *flags)
+        return subprocess.run(
+            (*command, "--tree", tree, "--base", commit),
+            cwd=code,
+            env={**repository.environment, "PYTHONPATH": str(code)},
+            check=False,
+        ).returncode
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="make review", description=__doc__)
+    parser.add_argument("--base", required=True, help="what the change is compared with: main")
+    parser.add_argument("--stack", action="append", required=True, help="as often as there are stacks")
+    found, flags = parser.parse_known_args(arguments)
+    try:
+        return judged(Repository(Path.cwd(), os.environ), found.base, found.stack, flags)
+    except SlipwayError as error:
+        print(error.render(), file=sys.stderr)
+        return error.exit_code
+
+
+def _say(text: str) -> None:
+    print(f"review  {text} …", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,119 @@
+"""Whole pull requests on the local cloud: branch, edit, comment, gate, merge, up, the next one. # N5 N14 D7"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from slipway.review.events import STREAMING
+from tests.checkouts.checkout import MACHINE, Checkout
+from tests.checkouts.shell import Done
+from tests.local.conftest import ROOT
+
+pytestmark = pytest.mark.journey
+
+SUBMITTERS = {"submitters": ["group:ml-engineers@slipway.example"]}
+
+
+@dataclass(frozen=True)
+class Repository:
+    checkout: Checkout
+
+    def git(self, *words: str) -> str:
+        who = {
+            f"GIT_{role}_{what}": "ada@slipway.example"
+            for role in ("AUTHOR", "COMMITTER")
+            for what in ("NAME", "EMAIL")
+        }
+        done = self.checkout.run("git", *words, role="deployer", **who)
+        assert done.code == 0, done.said
+        return done.out.strip()
+
+    def begin(self) -> None:
+        shutil.copy(ROOT / ".gitignore", self.checkout.folder)
+        self.git("init", "-q", "-b", "main")
+        self.commit("first")
+
+    def commit(self, why: str) -> None:
+        self.git("add", "--all")
+        self.git("commit", "-qm", why)
+
+    def reviewed(self, *flags: str) -> Done:
+        """`make review BASE=main`, as the identity that can only read."""
+        words = ("--base", "main", "--stack", self.checkout.stack, *flags)
+        return self.checkout.run(sys.executable, "-m", "journey.pull_request", *words, role="previewer")
+
+    def merged(self, branch: str) -> None:
+        self.git("checkout", "-q", "main")
+        self.git("merge", "-q", "--squash", branch)
+        self.commit(branch)
+
+    def gate(self, approved: Path) -> Done:
+        """As the deployment asks once more, right before it begins."""
+        events = self.checkout.state / "gate.jsonl"
+        preview = self.checkout.pulumi("preview", "--json", role="previewer", **STREAMING)
+        events.write_text(preview.out)
+        tree = self.git("rev-parse", "HEAD^{tree}")
+        flags = ("--gate", "--approved", str(approved), "--tree", tree)
+        return self.checkout.slipway("review", str(events), *flags, role="previewer")
+
+
+def test_pull_requests_from_the_branch_to_the_deployment(checkout: Checkout, tmp_path: Path) -> None:
+    repository = Repository(checkout)
+    repository.begin()
+    checkout.up()
+    assert "nothing changes" in repository.reviewed("--output", "markdown").out
+    a_pool_grows(repository)
+    somebody_is_shut_out(repository, tmp_path)
+    what_was_not_approved_is_not_deployed(repository, tmp_path / "comment.md")
+
+
+def a_pool_grows(repository: Repository) -> None:
+    """It hurts nobody, so it needs no approval; what main has by then is nothing."""
+    checkout = repository.checkout
+    job = checkout.submit("-p", "seconds=600")
+    repository.git("checkout", "-qb", "grow")
+    checkout.write(persistentResources={"cpu": {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 3}}}}})
+    repository.commit("more machines")
+    done = repository.reviewed("--output", "markdown", "--gate")
+    assert done.code == 0, done.said
+    headline = done.out.splitlines()[1]
+    assert headline.startswith(f"### ⚠ {checkout.stack}: `cpu` becomes a new generation"), done.said
+    assert f"`{job['displayName']}` (submitter, " in done.out
+    assert "incomplete" not in done.out
+    repository.merged("grow")
+    checkout.up()
+    assert "nothing changes" in repository.reviewed().out
+    checkout.cloud.cancel(job["name"])
+
+
+def somebody_is_shut_out(repository: Repository, folder: Path) -> None:
+    checkout = repository.checkout
+    repository.git("checkout", "-qb", "out")
+    checkout.write(
+        persistentResources={"cpu": {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 3}}}}},
+        workspace={"submitters": ["user:bob@slipway.example"]},
+    )
+    repository.commit("others submit")
+    shut = repository.reviewed("--gate")
+    assert shut.code == 5, shut.said
+    assert "group:ml-engineers@slipway.example can't submit any more" in shut.out
+    comment = repository.reviewed("--output", "markdown")
+    (folder / "comment.md").write_text(comment.out)
+    repository.merged("out")
+    approved = repository.gate(folder / "comment.md")
+    assert approved.code == 0, approved.said
+
+
+def what_was_not_approved_is_not_deployed(repository: Repository, comment: Path) -> None:
+    checkout = repository.checkout
+    tree = repository.git("rev-parse", "HEAD^{tree}")
+    checkout.write(persistentResources={"other": {"pools": {"all": {**MACHINE, "replicas": 1}}}}, templates=[])
+    repository.commit("and something else")
+    stopped = repository.gate(comment)
+    assert stopped.code == 2
+    assert f"it is of {tree[:12]}" in stopped.err

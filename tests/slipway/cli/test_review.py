@@ -1,0 +1,103 @@
+"""`slipway review`: sources, outputs, exit codes. What it says of a change: tests/slipway/review. # N5 N14"""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from slipway.review.comment import MARKER
+from tests.checkouts.shell import Done, slipway
+
+RECORDED = Path(__file__).parents[1] / "review" / "recorded"
+EDIT, REFUSED = str(RECORDED / "edit.jsonl"), str(RECORDED / "refused.jsonl")
+
+
+Review = Callable[..., Done]
+
+
+@pytest.fixture
+def review(tmp_path: Path) -> Review:
+    def call(*arguments: str) -> Done:
+        return slipway(("review", *arguments, "--no-live"), {"PATH": "/usr/bin"}, tmp_path)
+
+    return call
+
+
+def test_what_nobody_read_is_said_first(review: Review) -> None:
+    done = review(EDIT)
+    assert done.code == 0
+    assert done.out.splitlines()[0].startswith("⛔ incomplete: ")
+    assert "live clusters, jobs and quota were not read" in done.out
+
+
+def test_a_failed_preview_is_said_first(review: Review) -> None:
+    first = review(REFUSED).out.splitlines()[0]
+    assert first.startswith("⛔ incomplete: the preview failed")
+
+
+def test_markdown_is_a_comment(review: Review) -> None:
+    done = review(EDIT, "--output", "markdown", "--tree", "a" * 40, "--base", "b" * 40)
+    assert done.out.startswith(MARKER)
+    assert "the tree `aaaaaaaaaaaa`" in done.out
+    assert "judged by the code of `bbbbbbbbbbbb`" in done.out
+
+
+def test_a_review_written_as_json_is_a_source_too(review: Review, tmp_path: Path) -> None:
+    (tmp_path / "local.json").write_text(review(EDIT, "--output", "json").out)
+    assert review("local.json").out == review(EDIT).out
+    both = review("local.json", EDIT, "--output", "json")
+    assert json.loads(both.out)["kind"] == "reviews"
+
+
+def test_the_gate_is_shut_until_it_is_approved(review: Review, tmp_path: Path) -> None:
+    shut = review(EDIT, "--gate")
+    assert shut.code == 5
+    assert "not approved" in shut.err
+    (tmp_path / "comment.md").write_text(review(EDIT, "--output", "markdown", "--tree", "a" * 40).out)
+    assert review(EDIT, "--gate", "--approved", "comment.md", "--tree", "a" * 40).code == 0
+    other = review(EDIT, "--gate", "--approved", "comment.md", "--tree", "c" * 40)
+    assert other.code == 2
+    assert "is of another tree than this one" in other.err
+
+
+def test_the_base_branch_s_own_changes_are_not_yours(review: Review) -> None:
+    done = review(EDIT, "--main", EDIT)
+    assert "(on main already, not deployed yet)" in done.out
+
+
+def test_a_scheduled_deployment_does_only_what_was_announced(review: Review) -> None:
+    assert review(EDIT, "--scheduled").code == 5
+
+
+def test_files_that_a_change_touches(review: Review, tmp_path: Path) -> None:
+    (tmp_path / "files").write_text("M\tcomponents/guard.py\nD\tstacks/Pulumi.prod.yaml\nR100\tREADME.md\tdocs/x.md\n")
+    said = review(EDIT, "--files", "files").out
+    assert "components/guard.py" in said
+    assert "stacks/Pulumi.prod.yaml is deleted" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("missing.jsonl",), "'missing.jsonl' can't be read"),
+        (("--approved", "missing", EDIT), "'missing' can't be read"),
+        (("--tolerance", "-1", EDIT), "not an amount of USD"),
+        (("--tolerance", "nan", EDIT), "not an amount of USD"),
+        ((), "Missing argument"),
+    ],
+)
+def test_what_can_t_be_used(review: Review, arguments: tuple[str, ...], said: str) -> None:
+    done = review(*arguments)
+    assert done.code == 2
+    assert said in done.err
+
+
+@pytest.mark.parametrize(
+    "text", ["", "no events\n", "{}\n", '{"kind": "jobs"}', '[{"a": 1}]\n', '{"sequence": 1}\n{"sequence']
+)
+def test_a_file_without_events(review: Review, tmp_path: Path, text: str) -> None:
+    (tmp_path / "odd").write_text(text)
+    done = review("odd")
+    assert done.code == 2
+    assert "odd has no events of a preview" in done.err
