@@ -1,6 +1,6 @@
 """Say what a change does, before it does it: jobs, capacity, money, people, data.
 
-Each SOURCE is what a preview of one stack wrote on stdout, or a review of one that --output json wrote:
+Each SOURCE is what a preview of one stack wrote on stdout, or what this command wrote as JSON or Markdown:
 
 \b
   PULUMI_ENABLE_STREAMING_JSON_PREVIEW=1 pulumi preview --json --stack prod > prod.events
@@ -123,8 +123,9 @@ def _approved(file: str) -> tuple[tuple[Review, ...], str]:
     from slipway.review.comment import approved
 
     text = _text(file)
-    written = _written(text, file)
-    return (written, "") if written is not None else approved(text, file)
+    if text.lstrip().startswith("{"):
+        return _written(text, file) or approved(text, file)[0], ""
+    return approved(text, file)
 
 
 def _reviews(sources: Iterable[str], files: Files, *, live: bool) -> list[Review]:
@@ -137,9 +138,12 @@ def _reviews(sources: Iterable[str], files: Files, *, live: bool) -> list[Review
 
 
 def _written(text: str, source: str) -> tuple[Review, ...] | None:
-    """The reviews that a document of ours has; None for anything else."""
+    """The reviews that a document or a comment of ours has; None for anything else."""
+    from slipway.review.comment import MARKER, approved
     from slipway.review.document import KIND, KINDS, read
 
+    if text.startswith(MARKER):
+        return approved(text, source)[0]
     try:
         body = json.loads(text)
     except ValueError:

@@ -119,13 +119,14 @@ def _chosen(reviews: Sequence[Review]) -> tuple[Chosen, Chosen]:
 
 
 def _sections(chosen: Chosen, details: int, *, several: bool) -> Iterator[str]:
+    """A field that did several things is named with the first of them."""
     for section in Section:
-        lines = [
-            line
-            for review, one in chosen
-            if one.section is section
-            for line in _lines(review, one, details, several=several)
-        ]
+        told: set[tuple[str, str]] = set()
+        lines: list[str] = []
+        for review, one in (pair for pair in chosen if pair[1].section is section):
+            known = (review.stack, one.field) in told
+            lines += _lines(review, replace(one, field="") if known else one, details, several=several)
+            told.add((review.stack, one.field))
         if lines:
             yield "\n".join((f"**{section.value}**", *lines))
 

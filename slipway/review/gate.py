@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from slipway.prices import Price, dollars
-from slipway.review.consequence import Grade
+from slipway.review.consequence import Consequence, Grade
 from slipway.review.review import Review
 
 TOLERANCE = Decimal(1)
@@ -31,7 +31,7 @@ def unapproved(reviews: Iterable[Review]) -> Iterator[Obstacle]:
             yield Obstacle(review.stack, f"Incomplete: {sentence}")
         for one in review.yours:
             if one.grade is Grade.BLOCKING:
-                yield Obstacle(review.stack, one.sentence, *one.key)
+                yield Obstacle(review.stack, _said(one), *one.key)
 
 
 ANNOUNCED = frozenset(
@@ -62,7 +62,7 @@ def unannounced(reviews: Iterable[Review]) -> Iterator[Obstacle]:
             yield Obstacle(review.stack, f"Incomplete: {sentence}")
         for one in review.consequences:
             if (one.kind, one.grade) not in ANNOUNCED:
-                yield Obstacle(review.stack, one.sentence, *one.key)
+                yield Obstacle(review.stack, _said(one), *one.key)
 
 
 def worse(now: Iterable[Review], approved: Iterable[Review], tolerance: Decimal = TOLERANCE) -> Iterator[Obstacle]:
@@ -86,7 +86,12 @@ def _graver(now: Review, approved: Review) -> Iterator[Obstacle]:
     for one in now.consequences:
         was = graded.get(one.key)
         if (was is None and one.grade is Grade.BLOCKING) or (was is not None and one.grade > was):
-            yield Obstacle(now.stack, f"{one.sentence} ({_was(was)})", *one.key)
+            yield Obstacle(now.stack, f"{_said(one)} ({_was(was)})", *one.key)
+
+
+def _said(one: Consequence) -> str:
+    """What a comment keeps for the gate has no sentences."""
+    return one.sentence or f"{one.kind}, {one.subject}"
 
 
 def _was(grade: Grade | None) -> str:

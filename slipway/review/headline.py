@@ -10,6 +10,7 @@ from decimal import Decimal
 
 from slipway.prices import Price, dollars
 from slipway.review.consequence import Consequence, Grade, Section
+from slipway.review.kinds import FOLLOWING
 from slipway.review.money import Amount, difference
 from slipway.review.review import Review
 
@@ -17,8 +18,6 @@ SIGNS = {Grade.BLOCKING: "⛔", Grade.WARNING: "⚠", Grade.CHANGE: "•"}
 NOTHING = "nothing changes"
 _NAMED = 2
 _CENT = Decimal("0.005")
-_FOLLOWING = ("generations-overlap", "capacity-found-anew", "image-cache-empty", "reservation-paid")
-"""What follows from another consequence, which says more."""
 _STAYING = "jobs-finish-on-old"
 _END = re.compile(r"(?:; |: |, and |, which |, where )")
 _NAME = re.compile(r"`[^`]+`: ")
@@ -90,7 +89,7 @@ def _weight(review: Review) -> float:
 
 def _parts(review: Review) -> Iterable[str]:
     said = [one for one in review.consequences if one.section is not Section.MONEY] or list(review.consequences)
-    listed = sorted(said, key=lambda one: (-one.grade, one.kind in _FOLLOWING))
+    listed = sorted(said, key=lambda one: (-one.grade, one.kind in FOLLOWING))
     first = [one for one in listed if one.grade is listed[0].grade]
     staying = [one for one in listed if one.kind == _STAYING and one not in first]
     clauses = list(dict.fromkeys(_clause(one.sentence) for one in (*first[:1], *staying, *first[1:])))

@@ -176,3 +176,5 @@ _ALL = (
     ),
 )
 KINDS: Mapping[str, Kind] = {kind.word: kind for kind in _ALL}
+FOLLOWING = frozenset({"generations-overlap", "capacity-found-anew", "image-cache-empty", "reservation-paid"})
+"""What follows from another consequence, which is told first."""

@@ -14,6 +14,7 @@ from slipway.review.data import data
 from slipway.review.deletions import deletions
 from slipway.review.exposure import exposure
 from slipway.review.jobs import unfinished
+from slipway.review.kinds import FOLLOWING
 from slipway.review.money import Money, costs, money
 from slipway.review.people import people
 from slipway.review.policy import policy, policy_in_words, standing_violations
@@ -82,7 +83,9 @@ class Review:
 def review(change: Change) -> Review:
     found = {(one.section, *one.key): one for compare in COMPARISONS for one in compare(change)}
     order = list(Section)
-    consequences = sorted(found.values(), key=lambda one: (order.index(one.section), -one.grade, -one.cost))
+    consequences = sorted(
+        found.values(), key=lambda one: (order.index(one.section), -one.grade, one.kind in FOLLOWING, -one.cost)
+    )
     preview = change.preview
     missing = (preview.why,) if preview and not preview.complete and preview.why else ()
     return Review(

@@ -15,6 +15,18 @@ from tests.ci.conftest import ROOT, Workflow
 STACKS = ["dev", "staging", "prod"]
 PINNED_ACTION = re.compile(r"[\w.-]+/[\w./-]+@[0-9a-f]{40}")
 
+# What a job may besides reading the code and asking for an identity.
+READS, WRITES = {"pull-requests": "read"}, {"pull-requests": "write"}
+MORE = {
+    "preview.review": READS,
+    "preview.reviewed": WRITES,
+    "gate.reviewed": READS,
+    **{f"up.{stack}": READS for stack in STACKS},
+    "up-stack.up": READS,
+    "schedule.trouble": {"issues": "write"},
+}
+BASE = {"ref": "${{ github.event.pull_request.base.sha }}", "persist-credentials": False}
+
 All = dict[str, Workflow]
 
 
@@ -84,10 +96,17 @@ class TestLeastRights:
             if not name.startswith("actions/"):
                 assert workflow.tree["permissions"] == {}, name
                 for job_name, job in workflow.jobs().items():
-                    assert job["permissions"].items() <= {"contents": "read", "id-token": "write"}.items(), job_name
+                    more = MORE.get(f"{name}.{job_name}", {})
+                    allowed = {"contents": "read", "id-token": "write", **more}
+                    assert job["permissions"].items() <= allowed.items(), job_name
+
+    def test_who_can_write_to_a_pull_request_meets_no_cloud(self, workflows: All) -> None:
+        writing = [job for job, more in MORE.items() if "write" in more.values()]
+        assert not set(writing) & id_token_jobs(workflows)
 
     def test_a_token_of_an_identity_is_only_where_a_cloud_is_met(self, workflows: All) -> None:
-        assert id_token_jobs(workflows) == {"preview.preview", *(f"up.{stack}" for stack in STACKS), "up-stack.up"}
+        ups = {*(f"up.{stack}" for stack in STACKS), "up-stack.up", "schedule.up"}
+        assert id_token_jobs(workflows) == {"preview.preview", "preview.review", *ups}
 
     def test_the_checkout_keeps_no_token(self, workflows: All) -> None:
         checkouts = [
@@ -97,7 +116,7 @@ class TestLeastRights:
             if "actions/checkout@" in step.get("uses", "")
         ]
         assert checkouts
-        assert all(step["with"] == {"persist-credentials": False} for step in checkouts)
+        assert all(step["with"]["persist-credentials"] is False for step in checkouts)
 
     def test_no_expression_is_pasted_into_a_script(self, workflows: All) -> None:
         for name, workflow in workflows.items():
@@ -151,6 +170,64 @@ class TestPullRequest:
         (setup,) = [step for step in job["steps"] if step.get("uses") == "./.github/actions/stack"]
         assert "secrets-provider" not in setup["with"], "a preview makes no stack"
         assert "DEPLOY" not in str(job)
+
+
+class TestReview:
+    """What judges a pull request is the base branch's code, where nothing of the pull request runs. # N5 # N14"""
+
+    @pytest.mark.parametrize("job", ["preview.review", "preview.reviewed", "gate.reviewed"])
+    def test_the_base_branch_judges(self, workflows: All, job: str) -> None:
+        name, _, job_name = job.partition(".")
+        steps = workflows[name].jobs()[job_name]["steps"]
+        assert [step["with"] for step in steps if "actions/checkout@" in step.get("uses", "")] == [BASE]
+
+    def test_each_stack_that_is_previewed_is_reviewed(self, workflows: All) -> None:
+        jobs = workflows["preview"].jobs()
+        assert jobs["review"]["strategy"] == jobs["preview"]["strategy"]
+        assert jobs["review"]["needs"] == ["check", "preview"]
+
+    def test_a_failed_preview_is_reviewed_too_and_a_fork_s_is_not(self, workflows: All) -> None:
+        condition = workflows["preview"].jobs()["review"]["if"]
+        assert condition.startswith("!cancelled() && ")
+        assert "head.repo.full_name == github.repository" in condition
+        steps = [step.get("uses", step.get("name")) for step in workflows["preview"].jobs()["preview"]["steps"]]
+        assert steps.index("./.github/actions/events") < steps.index("Preview"), "events of what fails"
+
+    def test_no_artifact_has_the_configuration(self, workflows: All) -> None:
+        (step,) = workflows["actions/events"].steps()
+        assert "grep -v '\"preludeEvent\"'" in step["run"]
+
+    def test_a_new_push_cancels_what_judges_the_old_one(self, workflows: All) -> None:
+        for job in ("review", "reviewed"):
+            assert workflows["preview"].jobs()[job]["concurrency"]["cancel-in-progress"] is True
+
+    def test_addresses_are_hidden_in_the_comment(self, workflows: All) -> None:
+        (step,) = [one for one in workflows["preview"].steps() if one.get("name") == "Comment"]
+        assert "--redact" in step["run"]
+
+    def test_a_deployment_asks_anew_before_it_begins(self, workflows: All) -> None:
+        names = [step.get("name", step.get("uses")) for step in workflows["up-stack"].steps()]
+        assert names.index("./.github/actions/events") < names.index("Approved") < names.index("Up")
+
+    def test_insisting_is_asked_for_by_hand(self, workflows: All) -> None:
+        asked = workflows["up"].tree["on"]["workflow_dispatch"]["inputs"]["insist"]
+        assert (asked["type"], asked["default"]) == ("boolean", False)
+        assert {job["with"]["insist"] for job in workflows["up"].jobs().values()} == {"${{ inputs.insist == true }}"}
+
+
+class TestSchedule:  # B6
+    def test_each_stack_s_own_turn_and_environment(self, workflows: All) -> None:
+        job = workflows["schedule"].jobs()["up"]
+        assert job["strategy"]["matrix"] == {"stack": STACKS}
+        assert job["environment"] == "${{ matrix.stack }}-schedule"
+        assert job["concurrency"] == {"group": "up-${{ matrix.stack }}", "cancel-in-progress": False}
+        assert job["if"] == "github.ref == 'refs/heads/main'"
+
+    def test_it_does_what_was_announced_and_says_when_it_can_t(self, workflows: All) -> None:
+        names = [step.get("name", step.get("uses")) for step in workflows["schedule"].jobs()["up"]["steps"]]
+        assert names.index("Announced") < names.index("Up")
+        trouble = workflows["schedule"].jobs()["trouble"]
+        assert (trouble["if"], trouble["needs"]) == ("failure()", "up")
 
 
 class TestTheCheckToRequire:

@@ -1,0 +1,79 @@
+"""Comments as the guides show them, each made from a change as a reviewer would meet it."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import replace
+
+from slipway.facts import QuotaLine
+from slipway.review.comment import Place, comment
+from slipway.review.review import Review, review
+from tests.slipway.review.builders import (
+    H100,
+    change,
+    cluster,
+    facts,
+    job,
+    kept,
+    living,
+    offer,
+    pool,
+    quota,
+    template,
+)
+
+TREE, BASE = "4f1c8d20b7a95e6633d0c1f2a8e97b6d5c4f3a21", "9b2e6c7d10f84a53c6b1d2e3f4a5968778695a4b"
+SMALL = cluster("cpu")
+OLD, NEW = (cluster("h100", pool("workers", H100, 1, high)) for high in (4, 6))
+JOBS = (job(on=OLD, machine=H100), job("gemma2-lora-9d3k", on=OLD, user="ci", minutes=8, machine=H100))
+LORA = template("gemma2-lora", offer(cluster="h100", pools=("workers",), machine=H100))
+LIVING = (living(SMALL), living(OLD, used=2))
+
+
+def line(short: int, ceiling: int) -> QuotaLine:
+    drawn = {"h100/workers": ceiling}
+    return QuotaLine(
+        "custom_model_training_nvidia_h100_gpus", "tight" if ceiling > 32 else "ok", short, drawn, ceiling, 32
+    )
+
+
+def quiet(stack: str) -> Review:
+    same = facts(SMALL, template())
+    return replace(review(change(same, same, clusters=[living(SMALL)])), stack=stack)
+
+
+def rolls() -> str:
+    """A maximum is raised while two jobs run."""
+    before = facts(SMALL, OLD, LORA, quota=quota(line(0, 32)))
+    after = facts(SMALL, NEW, kept(OLD, *JOBS), LORA, quota=quota(line(0, 48)))
+    return comment([quiet("dev"), review(change(before, after, clusters=LIVING, jobs=JOBS))], Place(TREE, BASE))
+
+
+def goes() -> str:
+    """The cluster is taken out of the stack file, and the template that needs it stays."""
+    before = facts(SMALL, OLD, LORA)
+    left = template("gemma2-lora", offer("spot", available=False, why="no pool of this stack fits"))
+    after = facts(SMALL, kept(OLD, *JOBS), left)
+    return comment([review(change(before, after, clusters=LIVING, jobs=JOBS))], Place(TREE, BASE))
+
+
+def shown(markdown: str) -> str:
+    """As GitHub renders its signs, without the marker and the data at the end, which nobody sees."""
+    body = markdown.partition("\n")[2]
+    return html.unescape(body.partition("<!-- slipway-review-data")[0].rstrip())
+
+
+def framed(markdown: str) -> str:
+    """As a quotation, in which headings are no headings of the guide; folds stand open."""
+    lines = shown(markdown).replace("<details><summary>", "*").replace("</summary>", "*").replace("</details>", "")
+    return "\n".join(f"> {line}".rstrip() for line in _bold(lines).splitlines())
+
+
+def seen(markdown: str) -> str:
+    """What is seen before anything is unfolded."""
+    return framed(markdown.partition("<details>")[0])
+
+
+def _bold(lines: str) -> str:
+    first, _, rest = lines.partition("\n")
+    return f"**{first.removeprefix('### ')}**\n{rest}"
