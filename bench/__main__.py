@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bench import preview, startup, submit, sweep
+from bench import preview, review, startup, submit, sweep
 from bench.errors import BenchError
 from bench.ground import Ground, Tell
 from bench.result import Result
@@ -32,6 +32,7 @@ BENCHMARKS = (
     Benchmark(("sweep-vs-sdk",), sweep.versus_sdk),
     Benchmark(("sweep-rate",), sweep.rate),
     Benchmark(("preview-vs-bare",), preview.preview),
+    Benchmark(("review",), review.review),
 )
 
 

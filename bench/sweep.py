@@ -41,11 +41,11 @@ def versus_sdk(ground: Ground, runs: int, tell: Tell) -> list[Result]:
         looped = measure.run([sys.executable, str(script)], submitter.environ, submitter.folder)
         each = float(json.loads(looped.output.splitlines()[-1])["seconds"]) / LOOP
         tell(f"a loop with the SDK: {each:.3f} s a job, {each * COUNT:.0f} s for {COUNT}")
-        swept = min(_sweep(submitter, tell, "0") for _ in range(min(runs, 2)))
+        seconds = min(swept(submitter, tell, "0") for _ in range(min(runs, 2)))
     finally:
         submitter.cloud.call("DELETE", "/slipway/faults")
-        _end(submitter)
-    return [Result("sweep-vs-sdk", swept, each * COUNT, 20.0, speedup=True)]
+        end_all(submitter)
+    return [Result("sweep-vs-sdk", seconds, each * COUNT, 20.0, speedup=True)]
 
 
 def rate(ground: Ground, runs: int, tell: Tell) -> list[Result]:
@@ -53,15 +53,15 @@ def rate(ground: Ground, runs: int, tell: Tell) -> list[Result]:
     submitter = Submitter(ground)
     submitter.cloud.call("POST", "/slipway/settings", {"submissions_per_minute": RATE})
     try:
-        seconds = _sweep(submitter, tell, str(RATE))
+        seconds = swept(submitter, tell, str(RATE))
     finally:
         submitter.cloud.call("POST", "/slipway/settings", {"submissions_per_minute": 0})
-        _end(submitter)
+        end_all(submitter)
     permitted = 60.0 * ((COUNT - 1) // RATE)
     return [Result("sweep-rate", seconds, permitted, 1 / 0.95)]
 
 
-def _sweep(submitter: Submitter, tell: Tell, per_minute: str) -> float:
+def swept(submitter: Submitter, tell: Tell, per_minute: str) -> float:
     """Seconds for a sweep that nobody has made before. Raises BenchError when a run of it is missing."""
     file = submitter.folder / "sweep.csv"
     file.write_text("\n".join(["seed", *map(str, range(COUNT))]) + "\n")
@@ -81,7 +81,7 @@ def _jobs(submitter: Submitter, condition: str) -> list[Mapping[str, Any]]:
     return list(submitter.cloud.call("GET", f"{base}&filter={quote(condition)}").get("customJobs", []))
 
 
-def _end(submitter: Submitter) -> None:
+def end_all(submitter: Submitter) -> None:
     """Cancel what was submitted, so that the next benchmark meets an empty queue."""
     while jobs := _jobs(submitter, 'state="JOB_STATE_QUEUED"'):
         for job in jobs:

@@ -1,0 +1,139 @@
+"""Changes that the engine previews on one deployed stack, each with what a careful person would name. # N5 D7 N1
+
+The corpus in tests/review has many more, without the engine.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from slipway.review.events import STREAMING
+from tests.checkouts.checkout import MACHINE, Checkout
+from tests.checkouts.fixtures import NewCheckout
+from tests.local.conftest import LocalCloud
+
+from .conftest import FAST_FLAGS
+
+pytestmark = pytest.mark.journey
+
+TEAM, BOB = "group:ml-engineers@slipway.example", "user:bob@slipway.example"
+WORKSPACE = {"submitters": [TEAM, BOB], "code": True}
+
+
+def pools(**changed: object) -> dict[str, object]:
+    return {"cpu": {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 2}, **changed}}}}
+
+
+Edit = Callable[[Checkout], None]
+
+
+def stack(**changed: object) -> Edit:
+    return lambda checkout: checkout.write(**{"workspace": WORKSPACE, **changed})
+
+
+def template(old: str, new: str, file: str = "templates/nap.py") -> Edit:
+    def edit(checkout: Checkout) -> None:
+        path = checkout.folder / file
+        text = path.read_text()
+        assert old in text, f"{file} has no {old!r}"
+        path.write_text(text.replace(old, new))
+
+    return edit
+
+
+def program(line: str) -> Edit:
+    return template("try:\n    main()", f"{line}\ntry:\n    main()", "__main__.py")
+
+
+@dataclass(frozen=True)
+class Case:
+    """`names` are kinds that have to be said; none for a change that means nothing."""
+
+    name: str
+    edit: Edit
+    names: frozenset[str]
+
+
+CASES = (
+    Case("a comment and another order", template('"""nap: a job', '"""nap: the job'), frozenset()),
+    Case("submitters in another order", stack(workspace={**WORKSPACE, "submitters": [BOB, TEAM]}), frozenset()),
+    Case(
+        "a larger maximum",
+        stack(persistentResources=pools(replicas={"min": 1, "max": 3})),
+        frozenset({"cluster-new-generation", "jobs-finish-on-old", "most-cost"}),
+    ),
+    Case(
+        "the cluster is taken out",
+        stack(persistentResources={}),
+        frozenset({"cluster-retires", "offer-gone", "idle-cost", "jobs-finish-on-old"}),
+    ),
+    Case("a submitter less", stack(workspace={**WORKSPACE, "submitters": [TEAM]}), frozenset({"submitter-gone"})),
+    Case(
+        "everybody of a domain",
+        stack(workspace={**WORKSPACE, "submitters": [TEAM, BOB, "domain:slipway.example"]}),
+        frozenset({"submitter-added", "domain-access"}),
+    ),
+    Case("no code of one's own", stack(workspace={**WORKSPACE, "code": False}), frozenset({"code-forbidden"})),
+    Case(
+        "another account while a job runs",
+        stack(workspace={**WORKSPACE, "trainer": "slipway-other"}),
+        frozenset({"account-created"}),
+    ),
+    Case(
+        "another bucket for results",
+        stack(workspace={**WORKSPACE, "workBucket": "slipway-local-elsewhere"}),
+        frozenset({"bucket-created"}),
+    ),
+    Case("a template is taken out", stack(templates=[]), frozenset({"template-gone"})),
+    Case("a default is changed", template("default=0.0", "default=9.0"), frozenset({"default-changed"})),
+    Case("a choice is gone", template('("well", "badly")', '("well",)'), frozenset({"bounds-narrowed"})),
+    Case("the image moves", template("sklearn-cpu.1-6", "sklearn-cpu.1-5"), frozenset({"executor-image-changed"})),
+    Case("spot first", template('("pool", "spot")', '("spot", "pool")'), frozenset({"offer-order"})),
+    Case("other code", template("slept well", "slept badly", "jobs/nap/task.py"), frozenset({"code-changed"})),
+    Case("quota is only told", stack(quota={"mode": "warn"}), frozenset({"quota-check-weaker"})),
+    Case("the program fails", program('raise SystemExit("broken")'), frozenset({"preview-failed"})),
+)
+
+
+@pytest.fixture(scope="module")
+def busy(tmp_path_factory: pytest.TempPathFactory, new_checkout: NewCheckout) -> Iterator[Checkout]:
+    """A deployed stack with a job on its cluster, on a cloud that no other test has."""
+    folder = tmp_path_factory.mktemp("reviewed")
+    mine = LocalCloud(folder / "cloud")
+    mine.up(*FAST_FLAGS)
+    made = new_checkout(folder, mine, "reviewed")
+    stack()(made)
+    made.up()
+    made.submit("-p", "seconds=600")
+    yield made
+    mine.local("down")
+
+
+@pytest.fixture
+def restored(busy: Checkout) -> Iterator[Checkout]:
+    files = [busy.file, *(busy.folder / name for name in ("templates/nap.py", "jobs/nap/task.py", "__main__.py"))]
+    before = {path: path.read_bytes() for path in files}
+    yield busy
+    for path, content in before.items():
+        path.write_bytes(content)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_change_and_what_it_does(case: Case, restored: Checkout, tmp_path: Path) -> None:
+    case.edit(restored)
+    events = tmp_path / "events.jsonl"
+    preview = restored.pulumi("preview", "--json", role="previewer", **STREAMING)
+    events.write_text(preview.out)
+    done = restored.slipway("review", str(events), "--output", "json", role="previewer")
+    assert done.code == 0, done.said
+    review = json.loads(done.out)
+    named = {one["kind"] for one in review["consequences"]}
+    assert case.names <= named, done.out
+    if not case.names:
+        assert named == set(), done.out
+    assert bool(review["incomplete"]) is ("preview-failed" in case.names), review["incomplete"]
