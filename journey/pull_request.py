@@ -99,9 +99,9 @@ def judged(repository: Repository, base: str, stacks: list[str], flags: list[str
         code = judge if (judge / "slipway" / "cli" / "review.py").is_file() else repository.root
         if code != judge:
             _say(f"{base} has no review yet, so this checkout's own judges it")
-        command = (sys.executable, "-m", "slipway", "review", *sources, "--files", str(files), *flags)
+        command = (sys.executable, "-m", "slipway", "review", *sources, "--files", str(files))
         return subprocess.run(
-            (*command, "--tree", tree, "--base", commit),
+            (*command, "--head", str(repository.root), "--tree", tree, "--base", commit, *flags),
             cwd=code,
             env={**repository.environment, "PYTHONPATH": str(code)},
             check=False,

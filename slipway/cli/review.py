@@ -52,6 +52,7 @@ class Dollars(click.ParamType[Decimal]):
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE…")
 @click.option("-o", "--output", type=click.Choice(["text", "markdown", "json"]), default="text", show_default=True)
 @click.option("--files", metavar="FILE", help="What the change touches: git diff --name-status BASE.  [-: stdin]")
+@click.option("--head", metavar="DIR", help="The checkout of the change, to say files and lines. Nothing in it is run.")
 @click.option("--main", "mains", multiple=True, metavar="SOURCE", help="A preview or review of the base branch itself.")
 @click.option("--gate", is_flag=True, help="Exit code 5 while something needs an approval.")
 @click.option("--scheduled", is_flag=True, help="Exit code 5 for all that was not announced: a deployment by itself.")
@@ -69,6 +70,7 @@ def command(
     sources: tuple[str, ...],
     output: str,
     files: str | None,
+    head: str | None,
     mains: tuple[str, ...],
     gate: bool,
     scheduled: bool,
@@ -82,12 +84,14 @@ def command(
     from slipway.review.comment import Place, comment
     from slipway.review.document import write_all
     from slipway.review.gate import unannounced
+    from slipway.review.places import located
     from slipway.review.plain_text import plain_text
     from slipway.review.redaction import redacted
 
     reviews = _reviews(sources, _files(files), live=not no_live)
     reviews = _beside(reviews, _reviews(mains, _files(None), live=not no_live))
     shut = list(unannounced(reviews)) if scheduled else _obstacles(reviews, approved, tolerance, tree)
+    reviews = [located(one, Path(head)) for one in reviews] if head else reviews
     shown = [redacted(one) for one in reviews] if redact else reviews
     if output == "json":
         screen.out(screen.json_text(write_all(shown), indent=2))

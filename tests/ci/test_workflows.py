@@ -179,7 +179,10 @@ class TestReview:
     def test_the_base_branch_judges(self, workflows: All, job: str) -> None:
         name, _, job_name = job.partition(".")
         steps = workflows[name].jobs()[job_name]["steps"]
-        assert [step["with"] for step in steps if "actions/checkout@" in step.get("uses", "")] == [BASE]
+        judge, *read = [step["with"] for step in steps if "actions/checkout@" in step.get("uses", "")]
+        assert judge == BASE
+        assert read == ([{"path": "head", "persist-credentials": False}] if job == "preview.review" else [])
+        assert not [step for step in steps if "head/" in str(step)], "it is read and never run"
 
     def test_each_stack_that_is_previewed_is_reviewed(self, workflows: All) -> None:
         jobs = workflows["preview"].jobs()

@@ -68,15 +68,20 @@ CASES = (
         frozenset({"cluster-new-generation", "jobs-finish-on-old", "most-cost"}),
     ),
     Case(
-        "the cluster is taken out",
+        "the cluster is taken out, and the template stays",
         stack(persistentResources={}),
-        frozenset({"cluster-retires", "offer-gone", "idle-cost", "jobs-finish-on-old"}),
+        frozenset({"preview-failed"}),
+    ),
+    Case(
+        "the cluster and the template are taken out",
+        stack(persistentResources={}, templates=[]),
+        frozenset({"cluster-retires", "template-gone", "idle-cost", "jobs-finish-on-old"}),
     ),
     Case("a submitter less", stack(workspace={**WORKSPACE, "submitters": [TEAM]}), frozenset({"submitter-gone"})),
     Case(
         "everybody of a domain",
         stack(workspace={**WORKSPACE, "submitters": [TEAM, BOB, "domain:slipway.example"]}),
-        frozenset({"submitter-added", "domain-access"}),
+        frozenset({"domain-access"}),
     ),
     Case("no code of one's own", stack(workspace={**WORKSPACE, "code": False}), frozenset({"code-forbidden"})),
     Case(
