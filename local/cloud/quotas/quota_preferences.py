@@ -135,12 +135,7 @@ class QuotaPreferences:
             raise invalid_argument("The contact email is required for a quota increase.")
         if not increase:
             self._check_decrease(call, quota, region, present, preferred)
-        granted, detail = preferred, ""
-        if increase and settings.quota_ineligible:
-            granted, detail = present, f"The request was denied: {settings.quota_ineligible}."
-        elif increase and 0 <= settings.quota_grant_ceiling < (preferred if preferred >= 0 else 2**62):
-            granted = max(settings.quota_grant_ceiling, present)
-            detail = f"The request was partially approved: {granted} of {preferred}."
+        granted, detail = self._granted(present, preferred) if increase else (preferred, "")
         update_time = timestamp(now)
         made = replace(
             item,
@@ -156,6 +151,17 @@ class QuotaPreferences:
             update_time=update_time,
         )
         return replace(made, etag=hashlib.sha256(f"{made}{update_time}".encode()).hexdigest()[:22])
+
+    def _granted(self, present: int, preferred: int) -> tuple[int, str]:
+        """What an increase will come to, and why it is not what was asked for."""
+        reason, ceiling = self._world.settings.quota_ineligible, self._world.settings.quota_grant_ceiling
+        if reason:
+            return present, f"The request was denied: {reason}."
+        if ceiling < 0 or 0 <= preferred <= ceiling:
+            return preferred, ""
+        if ceiling <= present:
+            return present, "The request was denied."
+        return ceiling, f"The request was partially approved: {ceiling} of {preferred}."
 
     def _check_decrease(self, call: Call, quota: Quota, region: str | None, present: int, preferred: int) -> None:
         ignored = {text for value in call.values("ignoreSafetyChecks") for text in value.split(",")}

@@ -185,6 +185,41 @@ def test_less_may_be_granted_than_asked(calling: Calling) -> None:
     assert limit(calling) == 16
 
 
+def test_nothing_may_be_granted_and_what_is_there_stays(calling: Calling) -> None:
+    calling.set(quota_grant_ceiling=0)
+    denied = ask(calling, "t4", wish(20))["quotaConfig"]
+    assert (denied["preferredValue"], denied["grantedValue"]) == ("20", "12")
+    assert denied["stateDetail"] == "The request was denied."
+    assert limit(calling) == 12
+
+
+def test_until_a_second_request_is_decided_the_first_one_holds(calling: Calling) -> None:
+    ask(calling, "t4", wish(20))
+    calling.set(quota_reconcile_seconds=60, quota_grant_ceiling=24)
+    pending = calling.call("PATCH", f"{PREFERENCES}/t4", wish(32))
+    assert (pending["reconciling"], pending["quotaConfig"]["grantedValue"]) == (True, "20")
+    assert "stateDetail" not in pending["quotaConfig"]
+    assert limit(calling) == 20
+    calling.advance(60)
+    decided = calling.call("GET", f"{PREFERENCES}/t4")["quotaConfig"]
+    assert (decided["grantedValue"], decided["stateDetail"]) == (
+        "24",
+        "The request was partially approved: 24 of 32.",
+    )
+    assert limit(calling) == 24
+
+
+@pytest.mark.parametrize("quota", metrics.table().quotas, ids=lambda quota: quota.metric)
+def test_more_can_be_asked_of_every_quota(calling: Calling, quota: metrics.Quota) -> None:
+    """Of every accelerator, on demand and preemptible, of CPUs and disks: what is granted is the limit."""
+    most = quota.default(REGION)
+    if most == metrics.UNLIMITED:
+        calling.set(**{f"quota.{quota.metric}": 0})
+        most = 0
+    ask(calling, "more", wish(most + 8, quota=quota.quota_id))
+    assert limit(calling, quota.quota_id) == most + 8
+
+
 @pytest.mark.parametrize(
     ("body", "words"),
     [

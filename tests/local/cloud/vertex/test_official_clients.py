@@ -9,7 +9,7 @@ import pytest
 from google.api_core import exceptions
 from google.cloud import aiplatform, aiplatform_v1, cloudquotas_v1
 from google.cloud.aiplatform import persistent_resource
-from google.protobuf import duration_pb2
+from google.protobuf import duration_pb2, field_mask_pb2
 
 from tests.local.conftest import LocalCloud
 
@@ -232,6 +232,55 @@ def test_quota_client_reads_limits_and_asks_for_more(cloud: LocalCloud) -> None:
     with pytest.raises(exceptions.Conflict, match="etag"):
         client.update_quota_preference(quota_preference=made)
     assert preferences(client, parent) == [*before, "l4"]
+
+
+def test_quota_client_is_told_what_became_of_a_request(cloud: LocalCloud) -> None:
+    """Pending, then granted in part or not at all, as the settings have it; nothing is lowered meanwhile."""
+    client = cloudquotas_v1.CloudQuotasClient(
+        transport="rest", client_options={"api_endpoint": cloud.url}, credentials=cloud.credentials("deployer")
+    )
+    parent = f"projects/{PROJECT}/locations/global"
+    name = f"{parent}/services/aiplatform.googleapis.com/quotaInfos/CustomModelTrainingH200GPUsPerProjectPerRegion"
+    where = {"region": "europe-west4"}
+    wanted = cloudquotas_v1.QuotaPreference(
+        service="aiplatform.googleapis.com",
+        quota_id="CustomModelTrainingH200GPUsPerProjectPerRegion",
+        dimensions=where,
+        quota_config=cloudquotas_v1.QuotaConfig(preferred_value=16),
+        contact_email="ml-platform@acme.example",
+        justification="training",
+    )
+    before = cloud.rest("GET", "/slipway/settings")
+    try:
+        cloud.rest("POST", "/slipway/settings", {"quota_reconcile_seconds": 3600})
+        pending = client.create_quota_preference(parent=parent, quota_preference=wanted, quota_preference_id="h200")
+        assert pending.reconciling and pending.quota_config.granted_value is None and pending.quota_config.trace_id
+        assert limit_in(client.get_quota_info(name=name), where["region"]) == 0
+        cloud.rest("POST", "/slipway/settings", {"quota_reconcile_seconds": 0, "quota_grant_ceiling": 8})
+        pending.contact_email, pending.quota_config.preferred_value = "ml-platform@acme.example", 24
+        partly = client.update_quota_preference(quota_preference=pending)
+        assert not partly.reconciling
+        assert partly.quota_config.preferred_value == 24
+        assert partly.quota_config.granted_value == 8
+        assert partly.quota_config.state_detail == "The request was partially approved: 8 of 24."
+        assert limit_in(client.get_quota_info(name=name), where["region"]) == 8
+        denied = client.update_quota_preference(
+            quota_preference=cloudquotas_v1.QuotaPreference(
+                name=partly.name,
+                quota_config=cloudquotas_v1.QuotaConfig(preferred_value=32),
+                contact_email="ml-platform@acme.example",
+            ),
+            update_mask=field_mask_pb2.FieldMask(paths=["quota_config.preferred_value", "contact_email"]),
+        )
+        assert denied.quota_config.granted_value == 8
+        assert denied.quota_config.state_detail == "The request was denied."
+        assert client.get_quota_preference(name=partly.name).quota_config.preferred_value == 32
+    finally:
+        cloud.rest(
+            "POST",
+            "/slipway/settings",
+            {key: before[key] for key in ("quota_reconcile_seconds", "quota_grant_ceiling")},
+        )
 
 
 def preferences(client: cloudquotas_v1.CloudQuotasClient, parent: str) -> list[str]:
