@@ -69,7 +69,7 @@ def main() -> None:
         revision, packages = checkout_revision(CHECKOUT, os.environ), build_packages(proven, CHECKOUT)
         live, plan = deciding.result()
 
-    deployment = plan_deployment(proven, packages, revision, live, plan, preview=preview, now=now)
+    deployment = plan_deployment(proven, packages, revision, live, plan, preview=preview, now=now, known=state)
     grace.began_with(live.catalog, deployment.catalog.catalog_bucket, deployment.catalog.trainer)
     for message in preview_text(deployment, state, now, preview=preview):
         log.info(message)
@@ -77,7 +77,7 @@ def main() -> None:
         log.warn(warning)
     declare(
         deployment,
-        create=creator(plan, os.environ, (name, project, region), use, log.info, log.warn),
+        create=creator(plan, os.environ, (name, project, region), use, log.info, log.warn, deployment.report.awaited),
         created_before=isinstance(state, State) and state.creation,
         hooks=hooks,
         packages=PACKAGES,

@@ -28,12 +28,20 @@ Make = Callable[[Sequence[str]], None]
 
 
 class Creation:
-    """Makes `ids` before the object that lists them is written. Without any, the object stays as it is."""
+    """Makes `ids` before the object that lists them is written, and after what they need. Without any, the object stays
+    as it is."""
 
     object: storage.BucketObject
 
     def __init__(
-        self, ids: Sequence[str], make: Make, *, bucket: pulumi.Input[str], workspace: pulumi.Resource, now: datetime
+        self,
+        ids: Sequence[str],
+        make: Make,
+        *,
+        bucket: pulumi.Input[str],
+        workspace: pulumi.Resource,
+        now: datetime,
+        after: Sequence[pulumi.Resource] = (),
     ) -> None:
         self._ids, self._make = tuple(ids), make
         self._made: frozenset[str] = frozenset()
@@ -47,6 +55,7 @@ class Creation:
             content_type="application/json",
             opts=pulumi.ResourceOptions(
                 parent=workspace,
+                depends_on=list(after),
                 hooks=pulumi.ResourceHookBinding(before_create=[hook], before_update=[hook]),
                 ignore_changes=[] if self._ids else ["content"],
             ),

@@ -36,7 +36,14 @@ def declare(
     if not preview:
         deployment.refuse()
     project, region = stack.project, stack.region
-    QuotaCheck("quota", facts=facts.quota_check)
+    quota = QuotaCheck(
+        "quota",
+        facts=facts.quota_check,
+        requests=deployment.report.requests,
+        project=project,
+        contact=stack.quota.contact_email,
+        justification=stack.quota.justification,
+    )
     workspace = Workspace(
         "workspace",
         project=project,
@@ -51,7 +58,9 @@ def declare(
     creation, creates = None, [item.id for item in plan.current if not item.import_]
     # A stack that never made one in this way gets no new resource for it.
     if creates or created_before:
-        creation = Creation(creates, create, bucket=workspace.catalog.name, workspace=workspace, now=now)
+        creation = Creation(
+            creates, create, bucket=workspace.catalog.name, workspace=workspace, after=quota.requests, now=now
+        )
     # Deleted in reverse: what jobs need goes after the clusters, each of which may still be found busy.
     later = pulumi.ResourceOptions(depends_on=[workspace])
     clusters = {

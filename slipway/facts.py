@@ -40,10 +40,13 @@ class QuotaLine:
 
 @dataclass(frozen=True)
 class QuotaFacts:
+    """`requests`: the limits that the stack asks for, by metric; None where it asks for none."""
+
     region: str
     mode: str
     strict: bool
     lines: Mapping[str, QuotaLine] = field(default_factory=dict)
+    requests: Mapping[str, int] | None = None
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from datetime import datetime
 from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
+from slipway.cloud.quotas import QuotaPreference
 
 
 @dataclass(frozen=True)
@@ -37,22 +38,26 @@ class Use:
     unlisted: tuple[str, ...] = ()
 
 
+UNLIMITED = -1
 INCREASABLE = "increase can be requested"
 
 
 @dataclass(frozen=True)
 class QuotaLimit:
-    """A limit in a region; -1 is unlimited. `increase`: whether more can be had, in words."""
+    """A limit in a region; -1 is unlimited. `increase`: whether more can be had, in words. `quota_id`: under which name
+    to ask for it."""
 
     metric: str
     region: str
     limit: int
     increase: str = ""
+    quota_id: str = ""
 
 
 @dataclass(frozen=True)
 class Live:
-    """One region of one project. `limits` by metric name without the service. `catalog` is None when none is published.
+    """One region of one project. `limits` by metric name without the service; `preferences`, what was asked for of
+    quotas, by their ids. `catalog` is None when none is published.
 
     `service_accounts`: display names by address. `beside` is what is published in the bucket that is asked for, where
     the stack has its catalog in another one yet.
@@ -69,3 +74,4 @@ class Live:
     skipped: bool = False
     beside: PublishedCatalog | Unknown | None = None
     last_ends: Mapping[str, datetime] | Unknown = field(default_factory=dict)
+    preferences: Mapping[str, QuotaPreference] | Unknown = field(default_factory=dict)

@@ -17,6 +17,7 @@ _CLUSTER = "gcp:vertex/aiPersistentResource:AiPersistentResource"
 _BUCKET = "gcp:storage/bucket:Bucket"
 _OBJECT = "gcp:storage/bucketObject:BucketObject"
 _ACCOUNT = "gcp:serviceaccount/account:Account"
+_PREFERENCE = "gcp:cloudquota/sQuotaPreference:SQuotaPreference"
 _PROJECT_GRANT = "gcp:projects/iAMMember:IAMMember"
 _SUBMITS = "submit-"
 _CATALOG, _WORKSPACE = "slipway:components:Catalog", "slipway:components:Workspace"
@@ -46,6 +47,16 @@ class StateGrant:
 
 
 @dataclass(frozen=True)
+class StatePreference:
+    """A quota preference of the stack: its id within the project, and the limit that it asks for."""
+
+    id: str
+    quota_id: str
+    region: str
+    preferred: int
+
+
+@dataclass(frozen=True)
 class State:
     """A stack's resources as its last command left them; all empty before the first one.
 
@@ -61,6 +72,7 @@ class State:
     creation: bool = False
     grants: tuple[StateGrant, ...] = ()
     submitters: tuple[str, ...] = ()
+    preferences: tuple[StatePreference, ...] = ()
 
     def has(self, project: str, region: str, cluster: str) -> bool:
         """Whether it knows a cluster by its id."""
@@ -85,6 +97,7 @@ def read(resources: Mapping[str, Mapping[str, Any]]) -> State:
         submitters=tuple(
             one.name.removeprefix(_SUBMITS) for one in _of(found, _PROJECT_GRANT) if one.name.startswith(_SUBMITS)
         ),
+        preferences=tuple(_preference(one) for one in _of(found, _PREFERENCE)),
     )
 
 
@@ -111,6 +124,16 @@ class _Resource:
 
 def _of(resources: Iterable[_Resource], type_: str) -> Iterator[_Resource]:
     return (one for one in resources if one.type == type_)
+
+
+def _preference(one: _Resource) -> StatePreference:
+    dimensions, config = (one.outputs.get(key) or {} for key in ("dimensions", "quotaConfig"))
+    return StatePreference(
+        id=one.text("name").rpartition("/")[2],
+        quota_id=one.text("quotaId"),
+        region=str(dimensions.get("region", "")),
+        preferred=int(config.get("preferredValue", 0)),
+    )
 
 
 def _placed(resources: Iterable[_Resource], type_: str, name: str) -> Iterator[StateResource]:

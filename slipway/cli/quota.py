@@ -1,6 +1,10 @@
-"""Show limits and use of the quota that pools and templates draw.
+"""Show limits and use of the quota that pools and templates draw, or ask for more.
 
-For each metric what is drawn now and at most, the limit, and whether that suffices.
+For each metric what is drawn now and at most, the limit, whether that suffices, and what became of requests for more.
+
+\b
+  slipway quota --request --contact ml@acme.example
+  slipway quota --request nvidia_h100_gpus=16 --contact ml@acme.example
 """
 
 from __future__ import annotations
@@ -13,30 +17,59 @@ import click
 from slipway.capacity import CAPACITY_TYPES
 from slipway.catalog.model import Catalog, Cluster, Offer, Template
 from slipway.cli.terminal import screen
-from slipway.cli.terminal.options import catalog_and_output
+from slipway.cli.terminal.options import WORD, catalog_and_output
+from slipway.cloud.quotas import preference_body
 from slipway.cluster import ClusterSpec, CurrentCluster
 from slipway.context import Context
 from slipway.deployment.live_reader import LiveScope, read
-from slipway.errors import SlipwayError
+from slipway.errors import ConfigError, ResourceError, SlipwayError
 from slipway.jobs.verdict import Demand
 from slipway.kinds import KINDS
 from slipway.labels import STACK_LABEL
 from slipway.live import INCREASABLE, Live, Unknown
 from slipway.machines.spec import MachineGroup
 from slipway.quota.assessment import assess
+from slipway.quota.by_hand import Ask, all_short, ask_for, parsed
+from slipway.quota.increases import became_of
 from slipway.quota.metrics import quota_id
 from slipway.quota.report import Line, OfferDraw, QuotaReport, table
+from slipway.quota.request import Requested
 from slipway.quota.usage import drawn
 from slipway.submission.request import fill
 
+CONTACT = "SLIPWAY_CONTACT"
+
 
 @click.command()
+@click.option(
+    "--request",
+    metavar="[METRIC[=VALUE]]",
+    is_flag=False,
+    flag_value="",
+    help="Ask Google for a limit of VALUE, or for one that is enough; without METRIC, for all that is short.",
+)
+@click.option(
+    "--contact", type=WORD, metavar="EMAIL", envvar=CONTACT, help=f"Whom Google asks about it.  [env: {CONTACT}]"
+)
+@click.option("--justification", type=WORD, metavar="TEXT", help="Why more is needed, for Google.")
+@click.option("--dry-run", is_flag=True, help="Print what --request would send, and send nothing.")
 @catalog_and_output
-def command(catalog: str | None, output: str) -> None:
+def command(
+    request: str | None,
+    contact: str | None,
+    justification: str | None,
+    dry_run: bool,
+    catalog: str | None,
+    output: str,
+) -> None:
     context = Context(catalog)
     draws = _draws(context.catalog)
-    live = _live(context, draws)
+    live = _live(context, draws, *([parsed(request)[0]] if request else []))
     report = judge(context.catalog, live, draws)
+    if request is not None:
+        asks = _asks(request, live, report)
+        _request(context, asks, contact or "", justification or "", dry_run=dry_run, json=output == "json")
+        return
     if output == "json":
         screen.out_json("quota", document(context.catalog, live, report))
         return
@@ -51,6 +84,8 @@ def command(catalog: str | None, output: str) -> None:
         screen.note(f"! {line}")
     for command in requests(context.catalog, report.lines):
         screen.note(f"  fix: {command}")
+    if all_short(report.lines, live):
+        screen.note("  or: slipway quota --request asks for all of these")
 
 
 def requests(catalog: Catalog, lines: Iterable[Line]) -> list[str]:
@@ -65,7 +100,43 @@ def requests(catalog: Catalog, lines: Iterable[Line]) -> list[str]:
     ]
 
 
-def _live(context: Context, draws: tuple[OfferDraw, ...]) -> Live:
+def _asks(request: str, live: Live, report: QuotaReport) -> list[Ask]:
+    """Raises ResourceError where it can't be told what there is, else as `by_hand.ask_for` does."""
+    for part in (live.limits, live.preferences):
+        if isinstance(part, Unknown):
+            raise ResourceError("can't tell what to ask for", why=part.why, fix=f"ask for {part.role}")
+    return [ask_for(request, report.lines, live)] if request else all_short(report.lines, live)
+
+
+def _request(context: Context, asks: list[Ask], contact: str, justification: str, *, dry_run: bool, json: bool) -> None:
+    """Sends what is asked for, and says what became of it."""
+    if not asks:
+        screen.note("nothing is short that could be asked for, and was not")
+    elif not contact:
+        raise ConfigError(
+            "name whom Google asks about it",
+            why="a request for more needs a contact",
+            fix=f"--contact you@your.example, or export {CONTACT}=…",
+        )
+    bodies = [preference_body(ask.preference, contact=contact, justification=justification) for ask in asks]
+    if dry_run:
+        screen.out_json(
+            "quota-request", {"requests": [{"metric": a.metric, "body": b} for a, b in zip(asks, bodies, strict=True)]}
+        )
+        return
+    quotas, done = context.connection.quotas(context.catalog.project), []
+    for ask, body in zip(asks, bodies, strict=True):
+        made = quotas.ask(ask.preference.id, body)
+        became = became_of(made)
+        done.append({"metric": ask.metric, "region": made.region, "limit": ask.limit, "request": _requested(became)})
+        if not json:
+            screen.out(f"{ask.metric} in {made.region}, limit {ask.limit:,}: {became}")
+    if json:
+        screen.out_json("quota-request", {"requests": done})
+
+
+def _live(context: Context, draws: tuple[OfferDraw, ...], *also: str) -> Live:
+    """`also` are metrics that matter beside those that are drawn."""
     catalog = context.catalog
     wanted = LiveScope(
         project=catalog.project,
@@ -74,7 +145,7 @@ def _live(context: Context, draws: tuple[OfferDraw, ...]) -> Live:
         work_bucket=catalog.work_bucket,
         service_account=catalog.trainer,
         catalog=context.selected.location.name,
-        metrics=drawn(map(_spec, catalog.clusters.values()), draws),
+        metrics=drawn(map(_spec, catalog.clusters.values()), draws) | frozenset(also),
     )
     live, warnings = read(context.connection, wanted, off_is_empty=True)
     for warning in warnings:
@@ -150,4 +221,9 @@ def _line(line: Line) -> dict[str, Any]:
         "usedByOthers": line.others,
         "verdict": line.verdict,
         "increase": line.increase or None,
+        "request": _requested(line.requested) if line.requested else None,
     }
+
+
+def _requested(request: Requested) -> dict[str, Any]:
+    return {"state": request.state, "asked": request.asked, "granted": request.granted, "why": request.why or None}

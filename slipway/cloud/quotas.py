@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from slipway.cloud.answers import Json, shaped
 from slipway.cloud.endpoints import Endpoints
@@ -18,12 +19,13 @@ class QuotaInfo:
     """One quota. `metric` has the service in front of it.
 
     `limits` with the locations where they hold, most specific first; -1 is unlimited. `ineligibility` is the API's word
-    for why no increase can be asked for, None when one can.
+    for why no increase can be asked for, None when one can. `id` is what preferences call the quota.
     """
 
     metric: str
     limits: tuple[tuple[tuple[str, ...], int], ...]
     ineligibility: str | None = None
+    id: str = ""
 
     def limit(self, region: str) -> int | None:
         """The limit in a region: the first that applies counts. None when the quota says nothing about that region."""
@@ -42,6 +44,40 @@ class QuotaInfo:
             None
             if eligibility.get("isEligible", False)
             else eligibility.get("ineligibilityReason", "INELIGIBILITY_REASON_UNSPECIFIED"),
+            body.get("quotaId", ""),
+        )
+
+
+@dataclass(frozen=True)
+class QuotaPreference:
+    """What was asked for of one quota in one region, and what became of that. -1 is unlimited.
+
+    `id` is its own, within the project. `granted` is None until anything was. `detail`: what the service says of it.
+    """
+
+    id: str
+    quota_id: str
+    region: str
+    preferred: int
+    granted: int | None = None
+    reconciling: bool = False
+    detail: str = ""
+    etag: str = ""
+
+    @classmethod
+    def read(cls, body: Json) -> QuotaPreference:
+        """From the API's JSON. `grantedValue` is a wrapped number: 0 is not left out there."""
+        config = body.get("quotaConfig", {})
+        granted = config.get("grantedValue")
+        return cls(
+            id=str(body.get("name", "")).rpartition("/")[2],
+            quota_id=str(body.get("quotaId", "")),
+            region=str(body.get("dimensions", {}).get("region", "")),
+            preferred=int(config.get("preferredValue", 0)),
+            granted=None if granted is None else int(granted),
+            reconciling=bool(body.get("reconciling", False)),
+            detail=str(config.get("stateDetail", "")),
+            etag=str(body.get("etag", "")),
         )
 
 
@@ -51,7 +87,9 @@ ReadQuota = Callable[[Json], QuotaInfo]
 class Quotas:
     def __init__(self, session: Session, endpoints: Endpoints, project: str) -> None:
         self._session, self._project = session, project
-        self._parent = f"{endpoints.quotas}projects/{project}/locations/global/services/{SERVICE}/quotaInfos"
+        everywhere = f"{endpoints.quotas}projects/{project}/locations/global"
+        self._parent = f"{everywhere}/services/{SERVICE}/quotaInfos"
+        self._preferences = f"{everywhere}/quotaPreferences"
 
     def info(self, quota_id: str) -> QuotaInfo:
         """One quota. Raises NotFound for an id that the service does not have."""
@@ -65,3 +103,35 @@ class Quotas:
         for body in self._session.pages(self._parent, call, "quotaInfos", {"pageSize": 500}):
             if str(body.get("metric")) in wanted:
                 yield shaped(call, read, body)
+
+    def preferences(self, region: str) -> Iterator[QuotaPreference]:
+        """What was asked for in a region alone. The API documents no filter by service or region."""
+        call = Call(f"read what quota {self._project} asked for", "cloudquotas.quotas.get", f"project {self._project}")
+        for body in self._session.pages(self._preferences, call, "quotaPreferences", {"pageSize": 500}):
+            if body.get("service") == SERVICE and body.get("dimensions") == {"region": region}:
+                yield shaped(call, QuotaPreference.read, body)
+
+    def ask(self, preference: str, body: Json) -> QuotaPreference:
+        """Make a preference, or change the one of that id. Sent once: a second time it would be another request.
+
+        A body with an etag is refused when somebody has changed the preference meanwhile.
+        """
+        call = Call(f"ask for quota {preference}", "cloudquotas.quotas.update", f"project {self._project}")
+        fields = "quotaConfig.preferredValue,contactEmail,justification"
+        params = {"allowMissing": "true", "updateMask": fields}
+        answer = self._session.patch(f"{self._preferences}/{preference}", call, body, params)
+        return shaped(call, QuotaPreference.read, answer)
+
+
+def preference_body(asked: QuotaPreference, *, contact: str, justification: str) -> dict[str, Any]:
+    """The JSON that asks for `asked.preferred`."""
+    body = {
+        "service": SERVICE,
+        "quotaId": asked.quota_id,
+        "dimensions": {"region": asked.region},
+        "quotaConfig": {"preferredValue": str(asked.preferred)},
+        "contactEmail": contact,
+        "justification": justification,
+        "etag": asked.etag,
+    }
+    return {key: value for key, value in body.items() if value}

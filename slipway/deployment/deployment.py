@@ -19,7 +19,7 @@ from slipway.deployment.summary import neighbours, overdue, summary
 from slipway.deployment.workspace_plan import SUBMITTER_ROLES, trainer_roles
 from slipway.facts import Facts, Kept, QuotaFacts, QuotaLine
 from slipway.labels import Revision
-from slipway.live import Live
+from slipway.live import Live, Unknown
 from slipway.packages.source_package import SourcePackage, build
 from slipway.policy.rule import ADVISORY, LEVELS, Violation
 from slipway.policy.verdict import refuse as refuse_violations
@@ -29,11 +29,13 @@ from slipway.quota.report import Line, OfferDraw, QuotaReport, refuse_shortage, 
 from slipway.quota.usage import drawn
 from slipway.stack.members import open_to
 from slipway.stack.stack import Stack
+from slipway.state import State
 from slipway.template.job_template import JobTemplate
 from slipway.template.load import load
 from slipway.template.proof import Placement, prove_all
 from slipway.template.worker_pool import Package
 
+_NOTHING = State()
 Packages = Mapping[str, Mapping[Package, SourcePackage]]
 """Built ones, by template and what it says of its code."""
 
@@ -104,8 +106,12 @@ def plan_deployment(
     *,
     preview: bool,
     now: datetime,
+    known: State | Unknown = _NOTHING,
 ) -> Deployment:
-    """Raises ConfigError when a template can't be compiled, or its catalog not be read. Lack of quota is reported."""
+    """`known` is what the engine knows of the stack. Lack of quota is reported.
+
+    Raises ConfigError when a template can't be compiled, or its catalog not be read.
+    """
     stack = proven.stack
     placements = {name: asleep(some, plan.dormant) for name, some in proven.placements.items()}
     report = assess(
@@ -117,6 +123,7 @@ def plan_deployment(
         strict=stack.quota.strict,
         preview=preview,
         old=plan.old,
+        known=() if isinstance(known, Unknown) else known.preferences,
     )
     context = compile_context(stack, revision, plan.current, plan.dormant)
     entries = {
@@ -172,6 +179,7 @@ def facts(stack: Stack, plan: Plan, catalog: Catalog, report: QuotaReport) -> Fa
             mode=stack.quota.mode,
             strict=stack.quota.strict,
             lines={line.key: _line(line) for line in report.lines},
+            requests={one.metric: one.value for one in report.requests} or None,
         ),
         policy={
             level: rules

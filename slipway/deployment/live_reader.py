@@ -18,7 +18,7 @@ from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.connection import Connection
 from slipway.cloud.failures import Call, CloudError, Denied, NotFound
 from slipway.cloud.jobs import VertexJob
-from slipway.cloud.quotas import QuotaInfo, ReadQuota
+from slipway.cloud.quotas import QuotaInfo, QuotaPreference, ReadQuota
 from slipway.cloud.storage import Location
 from slipway.deployment.quota_limits import limits
 from slipway.kinds import KINDS, Kind
@@ -28,8 +28,8 @@ from slipway.season import moment_text
 Found = TypeVar("Found")
 
 # No answer of one API may depend on how many others are asked: a list of jobs for each kind, one of clusters, one of
-# limits, two catalogs, two buckets, an account and the ended jobs.
-_AT_ONCE = len(KINDS) + 8
+# limits, one of what was asked for, two catalogs, two buckets, an account and the ended jobs.
+_AT_ONCE = len(KINDS) + 9
 _VERTEX, _QUOTAS = "roles/aiplatform.viewer", "roles/cloudquotas.viewer"
 _OBJECTS, _BUCKETS = "roles/storage.objectViewer", "roles/storage.bucketViewer"
 _ACCOUNTS = "roles/iam.serviceAccountViewer"
@@ -75,6 +75,7 @@ def read(
         clusters = threads.submit(reader.clusters)
         found = [threads.submit(reader.jobs, kind) for kind in KINDS.values()]
         limits = threads.submit(reader.limits)
+        preferences = threads.submit(reader.preferences)
         catalog = threads.submit(reader.catalog)
         beside = threads.submit(reader.catalog_beside)
         buckets = [threads.submit(reader.bucket, name) for name in (wanted.catalog_bucket, wanted.work_bucket)]
@@ -90,6 +91,7 @@ def read(
             service_accounts=account.result(),
             beside=beside.result(),
             last_ends=ends.result(),
+            preferences=preferences.result(),
         )
     return live, reader.warnings
 
@@ -150,6 +152,14 @@ class Reader:
             {},
         )
 
+    def preferences(self) -> Mapping[str, QuotaPreference] | Unknown:
+        """By the id of the quota. Where the API is switched off that is said of its limits already."""
+        quotas, api = self.connection.quotas(self.wanted.project), "cloudquotas.googleapis.com quotaPreferences.list"
+        try:
+            return {one.quota_id: one for one in quotas.preferences(self.wanted.region)}
+        except CloudError as error:
+            return self._unknown(error, api, _QUOTAS)
+
     def catalog(self) -> PublishedCatalog | Unknown | None:
         return self._catalog(self.wanted.published or self.wanted.catalog_bucket)
 
@@ -196,11 +206,15 @@ class Reader:
         except CloudError as error:
             if may_lack and isinstance(error, NotFound):
                 return empty
-            denied = isinstance(error, Denied)
-            if denied and self.off_is_empty and any(words in error.message for words in _SWITCHED_OFF):
+            off = isinstance(error, Denied) and self.off_is_empty
+            if off and any(words in error.message for words in _SWITCHED_OFF):
                 self.warnings.append(f"{api}: the API is switched off in {self.wanted.project}, so nothing lives there")
                 return empty
-            return Unknown(error.message or str(error), api, role if denied else "the API to answer", self.identity)
+            return self._unknown(error, api, role)
+
+    def _unknown(self, error: CloudError, api: str, role: str) -> Unknown:
+        needs = role if isinstance(error, Denied) else "the API to answer"
+        return Unknown(error.message or str(error), api, needs, self.identity)
 
 
 def all_or_unknown(parts: Iterable[Iterable[Found] | Unknown]) -> tuple[Found, ...] | Unknown:

@@ -11,13 +11,15 @@ from slipway.cluster import CurrentCluster
 from slipway.deployment.cluster_creation import ClusterCreation
 from slipway.deployment.creation_context import CreationContext, CreationPolicy, NewCluster
 from slipway.deployment.plan import Plan
+from slipway.deployment.quota_grant import WITHIN_S, await_grant
 from slipway.errors import ConfigError, ResourceError, SlipwayError
 from slipway.formatting import join, seconds
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.live import Unknown, Use
 
 PATIENCE = "SLIPWAY_CREATE_PATIENCE"
-"""How long a refused creation is tried again, as in 15m."""
+"""How long a refused creation is tried again, as in 15m; quota is waited for no longer than that either."""
+_NONE: Mapping[str, int] = {}
 
 
 def creator(
@@ -27,14 +29,21 @@ def creator(
     use: Callable[[str | None], Use | Unknown],
     say: Callable[[str], None],
     warn: Callable[[str], None],
+    awaited: Mapping[str, int] = _NONE,
 ) -> Callable[[Sequence[str]], None]:
-    """A function that makes clusters of the plan, by id. `place` is stack, project and region. Raises ConfigError."""
+    """A function that makes clusters of the plan, by id, once the limits of some metrics are what is `awaited`.
+
+    `place` is stack, project and region. Raises ConfigError.
+    """
     policy, (stack, project, region) = _policy(environ), place
     asked = {item.id: _new(item, stack, plan) for item in plan.current if not item.import_}
 
     def create(ids: Sequence[str]) -> None:
         if ids:
-            cloud = CreationContext(connect(environ).vertex(project, region), use, say, warn)
+            connection = connect(environ)
+            patience = min(WITHIN_S, policy.refused)
+            await_grant(connection.quotas(project), region, awaited, ids, say, within_s=patience)
+            cloud = CreationContext(connection.vertex(project, region), use, say, warn)
             create_all([asked[id_] for id_ in ids], cloud, policy)
 
     return create

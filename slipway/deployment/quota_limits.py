@@ -22,7 +22,7 @@ def limits(infos: Iterable[QuotaInfo], region: str) -> dict[str, QuotaLimit]:
     for info in infos:
         metric, limit = info.metric.removeprefix(f"{SERVICE}/"), info.limit(region)
         if limit is not None:
-            found[metric] = QuotaLimit(metric, region, limit, _increase(info))
+            found[metric] = QuotaLimit(metric, region, limit, _increase(info), info.id)
     return found
 
 
@@ -46,4 +46,5 @@ def quota_info(body: Json) -> QuotaInfo:
         info.metric,
         tuple((tuple(one.applicable_locations), one.details.value) for one in info.dimensions_infos),
         None if eligibility.is_eligible else eligibility.IneligibilityReason.Name(eligibility.ineligibility_reason),
+        info.quota_id,
     )

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
-from slipway.catalog.document import PublishedCatalog
-from slipway.cloud.clusters import RUNNING_STATES
-from slipway.cluster import CurrentCluster, PoolSpec
-from slipway.formatting import join
-from slipway.labels import NAME_LABEL
-from slipway.live import Live, QuotaLimit, Unknown
-from slipway.quota.metrics import label, namespace, quota_id
+from slipway.cluster import CurrentCluster
+from slipway.live import UNLIMITED, Live, QuotaLimit, Unknown
+from slipway.quota.findings import at_most, beyond, cannot_run, notes, short, unsure, who
+from slipway.quota.increases import requested, requests
+from slipway.quota.metrics import label, namespace
 from slipway.quota.offers import offer_lines, offer_verdicts, unavailable
-from slipway.quota.report import UNLIMITED, Line, LineState, OfferDraw, OfferVerdict, QuotaReport
-from slipway.quota.usage import Grounds, Share, usage
+from slipway.quota.report import Line, LineState, OfferDraw, QuotaReport
+from slipway.quota.request import QuotaRequest, Requested
+from slipway.quota.usage import Grounds, Share
+from slipway.state import StatePreference
 
 
 def assess(
@@ -26,6 +26,7 @@ def assess(
     strict: bool = False,
     preview: bool,
     old: frozenset[str] = frozenset(),
+    known: tuple[StatePreference, ...] = (),
 ) -> QuotaReport:
     """Judge a plan's current clusters and the templates' offers against the region's limits.
 
@@ -33,19 +34,50 @@ def assess(
     what it deletes. Ceilings are for later, when this stack's old generations (`old`, their ids) are gone: others alone
     are in their way. Ceilings and offers are reported, and must fit with `strict`. An offer is judged against the limit
     alone: the catalog outlives what runs now. What can't be told stops an `up` that creates something, and warns
-    otherwise. Mode `warn` turns every error into a warning.
+    otherwise. Mode `warn` turns every error into a warning. So does mode `request` for what is asked for and may still
+    be granted, which no cluster is made before; `known` are the requests that the stack has made until now.
     """
     grounds = Grounds(current, live, region, offers, old)
     by_template = offer_verdicts(grounds)
-    errors = [*_short(grounds), *_cannot_run(by_template)]
-    warnings = list(_notes(grounds))
-    (errors if strict else warnings).extend([*_beyond(grounds), *unavailable(grounds, by_template)])
+    lines = [*(_line(grounds, metric) for metric in grounds.metrics), *offer_lines(grounds)]
+    asked = requests(lines, live, known) if mode == "request" else ()
+    hoped = {one.metric for one in asked if one.open}
+    wrong = [*short(grounds), *cannot_run(grounds, by_template)]
+    later = [*beyond(grounds), *unavailable(grounds, by_template)]
+    waits = [one for one in (*wrong, *(later if strict else ())) if one.ends_with(hoped)]
+    errors = [str(one) for one in (*wrong, *(later if strict else ())) if one not in waits]
+    warnings = [*(one.text for one in waits), *notes(grounds), *(str(one) for one in (() if strict else later))]
+    if mode == "request" and isinstance(live.preferences, Unknown):
+        warnings.append(f"cannot tell which quota was asked for, so no more is: {live.preferences}")
     creates = any(not item.import_ for item in current)
-    (errors if creates and not preview else warnings).extend(dict.fromkeys(_unsure(grounds)))
+    (errors if creates and not preview else warnings).extend(dict.fromkeys(unsure(grounds)))
     if mode == "warn":
         warnings, errors = [*errors, *warnings], []
-    lines = [*(_line(grounds, metric) for metric in grounds.metrics), *offer_lines(grounds)]
-    return QuotaReport(tuple(lines), tuple(errors), tuple(warnings), by_template)
+    return QuotaReport(
+        lines=tuple(replace(line, requested=_requested(line, live, asked)) for line in lines),
+        errors=tuple(errors),
+        warnings=tuple(warnings),
+        offers=by_template,
+        requests=asked,
+        awaited=_awaited(lines, hoped, strict=strict) if creates else {},
+    )
+
+
+def _requested(line: Line, live: Live, asked: tuple[QuotaRequest, ...]) -> Requested | None:
+    """What this deployment asks for, else what became of what was asked for before."""
+    new = next((one for one in asked if one.metric == line.metric and one.sends), None)
+    return Requested("new", new.value) if new else requested(live, line.metric, line.enough)
+
+
+def _awaited(lines: list[Line], hoped: set[str], *, strict: bool) -> dict[str, int]:
+    """The limits that must be there before clusters are made, by metric."""
+    found: dict[str, int] = {}
+    for line in lines:
+        if line.metric in hoped and line.limit is not None and line.limit != UNLIMITED:
+            enough = line.enough if strict else line.limit + line.short if line.now is not None else 0
+            if enough > line.limit:
+                found[line.metric] = max(enough, found.get(line.metric, 0))
+    return found
 
 
 def _line(grounds: Grounds, metric: str) -> Line:
@@ -55,7 +87,7 @@ def _line(grounds: Grounds, metric: str) -> Line:
         region=grounds.region,
         namespace=namespace(metric),
         label=label(metric),
-        who=_who(grounds.shares(metric)),
+        who=who(grounds.shares(metric)),
         now=grounds.now(metric),
         ceiling=grounds.ceiling(metric),
         limit=limit.limit if isinstance(limit, QuotaLimit) else None,
@@ -80,8 +112,8 @@ def _verdict(grounds: Grounds, metric: str) -> tuple[LineState, str]:
     room = grounds.room(metric)
     if room is None:
         return "unknown", "cannot tell"
-    if short := grounds.short_by(metric):
-        return "short", f"short by {short:,}"
+    if lacking := grounds.short_by(metric):
+        return "short", f"short by {lacking:,}"
     remarks = _remarks(grounds, metric, room)
     until = _remarks(grounds, metric, room - (grounds.retiring(metric) or 0))
     if not remarks and until:
@@ -92,110 +124,10 @@ def _verdict(grounds: Grounds, metric: str) -> tuple[LineState, str]:
 def _remarks(grounds: Grounds, metric: str, room: int) -> list[str]:
     """What does not fit into so much room."""
     shares = grounds.shares(metric)
-    remarks = [_at_most(shares, room)] if grounds.ceiling(metric) > room else []
+    remarks = [at_most(shares, room)] if grounds.ceiling(metric) > room else []
     if room - grounds.now(metric) < _largest_cluster(shares):
         remarks.append("no room for a rollover")
     return remarks
-
-
-def _short(grounds: Grounds) -> Iterator[str]:
-    """What this deployment draws and does not get."""
-    for metric in grounds.metrics:
-        limit, short = grounds.limit(metric), grounds.short_by(metric)
-        if short and isinstance(limit, QuotaLimit) and grounds.usage is not None:
-            names = sorted({share.cluster.spec.name for share in grounds.creators(metric)})
-            yield (
-                f"quota {metric} in {grounds.region} is short by {short:,}: creating {', '.join(names)} needs "
-                f"{grounds.created(metric):,}, limit {limit.limit:,}, used {grounds.usage.total(metric):,}\n"
-                f"  fix: {_fix(grounds, metric, limit, short, names)}"
-            )
-
-
-def _fix(grounds: Grounds, metric: str, limit: QuotaLimit, short: int, names: list[str]) -> str:
-    clusters = () if isinstance(grounds.live.clusters, Unknown) else grounds.live.clusters
-    catalog = grounds.live.catalog
-    ours = catalog if isinstance(catalog, PublishedCatalog) else PublishedCatalog()
-    replaced = sorted(
-        cluster.id
-        for cluster in clusters
-        # Other stacks may use the same name for theirs.
-        if cluster.id in ours.clusters.values()
-        and cluster.labels.get(NAME_LABEL) in names
-        and cluster.state in RUNNING_STATES
-    )
-    fixes = ["lower `replicas` in the stack file"]
-    # Waiting alone frees nothing: an old generation goes with a deployment, and this one is refused.
-    going = tuple(cluster for cluster in clusters if cluster.id in grounds.old and cluster.id not in replaced)
-    if usage(going, (), old=grounds.old).old.get(metric, 0) >= short:
-        named = join(sorted(cluster.id for cluster in going))
-        them = "it" if len(going) == 1 else "them"
-        fixes.insert(0, f"run pulumi up without this edit first, which deletes {named} once no job needs {them}")
-    if replaced:
-        fixes.insert(0, f"revert the edit (the new generation needs its machines beside those of {join(replaced)})")
-    id_ = quota_id(metric)
-    ask = f"ask for a limit of {limit.limit + short:,}" + (f" (quota id {id_})" if id_ else "")
-    fixes.append(f"{ask}: {limit.increase}" if limit.increase else ask)
-    return ", or ".join(fixes)
-
-
-def _beyond(grounds: Grounds) -> Iterator[str]:
-    """Pools that can't reach their maximum."""
-    for metric in grounds.metrics:
-        room, ceiling = grounds.room(metric), grounds.ceiling(metric)
-        if room is not None and ceiling > room and not grounds.short_by(metric):
-            shares = grounds.shares(metric)
-            yield (
-                f"quota {metric} in {grounds.region}: {_who(shares)} would draw {ceiling:,} at the maximum, "
-                f"{room:,} can be had ({grounds.others(metric):,} are used by others): {_at_most(shares, room)}"
-            )
-
-
-def _unsure(grounds: Grounds) -> Iterator[str]:
-    """Why it can't be told whether what is drawn now fits."""
-    for metric in grounds.metrics:
-        limit = grounds.limit(metric)
-        if isinstance(limit, str) and not grounds.unchecked(metric):
-            yield f"cannot tell whether quota in {grounds.region} suffices: {limit}"
-    for what, part in (("clusters", grounds.live.clusters), ("jobs", grounds.live.jobs)):
-        if isinstance(part, Unknown) and not grounds.live.skipped:
-            yield f"cannot tell what quota the {what} use: {part}"
-
-
-def _notes(grounds: Grounds) -> Iterator[str]:
-    for metric in grounds.metrics:
-        if grounds.unchecked(metric):
-            yield f"{label(metric)} are not checked: the service lists no quota {metric}"
-    for item in grounds.current:
-        for pool in item.spec.pools:
-            if pool.machine.disk.type == "hyperdisk-balanced":
-                yield f"pool {item.spec.name}/{pool.name}: disks are not checked: no quota of hyperdisks is known"
-    yield from () if grounds.usage is None else grounds.usage.uncounted
-
-
-def _cannot_run(offers: Mapping[str, Mapping[str, OfferVerdict]]) -> Iterator[str]:
-    for template, by_label in offers.items():
-        if not any(item.available or item.dormant for item in by_label.values()):
-            yield f"template {template} can't run by any of its capacity types: " + "; ".join(
-                f"{label}: {item.why}" for label, item in by_label.items()
-            )
-
-
-def _who(shares: list[Share]) -> str:
-    names = [f"{share.cluster.spec.name}/{share.pool.name}" for share in shares]
-    if len(shares) == 1:
-        return f"pool {names[0]}, {_size(shares[0].pool)}"
-    return "pools " + ", ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")
-
-
-def _size(pool: PoolSpec) -> str:
-    bounds = f"{pool.min}–{pool.max}" if pool.autoscaled else f"{pool.replicas}"
-    return f"{bounds} machine{'' if bounds == '1' else 's'}"
-
-
-def _at_most(shares: list[Share], room: int) -> str:
-    if len(shares) == 1:
-        return f"at most {max(room, 0) // shares[0].each:,} of {shares[0].pool.max:,} machines"
-    return f"short by {sum(share.ceiling for share in shares) - room:,} at the maximum"
 
 
 def _largest_cluster(shares: list[Share]) -> int:

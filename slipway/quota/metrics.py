@@ -15,7 +15,7 @@ from slipway.machines.tpu import is_tpu, one_tpu
 
 ON_DEMAND_QUOTA = "on-demand"
 PREEMPTIBLE = "preemptible"
-_PREFIX = "custom_model_training_"
+PREFIX = "custom_model_training_"
 _DISKS: Mapping[str, tuple[str, str, bool]] = {
     "pd-ssd": ("pd_ssd", "PD SSD GB", True),
     "pd-standard": ("pd_standard", "PD Standard GB", False),
@@ -46,12 +46,12 @@ def needs(group: MachineGroup, *, preemptible: bool = False) -> tuple[Need, ...]
     if is_tpu(shape.type):
         if not preemptible:
             chip = accelerator(shape.accelerator or shape.family)
-            found.append(Need(_PREFIX + chip.quota, replicas * shape.accelerator_count, chip.documented))
+            found.append(Need(PREFIX + chip.quota, replicas * shape.accelerator_count, chip.documented))
         return (*found, *_disks(disk, replicas))
     if shape.accelerator is not None:
         gpu = accelerator(shape.accelerator)
         if gpu.preemptible or not preemptible:
-            metric = f"{_PREFIX}{'preemptible_' if preemptible else ''}{gpu.quota}"
+            metric = f"{PREFIX}{'preemptible_' if preemptible else ''}{gpu.quota}"
             found.append(Need(metric, replicas * shape.accelerator_count, gpu.documented))
     return (*found, _cpus(shape, replicas, preemptible), *_disks(disk, replicas))
 
@@ -59,7 +59,7 @@ def needs(group: MachineGroup, *, preemptible: bool = False) -> tuple[Need, ...]
 def _disks(disk: Disk, replicas: int) -> Iterator[Need]:
     if disk.type in _DISKS:
         slug, _, documented = _DISKS[disk.type]
-        yield Need(_PREFIX + slug, replicas * disk.size_gb, documented)
+        yield Need(PREFIX + slug, replicas * disk.size_gb, documented)
 
 
 def needs_of(groups: Iterable[MachineGroup], *, preemptible: bool = False) -> tuple[Need, ...]:
@@ -82,12 +82,12 @@ def _summed(all_needs: Iterable[Need]) -> tuple[Need, ...]:
 
 
 def namespace(metric: str) -> str:
-    return PREEMPTIBLE if metric.startswith(f"{_PREFIX}preemptible_") else ON_DEMAND_QUOTA
+    return PREEMPTIBLE if metric.startswith(f"{PREFIX}preemptible_") else ON_DEMAND_QUOTA
 
 
 def label(metric: str) -> str:
     """The metric in a person's words: H100 GPUs, A3 vCPUs, PD SSD GB."""
-    rest = metric.removeprefix(_PREFIX).removeprefix("preemptible_")
+    rest = metric.removeprefix(PREFIX).removeprefix("preemptible_")
     for one in all_accelerators():
         if rest == one.quota:
             return one.label
@@ -102,7 +102,7 @@ def label(metric: str) -> str:
 def quota_id(metric: str) -> str | None:
     """The quota's id in the Cloud Quotas API, where its pattern is known: GPUs, TPUs, and the preemptible CPUs."""
     kind = "Preemptible" if namespace(metric) == PREEMPTIBLE else ""
-    rest = metric.removeprefix(_PREFIX).removeprefix("preemptible_")
+    rest = metric.removeprefix(PREFIX).removeprefix("preemptible_")
     every = (one for one in all_accelerators() if one.preemptible or not kind)
     infix = next((one.quota_id for one in every if rest == one.quota), None)
     if infix is None and kind and rest == "cpus":
@@ -112,13 +112,13 @@ def quota_id(metric: str) -> str | None:
 
 def rank(metric: str) -> tuple[bool, int, str]:
     """Order of the table: on-demand before preemptible; GPUs and TPUs, vCPUs, disks."""
-    kind = 0 if metric.endswith("_gpus") or f"{_PREFIX}tpu" in metric else 1 if metric.endswith("cpus") else 2
+    kind = 0 if metric.endswith("_gpus") or f"{PREFIX}tpu" in metric else 1 if metric.endswith("cpus") else 2
     return namespace(metric) == PREEMPTIBLE, kind, metric
 
 
 def _cpus(shape: Machine, replicas: int, preemptible: bool) -> Need:
     amount = replicas * shape.vcpus
     if preemptible:
-        return Need(f"{_PREFIX}preemptible_cpus", amount)
+        return Need(f"{PREFIX}preemptible_cpus", amount)
     named = rows("cpus").get(shape.family)
-    return Need(_PREFIX + (named or f"{shape.family}_cpus"), amount, documented=named is not None)
+    return Need(PREFIX + (named or f"{shape.family}_cpus"), amount, documented=named is not None)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from slipway.formatting import join
-from slipway.live import QuotaLimit
+from slipway.live import UNLIMITED, QuotaLimit
 from slipway.quota.metrics import Need, label, namespace, rank
-from slipway.quota.report import UNLIMITED, Line, LineState, OfferDraw, OfferVerdict
+from slipway.quota.report import Finding, Line, LineState, OfferDraw, OfferVerdict
 from slipway.quota.usage import Grounds
 
 _ByTemplate = dict[str, list[tuple[str, int]]]
@@ -98,7 +98,7 @@ def lacks(limit: QuotaLimit, amount: int) -> bool:
     return limit.limit != UNLIMITED and amount > limit.limit
 
 
-def unavailable(grounds: Grounds, verdicts: Mapping[str, Mapping[str, OfferVerdict]]) -> Iterator[str]:
+def unavailable(grounds: Grounds, verdicts: Mapping[str, Mapping[str, OfferVerdict]]) -> Iterator[Finding]:
     """Names every template and offer; the cases of one capacity type are counted. What the template itself rules
     out is not reported."""
     short: dict[str, _ByTemplate] = {}
@@ -117,8 +117,8 @@ def unavailable(grounds: Grounds, verdicts: Mapping[str, Mapping[str, OfferVerdi
             f"{template} needs {_amounts(drawn)} with {_labels(drawn)}" for template, drawn in short[metric].items()
         )
         line = f"quota {metric} in {grounds.region}, limit {limit.limit:,}, makes offers unavailable: {who}"
-        yield f"{line} · {limit.increase}" if limit.increase else line
-    yield from _ruled_out(verdicts)
+        yield Finding(f"{line} · {limit.increase}" if limit.increase else line, (frozenset({metric}),))
+    yield from map(Finding, _ruled_out(verdicts))
 
 
 def _ruled_out(verdicts: Mapping[str, Mapping[str, OfferVerdict]]) -> Iterator[str]:

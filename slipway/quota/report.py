@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Literal
 
 from slipway.errors import PolicyError
+from slipway.live import UNLIMITED
 from slipway.machines.spec import MachineGroup
+from slipway.quota.request import QuotaRequest, Requested
 
-UNLIMITED = -1
 _RETIRING = "RETIRING"
 _HEADS = ("NOW", _RETIRING, "CEILING", "LIMIT", "USED BY OTHERS")
 
@@ -66,6 +67,7 @@ class Line:
     generations of this stack draw until they are gone. `others`: all else that draws in the region, clusters of other
     stacks and jobs beside the pools. `enough`: the limit that would do; `short`: by how much it does not suffice now.
     `drawn`: at most, by cluster/pool or by template and offer. `label`, `who`, `verdict` and `increase` are for people.
+    `requested`: what becomes of a request for more.
     """
 
     metric: str
@@ -84,6 +86,7 @@ class Line:
     state: LineState = "ok"
     short: int = 0
     drawn: Mapping[str, int] = field(default_factory=dict)
+    requested: Requested | None = None
 
     @property
     def key(self) -> str:
@@ -92,13 +95,33 @@ class Line:
 
 
 @dataclass(frozen=True)
+class Finding:
+    """`fix`: what to do about it. `ways`: sets of metrics, any of which would end it, were they raised; none where more
+    quota would not."""
+
+    text: str
+    ways: tuple[frozenset[str], ...] = ()
+    fix: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.text}\n  fix: {self.fix}" if self.fix else self.text
+
+    def ends_with(self, metrics: Collection[str]) -> bool:
+        """Whether more of these would end it."""
+        return any(way <= frozenset(metrics) for way in self.ways)
+
+
+@dataclass(frozen=True)
 class QuotaReport:
-    """`errors` stop the deployment. `offers` by template, then label."""
+    """`errors` stop the deployment. `offers` by template, then label. `requests` are the stack's own; `awaited`, by
+    metric, the limits without which no cluster is made."""
 
     lines: tuple[Line, ...] = ()
     errors: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     offers: Mapping[str, Mapping[str, OfferVerdict]] = field(default_factory=dict)
+    requests: tuple[QuotaRequest, ...] = ()
+    awaited: Mapping[str, int] = field(default_factory=dict)
 
 
 def refuse_shortage(report: QuotaReport, region: str) -> None:
@@ -140,7 +163,7 @@ def table(report: QuotaReport) -> str:
 def _row(line: Line, shown: list[str]) -> list[str]:
     limit = "?" if line.limit is None else "∞" if line.limit == UNLIMITED else f"{line.limit:,}"
     # Whether more can be had matters only where it is not enough.
-    increase = f" · {line.increase}" if line.increase and line.verdict != "ok" else ""
+    told = str(line.requested) if line.requested else line.increase if line.verdict != "ok" else ""
     numbers = {
         "NOW": "–" if line.now is None else f"{line.now:,}",
         _RETIRING: _used(line.retiring, limit),
@@ -148,7 +171,7 @@ def _row(line: Line, shown: list[str]) -> list[str]:
         "LIMIT": limit,
         "USED BY OTHERS": _used(line.others, limit),
     }
-    verdict = _without_cases(line.verdict) + increase
+    verdict = " · ".join(part for part in (_without_cases(line.verdict), told) if part)
     return [line.namespace, line.label, _without_cases(line.who), *(numbers[head] for head in shown), verdict]
 
 

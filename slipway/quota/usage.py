@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
-from slipway.live import Live, QuotaLimit, Unknown
+from slipway.live import UNLIMITED, Live, QuotaLimit, Unknown
 from slipway.machines.spec import MachineGroup
 from slipway.machines.table import MachineError
 from slipway.quota.metrics import Need, needs_of, rank
-from slipway.quota.report import UNLIMITED, OfferDraw
+from slipway.quota.report import OfferDraw
 
 # A failed cluster has no machines; one that is being deleted has them until it is gone.
 _HOLDS_NOTHING = frozenset({"ERROR"})

@@ -29,6 +29,7 @@ def preview_text(deployment: Deployment, known: State | Unknown, now: datetime, 
         return deployment.messages
     after = replace(deployment.facts, catalog=as_declared(deployment.catalog))
     before = _before(as_declared(catalog), after, known)
+    before = replace(before, quota=replace(before.quota, requests=_asked(deployment, known)))
     found = review(Change(deployment.stack.name, before, after, deployment.live, now))
     old = workspace(deployment.plan, now, deployment.catalog.catalog_bucket)
     said = "\n".join((f"{deployment.stack.name} @ {deployment.revision}", plain_text(found), *old))
@@ -46,6 +47,12 @@ def _before(catalog: Catalog, after: Facts, known: State) -> Facts:
         id_: one for id_, one in after.kept.items() if id_ not in current | clusters and _known(id_, catalog, known)
     }
     return replace(after, catalog=catalog, submitters=roles, kept=kept)
+
+
+def _asked(deployment: Deployment, known: State) -> dict[str, int] | None:
+    """What the stack asked for until now, by metric."""
+    by_id = {one.id: one.preferred for one in known.preferences}
+    return {one.metric: by_id[one.id] for one in deployment.report.requests if one.id in by_id} or None
 
 
 def _known(id_: str, catalog: Catalog, known: State) -> bool:

@@ -1,4 +1,5 @@
-"""Quota: what does not fit now, at most, or while both generations are there; and how strictly that is checked."""
+"""Quota: what does not fit now, at most, or while both generations are there; what is asked for; how strictly that is
+checked."""
 
 from __future__ import annotations
 
@@ -6,9 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from slipway.facts import Facts, QuotaFacts, QuotaLine
-from slipway.live import INCREASABLE, QuotaLimit, Unknown
+from slipway.live import INCREASABLE, UNLIMITED, QuotaLimit, Unknown
+from slipway.quota.increases import became_of, preference_of
 from slipway.quota.metrics import label, namespace, quota_id
-from slipway.quota.report import UNLIMITED
+from slipway.quota.request import more
 from slipway.quota.usage import Usage, usage
 from slipway.review.change import Change
 from slipway.review.consequence import Consequence, Grade
@@ -40,6 +42,7 @@ def quota(change: Change) -> Iterator[Consequence]:
             yield from _offers(ground, line, metric)
         else:
             yield from (*_now(ground, line), *_at_most(ground, line))
+    yield from _requests(ground)
     yield from _unknown(ground)
     yield from _check(change)
 
@@ -74,8 +77,10 @@ def _now(ground: _Ground, line: QuotaLine) -> Iterator[Consequence]:
         return
     old = ground.use.old.get(line.key, 0) if ground.use else 0
     overlap = old >= line.short
-    enforced = ground.after.mode != "warn"
+    enforced, asked = ground.after.mode != "warn", _asked(ground, line.key)
     refused = "the deployment is refused" if enforced else "the deployment goes on, and may fail"
+    if waits := asked >= line.short + (line.limit or 0):
+        refused = f"no cluster is made before a limit of {asked:,} is granted"
     why = f"both generations at once need {line.short:,} more {_label(line.key)} than there are"
     created = f"what is created is short by {line.short:,} {_label(line.key)}"
     yield KINDS["quota-short-in-overlap" if overlap else "quota-short-now"].of(
@@ -85,7 +90,7 @@ def _now(ground: _Ground, line: QuotaLine) -> Iterator[Consequence]:
             *_drawn(line),
             *((f"the old generation draws {old:,} until it is gone",) if overlap else ()),
         ),
-        grade=Grade.BLOCKING,
+        grade=Grade.WARNING if waits else Grade.BLOCKING,
     )
 
 
@@ -136,6 +141,29 @@ def _offers(ground: _Ground, line: QuotaLine, metric: str) -> Iterator[Consequen
     )
 
 
+def _requests(ground: _Ground) -> Iterator[Consequence]:
+    """What Google is asked for that it was not asked for before, by whomever."""
+    before = ground.change.before.quota.requests if ground.change.before else None
+    for metric, asked in (ground.after.requests or {}).items():
+        there = preference_of(ground.change.live, metric)
+        if (there and not more(asked, there.preferred)) or not more(asked, (before or {}).get(metric, 0)):
+            continue
+        limits = ground.change.live.limits
+        limit = None if isinstance(limits, Unknown) else limits.get(metric)
+        there_is = _of(limit.limit if limit else None)
+        words = f"Google is asked for {asked:,} {_label(metric)} in {ground.after.region}{there_is}"
+        yield KINDS["quota-requested"].of(
+            f"quota {metric}", f"{words}: its answer may take days, and what is granted is never given back"
+        )
+
+
+def _asked(ground: _Ground, metric: str) -> int:
+    """The limit that the stack asks for and may get; 0 where it asks for none, or has been given less already."""
+    asked, there = (ground.after.requests or {}).get(metric, 0), preference_of(ground.change.live, metric)
+    settled = there is not None and not there.reconciling and there.preferred == asked
+    return 0 if settled else asked
+
+
 def _unknown(ground: _Ground) -> Iterator[Consequence]:
     """Together, as one answer that fails makes all of them unknown."""
     if ground.change.live.skipped:
@@ -169,12 +197,14 @@ def _check(change: Change) -> Iterator[Consequence]:
 
 
 def _increase(ground: _Ground, metric: str) -> str:
-    """Whether more can be had, and under which name to ask for it."""
+    """What became of the request for more, else whether more can be had, and under which name to ask for it."""
+    if there := preference_of(ground.change.live, metric):
+        return str(became_of(there))
     limits = ground.change.live.limits
     found = limits.get(metric) if not isinstance(limits, Unknown) else None
     if not isinstance(found, QuotaLimit) or not found.increase:
         return "whether an increase can be had is not known"
-    id_ = quota_id(metric)
+    id_ = found.quota_id or quota_id(metric)
     return f"{found.increase} (`{id_}`)" if id_ and found.increase == INCREASABLE else found.increase
 
 

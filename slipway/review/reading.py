@@ -31,7 +31,7 @@ from slipway.review.usage import DAYS
 MOST_RECENT = 1000
 """Of the jobs of the last days, the newest are looked at."""
 _WINDOWS = 6
-_AT_ONCE = len(KINDS) * (_WINDOWS + 1) + 3
+_AT_ONCE = len(KINDS) * (_WINDOWS + 1) + 4
 _UNREAD = Unknown("nothing was to be read (--no-live)", "none", "none")
 
 
@@ -136,6 +136,7 @@ class _Reading:
             if self.bucket:
                 catalog = threads.submit(reader.catalog)
             clusters, limits = threads.submit(reader.clusters), threads.submit(reader.limits)
+            preferences = threads.submit(reader.preferences)
             unfinished = [threads.submit(reader.jobs, kind) for kind in KINDS.values()]
             recent = [threads.submit(self._recent, kind, at) for kind in KINDS.values() for at in range(_WINDOWS)]
             live = Live(
@@ -143,6 +144,7 @@ class _Reading:
                 jobs=all_or_unknown(future.result() for future in unfinished),
                 limits=limits.result(),
                 catalog=catalog.result() if catalog else None,
+                preferences=preferences.result(),
             )
             return live, self._newest(all_or_unknown(future.result() for future in recent))
 

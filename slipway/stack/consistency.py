@@ -39,6 +39,7 @@ def check_rules(document: Document, stack: str) -> tuple[Finding, ...]:
         _cluster(cluster, region if region in regions() else None)
     for _, reservation in config["slipway:reservations"].items():
         _reservation(reservation, region if region in regions() else None)
+    _quota(config["slipway:quota"])
     _no_repeats(config["slipway:templates"])
     _no_repeats(config["slipway:workspace"]["submitters"])
     project = config["gcp:project"].of(str) or ""
@@ -109,6 +110,11 @@ def _workspace(workspace: DocumentPart, project: str, stack: str) -> None:
         workspace["workBucket"].wrong("is the catalog's bucket as well", "two buckets: no job may rewrite the catalog")
     if workspace["trainer"].value is None and named and (said := TRAINER.wrong(default_trainer(stack))):
         workspace["trainer"].wrong(*said)
+
+
+def _quota(quota: DocumentPart) -> None:
+    if quota["mode"].value == "request" and not quota["contactEmail"].value:
+        quota["mode"].wrong("'request' needs a contact", "add `contactEmail`: whom Google asks about an increase")
 
 
 def _cluster(cluster: DocumentPart, region: str | None) -> None:

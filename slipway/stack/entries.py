@@ -159,16 +159,28 @@ class ClusterEntry(Entry):
     )
 
 
+_ASKS: dict[str, Any] = {"properties": {"mode": {"const": "request"}}, "required": ["mode"]}
+_HAS_CONTACT: dict[str, Any] = {"properties": {"contactEmail": {"minLength": 1}}, "required": ["contactEmail"]}
+
+
 class QuotaEntry(Entry):
     """What to do about quota before anything is created."""
 
-    mode: Literal["enforce", "warn"] = Field(
+    model_config = ConfigDict(json_schema_extra={"if": _ASKS, "then": _HAS_CONTACT})
+
+    mode: Literal["enforce", "warn", "request"] = Field(
         default="enforce",
-        description="enforce: what is drawn now must fit. warn: say so and go on.",
+        description="enforce: what is drawn now must fit. warn: say so and go on. request: ask Google for what is "
+        "missing, and make no cluster before it is granted.",
         examples=["enforce"],
     )
     contact_email: Annotated[str, bounds.EMAIL] = Field(
-        default="", description="Whom Google asks about an increase.", examples=["ml@acme.example"]
+        default="",
+        description="Whom Google asks about an increase; needed to request one. It must be able to change quotas.",
+        examples=["ml@acme.example"],
+    )
+    justification: str = Field(
+        default="", description="Why more is needed, for Google.", examples=["fine-tuning for the search team"]
     )
     strict: bool = Field(
         default=False, description="Pools at their maximum and every offer must fit too.", examples=["true"]

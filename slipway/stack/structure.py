@@ -65,7 +65,6 @@ _NO_ACCOUNT = (
 _CHOICES_TO_COME: Mapping[tuple[str, str], str] = {
     ("replacement", "in-place"): "rollover; `in-place` (delete first, then create) is not there yet",
     ("replacement", "protect"): "rollover; `protect` (refuse every change) is not there yet",
-    ("mode", "request"): "enforce or warn; `request` (asking for an increase) is not there yet",
 }
 
 

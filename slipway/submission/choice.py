@@ -104,7 +104,7 @@ def _other(template: str, seen: list[JudgedCandidate]) -> str:
     """What to do where nothing would help but other parameters, another pool or more quota."""
     fix = f"ask for less, or for something else: slipway templates show {template}"
     if any(reason.startswith("quota") for one in seen for reason in one.reasons):
-        fix += "\nor for more quota: slipway quota"
+        fix += "\nor for more quota: slipway quota --request"
     if any(one.candidate.offer.cluster for one in seen):
         fix += "\nor have the pool changed in the stack file"
     return fix
@@ -116,9 +116,9 @@ def _way_out(template: str, seen: list[JudgedCandidate], waiting: list[JudgedCan
     names = list(dict.fromkeys(one.candidate.offer.capacity_type for one in waiting))
     holder = next((one.verdict.holder for one in waiting if one.verdict.holder), "")
     if holder:
-        help_ = f"wait for {holder} (slipway jobs wait {holder}), or ask for more: slipway quota"
+        help_ = f"wait for {holder} (slipway jobs wait {holder}), or ask for more: slipway quota --request"
     else:
-        help_ = "ask for more: slipway quota"
+        help_ = "ask for more: slipway quota --request"
     queue: Fix = (f"{help_}\nto queue for one of them: ", {"template": template, "capacity": names[0]})
     if names[0] in WAIT_BY_THEMSELVES:
         return queue

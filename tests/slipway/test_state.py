@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from slipway.state import State, StateGrant, StateResource, read
+from slipway.state import State, StateGrant, StatePreference, StateResource, read
 
 HEAD = "urn:pulumi:prod::slipway::"
 CLUSTER = "gcp:vertex/aiPersistentResource:AiPersistentResource"
@@ -73,6 +73,18 @@ def test_a_stack_is_read_by_roles_and_places() -> None:
         grants=(StateGrant("trainer-viewer", "roles/viewer", "serviceAccount:trainer@acme.iam.gserviceaccount.com"),),
         submitters=("group::of@acme.example",),
     )
+
+
+def test_requests_for_quota_are_read_with_what_they_ask_for() -> None:
+    body = {
+        "name": "projects/1/locations/global/quotaPreferences/h100",
+        "quotaId": "H100",
+        "dimensions": {"region": "us-central1"},
+        "quotaConfig": {"preferredValue": "16", "grantedValue": "8"},
+    }
+    types = "slipway:components:QuotaCheck$gcp:cloudquota/sQuotaPreference:SQuotaPreference"
+    assert read(resource(types, "gpus", **body)).preferences == (StatePreference("h100", "H100", "us-central1", 16),)
+    assert read(resource(types, "gpus")).preferences == (StatePreference("", "", "", 0),)
 
 
 def test_before_anything_is_deployed_there_is_nothing() -> None:

@@ -83,6 +83,47 @@ def test_quota_is_a_table_of_metrics(stack: Stack) -> None:  # D2, N6
     lines = stack.run("quota", "--output", "json").json["lines"]
     cpus = next(line for line in lines if line["metric"] == "custom_model_training_cpus")
     assert cpus["limit"] == 2200 and cpus["ceiling"] == 12 and cpus["verdict"] == "ok"
+    assert cpus["request"] is None
+    assert "slipway quota --request asks for all of these" in done.err
+
+
+def test_more_quota_is_asked_for_by_hand(stack: Stack) -> None:  # Z2
+    """The stack's own submitters may look; who may ask has another role. Nobody else here draws this metric, as what
+    was granted can't be taken back."""
+    metric = "custom_model_training_nvidia_p4_gpus"
+    ask = ("quota", "--request", f"{metric}=16", "--contact", "ml@acme.example")
+    refused = stack.run(*ask)
+    assert refused.code == 3 and "roles/cloudquotas.admin" in refused.err
+    nobody = stack.run("quota", "--request")
+    assert nobody.code == 2 and "name whom Google asks about it" in nobody.err
+    (sent,) = stack.run(*ask, "--dry-run").json["requests"]
+    assert sent == {
+        "metric": metric,
+        "body": {
+            "service": "aiplatform.googleapis.com",
+            "quotaId": "CustomModelTrainingP4GPUsPerProjectPerRegion",
+            "dimensions": {"region": "us-central1"},
+            "quotaConfig": {"preferredValue": "16"},
+            "contactEmail": "ml@acme.example",
+        },
+    }
+    stack.grant("roles/cloudquotas.admin")
+    try:
+        with stack.settings(quota_reconcile_seconds=3600):
+            done = stack.run(*ask, "--justification", "training")
+            assert done.code == 0, done.err
+            assert f"{metric} in us-central1, limit 6: asked for 16: pending" in done.out
+            again = stack.run(*ask)
+            assert again.code == 4 and "was asked for already" in again.err
+        with stack.settings(quota_grant_ceiling=8):
+            done = stack.run("quota", "--request", "nvidia_p4_gpus=20", "--contact", "a@b.example", "-o", "json")
+        (made,) = done.json["requests"]
+        request = {"state": "partly", "asked": 20, "granted": 8, "why": "The request was partially approved: 8 of 20."}
+        assert made == {"metric": metric, "region": "us-central1", "limit": 6, "request": request}
+    finally:
+        stack.grant("roles/cloudquotas.admin", False)
+    lower = stack.run("quota", "--request", "nvidia_p4_gpus=4", "--contact", "ml@acme.example")
+    assert lower.code == 2 and "is no increase" in lower.err
 
 
 def test_without_its_role_quota_is_not_checked(stack: Stack) -> None:  # P5

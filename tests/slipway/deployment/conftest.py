@@ -37,6 +37,7 @@ PATHS = {
     "tuning": "/vertex/projects/acme/locations/us-central1/hyperparameterTuningJobs",
     "pipelines": "/vertex/projects/acme/locations/us-central1/trainingPipelines",
     "quotas": "/quotas/projects/acme/locations/global/services/aiplatform.googleapis.com/quotaInfos",
+    "preferences": "/quotas/projects/acme/locations/global/quotaPreferences",
     "catalog": "/storage/b/acme-catalog/o/catalog.json",
     "catalog bucket": "/storage/b/acme-catalog",
     "work bucket": "/storage/b/acme-work",

@@ -9,7 +9,7 @@ import pytest
 from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import PersistentResource, ResourcePool
 from slipway.cloud.connection import Connection
-from slipway.cloud.quotas import QuotaInfo, ReadQuota
+from slipway.cloud.quotas import QuotaInfo, QuotaPreference, ReadQuota
 from slipway.deployment.live_reader import read
 from slipway.deployment.quota_limits import quota_info
 from slipway.live import Live, QuotaLimit, Unknown
@@ -215,6 +215,50 @@ def test_only_what_is_drawn_is_parsed_of_all_that_is_listed(
     service["quotas"] = many("custom_model_training_a3_cpus")
     found, _ = read(connection, wanted, off_is_empty=False)
     assert isinstance(found.limits, Unknown)
+
+
+def preference(region: str = "us-central1", **changes: Any) -> dict[str, Any]:
+    return {
+        "name": "projects/1/locations/global/quotaPreferences/h100",
+        "service": "aiplatform.googleapis.com",
+        "quotaId": "H100",
+        "dimensions": {"region": region},
+        "quotaConfig": {"preferredValue": "16", "grantedValue": "0", "stateDetail": "denied"},
+        "etag": "e1",
+        **changes,
+    }
+
+
+def test_what_was_asked_for_in_this_region(connection: Connection, service: Service) -> None:
+    service["preferences"] = {
+        "quotaPreferences": [
+            preference("europe-west4"),
+            preference(dimensions={}),
+            preference(service="compute.googleapis.com"),
+            preference(),
+            preference(quotaId="A100", reconciling=True, quotaConfig={"preferredValue": "-1"}),
+        ]
+    }
+    assert live(connection).preferences == {
+        "H100": QuotaPreference("h100", "H100", "us-central1", 16, 0, False, "denied", "e1"),
+        "A100": QuotaPreference("h100", "A100", "us-central1", -1, None, True, "", "e1"),
+    }
+
+
+@pytest.mark.parametrize("answer", [(403, "no such luck"), (500, "no such luck"), (403, "is disabled")])
+def test_what_was_asked_for_may_be_unknown(connection: Connection, service: Service, answer: tuple[int, str]) -> None:
+    """Also where the API is switched off, which is said of its limits."""
+    status, message = answer
+    service["preferences"] = (status, {"error": {"code": status, "message": message}})
+    found, warnings = read(connection, WANTED, identity="ada", off_is_empty=True)
+    assert isinstance(found.preferences, Unknown)
+    assert (found.preferences.why, found.preferences.identity, warnings) == (message, "ada", [])
+    assert found.limits == {}
+
+
+def test_a_request_that_can_not_be_read_is_unknown(connection: Connection, service: Service) -> None:
+    service["preferences"] = {"quotaPreferences": [preference(quotaConfig={"preferredValue": "many"})]}
+    assert isinstance(live(connection).preferences, Unknown)
 
 
 def test_the_published_catalog_and_what_exists_already(connection: Connection, service: Service) -> None:

@@ -17,6 +17,7 @@ from slipway.capacity import CAPACITY_TYPES, POOL
 from slipway.catalog.model import Catalog, Cluster, Offer, Parameter, Pool, Template
 from slipway.cloud.clusters import PersistentResource, ResourcePool
 from slipway.cloud.jobs import VertexJob, WorkerPool
+from slipway.cloud.quotas import QuotaPreference
 from slipway.deployment.workspace_plan import SUBMITTER_ROLES
 from slipway.facts import Facts, Kept, QuotaFacts, QuotaLine
 from slipway.kinds import CUSTOM_JOB, Kind
@@ -267,6 +268,7 @@ def change(
     jobs: Iterable[VertexJob] | Unknown = (),
     limits: Mapping[str, QuotaLimit] | Unknown | None = None,
     steps: Iterable[Step] | None = None,
+    preferences: Mapping[str, QuotaPreference] | Unknown | None = None,
     **fields: Any,
 ) -> Change:
     """`steps` are the engine's; None where it was not asked. `fields` are the change's own."""
@@ -275,6 +277,7 @@ def change(
         jobs=jobs if isinstance(jobs, Unknown) else tuple(jobs),
         limits={} if limits is None else limits,
         catalog=None,
+        preferences={} if preferences is None else preferences,
     )
     preview = None if steps is None else Preview(tuple(steps))
     return Change(STACK, before, after, live, NOW, **{"preview": preview, **fields})

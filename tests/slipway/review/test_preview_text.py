@@ -9,11 +9,12 @@ from slipway.facts import Facts
 from slipway.labels import Revision
 from slipway.live import Live, Unknown
 from slipway.quota.report import QuotaReport
+from slipway.quota.request import QuotaRequest
 from slipway.review.preview_text import preview_text
 from slipway.stack.stack import Stack, WorkspaceSettings
-from slipway.state import State
+from slipway.state import State, StatePreference
 
-from .builders import H100, NOW, PROJECT, REGION, STACK, TEAM, cluster, facts, kept, living, pool
+from .builders import H100, NOW, PROJECT, REGION, STACK, TEAM, cluster, facts, kept, living, pool, quota
 
 SETTINGS = WorkspaceSettings((TEAM,), "acme-catalog", "acme-work", "trainer")
 KNOWN = State(submitters=(TEAM,), catalog_bucket="acme-catalog")
@@ -79,3 +80,17 @@ def test_what_retires_already_is_said_apart() -> None:
     told = said(facts(there, retiring=(OLD.id,)), facts(there, gone))
     assert "taken over" not in told
     assert f"{OLD.id}, an old generation of h100, retires with a later deployment" in told
+
+
+def test_more_quota_is_told_of_once() -> None:  # Z2
+    asked = facts(OLD, quota=replace(quota(mode="request"), requests={"custom_model_training_cpus": 16}))
+    request = QuotaRequest("custom_model_training_cpus", REGION, "CPUs", "cpus", 16)
+    planned = replace(deployment(facts(OLD), asked), report=QuotaReport(requests=(request,)))
+
+    def says(known: State) -> str:
+        return "\n".join(preview_text(planned, known, NOW, preview=True))
+
+    assert "Google is asked for 16 N1/E2 vCPUs in us-central1" in says(KNOWN)
+    before = replace(KNOWN, preferences=(StatePreference("cpus", "CPUs", REGION, 8),))
+    assert "Google is asked for 16 N1/E2 vCPUs" in says(before), "it was 8"
+    assert "nothing changes" in says(replace(KNOWN, preferences=(StatePreference("cpus", "CPUs", REGION, 16),)))

@@ -1,9 +1,11 @@
 """Quota now, at most, and while both generations are there. # N6 # D2"""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from slipway.cloud.quotas import QuotaPreference
 from slipway.facts import QuotaFacts, QuotaLine
 from slipway.review.change import Change
 from slipway.review.consequence import Consequence, Grade
@@ -113,6 +115,45 @@ def test_offers_that_lack_quota() -> None:
     )
 
 
+def asking(*lines: QuotaLine, **requests: int) -> QuotaFacts:
+    return replace(quota(*lines, mode="request"), requests=requests or None)
+
+
+def test_what_google_is_asked_for() -> None:  # Z2
+    found = changed(line(32), asking(line(48), **{GPUS: 48}))
+    assert found.keys() == {"quota-requested", "quota-short-at-most"}
+    assert found["quota-requested"].subject == f"quota {GPUS}"
+    assert found["quota-requested"].sentence == (
+        "Google is asked for 48 H100 GPUs in us-central1, limit 32: its answer may take days, and what is granted is "
+        "never given back"
+    )
+    assert found["quota-requested"].grade == Grade.CHANGE
+
+
+def test_what_was_asked_for_before_is_not_told_again() -> None:
+    before = asking(line(48), **{GPUS: 48})
+    assert changed(before, before) == {}
+    assert changed(before, quota(line(48))) == {}, "to let it go sends nothing"
+    assert changed(before, asking(line(64), **{GPUS: 64})).keys() == {"quota-requested", "quota-short-at-most"}
+    by_hand = {"CustomModelTrainingH100GPUsPerProjectPerRegion": QuotaPreference("x", "x", "us-central1", 48)}
+    assert changed(line(48), before, preferences=by_hand) == {}, "somebody else did"
+
+
+def test_clusters_that_wait_for_a_grant_are_no_refusal() -> None:
+    """Nothing is lost by it, and the request has to be deployed to be sent."""
+    after = asking(line(48, short=16, state="short"), **{GPUS: 48})
+    found = changed(line(32), after)
+    assert found.keys() == {"quota-requested", "quota-short-now"}
+    assert "limit 32: no cluster is made before a limit of 48 is granted; increase" in found["quota-short-now"].sentence
+    assert found["quota-short-now"].grade == Grade.WARNING
+
+    settled = QuotaPreference("x", "x", "us-central1", 48, 32, detail="scarce")
+    found = changed(line(32), after, preferences={"CustomModelTrainingH100GPUsPerProjectPerRegion": settled})
+    said = "the deployment is refused; asked for 48: 32 granted (scarce)"
+    assert found["quota-short-now"].sentence.endswith(said)
+    assert found["quota-short-now"].grade == Grade.BLOCKING
+
+
 @pytest.mark.parametrize(
     ("before", "after", "weaker"),
     [
@@ -120,6 +161,8 @@ def test_offers_that_lack_quota() -> None:
         (quota(strict=True), quota(), "`strict` is off"),
         (quota(mode="warn"), quota(mode="enforce"), ""),
         (quota(), quota(strict=True), ""),
+        (quota(), asking(), ""),
+        (asking(), quota(mode="warn"), "`mode` request → warn"),
     ],
 )
 def test_a_check_that_stops_less(before: QuotaFacts, after: QuotaFacts, weaker: str) -> None:

@@ -34,7 +34,7 @@ from .files import HEAD, wrong
         (HEAD + "  gcp:defaultLabels: {a: b}\n", 5, "gcp:defaultLabels", "replaces", "own `labels`"),
         (HEAD + "confg: {}\n", 5, "confg", "unknown key", "did you mean `config`?"),
         (HEAD + "slipway:quota: {}\n", 5, "slipway:quota", "beside `config`", "indent it"),
-        (HEAD + "  slipway:quota: {mode: request}\n", 5, "slipway:quota.mode", "'request'", "is not there yet"),
+        (HEAD + "  slipway:quota: {mode: request}\n", 5, "slipway:quota.mode", "'request'", "add `contactEmail`"),
         (HEAD + "  slipway:quota: {mode: maybe}\n", 5, "slipway:quota.mode", "'maybe'", "enforce or warn"),
         (
             HEAD + "  slipway:quota: {contactEmail: me}\n",

@@ -42,6 +42,7 @@ def test_every_shipped_stack_names_it_and_passes_it() -> None:
         with_pool("machine: n1-standard-8\nreplicas: {min: 1, max: 4}"),
         with_pool("machine: n1-standard-8\nreplicas: 3\ndisk: {sizeGb: 200}"),
         HEAD + "  other:key: 1\n",
+        HEAD + "  slipway:quota: {mode: request, contactEmail: ml@acme.example, justification: training}\n",
     ],
 )
 def test_what_the_check_accepts_the_schema_accepts(text: str) -> None:
@@ -62,6 +63,7 @@ def test_what_the_check_accepts_the_schema_accepts(text: str) -> None:
         HEAD.replace('"false"', '"true"'),
         HEAD + "  slipway:zzz: 1\n",
         HEAD + "  slipway:quota: {mode: request}\n",
+        HEAD + '  slipway:quota: {mode: request, contactEmail: ""}\n',
     ],
 )
 def test_what_the_schema_refuses_the_check_refuses(text: str) -> None:

@@ -61,7 +61,7 @@ def test_where_several_offers_would_wait_the_choice_is_a_persons() -> None:
         "gemma2-lora can't run now with any of its capacity types",
         "  why: pool h100      pool full: h100/workers has 1 of 1 machine busy with tune-27b-x1",
         "       flex-start     quota h100_gpus us-central1: needs 8, limit 8, used 8",
-        "  fix: wait for tune-27b-x1 (slipway jobs wait tune-27b-x1), or ask for more: slipway quota",
+        "  fix: wait for tune-27b-x1 (slipway jobs wait tune-27b-x1), or ask for more: slipway quota --request",
         "       to queue for one of them: template='gemma2-lora', capacity='pool'",
         "       to wait and move on: wait_for={'pool': '30m'}, then='flex-start'",
     ]
@@ -101,5 +101,5 @@ def test_one_reason_of_several_offers_is_said_once() -> None:
         "spot, flex-start quota cpus us-central1: needs 24, limit 1",
         "pool h100      no such pool",
     ]
-    assert "\nor for more quota: slipway quota\n" in error.value.fix
+    assert "\nor for more quota: slipway quota --request\n" in error.value.fix
     assert error.value.fix.endswith("\nor have the pool changed in the stack file")

@@ -1,0 +1,105 @@
+"""What a deployment asked for must be granted before its clusters are made. Google may take seconds, or days."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+
+from slipway.cloud.quotas import Quotas
+from slipway.deployment.quota_limits import limits
+from slipway.errors import PolicyError
+from slipway.formatting import join, span
+from slipway.live import Live, QuotaLimit
+from slipway.quota.increases import requested
+from slipway.quota.offers import lacks
+from slipway.quota.request import Requested, more
+
+WITHIN_S = 30.0
+EVERY_S = 2.0
+
+
+@dataclass(frozen=True)
+class _Missing:
+    """`enough` is the limit that is needed, `limit` the one there is; `asked`, what became of the request."""
+
+    metric: str
+    enough: int
+    limit: int
+    asked: Requested | None
+
+    @property
+    def undecided(self) -> bool:
+        """Also while what was granted is not in force yet."""
+        return self.asked is not None and (self.asked.state == "pending" or self._granted)
+
+    @property
+    def raised_next(self) -> bool:
+        """Granted, and less than is needed: somebody else's request, which this deployment took over as it was."""
+        return self.asked is not None and self.asked.state == "granted" and not self._granted
+
+    @property
+    def _granted(self) -> bool:
+        asked = self.asked
+        return asked is not None and asked.state == "granted" and not more(self.enough, asked.asked or 0)
+
+
+def await_grant(
+    quotas: Quotas,
+    region: str,
+    awaited: Mapping[str, int],
+    clusters: Collection[str],
+    say: Callable[[str], None],
+    *,
+    within_s: float = WITHIN_S,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], object] = time.sleep,
+) -> None:
+    """Returns when the limits of a region are what is `awaited`, by metric. `clusters` are the ids of those that wait.
+
+    What is still being decided is waited for a little. Raises PolicyError for what is not granted by then, CloudError
+    when the limits can't be read.
+    """
+    end, said = clock() + within_s, False
+    while missing := _missing(quotas, region, awaited):
+        if not all(one.undecided for one in missing) or clock() >= end:
+            raise _refusal(missing, region, clusters)
+        if not said:
+            say(f"waiting up to {span(within_s)} for quota: {join(one.metric for one in missing)}")
+            said = True
+        sleep(EVERY_S)
+
+
+def _missing(quotas: Quotas, region: str, awaited: Mapping[str, int]) -> list[_Missing]:
+    now = limits(quotas.infos(awaited), region) if awaited else {}
+    short = {metric: found for metric, found in now.items() if lacks(found, awaited[metric])}
+    if not short:
+        return []
+    asked = {one.quota_id: one for one in quotas.preferences(region)}
+    live = Live(clusters=(), jobs=(), limits=now, catalog=None, preferences=asked)
+    return [_of(live, found, awaited[metric]) for metric, found in sorted(short.items())]
+
+
+def _of(live: Live, found: QuotaLimit, enough: int) -> _Missing:
+    return _Missing(found.metric, enough, found.limit, requested(live, found.metric, enough))
+
+
+def _refusal(missing: list[_Missing], region: str, clusters: Collection[str]) -> PolicyError:
+    fixes = []
+    if any(one.undecided for one in missing):
+        fixes.append("run pulumi up again once it is granted, which slipway quota shows")
+    if any(one.raised_next for one in missing):
+        fixes.append("run pulumi up again, which asks for more: it has taken over what somebody else asked for")
+    if refused := [one for one in missing if not one.undecided and not one.raised_next]:
+        one = refused[0]
+        fixes.append(
+            f"lower `replicas` in the stack file, or ask again: slipway quota --request {one.metric}={one.enough}"
+        )
+    return PolicyError(
+        f"quota does not suffice yet, so {join(sorted(clusters))} {'is' if len(clusters) == 1 else 'are'} not made",
+        why="\n".join(
+            f"quota {one.metric} in {region}: needs {one.enough:,}, limit {one.limit:,}; {one.asked or 'not asked for'}"
+            for one in missing
+        ),
+        fix="\n".join(fixes),
+    )

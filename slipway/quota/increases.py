@@ -1,0 +1,85 @@
+"""More quota, asked for: what became of a request, and which requests a stack declares. Pure.
+
+A request is a quota preference of the API: one for each quota and region, whoever made it. It is never deleted, so it
+is never lowered here either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from slipway.cloud.quotas import QuotaPreference
+from slipway.live import INCREASABLE, Live, Unknown
+from slipway.quota.metrics import quota_id
+from slipway.quota.offers import lacks
+from slipway.quota.report import Line
+from slipway.quota.request import QuotaRequest, Requested, more
+from slipway.state import StatePreference
+
+_ID = "aiplatform_googleapis_com-{quota}_{region}"
+
+
+def preference_id(quota: str, region: str) -> str:
+    """What a new preference is called: the same for everybody who asks for the same."""
+    return _ID.format(quota=quota, region=region)
+
+
+def quota_of(live: Live, metric: str) -> str:
+    """The quota's id as the service lists it, else by the pattern of the known ones; empty where neither tells."""
+    limit = None if isinstance(live.limits, Unknown) else live.limits.get(metric)
+    return (limit.quota_id if limit else "") or quota_id(metric) or ""
+
+
+def requested(live: Live, metric: str, enough: int) -> Requested | None:
+    """What became of the request for more of a metric. Without one, that there is no hope where more would be needed
+    and can't be had; else None."""
+    there = preference_of(live, metric)
+    limit = None if isinstance(live.limits, Unknown) else live.limits.get(metric)
+    if there is None:
+        hopeless = limit is not None and limit.increase not in ("", INCREASABLE) and lacks(limit, enough)
+        return Requested("hopeless", None, None, limit.increase) if limit and hopeless else None
+    return became_of(there)
+
+
+def preference_of(live: Live, metric: str) -> QuotaPreference | None:
+    """What was asked for of a metric's quota; None also where that could not be read."""
+    return None if isinstance(live.preferences, Unknown) else live.preferences.get(quota_of(live, metric))
+
+
+def became_of(there: QuotaPreference) -> Requested:
+    """What became of a request until now."""
+    if there.reconciling:
+        return Requested("pending", there.preferred, there.granted)
+    if there.granted is not None and not more(there.preferred, there.granted):
+        return Requested("granted", there.preferred, there.granted)
+    why = there.detail or "the service gives no reason"
+    return Requested("partly" if there.granted else "hopeless", there.preferred, there.granted, why)
+
+
+def requests(lines: Iterable[Line], live: Live, known: Iterable[StatePreference] = ()) -> tuple[QuotaRequest, ...]:
+    """One for each quota that does not suffice at most and that more can be had of; and those that the stack has
+    already, while it draws the quota. `known` are the latter, as the engine has them."""
+    by_metric: dict[str, list[Line]] = {}
+    for line in lines:
+        by_metric.setdefault(line.metric, []).append(line)
+    found = (_request(metric, several, live, tuple(known)) for metric, several in by_metric.items())
+    return tuple(one for one in found if one)
+
+
+def _request(metric: str, lines: list[Line], live: Live, known: tuple[StatePreference, ...]) -> QuotaRequest | None:
+    region, quota, there = lines[0].region, quota_of(live, metric), preference_of(live, metric)
+    ours = next((one for one in known if (one.quota_id, one.region) == (quota, region)), None)
+    if isinstance(live.preferences, Unknown) or live.skipped:
+        return QuotaRequest(metric, region, quota, ours.id, ours.preferred, known=True) if ours else None
+    limit = None if isinstance(live.limits, Unknown) else live.limits.get(metric)
+    wanted = max((line.enough for line in lines if limit and lacks(limit, line.enough)), default=0)
+    can = limit is not None and limit.increase == INCREASABLE and bool(quota)
+    if there is None:
+        id_ = preference_id(quota, region)
+        return QuotaRequest(metric, region, quota, id_, wanted, wanted) if wanted and can else None
+    # Somebody may have made it under another id, and known is only the one that is there.
+    is_ours = ours is not None and ours.id == there.id
+    if not (wanted or is_ours):
+        return None
+    value = wanted if is_ours and can and more(wanted, there.preferred) else there.preferred
+    return QuotaRequest(metric, region, quota, there.id, value, wanted, there, is_ours)

@@ -1,0 +1,73 @@
+"""A request for more quota: what a stack declares, and what becomes of it. In the API it is a quota preference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from slipway.cloud.quotas import QuotaPreference
+from slipway.live import UNLIMITED
+
+RequestState = Literal["new", "pending", "granted", "partly", "hopeless"]
+"""`new`: this deployment asks. `hopeless`: nothing was granted, or more can't be had at all."""
+
+
+@dataclass(frozen=True)
+class Requested:
+    """What becomes of a request for a higher limit; -1 is none. `asked` is None where nobody asked, as it is hopeless.
+
+    `granted` is None until anything is. `why`: the reason for what was not granted.
+    """
+
+    state: RequestState
+    asked: int | None
+    granted: int | None = None
+    why: str = ""
+
+    def __str__(self) -> str:
+        """`asked for 16: pending`, `asked for 16: 12 granted (quota is scarce)`"""
+        if self.asked is None:
+            return self.why
+        asked = "no limit" if self.asked == UNLIMITED else f"{self.asked:,}"
+        if self.state == "new":
+            return f"this deployment asks for {asked}"
+        if self.state in ("pending", "granted"):
+            return f"asked for {asked}: {self.state}"
+        return f"asked for {asked}: {f'{self.granted:,}' if self.granted else 'nothing'} granted ({self.why})"
+
+
+def more(one: int, other: int) -> bool:
+    """Whether one limit is above another."""
+    return other != UNLIMITED and (one == UNLIMITED or one > other)
+
+
+@dataclass(frozen=True)
+class QuotaRequest:
+    """A quota preference that a stack declares. `value`: the limit that it asks for; `wanted`: the one that would do.
+
+    `id` is the preference's. `there` is how it is now; None where there is none, or nobody could look. `known`: the
+    engine's state has it. One that is there and not known is adopted as it is; the deployment after that may raise it.
+    """
+
+    metric: str
+    region: str
+    quota_id: str
+    id: str
+    value: int
+    wanted: int = 0
+    there: QuotaPreference | None = None
+    known: bool = False
+
+    @property
+    def adopts(self) -> bool:
+        return self.there is not None and not self.known
+
+    @property
+    def sends(self) -> bool:
+        """Whether this deployment asks for anything that was not asked for."""
+        return self.there.preferred != self.value if self.there else not self.known
+
+    @property
+    def open(self) -> bool:
+        """Whether more may come of it without anybody's doing but the next deployment's."""
+        return self.sends or more(self.wanted, self.value) or (self.there is not None and self.there.reconciling)

@@ -1,0 +1,120 @@
+"""`slipway:quota: {mode: request}` with the real engine: what is short is asked for, nothing is made before it is
+granted, and no request is ever lowered, whoever made it. # Z2 # D2 # N6"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.checkouts.checkout import MACHINE, PROJECT, Checkout
+
+pytestmark = pytest.mark.journey
+
+CPUS, SPOT_CPUS = "custom_model_training_cpus", "custom_model_training_preemptible_cpus"
+PREFERENCES = f"/v1/projects/{PROJECT}/locations/global/quotaPreferences"
+ASKS = {"mode": "request", "contactEmail": "ml@acme.example", "justification": "the search team's models"}
+NAME = "aiplatform_googleapis_com-CustomModelTrainingCPUsPerProjectPerRegion_us-central1"
+
+
+def preferences(checkout: Checkout) -> dict[str, Any]:
+    found = checkout.cloud.every(PREFERENCES, "quotaPreferences")
+    return {one["name"].rpartition("/")[2]: one for one in found}
+
+
+def declared(checkout: Checkout) -> dict[str, str]:
+    """What the engine knows: by logical name, the limit that is asked for."""
+    of_type = (one for one in checkout.resources() if one["type"].startswith("gcp:cloudquota/"))
+    return {one["urn"].rpartition("::")[2]: one["outputs"]["quotaConfig"]["preferredValue"] for one in of_type}
+
+
+def settings(checkout: Checkout, **values: Any) -> None:
+    checkout.cloud.rest("POST", "/slipway/settings", values)
+
+
+def write(checkout: Checkout, most: int = 2, **quota: Any) -> None:
+    pool = {**MACHINE, "replicas": {"min": 1, "max": most}}
+    checkout.write(quota=quota or ASKS, persistentResources={"cpu": {"pools": {"all": pool}}})
+
+
+def row(said: str, words: str) -> str:
+    return next(" ".join(line.split()) for line in said.splitlines() if words in line and " vCPUs " in line)
+
+
+def test_what_is_short_is_asked_for_and_waited_for_and_never_lowered(own: Checkout) -> None:
+    settings(own, **{f"quota.{CPUS}": 2}, quota_reconcile_seconds=3600)
+    nothing_is_made_while_a_request_is_pending(own)
+    what_is_granted_is_used_and_one_that_was_raised_by_hand_stays(own)
+    one_that_the_engine_forgot_is_taken_over_and_then_raised(own)
+    done = own.destroy()
+    assert done.code == 0, done.said
+    assert preferences(own)[NAME]["quotaConfig"]["preferredValue"] == "16", "the service never deletes one"
+
+
+def nothing_is_made_while_a_request_is_pending(own: Checkout) -> None:
+    write(own)
+    preview = own.pulumi("preview")
+    assert preview.code == 0, preview.said
+    assert row(preview.said, "pool cpu/all").endswith("short by 2 · this deployment asks for 8")
+    assert f"quota {CPUS} in us-central1 is short by 2: creating cpu needs 4, limit 2, used 0" in preview.said
+    assert preferences(own) == {} and own.nothing_made()
+
+    done = own.pulumi("up", SLIPWAY_CREATE_PATIENCE="1s")
+    assert done.code != 0, done.said
+    assert "quota does not suffice yet, so cpu-" in done.said
+    assert f"quota {CPUS} in us-central1: needs 4, limit 2; asked for 8: pending" in done.said
+    assert "fix: run pulumi up again once it is granted" in done.said
+    assert own.clusters() == {}
+    asked = preferences(own)
+    assert {one["quotaConfig"]["preferredValue"] for one in asked.values()} == {"8", "4"}, "a template's spot offer too"
+    assert asked[NAME]["justification"] == ASKS["justification"] and asked[NAME]["reconciling"]
+    assert declared(own) == {CPUS: "8", SPOT_CPUS: "4"}
+
+    preview = own.pulumi("preview")
+    assert preview.code == 0, preview.said
+    assert row(preview.said, "pool cpu/all").endswith("short by 2 · asked for 8: pending")
+    assert row(preview.said, "nap spot").endswith("spot unavailable: short by 3 · asked for 4: pending")
+    assert own.pulumi("up", SLIPWAY_CREATE_PATIENCE="1s").code != 0
+    assert preferences(own) == asked, "it is asked for once"
+
+
+def what_is_granted_is_used_and_one_that_was_raised_by_hand_stays(own: Checkout) -> None:
+    settings(own, quota_reconcile_seconds=0)
+    more = {"quotaConfig": {"preferredValue": "12"}, "contactEmail": "ml@acme.example"}
+    own.cloud.rest("PATCH", f"{PREFERENCES}/{NAME}", more)
+    own.up()
+    assert list(own.clusters().values()) == ["RUNNING"]
+    assert preferences(own)[NAME]["quotaConfig"] | {"traceId": ""} == {
+        "preferredValue": "12",
+        "grantedValue": "12",
+        "traceId": "",
+    }
+    assert declared(own) == {CPUS: "12", SPOT_CPUS: "4"}
+    at_rest = own.pulumi("preview", "--expect-no-changes")
+    assert at_rest.code == 0, at_rest.said
+    told = own.slipway("quota")
+    assert row(told.out, "pool cpu/all").endswith("ok · asked for 12: granted")
+
+
+def one_that_the_engine_forgot_is_taken_over_and_then_raised(own: Checkout) -> None:
+    before = preferences(own)
+    write(own, mode="enforce")
+    own.up()
+    assert declared(own) == {} and preferences(own) == before, "nothing is sent"
+
+    write(own, most=4)
+    own.up()
+    assert declared(own) == {CPUS: "12", SPOT_CPUS: "4"} and preferences(own) == before
+
+    settings(own, quota_grant_ceiling=14)
+    preview = own.pulumi("preview")
+    assert "this deployment asks for 16" in row(preview.said, "pool cpu/all")
+    own.up()
+    raised = preferences(own)[NAME]["quotaConfig"]
+    assert (raised["preferredValue"], raised["grantedValue"]) == ("16", "14")
+    (line,) = (one for one in own.slipway("quota", "-o", "json").json["lines"] if one["metric"] == CPUS)
+    why = "The request was partially approved: 14 of 16."
+    assert line["request"] == {"state": "partly", "asked": 16, "granted": 14, "why": why}
+    own.up()  # the limit is a fact of the stack
+    at_rest = own.pulumi("preview", "--expect-no-changes")
+    assert at_rest.code == 0, at_rest.said
