@@ -21,7 +21,7 @@ WORKSPACE, QUOTA, CATALOG = (f"slipway:components:{one}" for one in ("Workspace"
 """The types of the components that publish facts. Frozen: living stacks have them."""
 
 # Texts for people, and what every deployment changes although it means nothing to anybody.
-_PROSE_OF_TEMPLATES, _PROSE_OF_OFFERS = ("summary", "codeWhy"), ("why", "note")
+_PROSE_OF_TEMPLATES, _PROSE_OF_OFFERS = ("summary", "codeWhy", "source"), ("why", "note")
 _OF_EACH_DEPLOYMENT = ("slipway-commit", "slipway-commit-dirty")
 
 

@@ -196,7 +196,8 @@ class Template:
 
     `package` is the gs:// URI of its code, empty for an `image`. `code_why`: who forbids code of one's own. `offers`
     are in order of preference. `requirements` are those of its packages.
-    `checkpoints`: its code goes on from where it was when it is started again.
+    `checkpoints`: its code goes on from where it was when it is started again. `source`: `templates/x.py:5`, its file
+    and line in the catalog's commit.
     """
 
     name: Annotated[str, KEY_OF_ENTRY, PLAIN_NAME]
@@ -213,6 +214,7 @@ class Template:
     image: str = ""
     requirements: tuple[str, ...] = ()
     checkpoints: bool = False
+    source: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kinds", self.kinds or (self.kind,))

@@ -6,7 +6,7 @@ Pure, but for `prove_stack` and `build_packages`, which read files.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -31,7 +31,7 @@ from slipway.stack.members import open_to
 from slipway.stack.stack import Stack
 from slipway.state import State
 from slipway.template.job_template import JobTemplate
-from slipway.template.load import load
+from slipway.template.load import load, source
 from slipway.template.proof import Placement, prove_all
 from slipway.template.worker_pool import Package
 
@@ -42,19 +42,21 @@ Packages = Mapping[str, Mapping[Package, SourcePackage]]
 
 @dataclass(frozen=True)
 class ProvenStack:
-    """`templates` and their `placements` by name; `metrics`: all quota that is drawn."""
+    """`templates`, `placements` and `sources` (file and line) by the template's name; `metrics`: all that is drawn."""
 
     stack: Stack
     templates: Mapping[str, JobTemplate]
     placements: Mapping[str, tuple[Placement, ...]]
     metrics: frozenset[str]
+    sources: Mapping[str, str]
 
 
 def prove_stack(stack: Stack, folder: Path) -> ProvenStack:
     """`folder` has the templates. Raises ConfigError for those that can't be read, or fit nowhere."""
     templates = {template.name: template for template in load(stack.templates, folder)}
     placements = prove_all(templates.values(), stack.clusters, region=stack.region, reservations=stack.reservations)
-    return ProvenStack(stack, templates, placements, drawn(stack.clusters, _draws(templates, placements)))
+    sources = {name: source(name, folder) for name in templates}
+    return ProvenStack(stack, templates, placements, drawn(stack.clusters, _draws(templates, placements)), sources)
 
 
 def _draws(
@@ -127,13 +129,16 @@ def plan_deployment(
     )
     context = compile_context(stack, revision, plan.current, plan.dormant)
     entries = {
-        name: template_entry(
-            template,
-            placements[name],
-            report.offers[name],
-            context,
-            {code: package.path for code, package in packages[name].items()},
-            [one for package in packages[name].values() for one in package.requirements],
+        name: replace(
+            template_entry(
+                template,
+                placements[name],
+                report.offers[name],
+                context,
+                {code: package.path for code, package in packages[name].items()},
+                [one for package in packages[name].values() for one in package.requirements],
+            ),
+            source=proven.sources[name],
         )
         for name, template in proven.templates.items()
     }

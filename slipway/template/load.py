@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import traceback
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -19,6 +20,19 @@ def load(names: tuple[str, ...], folder: Path) -> tuple[JobTemplate, ...]:
 def available(folder: Path) -> tuple[str, ...]:
     """The names of all templates in a folder, in order."""
     return tuple(sorted(path.stem.replace("_", "-") for path in folder.glob("*.py") if not path.stem.startswith("_")))
+
+
+def source(name: str, folder: Path) -> str:
+    """Where one that was loaded is defined: `templates/dask_digits.py:5`."""
+    path = folder / (name.replace("-", "_") + ".py")
+    body = ast.parse(path.read_bytes()).body
+    assigned = (node for node in body if isinstance(node, ast.Assign | ast.AnnAssign))
+    lines = (node.lineno for node in assigned if "TEMPLATE" in {ast.unparse(one) for one in _targets(node)})
+    return f"{folder.name}/{path.name}:{next(lines, 1)}"
+
+
+def _targets(node: ast.Assign | ast.AnnAssign) -> list[ast.expr]:
+    return node.targets if isinstance(node, ast.Assign) else [node.target]
 
 
 def _load(name: str, folder: Path) -> JobTemplate:

@@ -40,3 +40,4 @@ def test_uncommitted_templates_are_marked_from_the_deployment_to_the_job(checkou
     assert (job["labels"]["slipway-commit"], job["labels"]["slipway-commit-dirty"]) == (commit, "true")
     shown = checkout.slipway("jobs", "show", job["displayName"])
     assert f"commit     {commit} with local changes" in shown.out.splitlines()
+    assert "template   nap  templates/nap.py:6" in shown.out.splitlines()

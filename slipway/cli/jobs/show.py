@@ -16,7 +16,7 @@ from slipway.catalog.model import Catalog
 from slipway.catalog.placeholders import render
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.chart import show_usage
-from slipway.cli.terminal.documents import events_document, job_document, usage_document
+from slipway.cli.terminal.documents import events_document, job_document, source_of, usage_document
 from slipway.cli.terminal.options import catalog_and_output, found_job, job_argument
 from slipway.cli.terminal.watching import cost_words
 from slipway.cloud.failures import CloudError
@@ -141,7 +141,7 @@ def _facts(context: Context, picture: JobDetails) -> list[tuple[str, str]]:
         ("state", f"{state_word(job.state)}{f': {why}' if why else ''}"),
         ("error", job.error),
         ("fell back", f"to {picture.next.display_name} ({picture.next.capacity_type})" if picture.next else ""),
-        ("template", job.labels.get(TEMPLATE_LABEL, "")),
+        ("template", f"{job.labels.get(TEMPLATE_LABEL, '')}  {source_of(job, context.catalog)}".strip()),
         ("parameters", _parameters(job, context.catalog)),
         ("commit", str(revision_of(job.labels))),
         (

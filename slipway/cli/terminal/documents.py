@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from slipway.catalog.lookup import reason
-from slipway.catalog.model import Template
+from slipway.catalog.model import Catalog, Template
 from slipway.cloud.jobs import VertexJob, best
 from slipway.context import Context
 from slipway.jobs.cost import job_cost
@@ -30,6 +30,16 @@ if TYPE_CHECKING:
     from slipway.jobs.utilization import Utilization
 
 
+def source_of(job: VertexJob, catalog: Catalog) -> str:
+    """`templates/lora.py:5` in the job's commit; without the line where the catalog is of another one. Empty for a job
+    of no template that the catalog has."""
+    template = catalog.templates.get(job.labels.get(TEMPLATE_LABEL, ""))
+    if template is None:
+        return ""
+    same = revision_of(job.labels).commit == catalog.commit
+    return template.source if same else template.source.partition(":")[0]
+
+
 def job_document(job: VertexJob, context: Context) -> dict[str, Any]:
     money = job_cost(job, context.catalog.region, context.now)
     return {
@@ -41,6 +51,7 @@ def job_document(job: VertexJob, context: Context) -> dict[str, Any]:
         "ended": job.ended,
         "error": job.error or None,
         "template": job.labels.get(TEMPLATE_LABEL),
+        "templateSource": source_of(job, context.catalog) or None,
         "requestId": job.labels.get(REQUEST_LABEL),
         "user": job.labels.get(USER_LABEL),
         "commit": revision_of(job.labels).commit or None,
