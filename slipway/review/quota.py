@@ -1,20 +1,19 @@
-"""Quota: what does not fit now, at most, or while both generations are there; what is asked for; how strictly that is
-checked."""
+"""Quota: what does not fit now, at most, or while both generations are there; and how strictly that is checked."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from slipway.facts import Facts, QuotaFacts, QuotaLine
+from slipway.facts import QuotaFacts, QuotaLine
 from slipway.live import INCREASABLE, UNLIMITED, QuotaLimit, Unknown
 from slipway.quota.increases import became_of, preference_of
-from slipway.quota.metrics import label, namespace, quota_id
-from slipway.quota.request import more
+from slipway.quota.metrics import quota_id
 from slipway.quota.usage import Usage, usage
 from slipway.review.change import Change
 from slipway.review.consequence import Consequence, Grade
 from slipway.review.kinds import KINDS
+from slipway.review.quota_requests import asked_for, in_words, may_get, of_limit, requests_in_words
 from slipway.review.words import named
 
 _OFFERS = " offers"
@@ -42,21 +41,23 @@ def quota(change: Change) -> Iterator[Consequence]:
             yield from _offers(ground, line, metric)
         else:
             yield from (*_now(ground, line), *_at_most(ground, line))
-    yield from _requests(ground)
+    yield from asked_for(change)
     yield from _unknown(ground)
     yield from _check(change)
 
 
-def quota_in_words(after: Facts | None) -> str:
-    """How the stack stands once it is deployed: `ok`, `ok now, short at most`, `short`, `unknown`, `nothing drawn`."""
-    lines = () if after is None else tuple(after.quota.lines.values())
+def quota_in_words(change: Change) -> str:
+    """How the stack stands once it is deployed: `ok`, `ok now, short at most`, `short`, `unknown`, `nothing drawn`; and
+    what becomes of the requests for what is short."""
+    lines = () if change.after is None else tuple(change.after.quota.lines.values())
     pools = [line for line in lines if not line.key.endswith(_OFFERS)]
-    if any(line.short for line in pools):
-        return "short"
+    if short := [line.key for line in pools if line.short]:
+        return f"short{requests_in_words(change, short)}"
     if any(line.state == "unknown" for line in lines):
         return "unknown"
-    tight = any(line.state == "tight" for line in pools)
-    return "ok now, short at most" if tight else "ok" if lines else "nothing drawn" if after else "unknown"
+    if tight := [line.key for line in pools if line.state == "tight"]:
+        return f"ok now, short at most{requests_in_words(change, tight)}"
+    return "ok" if lines else "nothing drawn" if change.after else "unknown"
 
 
 def _use(change: Change) -> Usage | None:
@@ -77,15 +78,15 @@ def _now(ground: _Ground, line: QuotaLine) -> Iterator[Consequence]:
         return
     old = ground.use.old.get(line.key, 0) if ground.use else 0
     overlap = old >= line.short
-    enforced, asked = ground.after.mode != "warn", _asked(ground, line.key)
+    enforced, asked = ground.after.mode != "warn", may_get(ground.change, line.key)
     refused = "the deployment is refused" if enforced else "the deployment goes on, and may fail"
     if waits := asked >= line.short + (line.limit or 0):
         refused = f"no cluster is made before a limit of {asked:,} is granted"
-    why = f"both generations at once need {line.short:,} more {_label(line.key)} than there are"
-    created = f"what is created is short by {line.short:,} {_label(line.key)}"
+    why = f"both generations at once need {line.short:,} more {in_words(line.key)} than there are"
+    created = f"what is created is short by {line.short:,} {in_words(line.key)}"
     yield KINDS["quota-short-in-overlap" if overlap else "quota-short-now"].of(
         f"quota {line.key}",
-        f"{_capital(why if overlap else created)}{_of(line.limit)}: {refused}; {_increase(ground, line.key)}",
+        f"{_capital(why if overlap else created)}{of_limit(line.limit)}: {refused}; {_increase(ground, line.key)}",
         details=(
             *_drawn(line),
             *((f"the old generation draws {old:,} until it is gone",) if overlap else ()),
@@ -105,17 +106,17 @@ def _at_most(ground: _Ground, line: QuotaLine) -> Iterator[Consequence]:
     if lacks > lacked and not line.short:
         refused = ground.after.strict and ground.after.mode != "warn"
         their = "its" if len(line.drawn) == 1 else "their"
-        had = f"{room:,} can be had{_of(line.limit)}{f', {others:,} used by others' if others else ''}"
+        had = f"{room:,} can be had{of_limit(line.limit)}{f', {others:,} used by others' if others else ''}"
         yield KINDS["quota-short-at-most"].of(
             f"quota {metric}",
             f"{_capital(_pools(line))} can't grow to {their} maximum: {_in_machines(ground, line, room)}"
-            f"{line.ceiling:,} {_label(metric)} at most, {had}: short by {lacks:,}"
+            f"{line.ceiling:,} {in_words(metric)} at most, {had}: short by {lacks:,}"
             f"{'; `strict` refuses the deployment' if refused else ''}; {_increase(ground, metric)}",
             details=_drawn(line),
             grade=Grade.BLOCKING if refused else None,
         )
     elif lacked and not lacks:
-        words = f"{_capital(_pools(line))} can grow to the maximum: {line.ceiling:,} of {room:,} {_label(metric)}"
+        words = f"{_capital(_pools(line))} can grow to the maximum: {line.ceiling:,} of {room:,} {in_words(metric)}"
         yield KINDS["quota-eased"].of(f"quota {metric}", words)
 
 
@@ -135,33 +136,10 @@ def _offers(ground: _Ground, line: QuotaLine, metric: str) -> Iterator[Consequen
         return
     yield KINDS["quota-short-at-most"].of(
         f"quota {line.key}",
-        f"A single run needs up to {line.ceiling:,} {_label(metric)}{_of(line.limit)}: {_pools(line)} can't be taken; "
-        f"{_increase(ground, metric)}",
+        f"A single run needs up to {line.ceiling:,} {in_words(metric)}{of_limit(line.limit)}: {_pools(line)} can't be "
+        f"taken; {_increase(ground, metric)}",
         details=_drawn(line),
     )
-
-
-def _requests(ground: _Ground) -> Iterator[Consequence]:
-    """What Google is asked for that it was not asked for before, by whomever."""
-    before = ground.change.before.quota.requests if ground.change.before else None
-    for metric, asked in (ground.after.requests or {}).items():
-        there = preference_of(ground.change.live, metric)
-        if (there and not more(asked, there.preferred)) or not more(asked, (before or {}).get(metric, 0)):
-            continue
-        limits = ground.change.live.limits
-        limit = None if isinstance(limits, Unknown) else limits.get(metric)
-        there_is = _of(limit.limit if limit else None)
-        words = f"Google is asked for {asked:,} {_label(metric)} in {ground.after.region}{there_is}"
-        yield KINDS["quota-requested"].of(
-            f"quota {metric}", f"{words}: its answer may take days, and what is granted is never given back"
-        )
-
-
-def _asked(ground: _Ground, metric: str) -> int:
-    """The limit that the stack asks for and may get; 0 where it asks for none, or has been given less already."""
-    asked, there = (ground.after.requests or {}).get(metric, 0), preference_of(ground.change.live, metric)
-    settled = there is not None and not there.reconciling and there.preferred == asked
-    return 0 if settled else asked
 
 
 def _unknown(ground: _Ground) -> Iterator[Consequence]:
@@ -173,7 +151,7 @@ def _unknown(ground: _Ground) -> Iterator[Consequence]:
     if known:
         limits = ground.change.live.limits
         why = f": {limits}" if isinstance(limits, Unknown) else ""
-        words = f"Nobody can tell whether {named(_label(one) for one in known)} suffice{why}"
+        words = f"Nobody can tell whether {named(in_words(one) for one in known)} suffice{why}"
         yield KINDS["quota-unknown"].of("quota", words)
 
 
@@ -208,14 +186,6 @@ def _increase(ground: _Ground, metric: str) -> str:
     return f"{found.increase} (`{id_}`)" if id_ and found.increase == INCREASABLE else found.increase
 
 
-def _label(metric: str) -> str:
-    return f"{'preemptible ' if namespace(metric) == 'preemptible' else ''}{label(metric)}"
-
-
-def _of(limit: int | None) -> str:
-    return "" if limit is None else f", limit {limit:,}"
-
-
 def _pools(line: QuotaLine) -> str:
     return named(f"`{one}`" for one in line.drawn) or "what is declared"
 
@@ -223,7 +193,7 @@ def _pools(line: QuotaLine) -> str:
 def _drawn(line: QuotaLine) -> Iterator[str]:
     """At most, the largest first."""
     for who, amount in sorted(line.drawn.items(), key=lambda one: (-one[1], one[0])):
-        yield f"`{who}`: {amount:,} {_label(line.key.removesuffix(_OFFERS))} at most"
+        yield f"`{who}`: {amount:,} {in_words(line.key.removesuffix(_OFFERS))} at most"
 
 
 def _capital(words: str) -> str:

@@ -93,7 +93,7 @@ def review(change: Change) -> Review:
         consequences=tuple(consequences),
         incomplete=(*missing, *change.unread),
         money=money(change) if change.after or change.before else None,
-        quota=quota_in_words(change.after),
+        quota=quota_in_words(change),
         policy=policy_in_words(change.after),
         standing=(*standing_violations(change), *still_retiring(change)),
         plan=tuple(planned(preview)) if preview else (),

@@ -10,6 +10,7 @@ from slipway.facts import QuotaFacts, QuotaLine
 from slipway.review.change import Change
 from slipway.review.consequence import Consequence, Grade
 from slipway.review.quota import quota as compared
+from slipway.review.quota import quota_in_words
 
 from .builders import H100, UNREAD, change, cluster, facts, kept, limits, living, pool, quota
 
@@ -169,6 +170,40 @@ def test_a_check_that_stops_less(before: QuotaFacts, after: QuotaFacts, weaker: 
     found = changed(before, after)
     assert found.keys() == ({"quota-check-weaker"} if weaker else set())
     assert not weaker or found["quota-check-weaker"].sentence.startswith(weaker)
+
+
+@pytest.mark.parametrize(
+    ("preference", "asked", "words"),
+    [
+        (None, None, "ok now, short at most"),
+        (None, 48, "ok now, short at most, what is missing is asked for"),
+        (
+            QuotaPreference("x", "x", "r", 48, reconciling=True),
+            48,
+            "ok now, short at most, what is missing is asked for",
+        ),
+        (
+            QuotaPreference("x", "x", "r", 48, reconciling=True),
+            None,
+            "ok now, short at most, what is missing is asked for",
+        ),
+        (QuotaPreference("x", "x", "r", 40, 40), None, "ok now, short at most"),
+        (QuotaPreference("x", "x", "r", 48, 36), 48, "ok now, short at most, less granted than asked for"),
+        (QuotaPreference("x", "x", "r", 48, 0), 48, "ok now, short at most, nothing granted of what was asked for"),
+    ],
+)
+def test_how_the_stack_stands(preference: QuotaPreference | None, asked: int | None, words: str) -> None:  # Z2
+    after = replace(quota(line(48, state="tight")), requests={GPUS: asked} if asked else None)
+    there = {"CustomModelTrainingH100GPUsPerProjectPerRegion": preference} if preference else {}
+    assert quota_in_words(change(None, facts(NEW, quota=after), preferences=there)) == words
+
+
+def test_how_a_stack_stands_without_requests() -> None:
+    assert quota_in_words(change(None, facts(NEW, quota=quota(line(48, short=8))))) == "short"
+    assert quota_in_words(change(None, facts(NEW, quota=quota(line(8, state="unknown"))))) == "unknown"
+    assert quota_in_words(change(None, facts(NEW, quota=quota(line(8))))) == "ok"
+    assert quota_in_words(change(None, facts(NEW))) == "nothing drawn"
+    assert quota_in_words(change(None, None)) == "unknown"
 
 
 def test_limits_that_can_not_be_read_are_said_once() -> None:

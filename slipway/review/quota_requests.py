@@ -1,0 +1,67 @@
+"""Requests for more quota: what a change asks for, and how those stand that were made before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from slipway.live import Unknown
+from slipway.quota.increases import became_of, preference_of
+from slipway.quota.metrics import label, namespace
+from slipway.quota.request import more
+from slipway.review.change import Change
+from slipway.review.consequence import Consequence
+from slipway.review.kinds import KINDS
+
+_WORST_FIRST = {
+    "hopeless": ", nothing granted of what was asked for",
+    "partly": ", less granted than asked for",
+    "pending": ", what is missing is asked for",
+}
+
+
+def asked_for(change: Change) -> Iterator[Consequence]:
+    """What Google is asked for that it was not asked for before, by whomever."""
+    before = (change.before.quota.requests if change.before else None) or {}
+    for metric, asked in _requests(change).items():
+        there = preference_of(change.live, metric)
+        if (there and not more(asked, there.preferred)) or not more(asked, before.get(metric, 0)):
+            continue
+        limits = change.live.limits
+        limit = None if isinstance(limits, Unknown) else limits.get(metric)
+        what = f"{asked:,} {in_words(metric)} in {change.after.quota.region if change.after else ''}"
+        yield KINDS["quota-requested"].of(
+            f"quota {metric}",
+            f"Google is asked for {what}{of_limit(limit.limit if limit else None)}: its answer may take days, and what "
+            "is granted is never given back",
+        )
+
+
+def may_get(change: Change, metric: str) -> int:
+    """The limit that the stack asks for and may get; 0 where it asks for none, or has been given less already."""
+    asked, there = _requests(change).get(metric, 0), preference_of(change.live, metric)
+    settled = there is not None and not there.reconciling and there.preferred == asked
+    return 0 if settled else asked
+
+
+def requests_in_words(change: Change, metrics: Iterable[str]) -> str:
+    """What becomes of the requests for these, as far as there are any: the worst of it, after a comma."""
+    states = set()
+    for metric in metrics:
+        there = preference_of(change.live, metric)
+        if may_get(change, metric):
+            states.add("pending")
+        elif there:
+            states.add(became_of(there).state)
+    return next((words for state, words in _WORST_FIRST.items() if state in states), "")
+
+
+def in_words(metric: str) -> str:
+    return f"{'preemptible ' if namespace(metric) == 'preemptible' else ''}{label(metric)}"
+
+
+def of_limit(limit: int | None) -> str:
+    return "" if limit is None else f", limit {limit:,}"
+
+
+def _requests(change: Change) -> dict[str, int]:
+    return dict((change.after.quota.requests if change.after else None) or {})
