@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -131,14 +132,41 @@ def restored(busy: Checkout) -> Iterator[Checkout]:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_change_and_what_it_does(case: Case, restored: Checkout, tmp_path: Path) -> None:
     case.edit(restored)
-    events = tmp_path / "events.jsonl"
-    preview = restored.pulumi("preview", "--json", role="previewer", **STREAMING)
-    events.write_text(preview.out)
-    done = restored.slipway("review", str(events), "--output", "json", role="previewer")
-    assert done.code == 0, done.said
-    review = json.loads(done.out)
+    review = reviewed(restored, tmp_path)
     named = {one["kind"] for one in review["consequences"]}
-    assert case.names <= named, done.out
+    assert case.names <= named, review
     if not case.names:
-        assert named == set(), done.out
+        assert named == set(), review
     assert bool(review["incomplete"]) is ("preview-failed" in case.names), review["incomplete"]
+
+
+def test_after_a_deployment_that_failed_halfway_before_is_what_people_submit_to(
+    checkout: Checkout, settings: Callable[..., None], tmp_path: Path
+) -> None:
+    """The components' inputs have run ahead by then, and name a cluster that is not there."""
+    checkout.up()
+    (old,) = checkout.clusters()
+    larger = stack(persistentResources=pools(replicas={"min": 1, "max": 3}))
+    larger(checkout)
+    first = reviewed(checkout, tmp_path)
+    made = next(step.rpartition(" ")[2] for step in first["plan"] if step.startswith("create ") and "cpu-" in step)
+    settings(create_error=made)
+    failed = checkout.pulumi("up", SLIPWAY_CREATE_PATIENCE="1s")
+    assert failed.code != 0, failed.said
+    settings(create_error="")
+    again = reviewed(checkout, tmp_path)
+    assert not again["incomplete"]
+    (renewed,) = [one for one in again["consequences"] if one["kind"] == "cluster-new-generation"]
+    assert f"`{old}`" in renewed["sentence"]
+    assert "2 → 3" in renewed["sentence"]
+    assert again["money"]["most"]["before"] != again["money"]["most"]["after"]
+
+
+def reviewed(checkout: Checkout, folder: Path) -> dict[str, Any]:
+    events = folder / "events.jsonl"
+    preview = checkout.pulumi("preview", "--json", role="previewer", **STREAMING)
+    events.write_text(preview.out)
+    done = checkout.slipway("review", str(events), "--output", "json", role="previewer")
+    assert done.code == 0, done.said
+    found: dict[str, Any] = json.loads(done.out)
+    return found
