@@ -33,7 +33,8 @@ def preview_text(deployment: Deployment, known: State | Unknown, now: datetime, 
     found = review(Change(deployment.stack.name, before, after, deployment.live, now))
     old = workspace(deployment.plan, now, deployment.catalog.catalog_bucket)
     said = "\n".join((f"{deployment.stack.name} @ {deployment.revision}", plain_text(found), *old))
-    return (said, table(deployment.report)) if preview and deployment.report.lines else (said,)
+    idle = found.silent and found.quota == "ok"
+    return (said, table(deployment.report)) if preview and deployment.report.lines and not idle else (said,)
 
 
 def _before(catalog: Catalog, after: Facts, known: State) -> Facts:
