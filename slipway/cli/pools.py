@@ -15,15 +15,20 @@ import click
 
 from slipway.catalog.model import Catalog, Cluster
 from slipway.cli.terminal import screen
-from slipway.cli.terminal.documents import dollars_text, iso
+from slipway.cli.terminal.documents import dollars_text, dormant_document, due_document, iso
 from slipway.cli.terminal.options import catalog_and_output
 from slipway.cloud.clusters import RUNNING_STATES, PersistentResource, ResourcePool
 from slipway.cloud.jobs import VertexJob
+from slipway.cluster import CurrentCluster
 from slipway.context import Context
+from slipway.deployment.dormant import last_ends
+from slipway.deployment.published_clusters import declared
+from slipway.deployment.schedule import Due, dates
 from slipway.formatting import join, span
 from slipway.jobs.verdict import Demand, by_pool
 from slipway.kinds import CUSTOM_JOB
 from slipway.labels import STACK_LABEL
+from slipway.live import Live
 from slipway.prices import MORE, UNKNOWN_PRICE, Price, hourly
 
 _RECENT = 300
@@ -77,6 +82,29 @@ def rows(
     ]
 
 
+def _due(
+    catalog: Catalog,
+    clusters: Iterable[PersistentResource],
+    active: tuple[VertexJob, ...],
+    recent: Iterable[VertexJob],
+    now: datetime,
+) -> list[Due]:
+    """Of the clusters that have dates: what is due, as the newest jobs tell. Pure."""
+    there, ends = {cluster.id: cluster for cluster in clusters}, last_ends(recent)
+    live = Live(clusters=tuple(there.values()), jobs=active, limits={}, catalog=None, last_ends=ends)
+    return [
+        one
+        for cluster in catalog.clusters.values()
+        for one in dates(
+            CurrentCluster(declared(cluster), cluster.id, "", import_=cluster.id in there),
+            there.get(cluster.id),
+            live,
+            catalog.region,
+            now,
+        )
+    ]
+
+
 def _row(
     catalog: Catalog,
     declared: Cluster | None,
@@ -120,12 +148,26 @@ def command(catalog: str | None, output: str) -> None:
         active = threads.submit(lambda: tuple(vertex.active_jobs(CUSTOM_JOB)))
         recent = threads.submit(lambda: tuple(islice(vertex.jobs(CUSTOM_JOB), _RECENT)))
         table = rows(context.catalog, clusters.result(), active.result(), recent.result())
+        due = _due(context.catalog, clusters.result(), active.result(), recent.result(), context.now)
+    dormant = context.catalog.dormant.values()
     if output == "json":
-        screen.out_json("pools", {"stack": context.catalog.stack, "pools": [_document(row) for row in table]})
+        body = {
+            "stack": context.catalog.stack,
+            "pools": [_document(row) for row in table],
+            "due": [due_document(one, context.now) for one in due],
+            "dormant": [dormant_document(one) for one in dormant],
+        }
+        screen.out_json("pools", body)
         return
-    if not table:
+    if table:
+        _show(table, context)
+    elif not dormant:
         screen.note(f"stack {context.catalog.stack} has no clusters")
-        return
+    for words in (*(f"cluster {one.name}: {one.words(context.now)}" for one in due), *(one.words for one in dormant)):
+        screen.note(words)
+
+
+def _show(table: list[Row], context: Context) -> None:
     screen.table(
         ("CLUSTER", "POOL", "STATE", "MACHINE", "BUSY/LIVE/MAX", "JOBS", "IDLE", "$/h NOW", "$/h MIN–MAX"),
         [_cells(row, context.now) for row in table],

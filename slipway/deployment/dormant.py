@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 
 from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import RUNNING_STATES, PersistentResource
+from slipway.cloud.jobs import VertexJob
 from slipway.cluster import ClusterSpec, CurrentCluster
 from slipway.fingerprint import cluster_id
 from slipway.formatting import join
@@ -42,6 +43,16 @@ def made_since(clusters: Iterable[ClusterSpec], now: datetime) -> datetime | Non
     """How old the jobs are that have to be looked at for their end; None where no cluster has an `idleLimit`."""
     longest = max((one.season.idle_limit for one in clusters if one.season.idle_limit), default=None)
     return None if longest is None else now - longest - _SLOWEST
+
+
+def last_ends(jobs: Iterable[VertexJob]) -> Mapping[str, datetime]:
+    """When the last job on each cluster ended, by the cluster's id."""
+    found: dict[str, datetime] = {}
+    for job in jobs:
+        if job.end_time and job.persistent_resource_id:
+            on = job.persistent_resource_id
+            found[on] = max(job.end_time, found.get(on, job.end_time))
+    return found
 
 
 def out_of_season(spec: ClusterSpec, fingerprint: str, now: datetime | None) -> DormantCluster | None:

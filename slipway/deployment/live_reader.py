@@ -20,6 +20,7 @@ from slipway.cloud.failures import Call, CloudError, Denied, NotFound
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.quotas import QuotaInfo, QuotaPreference, ReadQuota
 from slipway.cloud.storage import Location
+from slipway.deployment.dormant import last_ends
 from slipway.deployment.quota_limits import limits
 from slipway.kinds import KINDS, Kind
 from slipway.live import Live, QuotaLimit, Unknown
@@ -134,12 +135,7 @@ class Reader:
             return {}
 
         def ended() -> Mapping[str, datetime]:
-            found: dict[str, datetime] = {}
-            for job in self.vertex.jobs_of_every_kind(f'create_time>"{moment_text(since)}"'):
-                if job.end_time and job.persistent_resource_id:
-                    on = job.persistent_resource_id
-                    found[on] = max(job.end_time, found.get(on, job.end_time))
-            return found
+            return last_ends(self.vertex.jobs_of_every_kind(f'create_time>"{moment_text(since)}"'))
 
         return self._read("aiplatform.googleapis.com customJobs.list", _VERTEX, ended, {})
 

@@ -98,11 +98,18 @@ def costs(cluster: PersistentResource, region: str) -> Price:
 def _current(
     current: CurrentCluster, cluster: PersistentResource | None, live: Live, region: str, now: datetime
 ) -> Iterator[Due]:
-    name, season = current.spec.name, current.spec.season
-    price = costs(cluster, region) if cluster else total((current.spec,), region).floor
     if not current.import_:
         why = f"{price_in_words(total((current.spec,), region))} from then on"
-        yield Due(name, current.id, "create", why, now=True)
+        yield Due(current.spec.name, current.id, "create", why, now=True)
+    yield from dates(current, cluster, live, region, now)
+
+
+def dates(
+    current: CurrentCluster, cluster: PersistentResource | None, live: Live, region: str, now: datetime
+) -> Iterator[Due]:
+    """When a cluster's season ends, and when it will have idled for too long. `cluster` is the living one."""
+    name, season = current.spec.name, current.spec.season
+    price = costs(cluster, region) if cluster else total((current.spec,), region).floor
     if season.ends:
         yield Due(name, current.id, "season-ends", "", season.ends, per_hour=price)
     since = idle_since(current, cluster, live, now) if cluster and season.idle_limit else None

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from slipway.catalog.lookup import reason
-from slipway.catalog.model import Catalog, Template
+from slipway.catalog.model import Catalog, DormantCluster, Template
 from slipway.cloud.jobs import VertexJob, best
 from slipway.context import Context
 from slipway.jobs.cost import job_cost
@@ -26,6 +26,7 @@ from slipway.labels import (
 from slipway.prices import Price
 
 if TYPE_CHECKING:
+    from slipway.deployment.schedule import Due
     from slipway.jobs.log import JobEvents
     from slipway.jobs.utilization import Utilization
 
@@ -161,6 +162,31 @@ def dollars_text(amount: Price | None) -> str | None:
     if amount is None or amount.unknown:
         return None
     return f"{amount.known:.6f}".rstrip("0").rstrip(".")
+
+
+def due_document(due: Due, now: datetime) -> dict[str, Any]:
+    return {
+        "cluster": due.name,
+        "clusterId": due.id,
+        "what": due.what,
+        "nextDeployment": due.now,
+        "time": iso(due.at),
+        "why": due.why or None,
+        "overdue": due.overdue,
+        "pricePerHour": dollars_text(due.per_hour),
+        "priceUntilThen": dollars_text(due.until(now)),
+        "priceComplete": due.per_hour.complete,
+    }
+
+
+def dormant_document(cluster: DormantCluster) -> dict[str, Any]:
+    return {
+        "cluster": cluster.name,
+        "why": cluster.why,
+        "since": iso(cluster.since),
+        "until": iso(cluster.season.begins) if cluster.why == "season" and cluster.since is None else None,
+        "words": cluster.words,
+    }
 
 
 def catalog_document(context: Context) -> dict[str, Any]:

@@ -1,0 +1,124 @@
+"""Show what deployments do by themselves: what is due, when, and what it costs until then.
+
+What goes or retires, seasons that begin and end, clusters that idle for too long: from the published catalog and from
+what lives now. Edits that were merged since the last deployment are not in it.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+
+import click
+
+from slipway.catalog.document import PublishedCatalog
+from slipway.catalog.model import Catalog, Cluster
+from slipway.cli.terminal import screen
+from slipway.cli.terminal.documents import dormant_document, due_document, iso
+from slipway.cli.terminal.options import catalog_and_output
+from slipway.context import Context
+from slipway.deployment.dormant import made_since
+from slipway.deployment.live_reader import LiveScope, Reader, jobs
+from slipway.deployment.plan import plan
+from slipway.deployment.published_clusters import declared
+from slipway.deployment.schedule import Due, schedule
+from slipway.errors import ConfigError, ResourceError
+from slipway.fingerprint import cluster_id, fingerprint_of
+from slipway.formatting import join, span
+from slipway.live import Live
+from slipway.prices import MORE, Price, dollars
+from slipway.season import moment_in_words
+
+
+@click.command()
+@catalog_and_output
+def command(catalog: str | None, output: str) -> None:
+    context = Context(catalog)
+    found, now = context.catalog, context.now
+    due = upcoming(found, _live(context), now)
+    if output == "json":
+        body = {
+            "stack": found.stack,
+            "time": iso(now),
+            "due": [due_document(one, now) for one in due],
+            "dormant": [dormant_document(one) for one in found.dormant.values()],
+        }
+        screen.out_json("schedule", body)
+        return
+    if due:
+        screen.table(
+            ("CLUSTER", "ID", "DUE", "WHEN", "$/h", "$ UNTIL THEN", "WHY"),
+            [_cells(one, now) for one in due],
+            right=("$/h", "$ UNTIL THEN"),
+        )
+    else:
+        screen.note(f"nothing is due in stack {found.stack}: a deployment of what is published changes no cluster")
+    for name, dormant in found.dormant.items():
+        if all(one.name != name for one in due):
+            screen.note(dormant.words)
+    if late := [one.id for one in due if one.overdue]:
+        screen.note(f"! {join(late)} should have retired by now")
+    if any(one.now for one in due):
+        ends = sum((one.per_hour for one in due if one.now), Price())
+        saves = f", and {dollars(ends)} ends with it" if ends.known else ""
+        screen.note(f"the next deployment does what is due now{saves}: pulumi up")
+
+
+def upcoming(catalog: Catalog, live: Live, now: datetime) -> tuple[Due, ...]:
+    """What a deployment of what is published does, and what later ones do. Pure.
+
+    Raises ConfigError for a catalog that does not tell all of its clusters, ResourceError where nothing can be planned.
+    """
+    clusters: tuple[Cluster, ...] = (*catalog.clusters.values(), *catalog.dormant.values())
+    specs = tuple(map(declared, clusters))
+    for cluster, spec in zip(clusters, specs, strict=True):
+        known = cluster_id(spec.name, fingerprint_of(catalog.stack, catalog.project, catalog.region, spec))
+        if not cluster.id.startswith(known):
+            raise ConfigError(
+                f"the catalog {catalog.source} does not tell all of cluster {cluster.name}",
+                why="an earlier version published it",
+                fix="publish it again with pulumi up",
+            )
+    decided = plan(specs, live, stack=catalog.stack, project=catalog.project, region=catalog.region, now=now)
+    if decided.problems:
+        raise ResourceError("what is due can't be told", why="\n".join(decided.problems), fix="correct that first")
+    return schedule(decided, live, catalog.region, now)
+
+
+def _live(context: Context) -> Live:
+    catalog = context.catalog
+    clusters = (*catalog.clusters.values(), *catalog.dormant.values())
+    since = made_since(map(declared, clusters), context.now)
+    reader = Reader(context.connection, LiveScope(catalog.project, catalog.region, jobs_since=since))
+    with ThreadPoolExecutor(3) as threads:
+        there, active, ends = (
+            threads.submit(reader.clusters),
+            threads.submit(jobs, reader),
+            threads.submit(reader.last_ends),
+        )
+        return Live(
+            clusters=there.result(),
+            jobs=active.result(),
+            limits={},
+            catalog=PublishedCatalog(
+                {name: one.id for name, one in catalog.clusters.items()}, catalog.retiring, whole=catalog
+            ),
+            last_ends=ends.result(),
+        )
+
+
+def _cells(due: Due, now: datetime) -> tuple[str, ...]:
+    if due.now:
+        when = "next deployment"
+    elif due.at is None:
+        when = "–"
+    else:
+        when = f"{moment_in_words(due.at)}, in {span((due.at - now).total_seconds())}"
+    whole = due.until(now)
+    return due.name, due.id, due.does, when, _money(due.per_hour), "–" if whole is None else _money(whole), due.why
+
+
+def _money(amount: Price) -> str:
+    if amount.unknown:
+        return "?"
+    return f"{amount.known:,.2f}" if amount.complete else f"{amount.known:,.2f} {MORE}"

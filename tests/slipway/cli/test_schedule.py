@@ -1,0 +1,120 @@
+"""`slipway schedule`, and what `slipway pools` says of it: from the catalog and what lives alone. # B6"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from slipway.catalog import codec
+from slipway.catalog.model import Catalog
+from slipway.cli.schedule import upcoming
+from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
+from slipway.deployment.dormant import DormantCluster
+from slipway.deployment.published_clusters import published, published_dormant
+from slipway.errors import ConfigError, ResourceError
+from slipway.fingerprint import cluster_id, fingerprint_of
+from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
+from slipway.live import Live, Unknown
+from slipway.machines.spec import MachineSpec
+from slipway.season import Season, moment_in_words
+
+from .stack import CLUSTERS, PROJECT, REGION, SHAPE, Stack, held
+
+CPU = ClusterSpec("cpu", (PoolSpec("workers", MachineSpec("n1-standard-4"), 1, 3, True, 1),))
+EMPTY = Catalog("dev", PROJECT, REGION, "", False, "w", "t", {}, (), {})
+NOW = datetime(2026, 11, 20, tzinfo=UTC)
+NOTHING = Live(clusters=(), jobs=(), limits={}, catalog=None)
+
+
+def deployed(stack: Stack, season: Season) -> str:
+    """Publish the stack's cluster with dates, and make it as a deployment does. Its id."""
+    spec = replace(CPU, season=season)
+    fingerprint = fingerprint_of(stack.name, PROJECT, REGION, spec)
+    id_ = cluster_id("cpu", fingerprint)
+    stack.catalog["clusters"]["cpu"] = codec.write(published(CurrentCluster(spec, id_, fingerprint, True), REGION))
+    for template in stack.catalog["templates"].values():
+        template["offers"][0]["request"]["jobSpec"]["persistentResourceId"] = id_
+    stack.publish()
+    pool = {
+        **SHAPE,
+        "id": "workers",
+        "replicaCount": "1",
+        "autoscalingSpec": {"minReplicaCount": "1", "maxReplicaCount": "3"},
+    }
+    labels = {STACK_LABEL: stack.name, NAME_LABEL: "cpu", HASH_LABEL: fingerprint}
+    account = {"serviceAccountSpec": {"enableCustomServiceAccount": True}}
+    body = {"labels": labels, "resourcePools": [pool], "resourceRuntimeSpec": account}
+    stack.cloud.rest("POST", f"{CLUSTERS}?persistentResourceId={id_}", body)
+    stack.until(lambda: stack.state_of_cluster(id_) == "RUNNING")
+    return id_
+
+
+def test_a_season_and_an_idle_limit_are_due_with_their_cost(stack: Stack) -> None:
+    ends = (datetime.now(UTC) + timedelta(days=30)).replace(hour=0, minute=0, second=0, microsecond=0)
+    id_ = deployed(stack, Season(None, ends, timedelta(hours=4)))
+    done = stack.run("schedule")
+    heads, idle, season = done.out.splitlines()
+    assert heads.split("  ")[0] == "CLUSTER"
+    assert idle.startswith(f"cpu      {id_}  is given up  ") and idle.endswith(", unless one comes") and "0.98" in idle
+    assert f"season ends  {moment_in_words(ends)}, in " in season
+    due = stack.run("schedule", "--output", "json").json["due"]
+    assert [(one["what"], one["nextDeployment"], one["clusterId"]) for one in due] == [
+        ("idle-limit", False, id_),
+        ("season-ends", False, id_),
+    ]
+    assert due[1]["time"] == ends.isoformat() and due[1]["pricePerHour"] == "0.245279"
+    said = stack.run("pools").err
+    assert f"cluster cpu: season ends {moment_in_words(ends)}, in " in said and "cluster cpu: is given up " in said
+    assert [one["what"] for one in stack.run("pools", "--output", "json").json["due"]] == ["season-ends", "idle-limit"]
+
+
+def test_a_season_that_is_over_ends_with_the_next_deployment_or_after_its_jobs(stack: Stack) -> None:  # N1
+    id_ = deployed(stack, Season(None, datetime.now(UTC) - timedelta(hours=1)))
+    done = stack.run("schedule")
+    row = " ".join(done.out.splitlines()[1].split())
+    assert row.startswith(f"cpu {id_} is deleted next deployment 0.25 – cluster cpu is out of season since ")
+    assert "the next deployment does what is due now, and $0.25/h ends with it: pulumi up" in done.err
+    name = held(stack, 1)
+    row = " ".join(stack.run("schedule").out.splitlines()[1].split())
+    assert row == f"cpu {id_} retires – 0.25 – when {name} has ended"
+
+
+def test_without_dates_nothing_is_due(stack: Stack) -> None:
+    deployed(stack, Season())
+    done = stack.run("schedule")
+    assert done.out == "" and f"nothing is due in stack {stack.name}" in done.err
+    assert stack.run("schedule", "--output", "json").json["due"] == []
+
+
+def test_a_dormant_cluster_says_when_it_comes_back(stack: Stack) -> None:
+    begins = Season(begins=datetime(2199, 1, 10, tzinfo=UTC))
+    dormant = DormantCluster(replace(CPU, season=begins), "", "season")
+    fingerprint = fingerprint_of(stack.name, PROJECT, REGION, dormant.spec)
+    body = codec.write(published_dormant(replace(dormant, id=cluster_id("cpu", fingerprint)), REGION))
+    stack.catalog.update(clusters={}, dormant={"cpu": body}, templates={})
+    stack.publish()
+    done = stack.run("schedule")
+    assert " ".join(done.out.splitlines()[1].split()[2:6]) == "season begins 2199-01-10, in"
+    assert "cluster cpu is out of season until 2199-01-10" in stack.run("pools").err
+    (one,) = stack.run("pools", "--output", "json").json["dormant"]
+    assert (one["cluster"], one["why"], one["until"]) == ("cpu", "season", "2199-01-10T00:00:00+00:00")
+
+
+def test_an_earlier_versions_catalog_is_told_from_a_plan(stack: Stack) -> None:
+    done = stack.run("schedule")
+    assert done.code == 2 and "does not tell all of cluster cpu" in done.err and "pulumi up" in done.err
+
+
+def test_what_was_given_up_stays_so_and_what_can_not_be_read_is_said() -> None:
+    spec = replace(CPU, season=Season(idle_limit=timedelta(hours=4)))
+    id_ = cluster_id("cpu", fingerprint_of("dev", PROJECT, REGION, spec))
+    catalog = replace(EMPTY, dormant={"cpu": published_dormant(DormantCluster(spec, id_, "idle", NOW), REGION)})
+    assert upcoming(catalog, NOTHING, NOW)[0].what == "create", "nobody remembers"
+    unread = Unknown("403 denied", "persistentResources.list", "roles/aiplatform.viewer")
+    with pytest.raises(ResourceError, match="can't be told"):
+        upcoming(catalog, replace(NOTHING, clusters=unread), NOW)
+    other = replace(catalog, dormant={"cpu": replace(catalog.dormant["cpu"], generation=9)})
+    with pytest.raises(ConfigError, match="does not tell all"):
+        upcoming(other, NOTHING, NOW)
