@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from slipway.catalog.model import Cluster
+from slipway.catalog.model import Cluster, DormantCluster
 from slipway.deployment.plan import is_ours
 from slipway.facts import Kept
 from slipway.formatting import join, span
@@ -23,7 +23,7 @@ _KEY = "slipway:persistentResources"
 def clusters(change: Change) -> Iterator[Consequence]:
     for one in successions(change):
         if one.old is None or one.new is None:
-            yield from _removed(one, change) if one.old else _created(one)
+            yield from _removed(one, change) if one.old else _created(one, change)
         elif one.stays:
             yield from (*_in_place(one.name, one.old, one.new), *_made_again(one, change))
         else:
@@ -61,14 +61,16 @@ def still_retiring(change: Change) -> Iterator[str]:
             yield f"`{one.id}`, an old generation of `{one.role}`, {ends}"
 
 
-def _created(one: Succession) -> Iterator[Consequence]:
+def _created(one: Succession, change: Change) -> Iterator[Consequence]:
     assert one.new is not None
+    dormant = change.old.dormant.get(one.name) if change.old else None
+    again = "" if dormant is None else "; it was given up" if dormant.why == "idle" else "; its season has begun"
     cost = dollars(price(one.new))
     already = one.there is not None
     does = f"is offered, on `{one.new.id}`, which is there already" if already else f"is made: `{one.new.id}`"
     yield KINDS["cluster-created"].of(
         f"cluster {one.name}",
-        f"`{one.name}` {does}, {cost} idle",
+        f"`{one.name}` {does}, {cost} idle{again}",
         details=(f"`pools.{pool.name}`: {told_pool(pool)}" for pool in one.new.pools.values()),
         field=key_of(one.name, ()),
         cost=float(price(one.new).known),
@@ -113,21 +115,31 @@ def _followed(one: Succession, old: Cluster, new: Cluster, change: Change) -> It
 def _removed(one: Succession, change: Change) -> Iterator[Consequence]:
     assert one.old is not None
     old, subject = one.old, f"cluster {one.name}"
+    dormant = change.new.dormant.get(one.name) if change.new else None
     if one.gone:
-        words = f"`{one.name}` is not asked for any more; `{old.id}` is gone already"
+        words = f"{_why_not(one.name, dormant)}; `{old.id}` is gone already"
         yield KINDS["cluster-deleted"].of(subject, words, grade=Grade.CHANGE, field=key_of(one.name, ()))
         return
     given = machines(summed(one.held or always(old)))
     back = f"; its {given} may not come again" if given and scarce(old) else f"; it gives {given} back" if given else ""
+    mild = one.failed or (dormant is not None and dormant.season == old.season)  # The stack file announced it.
     idle = not (one.jobs or one.kept)
     yield KINDS["cluster-cleared" if one.failed else "cluster-retires" if one.kept else "cluster-deleted"].of(
         subject,
-        f"`{one.name}` is not asked for any more: `{old.id}` {fate(one, change)}{'' if one.failed else back}",
+        f"{_why_not(one.name, dormant)}: `{old.id}` {fate(one, change)}{'' if one.failed else back}",
         details=(f"`pools.{pool.name}`: {told_pool(pool)}" for pool in old.pools.values()),
-        grade=Grade.CHANGE if one.failed else Grade.WARNING if idle and not scarce(old) else None,
+        grade=Grade.CHANGE if mild else Grade.WARNING if idle and not scarce(old) else None,
         field=key_of(one.name, ()),
         cost=float(price(old).known),
     )
+
+
+def _why_not(name: str, dormant: DormantCluster | None) -> str:
+    if dormant is None:
+        return f"`{name}` is not asked for any more"
+    if dormant.why == "idle" and dormant.season.idle_limit:
+        return f"`{name}` is given up, after {span(dormant.season.idle_limit.total_seconds())} without a job"
+    return dormant.words.replace(f"cluster {name}", f"`{name}`", 1)
 
 
 def _finishing(one: Succession, change: Change) -> Iterator[Consequence]:

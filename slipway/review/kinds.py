@@ -58,6 +58,7 @@ _ALL = (
         ("cluster-cleared", _CHANGE, "a failed cluster, which holds nothing, is deleted"),
         ("cluster-overdue", _WARNING, "an old generation is still there after `retireWithin`"),
         ("cluster-protection", _WARNING, "how a cluster is replaced or protected changes"),
+        ("season-changed", _WARNING, "from when, until when, or for how long idle a cluster is wanted changes"),
         ("pool-gone", _BLOCKING, "a pool is not asked for any more"),
         ("capacity-given-back", _BLOCKING, "the machines that are always there become fewer, and may not come again"),
         ("capacity-lower-maximum", _WARNING, "a pool can't grow as far any more"),

@@ -44,9 +44,11 @@ def no_offer_left(old: Template | None, new: Template, used: Usage) -> Iterator[
     if any(one.available for one in new.offers) or (old and not any(one.available for one in old.offers)):
         return
     why = [f"`{label}`: {one.why or 'not available'}" for label, one in offers_by_label(new).items()]
+    rests = any(one.dormant for one in new.offers)
     yield KINDS["no-offer-left"].of(
         f"template {new.name}",
-        f"`{new.name}` can't run by any of its capacity types",
+        f"`{new.name}` can't run by any of its capacity types{' for now' if rests else ''}",
+        grade=Grade.WARNING if rests else None,
         details=[*why, *([] if old is None else [used.words()])],
         field="capacity_types",
     )

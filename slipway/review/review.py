@@ -22,11 +22,13 @@ from slipway.review.preview import Preview
 from slipway.review.program import program
 from slipway.review.quota import quota, quota_in_words
 from slipway.review.resources import resources
+from slipway.review.seasons import due, seasons
 from slipway.review.templates import templates
 
 Comparison = Callable[[Change], Iterable[Consequence]]
 COMPARISONS: tuple[Comparison, ...] = (
     clusters,
+    seasons,
     capacity,
     deletions,
     unfinished,
@@ -49,8 +51,8 @@ class Review:
     """`consequences` by section, the worst first. `incomplete`: what could not be compared, a sentence each.
 
     `quota` and `policy` say in a few words how the stack stands with them once it is deployed, `standing` what is
-    wrong already and not this change's doing, a sentence each. `plan`: what the engine would do, a line each.
-    `notes`: what else a reader should know of how the review was made.
+    wrong already, or due by itself, and not this change's doing, a sentence each. `plan`: what the engine would do, a
+    line each. `notes`: what else a reader should know of how the review was made.
     `on_main`: the keys of consequences that come with what main has and nobody has deployed yet.
     """
 
@@ -95,7 +97,7 @@ def review(change: Change) -> Review:
         money=money(change) if change.after or change.before else None,
         quota=quota_in_words(change),
         policy=policy_in_words(change.after),
-        standing=(*standing_violations(change), *still_retiring(change)),
+        standing=(*standing_violations(change), *still_retiring(change), *due(change)),
         plan=tuple(planned(preview)) if preview else (),
         notes=change.notes,
     )
