@@ -1,0 +1,119 @@
+"""A cluster from one date until another, and one that is given up when it idles, with the real engine. # B6 # N1"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from local.cloud.clock import timestamp
+from local.cloud.store import Store
+from local.cloud.vertex.clusters import records as clusters
+from tests.checkouts.checkout import MACHINE, Checkout
+from tests.checkouts.shell import wait_for
+
+pytestmark = pytest.mark.journey
+
+LONG_AGO, NEVER = date(2026, 1, 1), date(2199, 1, 1)
+
+
+def write(checkout: Checkout, **dates: Any) -> None:
+    """The stack file with these keys of its cluster; a date stands there without quotes."""
+    pools = {"all": {**MACHINE, "replicas": {"min": 1, "max": 2}}}
+    checkout.write(persistentResources={"cpu": {"pools": pools, **dates}})
+
+
+def up(checkout: Checkout, **dates: Any) -> str:
+    write(checkout, **dates)
+    done = checkout.pulumi("up", SLIPWAY_GRACE="0")
+    assert done.code == 0, done.said
+    return done.said
+
+
+def due(checkout: Checkout) -> list[tuple[str, bool]]:
+    """What becomes of clusters by itself, and whether the next deployment does it."""
+    return [
+        (one["what"], one["nextDeployment"]) for one in checkout.slipway("schedule", "--output", "json").json["due"]
+    ]
+
+
+def test_a_season_ends_when_its_jobs_have_ended_and_begins_again(checkout: Checkout) -> None:
+    up(checkout, **{"from": LONG_AGO, "until": NEVER})
+    (old,) = checkout.clusters()
+    assert due(checkout) == [("season-ends", False)]
+    job = checkout.submit("-p", "seconds=600")
+    wait_for(lambda: checkout.job_state(job["name"]) == "JOB_STATE_RUNNING", "the job runs")
+    it_ends_and_the_job_goes_on(checkout, old, job)
+    the_job_ends_and_a_later_deployment_deletes_the_cluster(checkout, old, job)
+    it_is_declared_for_later(checkout)
+
+    said = up(checkout, **{"from": LONG_AGO, "until": NEVER})
+    assert "its season has begun" in said
+    assert list(checkout.clusters()) == [old]
+    checkout.cloud.cancel(checkout.submit("-p", "seconds=600")["name"])
+
+
+def it_ends_and_the_job_goes_on(checkout: Checkout, old: str, job: Any) -> None:
+    over = {"from": LONG_AGO, "until": date(2026, 2, 1)}
+    write(checkout, **over)
+    told = checkout.pulumi("preview").said
+    assert "out of season since 2026-02-01" in told and job["displayName"] in told
+    up(checkout, **over)
+    assert checkout.outputs()["retiring"] == [old] and checkout.clusters() == {old: "RUNNING"}
+    up(checkout, **over)
+    assert checkout.job_state(job["name"]) == "JOB_STATE_RUNNING"
+    refused = checkout.slipway("submit", "nap", "-p", "say=x", "--capacity", "pool")
+    assert refused.code != 0 and "cluster cpu is out of season since 2026-02-01" in refused.err
+    assert "pool" in checkout.slipway("templates").out
+    rows = checkout.slipway("schedule")
+    assert f"when {job['displayName']} has ended" in rows.out and due(checkout) == [("retire", False)]
+
+
+def the_job_ends_and_a_later_deployment_deletes_the_cluster(checkout: Checkout, old: str, job: Any) -> None:
+    checkout.cloud.cancel(job["name"])
+    wait_for(lambda: checkout.job_state(job["name"]) == "JOB_STATE_CANCELLED", "the job is cancelled")
+    assert due(checkout) == [("delete", True)]
+    up(checkout, **{"from": LONG_AGO, "until": date(2026, 2, 1)})
+    assert checkout.clusters() == {} and due(checkout) == []
+    assert checkout.pulumi("preview", "--expect-no-changes").code == 0
+
+
+def it_is_declared_for_later(checkout: Checkout) -> None:
+    """The template's other capacity type is taken, and it is no error that its pool is not there."""
+    up(checkout, **{"from": NEVER})
+    assert checkout.clusters() == {} and due(checkout) == [("season-begins", False)]
+    assert "cluster cpu is out of season until 2199-01-01" in checkout.slipway("pools").err
+    shown = checkout.slipway("submit", "nap", "-p", "say=x", "--dry-run")
+    assert shown.json["labels"]["slipway-capacity-type"] == "spot"
+
+
+def made_two_hours_ago(checkout: Checkout) -> None:
+    """As if so much time had passed since its clusters were made."""
+    mine, store = checkout.clusters(), Store(checkout.cloud.state / "cloud.sqlite")
+    with store.transaction():
+        for cluster in clusters.every(store):
+            if cluster.id in mine:
+                clusters.put(store, replace(cluster, create_time=timestamp(datetime.now(UTC) - timedelta(hours=2))))
+    store.close()
+
+
+def test_one_that_idles_is_given_up_until_its_entry_says_something_new(checkout: Checkout) -> None:
+    limited = {"idleLimit": "1h"}
+    up(checkout, **limited)
+    (old,) = checkout.clusters()
+    assert due(checkout) == [("idle-limit", False)]
+    made_two_hours_ago(checkout)
+    assert due(checkout) == [("delete", True)]
+    assert "is given up, after 1 h without a job" in up(checkout, **limited)
+    assert checkout.clusters() == {} and due(checkout) == []
+
+    # Remembered by the catalog alone, for as long as the entry says the same.
+    assert checkout.pulumi("preview", "--expect-no-changes").code == 0
+    up(checkout, **limited)
+    assert checkout.clusters() == {}
+    assert "a higher `generation` in the stack file brings it back" in checkout.slipway("pools").err
+    up(checkout, **limited, generation=2)
+    (new,) = checkout.clusters()
+    assert new != old
