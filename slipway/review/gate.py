@@ -45,13 +45,16 @@ ANNOUNCED = frozenset(
         ("image-cache-empty", Grade.CHANGE),
         ("offer-available", Grade.CHANGE),
         ("offer-unavailable", Grade.WARNING),
+        ("no-offer-left", Grade.WARNING),
         ("quota-eased", Grade.CHANGE),
-        ("idle-cost", Grade.CHANGE),
-        ("most-cost", Grade.CHANGE),
+        ("quota-short-at-most", Grade.WARNING),
+        ("price-unknown", Grade.CHANGE),
+        *((kind, grade) for kind in ("idle-cost", "most-cost", "run-cost") for grade in (Grade.CHANGE, Grade.WARNING)),
     }
 )
 """Kinds, with their grades, of what a deployment by itself may do: retire what is idle, clear what failed, make what a
-season begins with or what there were no machines for, and what follows from that."""
+season begins with or what there were no machines for, and what follows from that, in money too. An edit that nobody
+deployed has a kind of its own beside those that follow from it."""
 
 
 def unannounced(reviews: Iterable[Review]) -> Iterator[Obstacle]:

@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
-from slipway.catalog.model import Cluster, DormantCluster
+from slipway.capacity import SPOT
+from slipway.catalog.model import Cluster, DormantCluster, Template
 from slipway.review.change import Change
 from slipway.review.consequence import Consequence, Grade
+from slipway.review.gate import unannounced
 from slipway.review.review import review
 from slipway.season import Reason, Season
 
@@ -171,3 +173,25 @@ def test_what_is_due_is_no_consequence_and_said_beside_them() -> None:
         "comes)"
     )
     assert rests_until == "cluster big is out of season until 2026-12-20"
+
+
+def test_a_deployment_by_itself_ends_and_begins_what_was_announced() -> None:
+    """With all that follows: money, and templates that fit nothing else or take something dearer meanwhile."""
+    why = "cluster h100 is out of season"
+    only = template("lora", offer(cluster="h100", machine=H100))
+    other = template("tune", offer(cluster="h100", machine=H100), offer(SPOT, machine=H100))
+
+    def resting(one: Template) -> Template:
+        first = replace(one.offers[0], available=False, why=why, cluster="", pools=(), dormant="h100")
+        return replace(one, offers=(first, *one.offers[1:]))
+
+    season = dated(begins=NOW - 9 * DAY, ends=NOW)
+    there = facts(season, only, other)
+    rests = facts(resting(only), resting(other), clusters={}, dormant=asleep(season, since=NOW))
+    ends = review(change(there, rests, clusters=[living(PLAIN)]))
+    assert [one.sentence for one in unannounced([ends])] == []
+    begins = review(change(rests, there, clusters=[]))
+    assert [one.sentence for one in unannounced([begins])] == []
+    later = dated(begins=NOW - 9 * DAY, ends=NOW + DAY)
+    (edited,) = unannounced([review(change(there, facts(later, only, other), clusters=[living(PLAIN)]))])
+    assert edited.kind == "season-changed"
