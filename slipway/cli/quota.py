@@ -89,12 +89,15 @@ def command(
 
 
 def requests(catalog: Catalog, lines: Iterable[Line]) -> list[str]:
-    """The command that asks for each quota that is short and may be raised. Pure."""
+    """The command that asks for each quota that is short and may be raised, and that nobody asked for. Pure."""
     return [
         f"gcloud beta quotas preferences create --project={catalog.project} --service=aiplatform.googleapis.com "
         f"--quota-id={id_} --dimensions=region={line.region} --preferred-value={line.enough}"
         for line in lines
-        if line.limit is not None and 0 <= line.limit < line.enough and line.increase == INCREASABLE
+        if line.limit is not None
+        and 0 <= line.limit < line.enough
+        and line.increase == INCREASABLE
+        and line.requested is None
         for id_ in [quota_id(line.metric)]
         if id_
     ]

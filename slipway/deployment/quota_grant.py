@@ -12,8 +12,7 @@ from slipway.errors import PolicyError
 from slipway.formatting import join, span
 from slipway.live import Live, QuotaLimit
 from slipway.quota.increases import requested
-from slipway.quota.offers import lacks
-from slipway.quota.request import Requested, more
+from slipway.quota.request import Requested, lacks, more
 
 WITHIN_S = 30.0
 EVERY_S = 2.0

@@ -11,9 +11,8 @@ from slipway.formatting import nearest
 from slipway.live import INCREASABLE, UNLIMITED, Live, QuotaLimit, Unknown
 from slipway.quota.increases import preference_id, preference_of, quota_of, requested
 from slipway.quota.metrics import PREFIX
-from slipway.quota.offers import lacks
 from slipway.quota.report import Line
-from slipway.quota.request import more
+from slipway.quota.request import lacks, more
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,10 @@ from slipway.cluster import PoolSpec
 from slipway.formatting import join
 from slipway.labels import NAME_LABEL
 from slipway.live import QuotaLimit, Unknown
+from slipway.quota.increases import outlook
 from slipway.quota.metrics import Need, label, quota_id
-from slipway.quota.offers import lacks
 from slipway.quota.report import Finding, OfferVerdict
+from slipway.quota.request import lacks
 from slipway.quota.usage import Grounds, Share, usage
 
 
@@ -53,7 +54,8 @@ def _fix(grounds: Grounds, metric: str, limit: QuotaLimit, lacking: int, names: 
         fixes.insert(0, f"revert the edit (the new generation needs its machines beside those of {join(replaced)})")
     id_ = limit.quota_id or quota_id(metric)
     ask = f"ask for a limit of {limit.limit + lacking:,}" + (f" (quota id {id_})" if id_ else "")
-    fixes.append(f"{ask}: {limit.increase}" if limit.increase else ask)
+    hope = outlook(grounds.live, metric)
+    fixes.append(f"{ask}: {hope}" if hope else ask)
     return ", or ".join(fixes)
 
 

@@ -11,9 +11,8 @@ from collections.abc import Iterable
 from slipway.cloud.quotas import QuotaPreference
 from slipway.live import INCREASABLE, Live, Unknown
 from slipway.quota.metrics import quota_id
-from slipway.quota.offers import lacks
 from slipway.quota.report import Line
-from slipway.quota.request import QuotaRequest, Requested, more
+from slipway.quota.request import QuotaRequest, Requested, lacks, more
 from slipway.state import StatePreference
 
 _ID = "aiplatform_googleapis_com-{quota}_{region}"
@@ -54,6 +53,15 @@ def became_of(there: QuotaPreference) -> Requested:
         return Requested("granted", there.preferred, there.granted)
     why = there.detail or "the service gives no reason"
     return Requested("partly" if there.granted else "hopeless", there.preferred, there.granted, why)
+
+
+def outlook(live: Live, metric: str) -> str:
+    """What became of the request for more of a metric; where there is none, whether more can be had. Empty where
+    nobody can tell."""
+    if there := preference_of(live, metric):
+        return str(became_of(there))
+    limit = None if isinstance(live.limits, Unknown) else live.limits.get(metric)
+    return limit.increase if limit else ""
 
 
 def requests(lines: Iterable[Line], live: Live, known: Iterable[StatePreference] = ()) -> tuple[QuotaRequest, ...]:

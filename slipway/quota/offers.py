@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from slipway.formatting import join
-from slipway.live import UNLIMITED, QuotaLimit
+from slipway.live import QuotaLimit
+from slipway.quota.increases import outlook
 from slipway.quota.metrics import Need, label, namespace, rank
 from slipway.quota.report import Finding, Line, LineState, OfferDraw, OfferVerdict
+from slipway.quota.request import lacks
 from slipway.quota.usage import Grounds
 
 _ByTemplate = dict[str, list[tuple[str, int]]]
@@ -93,11 +95,6 @@ def _few(names: list[str]) -> str:
     return ", ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")
 
 
-def lacks(limit: QuotaLimit, amount: int) -> bool:
-    """Whether a limit is too small for what one job needs."""
-    return limit.limit != UNLIMITED and amount > limit.limit
-
-
 def unavailable(grounds: Grounds, verdicts: Mapping[str, Mapping[str, OfferVerdict]]) -> Iterator[Finding]:
     """Names every template and offer; the cases of one capacity type are counted. What the template itself rules
     out is not reported."""
@@ -117,7 +114,8 @@ def unavailable(grounds: Grounds, verdicts: Mapping[str, Mapping[str, OfferVerdi
             f"{template} needs {_amounts(drawn)} with {_labels(drawn)}" for template, drawn in short[metric].items()
         )
         line = f"quota {metric} in {grounds.region}, limit {limit.limit:,}, makes offers unavailable: {who}"
-        yield Finding(f"{line} · {limit.increase}" if limit.increase else line, (frozenset({metric}),))
+        hope = outlook(grounds.live, metric)
+        yield Finding(f"{line} · {hope}" if hope else line, (frozenset({metric}),))
     yield from map(Finding, _ruled_out(verdicts))
 
 

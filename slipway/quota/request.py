@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from slipway.cloud.quotas import QuotaPreference
-from slipway.live import UNLIMITED
+from slipway.live import UNLIMITED, QuotaLimit
 
 RequestState = Literal["new", "pending", "granted", "partly", "hopeless"]
 """`new`: this deployment asks. `hopeless`: nothing was granted, or more can't be had at all."""
@@ -34,6 +34,11 @@ class Requested:
         if self.state in ("pending", "granted"):
             return f"asked for {asked}: {self.state}"
         return f"asked for {asked}: {f'{self.granted:,}' if self.granted else 'nothing'} granted ({self.why})"
+
+
+def lacks(limit: QuotaLimit, amount: int) -> bool:
+    """Whether a limit is too small for an amount."""
+    return limit.limit != UNLIMITED and amount > limit.limit
 
 
 def more(one: int, other: int) -> bool:

@@ -8,6 +8,7 @@ from decimal import Decimal
 from slipway.catalog.model import Catalog, Cluster, Pool
 from slipway.cli.quota import document, judge, requests
 from slipway.cloud.clusters import PersistentResource
+from slipway.cloud.quotas import QuotaPreference
 from slipway.labels import STACK_LABEL
 from slipway.live import INCREASABLE, Live
 from slipway.machines.spec import Disk, MachineSpec
@@ -39,6 +40,18 @@ def test_more_is_asked_for_as_much_as_is_used_by_others_beside_the_ceiling() -> 
     (command,) = requests(CATALOG, judge(CATALOG, living(32), ()).lines)
     assert "--preferred-value=48" in command and "CustomModelTrainingH100GPUs" in command
     assert requests(CATALOG, judge(CATALOG, living(48), ()).lines) == []
+
+
+def test_nobody_is_told_to_ask_for_what_was_asked_for() -> None:  # Z2
+    """The API has one request for each quota and region: to make another is refused."""
+    asked = QuotaPreference(
+        "x", "CustomModelTrainingH100GPUsPerProjectPerRegion", "us-central1", 48, 32, detail="scarce"
+    )
+    live = replace(living(32), preferences={asked.quota_id: asked})
+    report = judge(CATALOG, live, ())
+    assert requests(CATALOG, report.lines) == []
+    (line, *_) = document(CATALOG, live, report)["lines"]
+    assert line["request"] == {"state": "partly", "asked": 48, "granted": 32, "why": "scarce"}
 
 
 def test_use_that_was_not_read_is_not_called_checked() -> None:

@@ -20,6 +20,7 @@ from slipway.state import StatePreference
 from .region import CPUS, DENIED, H100, REGION, SPOT, SPOT_CPUS, SPOT_H100, M, cluster, cpu, h100, region, wanted
 
 ID = "CustomModelTrainingH100GPUsPerProjectPerRegion"
+SPOT_CPU_ID = "CustomModelTrainingPreemptibleCPUsPerProjectPerRegion"
 NAME = preference_id(ID, REGION)
 NEW = wanted("h100", h100())
 """A cluster that is to be made: 8 GPUs now, 32 at most."""
@@ -218,7 +219,15 @@ def test_what_was_not_granted_stops_it_as_without_a_request(granted: int) -> Non
     assert [one.splitlines()[0].split(":")[0] for one in report.errors] == [
         f"quota {H100} in us-central1 is short by {8 - granted}"
     ]
+    assert report.errors[0].endswith(f": asked for 32: {granted or 'nothing'} granted (denied)"), "in place of the hope"
     assert report.awaited == {}
+
+
+def test_offers_that_lack_quota_are_told_with_what_was_asked_for() -> None:
+    pending = QuotaPreference("x", SPOT_CPU_ID, REGION, 208, 1, reconciling=True)
+    live = replace(region(increase=INCREASABLE), preferences={SPOT_CPU_ID: pending})
+    report = assess((), live, region=REGION, offers=(SPOT,), preview=True)
+    assert report.warnings[-1].endswith("makes offers unavailable: train needs 208 with spot · asked for 208: pending")
 
 
 def test_what_can_not_be_raised_stops_it() -> None:
