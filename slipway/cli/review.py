@@ -81,12 +81,12 @@ def command(
     redact: bool,
     no_live: bool,
 ) -> None:
-    from slipway.review.comment import Place, comment
-    from slipway.review.document import write_all
     from slipway.review.gate import unannounced
-    from slipway.review.places import located
-    from slipway.review.plain_text import plain_text
-    from slipway.review.redaction import redacted
+    from slipway.review.rendering.comment import Place, comment
+    from slipway.review.rendering.document import write_all
+    from slipway.review.rendering.places import located
+    from slipway.review.rendering.plain_text import plain_text
+    from slipway.review.rendering.redaction import redacted
 
     reviews = _reviews(sources, _files(files), live=not no_live)
     reviews = _beside(reviews, _reviews(mains, _files(None), live=not no_live))
@@ -124,7 +124,7 @@ def _obstacles(reviews: list[Review], approved: str | None, tolerance: Decimal, 
 
 
 def _approved(file: str) -> tuple[tuple[Review, ...], str]:
-    from slipway.review.comment import approved
+    from slipway.review.rendering.comment import approved
 
     text = _text(file)
     if text.lstrip().startswith("{"):
@@ -143,8 +143,8 @@ def _reviews(sources: Iterable[str], files: Files, *, live: bool) -> list[Review
 
 def _written(text: str, source: str) -> tuple[Review, ...] | None:
     """The reviews that a document or a comment of ours has; None for anything else."""
-    from slipway.review.comment import MARKER, approved
-    from slipway.review.document import KIND, KINDS, read
+    from slipway.review.rendering.comment import MARKER, approved
+    from slipway.review.rendering.document import KIND, KINDS, read
 
     if text.startswith(MARKER):
         return approved(text, source)[0]

@@ -12,13 +12,13 @@ from slipway.facts import offers_by_label
 from slipway.kinds import KINDS as JOBS
 from slipway.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.prices import UNKNOWN, Price, dollars
-from slipway.review.capacity import held_price
 from slipway.review.change import Change
-from slipway.review.clusters import price
+from slipway.review.clusters.capacity import held_price
+from slipway.review.clusters.clusters import price
+from slipway.review.clusters.needs import reservations
+from slipway.review.clusters.succession import successions
 from slipway.review.consequence import Consequence, Grade
 from slipway.review.kinds import KINDS
-from slipway.review.needs import reservations
-from slipway.review.succession import successions
 from slipway.review.usual import job_spec, usual_offers, whole
 
 _RUNS = 100

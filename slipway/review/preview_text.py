@@ -15,7 +15,7 @@ from slipway.live import Unknown
 from slipway.quota.report import table
 from slipway.review.change import Change
 from slipway.review.deployed import as_declared
-from slipway.review.plain_text import plain_text
+from slipway.review.rendering.plain_text import plain_text
 from slipway.review.review import review
 from slipway.state import State
 

@@ -26,7 +26,7 @@ from slipway.live import Live, Unknown
 from slipway.review import deployed, events
 from slipway.review.change import Change
 from slipway.review.preview import Preview
-from slipway.review.usage import DAYS
+from slipway.review.templates.usage import DAYS
 
 MOST_RECENT = 1000
 """Of the jobs of the last days, the newest are looked at."""

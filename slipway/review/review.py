@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from slipway.review.buckets import buckets
-from slipway.review.capacity import capacity
 from slipway.review.change import Change
-from slipway.review.clusters import clusters, still_retiring
+from slipway.review.clusters.capacity import capacity
+from slipway.review.clusters.clusters import clusters, still_retiring
+from slipway.review.clusters.deletions import deletions
+from slipway.review.clusters.jobs import unfinished
+from slipway.review.clusters.seasons import due, seasons
 from slipway.review.consequence import Consequence, Grade, Section
-from slipway.review.data import data
-from slipway.review.deletions import deletions
-from slipway.review.exposure import exposure
-from slipway.review.jobs import unfinished
 from slipway.review.kinds import FOLLOWING
 from slipway.review.money import Money, costs, money
-from slipway.review.people import people
 from slipway.review.policy import policy, policy_in_words, standing_violations
 from slipway.review.preview import Preview
 from slipway.review.program import program
 from slipway.review.quota import quota, quota_in_words
-from slipway.review.resources import resources
-from slipway.review.seasons import due, seasons
-from slipway.review.templates import templates
+from slipway.review.resources.buckets import buckets
+from slipway.review.resources.data import data
+from slipway.review.resources.exposure import exposure
+from slipway.review.resources.people import people
+from slipway.review.resources.resources import resources
+from slipway.review.templates.templates import templates
 
 Comparison = Callable[[Change], Iterable[Consequence]]
 COMPARISONS: tuple[Comparison, ...] = (

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from slipway.review.comment import Place, comment
 from slipway.review.consequence import Consequence, Grade, Section
-from slipway.review.document import write
+from slipway.review.rendering.comment import Place, comment
+from slipway.review.rendering.document import write
 from slipway.review.review import Review
 from tests.ci.conftest import ROOT, Workflow
 

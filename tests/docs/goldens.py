@@ -6,7 +6,7 @@ import html
 from dataclasses import replace
 
 from slipway.facts import QuotaLine
-from slipway.review.comment import Place, comment
+from slipway.review.rendering.comment import Place, comment
 from slipway.review.review import Review, review
 from tests.slipway.review.builders import (
     H100,

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from slipway.review.consequence import Grade
-from slipway.review.headline import SIGNS
+from slipway.review.rendering.headline import SIGNS
 
 from . import goldens
 

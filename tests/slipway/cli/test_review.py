@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from slipway.review.comment import MARKER
+from slipway.review.rendering.comment import MARKER
 from tests.checkouts.shell import Done, slipway
 
 RECORDED = Path(__file__).parents[1] / "review" / "recorded"

@@ -10,8 +10,7 @@ from slipway.prices import UNKNOWN, Price
 from slipway.review.change import Change
 from slipway.review.consequence import Consequence, Grade
 from slipway.review.money import costs, money
-
-from .builders import (
+from tests.slipway.review.builders import (
     CPU,
     H100,
     UNREAD,

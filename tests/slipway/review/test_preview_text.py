@@ -13,8 +13,20 @@ from slipway.quota.request import QuotaRequest
 from slipway.review.preview_text import preview_text
 from slipway.stack.stack import Stack, WorkspaceSettings
 from slipway.state import State, StatePreference
-
-from .builders import H100, NOW, PROJECT, REGION, STACK, TEAM, cluster, facts, kept, living, pool, quota
+from tests.slipway.review.builders import (
+    H100,
+    NOW,
+    PROJECT,
+    REGION,
+    STACK,
+    TEAM,
+    cluster,
+    facts,
+    kept,
+    living,
+    pool,
+    quota,
+)
 
 SETTINGS = WorkspaceSettings((TEAM,), "acme-catalog", "acme-work", "trainer")
 KNOWN = State(submitters=(TEAM,), catalog_bucket="acme-catalog")

@@ -29,7 +29,7 @@ def kinds(some: Iterable[Consequence]) -> list[tuple[str, str]]:
         ("components/workspace.py", "program-edited", "program"),
         ("slipway/deployment/plan.py", "program-edited", "program"),
         ("Pulumi.yaml", "program-edited", "program"),
-        ("slipway/review/people.py", "program-edited", "review and policy"),
+        ("slipway/review/resources/people.py", "program-edited", "review and policy"),
         ("slipway/policy/rules.py", "program-edited", "review and policy"),
         ("requirements.txt", "program-edited", "requirements"),
         ("requirements-dev.txt", "program-edited", "requirements"),

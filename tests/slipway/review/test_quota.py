@@ -11,8 +11,7 @@ from slipway.review.change import Change
 from slipway.review.consequence import Consequence, Grade
 from slipway.review.quota import quota as compared
 from slipway.review.quota import quota_in_words
-
-from .builders import H100, UNREAD, change, cluster, facts, kept, limits, living, pool, quota
+from tests.slipway.review.builders import H100, UNREAD, change, cluster, facts, kept, limits, living, pool, quota
 
 GPUS = "custom_model_training_nvidia_h100_gpus"
 SPOT = "custom_model_training_preemptible_nvidia_h100_gpus"

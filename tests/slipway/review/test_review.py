@@ -16,9 +16,8 @@ from slipway.quota.report import QuotaReport
 from slipway.review.consequence import Grade
 from slipway.review.review import review
 from slipway.stack.stack import Stack, WorkspaceSettings
-
-from .builders import H100 as MACHINE
-from .builders import NOW, PROJECT, REGION, STACK, change, cluster, facts, job, living, template
+from tests.slipway.review.builders import H100 as MACHINE
+from tests.slipway.review.builders import NOW, PROJECT, REGION, STACK, change, cluster, facts, job, living, template
 
 
 def test_nothing_changed_nothing_said() -> None:

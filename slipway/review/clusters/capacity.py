@@ -1,0 +1,169 @@
+"""Machines of clusters: given back, found anew, both generations at once; and what a pool keeps and may take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from slipway.catalog.model import Cluster, Pool
+from slipway.prices import Price, dollars
+from slipway.review.change import Change
+from slipway.review.clusters.clusters import key_of, scarce
+from slipway.review.clusters.succession import Succession, always, renames, successions, told_pool
+from slipway.review.consequence import Consequence, Grade
+from slipway.review.kinds import KINDS
+from slipway.review.usual import taken
+from slipway.review.words import Edit, machines, summed
+
+
+def capacity(change: Change) -> Iterator[Consequence]:
+    for one in successions(change):
+        if one.old and one.new and not one.stays:
+            yield from _pools(one, one.old, one.new)
+            if one.is_made:
+                yield from _anew(one, one.old, one.new)
+        yield from _overlap(one)
+    yield from _minimum_below_default(change)
+
+
+def held_price(one: Succession) -> Price:
+    """USD an hour of the old generation's machines as long as they are there, at the pools' prices."""
+    prices = {pool.machine: pool.price_per_hour for pool in (one.old.pools.values() if one.old else ())}
+    return sum((prices.get(held.machine, Price(complete=False)) * held.count for held in one.held), Price())
+
+
+def _pools(one: Succession, old: Cluster, new: Cluster) -> Iterator[Consequence]:
+    renamed = renames(old, new)
+    for name, pool in old.pools.items():
+        after = new.pools.get(renamed.get(name, name))
+        if after is None:
+            yield _gone(one.name, pool)
+        else:
+            yield from _resized(one.name, pool, after)
+
+
+def _gone(cluster: str, pool: Pool) -> Consequence:
+    gpus, held = bool(pool.machine.accelerator), machines({pool.machine: pool.min})
+    kept = f"; {held} {'is' if pool.min == 1 else 'are'} given back" if held else ""
+    return KINDS["pool-gone"].of(
+        f"pool {cluster}/{pool.name}",
+        f"Pool `{cluster}/{pool.name}` ({told_pool(pool)}) is not there any more{kept}"
+        f"{' and may not come again' if held and gpus else ''}",
+        grade=None if gpus else Grade.WARNING,
+        field=key_of(cluster, (Edit(f"pools.{pool.name}", "", ""),)),
+        cost=float((pool.price_per_hour * pool.min).known),
+    )
+
+
+def _resized(cluster: str, old: Pool, new: Pool) -> Iterator[Consequence]:
+    subject, where = f"pool {cluster}/{new.name}", f"`{cluster}/{new.name}`"
+    other = _kind_of(old) != _kind_of(new)
+    gpus = bool(old.machine.accelerator)
+    if old.min and (other or new.min < old.min):
+        fewer = (
+            f"{where} keeps {new.min} `{new.machine}` in place of {old.min}"
+            if not other
+            else (f"{where} takes `{new.machine}` in place of `{old.machine}`")
+        )
+        given = machines({old.machine: old.min if other else old.min - new.min})
+        yield KINDS["capacity-given-back"].of(
+            subject,
+            f"{fewer}: {given} given back{', and may not come again' if gpus else ''}",
+            grade=None if gpus else Grade.WARNING,
+            field=_key(cluster, new, "machine" if other else _low(new)),
+            cost=float((old.price_per_hour * old.min).known),
+        )
+    if other:
+        return
+    if new.max < old.max and (new.autoscaled or old.min == new.min):
+        words = f"{where} can't grow beyond {new.max} `{new.machine}`, {old.max} before"
+        yield KINDS["capacity-lower-maximum"].of(subject, words, field=_key(cluster, new, _high(new)))
+    raised = [
+        f"{says} {before} → {after}"
+        for says, before, after in (("at least", old.min, new.min), ("at most", old.max, new.max))
+        if after > before
+    ]
+    if raised:
+        words = f"{where}: {' and '.join(raised)} `{new.machine}`"
+        key = _high(new) if new.max > old.max else _low(new)
+        yield KINDS["capacity-raised"].of(subject, words, field=_key(cluster, new, key))
+
+
+def _anew(one: Succession, old: Cluster, new: Cluster) -> Iterator[Consequence]:
+    found, up = always(new), machines(summed(one.held))
+    has = "has" if sum(group.count for group in found) == 1 else "have"
+    if found:
+        words = (
+            f"{machines(summed(found))} {has} to be found for `{new.id}`; if there are none, the deployment waits and "
+            f"says so, and `{old.id}` stays"
+        )
+    else:
+        words = f"`{new.id}` begins with no machines and finds its own: the {up} of `{old.id}` are not handed on"
+    if found or up:
+        yield KINDS["capacity-found-anew"].of(
+            f"cluster {one.name}",
+            words,
+            grade=None if scarce(new) else Grade.CHANGE,
+            field=key_of(one.name, one.edits),
+        )
+    words = f"The first jobs on `{new.id}` load their image anew: its image cache is empty"
+    yield KINDS["image-cache-empty"].of(f"cluster {one.name}", words)
+
+
+def _overlap(one: Succession) -> Iterator[Consequence]:
+    if not (one.is_made and one.old and one.new) or not one.held:
+        return
+    more = machines(summed(always(one.new)))
+    beside = f"{more} more at once" if more else "machines of both as they grow"
+    until = f"until `{one.old.id}` is gone"
+    until += "" if one.kept else ", which it is when this deployment is done"
+    price = held_price(one)
+    yield KINDS["generations-overlap"].of(
+        f"cluster {one.name}",
+        f"Both generations of `{one.name}` are there {until}: {beside}, and {dollars(price)} for the old one's "
+        f"{machines(summed(one.held))}",
+        grade=None if one.kept or scarce(one.new) or scarce(one.old) else Grade.CHANGE,
+        field=key_of(one.name, one.edits),
+        cost=float(price.known),
+    )
+
+
+def _minimum_below_default(change: Change) -> Iterator[Consequence]:
+    """Where the machines that are always there were enough for a usual submission, and are not any more."""
+    old, new = change.old, change.new
+    if old is None or new is None:
+        return
+    for name, template in new.templates.items():
+        before = taken(old.templates[name]) if name in old.templates else {}
+        for place, (needs, offer) in taken(template).items():
+            was, pool = _pool(old.clusters, *place), _pool(new.clusters, *place)
+            if was is None or pool is None or place not in before:
+                continue
+            where = "/".join(place)
+            if needs > pool.min and before[place][0] <= was.min:
+                yield KINDS["minimum-below-default"].of(
+                    f"pool {where} for template {name}",
+                    f"A usual submission of `{name}` takes {needs} `{pool.machine}` of `{where}`, "
+                    f"which keeps {was.min} → {pool.min}: it waits for the pool to grow",
+                    details=(offer.label(template.kind, with_cluster=True),),
+                    field=_key(place[0], pool, _low(pool)),
+                )
+
+
+def _pool(clusters: Mapping[str, Cluster], cluster: str, pool: str) -> Pool | None:
+    return clusters[cluster].pools.get(pool) if cluster in clusters else None
+
+
+def _kind_of(pool: Pool) -> tuple[str, str | None, int]:
+    return pool.machine.type, pool.machine.accelerator, pool.machine.accelerator_count
+
+
+def _key(cluster: str, pool: Pool, field: str) -> str:
+    return key_of(cluster, (Edit(f"pools.{pool.name}.{field}", "", ""),))
+
+
+def _low(pool: Pool) -> str:
+    return "replicas.min" if pool.autoscaled else "replicas"
+
+
+def _high(pool: Pool) -> str:
+    return "replicas.max" if pool.autoscaled else "replicas"

@@ -1,0 +1,207 @@
+"""What becomes of clusters: those made, those that another generation follows, those that go or stay a while."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from slipway.catalog.model import Cluster, DormantCluster
+from slipway.deployment.plan import is_ours
+from slipway.facts import Kept
+from slipway.formatting import join, span
+from slipway.labels import NAME_LABEL
+from slipway.live import Unknown
+from slipway.prices import Price, dollars
+from slipway.review.change import Change
+from slipway.review.clusters.succession import Succession, always, fate, later, successions, told_pool
+from slipway.review.consequence import Consequence, Grade
+from slipway.review.kinds import KINDS
+from slipway.review.words import Edit, have_ended, jobs, machines, named, summed
+
+_KEY = "slipway:persistentResources"
+
+
+def clusters(change: Change) -> Iterator[Consequence]:
+    for one in successions(change):
+        if one.old is None or one.new is None:
+            yield from _removed(one, change) if one.old else _created(one, change)
+        elif one.stays:
+            yield from (*_in_place(one.name, one.old, one.new), *_made_again(one, change))
+        else:
+            yield from _followed(one, one.old, one.new, change)
+        yield from _finishing(one, change)
+    yield from _orphans(change)
+    yield from _overdue(change)
+    yield from _cleared(change)
+
+
+def scarce(cluster: Cluster) -> bool:
+    """Machines that may not come again once they are given back."""
+    return any(pool.machine.accelerator for pool in cluster.pools.values())
+
+
+def price(cluster: Cluster, *, most: bool = False) -> Price:
+    """USD an hour, idle or with every pool at its maximum."""
+    pools = cluster.pools.values()
+    return sum((pool.price_per_hour * (pool.max if most else pool.min) for pool in pools), Price())
+
+
+def key_of(name: str, edits: Iterable[Edit]) -> str:
+    """Where a person finds the first of them in the stack file."""
+    key = next((edit.key for edit in edits), "")
+    return key if key.startswith("gcp:") else f"{_KEY}.{name}.{key}" if key else f"{_KEY}.{name}"
+
+
+def still_retiring(change: Change) -> Iterator[str]:
+    """Old generations that were there before this change and stay after it."""
+    before = change.before.kept if change.before else {}
+    for one in _kept(change.after.kept.values() if change.after else ()):
+        if one.id in before:
+            on = [job for job in change.jobs if job.name in one.jobs]
+            ends = f"retires when {have_ended(on, change.now)}" if on else later(one)
+            yield f"`{one.id}`, an old generation of `{one.role}`, {ends}"
+
+
+def _created(one: Succession, change: Change) -> Iterator[Consequence]:
+    assert one.new is not None
+    dormant = change.old.dormant.get(one.name) if change.old else None
+    again = "" if dormant is None else "; it was given up" if dormant.why == "idle" else "; its season has begun"
+    cost = dollars(price(one.new))
+    already = one.there is not None
+    does = f"is offered, on `{one.new.id}`, which is there already" if already else f"is made: `{one.new.id}`"
+    yield KINDS["cluster-created"].of(
+        f"cluster {one.name}",
+        f"`{one.name}` {does}, {cost} idle{again}",
+        details=(f"`pools.{pool.name}`: {told_pool(pool)}" for pool in one.new.pools.values()),
+        field=key_of(one.name, ()),
+        cost=float(price(one.new).known),
+    )
+
+
+def _made_again(one: Succession, change: Change) -> Iterator[Consequence]:
+    """Somebody deleted it by hand; where the engine was asked, it says so."""
+    assert one.new is not None
+    steps = change.preview.steps if change.preview else None
+    unseen = steps is not None and not any(step.op == "create" and step.name == one.new.id for step in steps)
+    if one.gone and not unseen:
+        words = f"`{one.name}` is made again: somebody deleted `{one.new.id}`"
+        yield KINDS["cluster-created"].of(f"cluster {one.name}", words, cost=float(price(one.new).known))
+
+
+def _followed(one: Succession, old: Cluster, new: Cluster, change: Change) -> Iterator[Consequence]:
+    subject, ending = f"cluster {one.name}", "" if one.gone else f", and `{old.id}` {fate(one, change)}"
+    if one.returns:
+        words = f"`{one.name}` goes back to `{new.id}`, which still lives: submissions switch to it{ending}"
+        yield KINDS["cluster-returns"].of(subject, words, field=key_of(one.name, one.edits))
+    elif not one.edits:
+        why = "failed" if one.failed else "is not there any more" if one.gone else "can't be used any more"
+        words = f"`{one.name}` is made again as `{new.id}`: `{old.id}` {why}"
+        yield KINDS["cluster-created"].of(subject, words)
+    else:
+        if one.there:
+            takes = f"submissions switch to `{new.id}`, which is there already{ending}"
+        elif one.gone:
+            takes = f"`{new.id}` is made and gets its submissions"
+        else:
+            takes = f"a second cluster is made, submissions switch to it{ending}"
+        yield KINDS["cluster-new-generation"].of(
+            subject,
+            f"`{one.name}` becomes a new generation: {named(map(str, one.edits))} can't change in place; {takes}",
+            details=map(str, one.edits) if len(one.edits) > 1 else (),
+            field=key_of(one.name, one.edits),
+            cost=float(price(new).known),
+        )
+
+
+def _removed(one: Succession, change: Change) -> Iterator[Consequence]:
+    assert one.old is not None
+    old, subject = one.old, f"cluster {one.name}"
+    dormant = change.new.dormant.get(one.name) if change.new else None
+    if one.gone:
+        words = f"{_why_not(one.name, dormant)}; `{old.id}` is gone already"
+        yield KINDS["cluster-deleted"].of(subject, words, grade=Grade.CHANGE, field=key_of(one.name, ()))
+        return
+    given = machines(summed(one.held or always(old)))
+    back = f"; its {given} may not come again" if given and scarce(old) else f"; it gives {given} back" if given else ""
+    mild = one.failed or (dormant is not None and dormant.season == old.season)  # The stack file announced it.
+    idle = not (one.jobs or one.kept)
+    yield KINDS["cluster-cleared" if one.failed else "cluster-retires" if one.kept else "cluster-deleted"].of(
+        subject,
+        f"{_why_not(one.name, dormant)}: `{old.id}` {fate(one, change)}{'' if one.failed else back}",
+        details=(f"`pools.{pool.name}`: {told_pool(pool)}" for pool in old.pools.values()),
+        grade=Grade.CHANGE if mild else Grade.WARNING if idle and not scarce(old) else None,
+        field=key_of(one.name, ()),
+        cost=float(price(old).known),
+    )
+
+
+def _why_not(name: str, dormant: DormantCluster | None) -> str:
+    if dormant is None:
+        return f"`{name}` is not asked for any more"
+    if dormant.why == "idle" and dormant.season.idle_limit:
+        return f"`{name}` is given up, after {span(dormant.season.idle_limit.total_seconds())} without a job"
+    return dormant.words.replace(f"cluster {name}", f"`{name}`", 1)
+
+
+def _finishing(one: Succession, change: Change) -> Iterator[Consequence]:
+    if one.old and one.jobs and one.kept and not (one.stays or one.doomed):
+        listed = jobs(one.jobs, change.now)
+        finish = "1 job finishes" if len(listed) == 1 else f"{len(listed)} jobs finish"
+        words = f"{finish} on `{one.old.id}`, which takes no others"
+        yield KINDS["jobs-finish-on-old"].of(f"cluster {one.name}", words, details=listed)
+
+
+def _in_place(name: str, old: Cluster, new: Cluster) -> Iterator[Consequence]:
+    if not old.display_name:  # A catalog of an earlier version, which did not tell.
+        return
+    found = []
+    if old.replacement != new.replacement:
+        found.append(Edit("replacement", old.replacement, new.replacement))
+    if old.retire_within != new.retire_within:
+        sides = (span(one.retire_within) if one.retire_within else "" for one in (old, new))
+        found.append(Edit("retireWithin", *sides))
+    if found:
+        yield KINDS["cluster-protection"].of(
+            f"cluster {name}",
+            f"`{name}`: {join(map(str, found))}; nothing that runs changes",
+            grade=None if old.replacement != new.replacement else Grade.CHANGE,
+            field=key_of(name, found),
+        )
+
+
+def _orphans(change: Change) -> Iterator[Consequence]:
+    """What stays and was never offered, nor kept before: a deployment that did not finish made it."""
+    if change.after is None or change.before is None:
+        return
+    offered = {one.id for one in change.before.catalog.clusters.values()}
+    known = {*offered, *change.before.kept, *change.before.catalog.retiring}
+    for one in _kept(change.after.kept.values()):
+        if one.id not in known:
+            words = f"`{one.id}`, of a deployment that did not finish, is taken over and goes with a later one"
+            yield KINDS["cluster-retires"].of(
+                f"cluster {one.id}", words, details=(f"`{job}`" for job in one.jobs.values()), grade=Grade.CHANGE
+            )
+
+
+def _overdue(change: Change) -> Iterator[Consequence]:
+    before = change.before.kept if change.before else {}
+    for one in _kept(change.after.kept.values() if change.after else ()):
+        if one.overdue and not (one.id in before and before[one.id].overdue):
+            still = f": {named(f'`{job}`' for job in one.jobs.values())} still on it" if one.jobs else ""
+            words = f"`{one.id}`, an old generation of `{one.role}`, should have retired by now{still}"
+            yield KINDS["cluster-overdue"].of(f"cluster {one.id}", words, field=f"{_KEY}.{one.role}.retireWithin")
+
+
+def _cleared(change: Change) -> Iterator[Consequence]:
+    """Failed clusters of this stack that no catalog has: the program deletes them before it makes their successors."""
+    if change.after is None or change.old is None or isinstance(change.live.clusters, Unknown):
+        return
+    deployed = {one.id for one in change.old.clusters.values()}
+    declared = {*change.after.kept, *(one.id for one in change.after.catalog.clusters.values())}
+    for one in change.live.clusters:
+        if one.state == "ERROR" and one.id not in {*deployed, *declared} and is_ours(one, change.stack):
+            words = f"`{one.id}` failed{f' ({one.error})' if one.error else ''}, holds nothing and is deleted"
+            yield KINDS["cluster-cleared"].of(f"cluster {one.labels[NAME_LABEL]}", words)
+
+
+def _kept(all_kept: Iterable[Kept]) -> Iterator[Kept]:
+    return (one for one in all_kept if one.kind == "cluster")

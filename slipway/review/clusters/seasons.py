@@ -1,0 +1,105 @@
+"""When clusters are wanted, before and after; and what later deployments do by themselves because of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from slipway.catalog.model import Catalog, Cluster, DormantCluster
+from slipway.cluster import CurrentCluster
+from slipway.deployment.dormant import last_ends
+from slipway.deployment.published_clusters import declared
+from slipway.deployment.schedule import dates
+from slipway.formatting import join, span
+from slipway.live import Unknown
+from slipway.prices import Price, dollars
+from slipway.review.change import Change
+from slipway.review.clusters.succession import edits
+from slipway.review.consequence import Consequence, Grade
+from slipway.review.kinds import KINDS
+from slipway.review.words import Edit
+from slipway.season import moment_in_words
+
+_KEY = "slipway:persistentResources"
+
+
+def seasons(change: Change) -> Iterator[Consequence]:
+    """Of clusters that another comparison tells nothing of: their dates, and what changes while they are dormant."""
+    if change.new is None:
+        return
+    before, after = _all(change.old), _all(change.new)
+    for name in dict.fromkeys((*before, *after)):
+        old, new = before.get(name), after.get(name)
+        if old is not None and new is not None:
+            yield from _changed(old, new)
+        elif isinstance(new, DormantCluster):
+            words = f"`{name}` is declared, and not made yet: {new.words}; {_costs(new)} idle from then on"
+            yield _told(name, words, Grade.CHANGE, "from")
+        elif isinstance(old, DormantCluster):
+            yield _told(name, f"`{name}`, which is dormant, is not asked for any more", Grade.CHANGE, "")
+
+
+def due(change: Change) -> Iterator[str]:
+    """What is due of clusters that have dates, and which ones are dormant, a sentence each."""
+    catalog, live = change.new, change.live
+    if catalog is None:
+        return
+    there = {} if isinstance(live.clusters, Unknown) else {one.id: one for one in live.clusters}
+    if not live.last_ends:  # Who reads for a comment reads all jobs of the last days, ended ones too.
+        live = replace(
+            live, last_ends=change.recent if isinstance(change.recent, Unknown) else last_ends(change.recent)
+        )
+    for cluster in catalog.clusters.values():
+        current = CurrentCluster(declared(cluster), cluster.id, "", import_=cluster.id in there)
+        for one in dates(current, there.get(cluster.id), live, catalog.region, change.now):
+            yield f"`{cluster.name}`: {one.words(change.now)}"
+    yield from (one.words for one in catalog.dormant.values())
+
+
+def _changed(old: Cluster, new: Cluster) -> Iterator[Consequence]:
+    found = list(_dates(old, new))
+    resting = isinstance(old, DormantCluster) and isinstance(new, DormantCluster)
+    if resting:
+        found += edits(old, new)
+    if not found:
+        return
+    if isinstance(new, DormantCluster):
+        follows = new.words
+    elif new.season.ends:
+        follows = f"from {moment_in_words(new.season.ends)} on it takes no new jobs, and goes when its own have ended"
+    else:
+        follows = "nothing that runs changes"
+    grade = None if _shorter(old, new) and not resting else Grade.CHANGE
+    yield _told(new.name, f"`{new.name}`: {join(map(str, found))}; {follows}", grade, found[0].key)
+
+
+def _dates(old: Cluster, new: Cluster) -> Iterator[Edit]:
+    was, becomes = old.season, new.season
+    for key, before, after in (("from", was.begins, becomes.begins), ("until", was.ends, becomes.ends)):
+        if before != after:
+            yield Edit(key, *(moment_in_words(one) if one else "" for one in (before, after)))
+    if was.idle_limit != becomes.idle_limit:
+        limits = (was.idle_limit, becomes.idle_limit)
+        yield Edit("idleLimit", *(span(one.total_seconds()) if one else "" for one in limits))
+
+
+def _shorter(old: Cluster, new: Cluster) -> bool:
+    """Whether it is wanted for less time than before: then its machines go by themselves, and may not come again."""
+    was, becomes = old.season, new.season
+    later = becomes.begins is not None and (was.begins is None or becomes.begins > was.begins)
+    earlier = becomes.ends is not None and (was.ends is None or becomes.ends < was.ends)
+    limit, before = becomes.idle_limit, was.idle_limit
+    return later or earlier or (limit is not None and (before is None or limit < before))
+
+
+def _told(name: str, words: str, grade: Grade | None, key: str) -> Consequence:
+    field = f"{_KEY}.{name}.{key}".rstrip(".")
+    return KINDS["season-changed"].of(f"cluster {name}", words, grade=grade, field=field)
+
+
+def _all(catalog: Catalog | None) -> Mapping[str, Cluster]:
+    return {} if catalog is None else {**catalog.clusters, **catalog.dormant}
+
+
+def _costs(cluster: Cluster) -> str:
+    return dollars(sum((pool.price_per_hour * pool.min for pool in cluster.pools.values()), Price()))

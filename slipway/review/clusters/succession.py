@@ -1,0 +1,239 @@
+"""What follows what under a cluster's name: the deployed generation, the declared one, and what becomes of the old."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+
+from slipway.catalog.model import Cluster, Pool
+from slipway.cloud.clusters import PersistentResource
+from slipway.cloud.jobs import VertexJob
+from slipway.deployment.retiring import Why
+from slipway.facts import Kept
+from slipway.live import Unknown
+from slipway.machines.spec import MachineGroup
+from slipway.review.change import Change
+from slipway.review.clusters.deletions import destroyed
+from slipway.review.words import Edit, have_ended
+
+_SPELLED = {
+    "display_name": "displayName",
+    "network": "network",
+    "kms_key": "encryption.kmsKey",
+    "network_attachment": "pscInterface.networkAttachment",
+    "generation": "generation",
+}
+_LISTS = {"reserved_ip_ranges": "reservedIpRanges", "dns_peerings": "pscInterface.dnsPeeringConfigs"}
+
+
+@dataclass(frozen=True)
+class Succession:
+    """`old` is deployed and `new` declared, either may lack. `kept`: what the program says of an old one that stays.
+
+    `left` and `there` are the old and the new one in the cloud; `read` says whether an absence there means anything.
+    `jobs` are those on the old one that have not ended. `returns`: the new one is an earlier generation. `doomed`: the
+    engine takes the old one away, whatever the program says of it.
+    """
+
+    name: str
+    old: Cluster | None
+    new: Cluster | None
+    edits: tuple[Edit, ...] = ()
+    kept: Kept | None = None
+    left: PersistentResource | None = None
+    there: PersistentResource | None = None
+    jobs: tuple[VertexJob, ...] = ()
+    read: bool = True
+    returns: bool = False
+    doomed: bool = False
+
+    @property
+    def stays(self) -> bool:
+        """Both are the same cluster."""
+        return self.old is not None and self.new is not None and self.old.id == self.new.id
+
+    @property
+    def gone(self) -> bool:
+        """The old one is not in the cloud any more, so nothing can happen to it."""
+        return self.read and self.left is None and self.kept is None
+
+    @property
+    def failed(self) -> bool:
+        """The old one holds nothing."""
+        return self.left is not None and self.left.state == "ERROR"
+
+    @property
+    def is_made(self) -> bool:
+        """The deployment makes a cluster beside one that holds machines."""
+        return (
+            self.old is not None and self.new is not None and not (self.stays or self.there or self.gone or self.failed)
+        )
+
+    @property
+    def held(self) -> tuple[MachineGroup, ...]:
+        """The old one's machines: those that are up, or where nobody could look those that are always there."""
+        if self.gone or self.failed or self.old is None:
+            return ()
+        return self.left.machines if self.left else always(self.old)
+
+
+@dataclass(frozen=True)
+class _World:
+    """What is the same for all names. `earlier` are ids of generations that were kept so far; `moved`: what is deployed
+    is in another project or region, where nobody looked."""
+
+    alive: Mapping[str, PersistentResource]
+    jobs: Mapping[str, tuple[VertexJob, ...]]
+    doomed: frozenset[str]
+    earlier: frozenset[str]
+    read: bool
+    moved: tuple[Edit, ...]
+
+
+def successions(change: Change) -> Iterator[Succession]:
+    """One for each name, those that stay as they are too; none where the program told nothing."""
+    if change.after is None:
+        return
+    old, new = change.old.clusters if change.old else {}, change.after.catalog.clusters
+    world = _world(change)
+    for name in dict.fromkeys((*old, *new)):
+        yield _succession(name, old.get(name), new.get(name), change.after.kept, world)
+
+
+def _world(change: Change) -> _World:
+    clusters, moved = change.live.clusters, tuple(_moves(change))
+    on: dict[str, list[VertexJob]] = {}
+    for job in () if moved else change.jobs:
+        on.setdefault(job.persistent_resource_id, []).append(job)
+    return _World(
+        alive={} if isinstance(clusters, Unknown) else {one.id: one for one in clusters},
+        jobs={id_: tuple(some) for id_, some in on.items()},
+        doomed=frozenset(destroyed(change)),
+        earlier=frozenset((*change.before.catalog.retiring, *change.before.kept) if change.before else ()),
+        read=not (change.live.skipped or isinstance(clusters, Unknown) or moved),
+        moved=moved,
+    )
+
+
+def _succession(
+    name: str, old: Cluster | None, new: Cluster | None, kept: Mapping[str, Kept], world: _World
+) -> Succession:
+    return Succession(
+        name,
+        old,
+        new,
+        edits=(*world.moved, *edits(old, new)) if old and new else (),
+        kept=kept.get(old.id) if old else None,
+        left=world.alive.get(old.id) if old and not world.moved else None,
+        there=world.alive.get(new.id) if new else None,
+        jobs=world.jobs.get(old.id, ()) if old else (),
+        read=world.read,
+        returns=new is not None and new.id in world.earlier and new.id in world.alive,
+        doomed=old is not None and old.id in world.doomed,
+    )
+
+
+def always(cluster: Cluster) -> tuple[MachineGroup, ...]:
+    """The machines that it never has fewer of."""
+    return tuple(MachineGroup(pool.machine, pool.min) for pool in cluster.pools.values() if pool.min)
+
+
+def fate(one: Succession, change: Change) -> str:
+    """What becomes of the old generation, after its name: `retires when … has ended`."""
+    if one.failed:
+        return "failed, holds nothing and is deleted"
+    if one.jobs and (one.doomed or one.kept is None):
+        return "is deleted by this deployment, with what runs on it"
+    if one.kept is None:
+        return "is idle and goes with this deployment" if one.read else "goes if nothing runs on it"
+    if one.jobs:
+        return f"retires when {have_ended(one.jobs, change.now)}"
+    if one.kept.jobs:
+        listed = len(one.kept.jobs)
+        return f"retires when its {'job has' if listed == 1 else f'{listed} jobs have'} ended"
+    return later(one.kept)
+
+
+def later(kept: Kept) -> str:
+    """retires with a later deployment (the published catalog does not list it yet)"""
+    known = {why.value: why.words for why in Why}
+    return f"retires with a later deployment ({known.get(kept.retiring, kept.retiring)})"
+
+
+def edits(old: Cluster, new: Cluster) -> Iterator[Edit]:
+    """Every field that makes another cluster of one, as the stack file spells it."""
+    if old.display_name:  # Always there; a catalog without it is an earlier version's, which told of pools alone.
+        for field, key in _SPELLED.items():
+            yield from _edit(key, getattr(old, field), getattr(new, field))
+        for field, key in _LISTS.items():
+            yield from _edit(key, ", ".join(getattr(old, field)), ", ".join(getattr(new, field)))
+        yield from _edit("serviceAccount.custom", *(str(one.custom_service_account).lower() for one in (old, new)))
+        for label in sorted({*old.labels, *new.labels}):
+            yield from _edit(f"labels.{label}", old.labels.get(label, ""), new.labels.get(label, ""))
+    renamed = renames(old, new)
+    for before, after in renamed.items():
+        yield Edit("pools", before, after)
+    for name in sorted({*old.pools, *new.pools} - {*renamed, *renamed.values()}):
+        yield from _of_pool(name, old.pools.get(name), new.pools.get(name))
+
+
+def renames(old: Cluster, new: Cluster) -> dict[str, str]:
+    """Pools that have another name and are the same else, old name by new."""
+    gone = [pool for name, pool in old.pools.items() if name not in new.pools]
+    come = [pool for name, pool in new.pools.items() if name not in old.pools]
+    found: dict[str, str] = {}
+    for pool in gone:
+        same = next((one for one in come if one.name not in found.values() and _alike(pool, one)), None)
+        if same:
+            found[pool.name] = same.name
+    return found
+
+
+def _alike(one: Pool, other: Pool) -> bool:
+    return all(getattr(one, each.name) == getattr(other, each.name) for each in fields(one) if each.name != "name")
+
+
+def _of_pool(name: str, old: Pool | None, new: Pool | None) -> Iterator[Edit]:
+    if old is None or new is None:
+        yield Edit(f"pools.{name}", told_pool(old), told_pool(new))
+        return
+    sides = {
+        "machine": (old.machine.type, new.machine.type),
+        "accelerator": (_accelerator(old), _accelerator(new)),
+        "disk.type": (old.machine.disk.type, new.machine.disk.type),
+        "disk.sizeGb": (old.machine.disk.size_gb, new.machine.disk.size_gb),
+    }
+    if old.autoscaled and new.autoscaled:
+        sides |= {"replicas.min": (old.min, new.min), "replicas.max": (old.max, new.max)}
+    else:
+        sides["replicas"] = (_size(old), _size(new))
+    for key, (before, after) in sides.items():
+        yield from _edit(f"pools.{name}.{key}", before, after)
+
+
+def told_pool(pool: Pool | None) -> str:
+    """`0–4 a3-highgpu-8g`"""
+    return f"{_size(pool)} {pool.machine}" if pool else ""
+
+
+def _size(pool: Pool) -> str:
+    return f"{pool.min}–{pool.max}" if pool.autoscaled else str(pool.min)
+
+
+def _accelerator(pool: Pool) -> str:
+    machine = pool.machine
+    # The machine's name tells all others'.
+    attached = machine.accelerator and machine.type.startswith("n1-")
+    return f"{machine.accelerator_count} {machine.accelerator}" if attached else ""
+
+
+def _moves(change: Change) -> Iterator[Edit]:
+    """What no cluster says of itself, and its id is made of."""
+    if change.old and change.new:
+        for key, field in (("gcp:project", "project"), ("gcp:region", "region")):
+            yield from _edit(key, getattr(change.old, field), getattr(change.new, field))
+
+
+def _edit(key: str, before: object, after: object) -> Iterator[Edit]:
+    if before != after:
+        yield Edit(key, str(before), str(after))

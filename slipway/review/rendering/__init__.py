@@ -1,0 +1,1 @@
+"""A review for people and programs: Markdown, a terminal, JSON."""

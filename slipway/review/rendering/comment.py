@@ -1,0 +1,195 @@
+"""The comment of a pull request: Markdown within GitHub's limit, one screen before it folds. Pure."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from slipway.errors import ConfigError
+from slipway.formatting import counted
+from slipway.review.consequence import Consequence, Grade, Section
+from slipway.review.rendering import document
+from slipway.review.rendering.headline import HEADS, NOTHING, SIGNS, Cell, headline, row
+from slipway.review.rendering.markdown import block, code, folded, text
+from slipway.review.review import Review
+
+MARKER = "<!-- slipway-review -->"
+"""What a workflow finds its own comment by."""
+LIMIT = 65_000
+"""Characters: GitHub takes 65,536."""
+_DATA = "<!-- slipway-review-data "
+_VISIBLE = 12
+_CUT = 900
+
+
+@dataclass(frozen=True)
+class Place:
+    """What a comment belongs to. `tree`: the git tree of the merge result; `base`: the commit whose code reviews it."""
+
+    tree: str = ""
+    base: str = ""
+
+
+@dataclass(frozen=True)
+class _Size:
+    """Whether there are plans, and consequences behind a fold; of each consequence so many details, seen or folded."""
+
+    plans: bool
+    folds: bool
+    details: int
+    folded_details: int
+
+
+_SIZES = (
+    _Size(plans=True, folds=True, details=4, folded_details=1000),
+    _Size(plans=False, folds=True, details=4, folded_details=1000),
+    _Size(plans=False, folds=True, details=4, folded_details=4),
+    _Size(plans=False, folds=True, details=0, folded_details=0),
+    _Size(plans=False, folds=False, details=0, folded_details=0),
+)
+
+
+def comment(reviews: Sequence[Review], place: Place | None = None) -> str:
+    """Ends with a newline. Where it would be too long it goes without plans, then without details, and says so."""
+    place = place or Place()
+    if all(review.silent for review in reviews):
+        return f"{MARKER}\n### ✓ {NOTHING}\n\n{_footer(reviews, place)}{_data(reviews, place)}\n"
+    whole = ""
+    for size in _SIZES:
+        whole = _whole(reviews, place, size)
+        if len(whole) <= LIMIT:
+            break
+    return whole
+
+
+def approved(comment_text: str, source: str) -> tuple[tuple[Review, ...], str]:
+    """The reviews that a comment was made of, and the tree they are of. Raises ConfigError where it has none."""
+    _, found, rest = comment_text.partition(_DATA)
+    try:
+        body = json.loads(base64.b64decode(rest.partition(" ")[0], validate=True)) if found else None
+    except (binascii.Error, ValueError):
+        body = None
+    if not isinstance(body, dict) or not isinstance(body.get("reviews"), list):
+        raise ConfigError(
+            f"{source} has no review in it",
+            why="a comment of slipway review carries its consequences in a remark at its end",
+            fix="give the comment as it is, or what slipway review --output json wrote",
+        )
+    return tuple(document.read(one, source) for one in body["reviews"]), str(body.get("tree", ""))
+
+
+def _whole(reviews: Sequence[Review], place: Place, size: _Size) -> str:
+    several, (shown, rest) = len(reviews) > 1, _chosen(reviews)
+    parts = [f"{MARKER}\n### {text(headline(reviews))}", *_incomplete(reviews), _table(reviews)]
+    parts += _sections(shown, size.details, several=several)
+    more = counted(len(rest), "more consequence")
+    if rest and size.folds:
+        parts.append(folded(more, "\n\n".join(_sections(rest, size.folded_details, several=several))))
+    elif rest:
+        parts.append(f"{more}: too long for a comment, `slipway review` prints them.")
+    standing = [f"- {_named(one.stack, reviews)}{text(_cut(line))}" for one in reviews for line in one.standing]
+    if standing and size.folds:
+        parts.append(
+            folded(f"{counted(len(standing), 'remark')} on what is not this change's doing", "\n".join(standing))
+        )
+    planned = [one for one in reviews if one.plan]
+    if planned and not size.plans:
+        parts.append("The plan is too long for a comment; the log of the preview has it.")
+    for one in planned if size.plans else ():
+        parts.append(folded(f"plan of {text(one.stack)}: {counted(len(one.plan), 'step')}", block("\n".join(one.plan))))
+    return "\n\n".join(parts) + f"\n\n{_footer(reviews, place)}{_data(reviews, place)}\n"
+
+
+Chosen = tuple[tuple[Review, Consequence], ...]
+
+
+def _chosen(reviews: Sequence[Review]) -> tuple[Chosen, Chosen]:
+    """What is seen at once, the gravest first, and what is folded: what is only for knowing, where it is not alone."""
+    every = [(review, one) for review in reviews for one in review.consequences]
+    grave = [pair for pair in every if pair[1].grade > Grade.CHANGE]
+    if len(every) <= _VISIBLE // 2:
+        grave = every
+    first = sorted(grave, key=lambda pair: -pair[1].grade)[:_VISIBLE]
+    chosen = {id(one) for _, one in first}
+    shown = tuple(pair for pair in every if id(pair[1]) in chosen)
+    return shown, tuple(pair for pair in every if id(pair[1]) not in chosen)
+
+
+def _sections(chosen: Chosen, details: int, *, several: bool) -> Iterator[str]:
+    """A field that did several things is named with the first of them."""
+    for section in Section:
+        told: set[tuple[str, str]] = set()
+        lines: list[str] = []
+        for review, one in (pair for pair in chosen if pair[1].section is section):
+            known = (review.stack, one.field) in told
+            lines += _lines(review, replace(one, field="") if known else one, details, several=several)
+            told.add((review.stack, one.field))
+        if lines:
+            yield "\n".join((f"**{section.value}**", *lines))
+
+
+def _lines(review: Review, one: Consequence, details: int, *, several: bool) -> Iterator[str]:
+    where = f" ({code(one.field)})" if one.field else ""
+    already = " *(on main already, not deployed yet)*" if one.key in review.on_main else ""
+    stack = f"{code(review.stack)}: " if several else ""
+    yield f"- {SIGNS[one.grade]} {stack}{text(_cut(one.sentence))}{where}{already}"
+    listed = [f"  - {text(_cut(line))}" for line in one.details]
+    yield from listed if len(listed) <= details + 1 else listed[:details]
+    if details and len(listed) > details + 1:
+        yield f"  - and {len(listed) - details} more"
+
+
+def _incomplete(reviews: Sequence[Review]) -> Iterator[str]:
+    for review in reviews:
+        for sentence in review.incomplete:
+            yield f"> **incomplete**: {_named(review.stack, reviews)}{text(_cut(sentence))}"
+
+
+def _named(stack: str, reviews: Sequence[Review]) -> str:
+    return f"{code(stack)}: " if len(reviews) > 1 else ""
+
+
+def _table(reviews: Sequence[Review]) -> str:
+    rows = [row(review) for review in reviews]
+    lines = [f"| {' | '.join(HEADS)} |", f"|{'---|' * len(HEADS)}"]
+    for one in rows:
+        numbers = (_cell(one.idle), _cell(one.most), _cell(one.quota), _cell(one.policy))
+        lines.append(f"| {' | '.join((text(one.stack), _cells(one.clusters), _cells(one.templates), *numbers))} |")
+    return "\n".join(lines)
+
+
+def _cells(cells: Iterable[Cell]) -> str:
+    listed = [_cell(cell) for cell in cells]
+    more = len(listed) - 6
+    return ", ".join([*listed[:6], *([f"{more} more"] if more > 0 else [])]) or "–"
+
+
+def _cell(cell: Cell) -> str:
+    return f"**{text(cell.words)}**" if cell.strong else text(cell.words)
+
+
+def _footer(reviews: Sequence[Review], place: Place) -> str:
+    words = [text(note) for note in dict.fromkeys(note for one in reviews for note in one.notes)]
+    if place.tree:
+        words.append(f"an approving review of this pull request is of the tree {code(place.tree[:12])}")
+    if place.base:
+        words.append(f"judged by the code of {code(place.base[:12])}")
+    return f"<sub>{'; '.join(words)}</sub>\n" if words else ""
+
+
+def _data(reviews: Sequence[Review], place: Place) -> str:
+    """What an approval holds on to, without sentences: who approves has read those, and they are long."""
+    body = {"tree": place.tree, "reviews": [document.write(_bare(review)) for review in reviews]}
+    return f"{_DATA}{base64.b64encode(json.dumps(body, separators=(',', ':')).encode()).decode()} -->"
+
+
+def _bare(review: Review) -> Review:
+    bare = tuple(replace(one, sentence="", details=()) for one in review.consequences)
+    return replace(review, consequences=bare, standing=(), plan=())
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= _CUT else f"{line[:_CUT]}…"

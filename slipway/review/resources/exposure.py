@@ -1,0 +1,74 @@
+"""Access that opens or closes without a name: to everybody, to any address, by a key, or for whoever is not listed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from slipway.deployment.workspace_plan import SUBMITTER_ROLES
+from slipway.review.change import Change
+from slipway.review.consequence import Consequence, Grade
+from slipway.review.kinds import KINDS
+from slipway.review.resources.grants import form, place, unreadable
+from slipway.review.resources.inputs import texts
+from slipway.review.resources.touched import Fate, Touched, touched
+
+# As access lists, predefined ACLs and role entities write it.
+_PUBLIC = re.compile(
+    r"(.*:)?(allUsers|allAuthenticatedUsers)|public-?read(-?write)?|authenticated-?read", re.IGNORECASE
+)
+_ANYWHERE = ("0.0.0.0/0", "::/0")
+# Where an address range lets in; elsewhere it is a route, or what may be called from inside.
+_LETS_IN = re.compile(r"(?i)(source_?ranges|ingress|authorized_?networks|inbound|allowed_?(ip|cidr))")
+_KEYS = ("gcp:serviceaccount/key:Key", "gcp:storage/hmacKey:HmacKey")
+_LETTING = (Fate.CREATED, Fate.ADOPTED, Fate.REPLACED)
+
+
+def exposure(change: Change) -> Iterator[Consequence]:
+    for one in touched(change):
+        if one.new is None:
+            continue
+        if form(one.type):
+            yield from _wholesale(one)
+        else:
+            yield from _opened(one)
+        if one.type in _KEYS and one.fate in _LETTING:
+            account = str(one.becomes.get("serviceAccountId") or one.becomes.get("serviceAccountEmail", ""))
+            words = f"A key of account `{account.rsplit('/', 1)[-1]}` is made: whoever has it is that account"
+            yield KINDS["access-added"].of(f"key {one.name}", words)
+
+
+def _opened(one: Touched) -> Iterator[Consequence]:
+    before = {text for _, text in texts(one.was)}
+    for path, text in texts(one.becomes):
+        anywhere = text in _ANYWHERE and _LETS_IN.search(path)
+        if text not in before and (anywhere or _PUBLIC.fullmatch(text)):
+            to = "any address on the internet" if anywhere else "the public"
+            words = f"`{one.physical}` ({one.type.rpartition(':')[2]}) opens to {to}: `{path}` is `{text}`"
+            yield KINDS["public-access"].of(f"resource {one.type.rpartition(':')[2]} {one.name}", words)
+            return
+
+
+def _wholesale(one: Touched) -> Iterator[Consequence]:
+    """Bindings and policies: the engine compares them with its own last ones, and not with what is there."""
+    on_form, inputs = form(one.type), one.becomes
+    assert on_form is not None
+    on, name = place(on_form, inputs)
+    if unreadable(one.new) and one.fate is not Fate.FORGOTTEN:
+        words = f"The policy of {on} is known only once it is deployed, so who gets in can't be told"
+        yield KINDS["access-added"].of(f"policy {on}", words)
+    # One that was there before was as whole then.
+    if (
+        not on_form.whole
+        or one.fate not in _LETTING
+        or (one.old is not None and one.was.get("role") == inputs.get("role"))
+    ):
+        return
+    if on_form.whole == "Policy":
+        words = f"All access to {on} is set as a whole: whoever is not listed loses it, which the engine does not show"
+        yield KINDS["access-gone"].of(f"others on {on}", words, grade=Grade.BLOCKING)
+    else:
+        role = str(inputs.get("role", ""))
+        words = f"`{role}` on {on} is set as a whole: whoever else has it loses it, which the engine does not show"
+        worst = Grade.BLOCKING if not name and role in SUBMITTER_ROLES.values() else None
+        yield KINDS["access-gone"].of(f"others with {role} on {on}", words, grade=worst)

@@ -1,0 +1,212 @@
+"""Who gets in and who is shut out: submitters by member, and every other grant that the engine would make or take."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from slipway.cloud.jobs import VertexJob
+from slipway.deployment.workspace_plan import SUBMITTER_ROLES
+from slipway.formatting import counted
+from slipway.labels import USER_LABEL, label_value
+from slipway.review.change import Change
+from slipway.review.consequence import Consequence, Grade
+from slipway.review.kinds import KINDS
+from slipway.review.preview import UNKNOWN
+from slipway.review.resources.grants import Grant, form, grants
+from slipway.review.resources.touched import ACCOUNT, Fate, touched
+from slipway.review.words import distinct, jobs, named, told_jobs
+from slipway.stack.members import crowd
+
+_SUBMITTERS, _CODE = "slipway:workspace.submitters", "slipway:workspace.code"
+_EVERYBODY = {"allUsers": "Anybody on the internet", "allAuthenticatedUsers": "Anybody with a Google account"}
+_ACT_AS = "roles/iam.serviceAccountUser"
+_TO_SUBMIT = frozenset({SUBMITTER_ROLES["submit"], _ACT_AS})
+# What the workspace grants on its buckets and its account, and to submitters on the project.
+_ON_PLACES = frozenset({_ACT_AS, *(f"roles/storage.object{one}" for one in ("Viewer", "Creator", "User"))})
+_ON_PROJECT = frozenset(SUBMITTER_ROLES.values())
+# What lets one act as somebody else, or give away what one has not; and whatever is called an administrator's.
+_ABOVE = re.compile(
+    r"roles/(owner|editor|iam\.(serviceAccount(OpenId)?TokenCreator|workloadIdentityUser)|(?i:.*admin.*))"
+)
+
+
+@dataclass
+class _Net:
+    """What a member gains and loses."""
+
+    gained: list[Grant] = field(default_factory=list)
+    lost: list[Grant] = field(default_factory=list)
+
+
+def people(change: Change) -> Iterator[Consequence]:
+    yield from _code(change)
+    before, after = _submitters(change)
+    for member in before:
+        if member not in after:
+            yield _gone(member, change, after)
+    for member in after:
+        if member not in before:
+            yield _added(member)
+    for member, net in _nets(change).items():
+        yield from _other(member, _own(member, net, change, before, after), change, before, after)
+
+
+def above(grant: Grant) -> bool:
+    """Whether Slipway never needs to grant it. To act as any account of a project is more than as one."""
+    return bool(_ABOVE.fullmatch(grant.role)) or (grant.role == _ACT_AS and not grant.place)
+
+
+def _usual(grant: Grant) -> bool:
+    """Whether it is of the table that the workspace grants by."""
+    return grant.ours and grant.role in (_ON_PLACES if grant.place else _ON_PROJECT)
+
+
+def _code(change: Change) -> Iterator[Consequence]:
+    if change.before is None or change.after is None or change.before.code == change.after.code:
+        return
+    if change.after.code:
+        words = "Submitters may run code of their own, which nobody reviewed, on templates that allow it"
+        yield KINDS["code-allowed"].of("workspace code", words, field=_CODE)
+    else:
+        words = "Submitters may not run code of their own any more: `slipway submit --code` is refused"
+        yield KINDS["code-forbidden"].of("workspace code", words, field=_CODE)
+
+
+def _submitters(change: Change) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Before and after; the same where one side is not known."""
+    before = tuple(change.before.submitters) if change.before else ()
+    if change.after is None:
+        return before, before
+    after = tuple(change.after.submitters)
+    return (after, after) if change.before is None and change.unread else (before, after)
+
+
+def _gone(member: str, change: Change, after: Iterable[str]) -> Consequence:
+    theirs = _jobs_of(member, change)
+    words = f"`{member}` can't submit any more, nor read results and logs"
+    if theirs:
+        words += f", and {told_jobs(theirs, change.now)} {'has' if len(theirs) == 1 else 'have'} not ended"
+    if not tuple(after):
+        words += "; nobody is left who may"
+    details = jobs(theirs, change.now)
+    others = distinct(change.jobs)
+    if others and not _is_one(member):
+        details = (f"{counted(len(others), 'unfinished jobs')}; whose they are, a group does not tell",)
+    return KINDS["submitter-gone"].of(f"member {member}", words, details=details, field=_SUBMITTERS)
+
+
+def _added(member: str) -> Consequence:
+    who = crowd(member)
+    may = "can submit, spend money and read all results and logs"
+    if who:
+        words = f"{who[0].upper()}{who[1:]} {may}: submitter `{member}`"
+        return KINDS["domain-access"].of(f"member {member}", words, field=_SUBMITTERS)
+    return KINDS["submitter-added"].of(f"member {member}", f"`{member}` {may}", field=_SUBMITTERS)
+
+
+def _nets(change: Change) -> Mapping[str, _Net]:
+    """By member. What goes under one logical name and comes under another is neither lost nor gained."""
+    before: dict[Grant, None] = {}
+    after: dict[Grant, None] = {}
+    for one in touched(change):
+        if form(one.type):
+            before.update(dict.fromkeys(grants(one, one.old)))
+            after.update(dict.fromkeys(grants(one, one.new or (one.old if not one.goes else None))))
+    if change.preview is None and change.before and change.after:
+        before.update(dict.fromkeys(_of_facts(change.before.submitters)))
+        after.update(dict.fromkeys(_of_facts(change.after.submitters)))
+    found: dict[str, _Net] = {}
+    for grant in before:
+        if grant not in after:
+            found.setdefault(grant.member, _Net()).lost.append(grant)
+    for grant in after:
+        if grant not in before:
+            found.setdefault(grant.member, _Net()).gained.append(grant)
+    return found
+
+
+def _of_facts(submitters: Mapping[str, Mapping[str, str]]) -> Iterator[Grant]:
+    for member, roles in submitters.items():
+        yield from (Grant(member, role, "the project", ours=True) for role in roles.values())
+
+
+def _own(member: str, net: _Net, change: Change, before: Iterable[str], after: Iterable[str]) -> _Net:
+    """Without what is said otherwise: of a submitter who comes or goes, of a bucket or an account that goes."""
+    all_touched = touched(change)
+    going = {one.physical for one in all_touched if one.goes or one.fate is Fate.FORGOTTEN}
+    accounts = {one.physical for one in all_touched if one.goes and one.type == ACCOUNT}
+    left = _Net(list(net.gained), [one for one in net.lost if one.place not in going])
+    if member.partition(":")[2] in accounts:
+        left.lost = []
+    if member in before or member in after:
+        gained, stays = {one.role for one in net.gained}, member in before and member in after
+        left.gained = [one for one in left.gained if not _usual(one)]
+        left.lost = [one for one in left.lost if not one.ours or (stays and one.role not in gained)]
+    elif member.startswith(("serviceAccount:", UNKNOWN)):
+        # The trainer's: what it reads and writes is its buckets'; on the project it may get more.
+        left.gained = [one for one in left.gained if not (_usual(one) and one.place)]
+        successors = {one.role for one in net.gained if one.ours}
+        left.lost = [one for one in left.lost if not (one.ours and one.role in successors)]
+    return left
+
+
+def _other(
+    member: str, net: _Net, change: Change, before: Iterable[str], after: Iterable[str]
+) -> Iterator[Consequence]:
+    subject, details = f"member {member}", (*_lines("gets", net.gained), *_lines("loses", net.lost))
+    if member not in after and {one.role for one in net.gained if one.ours} >= _TO_SUBMIT:
+        yield _added(member)  # What the components publish could not be read.
+    elif net.gained:
+        kind, grade = _kind_of(member, net.gained)
+        also = f" and loses {named(one.words for one in net.lost)}" if net.lost else ""
+        words = f"{_who(member)} gets {named(one.words for one in net.gained)}{also}"
+        yield KINDS[kind].of(subject, words, details=details if len(details) > 1 else (), grade=grade)
+    elif net.lost:
+        loses = f"{_who(member)} loses {named(one.words for one in net.lost)}"
+        if member in before and member in after and _TO_SUBMIT & {one.role for one in net.lost}:
+            words = f"{loses}: still listed as a submitter, and can't submit any more"
+            yield KINDS["submitter-gone"].of(subject, words, details=jobs(_jobs_of(member, change), change.now))
+            return
+        grade = Grade.CHANGE if member in _EVERYBODY else None
+        yield KINDS["access-gone"].of(subject, loses, details=details if len(details) > 1 else (), grade=grade)
+
+
+def _kind_of(member: str, gained: Iterable[Grant]) -> tuple[str, Grade | None]:
+    listed = list(gained)
+    if member in _EVERYBODY:
+        return "public-access", None
+    if any(above(one) for one in listed):
+        return "role-above-table", None
+    if crowd(member):
+        return "domain-access", None
+    # What the trainer gets on the project, templates ask for.
+    return "access-added", Grade.CHANGE if all(_usual(one) for one in listed) else None
+
+
+def _who(member: str) -> str:
+    if member in _EVERYBODY:
+        return f"{_EVERYBODY[member]} (`{member}`)"
+    if member.startswith(UNKNOWN):
+        return f"An account that this deployment makes (`{member.removeprefix(UNKNOWN).strip()}`)"
+    who = crowd(member)
+    return f"`{member}` ({who})" if who else f"`{member}`"
+
+
+def _lines(does: str, some: Iterable[Grant]) -> tuple[str, ...]:
+    return tuple(f"{does} {one.words}" for one in some)
+
+
+def _is_one(member: str) -> bool:
+    """A single person or account, and no group."""
+    return member.startswith(("user:", "serviceAccount:", "principal:"))
+
+
+def _jobs_of(member: str, change: Change) -> tuple[VertexJob, ...]:
+    """By the label of who submitted: an address, or what stands before its @."""
+    address = member.partition(":")[2]
+    names = {label_value(address), label_value(address.partition("@")[0]), label_value(address.rpartition("/")[2])}
+    return tuple(
+        one for one in distinct(change.jobs) if _is_one(member) and one.labels.get(USER_LABEL, "") in names - {""}
+    )

@@ -1,0 +1,135 @@
+"""A template's offers before and after: which capacity types it can have, in which order, and what each asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from slipway.catalog.model import Catalog, Offer, Template
+from slipway.facts import offers_by_label
+from slipway.formatting import join, span
+from slipway.review.consequence import Consequence, Grade
+from slipway.review.kinds import KINDS
+from slipway.review.templates.requests import Difference, differences, plain_secrets
+from slipway.review.templates.usage import Usage
+
+
+def offers(old: Template, new: Template, used: Usage) -> Iterator[Consequence]:
+    """Of the kinds of jobs that the template has before and after."""
+    before, after = _of_kinds(old, new.kinds), _of_kinds(new, old.kinds)
+    name = f"`{new.name}`"
+    for label, one in before.items():
+        if label not in after:
+            lost = used.having(lambda job, one=one: job.capacity_type == one.capacity_type)  # type: ignore[misc]
+            yield KINDS["offer-gone"].of(
+                _subject(new, label),
+                f"{name}: `{label}` is not offered any more",
+                details=[lost.words(f"ran on {one.capacity_type}")],
+                grade=None if one.available else Grade.CHANGE,
+                field="capacity_types",
+            )
+    for label, one in after.items():
+        if label not in before:
+            able = "" if one.available else f", and can't be taken yet: {one.why}" if one.why else ", not available yet"
+            yield KINDS["offer-added"].of(
+                _subject(new, label), f"{name}: `{label}` is offered now{able}", field="capacity_types"
+            )
+    both = [label for label in after if label in before]
+    yield from _order(new, [label for label in before if label in after], both)
+    for label in both:
+        yield from _availability(new, label, before[label], after[label])
+        yield from _wait(new, label, before[label].wait, after[label].wait)
+
+
+def no_offer_left(old: Template | None, new: Template, used: Usage) -> Iterator[Consequence]:
+    if any(one.available for one in new.offers) or (old and not any(one.available for one in old.offers)):
+        return
+    why = [f"`{label}`: {one.why or 'not available'}" for label, one in offers_by_label(new).items()]
+    rests = any(one.dormant for one in new.offers)
+    yield KINDS["no-offer-left"].of(
+        f"template {new.name}",
+        f"`{new.name}` can't run by any of its capacity types{' for now' if rests else ''}",
+        grade=Grade.WARNING if rests else None,
+        details=[*why, *([] if old is None else [used.words()])],
+        field="capacity_types",
+    )
+
+
+def requests(old: Template, new: Template, was: Catalog, becomes: Catalog) -> Iterator[Consequence]:
+    """What is posted: the same difference of several offers and worker pools is told once."""
+    before, after = offers_by_label(old), offers_by_label(new)
+    both = [label for label in after if label in before]
+    found: dict[tuple[str, str, str, str], dict[str, list[str]]] = {}
+    for label in both:
+        for one in (*differences(before[label], after[label], was, becomes), *_pools(before[label], after[label])):
+            roles = found.setdefault((one.kind, one.what, one.before, one.after), {})
+            roles.setdefault(label, []).append(one.role)
+    for (kind, what, a, b), at in found.items():
+        yield _told(new, Difference(kind, what, "", a, b), at, both)
+
+
+def secrets(old: Template | None, new: Template, was: Catalog | None, becomes: Catalog) -> Iterator[Consequence]:
+    """Values in plain text that look like secrets, where they are new."""
+    known = {one for offer in old.offers for one in plain_secrets(offer, was)} if old and was else set()
+    for where in dict.fromkeys(one for offer in new.offers for one in plain_secrets(offer, becomes)):
+        if where not in known:
+            yield KINDS["plain-secret"].of(
+                f"template {new.name} {where}",
+                f"`{new.name}`: {where} looks like a secret in plain text; keep it in Secret Manager (secrets=…)",
+                field="env",
+            )
+
+
+def _of_kinds(template: Template, kinds: Iterable[str]) -> Mapping[str, Offer]:
+    return {label: one for label, one in offers_by_label(template).items() if one.kind in kinds}
+
+
+def _order(template: Template, before: list[str], after: list[str]) -> Iterator[Consequence]:
+    if before != after:
+        then, first = next((b, a) for b, a in zip(before, after, strict=True) if a != b)
+        yield KINDS["offer-order"].of(
+            f"template {template.name} order",
+            f"`{template.name}`: `{first}` is tried before `{then}` now",
+            details=[f"{join(f'`{one}`' for one in before)} → {join(f'`{one}`' for one in after)}"],
+            field="capacity_types",
+        )
+
+
+def _availability(template: Template, label: str, old: Offer, new: Offer) -> Iterator[Consequence]:
+    if old.available and not new.available:
+        yield KINDS["offer-unavailable"].of(
+            _subject(template, label),
+            f"`{template.name}`: `{label}` can't be taken any more: {new.why or 'not available'}",
+            field="capacity_types",
+        )
+    elif new.available and not old.available:
+        yield KINDS["offer-available"].of(_subject(template, label), f"`{template.name}`: `{label}` can be taken now")
+
+
+def _wait(template: Template, label: str, old: float | None, new: float | None) -> Iterator[Consequence]:
+    if old != new:
+        before, after = ("for ever" if one is None else span(one) for one in (old, new))
+        yield KINDS["fallback-wait"].of(
+            _subject(template, label),
+            f"`{template.name}`: a submission waits for `{label}` {before} → {after} before it falls back",
+            field="waits",
+        )
+
+
+def _pools(old: Offer, new: Offer) -> Iterator[Difference]:
+    if old.pools != new.pools and old.cluster == new.cluster:
+        before, after = (join(f"`{pool}`" for pool in one.pools if pool) or "none" for one in (old, new))
+        yield Difference("machines-changed", "pools", "", before, after)
+
+
+def _told(template: Template, one: Difference, at: Mapping[str, list[str]], both: list[str]) -> Consequence:
+    roles = list(dict.fromkeys(role for some in at.values() for role in some if role))
+    whose = f" of {join(f'`{role}`' for role in roles)}" if roles and len(template.roles) > len(roles) else ""
+    where = f" in {join(f'`{label}`' for label in at)}" if len(at) < len(both) else ""
+    return KINDS[one.kind].of(
+        f"template {template.name} {one.what}{whose}{where}".replace("`", ""),
+        f"`{template.name}`: {one.what}{whose}{where}: {one.before} → {one.after}",
+    )
+
+
+def _subject(template: Template, label: str) -> str:
+    return f"template {template.name} {label}"

@@ -1,0 +1,185 @@
+"""Two requests of an offer, before and after, as differences that a person can read; none is left out.
+
+Worker pools go by role and environment variables by name, so that their order alone is none. What each deployment sets
+anew means nothing: the commit, a cluster's id, a package's hash (`templates.py` tells of code). Buckets and the trainer
+that all share are told once elsewhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from slipway.catalog.model import Catalog, Offer
+from slipway.formatting import join
+from slipway.kinds import KINDS
+from slipway.review.templates.secret_values import looks_secret, shown
+
+_SILENT = re.compile(r"spec/persistentResourceId|pools/[^/]+/\w+/packageUris|labels/slipway-commit(-dirty)?")
+_ARGUMENTS = ("args", "command")
+_MACHINE = ("machineType", "acceleratorType", "acceleratorCount", "tpuTopology")
+_POOL, _CODE = r"pools/(?P<role>[^/]+)/", r"(containerSpec|pythonPackageSpec)/"
+_ROWS: tuple[tuple[str, str, str], ...] = (
+    (f"{_POOL}machines", "machines-changed", "machines"),
+    (f"{_POOL}machineSpec/reservationAffinity.*", "reservation-changed", "reservation"),
+    (f"{_POOL}nfsMounts.*", "network-changed", "mounted file systems"),
+    (f"{_POOL}containerSpec/imageUri", "image-changed", "image"),
+    (f"{_POOL}pythonPackageSpec/executorImageUri", "executor-image-changed", "executor image"),
+    (f"{_POOL}{_CODE}args", "arguments-changed", "arguments"),
+    (f"{_POOL}{_CODE}command", "arguments-changed", "command"),
+    (f"{_POOL}{_CODE}pythonModule", "arguments-changed", "module"),
+    (f"{_POOL}{_CODE}env/(?P<name>.+)__SECRET", "secrets-changed", "secret"),
+    (f"{_POOL}{_CODE}env/(?P<name>.+)", "environment-changed", "environment variable"),
+    ("spec/serviceAccount", "account-changed", "service account"),
+    ("spec/scheduling/timeout", "timeout-changed", "timeout"),
+    ("spec/scheduling/(?P<name>.+)", "scheduling-changed", "scheduling"),
+    ("spec/(?P<name>(network|reservedIpRanges|pscInterfaceConfig).*)", "network-changed", "network"),
+    ("spec/(?P<name>enable(Web|Dashboard)Access)", "web-access-changed", "access to running jobs"),
+    ("spec/(?P<name>experiment|experimentRun|tensorboard)", "metrics-changed", "metrics"),
+    ("encryptionSpec.*", "encryption-changed", "encryption key"),
+    ("(?P<name>(studySpec|max.*TrialCount|parallelTrialCount).*)", "study-changed", "study"),
+    (f"{_POOL}(?P<name>.+)", "request-changed", "request"),
+    ("(?P<name>.+)", "request-changed", "request"),
+)
+_COMPILED = tuple((re.compile(pattern), kind, what) for pattern, kind, what in _ROWS)
+
+Leaf = str | tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """`what` in words, with a name where there are several; `role` is the worker pool's, empty for the whole job.
+    `before` and `after` are as a comment shows them."""
+
+    kind: str
+    what: str
+    role: str
+    before: str
+    after: str
+
+
+def differences(old: Offer, new: Offer, was: Catalog, becomes: Catalog) -> Iterator[Difference]:
+    before, after = flat(old, was), flat(new, becomes)
+    for path in dict.fromkeys((*before, *after)):
+        a, b = before.get(path), after.get(path)
+        if a != b and not _SILENT.fullmatch(path):
+            yield _difference(path, a, b)
+
+
+def flat(offer: Offer, catalog: Catalog) -> Mapping[str, Leaf]:
+    """Every value of a request by its path; lists of arguments whole."""
+    kind = KINDS.get(offer.kind)
+    key = kind.spec if kind else "jobSpec"
+    spec = offer.request.get(key) or {}
+    found = dict(_leaves({name: one for name, one in offer.request.items() if name != key}, ""))
+    found |= _leaves({name: one for name, one in spec.items() if name != "workerPoolSpecs"}, "spec/")
+    for index, pool in enumerate(spec.get("workerPoolSpecs") or ()):
+        if pool:
+            role = next(iter(offer.roles[index : index + 1]), "") or f"worker pool {index}"
+            found |= _pool(pool, f"pools/{role}/")
+    shared = {name: word for name, word in _shared(catalog) if name}
+    return {path: _general(leaf, shared) for path, leaf in found.items()}
+
+
+def plain_secrets(offer: Offer, catalog: Catalog) -> Iterator[str]:
+    """Where a request has something that looks like a secret in plain text: `environment variable HF_TOKEN`."""
+    for path, leaf in flat(offer, catalog).items():
+        for value in leaf if isinstance(leaf, tuple) else (leaf,):
+            name, _, given = value.partition("=") if path.endswith(_ARGUMENTS) else (path.rpartition("/")[2], "", value)
+            if looks_secret(given or value, name.lstrip("-")):
+                yield _words(path, given or value)[1]
+
+
+def _shared(catalog: Catalog) -> Iterator[tuple[str, str]]:
+    yield catalog.trainer, "the trainer"
+    yield catalog.work_bucket, "the work bucket"
+    yield catalog.catalog_bucket, "the catalog bucket"
+
+
+def _general(leaf: Leaf, shared: Mapping[str, str]) -> Leaf:
+    if isinstance(leaf, tuple):
+        return tuple(str(_general(one, shared)) for one in leaf)
+    if leaf in shared:
+        return shared[leaf]
+    for name, word in shared.items():
+        leaf = leaf.replace(f"gs://{name}/", f"gs://({word})/")
+    return leaf
+
+
+def _pool(pool: Mapping[str, Any], start: str) -> Mapping[str, Leaf]:
+    machine = dict(pool.get("machineSpec") or {})
+    disk, told = dict(pool.get("diskSpec") or {}), {name: machine.pop(name, "") for name in _MACHINE}
+    size, kind = disk.pop("bootDiskSizeGb", ""), disk.pop("bootDiskType", "")
+    gpus = f" with {told['acceleratorCount']} {told['acceleratorType']}" if told["acceleratorType"] else ""
+    topology = f" {told['tpuTopology']}" if told["tpuTopology"] else ""
+    words = f"{told['machineType']}{topology}{gpus} × {pool.get('replicaCount', 'none')}, {kind} {size} GB"
+    rest = {name: one for name, one in pool.items() if name not in ("machineSpec", "diskSpec", "replicaCount")}
+    left = {**rest, **({"machineSpec": machine} if machine else {}), **({"diskSpec": disk} if disk else {})}
+    return {f"{start}machines": words, **dict(_leaves(left, start))}
+
+
+def _leaves(value: Any, path: str) -> Iterator[tuple[str, Leaf]]:
+    """`path` ends with a slash. An empty object is a value too; a list of texts or numbers is one, whole."""
+    for key, one in value.items() if isinstance(value, Mapping) else _entries(value):
+        here = f"{path}{key}"
+        if key == "env" and isinstance(one, list):
+            yield from ((f"{here}/{each.get('name', '')}", str(each.get("value", ""))) for each in one)
+        elif isinstance(one, list) and one and not any(isinstance(each, Mapping | list) for each in one):
+            yield here, tuple(map(_word, one))
+        elif isinstance(one, Mapping | list) and one:
+            yield from _leaves(one, f"{here}/")
+        else:
+            yield here, _word(one)
+
+
+def _entries(values: list[Any]) -> Iterator[tuple[str, Any]]:
+    """By what a study calls them, where it does, so that their order alone is no difference."""
+    for index, one in enumerate(values):
+        inner = one.get("parameterSpec", one) if isinstance(one, Mapping) else {}
+        named = inner.get("parameterId") or inner.get("metricId") if isinstance(inner, Mapping) else None
+        yield str(named or index), one
+
+
+def _word(value: Any) -> str:
+    """Of a number the same word, whether JSON has it as 4 or as 4.0."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _difference(path: str, before: Leaf | None, after: Leaf | None) -> Difference:
+    name = path.rpartition("/")[2]
+    kind, what, role = _words(path, name)
+    if isinstance(before, tuple) or isinstance(after, tuple):
+        return Difference(kind, what, role, *_arguments(before or (), after or ()))
+    return Difference(kind, what, role, *("none" if one is None else shown(one, name) for one in (before, after)))
+
+
+def _words(path: str, value: str) -> tuple[str, str, str]:
+    """Kind, what it is, role."""
+    for pattern, kind, what in _COMPILED:
+        if found := pattern.fullmatch(path):
+            told = found.groupdict()
+            named = told.get("name")
+            return kind, f"{what} `{named}`" if named else what, told.get("role") or ""
+    raise AssertionError("the last row takes every path")
+
+
+def _arguments(before: Leaf, after: Leaf) -> tuple[str, str]:
+    """Those that are gone, and those that are new; all of them where only their order differs."""
+    gone, new = [one for one in before if one not in after], [one for one in after if one not in before]
+    if not gone and not new:
+        gone, new = list(before), list(after)
+    return _listed(gone), _listed(new)
+
+
+def _listed(arguments: list[str]) -> str:
+    words = []
+    for one in arguments[:4]:
+        name, equals, value = one.partition("=")
+        hides = equals and looks_secret(value, name.lstrip("-"))
+        words.append(f"`{name}=…` (hidden)" if hides else shown(one))
+    more = len(arguments) - 4
+    return join([*words, *([f"{more} more"] if more > 0 else [])]) or "none"

@@ -1,0 +1,317 @@
+"""What becomes of clusters, and of the jobs on them. # N1 # N5 # B3"""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from slipway.review.change import Change
+from slipway.review.clusters.clusters import clusters
+from slipway.review.clusters.deletions import deletions
+from slipway.review.consequence import Consequence, Grade
+from slipway.review.preview import Preview
+from tests.slipway.review.builders import (
+    CPU,
+    H100,
+    UNREAD,
+    change,
+    cluster,
+    facts,
+    job,
+    kept,
+    living,
+    pool,
+    step,
+    template,
+)
+
+VERTEX = "gcp:vertex/aiPersistentResource:AiPersistentResource"
+OLD = cluster("h100", pool("workers", H100, 1, 4), id="h100-3e29a36")
+NEW = cluster("h100", pool("workers", H100, 1, 6), id="h100-4b2277a")
+TUNE, EVAL = job("tune-27b-x1", on=OLD), job("eval-9d", on=OLD, user="ci", minutes=8, state="QUEUED")
+
+
+def said(change: Change) -> dict[str, Consequence]:
+    found = [*clusters(change), *deletions(change)]
+    assert len({(one.kind, one.subject) for one in found}) == len(found), "the same is said twice"
+    return {one.kind: one for one in found}
+
+
+def test_a_new_generation_says_which_field_made_it_and_when_the_old_one_goes() -> None:  # N1
+    found = said(
+        change(facts(OLD), facts(NEW, kept(OLD, TUNE)), clusters=[living(OLD, used=1)], jobs=[TUNE]),
+    )
+    assert found.keys() == {"cluster-new-generation", "jobs-finish-on-old"}
+    rolled = found["cluster-new-generation"]
+    assert rolled.sentence == (
+        "`h100` becomes a new generation: `pools.workers.replicas.max` 4 → 6 can't change in place; a second cluster "
+        "is made, submissions switch to it, and `h100-3e29a36` retires when `tune-27b-x1` (user-a, running 3 h 12 min) "
+        "has ended"
+    )
+    assert (rolled.subject, rolled.grade) == ("cluster h100", Grade.WARNING)
+    assert rolled.field == "slipway:persistentResources.h100.pools.workers.replicas.max"
+    assert found["jobs-finish-on-old"].details == ("`tune-27b-x1` (user-a, running 3 h 12 min)",)
+
+
+def test_jobs_are_named_with_owner_state_and_age_the_oldest_first() -> None:
+    jobs = [EVAL, TUNE]
+    found = said(change(facts(OLD), facts(NEW, kept(OLD, *jobs)), clusters=[living(OLD)], jobs=jobs))
+    assert found["jobs-finish-on-old"].details == (
+        "`tune-27b-x1` (user-a, running 3 h 12 min)",
+        "`eval-9d` (ci, queued 8 min)",
+    )
+    assert "when `tune-27b-x1` (user-a, running 3 h 12 min) and `eval-9d` (ci, queued 8 min) have ended" in (
+        found["cluster-new-generation"].sentence
+    )
+
+
+def test_many_jobs_are_counted_in_the_sentence_and_named_below() -> None:
+    jobs = [job(f"sweep-{n}", on=OLD) for n in range(40)]
+    found = said(change(facts(OLD), facts(NEW, kept(OLD, *jobs)), clusters=[living(OLD)], jobs=jobs))
+    assert "retires when 40 jobs have ended" in found["cluster-new-generation"].sentence
+    assert len(found["jobs-finish-on-old"].details) == 40
+
+
+def test_a_pipeline_and_the_job_that_it_runs_as_are_one() -> None:
+    custom = job("custom-behind", on=OLD)
+    pipeline = job("pipeline", on=OLD, backing=custom.name)
+    jobs = [custom, pipeline]
+    found = said(change(facts(OLD), facts(NEW, kept(OLD, *jobs)), clusters=[living(OLD)], jobs=jobs))
+    assert found["jobs-finish-on-old"].sentence == "1 job finishes on `h100-3e29a36`, which takes no others"
+
+
+@pytest.mark.parametrize(
+    ("fields", "edit", "key"),
+    [
+        ({"network": "projects/1/global/networks/a"}, "`network` none → `projects/1/global/networks/a`", "network"),
+        ({"labels": {"team": "ml"}}, "`labels.team` none → `ml`", "labels.team"),
+        ({"generation": 2}, "`generation` 1 → 2", "generation"),
+        ({"kms_key": "k"}, "`encryption.kmsKey` none → `k`", "encryption.kmsKey"),
+        ({"network_attachment": "n"}, "`pscInterface.networkAttachment` none → `n`", "pscInterface.networkAttachment"),
+        ({"reserved_ip_ranges": ("a", "b")}, "`reservedIpRanges` none → `a, b`", "reservedIpRanges"),
+        ({"custom_service_account": False}, "`serviceAccount.custom` `true` → `false`", "serviceAccount.custom"),
+        ({"display_name": "CPU"}, "`displayName` `cpu` → `CPU`", "displayName"),
+    ],
+)
+def test_every_field_that_can_not_change_in_place_is_named(fields: dict[str, Any], edit: str, key: str) -> None:
+    old, new = cluster(), cluster(**fields)
+    found = said(change(facts(old), facts(new), clusters=[living(old)]))["cluster-new-generation"]
+    assert found.sentence == (
+        f"`cpu` becomes a new generation: {edit} can't change in place; a second cluster is made, submissions switch "
+        f"to it, and `{old.id}` is idle and goes with this deployment"
+    )
+    assert (found.grade, found.field) == (Grade.WARNING, f"slipway:persistentResources.cpu.{key}")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "edit"),
+    [
+        (pool(), pool(machine=H100), "`pools.workers.machine` `n1-standard-8` → `a3-highgpu-8g`"),
+        (pool(low=1), pool(low=2), "`pools.workers.replicas.min` 1 → 2"),
+        (pool(low=2, high=None), pool(low=3, high=None), "`pools.workers.replicas` 2 → 3"),
+        (pool(low=2, high=None), pool(low=2, high=4), "`pools.workers.replicas` 2 → `2–4`"),
+        (pool(), pool("others"), "`pools` `workers` → `others`"),
+        (pool(), pool("others", H100), "`pools.others` none → `1–4 a3-highgpu-8g`"),
+        (
+            pool(machine=replace(CPU, accelerator="NVIDIA_TESLA_T4", accelerator_count=1)),
+            pool(),
+            "`pools.workers.accelerator` `1 NVIDIA_TESLA_T4` → none",
+        ),
+        (
+            pool(),
+            pool(machine=replace(CPU, disk=replace(CPU.disk, size_gb=200))),
+            "`pools.workers.disk.sizeGb` 100 → 200",
+        ),
+    ],
+)
+def test_every_field_of_a_pool_is_named(old: Any, new: Any, edit: str) -> None:
+    was, becomes = cluster("cpu", old), cluster("cpu", new)
+    found = said(change(facts(was), facts(becomes), clusters=[living(was)]))["cluster-new-generation"]
+    assert edit in (*found.details, *found.sentence.split("; ")) or edit in found.sentence
+
+
+def test_another_region_is_named_as_the_cause_and_nothing_is_said_of_what_nobody_read() -> None:
+    moved = replace(facts(replace(OLD, id="h100-1111111")).catalog, region="europe-west4")
+    found = said(change(facts(OLD), replace(facts(OLD), catalog=moved)))
+    assert "`gcp:region` `us-central1` → `europe-west4` can't change" in found["cluster-new-generation"].sentence
+    assert "`h100-3e29a36` goes if nothing runs on it" in found["cluster-new-generation"].sentence
+    assert found["cluster-new-generation"].field == "gcp:region"
+
+
+def test_a_catalog_of_an_earlier_version_blames_no_field_that_it_did_not_tell() -> None:
+    old = replace(OLD, display_name="", labels={}, id="h100-0000000")
+    new = cluster("h100", pool("workers", H100, 1, 6), labels={"team": "ml"})
+    found = said(change(facts(old), facts(new), clusters=[living(old)]))["cluster-new-generation"]
+    assert found.details == ()
+    assert "labels" not in found.sentence
+    assert said(change(facts(old), facts(replace(new, id=old.id)), clusters=[living(old)])) == {}
+
+
+def test_one_that_was_made_by_a_deployment_that_failed_is_there_already() -> None:  # N14: before is what is published
+    both = [living(OLD), living(NEW)]
+    found = said(change(facts(OLD), facts(NEW, kept(OLD, TUNE)), clusters=both, jobs=[TUNE]))
+    assert (
+        "submissions switch to `h100-4b2277a`, which is there already, and" in found["cluster-new-generation"].sentence
+    )
+
+
+def test_reverting_is_free() -> None:  # N1
+    before = facts(NEW, kept(OLD, TUNE))
+    found = said(change(before, facts(OLD, kept(NEW, why="in-use")), clusters=[living(OLD), living(NEW)], jobs=[TUNE]))
+    assert found.keys() == {"cluster-returns"}
+    assert found["cluster-returns"].sentence == (
+        "`h100` goes back to `h100-3e29a36`, which still lives: submissions switch to it, and `h100-4b2277a` retires "
+        "with a later deployment (machines are in use by a job that the lists do not show yet)"
+    )
+    assert found["cluster-returns"].grade == Grade.CHANGE
+
+
+def test_a_failed_one_is_made_again_and_no_field_is_blamed() -> None:
+    again = replace(OLD, id=f"{OLD.id}-2")
+    found = said(change(facts(OLD), facts(again), clusters=[living(OLD, state="ERROR")]))
+    assert found["cluster-created"].sentence == "`h100` is made again as `h100-3e29a36-2`: `h100-3e29a36` failed"
+
+
+def test_one_that_somebody_deleted_by_hand_is_made_again() -> None:
+    found = said(change(facts(OLD), facts(OLD), clusters=[]))
+    assert found["cluster-created"].sentence == "`h100` is made again: somebody deleted `h100-3e29a36`"
+    assert said(change(facts(OLD), facts(OLD), clusters=[], steps=[])) == {}, "the engine knows better"
+
+
+def test_a_first_deployment_is_for_knowing() -> None:
+    found = said(change(None, facts(OLD)))
+    assert found.keys() == {"cluster-created"}
+    assert found["cluster-created"].grade == Grade.CHANGE
+    assert found["cluster-created"].details == ("`pools.workers`: 1–4 a3-highgpu-8g",)
+
+
+@pytest.mark.parametrize(
+    ("gone", "jobs", "kind", "grade"),
+    [
+        (OLD, (), "cluster-deleted", Grade.BLOCKING),
+        (OLD, (TUNE,), "cluster-retires", Grade.BLOCKING),
+        (cluster(), (), "cluster-deleted", Grade.WARNING),
+        (cluster(), (job(on=cluster()),), "cluster-retires", Grade.BLOCKING),
+    ],
+)
+def test_a_cluster_that_is_not_asked_for_any_more(gone: Any, jobs: Any, kind: str, grade: Grade) -> None:  # B3
+    stays = cluster("stays")
+    after = facts(stays, *([kept(gone, *jobs)] if jobs else []))
+    found = said(change(facts(stays, gone), after, clusters=[living(stays), living(gone)], jobs=jobs))
+    assert found[kind].grade == grade
+    assert found.keys() == {kind, *(["jobs-finish-on-old"] if jobs else [])}
+
+
+def test_what_is_given_back_may_not_come_again() -> None:  # B3
+    stays = cluster("stays")
+    found = said(change(facts(stays, OLD), facts(stays), clusters=[living(stays), living(OLD, replicas=3)]))
+    assert found["cluster-deleted"].sentence == (
+        "`h100` is not asked for any more: `h100-3e29a36` is idle and goes with this deployment; its 3 `a3-highgpu-8g` "
+        "may not come again"
+    )
+
+
+def test_one_that_failed_holds_nothing() -> None:
+    stays = cluster("stays")
+    found = said(change(facts(stays, OLD), facts(stays), clusters=[living(stays), living(OLD, state="ERROR")]))
+    assert found.keys() == {"cluster-cleared"}
+    assert found["cluster-cleared"].grade == Grade.CHANGE
+
+
+def test_how_it_is_replaced_and_when_to_warn_change_in_place() -> None:
+    later = replace(OLD, retire_within=7 * 86400.0)
+    found = said(change(facts(OLD), facts(later), clusters=[living(OLD)]))["cluster-protection"]
+    assert found.sentence == "`h100`: `retireWithin` none → `7 days`; nothing that runs changes"
+    assert found.grade == Grade.CHANGE
+    other = said(change(facts(replace(OLD, replacement="protect")), facts(OLD), clusters=[living(OLD)]))
+    assert other["cluster-protection"].grade == Grade.WARNING
+
+
+def test_what_is_kept_as_before_is_said_once_and_overdue_when_it_becomes_so() -> None:
+    before = facts(NEW, kept(OLD, TUNE))
+    alive = [living(OLD, used=1), living(NEW)]
+    assert said(change(before, before, clusters=alive, jobs=[TUNE])) == {}
+    late = facts(NEW, kept(OLD, TUNE, overdue=True))
+    found = said(change(before, late, clusters=alive, jobs=[TUNE]))
+    assert found["cluster-overdue"].sentence == (
+        "`h100-3e29a36`, an old generation of `h100`, should have retired by now: `tune-27b-x1` still on it"
+    )
+    assert said(change(late, late, clusters=alive, jobs=[TUNE])) == {}
+
+
+def test_an_old_generation_that_is_idle_goes_as_announced() -> None:
+    old = step("delete", VERTEX, OLD.id, old={"name": OLD.id})
+    for steps in ([old], None):
+        found = said(change(facts(NEW, kept(OLD)), facts(NEW), clusters=[living(OLD), living(NEW)], steps=steps))
+        assert found.keys() == {"cluster-deleted"}
+        assert found["cluster-deleted"].grade == Grade.CHANGE
+
+
+def test_what_a_deployment_left_that_did_not_finish_is_taken_over() -> None:
+    found = said(change(facts(OLD), facts(OLD, kept(NEW)), clusters=[living(OLD), living(NEW)]))
+    assert found.keys() == {"cluster-retires"}
+    assert found["cluster-retires"].grade == Grade.CHANGE
+
+
+@pytest.mark.parametrize("op", ["delete", "replace", "create-replacement", "delete-replaced"])
+def test_a_cluster_that_the_engine_takes_away_under_its_jobs_is_graded_as_that(op: str) -> None:  # N1
+    away = step(op, VERTEX, OLD.id, old={"name": OLD.id}, replaces=["resourcePools[0].diskSpec"])
+    same = facts(OLD)
+    found = said(change(same, same, clusters=[living(OLD, used=1)], jobs=[TUNE], steps=[away]))
+    assert found["jobs-cancelled"].grade == Grade.BLOCKING
+    assert found["jobs-cancelled"].subject == "cluster h100"
+    assert found["jobs-cancelled"].cost > 100
+    assert "`tune-27b-x1` (user-a, running 3 h 12 min) is cancelled with it" in found["jobs-cancelled"].sentence
+    assert "because of `resourcePools[0].diskSpec`" in found["jobs-cancelled"].sentence
+    assert found["cluster-deleted"].grade == Grade.BLOCKING
+
+
+def test_nothing_says_that_jobs_finish_on_what_the_engine_deletes() -> None:
+    away = step("delete", VERTEX, OLD.id, old={"name": OLD.id})
+    alive = [living(OLD, used=1)]
+    found = said(change(facts(OLD), facts(NEW, kept(OLD, TUNE)), clusters=alive, jobs=[TUNE], steps=[away]))
+    assert found.keys() == {"cluster-new-generation", "jobs-cancelled", "cluster-deleted"}
+    assert "`h100-3e29a36` is deleted by this deployment, with what runs on it" in (
+        found["cluster-new-generation"].sentence
+    )
+
+
+def test_machines_in_use_count_as_a_job_whatever_lists_say() -> None:
+    away = step("delete", VERTEX, OLD.id, old={"name": OLD.id})
+    found = said(change(facts(OLD), facts(NEW), clusters=[living(OLD, used=2)], steps=[away]))
+    assert found["jobs-cancelled"].details == ()
+    assert "that no list shows yet" in found["jobs-cancelled"].sentence
+
+
+def test_an_idle_one_replaced_behind_the_plan_s_back_is_a_deletion() -> None:
+    away = step("delete-replaced", VERTEX, OLD.id, old={"name": OLD.id}, replaces=["labels"])
+    found = said(change(facts(OLD), facts(OLD), clusters=[living(OLD)], steps=[away]))
+    assert found.keys() == {"cluster-deleted"}
+    assert found["cluster-deleted"].sentence == (
+        "`h100-3e29a36`, which the stack still asks for, is deleted and made anew because of `labels`, and its 1 "
+        "`a3-highgpu-8g` may not come again"
+    )
+
+
+def test_one_that_stays_in_the_cloud_loses_nothing() -> None:
+    away = step("delete", VERTEX, OLD.id, old={"name": OLD.id}, retained=True)
+    assert "jobs-cancelled" not in said(
+        change(facts(OLD), facts(NEW), clusters=[living(OLD)], jobs=[TUNE], steps=[away])
+    )
+
+
+def test_deletions_that_the_engine_has_not_computed_follow_from_the_facts() -> None:
+    cut = Preview(complete=False, why="incomplete: deletions not computed")
+    found = said(change(facts(OLD), facts(NEW), clusters=[living(OLD)], jobs=[TUNE], preview=cut))
+    assert "jobs-cancelled" in found
+
+
+def test_nothing_is_invented_of_what_could_not_be_read() -> None:
+    found = said(change(facts(OLD), facts(NEW), clusters=UNREAD, jobs=UNREAD))
+    assert found.keys() == {"cluster-new-generation"}
+    assert said(change(facts(OLD), facts(OLD), clusters=UNREAD, jobs=UNREAD)) == {}
+    assert said(change(facts(OLD), None, clusters=UNREAD)) == {}
+
+
+def test_another_template_says_nothing_of_clusters() -> None:
+    assert said(change(facts(OLD), facts(OLD, template()), clusters=[living(OLD)])) == {}

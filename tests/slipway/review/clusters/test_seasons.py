@@ -1,0 +1,196 @@
+"""When clusters are wanted: what a change of it does, what was announced, and what is due. # B6"""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from slipway.capacity import SPOT
+from slipway.catalog.model import Cluster, DormantCluster, Template
+from slipway.review.change import Change
+from slipway.review.consequence import Consequence, Grade
+from slipway.review.gate import unannounced
+from slipway.review.review import review
+from slipway.season import Reason, Season
+from tests.slipway.review.builders import H100, NOW, change, cluster, facts, job, kept, living, offer, pool, template
+
+DAY = timedelta(days=1)
+ENDS = NOW.replace(hour=0) + 29 * DAY
+PLAIN = cluster("h100", pool("workers", H100, 1, 4), id="h100-3e29a36")
+
+
+def dated(begins: datetime | None = None, ends: datetime | None = None, hours: float | None = None) -> Cluster:
+    return replace(PLAIN, season=Season(begins, ends, None if hours is None else timedelta(hours=hours)))
+
+
+def asleep(of: Cluster, why: Reason = "season", since: datetime | None = None) -> dict[str, DormantCluster]:
+    values = {field.name: getattr(of, field.name) for field in fields(of)}
+    return {of.name: DormantCluster(**values, why=why, since=since)}
+
+
+def told(change: Change) -> dict[str, Consequence]:
+    return {one.kind: one for one in review(change).consequences}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "edit", "follows", "grade"),
+    [
+        (
+            PLAIN,
+            dated(ends=ENDS),
+            "`until` none → `2026-12-20`",
+            "from 2026-12-20 on it takes no new jobs, and goes when its own have ended",
+            Grade.WARNING,
+        ),
+        (
+            dated(ends=ENDS),
+            dated(ends=ENDS - DAY),
+            "`until` `2026-12-20` → `2026-12-19`",
+            "from 2026-12-19 on it takes no new jobs, and goes when its own have ended",
+            Grade.WARNING,
+        ),
+        (
+            dated(ends=ENDS),
+            dated(ends=ENDS + DAY),
+            "`until` `2026-12-20` → `2026-12-21`",
+            "from 2026-12-21 on it takes no new jobs, and goes when its own have ended",
+            Grade.CHANGE,
+        ),
+        (dated(ends=ENDS), PLAIN, "`until` `2026-12-20` → none", "nothing that runs changes", Grade.CHANGE),
+        (PLAIN, dated(hours=4), "`idleLimit` none → `4 h`", "nothing that runs changes", Grade.WARNING),
+        (dated(hours=4), dated(hours=9), "`idleLimit` `4 h` → `9 h`", "nothing that runs changes", Grade.CHANGE),
+        (dated(hours=9), dated(hours=4), "`idleLimit` `9 h` → `4 h`", "nothing that runs changes", Grade.WARNING),
+    ],
+)
+def test_a_change_of_dates_is_told_with_what_follows(
+    old: Cluster, new: Cluster, edit: str, follows: str, grade: Grade
+) -> None:
+    found = told(change(facts(old), facts(new), clusters=[living(PLAIN)]))
+    assert found.keys() == {"season-changed"}
+    one = found["season-changed"]
+    assert (one.sentence, one.grade, one.subject) == (f"`h100`: {edit}; {follows}", grade, "cluster h100")
+    key = edit.split("`")[1]
+    assert one.field == f"slipway:persistentResources.h100.{key}"
+
+
+def test_dates_that_stay_are_silent() -> None:
+    same = dated(ends=ENDS, hours=4)
+    assert told(change(facts(same), facts(same), clusters=[living(PLAIN)])) == {}
+    rests = asleep(dated(begins=ENDS))
+    assert told(change(facts(clusters={}, dormant=rests), facts(clusters={}, dormant=rests))) == {}
+
+
+def test_an_end_that_the_change_itself_brings_is_graded_as_the_destruction_that_it_is() -> None:  # N1
+    over = dated(ends=NOW - DAY)
+    found = told(
+        change(facts(PLAIN), facts(clusters={}, dormant=asleep(over, since=NOW - DAY)), clusters=[living(PLAIN)])
+    )
+    gone = found["cluster-deleted"]
+    assert gone.sentence == (
+        "`h100` is out of season since 2026-11-20 09:00 UTC: `h100-3e29a36` is idle and goes with this deployment; "
+        "its 1 `a3-highgpu-8g` may not come again"
+    )
+    assert gone.grade is Grade.BLOCKING and found["season-changed"].grade is Grade.WARNING
+
+
+def test_what_the_deployed_stack_file_announced_is_a_change_and_nothing_worse() -> None:
+    over, idle = dated(ends=NOW - DAY), dated(hours=4)
+    cases: list[tuple[Cluster, Any, str]] = [
+        (over, asleep(over, since=NOW - DAY), "`h100` is out of season since 2026-11-20 09:00 UTC"),
+        (idle, asleep(idle, "idle", NOW), "`h100` is given up, after 4 h without a job"),
+    ]
+    for was, rests, why in cases:
+        found = told(change(facts(was), facts(clusters={}, dormant=rests), clusters=[living(PLAIN)]))
+        assert found["cluster-deleted"].sentence.startswith(f"{why}: `h100-3e29a36` is idle and goes")
+        assert found["cluster-deleted"].grade is Grade.CHANGE and "season-changed" not in found
+
+
+def test_a_job_on_it_finishes_first() -> None:  # N1
+    over, tune = dated(ends=NOW - DAY), job("tune", on=PLAIN)
+    after = facts(kept(PLAIN, tune), clusters={}, dormant=asleep(over, since=NOW - DAY))
+    found = told(change(facts(over), after, clusters=[living(PLAIN, used=1)], jobs=[tune]))
+    assert found["cluster-retires"].grade is Grade.CHANGE
+    assert "retires when `tune` (user-a, running 3 h 12 min) has ended" in found["cluster-retires"].sentence
+    assert "jobs-cancelled" not in found
+
+
+def test_a_season_that_begins_makes_the_cluster() -> None:
+    begun = dated(begins=NOW)
+    found = told(change(facts(clusters={}, dormant=asleep(begun)), facts(begun), clusters=[]))
+    assert found["cluster-created"].sentence == ("`h100` is made: `h100-3e29a36`, $101.14/h idle; its season has begun")
+    again = told(change(facts(clusters={}, dormant=asleep(dated(hours=4), "idle", NOW)), facts(PLAIN), clusters=[]))
+    assert again["cluster-created"].sentence.endswith("; it was given up")
+    assert "`idleLimit` `4 h` → none" in again["season-changed"].sentence
+
+
+def test_what_is_declared_for_later_is_told_and_so_is_its_removal_and_its_edit() -> None:
+    rests = asleep(dated(begins=ENDS))
+    found = told(change(facts(), facts(cluster(), clusters={"cpu": cluster()}, dormant=rests)))
+    assert found["season-changed"].sentence == (
+        "`h100` is declared, and not made yet: cluster h100 is out of season until 2026-12-20; "
+        "$101.14/h idle from then on"
+    )
+    gone = told(change(facts(dormant=rests), facts()))["season-changed"]
+    assert gone.sentence == "`h100`, which is dormant, is not asked for any more"
+    larger = asleep(replace(dated(begins=ENDS), pools={"workers": pool("workers", H100, 1, 8)}, id="h100-4b2277a"))
+    edited = told(change(facts(dormant=rests), facts(dormant=larger)))["season-changed"]
+    assert "`pools.workers.replicas.max` 4 → 8" in edited.sentence and edited.grade is Grade.CHANGE
+
+
+def test_a_template_that_rests_with_its_cluster_is_a_warning() -> None:
+    why = "cluster h100 is out of season since 2026-11-20"
+    before = template("lora", offer(cluster="h100", machine=H100))
+    off = offer(cluster="h100", machine=H100, available=False, why=why)
+    after = replace(before, offers=(replace(off, cluster="", pools=(), dormant="h100"),))
+    over = dated(ends=NOW - DAY)
+    found = told(
+        change(
+            facts(over, before),
+            facts(after, clusters={}, dormant=asleep(over, since=NOW - DAY)),
+            clusters=[living(PLAIN)],
+        )
+    )
+    assert found["no-offer-left"].grade is Grade.WARNING and found["no-offer-left"].sentence.endswith("for now")
+    assert found["offer-unavailable"].sentence == f"`lora`: `pool h100` can't be taken any more: {why}"
+    assert max(one.grade for one in found.values()) is Grade.WARNING
+
+
+def test_what_is_due_is_no_consequence_and_said_beside_them() -> None:
+    both = dated(ends=ENDS, hours=4)
+    ended = job("eval", on=PLAIN, state="SUCCEEDED", end_time=NOW - timedelta(hours=1))
+    rests = asleep(replace(cluster("big"), season=Season(begins=ENDS)))
+    state = facts(both, dormant=rests)
+    found = review(change(state, state, clusters=[living(PLAIN)], recent=(ended,)))
+    assert found.silent
+    season, idle, rests_until = found.standing
+    assert season == "`h100`: season ends 2026-12-20, in 29 days: $101.14/h, $69,484.03 until then"
+    assert idle == (
+        "`h100`: is given up 2026-11-21 12:00 UTC, in 3 h: $101.14/h, $303.42 until then (no job for 1 h, unless one "
+        "comes)"
+    )
+    assert rests_until == "cluster big is out of season until 2026-12-20"
+
+
+def test_a_deployment_by_itself_ends_and_begins_what_was_announced() -> None:
+    """With all that follows: money, and templates that fit nothing else or take something dearer meanwhile."""
+    why = "cluster h100 is out of season"
+    only = template("lora", offer(cluster="h100", machine=H100))
+    other = template("tune", offer(cluster="h100", machine=H100), offer(SPOT, machine=H100))
+
+    def resting(one: Template) -> Template:
+        first = replace(one.offers[0], available=False, why=why, cluster="", pools=(), dormant="h100")
+        return replace(one, offers=(first, *one.offers[1:]))
+
+    season = dated(begins=NOW - 9 * DAY, ends=NOW)
+    there = facts(season, only, other)
+    rests = facts(resting(only), resting(other), clusters={}, dormant=asleep(season, since=NOW))
+    ends = review(change(there, rests, clusters=[living(PLAIN)]))
+    assert [one.sentence for one in unannounced([ends])] == []
+    begins = review(change(rests, there, clusters=[]))
+    assert [one.sentence for one in unannounced([begins])] == []
+    later = dated(begins=NOW - 9 * DAY, ends=NOW + DAY)
+    (edited,) = unannounced([review(change(there, facts(later, only, other), clusters=[living(PLAIN)]))])
+    assert edited.kind == "season-changed"

@@ -1,0 +1,172 @@
+"""The comment of a pull request: one headline, one table, and only what changes. # N5 # D7"""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slipway.errors import ConfigError
+from slipway.review.consequence import Consequence, Grade, Section
+from slipway.review.rendering.comment import LIMIT, MARKER, Place, approved, comment
+from slipway.review.rendering.document import read, write
+from slipway.review.rendering.markdown import code, text
+from slipway.review.rendering.plain_text import plain_text
+from slipway.review.rendering.redaction import redacted
+from slipway.review.review import Review, beside, review
+from tests.slipway.review.builders import H100, change, cluster, facts, job, kept, living, offer, pool, template
+
+OLD, NEW = (cluster("h100", pool("h100", H100, 1, high)) for high in (4, 6))
+JOBS = (job(on=OLD, machine=H100), job("gemma2-lora-9d", on=OLD, user="ci", minutes=8, machine=H100))
+LIVING = (living(cluster()), living(OLD, used=2))
+ROLLS = review(change(facts(cluster(), OLD), facts(cluster(), NEW, kept(OLD, *JOBS)), clusters=LIVING, jobs=JOBS))
+SAME = facts(cluster(), template())
+QUIET = replace(review(change(SAME, SAME, clusters=[living(cluster())])), stack="dev")
+
+
+def seen(markdown: str) -> str:
+    """What a person sees before unfolding anything."""
+    return markdown.partition("<details>")[0]
+
+
+def consequence(sentence: str = "`x` goes", grade: Grade = Grade.BLOCKING, **fields: object) -> Consequence:
+    usual = {"section": Section.CLUSTERS, "kind": "cluster-deleted", "subject": "cluster x"}
+    return Consequence(**{**usual, "grade": grade, "sentence": sentence, **fields})  # type: ignore[arg-type]
+
+
+def test_the_headline_has_the_worst_the_jobs_and_the_money() -> None:
+    first = comment([QUIET, ROLLS]).splitlines()[1]
+    assert first.startswith("### ⚠ prod: `h100` becomes a new generation · 2 jobs finish on `h100-")
+    assert "+&#36;202.28/h at most" in first
+    assert "202.28/h more while both are there" in first
+
+
+def test_a_row_for_each_stack_and_only_changes_below() -> None:
+    told = comment([QUIET, ROLLS])
+    rows = [line for line in told.splitlines() if line.startswith("| ")]
+    assert rows[1] == "| dev | – | – | 0.46 | 1.86 | nothing drawn | none |"
+    assert rows[2].startswith("| prod | **h100 new generation** | – | 101.61 | **406.42 → 608.70** |")
+    assert "`dev`:" not in told
+
+
+def test_what_is_only_for_knowing_is_folded_and_who_is_concerned_is_named() -> None:
+    told = comment([ROLLS])
+    assert "load their image anew" not in seen(told)
+    assert "load their image anew" in told
+    assert "`gemma2-lora-9d` (ci, running 8 min)" in seen(told)
+
+
+def test_nothing_changes() -> None:
+    told = comment([QUIET])
+    assert told.startswith(f"{MARKER}\n### ✓ nothing changes\n")
+    assert "|" not in told
+
+
+def test_what_could_not_be_compared_is_in_the_first_line() -> None:
+    first = comment([replace(QUIET, incomplete=("deletions were not computed: the preview failed",))]).splitlines()[1]
+    assert first == "### ⚠ incomplete: deletions were not computed"
+    both = comment([replace(ROLLS, incomplete=("deletions were not computed: the preview failed",))]).splitlines()[1]
+    assert both.startswith("### ⚠ incomplete: deletions were not computed · prod: ")
+
+
+def test_the_gravest_fit_one_screen() -> None:
+    many = tuple(consequence(f"`x{n}` goes", subject=f"cluster x{n}") for n in range(200))
+    told = seen(comment([replace(QUIET, consequences=many)]))
+    assert len(told.splitlines()) < 30
+    assert "12 more" not in told
+
+
+@pytest.mark.parametrize("count", [10, 1000, 20_000])
+def test_never_longer_than_a_comment_may_be(count: int) -> None:
+    details = tuple(f"`job-{n}` (somebody, running 3 h)" for n in range(count))
+    steps = tuple(f"create gcp:storage/bucketObject:BucketObject package-{n}" for n in range(count))
+    some = tuple(consequence("`x` goes", subject=f"cluster x{n}", details=details) for n in range(8))
+    told = comment([replace(QUIET, consequences=some, plan=steps)])
+    assert len(told) <= LIMIT
+    assert ("too long" in told) is (count > 1000 or len(steps) * 60 > LIMIT)
+
+
+def test_an_approval_finds_what_was_approved_in_the_comment() -> None:
+    (found,), tree = approved(comment([ROLLS], Place("abc", "def")), "comment")
+    assert tree == "abc"
+    assert [(one.key, one.grade) for one in found.consequences] == [(one.key, one.grade) for one in ROLLS.consequences]
+    assert found.money == ROLLS.money
+
+
+@pytest.mark.parametrize(
+    "broken", ["", "hello", "<!-- slipway-review-data !!! -->", "<!-- slipway-review-data e30= -->"]
+)
+def test_a_comment_without_a_review(broken: str) -> None:
+    with pytest.raises(ConfigError, match="has no review in it"):
+        approved(broken, "comment")
+
+
+def test_a_document_and_back() -> None:
+    assert read(write(ROLLS), "x") == ROLLS
+    with pytest.raises(ConfigError, match="not a review"):
+        read({"kind": "jobs"}, "x")
+    with pytest.raises(ConfigError, match="not a whole review"):
+        read({"kind": "review", "schema": 1}, "x")
+
+
+def test_what_main_has_already_is_marked_and_not_yours() -> None:
+    main = replace(QUIET, stack="prod", consequences=ROLLS.consequences[:1])
+    both = beside(ROLLS, main)
+    assert ROLLS.consequences[0] not in both.yours
+    assert len(both.yours) == len(ROLLS.consequences) - 1
+    assert comment([both]).count("on main already") == 1
+
+
+def test_worse_than_on_main_is_yours() -> None:
+    one = consequence(grade=Grade.WARNING)
+    worse = Review("prod", (replace(one, grade=Grade.BLOCKING),))
+    assert beside(worse, Review("prod", (one,))).yours == worse.consequences
+
+
+def test_addresses_are_hidden_where_told_and_accounts_are_not() -> None:
+    one = consequence(
+        "`ada.l@acme.example` and `trainer@p.iam.gserviceaccount.com`", details=("user:bob@acme.example",)
+    )
+    (hidden,) = redacted(Review("prod", (one,))).consequences
+    assert hidden.sentence == "`a…@acme.example` and `trainer@p.iam.gserviceaccount.com`"
+    assert hidden.details == ("user:b…@acme.example",)
+
+
+HOSTILE = [
+    "`x` @ada <img src=x onerror=alert(1)> [a](http://evil.example) #12 | --> *b* _c_",
+    "a`b`c`",
+    "line\n# heading",
+    "| cell |",
+]
+
+
+@pytest.mark.parametrize("sentence", HOSTILE)
+def test_text_from_elsewhere_is_only_shown(sentence: str) -> None:
+    told = text(sentence)
+    for active in ("<img", "](", "\n", "-->", "@ada", " #1", "http:", "| "):
+        assert active not in told
+
+
+@given(st.text(max_size=60))
+def test_no_text_ends_a_line_a_cell_or_a_tag(sentence: str) -> None:
+    for told in (text(sentence), code(sentence)):
+        assert "\n" not in told
+        assert "|" not in told
+        assert "<!--" not in told.replace("`", "") or "`" in told
+    assert "](" not in text(sentence.replace("`", ""))
+
+
+def test_for_a_terminal() -> None:
+    told = plain_text(ROLLS)
+    assert told.splitlines()[0].startswith("⚠ prod: h100 becomes a new generation")
+    assert "`" not in told
+    assert "  • 2 jobs finish on" in told
+
+
+def test_a_template_without_offers() -> None:
+    before = facts(cluster(), OLD, template("lora", offer(cluster="h100", pools=("h100",))))
+    unavailable = offer(cluster="", pools=(), available=False, why="no pool", capacity_type="spot")
+    after = facts(cluster(), template("lora", unavailable))
+    told = comment([review(change(before, after, clusters=LIVING, jobs=JOBS))])
+    assert told.splitlines()[1].startswith("### ⛔ prod: ")
+    assert "no offer" in seen(told) or "can't run" in seen(told)

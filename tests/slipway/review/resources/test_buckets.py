@@ -1,0 +1,219 @@
+"""Buckets: those that go, stay behind or come, and what becomes of the objects in them. # N5"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from slipway.review.consequence import Consequence, Grade
+from slipway.review.preview import Preview, Resource, Step
+from slipway.review.resources.buckets import buckets
+from tests.slipway.review.builders import CATALOG_BUCKET, WORK_BUCKET, change, facts, job, kept, step
+from tests.slipway.review.recordings import recorded
+
+BUCKET, WORKSPACE = "gcp:storage/bucket:Bucket", "slipway:components:Workspace"
+RULE = {"action": {"type": "Delete"}, "condition": {"age": 30, "matchesPrefixes": ["claims/"]}}
+
+
+def found(*steps: Step) -> list[Consequence]:
+    return list(buckets(change(facts(), facts(), steps=steps)))
+
+
+def edit(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Consequence]:
+    name = {"name": "acme-work"}
+    return found(step("update", BUCKET, "work", old={**name, **old}, new={**name, **new}, parent=WORKSPACE))
+
+
+@pytest.mark.parametrize(("force", "ends"), [(True, ", with everything in it"), (False, "the deployment fails there")])
+def test_a_bucket_that_is_deleted(force: bool, ends: str) -> None:
+    (one,) = found(step("delete", BUCKET, "old", old={"name": "results", "forceDestroy": force}))
+    assert (one.kind, one.subject, one.grade) == ("bucket-deleted", "bucket results", Grade.BLOCKING)
+    assert one.sentence.endswith(ends)
+
+
+def test_a_bucket_that_is_replaced_names_the_cause() -> None:
+    work, catalog = sorted(buckets(recorded("moved")), key=lambda one: one.sentence, reverse=True)
+    assert {work.kind, catalog.kind} == {"bucket-replaced"}
+    assert catalog.sentence == (
+        "Bucket `slipway-local-local-catalog` is deleted and made anew because of `location` `US-CENTRAL1` → `US-EAST1`"
+        ", with everything in it"
+    )
+    assert work.sentence.endswith("refuses a second one of this name, so the deployment would fail")
+
+
+def test_a_bucket_with_another_name_leaves_the_old_one_behind() -> None:
+    told = {one.kind: one for one in buckets(recorded("workspace"))}
+    assert told.keys() == {"bucket-created", "bucket-left"}
+    assert told["bucket-created"].sentence == "Bucket `results-of-ours` is made for what jobs write"
+    assert told["bucket-left"].sentence.endswith("submitters can't read the results in it any more")
+    assert told["bucket-left"].field == "slipway:workspace.workBucket"
+
+
+@pytest.mark.parametrize("steps", [(), None])
+def test_an_old_bucket_that_jobs_need_goes_when_they_have_ended(steps: tuple[Step, ...] | None) -> None:
+    before = facts()
+    both = kept(CATALOG_BUCKET, job(), role="catalog"), kept(WORK_BUCKET, job())
+    after = facts(*both, catalog_bucket="new-catalog", work_bucket="new-work")
+    told = {(one.kind, one.subject): one for one in buckets(change(before, after, steps=steps))}
+    deleted, left = told["bucket-deleted", f"bucket {CATALOG_BUCKET}"], told["bucket-left", f"bucket {WORK_BUCKET}"]
+    assert deleted.grade is Grade.WARNING
+    assert deleted.sentence.endswith("deleted with everything in it once what needs it has ended")
+    assert "`acme-work` leaves the stack once what needs it has ended" in left.sentence
+    # The engine tells of new ones itself.
+    assert (("bucket-created", "bucket new-work") in told) == (steps is None)
+
+
+def test_without_the_engine_an_old_bucket_that_nobody_needs_goes_at_once() -> None:
+    after = facts(catalog_bucket="new-catalog")
+    told = {one.kind: one for one in buckets(change(facts(), after))}
+    assert told["bucket-deleted"].grade is Grade.BLOCKING
+    assert told["bucket-deleted"].sentence.endswith("deleted with everything in it with this deployment")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kind", "grade", "words"),
+    [
+        ([RULE], [], "lifecycle-changed", Grade.WARNING, "no longer deletes `claims/` after 30 days"),
+        ([], [RULE], "lifecycle-changed", Grade.BLOCKING, "from now on deletes `claims/` after 30 days"),
+        (
+            [RULE],
+            [{**RULE, "condition": {"age": 90, "matchesPrefixes": ["claims/"]}}],
+            "lifecycle-changed",
+            Grade.WARNING,
+            "no longer deletes `claims/` after 30 days and from now on deletes `claims/` after 90 days",
+        ),
+        (
+            [RULE],
+            [{**RULE, "condition": {"age": 3, "matchesPrefixes": ["claims/"]}}],
+            "lifecycle-changed",
+            Grade.BLOCKING,
+            "no longer deletes `claims/` after 30 days and from now on deletes `claims/` after 3 days",
+        ),
+        (
+            [],
+            [{"action": {"type": "SetStorageClass", "storageClass": "COLDLINE"}, "condition": {"age": 9}}],
+            "lifecycle-changed",
+            Grade.WARNING,
+            "from now on moves to `COLDLINE` objects after 9 days",
+        ),
+        (
+            [],
+            [{"action": {"type": "Delete"}, "condition": {"numNewerVersions": 3, "withState": "ARCHIVED"}}],
+            "lifecycle-changed",
+            Grade.BLOCKING,
+            "from now on deletes objects with 3 newer versions (withState `ARCHIVED`)",
+        ),
+    ],
+)
+def test_lifecycle_rules(old: Any, new: Any, kind: str, grade: Grade, words: str) -> None:
+    (one,) = edit({"lifecycleRules": old}, {"lifecycleRules": new})
+    assert (one.kind, one.grade, one.sentence) == (kind, grade, f"Bucket `acme-work` {words}")
+
+
+def test_the_same_rules_in_another_order_are_silent() -> None:
+    other = {"action": {"type": "Delete"}, "condition": {"age": 1}}
+    assert edit({"lifecycleRules": [RULE, other]}, {"lifecycleRules": [other, RULE]}) == []
+
+
+@pytest.mark.parametrize(
+    ("key", "old", "new", "kind", "grade", "words"),
+    [
+        ("versioning", {"enabled": True}, None, "versioning-changed", Grade.BLOCKING, "keeps earlier versions no more"),
+        ("versioning", None, {"enabled": True}, "versioning-changed", Grade.WARNING, "as an earlier version"),
+        ("publicAccessPrevention", "enforced", "inherited", "public-prevention-off", Grade.BLOCKING, "opened to the"),
+        ("publicAccessPrevention", "inherited", "enforced", "bucket-changed", Grade.CHANGE, "can't be opened"),
+        ("uniformBucketLevelAccess", True, False, "bucket-changed", Grade.BLOCKING, "lets single objects be opened"),
+        ("uniformBucketLevelAccess", False, True, "bucket-changed", Grade.WARNING, "heeds access lists"),
+        ("forceDestroy", False, True, "force-destroy", Grade.BLOCKING, "may be deleted with everything in it"),
+        ("forceDestroy", None, True, "force-destroy", Grade.BLOCKING, "may be deleted with everything in it"),
+        ("forceDestroy", True, False, "bucket-changed", Grade.CHANGE, "`forceDestroy` `true` → `false`"),
+        (
+            "retentionPolicy",
+            {"retentionPeriod": "604800"},
+            {"retentionPeriod": "86400"},
+            "retention-changed",
+            Grade.BLOCKING,
+            "keeps objects from being deleted for 7 days → 24 h",
+        ),
+        ("retentionPolicy", None, {"retentionPeriod": 86400}, "retention-changed", Grade.WARNING, "no time → 24 h"),
+        (
+            "retentionPolicy",
+            {"retentionPeriod": 86400},
+            {"retentionPeriod": 86400, "isLocked": True},
+            "retention-changed",
+            Grade.BLOCKING,
+            "locked for good",
+        ),
+        (
+            "softDeletePolicy",
+            None,
+            {"retentionDurationSeconds": 0},
+            "retention-changed",
+            Grade.BLOCKING,
+            "keeps deleted objects, to be restored, for 7 days → no time",
+        ),
+        (
+            "encryption",
+            {"defaultKmsKeyName": "k1"},
+            None,
+            "bucket-changed",
+            Grade.WARNING,
+            "`encryption.defaultKmsKeyName` `k1` → none",
+        ),
+        ("storageClass", "STANDARD", "ARCHIVE", "bucket-changed", Grade.WARNING, "`STANDARD` → `ARCHIVE`"),
+        ("labels", {"a": "b"}, {}, "bucket-changed", Grade.CHANGE, "`labels.a`"),
+    ],
+)
+def test_fields(key: str, old: Any, new: Any, kind: str, grade: Grade, words: str) -> None:
+    sides = [{} if value is None else {key: value} for value in (old, new)]
+    (one,) = edit(*sides)
+    assert (one.kind, one.grade) == (kind, grade)
+    assert words in one.sentence
+
+
+def test_what_is_not_known_yet_raises_nothing() -> None:
+    unknown = "[known once deployed]"
+    for key in ("versioning", "retentionPolicy", "softDeletePolicy", "lifecycleRules", "encryption"):
+        edit({}, {key: unknown})
+
+
+def test_the_recorded_edits_of_both_buckets() -> None:
+    told = {(one.kind, one.subject.rpartition("-")[2]): one.grade for one in buckets(recorded("buckets"))}
+    assert told == {
+        ("public-prevention-off", "catalog"): Grade.BLOCKING,
+        ("public-prevention-off", "work"): Grade.BLOCKING,
+        ("bucket-changed", "catalog"): Grade.BLOCKING,
+        ("bucket-changed", "work"): Grade.BLOCKING,
+        ("versioning-changed", "catalog"): Grade.BLOCKING,
+        ("force-destroy", "work"): Grade.BLOCKING,
+        ("lifecycle-changed", "work"): Grade.BLOCKING,
+    }
+
+
+def test_a_bucket_that_the_program_keeps_and_protects_no_more() -> None:
+    state = {"name": "acme-work"}
+    for old in (Resource(state, retained=True), Resource(state, protected=True)):
+        urn = f"urn:pulumi:prod::slipway::{BUCKET}::work"
+        released = Step("same", urn, BUCKET, "work", WORKSPACE, old, Resource(state))
+        (one,) = buckets(change(facts(), facts(), preview=Preview((released,))))
+        assert (one.kind, one.grade) == ("force-destroy", Grade.BLOCKING)
+        kept_now = Step("same", urn, BUCKET, "work", WORKSPACE, Resource(state), old)
+        assert not list(buckets(change(facts(), facts(), preview=Preview((kept_now,)))))
+
+
+def test_an_adopted_bucket_is_not_compared_with_nothing() -> None:
+    state = {"name": "acme-catalog", "versioning": {"enabled": True}, "hierarchicalNamespace": {"enabled": False}}
+    forced = {"name": "acme-catalog", "versioning": {"enabled": True}, "forceDestroy": True}
+    steps = [
+        step("import", BUCKET, "catalog", new=forced, parent=WORKSPACE),
+        step("update", BUCKET, "catalog", old=state, new=forced, parent=WORKSPACE, diffs=["forceDestroy"]),
+    ]
+    assert [one.kind for one in found(steps[0])] == ["bucket-created"]
+    assert {one.kind: one.grade for one in found(*steps)} == {
+        "bucket-created": Grade.CHANGE,
+        "force-destroy": Grade.CHANGE,
+    }
+
+
+def test_what_somebody_changed_by_hand_is_no_edit() -> None:
+    assert list(buckets(recorded("by_hand"))) == []

@@ -1,0 +1,142 @@
+"""Accounts, the catalog's place, and what is put back that somebody changed by hand. # N5 # N10"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from slipway.review.consequence import Consequence, Grade
+from slipway.review.preview import Preview, Resource, Step
+from slipway.review.resources.data import data
+from tests.slipway.review.builders import (
+    CATALOG_BUCKET,
+    PROJECT,
+    TEAM,
+    TRAINER,
+    change,
+    facts,
+    job,
+    kept,
+    step,
+)
+from tests.slipway.review.recordings import recorded
+
+ACCOUNT, OBJECT = "gcp:serviceaccount/account:Account", "gcp:storage/bucketObject:BucketObject"
+DATASET, MEMBER = "gcp:bigquery/dataset:Dataset", "gcp:projects/iAMMember:IAMMember"
+CATALOG, WORKSPACE = "slipway:components:Catalog", "slipway:components:Workspace"
+
+
+def found(*steps: Step) -> list[Consequence]:
+    return list(data(change(facts(), facts(), steps=steps)))
+
+
+def refreshed(
+    type_: str,
+    old: Mapping[str, Any],
+    now: Mapping[str, Any] | None,
+    new: Mapping[str, Any],
+    parent: str = "",
+    outputs: tuple[Mapping[str, Any], Mapping[str, Any]] = ({}, {}),
+) -> list[Consequence]:
+    """A resource as it was deployed, as it is, and as it is declared."""
+    urn = f"urn:pulumi:prod::slipway::{type_}::x"
+    states = Resource(old, outputs[0]), None if now is None else Resource(now, outputs[1])
+    standing = Step("refresh", urn, type_, "x", parent, *states)
+    planned = Step("create" if now is None else "update", urn, type_, "x", parent, states[1], Resource(new))
+    return list(data(change(facts(), facts(), preview=Preview((planned,), {urn: standing}))))
+
+
+@pytest.mark.parametrize("steps", [(), None])
+def test_whoever_submits_is_told_where_the_catalog_has_moved(steps: tuple[Step, ...] | None) -> None:
+    (moved,) = data(change(facts(), facts(catalog_bucket="new"), steps=steps))
+    assert (moved.kind, moved.grade, moved.details) == ("catalog-moved", Grade.WARNING, (f"`{TEAM}`",))
+    assert moved.sentence == (
+        f"The catalog moves from `gs://{CATALOG_BUCKET}` to `gs://new`: whoever submits types `slipway use gs://new`"
+    )
+
+
+def test_a_catalog_that_is_deleted_leaves_nothing_to_submit_to() -> None:
+    gone = step("delete", OBJECT, "catalog", old={"bucket": "b", "name": "catalog.json"}, parent=CATALOG)
+    (one,) = found(gone)
+    assert (one.kind, one.subject, one.grade) == ("resource-deleted", "catalog", Grade.BLOCKING)
+    assert "`gs://b/catalog.json` is deleted" in one.sentence
+
+
+def test_accounts_that_go_and_come() -> None:
+    steps = [
+        step("delete", ACCOUNT, "trainer", old={"accountId": "trainer", "project": PROJECT}, parent=WORKSPACE),
+        step("create", ACCOUNT, "robot", new={"accountId": "robot", "project": PROJECT}),
+    ]
+    gone, made = found(*steps)
+    assert (gone.kind, gone.subject, gone.grade) == ("account-deleted", f"account {TRAINER}", Grade.BLOCKING)
+    assert (made.kind, made.grade) == ("account-created", Grade.CHANGE)
+    assert made.sentence == f"Account `robot@{PROJECT}.iam.gserviceaccount.com` is made"
+
+
+def test_an_account_that_is_disabled_ends_what_runs_as_it() -> None:
+    old = {"accountId": "robot", "project": PROJECT}
+    disabled, renamed = (
+        found(step("update", ACCOUNT, "robot", old=old, new={**old, **new}))
+        for new in ({"disabled": True}, {"displayName": "x"})
+    )
+    assert (disabled[0].kind, disabled[0].grade) == ("resource-changed", Grade.BLOCKING)
+    assert renamed[0].grade is Grade.CHANGE
+
+
+def test_another_trainer_retires_the_old_account_as_long_as_jobs_run_as_it() -> None:
+    retiring = facts(kept(TRAINER, job()), trainer="new@x.iam.gserviceaccount.com")
+    (gone,) = data(change(facts(), retiring, steps=[]))
+    assert (gone.kind, gone.grade) == ("account-deleted", Grade.WARNING)
+    assert "is deleted once the jobs that run as it have ended" in gone.sentence
+    told = [one.kind for one in data(change(facts(), replace(retiring, kept={})))]
+    assert told == ["account-deleted", "account-created"]
+
+
+def test_what_was_changed_by_hand_and_is_put_back() -> None:
+    bucket, team, trainer = data(recorded("by_hand"))
+    assert {bucket.kind, team.kind, trainer.kind} == {"drift"}
+    assert bucket.grade is Grade.WARNING
+    assert bucket.sentence == (
+        "Somebody changed `slipway-local-local-work` (storage.Bucket) by hand, and this deployment undoes that: "
+        "it from now on deletes `claims/` after 30 days and keeps earlier versions no more"
+    )
+    assert team.sentence == (
+        "Somebody took `roles/storage.objectCreator` on bucket `slipway-local-local-work` from "
+        "`group:ml-engineers@slipway.example` by hand, and this deployment gives it back"
+    )
+
+
+def test_what_was_deleted_by_hand_is_made_again() -> None:
+    (one,) = refreshed(DATASET, {"location": "US"}, None, {"location": "US"})
+    assert one.sentence == "Somebody deleted `x` (bigquery.Dataset) by hand, and this deployment makes it again"
+    (one,) = refreshed("gcp:storage/bucket:Bucket", {"name": "b"}, None, {"name": "b"})
+    assert one.sentence.endswith("makes it again, empty")
+
+
+def test_an_edit_of_the_program_and_what_it_adopts_are_no_drift() -> None:
+    old, now = {"a": 1, "b": 1}, {"a": 2, "b": 1}
+    assert refreshed(DATASET, old, now, {"a": 2, "b": 2}) == []
+    assert refreshed(DATASET, old, old, {"a": 3, "b": 1}) == []
+    (one,) = refreshed(DATASET, old, now, {"a": 1, "b": 2})
+    assert one.sentence.endswith("undoes that: it gets `a` `2` → `1`")
+
+
+def test_what_moves_by_itself_is_no_drift() -> None:
+    same = {"location": "US"}
+    assert refreshed(DATASET, same, same, same, outputs=({"etag": "a"}, {"etag": "b"})) == []
+    assert refreshed("gcp:vertex/aiPersistentResource:AiPersistentResource", same, None, same) == []
+    assert refreshed(OBJECT, same, None, same, WORKSPACE) == []
+
+
+def test_a_catalog_that_somebody_overwrote_is_published_anew() -> None:
+    state = {"bucket": "b", "name": "catalog.json", "content": "[secret]"}
+    (one,) = refreshed(OBJECT, state, state, state, CATALOG, ({"md5hash": "a"}, {"md5hash": "b"}))
+    assert (one.kind, "overwrote the catalog" in one.sentence) == ("drift", True)
+    assert refreshed(OBJECT, state, state, state, CATALOG, ({"md5hash": "a"}, {"md5hash": "a"})) == []
+
+
+def test_a_grant_taken_by_hand_is_its_members() -> None:
+    inputs = {"member": TEAM, "role": "roles/viewer", "project": PROJECT}
+    (one,) = refreshed(MEMBER, inputs, None, inputs)
+    assert (one.kind, one.subject) == ("drift", f"member {TEAM}")

@@ -1,0 +1,238 @@
+"""Who gets in and who is shut out: by member, not by position or resource. # P5 # N5"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from slipway.deployment.workspace_plan import SUBMITTER_ROLES
+from slipway.facts import Facts
+from slipway.review.consequence import Consequence, Grade
+from slipway.review.preview import UNKNOWN, Step
+from slipway.review.resources.people import people
+from tests.slipway.review.builders import PROJECT, TEAM, TRAINER, change, facts, job, step
+from tests.slipway.review.recordings import recorded
+
+WORKSPACE = "slipway:components:Workspace"
+MEMBER, BINDING = "gcp:projects/iAMMember:IAMMember", "gcp:projects/iAMBinding:IAMBinding"
+POLICY = "gcp:projects/iAMPolicy:IAMPolicy"
+ON_BUCKET, ON_ACCOUNT = "gcp:storage/bucketIAMMember:BucketIAMMember", "gcp:serviceaccount/iAMMember:IAMMember"
+ON_SECRET = "gcp:secretmanager/secretIamMember:SecretIamMember"
+ADA, BOB = "user:ada@acme.example", "user:bob@acme.example"
+
+
+def grant(op: str, member: str, role: str, type_: str = MEMBER, name: str = "", parent: str = "", **on: str) -> Step:
+    inputs = {"member": member, "role": role, **(on or {"project": PROJECT})}
+    sides: dict[str, Any] = {"old": inputs} if op == "delete" else {"new": inputs}
+    return step(op, type_, name or f"{op}-{role}-{member}-{on}", parent=parent, **sides)
+
+
+def submits(op: str, member: str, bucket: str = "acme-work") -> list[Step]:
+    """Some of the workspace's own grants."""
+    return [
+        *(grant(op, member, role, name=f"{key}-{member}", parent=WORKSPACE) for key, role in SUBMITTER_ROLES.items()),
+        grant(op, member, "roles/storage.objectViewer", ON_BUCKET, parent=WORKSPACE, bucket=bucket),
+        grant(op, member, "roles/iam.serviceAccountUser", ON_ACCOUNT, parent=WORKSPACE, serviceAccountId=TRAINER),
+    ]
+
+
+def found(
+    *steps: Step,
+    before: Facts | None = None,
+    after: Facts | None = None,
+    preview: bool = True,
+    **fields: Any,
+) -> list[Consequence]:
+    before, after = before or facts(), after or facts()
+    return list(people(change(before, after, steps=steps if preview else None, **fields)))
+
+
+def with_members(*members: str) -> Facts:
+    return facts(members=members)
+
+
+def kinds(some: Iterable[Consequence]) -> Mapping[str, str]:
+    return {one.subject: one.kind for one in some}
+
+
+@pytest.mark.parametrize("preview", [True, False])
+def test_a_submitter_who_goes_is_named_with_jobs_once_not_once_a_role(preview: bool) -> None:
+    mine, other = job("tune-27b-x1", user="ada"), job("other", user="bob")
+    (gone,) = found(
+        *submits("delete", ADA),
+        before=with_members(TEAM, ADA),
+        after=with_members(TEAM),
+        preview=preview,
+        jobs=[mine, other],
+    )
+    assert (gone.kind, gone.subject, gone.grade) == ("submitter-gone", f"member {ADA}", Grade.BLOCKING)
+    assert gone.sentence == (
+        f"`{ADA}` can't submit any more, nor read results and logs, "
+        "and `tune-27b-x1` (ada, running 3 h 12 min) has not ended"
+    )
+    assert gone.details == ("`tune-27b-x1` (ada, running 3 h 12 min)",)
+    assert gone.field == "slipway:workspace.submitters"
+
+
+def test_of_a_group_nobody_knows_whose_jobs_are_whose_and_the_last_one_leaves_nobody() -> None:
+    (gone,) = found(before=with_members(TEAM), after=with_members(), preview=False, jobs=[job()])
+    assert gone.sentence.endswith("; nobody is left who may")
+    assert gone.details == ("1 unfinished job; whose they are, a group does not tell",)
+
+
+@pytest.mark.parametrize("preview", [True, False])
+def test_a_submitter_who_comes_is_for_knowing(preview: bool) -> None:
+    (added,) = found(*submits("create", BOB), after=with_members(TEAM, BOB), preview=preview)
+    assert (added.kind, added.grade) == ("submitter-added", Grade.CHANGE)
+    assert added.sentence == f"`{BOB}` can submit, spend money and read all results and logs"
+
+
+def test_a_whole_domain_is_said_to_be_one() -> None:
+    (added,) = found(*submits("create", "domain:acme.example"), after=with_members(TEAM, "domain:acme.example"))
+    assert (added.kind, added.grade) == ("domain-access", Grade.WARNING)
+    assert added.sentence.startswith("Everybody with an account in acme.example can submit")
+
+
+def test_another_order_of_submitters_is_silent() -> None:
+    assert found(before=with_members(ADA, BOB, TEAM), after=with_members(TEAM, ADA, BOB), preview=False) == []
+
+
+def test_a_grant_under_another_logical_name_is_silent() -> None:
+    steps = [grant("create", ADA, "roles/viewer", name="may"), grant("delete", ADA, "roles/viewer", name="can")]
+    assert found(*steps) == []
+
+
+def test_new_buckets_and_accounts_bring_their_grants_silently() -> None:
+    account = f"serviceAccount:{TRAINER}"
+    steps = [
+        *submits("create", TEAM, "acme-results")[4:5],
+        *submits("delete", TEAM)[4:5],
+        grant("create", account, "roles/storage.objectUser", ON_BUCKET, parent=WORKSPACE, bucket="acme-results"),
+        grant("delete", account, "roles/storage.objectUser", ON_BUCKET, parent=WORKSPACE, bucket="acme-work"),
+        step("create", ON_ACCOUNT, "act-as", new={"serviceAccountId": UNKNOWN, "member": TEAM, "role": "roles/x"}),
+    ]
+    assert found(*steps[:-1]) == []
+    (other,) = found(steps[-1])
+    assert other.sentence == f"`{TEAM}` gets `roles/x` on a new account"
+
+
+def test_a_program_that_takes_a_submitters_role_away_shuts_out_who_is_still_listed() -> None:
+    (gone,) = found(grant("delete", TEAM, "roles/aiplatform.user", parent=WORKSPACE))
+    assert (gone.kind, gone.grade) == ("submitter-gone", Grade.BLOCKING)
+    assert gone.sentence.endswith("still listed as a submitter, and can't submit any more")
+    (less,) = found(grant("delete", TEAM, "roles/logging.viewer", parent=WORKSPACE))
+    assert (less.kind, less.sentence) == (
+        "access-gone",
+        f"`{TEAM}` loses `roles/logging.viewer` on project `{PROJECT}`",
+    )
+
+
+def test_what_the_program_grants_submitters_beyond_the_table_is_told() -> None:
+    (more,) = found(grant("create", TEAM, "roles/bigquery.user", parent=WORKSPACE))
+    assert (more.kind, more.grade) == ("access-added", Grade.WARNING)
+    trainer = f"serviceAccount:{TRAINER}"
+    (writes,) = found(grant("create", trainer, "roles/aiplatform.user", parent=WORKSPACE))
+    assert (writes.kind, writes.grade) == ("access-added", Grade.CHANGE)
+
+
+def test_roles_of_facts_count_where_the_engine_was_not_asked() -> None:
+    before = facts()
+    after = replace(before, submitters={TEAM: {"submit": "roles/aiplatform.admin"}})
+    (more,) = found(before=before, after=after, preview=False)
+    assert more.kind == "role-above-table"
+
+
+@pytest.mark.parametrize(
+    ("member", "role", "type_", "on", "kind"),
+    [
+        (ADA, "roles/owner", MEMBER, {}, "role-above-table"),
+        (ADA, "roles/editor", MEMBER, {}, "role-above-table"),
+        (ADA, "roles/storage.admin", MEMBER, {}, "role-above-table"),
+        (ADA, "roles/storage.objectAdmin", ON_BUCKET, {"bucket": "b"}, "role-above-table"),
+        (ADA, "roles/resourcemanager.projectIamAdmin", MEMBER, {}, "role-above-table"),
+        (ADA, "roles/iam.serviceAccountTokenCreator", ON_ACCOUNT, {"serviceAccountId": "a"}, "role-above-table"),
+        (ADA, "roles/iam.serviceAccountUser", MEMBER, {}, "role-above-table"),
+        (ADA, "roles/iam.serviceAccountUser", ON_ACCOUNT, {"serviceAccountId": "a"}, "access-added"),
+        (ADA, "roles/viewer", MEMBER, {}, "access-added"),
+        (ADA, "roles/secretmanager.secretAccessor", ON_SECRET, {"secretId": "hf"}, "access-added"),
+        ("allUsers", "roles/storage.objectViewer", ON_BUCKET, {"bucket": "b"}, "public-access"),
+        ("allAuthenticatedUsers", "roles/viewer", MEMBER, {}, "public-access"),
+        ("domain:acme.example", "roles/viewer", MEMBER, {}, "domain-access"),
+        ("domain:acme.example", "roles/owner", MEMBER, {}, "role-above-table"),
+    ],
+)
+def test_what_a_grant_is(member: str, role: str, type_: str, on: Mapping[str, str], kind: str) -> None:
+    (one,) = found(grant("create", member, role, type_, **on))
+    assert (one.kind, one.subject) == (kind, f"member {member}")
+    assert f"`{role}`" in one.sentence
+
+
+def test_members_of_bindings_and_policies_are_compared_by_name() -> None:
+    old = {"project": PROJECT, "role": "roles/viewer", "members": [ADA, BOB]}
+    new = {**old, "members": ["user:eve@acme.example", BOB]}
+    assert kinds(found(step("update", BINDING, "viewers", old=old, new=new))) == {
+        f"member {ADA}": "access-gone",
+        "member user:eve@acme.example": "access-added",
+    }
+    text = '{"bindings": [{"role": "roles/owner", "members": ["%s"]}]}'
+    policies = [{"project": PROJECT, "policyData": text % member} for member in (ADA, BOB)]
+    assert kinds(found(step("update", POLICY, "all", old=policies[0], new=policies[1]))) == {
+        f"member {ADA}": "access-gone",
+        f"member {BOB}": "role-above-table",
+    }
+
+
+def test_from_single_members_to_a_binding_of_the_same_nobody_named_loses_or_gains() -> None:
+    steps = [
+        grant("delete", ADA, "roles/viewer"),
+        step("create", BINDING, "viewers", new={"project": PROJECT, "role": "roles/viewer", "members": [ADA]}),
+    ]
+    assert found(*steps) == []
+
+
+def test_gains_and_losses_of_one_member_are_one_consequence() -> None:
+    (one,) = found(grant("delete", ADA, "roles/viewer"), grant("create", ADA, "roles/editor"))
+    assert one.sentence == (
+        f"`{ADA}` gets `roles/editor` on project `{PROJECT}` and loses `roles/viewer` on project `{PROJECT}`"
+    )
+    assert len(one.details) == 2
+
+
+def test_an_account_that_is_only_made_now_has_the_name_that_the_program_gives_it() -> None:
+    (one,) = found(grant("create", UNKNOWN, "roles/editor", name="robot-edits"))
+    assert one.sentence.startswith("An account that this deployment makes (`robot-edits`) gets `roles/editor`")
+
+
+def test_what_goes_with_its_bucket_or_account_is_not_said_again() -> None:
+    steps = [
+        grant("delete", ADA, "roles/storage.objectViewer", ON_BUCKET, bucket="old"),
+        step("delete", "gcp:storage/bucket:Bucket", "old", old={"name": "old"}),
+    ]
+    assert found(*steps) == []
+
+
+@pytest.mark.parametrize(("now", "kind"), [(True, "code-allowed"), (False, "code-forbidden")])
+def test_code_of_ones_own(now: bool, kind: str) -> None:
+    (one,) = found(before=facts(code=not now), after=facts(code=now))
+    assert (one.kind, one.field) == (kind, "slipway:workspace.code")
+
+
+def test_a_recorded_change_of_submitters_account_and_bucket() -> None:
+    assert kinds(people(recorded("workspace"))) == {
+        "workspace code": "code-forbidden",
+        "member group:ml-engineers@slipway.example": "submitter-gone",
+        "member domain:slipway.example": "domain-access",
+        "member user:bob@slipway.example": "submitter-added",
+    }
+
+
+def test_what_components_publish_may_be_unreadable() -> None:
+    steps = submits("create", BOB)
+    (one,) = people(change(None, None, steps=steps, unread=("the catalog could not be read",)))
+    assert one.kind == "submitter-added"
+
+
+@pytest.mark.parametrize("name", ["buckets", "by_hand", "moved", "protect"])
+def test_recorded_changes_of_others_are_silent(name: str) -> None:
+    assert list(people(recorded(name))) == []

@@ -1,0 +1,171 @@
+"""Resources of types that nobody here knows: what goes is destruction, and nothing secret is told. # N5 # D7"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from slipway.review.consequence import Consequence, Grade
+from slipway.review.preview import SECRET, Step
+from slipway.review.resources.resources import resources
+from slipway.review.review import review
+from tests.slipway.review.builders import change, step
+from tests.slipway.review.recordings import recorded
+
+DATASET, SQL = "gcp:bigquery/dataset:Dataset", "gcp:sql/databaseInstance:DatabaseInstance"
+SECRETS, KEY, RANDOM = (
+    "gcp:secretmanager/secret:Secret",
+    "gcp:kms/cryptoKey:CryptoKey",
+    "random:index/randomId:RandomId",
+)
+S3, PACKAGE = "aws:s3/bucketV2:BucketV2", "gcp:storage/bucketObject:BucketObject"
+
+
+def found(*steps: Step) -> list[Consequence]:
+    return list(resources(change(None, None, steps=steps)))
+
+
+def one(*steps: Step) -> Consequence:
+    (only,) = found(*steps)
+    return only
+
+
+def replaced(type_: str, name: str, old: Mapping[str, Any], new: Mapping[str, Any], *why: str) -> list[Step]:
+    return [
+        step("create-replacement", type_, name, old=old, new=new, diffs=why, replaces=why),
+        step("replace", type_, name, old=old, new=new, diffs=why, replaces=why),
+        step("delete-replaced", type_, name, old=old),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("type_", "words"),
+    [
+        (DATASET, "`results` (bigquery.Dataset) is deleted, and with it all tables in it"),
+        (SECRETS, "`results` (secretmanager.Secret) is deleted, and with it all its versions"),
+        (KEY, "`results` (kms.CryptoKey) is deleted, and with it whatever is encrypted with it, which nobody can read"),
+        (S3, "`results` (aws s3.BucketV2) is deleted, and with it what is in it"),
+        ("acme:lab/instrument:Instrument", "`results` (acme lab.Instrument) is deleted"),
+        ("gcp:vertex/aiTensorboard:AiTensorboard", "and with it all experiments and runs logged to it"),
+        ("gcp:artifactregistry/repository:Repository", "and with it all images and packages in it"),
+    ],
+)
+def test_a_deletion_blocks_whatever_it_is(type_: str, words: str) -> None:
+    consequence = one(step("delete", type_, "results", old={"labels": {}}, id="projects/acme/things/42"))
+    assert (consequence.kind, consequence.grade) == ("resource-deleted", Grade.BLOCKING)
+    assert words in consequence.sentence
+    assert consequence.details == ("`projects/acme/things/42`",)
+
+
+def test_a_replacement_is_one_destruction_with_its_cause() -> None:
+    consequence = one(*replaced(SQL, "db", {"region": "us-central1"}, {"region": "us-east1"}, "region"))
+    assert (consequence.kind, consequence.grade) == ("resource-replaced", Grade.BLOCKING)
+    assert consequence.sentence == (
+        "`db` (sql.DatabaseInstance) is deleted and made anew because of `region` `us-central1` → `us-east1`, "
+        "and with the old one all its databases and its backups"
+    )
+
+
+def test_what_is_replaced_because_another_is_says_so() -> None:
+    consequence = one(*replaced(RANDOM, "suffix", {"byteLength": 4}, {"byteLength": 4}))
+    assert "made anew, as what it depends on is" in consequence.sentence
+
+
+def test_what_is_retained_is_forgotten_and_not_deleted() -> None:
+    consequence = one(step("delete", DATASET, "results", old={}, retained=True))
+    assert (consequence.kind, consequence.grade) == ("resource-forgotten", Grade.WARNING)
+
+
+def test_a_protected_resource_fails_the_deployment() -> None:
+    consequence = one(step("delete", SQL, "db", old={"deletionProtection": True}))
+    assert consequence.sentence.endswith("it is protected from that, so the deployment would fail")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ({"deletionProtection": True}, {"deletionProtection": False}),
+        ({"deletionProtection": True}, {}),
+        ({"deletionPolicy": "PREVENT"}, {"deletionPolicy": "DELETE"}),
+        ({}, {"deleteContentsOnDestroy": True}),
+        ({"forceDestroy": False}, {"forceDestroy": True}),
+    ],
+)
+def test_a_guard_that_is_taken_off_blocks(old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
+    consequence = one(step("update", SQL, "db", old=old, new=new))
+    assert (consequence.kind, consequence.grade) == ("resource-changed", Grade.BLOCKING)
+    assert "may be deleted from now on" in consequence.sentence
+
+
+def test_a_guard_that_is_put_on_does_not() -> None:
+    assert one(step("update", SQL, "db", old={}, new={"deletionProtection": True})).grade is Grade.WARNING
+
+
+def test_a_change_in_place_names_its_paths_before_and_after() -> None:
+    consequence = one(
+        step("update", DATASET, "results", old={"a": {"b": 1}}, new={"a": {"b": 2}}, diffs=["a.b", "etag"])
+    )
+    assert (consequence.grade, consequence.sentence) == (
+        Grade.WARNING,
+        "`results` (bigquery.Dataset) changes in place: `a.b` `1` → `2`",
+    )
+
+
+@pytest.mark.parametrize("key", ["defaultTableExpirationMs", "ttl", "cleanupPolicies", "backupConfiguration"])
+def test_what_ends_data_by_itself_blocks(key: str) -> None:
+    assert one(step("update", DATASET, "x", old={key: "9"}, new={key: "1"})).grade is Grade.BLOCKING
+
+
+def test_labels_alone_are_for_knowing() -> None:
+    assert one(step("update", DATASET, "x", old={"labels": {"a": "b"}}, new={"labels": {}})).grade is Grade.CHANGE
+
+
+def test_secrets_are_named_and_never_shown() -> None:
+    steps = [
+        step("update", SECRETS, "v", old={"secretData": SECRET}, new={"secretData": SECRET}, diffs=["secretData"]),
+        step("update", SQL, "db", old={"rootPassword": "tiger"}, new={"rootPassword": "lion"}, diffs=["rootPassword"]),
+    ]
+    told = [consequence.sentence for consequence in found(*steps)]
+    assert told[0].endswith("changes in place: `secretData`, which is secret")
+    assert told[1].endswith("changes in place: `rootPassword`, which may be secret")
+    assert "tiger" not in str(told) and "lion" not in str(told)
+
+
+def test_what_only_the_cloud_computes_is_for_knowing_and_what_moves_by_itself_silent() -> None:
+    same = {"name": "x"}
+    assert found(step("update", DATASET, "x", old=same, new=same, diffs=["etag", "lastModifiedTime"])) == []
+    assert one(step("update", DATASET, "x", old=same, new=same, diffs=["defaultKms"])).grade is Grade.CHANGE
+
+
+def test_creations_are_for_knowing_and_adoptions_said_to_be_such() -> None:
+    created, adopted = found(step("create", DATASET, "a", new={}), step("import", DATASET, "b", new={}))
+    assert (created.kind, created.grade) == ("resource-created", Grade.CHANGE)
+    assert adopted.sentence == "`b` (bigquery.Dataset) exists and is adopted"
+
+
+def test_slipways_own_plumbing_is_not_told_again() -> None:
+    template, workspace = "slipway:components:JobTemplate", "slipway:components:Workspace"
+    steps = [
+        step("create", PACKAGE, "lora-1", new={"bucket": "b"}, parent=template),
+        step("delete", PACKAGE, "lora-0", old={"bucket": "b"}, parent=template, retained=True),
+        step("update", PACKAGE, "catalog", old={}, new={}, parent="slipway:components:Catalog", diffs=["content"]),
+        step("update", PACKAGE, "creation", old={}, new={}, parent=workspace, diffs=["content"]),
+        step("create", "gcp:projects/iAMMember:IAMMember", "submit-x", new={"member": "user:x@acme.example"}),
+        step("delete", "gcp:vertex/aiPersistentResource:AiPersistentResource", "cpu-1", old={}),
+    ]
+    assert found(*steps) == []
+
+
+def test_a_package_that_nobody_keeps_is_told() -> None:
+    consequence = one(step("delete", PACKAGE, "lora-0", old={}, parent="slipway:components:JobTemplate"))
+    assert (consequence.kind, consequence.grade) == ("resource-deleted", Grade.BLOCKING)
+
+
+@pytest.mark.parametrize("name", ["edit", "buckets", "by_hand", "moved", "protect"])
+def test_recorded_changes_of_slipways_own_resources_are_told_elsewhere(name: str) -> None:
+    assert list(resources(recorded(name))) == []
+
+
+def test_a_whole_review_takes_them_in() -> None:
+    told = review(change(None, None, steps=[step("delete", KEY, "k", old={})])).consequences
+    assert [consequence.kind for consequence in told] == ["resource-deleted"]

@@ -1,0 +1,405 @@
+"""What a change of a template does to those who submit it: every difference is named, and no order alone is one.
+# N3 # N8 # D3"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slipway.catalog.model import Offer, Parameter, Template
+from slipway.kinds import CUSTOM_JOB, PIPELINE
+from slipway.review.consequence import Consequence, Grade
+from slipway.review.templates.templates import templates
+from tests.slipway.review.builders import (
+    CATALOG_BUCKET,
+    H100,
+    UNREAD,
+    WORK_BUCKET,
+    change,
+    facts,
+    job,
+    offer,
+    request,
+    template,
+    worker_pool,
+)
+
+TREES = Parameter("trees", "int", 100, 1, 1000)
+SIZE = Parameter("size", "str", "2b", choices=("2b", "9b", "27b"))
+POOL, SPOT = offer(), offer("spot")
+LORA = template("lora", POOL, SPOT, parameters=(TREES, SIZE), requirements=("torch==2.4",))
+BEFORE, WARNING, BLOCKING = Grade.CHANGE, Grade.WARNING, Grade.BLOCKING
+
+
+def found(old: Template | None, new: Template | None, **world: Any) -> list[Consequence]:
+    before, after = (facts(*([one] if one else [])) for one in (old, new))
+    return list(templates(change(before, after, **world)))
+
+
+def only(old: Template | None, new: Template | None, **world: Any) -> Consequence:
+    (one,) = found(old, new, **world)
+    return one
+
+
+def submitted(user: str, name: str = "j", **parameters: object) -> Any:
+    """A job that has ended."""
+    env = {"SLIPWAY_PARAMETERS": json.dumps(parameters)}
+    return job(f"{name}-{user}", user=user, state="SUCCEEDED", env=env)
+
+
+def with_parameters(*parameters: Parameter) -> Template:
+    return replace(LORA, parameters=parameters)
+
+
+def asking(**pool: Any) -> Template:
+    """The template with two offers whose only worker pool is another one."""
+    spec = pool.pop("spec", {})
+    offers = tuple(
+        replace(one, request=request(worker_pool(**pool), capacity_type=one.capacity_type, **spec))
+        for one in (POOL, SPOT)
+    )
+    return replace(LORA, offers=offers)
+
+
+PLAIN = asking()
+CASES: tuple[tuple[str, Template | None, Template | None, str, Grade, str], ...] = (
+    ("one more", None, LORA, "template-added", BEFORE, "`lora` can be submitted"),
+    ("one less", LORA, None, "template-gone", WARNING, "`lora` can't be submitted any more"),
+    (
+        "a parameter is gone",
+        LORA,
+        with_parameters(SIZE),
+        "parameter-gone",
+        WARNING,
+        "`lora`: parameter `trees` is gone, so a submission that sets it is refused",
+    ),
+    (
+        "a parameter has another name",
+        LORA,
+        with_parameters(replace(TREES, name="count"), SIZE),
+        "parameter-renamed",
+        WARNING,
+        "`lora`: parameter `trees` is called `count` now, so a submission that sets it is refused",
+    ),
+    (
+        "a parameter more",
+        LORA,
+        with_parameters(TREES, SIZE, Parameter("seed", "int", 0)),
+        "parameter-added",
+        BEFORE,
+        "`lora`: parameter `seed` is new, default `0`",
+    ),
+    (
+        "a parameter more that must be given",
+        LORA,
+        with_parameters(TREES, SIZE, Parameter("data", "str")),
+        "parameter-required",
+        WARNING,
+        "`lora`: parameter `data` is new and has no default, so a submission without it is refused",
+    ),
+    (
+        "no default any more",
+        LORA,
+        with_parameters(replace(TREES, default=None), SIZE),
+        "parameter-required",
+        WARNING,
+        "has no default any more (it was `100`)",
+    ),
+    (
+        "another default",
+        LORA,
+        with_parameters(replace(TREES, default=500), SIZE),
+        "default-changed",
+        WARNING,
+        "`lora`: parameter `trees`: default `100` → `500`",
+    ),
+    (
+        "another type",
+        LORA,
+        with_parameters(replace(TREES, type="float"), SIZE),
+        "parameter-type",
+        WARNING,
+        "parameter `trees` takes float, it took int",
+    ),
+    (
+        "a lower maximum",
+        LORA,
+        with_parameters(replace(TREES, max=500), SIZE),
+        "bounds-narrowed",
+        WARNING,
+        "max 1000 → 500",
+    ),
+    (
+        "a higher maximum",
+        LORA,
+        with_parameters(replace(TREES, max=None), SIZE),
+        "bounds-widened",
+        BEFORE,
+        "max 1000 → none",
+    ),
+    (
+        "a choice less",
+        LORA,
+        with_parameters(TREES, replace(SIZE, choices=("2b", "9b"))),
+        "bounds-narrowed",
+        WARNING,
+        "choice `27b` is gone",
+    ),
+    ("an offer less", LORA, replace(LORA, offers=(POOL,)), "offer-gone", WARNING, "`spot` is not offered any more"),
+    ("an offer more", replace(LORA, offers=(POOL,)), LORA, "offer-added", BEFORE, "`spot` is offered now"),
+    (
+        "another order",
+        LORA,
+        replace(LORA, offers=(SPOT, POOL)),
+        "offer-order",
+        WARNING,
+        "`lora`: `spot` is tried before `pool cpu` now",
+    ),
+    (
+        "an offer that can't be taken",
+        LORA,
+        replace(LORA, offers=(POOL, replace(SPOT, available=False, why="short by 7"))),
+        "offer-unavailable",
+        WARNING,
+        "`spot` can't be taken any more: short by 7",
+    ),
+    (
+        "another wait",
+        LORA,
+        replace(LORA, offers=(replace(POOL, wait=600.0), SPOT)),
+        "fallback-wait",
+        WARNING,
+        "waits for `pool cpu` for ever → 10 min before it falls back",
+    ),
+    ("an image", asking(image="a:1"), asking(image="a:2"), "image-changed", WARNING, "`lora`: image: `a:1` → `a:2`"),
+    (
+        "an environment variable",
+        asking(env={"LEVEL": "1"}),
+        asking(env={"LEVEL": "2"}),
+        "environment-changed",
+        WARNING,
+        "environment variable `LEVEL`: `1` → `2`",
+    ),
+    (
+        "a secret",
+        asking(env={"HF__SECRET": "projects/p/secrets/a/versions/1"}),
+        asking(env={"HF__SECRET": "projects/p/secrets/a/versions/2"}),
+        "secrets-changed",
+        WARNING,
+        "secret `HF`: `projects/p/secrets/a/versions/1` → `projects/p/secrets/a/versions/2`",
+    ),
+    (
+        "an argument",
+        asking(args=("--a=1", "--b=1")),
+        asking(args=("--a=1", "--b=2")),
+        "arguments-changed",
+        WARNING,
+        "arguments: `--b=1` → `--b=2`",
+    ),
+    (
+        "the order of arguments",
+        asking(args=("a", "b")),
+        asking(args=("b", "a")),
+        "arguments-changed",
+        WARNING,
+        "arguments: `a` and `b` → `b` and `a`",
+    ),
+    (
+        "machines",
+        PLAIN,
+        asking(machine=H100),
+        "machines-changed",
+        WARNING,
+        "`a3-highgpu-8g with 8 NVIDIA_H100_80GB × 1, pd-ssd 500 GB`",
+    ),
+    ("replicas", PLAIN, asking(replicas=3), "machines-changed", WARNING, "× 1, pd-ssd 100 GB` → `n1-standard-8 × 3"),
+    (
+        "a timeout",
+        replace(PLAIN, offers=PLAIN.offers[:1]),
+        replace(PLAIN, offers=asking(spec={"scheduling": {"timeout": "3600s"}}).offers[:1]),
+        "timeout-changed",
+        WARNING,
+        "timeout: `86400s` → `3600s`",
+    ),
+    (
+        "an account",
+        PLAIN,
+        asking(spec={"serviceAccount": "a@b.c"}),
+        "account-changed",
+        WARNING,
+        "`the trainer` → `a@b.c`",
+    ),
+    ("a network", PLAIN, asking(spec={"network": "n"}), "network-changed", WARNING, "network `network`: none → `n`"),
+    ("web access", PLAIN, asking(spec={"enableWebAccess": True}), "web-access-changed", WARNING, "none → `true`"),
+    (
+        "what nobody has heard of",
+        PLAIN,
+        asking(spec={"x": {"y": 1}}),
+        "request-changed",
+        BEFORE,
+        "`spec/x/y`: none → `1`",
+    ),
+    (
+        "code",
+        LORA,
+        replace(LORA, package="gs://c/packages/lora-2.tar.gz"),
+        "code-changed",
+        WARNING,
+        "new jobs run other code, `0123456` → `lora-2`",
+    ),
+    (
+        "requirements",
+        LORA,
+        replace(LORA, requirements=("torch==2.5",)),
+        "requirements-changed",
+        WARNING,
+        "jobs install `torch==2.4` → `torch==2.5`",
+    ),
+    ("--code", LORA, replace(LORA, code_flag=True), "code-allowed", WARNING, "with code that nobody reviewed"),
+    (
+        "a kind less",
+        replace(LORA, kinds=(CUSTOM_JOB.name, PIPELINE.name)),
+        LORA,
+        "kind-gone",
+        WARNING,
+        "training pipeline",
+    ),
+    ("no checkpoints", replace(LORA, checkpoints=True), LORA, "request-changed", WARNING, "does not say any more"),
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kind", "grade", "words"), [one[1:] for one in CASES], ids=[one[0] for one in CASES]
+)
+def test_each_change_is_named_once(
+    old: Template | None, new: Template | None, kind: str, grade: Grade, words: str
+) -> None:
+    one = only(old, new)
+    assert (one.kind, one.grade) == (kind, grade)
+    assert words in one.sentence
+
+
+def test_who_used_what_is_gone_is_told_and_makes_it_worse() -> None:
+    recent = (submitted("ada", "a", trees=7), submitted("ada", "b", trees=8), submitted("ci", trees=100))
+    one = only(LORA, with_parameters(SIZE), recent=recent)
+    assert one.grade is BLOCKING
+    assert one.details == ("2 submissions of 1 person set it in the last 30 days (ada 2)",)
+
+
+def test_nobody_is_said_to_have_used_it_where_nobody_can_tell() -> None:
+    one = only(LORA, None, recent=UNREAD)
+    assert one.grade is BLOCKING
+    assert one.details == ("who used it is not known: the jobs of the last 30 days could not be read",)
+
+
+def test_values_that_are_refused_now_are_named() -> None:
+    one = only(LORA, with_parameters(replace(TREES, max=500), SIZE), recent=(submitted("ada", trees=900),))
+    assert one.grade is BLOCKING
+    assert one.details[0] == "refused now, used lately: `900`"
+
+
+def test_a_template_without_an_offer_that_can_run_is_blocking() -> None:
+    none = replace(LORA, offers=tuple(replace(one, available=False, why="no quota") for one in LORA.offers))
+    one = next(one for one in found(LORA, none) if one.kind == "no-offer-left")
+    assert one.grade is BLOCKING
+    assert one.details[:2] == ("`pool cpu`: no quota", "`spot`: no quota")
+
+
+def test_what_differs_in_one_offer_names_it() -> None:
+    other = replace(POOL, request=request(worker_pool(env={"A": "1"})))
+    one = only(LORA, replace(LORA, offers=(other, SPOT)))
+    assert one.sentence == "`lora`: environment variable `A` in `pool cpu`: none → `1`"
+
+
+def test_files_of_its_code_are_named() -> None:
+    args = ("--module", "lora.task", "--")
+    old, new = asking(args=args), replace(asking(args=args), package="gs://c/packages/lora-2.tar.gz")
+    one = only(old, new, files=frozenset({"jobs/lora/task.py", "jobs/other/task.py", "README.md"}))
+    assert one.details == ("`jobs/lora/task.py`",)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("HF_TOKEN", "abc"), ("DB", "postgres://u:pw@host/db"), ("X", "hf_" + "a" * 20), ("API_KEY", "k" * 9)],
+)
+def test_a_secret_in_plain_text_is_blocking_and_not_shown(name: str, value: str) -> None:
+    some = found(PLAIN, asking(env={name: value}))
+    assert {one.kind for one in some} == {"environment-changed", "plain-secret"}
+    assert max(one.grade for one in some) is BLOCKING
+    assert value not in repr(some)
+    assert found(asking(env={name: value}), asking(env={name: value})) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("HF_TOKEN__SECRET", "projects/p/secrets/hf/versions/1"),
+        ("TOKENS", "300"),
+        ("API_KEY_FILE", "/gcs/x"),
+        ("HF_TOKEN", "${token}"),
+    ],
+)
+def test_a_reference_to_a_secret_is_none(name: str, value: str) -> None:
+    assert "plain-secret" not in {one.kind for one in found(PLAIN, asking(env={name: value}))}
+
+
+def test_a_bucket_and_a_trainer_that_move_are_not_told_of_each_template() -> None:
+    claims = asking(args=(f"gs://{WORK_BUCKET}/claims/x", f"gs://{CATALOG_BUCKET}/y"))
+    moved = asking(args=("gs://new-work/claims/x", "gs://new-catalog/y"), spec={"serviceAccount": "new@p.iam"})
+    after = facts(moved, work_bucket="new-work", catalog_bucket="new-catalog", trainer="new@p.iam")
+    (one,) = templates(change(facts(claims), after))
+    assert (one.kind, one.subject) == ("account-changed", "trainer")
+
+
+def test_orders_that_mean_nothing_and_texts_for_people_are_silent() -> None:
+    old = replace(asking(env={"A": "1", "B": "2"}), summary="one")
+    new = replace(asking(env={"B": "2", "A": "1"}), summary="another", parameters=(replace(SIZE, help="x"), TREES))
+    assert found(old, new) == []
+
+
+WHOLE = request(
+    worker_pool(image="a:1", args=("--x=1",), env={"A": "1"}), worker_pool(H100, 2, reservation="projects/p/r")
+) | {"encryptionSpec": {"kmsKeyName": "k"}}
+SILENT = ("persistentResourceId", "packageUris")
+
+
+def leaves(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else None
+    if items is None:
+        return [path]
+    return [leaf for key, one in items for leaf in leaves(one, (*path, key))]
+
+
+def edited(path: tuple[Any, ...], edit: Callable[[Any, Any], None]) -> Offer:
+    body = copy.deepcopy(WHOLE)
+    inner: Any = body
+    for key in path[:-1]:
+        inner = inner[key]
+    edit(inner, path[-1])
+    return replace(POOL, request=body, roles=("chief", "worker"))
+
+
+def assigned(inner: Any, key: Any) -> None:
+    inner[key] = "7"
+
+
+def removed(inner: Any, key: Any) -> None:
+    del inner[key]
+
+
+@given(
+    st.sampled_from([path for path in leaves(WHOLE) if not set(path) & set(SILENT)]),
+    st.sampled_from([assigned, removed]),
+)
+def test_no_single_difference_of_a_request_is_silent(path: tuple[Any, ...], edit: Callable[[Any, Any], None]) -> None:
+    old = replace(LORA, offers=(replace(POOL, request=WHOLE, roles=("chief", "worker")),))
+    new = replace(LORA, offers=(edited(path, edit),))
+    assert found(old, new), path
+    assert found(old, old) == []
