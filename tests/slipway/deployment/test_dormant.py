@@ -8,19 +8,19 @@ from typing import Any
 
 import pytest
 
-from slipway.catalog import model
 from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import ClusterSpec
 from slipway.deployment.dormant import DormantCluster, made_since
-from slipway.deployment.plan import Plan, plan
-from slipway.deployment.published_clusters import published_dormant
+from slipway.deployment.plan import Plan
 from slipway.deployment.retiring import Why
 from slipway.fingerprint import cluster_id, fingerprint_of
 from slipway.live import Live, Unknown
 from slipway.season import Season
 
 from .world import PROJECT, REGION, STACK, cluster, job, live, spec
+from .world import planned as plan_at
+from .world import remembering as catalog_with
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -32,8 +32,8 @@ LIMITED = replace(CPU, season=Season(idle_limit=4 * HOUR))
 UNREAD = Unknown("403 denied", "storage.objects.get", "roles/storage.objectViewer")
 
 
-def planned(declared: ClusterSpec, seen: Live, now: datetime = NOW) -> Plan:
-    return plan((declared,), seen, stack=STACK, project=PROJECT, region=REGION, now=now)
+def planned(declared: ClusterSpec, seen: Live) -> Plan:
+    return plan_at((declared,), seen, NOW)
 
 
 def in_season(begins: float | None = None, ends: float | None = None, **fields: Any) -> ClusterSpec:
@@ -60,9 +60,7 @@ def remembering(declared: ClusterSpec, since: datetime = NOW) -> PublishedCatalo
     """The catalog of a deployment that gave the cluster up."""
     fingerprint = fingerprint_of(STACK, PROJECT, REGION, declared)
     given_up = DormantCluster(declared, cluster_id(declared.name, fingerprint), "idle", since)
-    dormant = {declared.name: published_dormant(given_up, REGION)}
-    whole = model.Catalog(STACK, PROJECT, REGION, "", False, "w", "t", {}, (), {}, dormant=dormant)
-    return PublishedCatalog({}, whole=whole)
+    return PublishedCatalog({}, whole=catalog_with(given_up))
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """Histories of edits, reverts, kills, failures and hand deletions, against a small model of engine and cloud."""
 
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from hypothesis import given, settings
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 
 from slipway.catalog.document import PublishedCatalog
 from slipway.fingerprint import fingerprint_of
+from slipway.season import Season
 
 from .world import PROJECT, REGION, STACK, World, creates, job, spec
 
@@ -24,6 +27,27 @@ STEPS = st.one_of(
     st.tuples(st.just("delete by hand"), st.integers(0, 5)),
     st.tuples(st.just("lose state"), st.none()),
     st.tuples(st.just("lose catalog"), st.none()),
+)
+
+
+HOUR = timedelta(hours=1)
+BEGAN = datetime(2026, 11, 20, tzinfo=UTC)
+HOURS = st.none() | st.integers(0, 12).map(lambda hours: BEGAN + hours * HOUR)
+SEASONS = st.builds(Season, HOURS, HOURS, st.none() | st.integers(1, 4).map(lambda hours: hours * HOUR))
+DATED = st.lists(
+    st.builds(
+        lambda one, season: replace(one, season=season), st.builds(spec, st.sampled_from(["cpu", "gpu"])), SEASONS
+    ),
+    max_size=2,
+    unique_by=lambda item: item.name,
+).map(tuple)
+DATED_STEPS = st.one_of(
+    st.tuples(st.just("up"), DATED),
+    st.tuples(st.just("killed"), st.tuples(DATED, st.integers(0, 4))),
+    st.tuples(st.just("submit"), st.integers(0, 5)),
+    st.tuples(st.just("end"), st.none()),
+    st.tuples(st.just("lose catalog"), st.none()),
+    st.tuples(st.just("wait"), st.integers(0, 4)),
 )
 
 
@@ -47,6 +71,8 @@ def play(world: World, step: tuple[str, Any]) -> None:
         id_ = ids[how % len(ids)]
         del world.clusters[id_]
         world.jobs = [one for one in world.jobs if one.persistent_resource_id != id_]
+    elif what == "wait" and world.now is not None:
+        world.now += how * HOUR
     elif what == "lose state":
         world.state.clear()
     elif what == "lose catalog":
@@ -82,6 +108,36 @@ def test_idle_ups_come_to_rest_with_exactly_what_is_asked_for(steps, declared) -
     decided = world.up(declared)
     assert not creates(decided) and not decided.deleted and not decided.retiring  # idempotent
     assert world.clusters == before
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(DATED_STEPS, max_size=12), DATED)
+def test_no_date_and_no_limit_deletes_a_cluster_with_jobs(steps, declared) -> None:  # type: ignore[no-untyped-def] # N1, B6
+    world = World(now=BEGAN)
+    for step in [*steps, ("up", declared)]:
+        play(world, step)
+        busy = {one.persistent_resource_id for one in world.jobs if not one.ended}
+        assert not busy & set(world.plan(declared).deleted)
+    assert world.deleted_with_jobs == []
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(DATED_STEPS, max_size=10), DATED)
+def test_ups_with_dates_come_to_rest_and_what_was_given_up_stays_away(steps, declared) -> None:  # type: ignore[no-untyped-def] # B6
+    world = World(now=BEGAN)
+    for step in steps:
+        play(world, step)
+    world.end_jobs()
+    for _ in range(3):
+        rests = world.up(declared).dormant
+    assert {one.labels["slipway-name"] for one in world.clusters.values()} == {one.name for one in declared} - {
+        one.spec.name for one in rests
+    }
+    again = world.up(declared)
+    assert not creates(again) and not again.deleted and not again.retiring and again.dormant == rests
+    play(world, ("wait", 3))
+    given_up = {one.spec.name for one in rests if one.why == "idle"}
+    assert not given_up & {one.spec.name for one in world.up(declared).current}
 
 
 @settings(max_examples=200, deadline=None)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
+from slipway.catalog import model
 from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import PersistentResource, ResourcePool
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import ClusterSpec, PoolSpec
+from slipway.deployment.dormant import DormantCluster
 from slipway.deployment.plan import Plan, plan
+from slipway.deployment.published_clusters import published_dormant
 from slipway.kinds import CUSTOM_JOB, Kind
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.live import Live, Unknown
@@ -47,25 +51,35 @@ def creates(decided: Plan) -> tuple[ClusterSpec, ...]:
     return tuple(item.spec for item in decided.current if not item.import_)
 
 
-def planned(declared: tuple[ClusterSpec, ...], seen: Live) -> Plan:
-    return plan(declared, seen, stack=STACK, project=PROJECT, region=REGION)
+def planned(declared: tuple[ClusterSpec, ...], seen: Live, now: datetime | None = None) -> Plan:
+    return plan(declared, seen, stack=STACK, project=PROJECT, region=REGION, now=now)
+
+
+def remembering(*dormant: DormantCluster) -> model.Catalog:
+    """A catalog that has these and nothing else."""
+    listed = {one.spec.name: published_dormant(one, REGION) for one in dormant}
+    return model.Catalog(STACK, PROJECT, REGION, "", False, "w", "t", {}, (), {}, dormant=listed)
 
 
 @dataclass
 class World:
-    """What the cloud has, what the engine's state knows, and what the catalog says."""
+    """What the cloud has, what the engine's state knows, and what the catalog says. `ends`: of the last job on each
+    cluster. Without `now` no cluster has a season."""
 
     clusters: dict[str, PersistentResource] = field(default_factory=dict)
     jobs: list[VertexJob] = field(default_factory=list)
     state: set[str] = field(default_factory=set)
     catalog: PublishedCatalog | None = None
     deleted_with_jobs: list[str] = field(default_factory=list)
+    now: datetime | None = None
+    ends: dict[str, datetime] = field(default_factory=dict)
 
     def live(self) -> Live:
-        return live(*self.clusters.values(), jobs=tuple(self.jobs), catalog=self.catalog)
+        seen = live(*self.clusters.values(), jobs=tuple(self.jobs), catalog=self.catalog)
+        return replace(seen, last_ends=self.ends)
 
     def plan(self, declared: tuple[ClusterSpec, ...]) -> Plan:
-        return planned(declared, self.live())
+        return planned(declared, self.live(), self.now)
 
     def up(self, declared: tuple[ClusterSpec, ...], *, killed_after: int = 99, failing: bool = False) -> Plan:
         """One `pulumi up`: refresh, wait, plan, then create, publish, delete; killed after so many of these steps."""
@@ -89,7 +103,8 @@ class World:
             if steps == 0:
                 return decided
             steps -= 1
-            born = cluster(item.id, item.fingerprint, "ERROR" if failing else "RUNNING", item.spec.name)
+            made = cluster(item.id, item.fingerprint, "ERROR" if failing else "RUNNING", item.spec.name)
+            born = replace(made, create_time=self.now)
             self.clusters[item.id] = born
             if failing:
                 return decided  # The provider drops a failed create from its state, and the engine stops.
@@ -104,6 +119,7 @@ class World:
         self.catalog = PublishedCatalog(
             {item.spec.name: item.id for item in decided.current},
             tuple(item.cluster.id for item in decided.retiring),
+            whole=remembering(*decided.dormant),
         )
         declared_ids = {item.id for item in decided.current} | {item.cluster.id for item in decided.retiring}
         for id_ in sorted(self.state - declared_ids):
@@ -123,4 +139,6 @@ class World:
                 self.clusters[id_] = replace(item, state="RUNNING")
 
     def end_jobs(self) -> None:
+        if self.now is not None:
+            self.ends |= {one.persistent_resource_id: self.now for one in self.jobs if not one.ended}
         self.jobs = [replace(one, state="JOB_STATE_SUCCEEDED") for one in self.jobs]
