@@ -91,8 +91,12 @@ class TestRoles:
 
 class TestTrust:
     def member(self, calls: list[list[str]], account: str) -> str:
-        (call,) = [c for c in calls if "--role=roles/iam.workloadIdentityUser" in c and c[4].startswith(account)]
-        return next(part for part in call if part.startswith("--member="))
+        (member,) = self.members(calls, account)
+        return member
+
+    def members(self, calls: list[list[str]], account: str) -> list[str]:
+        lent = [c for c in calls if "--role=roles/iam.workloadIdentityUser" in c and c[4].startswith(account)]
+        return [next(part for part in call if part.startswith("--member=")) for call in lent]
 
     def test_only_this_repository_is_let_in(self, calls: list[list[str]]) -> None:
         (provider,) = [call for call in calls if "create-oidc" in call]
@@ -110,8 +114,9 @@ class TestTrust:
             "/workloadIdentityPools/github/attribute.event/pull_request"
         )
 
-    def test_only_main_in_the_stacks_environment_is_lent_the_deployer(self, calls: list[list[str]]) -> None:
-        assert self.member(calls, "slipway-deploy@").endswith("/attribute.deployment/refs/heads/main:dev")
+    def test_only_main_in_the_stacks_environments_is_lent_the_deployer(self, calls: list[list[str]]) -> None:
+        lent = [member.rpartition("/attribute.deployment/")[2] for member in self.members(calls, "slipway-deploy@")]
+        assert lent == ["refs/heads/main:dev", "refs/heads/main:dev-schedule"]
 
 
 class TestVariables:
@@ -125,8 +130,8 @@ class TestVariables:
         assert all(f"`{name}" in GUIDE.split("## Variables")[1] for name in read)
 
     def test_the_deployer_is_known_to_its_environment_only(self, calls: list[list[str]]) -> None:
-        (call,) = [call for call in calls if "DEPLOY_SERVICE_ACCOUNT" in call]
-        assert call[call.index("--env") + 1] == "dev"
+        told = [call for call in calls if "DEPLOY_SERVICE_ACCOUNT" in call]
+        assert [call[call.index("--env") + 1] for call in told] == ["dev", "dev-schedule"]
 
 
 def test_the_stack_is_made_with_the_key_and_the_commit_stays(calls: list[list[str]]) -> None:
@@ -138,7 +143,7 @@ def test_the_stack_is_made_with_the_key_and_the_commit_stays(calls: list[list[st
 
 def test_the_checks_to_require_are_reported_by_jobs_of_those_names(workflows: dict[str, Workflow]) -> None:  # D7
     required = re.findall(r"`(\w+)`", GUIDE.split("require the checks ")[1].split(";")[0])
-    assert required == ["test", "check", "previewed"]
+    assert required == ["test", "check", "previewed", "reviewed"]
     jobs = workflows["preview"].jobs()
     for name in required:
         assert "strategy" not in jobs[name], "a matrix reports under names with its values"

@@ -68,7 +68,8 @@ def run_by(stack: str, tracked: list[str], workflows: dict[str, Workflow]) -> se
     folders = {f"{Path(file).parent}/" for file in found if "/" in file and not file.startswith("templates/")}
     folders |= {f"{package.folder}/" for template in templates for package in template.packages}
     data = {name for name in tracked if any(name.startswith(folder) for folder in folders)}
-    steps = [step.get("run", "") for key in ("actions/stack", "up-stack") for step in workflows[key].steps()]
+    used = [key for key in workflows if key.startswith("actions/")]
+    steps = [step.get("run", "") for key in (*used, "up-stack") for step in workflows[key].steps()]
     # The documents that errors name are read by people.
     named = {name for name in tracked if name[-3:] != ".md" and any(f" {name}" in script for script in steps)}
     ci = {name for name in tracked if name.startswith(".github/")}

@@ -20,7 +20,7 @@ READS, WRITES = {"pull-requests": "read"}, {"pull-requests": "write"}
 MORE = {
     "preview.review": READS,
     "preview.reviewed": WRITES,
-    "gate.reviewed": READS,
+    "gate.again": {"actions": "write"},
     **{f"up.{stack}": READS for stack in STACKS},
     "up-stack.up": READS,
     "schedule.trouble": {"issues": "write"},
@@ -175,7 +175,7 @@ class TestPullRequest:
 class TestReview:
     """What judges a pull request is the base branch's code, where nothing of the pull request runs. # N5 # N14"""
 
-    @pytest.mark.parametrize("job", ["preview.review", "preview.reviewed", "gate.reviewed"])
+    @pytest.mark.parametrize("job", ["preview.review", "preview.reviewed"])
     def test_the_base_branch_judges(self, workflows: All, job: str) -> None:
         name, _, job_name = job.partition(".")
         steps = workflows[name].jobs()[job_name]["steps"]
@@ -207,6 +207,25 @@ class TestReview:
     def test_addresses_are_hidden_in_the_comment(self, workflows: All) -> None:
         (step,) = [one for one in workflows["preview"].steps() if one.get("name") == "Comment"]
         assert "--redact" in step["run"]
+
+    @pytest.mark.parametrize(("review", "code"), [("success", 0), ("failure", 1), ("cancelled", 1), ("skipped", 1)])
+    def test_the_gate_is_never_skipped_and_shut_where_nobody_reviewed(
+        self, workflows: All, review: str, code: int
+    ) -> None:
+        job = workflows["preview"].jobs()["reviewed"]
+        assert (job["if"], job["needs"]) == ("always()", ["review"]), "a skipped check counts as passed"
+        first = job["steps"][0]
+        done = subprocess.run(["bash", "-e", "-c", first["run"]], env={"REVIEW": review}, capture_output=True)
+        assert (done.returncode, set(first["env"])) == (code, {"REVIEW"})
+
+    def test_one_job_decides_whether_it_is_approved(self, workflows: All) -> None:
+        gated = [
+            f"{name}.{job_name}"
+            for name, workflow in workflows.items()
+            for job_name, job in workflow.jobs().items()
+            if "./.github/actions/gate" in [step.get("uses") for step in job.get("steps", ())]
+        ]
+        assert gated == ["preview.reviewed"]
 
     def test_a_deployment_asks_anew_before_it_begins(self, workflows: All) -> None:
         names = [step.get("name", step.get("uses")) for step in workflows["up-stack"].steps()]
