@@ -169,9 +169,9 @@ def _catalog(declared: Fact, workspace: Fact, of_type: Mapping[str, Mapping[str,
     return codec.read(Catalog, body)
 
 
-def offers_by_label(template: Template) -> Mapping[str, Offer]:
-    """A template's offers by what tells them apart, in order of preference."""
-    return {one.label(template.kind, with_cluster=True): one for one in template.offers}
+def offers_by_label(template: Template, usual_kind: str = "") -> Mapping[str, Offer]:
+    """A template's offers by what tells them apart, in order of preference. `usual_kind` where it is another's."""
+    return {one.label(usual_kind or template.kind, with_cluster=True): one for one in template.offers}
 
 
 def _kept(one: Kept) -> Fact:

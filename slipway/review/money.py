@@ -124,10 +124,12 @@ def _runs(old: Catalog, new: Catalog) -> Iterator[Consequence]:
 
 def _offers(old: Template, new: Template) -> Iterator[tuple[str, Offer, Offer]]:
     """Offers of the same label whose usual run costs something else."""
-    before, after = offers_by_label(old), offers_by_label(new)
+    before, after = offers_by_label(old, new.kind), offers_by_label(new)
     for label in (one for one in after if one in before):
         was, now = before[label], after[label]
-        if was.price_per_hour != now.price_per_hour or _trials(was, old) != _trials(now, new):
+        sides = ((was, old), (now, new))
+        (a, of_a), (b, of_b) = ((one.price_per_hour, (_trials(one, of), _whole(one, of))) for one, of in sides)
+        if a != b or of_a != of_b:
             yield f"{label}: {_run(was, old)} → {_run(now, new)}", was, now
 
 

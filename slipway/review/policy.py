@@ -13,6 +13,7 @@ from slipway.review.consequence import Consequence, Grade
 from slipway.review.kinds import KINDS
 
 _FILE = "slipway:policy"
+_MORE_ASKS_MORE = ("labels", "quotaHeadroom")
 _OF_LEVEL = {MANDATORY: "policy-violated", ADVISORY: "policy-advice"}
 
 
@@ -57,20 +58,35 @@ def _violations(facts: Facts | None) -> Mapping[tuple[str, str, str], list[str]]
 
 
 def _weaker(before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mapping[str, Any]]) -> Iterator[Consequence]:
-    """A mandatory rule that is gone, advisory now, or holds the stack to something else."""
+    """A rule that is gone, only advisory now, or asks for less."""
     weaker = KINDS["policy-weaker"].of
     kept, told = after.get(MANDATORY, {}), after.get(ADVISORY, {})
     for key, setting in before.get(MANDATORY, {}).items():
         if key not in kept:
             becomes = "is advisory now" if key in told else "is dropped"
             yield weaker(f"policy {key}", f"mandatory rule `{key}` {becomes}", field=_FILE)
-        elif kept[key] != setting:
+        elif _asks_less(key, setting, kept[key]):
             sentence = f"mandatory rule `{key}`: `{_shown(setting)}` → `{_shown(kept[key])}`"
             yield weaker(f"policy {key}", sentence, field=_FILE)
-    for key in before.get(ADVISORY, {}):
+    for key, setting in before.get(ADVISORY, {}).items():
         if key not in kept and key not in told:
             sentence = f"advisory rule `{key}` is dropped"
-            yield weaker(f"policy {key}", sentence, grade=Grade.CHANGE, field=_FILE)
+        elif key not in kept and _asks_less(key, setting, told[key]):
+            sentence = f"advisory rule `{key}`: `{_shown(setting)}` → `{_shown(told[key])}`"
+        else:
+            continue
+        yield weaker(f"policy {key}", sentence, grade=Grade.CHANGE, field=_FILE)
+
+
+def _asks_less(key: str, before: Any, after: Any) -> bool:
+    """Of a list of what is allowed, more asks for less; of `labels`, which are required, and of headroom, less does."""
+    if key in _MORE_ASKS_MORE:
+        before, after = after, before
+    if isinstance(before, list) and isinstance(after, list):
+        return not set(after) <= set(before)
+    if isinstance(before, bool) or isinstance(after, bool):
+        return bool(before) and not after
+    return bool(after > before)
 
 
 def _shown(setting: Any) -> str:

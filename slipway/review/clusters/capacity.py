@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from slipway.catalog.model import Cluster, Pool
 from slipway.prices import Price, dollars
@@ -22,6 +22,7 @@ def capacity(change: Change) -> Iterator[Consequence]:
             if one.is_made:
                 yield from _anew(one, one.old, one.new)
         yield from _overlap(one)
+    yield from _under_another_name(successions(change))
     yield from _minimum_below_default(change)
 
 
@@ -125,6 +126,26 @@ def _overlap(one: Succession) -> Iterator[Consequence]:
         field=key_of(one.name, one.edits),
         cost=float(price.known),
     )
+
+
+def _under_another_name(all_: Iterable[Succession]) -> Iterator[Consequence]:
+    """A cluster that is made of scarce machines while one of the same goes: to rename one hands nothing on."""
+    some = list(all_)
+    going = [one for one in some if one.old and one.new is None and one.held]
+    for one in some:
+        if one.new is None or one.old or one.there or not scarce(one.new):
+            continue
+        asked = {group.machine for group in always(one.new)}
+        for other in (each for each in going if asked & {group.machine for group in each.held}):
+            assert other.old is not None
+            found = machines(summed(always(one.new)))
+            yield KINDS["capacity-found-anew"].of(
+                f"cluster {one.name}",
+                f"{found} to be found for `{one.new.id}`: the {machines(summed(other.held))} of `{other.old.id}` are "
+                f"not handed on, and cost {dollars(held_price(other))} beside them until they are gone",
+                field=key_of(one.name, ()),
+                cost=float(held_price(other).known),
+            )
 
 
 def _minimum_below_default(change: Change) -> Iterator[Consequence]:

@@ -19,7 +19,7 @@ _CONTENT = ("source", "content", "detectMd5hash")
 def unfinished(change: Change) -> Iterator[Consequence]:
     """Of each thing the worst, once."""
     found: dict[tuple[str, str], Consequence] = {}
-    for one in (*_gone(change), *_revoked(change), *_unkept(change), *_given_up(change)):
+    for one in (*_gone(change), *_switched_off(change), *_revoked(change), *_unkept(change), *_given_up(change)):
         found.setdefault(one.key, one)
     yield from found.values()
     yield from _kept(change)
@@ -39,6 +39,21 @@ def _gone(change: Change) -> Iterator[Consequence]:
             if users:
                 goes = "goes" if step.op == "delete" else "is replaced"
                 yield _lost(row.kind, f"{row.what} {name}", f"`{name}` {goes}", users, change)
+
+
+def _switched_off(change: Change) -> Iterator[Consequence]:
+    """An account that is disabled, a secret's version that is: still there, and of no use to anybody."""
+    for step in change.preview.steps if change.preview else ():
+        if step.op != "update" or step.old is None or step.new is None or _off(step.old) or not _off(step.new):
+            continue
+        for row in NEEDED:
+            name = row.name(step.old, change) if step.type.startswith(row.type) else ""
+            if users := tuple(job for job in change.jobs if name and row.by(job, name, change)):
+                yield _lost(row.kind, f"{row.what} {name}", f"`{name}` is disabled", users, change)
+
+
+def _off(one: Resource) -> bool:
+    return one.inputs.get("disabled") is True or one.inputs.get("enabled") is False
 
 
 def _revoked(change: Change) -> Iterator[Consequence]:

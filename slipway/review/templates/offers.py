@@ -9,13 +9,14 @@ from slipway.facts import offers_by_label
 from slipway.formatting import join, span
 from slipway.review.consequence import Consequence, Grade
 from slipway.review.kinds import KINDS
+from slipway.review.templates.parameters import renames
 from slipway.review.templates.requests import Difference, differences, plain_secrets
 from slipway.review.templates.usage import Usage
 
 
 def offers(old: Template, new: Template, used: Usage) -> Iterator[Consequence]:
     """Of the kinds of jobs that the template has before and after."""
-    before, after = _of_kinds(old, new.kinds), _of_kinds(new, old.kinds)
+    before, after = _of_kinds(old, new.kinds, new.kind), _of_kinds(new, old.kinds, new.kind)
     name = f"`{new.name}`"
     for label, one in before.items():
         if label not in after:
@@ -34,7 +35,9 @@ def offers(old: Template, new: Template, used: Usage) -> Iterator[Consequence]:
                 _subject(new, label), f"{name}: `{label}` is offered now{able}", field="capacity_types"
             )
     both = [label for label in after if label in before]
-    yield from _order(new, [label for label in before if label in after], both)
+    for kind in new.kinds:
+        sides = ([label for label in side if label in both and side[label].kind == kind] for side in (before, after))
+        yield from _order(new, *sides)
     for label in both:
         yield from _availability(new, label, before[label], after[label])
         yield from _wait(new, label, before[label].wait, after[label].wait)
@@ -56,11 +59,12 @@ def no_offer_left(old: Template | None, new: Template, used: Usage) -> Iterator[
 
 def requests(old: Template, new: Template, was: Catalog, becomes: Catalog) -> Iterator[Consequence]:
     """What is posted: the same difference of several offers and worker pools is told once."""
-    before, after = offers_by_label(old), offers_by_label(new)
+    before, after, renamed = offers_by_label(old, new.kind), offers_by_label(new), renames(old, new)
     both = [label for label in after if label in before]
     found: dict[tuple[str, str, str, str], dict[str, list[str]]] = {}
     for label in both:
-        for one in (*differences(before[label], after[label], was, becomes), *_pools(before[label], after[label])):
+        sides = before[label], after[label]
+        for one in (*differences(*sides, was, becomes, renamed), *_pools(*sides)):
             roles = found.setdefault((one.kind, one.what, one.before, one.after), {})
             roles.setdefault(label, []).append(one.role)
     for (kind, what, a, b), at in found.items():
@@ -79,8 +83,8 @@ def secrets(old: Template | None, new: Template, was: Catalog | None, becomes: C
             )
 
 
-def _of_kinds(template: Template, kinds: Iterable[str]) -> Mapping[str, Offer]:
-    return {label: one for label, one in offers_by_label(template).items() if one.kind in kinds}
+def _of_kinds(template: Template, kinds: Iterable[str], usual: str) -> Mapping[str, Offer]:
+    return {label: one for label, one in offers_by_label(template, usual).items() if one.kind in kinds}
 
 
 def _order(template: Template, before: list[str], after: list[str]) -> Iterator[Consequence]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from slipway.catalog.model import Parameter, Template
+from slipway.catalog.placeholders import render
 from slipway.formatting import join
 from slipway.review.consequence import Consequence, Grade
 from slipway.review.kinds import KINDS
@@ -20,7 +21,7 @@ def parameters(old: Template, new: Template, used: Usage) -> Iterator[Consequenc
     before, after = ({one.name: one for one in template.parameters} for template in (old, new))
     gone = [one for name, one in before.items() if name not in after]
     added = [one for name, one in after.items() if name not in before]
-    for one, renamed in _renamed(gone, added).items():
+    for one, renamed in renames(old, new).items():
         yield _lost("parameter-renamed", new, before[one], used, f"is called `{renamed}` now")
         gone = [left for left in gone if left.name != one]
         added = [left for left in added if left.name != renamed]
@@ -43,8 +44,11 @@ def plain_defaults(old: Template | None, new: Template) -> Iterator[Consequence]
             yield KINDS["plain-secret"].of(_subject(new, one), sentence, field=_field(one))
 
 
-def _renamed(gone: list[Parameter], added: list[Parameter]) -> Mapping[str, str]:
+def renames(old: Template, new: Template) -> Mapping[str, str]:
     """One that is gone and one that is new, alike in all but the name, and no other pair as alike."""
+    before, after = ({one.name for one in template.parameters} for template in (old, new))
+    gone = [one for one in old.parameters if one.name not in after]
+    added = [one for one in new.parameters if one.name not in before]
     pairs: dict[str, str] = {}
     for one in gone:
         alike = [new.name for new in added if replace(new, name=one.name, help=one.help) == one]
@@ -96,7 +100,7 @@ def _changed(template: Template, old: Parameter, new: Parameter, used: Usage) ->
         )
     if new.required and not old.required:
         yield _required(template, new, used, f"has no default any more (it was {shown(old.default, old.name)})")
-    elif old.default != new.default:
+    elif old.default != new.default and (old.type == new.type or render(old.default) != render(new.default)):
         yield _default(head, subject, old, new, used)
     if old.type == new.type:
         yield from _bounds(head, subject, old, new, used)

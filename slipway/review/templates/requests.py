@@ -10,15 +10,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 from slipway.catalog.model import Catalog, Offer
-from slipway.formatting import join
+from slipway.catalog.placeholders import placeholder
+from slipway.formatting import join, span
 from slipway.kinds import KINDS
 from slipway.review.templates.secret_values import looks_secret, shown
 
 _SILENT = re.compile(r"spec/persistentResourceId|pools/[^/]+/\w+/packageUris|labels/slipway-commit(-dirty)?")
 _ARGUMENTS = ("args", "command")
+_DURATIONS, _WAIT = ("timeout", "maxWaitDuration"), "spec/scheduling/maxWaitDuration"
 _MACHINE = ("machineType", "acceleratorType", "acceleratorCount", "tpuTopology")
 _POOL, _CODE = r"pools/(?P<role>[^/]+)/", r"(containerSpec|pythonPackageSpec)/"
 _ROWS: tuple[tuple[str, str, str], ...] = (
@@ -60,12 +63,29 @@ class Difference:
     after: str
 
 
-def differences(old: Offer, new: Offer, was: Catalog, becomes: Catalog) -> Iterator[Difference]:
-    before, after = flat(old, was), flat(new, becomes)
+def differences(
+    old: Offer, new: Offer, was: Catalog, becomes: Catalog, renamed: Mapping[str, str]
+) -> Iterator[Difference]:
+    """`renamed` are parameters' new names by their old ones: to name them otherwise alone is no difference."""
+    names = {placeholder(one): placeholder(other) for one, other in renamed.items()}
+    before, after = {path: _renamed(leaf, names) for path, leaf in flat(old, was).items()}, flat(new, becomes)
     for path in dict.fromkeys((*before, *after)):
         a, b = before.get(path), after.get(path)
-        if a != b and not _SILENT.fullmatch(path):
+        if a != b and not _SILENT.fullmatch(path) and not (path == _WAIT and _is_wait(a, old) and _is_wait(b, new)):
             yield _difference(path, a, b)
+
+
+def _renamed(leaf: Leaf, names: Mapping[str, str]) -> Leaf:
+    if isinstance(leaf, tuple):
+        return tuple(str(_renamed(one, names)) for one in leaf)
+    for name, other in names.items():
+        leaf = leaf.replace(name, other)
+    return leaf
+
+
+def _is_wait(leaf: Leaf | None, offer: Offer) -> bool:
+    """Whether the service waits as long as a submission does, which is told as that."""
+    return leaf is None or (offer.wait is not None and leaf == f"{offer.wait:.0f}s")
 
 
 def flat(offer: Offer, catalog: Catalog) -> Mapping[str, Leaf]:
@@ -154,7 +174,15 @@ def _difference(path: str, before: Leaf | None, after: Leaf | None) -> Differenc
     kind, what, role = _words(path, name)
     if isinstance(before, tuple) or isinstance(after, tuple):
         return Difference(kind, what, role, *_arguments(before or (), after or ()))
-    return Difference(kind, what, role, *("none" if one is None else shown(one, name) for one in (before, after)))
+    sides = ((before, after or ""), (after, before or ""))
+    return Difference(kind, what, role, *("none" if one is None else _value(one, other, name) for one, other in sides))
+
+
+def _value(value: str, other: str, name: str) -> str:
+    seconds = value.removesuffix("s")
+    if name in _DURATIONS and seconds.isdigit():
+        return span(float(seconds))
+    return shown(value, name, beside=other)
 
 
 def _words(path: str, value: str) -> tuple[str, str, str]:
@@ -172,14 +200,14 @@ def _arguments(before: Leaf, after: Leaf) -> tuple[str, str]:
     gone, new = [one for one in before if one not in after], [one for one in after if one not in before]
     if not gone and not new:
         gone, new = list(before), list(after)
-    return _listed(gone), _listed(new)
+    return _listed(gone, new), _listed(new, gone)
 
 
-def _listed(arguments: list[str]) -> str:
+def _listed(arguments: list[str], others: list[str]) -> str:
     words = []
-    for one in arguments[:4]:
+    for one, other in zip_longest(arguments[:4], others[: len(arguments)][:4], fillvalue=""):
         name, equals, value = one.partition("=")
         hides = equals and looks_secret(value, name.lstrip("-"))
-        words.append(f"`{name}=…` (hidden)" if hides else shown(one))
+        words.append(f"`{name}=…` (hidden)" if hides else shown(one, beside=other))
     more = len(arguments) - 4
     return join([*words, *([f"{more} more"] if more > 0 else [])]) or "none"

@@ -28,9 +28,18 @@ def looks_secret(value: str, name: str = "") -> bool:
     return bool(_NAMES.search(name)) and not name.endswith("__SECRET") and not _REFERENCE.fullmatch(value)
 
 
-def shown(value: object, name: str = "", longest: int = 60) -> str:
-    """A value as a comment may have it: in backticks and short, or `hidden`."""
+def shown(value: object, name: str = "", longest: int = 60, beside: str = "") -> str:
+    """A value as a comment may have it: in backticks and short, or `hidden`. Of a long one the part in which it differs
+    from the value `beside` it."""
     text = "true" if value is True else "false" if value is False else str(value)
     if looks_secret(text, name):
         return HIDDEN
+    if len(text) > longest and beside:
+        text = _from_difference(text, beside, longest // 2)
     return f"`{short(text.replace('`', chr(39)), longest)}`" if text else "nothing"
+
+
+def _from_difference(text: str, other: str, before: int) -> str:
+    """From so many characters before the first that differs."""
+    alike = next((place for place, (one, two) in enumerate(zip(text, other, strict=False)) if one != two), len(other))
+    return f"…{text[alike - before :]}" if alike > before else text

@@ -92,7 +92,8 @@ def _words(kind: str) -> str:
 
 
 def _code(change: Change, old: Template, new: Template) -> Iterator[Consequence]:
-    if not old.package or not new.package or old.package == new.package:
+    # Its name tells what is in it, whatever bucket it is in.
+    if not old.package or not new.package or _short(old.package) == _short(new.package):
         return
     files = sorted(file for file in change.files or () for root in _roots(new) if file.startswith(f"jobs/{root}/"))
     more = len(files) - _MOST_FILES
