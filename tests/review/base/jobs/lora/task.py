@@ -1,0 +1,12 @@
+"""`python -m lora.task`"""
+
+# Every step is seeded, so that two runs are the same.
+EVERY = 20  # steps between two checkpoints
+
+
+def main() -> None:
+    print("trained", EVERY)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,123 @@
+"""A case of the corpus: a change of a small stack, the world that it meets, and what a careful person would say of it.
+
+The expectations are a reviewer's, who pays for the machines and answers for the jobs; they were written from what the
+change does, not from what the code says of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from slipway.catalog.model import Catalog
+from slipway.review.consequence import Grade
+from slipway.review.preview import Preview, Step
+
+STACK = "stacks/Pulumi.prod.yaml"
+
+
+@dataclass(frozen=True)
+class Edit:
+    """`old` is in the file exactly once and becomes `new`. A file that does not exist is made of `new`; without `new`
+    the whole file goes."""
+
+    file: str
+    old: str = ""
+    new: str | None = None
+
+
+def stack(old: str, new: str) -> Edit:
+    return Edit(STACK, old, new)
+
+
+def template(name: str, old: str, new: str) -> Edit:
+    return Edit(f"templates/{name}.py", old, new)
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job as somebody submitted it from the deployed catalog. `hours` since then, `state` without its prefix.
+    `earlier`: it was sent to the generation before the deployed one. `kind` where it is not the template's usual one.
+    """
+
+    name: str
+    template: str = "lora"
+    user: str = "ada"
+    capacity_type: str = "pool"
+    parameters: Mapping[str, int | float | str | bool] = field(default_factory=dict)
+    state: str = "RUNNING"
+    hours: float = 3.2
+    kind: str = ""
+    earlier: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class World:
+    """`jobs`: unfinished ones and those of the last 30 days. `limits` of quota by metric without
+    `custom_model_training_`, plenty where it is left out. `increase`: whether more of a metric can be had, in words.
+    `earlier`: the edits that lead back from what is deployed to the generation before it, which lives as well while
+    jobs run on it. `states` of clusters by name, RUNNING where it is left out.
+    """
+
+    jobs: tuple[Job, ...] = ()
+    limits: Mapping[str, int] = field(default_factory=dict)
+    increase: Mapping[str, str] = field(default_factory=dict)
+    earlier: tuple[Edit, ...] = ()
+    states: Mapping[str, str] = field(default_factory=dict)
+
+
+CALM = World()
+
+
+@dataclass(frozen=True)
+class Named:
+    """What has to be said: one of `kinds`, with `subject` in its subject, at least as bad as `least`, and all `words`
+    somewhere in it: in the sentence, the details or the key that it names. `harmful`: somebody is hurt by it."""
+
+    kinds: tuple[str, ...]
+    subject: str
+    words: tuple[str, ...]
+    least: Grade
+    harmful: bool
+
+
+def stops(kinds: str, subject: str = "", *words: str) -> Named:
+    """Harm that nobody should deploy without being asked: it has to block. `kinds`: one, or several with ` | `."""
+    return Named(tuple(kinds.split(" | ")), subject, words, Grade.BLOCKING, harmful=True)
+
+
+def hurts(kinds: str, subject: str = "", *words: str) -> Named:
+    """Harm, or a bill, that a reviewer has to be warned of."""
+    return Named(tuple(kinds.split(" | ")), subject, words, Grade.WARNING, harmful=True)
+
+
+def tells(kinds: str, subject: str = "", *words: str) -> Named:
+    """What a reviewer wants to know, however it is graded."""
+    return Named(tuple(kinds.split(" | ")), subject, words, Grade.CHANGE, harmful=False)
+
+
+@dataclass(frozen=True)
+class Case:
+    """`says` what the change is, in a sentence. `given`: edits of the base that are deployed already, by which this
+    case differs from the others. `names` has to be said; `may` are kinds that it is fair to warn of besides. Nothing
+    else may be a warning. `accident`: the kind of public accident that it is made after, empty for one of ours.
+
+    `steps` are the engine's, by what is deployed, or `preview` all that it told; without both it was not asked.
+    `files` are touched besides those of the edits. `silent`: not a word may be said.
+    """
+
+    says: str
+    edits: tuple[Edit, ...] = ()
+    names: tuple[Named, ...] = ()
+    may: tuple[str, ...] = ()
+    world: World = CALM
+    given: tuple[Edit, ...] = ()
+    accident: str = ""
+    steps: Callable[[Catalog], Iterable[Step]] | None = None
+    preview: Preview | None = None
+    files: tuple[str, ...] = ()
+    silent: bool = False
+
+    @property
+    def harmless(self) -> bool:
+        return not any(one.harmful for one in self.names)

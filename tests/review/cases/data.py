@@ -1,0 +1,225 @@
+"""Data: buckets and what is in them, and whatever else holds something that nobody can make again."""
+
+from tests.review.case import Case, Job, World, hurts, stack, stops, tells
+from tests.review.cases.clusters import BUSY
+from tests.review.engine import (
+    BUCKET,
+    DATASET,
+    SQL,
+    TEMPLATE,
+    WORK,
+    deletes,
+    does,
+    edits,
+    edits_work,
+    replaces,
+    unprotects,
+)
+from tests.slipway.review.builders import step
+
+SECRET, CRYPTO_KEY = "gcp:secretmanager/secret:Secret", "gcp:kms/cryptoKey:CryptoKey"
+OBJECT = "gcp:storage/bucketObject:BucketObject"
+DAY = {"action": {"type": "Delete"}, "condition": {"age": 1}}
+MONTH = {"action": {"type": "Delete"}, "condition": {"age": 30, "matchesPrefixes": ["jobs/"]}}
+THE_DB = {"name": "runs", "region": "us-central1", "databaseVersion": "POSTGRES_15", "deletionProtection": True}
+THE_KEY = {"name": "k", "keyRing": "projects/acme-ml/locations/us-central1/keyRings/r"}
+
+CASES = (
+    Case(
+        "The bucket of results is in another region, so the engine makes it anew",
+        names=(
+            stops("bucket-replaced", "acme-work", "US-CENTRAL1", "US-EAST1"),
+            stops("jobs-lose-bucket", "acme-work", "tune-27b-x1"),
+        ),
+        steps=replaces(BUCKET, "work", WORK, "acme-work", location="US-EAST1"),
+        world=BUSY,
+        accident="a bucket replaced by a changed location",
+    ),
+    Case(
+        "A bucket is named otherwise, so the engine makes it anew",
+        names=(stops("bucket-replaced", "acme-results", "name"),),
+        steps=replaces(BUCKET, "results", {**WORK, "name": "acme-results"}, "acme-results", name="acme-results-2"),
+        accident="a bucket replaced by a renamed argument",
+    ),
+    Case(
+        "A bucket goes, and is forced to, with all that is in it",
+        names=(stops("bucket-deleted", "acme-results", "everything in it"),),
+        steps=deletes(BUCKET, "results", {**WORK, "name": "acme-results", "forceDestroy": True}, "acme-results"),
+        accident="a bucket destroyed with its objects",
+    ),
+    Case(
+        "The work bucket has another name in the stack file, while jobs write to the old one",
+        (stack("workBucket: acme-work", "workBucket: acme-results"),),
+        (
+            hurts("bucket-left", "acme-work"),
+            tells("jobs-finish-on-old | bucket-left", "acme-work", "tune-27b-x1"),
+            tells("bucket-created", "acme-results"),
+        ),
+        world=BUSY,
+        accident="results that were looked for where they no longer went",
+    ),
+    Case(
+        "The catalog has another bucket, which nobody who submits knows of",
+        (stack("catalogBucket: acme-catalog", "catalogBucket: acme-catalog-2"),),
+        (hurts("catalog-moved", "catalog", "slipway use", "group:ml@acme.example"),),
+        may=("bucket-deleted", "bucket-left"),
+        world=BUSY,
+    ),
+    Case(
+        "Checkpoints are deleted after a day",
+        names=(stops("lifecycle-changed", "acme-work", "1 day"),),
+        steps=edits_work({}, lifecycleRules=[DAY]),
+        world=BUSY,
+        accident="a lifecycle rule that deleted checkpoints",
+    ),
+    Case(
+        "A deletion rule is extended from one folder to all of the bucket",
+        names=(stops("lifecycle-changed", "acme-work"),),
+        steps=edits_work({"lifecycleRules": [MONTH]}, lifecycleRules=[{**MONTH, "condition": {"age": 30}}]),
+        accident="a lifecycle rule that lost its prefix",
+    ),
+    Case(
+        "Results are kept for a day, and were for a month",
+        names=(stops("retention-changed", "acme-work"),),
+        steps=edits_work(
+            {"retentionPolicy": {"retentionPeriod": 2_592_000}}, retentionPolicy={"retentionPeriod": 86_400}
+        ),
+        accident="a retention shortened below what an audit asked for",
+    ),
+    Case(
+        "A retention is locked, so that nobody can delete anything for ten years, nor stop paying",
+        names=(hurts("retention-changed", "acme-work"),),
+        steps=edits_work(
+            {"retentionPolicy": {"retentionPeriod": 315_360_000}},
+            retentionPolicy={"retentionPeriod": 315_360_000, "isLocked": True},
+        ),
+        accident="a retention locked by mistake",
+    ),
+    Case(
+        "What is deleted is gone at once: no soft deletion any more",
+        names=(stops("retention-changed | bucket-changed", "acme-work"),),
+        steps=edits_work(
+            {"softDeletePolicy": {"retentionDurationSeconds": 604_800}},
+            softDeletePolicy={"retentionDurationSeconds": 0},
+        ),
+        accident="deletions that could not be undone",
+    ),
+    Case(
+        "Earlier versions of objects are not kept any more",
+        names=(stops("versioning-changed", "acme-work"),),
+        steps=edits_work({"versioning": {"enabled": True}}, versioning={"enabled": False}),
+        accident="versioning switched off before a mistake",
+    ),
+    Case(
+        "The bucket can be deleted with everything in it",
+        names=(stops("force-destroy", "acme-work"),),
+        steps=edits_work({"forceDestroy": False}, forceDestroy=True),
+        accident="force-destroy set, and a destroy run",
+    ),
+    Case(
+        "The bucket may be opened to the public",
+        names=(stops("public-prevention-off", "acme-work"),),
+        steps=edits_work({}, publicAccessPrevention="inherited"),
+        accident="public access prevention off",
+    ),
+    Case(
+        "Each object has its own list of who may read it, again",
+        names=(hurts("bucket-changed | public-prevention-off", "acme-work", "single objects"),),
+        steps=edits_work({}, uniformBucketLevelAccess=False),
+        accident="objects made public one by one",
+    ),
+    Case(
+        "The key that a bucket encrypts with is another one",
+        names=(hurts("bucket-changed", "acme-work", "encryption"),),
+        steps=edits_work(
+            {}, encryption={"defaultKmsKeyName": "projects/other/locations/us-central1/keyRings/r/cryptoKeys/k"}
+        ),
+    ),
+    Case(
+        "A database is made anew, as its region is another one",
+        names=(stops("resource-replaced", "runs", "region", "databases"),),
+        steps=replaces(SQL, "runs", {**THE_DB, "deletionProtection": False}, "runs", region="us-east1"),
+        accident="a replaced database",
+    ),
+    Case(
+        "A database loses its protection, a step before it is gone",
+        names=(stops("resource-changed", "runs", "deletionProtection"),),
+        steps=does(edits(SQL, "runs", THE_DB, deletionProtection=False)),
+        accident="a protection removed in the change before",
+    ),
+    Case(
+        "The engine does not protect a database any more",
+        names=(stops("resource-changed", "runs"),),
+        steps=does(unprotects(SQL, "runs", THE_DB)),
+        accident="prevent_destroy removed",
+    ),
+    Case(
+        "A database is deleted",
+        names=(stops("resource-deleted", "runs", "databases"),),
+        steps=deletes(SQL, "runs", {**THE_DB, "deletionProtection": False}, "projects/acme-ml/instances/runs"),
+        accident="a database deleted with its backups",
+    ),
+    Case(
+        "A dataset of measurements is deleted",
+        names=(stops("resource-deleted", "measured", "tables"),),
+        steps=deletes(DATASET, "measured", {"datasetId": "measured", "deleteContentsOnDestroy": True}),
+        accident="a dataset dropped with its tables",
+    ),
+    Case(
+        "A column changes its type, and the table is made anew, empty",
+        names=(stops("resource-replaced", "losses", "schema"),),
+        steps=replaces(
+            "gcp:bigquery/table:Table", "losses", {"tableId": "losses", "schema": "[int]"}, schema="[float]"
+        ),
+        accident="a table recreated by a changed schema",
+    ),
+    Case(
+        "The key that everything is encrypted with is deleted",
+        names=(stops("resource-deleted", "k", "encrypted"),),
+        steps=deletes(CRYPTO_KEY, "k", THE_KEY),
+        accident="a key destroyed, and with it the data",
+    ),
+    Case(
+        "The secret that running jobs read is deleted",
+        names=(stops("resource-deleted", "hf-token"), stops("jobs-lose-secret", "hf-token", "tune-27b-x1")),
+        steps=deletes(SECRET, "hf-token", {"secretId": "hf-token"}, "projects/acme-ml/secrets/hf-token"),
+        world=BUSY,
+        accident="a secret deleted that was still read",
+    ),
+    Case(
+        "The packages that a waiting job still has to install are deleted",
+        names=(stops("jobs-lose-package", "lora", "waits-27b"),),
+        may=("resource-deleted", "resource-changed"),
+        steps=lambda catalog: [
+            step(
+                "delete",
+                OBJECT,
+                "lora-package",
+                old={
+                    "bucket": "acme-catalog",
+                    "name": catalog.templates["lora"].package.removeprefix("gs://acme-catalog/"),
+                },
+                parent=TEMPLATE,
+            )
+        ],
+        world=World(jobs=(Job("waits-27b", user="ben", parameters={"model": "27b"}, state="PENDING", hours=1),)),
+    ),
+    Case(
+        "The registry deletes images that jobs are sent with",
+        names=(hurts("resource-changed", "evals", "cleanupPolicies"),),
+        steps=does(
+            edits(
+                "gcp:artifactregistry/repository:Repository",
+                "evals",
+                {"repositoryId": "evals", "format": "DOCKER"},
+                cleanupPolicies=[{"id": "old", "action": "DELETE", "condition": {"olderThan": "86400s"}}],
+            )
+        ),
+        accident="images cleaned up that were still used",
+    ),
+    Case(
+        "A bucket leaves the stack, and stays with nobody to look after it",
+        names=(hurts("bucket-left | resource-forgotten", "acme-results"),),
+        steps=deletes(BUCKET, "results", {**WORK, "name": "acme-results"}, "acme-results", retained=True),
+    ),
+)

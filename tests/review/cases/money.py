@@ -1,0 +1,169 @@
+"""Money: what a stack costs idle and at most, what a run costs, and what stays paid though nobody uses it."""
+
+from tests.review.case import Case, Edit, Job, World, hurts, stack, tells, template
+from tests.review.cases.clusters import BUSY, H100, LARGE, WORKERS
+
+ANEW = ("capacity-found-anew", "generations-overlap", "cluster-new-generation")
+RESERVED = Job("reserved-27b", user="ben", capacity_type="reservation", parameters={"model": "27b"})
+BOUGHT = (
+    "  slipway:reservations:\n"
+    "    bought: { path: projects/acme-ml/zones/us-central1-a/reservations/bought, "
+    "machine: a3-highgpu-8g, machines: 2 }\n"
+)
+
+CASES = (
+    Case(
+        "The usual number of workers is four times as large, for everybody who does not say one",
+        (template("digits", 'Parameter("workers", int, default=4', 'Parameter("workers", int, default=16'),),
+        (
+            hurts("default-changed", "digits parameter workers", "4", "16"),
+            hurts("run-cost", "template digits", "→"),
+            hurts("minimum-below-default", "digits", "cpu/workers"),
+        ),
+        world=BUSY,
+        accident="a default a hundred times as large",
+    ),
+    Case(
+        "A study of 8 trials becomes one of 200",
+        (template("tune", 'Parameter("trials", int, default=8', 'Parameter("trials", int, default=200'),),
+        (hurts("default-changed", "tune parameter trials", "8", "200"),),
+        may=("run-cost",),
+        accident="a default a hundred times as large",
+    ),
+    Case(
+        "On-demand machines are tried before Spot machines",
+        (template("evals", '("spot", "on-demand")', '("on-demand", "spot")'),),
+        (hurts("offer-order", "evals", "on-demand", "spot"), hurts("run-cost", "template evals", "→")),
+        world=BUSY,
+        accident="Spot turned into on-demand",
+    ),
+    Case(
+        "Spot machines are not taken any more at all",
+        (
+            template("lora", '("spot", "flex-start", "on-demand")', '("on-demand",)'),
+            template("lora", '    waits={"flex-start": 7200},\n', ""),
+        ),
+        (
+            hurts("offer-gone", "lora", "spot"),
+            hurts("offer-gone", "lora", "flex-start"),
+            hurts("run-cost", "template lora", "→"),
+        ),
+        world=BUSY,
+        accident="Spot turned into on-demand",
+    ),
+    Case(
+        "One GPU becomes eight",
+        (template("lora", '"a2-highgpu-1g", Disk', '"a2-highgpu-8g", Disk'),),
+        (hurts("machines-changed", "lora", "a2-highgpu-1g", "a2-highgpu-8g"), hurts("run-cost", "template lora", "→")),
+        may=("offer-unavailable",),
+        accident="a larger machine chosen for a trial, and left",
+    ),
+    Case(
+        "Jobs may run for a week, where a day was the end",
+        (template("lora", "timeout_s=86_400", "timeout_s=7 * 86_400"),),
+        (hurts("timeout-changed", "lora", "7 days"), hurts("run-cost", "template lora", "→"), hurts("policy-advice")),
+        may=("quota-short-at-most",),
+        accident="a timeout removed, and a job that hung for a week",
+    ),
+    Case(
+        "Four times as many machines are always there",
+        (stack(WORKERS, "replicas: { min: 15, max: 16 }"),),
+        (
+            tells("idle-cost", "stack", "→", "+$5.10/h"),
+            tells("capacity-raised", "cpu/workers", "4 → 15"),
+            hurts("cluster-new-generation", "cpu", "min"),
+        ),
+        may=ANEW,
+        accident="an autoscaler's minimum raised for a demonstration, and left",
+    ),
+    Case(
+        "Another eight H100 machines at most",
+        (stack(H100, "replicas: { min: 2, max: 12 }"),),
+        (tells("most-cost", "stack", "→"), hurts("cluster-new-generation", "h100", "max")),
+        may=ANEW,
+    ),
+    Case(
+        "A reservation leaves the stack and the template, and stays paid",
+        (
+            Edit("stacks/Pulumi.prod.yaml", BOUGHT, ""),
+            template("lora", '("pool", "reservation", "spot")', '("pool", "spot")'),
+            template("lora", '                    reservation="bought",\n', ""),
+        ),
+        (hurts("reservation-paid", "bought"), hurts("offer-gone", "lora", "reservation")),
+        accident="reserved instances left paid",
+    ),
+    Case(
+        "A reservation leaves the stack while a job sits on it",
+        (
+            Edit("stacks/Pulumi.prod.yaml", BOUGHT, ""),
+            template("lora", '("pool", "reservation", "spot")', '("pool", "spot")'),
+            template("lora", '                    reservation="bought",\n', ""),
+        ),
+        (
+            hurts("jobs-lose-reservation | reservation-paid", "bought", "reserved-27b", "ben"),
+            hurts("reservation-paid", "bought"),
+            hurts("offer-gone", "lora", "reservation"),
+        ),
+        world=World(jobs=(RESERVED,)),
+        accident="reserved instances left paid",
+    ),
+    Case(
+        "Another reservation takes the name of the old one, which stays paid",
+        (stack("reservations/bought,", "reservations/bought-2027,"),),
+        (
+            hurts("reservation-paid", "reservations/bought"),
+            hurts("reservation-changed", "lora", "bought-2027"),
+        ),
+        may=("jobs-lose-reservation",),
+        world=World(jobs=(LARGE, RESERVED)),
+    ),
+    Case(
+        "The reservation is used by no template any more, and stays paid",
+        (
+            template("lora", '("pool", "reservation", "spot")', '("pool", "spot")'),
+            template("lora", '                    reservation="bought",\n', ""),
+        ),
+        (hurts("reservation-paid", "bought"), hurts("offer-gone", "lora", "reservation")),
+        accident="reserved instances left paid",
+    ),
+    Case(
+        "A cluster of machines whose price no list has",
+        (
+            stack(
+                "    cpu:\n",
+                "    b200:\n      pools:\n        workers: { machine: a4-highgpu-8g, "
+                "replicas: { min: 1, max: 2 } }\n      labels: { team: platform }\n    cpu:\n",
+            ),
+        ),
+        (tells("price-unknown | idle-cost", "", "b200/workers"), tells("cluster-created", "b200")),
+        may=("quota-unknown", "capacity-found-anew"),
+    ),
+    Case(
+        "A machine whose price no list has beside one that has one: what is known is not hidden",
+        (
+            stack(
+                "    cpu:\n",
+                "    tpu:\n      pools:\n        workers: { machine: a4-highgpu-8g, replicas: 1 }\n"
+                "      labels: { team: platform }\n    cpu:\n",
+            ),
+            stack(WORKERS, "replicas: { min: 6, max: 16 }"),
+        ),
+        (
+            tells("price-unknown", "tpu/workers"),
+            tells("idle-cost", "stack", "→", "$"),
+            hurts("cluster-new-generation", "cpu", "min"),
+        ),
+        may=(*ANEW, "quota-unknown"),
+    ),
+    Case(
+        "A submission waits for two days before it pays for on-demand",
+        (template("lora", 'waits={"flex-start": 7200}', 'waits={"flex-start": 172_800}'),),
+        (hurts("fallback-wait", "lora", "flex-start", "2 h", "2 days"),),
+    ),
+    Case(
+        "A submission falls back to on-demand after a minute",
+        (template("lora", 'waits={"flex-start": 7200}', 'waits={"flex-start": 60}'),),
+        (hurts("fallback-wait", "lora", "flex-start"),),
+        accident="a fallback to the dear machines that took place too soon",
+    ),
+)

@@ -1,0 +1,236 @@
+"""People and access: who is shut out, who gets in, and what jobs' own account may do."""
+
+from tests.review.case import Case, Edit, Job, World, hurts, stack, stops, tells, template
+from tests.review.cases.clusters import BUSY
+from tests.review.engine import (
+    ACCOUNT,
+    ON_BUCKET,
+    ON_PROJECT,
+    ON_SECRET,
+    PROJECT,
+    TRAINER,
+    deletes,
+    does,
+    edits,
+    grants,
+)
+from tests.slipway.review.builders import step
+
+BINDING, POLICY = "gcp:projects/iAMBinding:IAMBinding", "gcp:projects/iAMPolicy:IAMPolicy"
+KEY = "gcp:serviceaccount/key:Key"
+TEAM, ADA = "group:ml@acme.example", "user:ada@acme.example"
+THE_TRAINER = f"serviceAccount:{TRAINER}"
+THE_ACCOUNT = {"accountId": "trainer", "email": TRAINER, "project": PROJECT}
+
+CASES = (
+    Case(
+        "A person who has a job running leaves the submitters",
+        (stack("      - user:ada@acme.example\n", ""),),
+        (stops("submitter-gone", ADA, "tune-27b-x1"),),
+        world=BUSY,
+        accident="a person shut out of the work of a night",
+    ),
+    Case(
+        "The account of the nightly search leaves the submitters",
+        (stack("      - serviceAccount:nightly@acme-ml.iam.gserviceaccount.com\n", ""),),
+        (stops("submitter-gone", "serviceAccount:nightly@", "digits-night"),),
+        world=BUSY,
+        accident="a robot that nobody thought of",
+    ),
+    Case(
+        "The team's group gives way to the whole domain",
+        (stack("group:ml@acme.example", "domain:acme.example"),),
+        (stops("submitter-gone", TEAM), hurts("domain-access", "domain:acme.example", "Everybody")),
+        world=BUSY,
+        accident="a group replaced by everybody",
+    ),
+    Case(
+        "A typing error in the group's name: nobody of the team may submit",
+        (stack("group:ml@acme.example", "group:ml@acme.exmaple"),),
+        (stops("submitter-gone", TEAM), tells("submitter-added", "group:ml@acme.exmaple")),
+        world=BUSY,
+        accident="an address with a letter wrong",
+    ),
+    Case(
+        "Code that nobody reviewed is allowed, against a rule of the stack's own",
+        (stack("    trainer: trainer\n", "    trainer: trainer\n    code: true\n"),),
+        (stops("policy-violated | preview-failed", ""), hurts("code-allowed", "workspace")),
+        may=("preview-failed", "code-allowed", "policy-violated"),
+        world=BUSY,
+    ),
+    Case(
+        "Code that nobody reviewed is allowed, and the rule against it goes with the same change",
+        (
+            stack("    trainer: trainer\n", "    trainer: trainer\n    code: true\n"),
+            stack("      reviewedCodeOnly: true\n", ""),
+        ),
+        (hurts("policy-weaker", "reviewedCodeOnly"), hurts("code-allowed", "workspace")),
+        world=BUSY,
+        accident="a rule switched off by what it forbade",
+    ),
+    Case(
+        "People may not run code of their own any more",
+        (stack("    code: true\n", ""),),
+        (hurts("code-forbidden", "workspace"),),
+        given=(
+            stack("    trainer: trainer\n", "    trainer: trainer\n    code: true\n"),
+            stack("      reviewedCodeOnly: true\n", ""),
+        ),
+    ),
+    Case(
+        "A rule that stopped deployments only advises",
+        (
+            stack("      reviewedCodeOnly: true\n", ""),
+            stack("      longestTimeout: 48\n", "      longestTimeout: 48\n      reviewedCodeOnly: true\n"),
+        ),
+        (hurts("policy-weaker", "reviewedCodeOnly"),),
+    ),
+    Case(
+        "A region is allowed in which nobody has looked at what it costs",
+        (stack("regions: [us-central1]", "regions: [us-central1, asia-southeast1]"),),
+        (hurts("policy-weaker", "regions", "asia-southeast1"),),
+    ),
+    Case(
+        "Jobs are to run as another account, while some run as the old one",
+        (stack("    trainer: trainer\n", "    trainer: trainer-two\n"),),
+        (
+            hurts("account-changed", "", "trainer@", "trainer-two@"),
+            hurts("account-deleted", "trainer@"),
+            tells("jobs-finish-on-old", "trainer@", "tune-27b-x1"),
+            tells("account-created", "trainer-two@"),
+        ),
+        world=BUSY,
+        accident="a service account switched under running jobs",
+    ),
+    Case(
+        "The engine deletes the account that running jobs are",
+        names=(
+            stops("account-deleted", TRAINER),
+            stops("jobs-lose-account", TRAINER, "tune-27b-x1", "ada"),
+        ),
+        steps=deletes(ACCOUNT, "trainer", THE_ACCOUNT, f"projects/acme-ml/serviceAccounts/{TRAINER}"),
+        world=BUSY,
+        accident="a deleted service account that could not be made again",
+    ),
+    Case(
+        "The account that running jobs are is disabled",
+        names=(stops("jobs-lose-account", "trainer@", "tune-27b-x1", "ada"), stops("resource-changed", "trainer@")),
+        steps=does(edits(ACCOUNT, "trainer", THE_ACCOUNT, disabled=True)),
+        world=BUSY,
+        accident="an account disabled that was still in use",
+    ),
+    Case(
+        "Jobs may not write to their bucket any more",
+        names=(stops("jobs-lose-bucket", "acme-work", "tune-27b-x1", "ada"),),
+        may=("access-gone",),
+        steps=does(grants("delete", ON_BUCKET, THE_TRAINER, "roles/storage.objectUser", bucket="acme-work")),
+        world=BUSY,
+        accident="a grant removed that was thought unused",
+    ),
+    Case(
+        "Jobs may not read their secret any more",
+        names=(stops("jobs-lose-secret", "hf-token", "tune-27b-x1"),),
+        may=("access-gone",),
+        steps=does(
+            grants(
+                "delete",
+                ON_SECRET,
+                THE_TRAINER,
+                "roles/secretmanager.secretAccessor",
+                project=PROJECT,
+                secretId="hf-token",
+            )
+        ),
+        world=BUSY,
+        accident="a grant removed that was thought unused",
+    ),
+    Case(
+        "A binding in place of a member: whoever else has the role loses it",
+        names=(hurts("access-gone", "roles/aiplatform.user"),),
+        may=("access-added",),
+        steps=does(
+            step(
+                "create", BINDING, "users", new={"project": PROJECT, "role": "roles/aiplatform.user", "members": [TEAM]}
+            )
+        ),
+        world=BUSY,
+        accident="an IAM binding in place of a member",
+    ),
+    Case(
+        "The whole policy of the project is declared, and all that is not in it goes",
+        names=(stops("access-gone", ""),),
+        may=("access-added", "role-above-table"),
+        steps=does(step("create", POLICY, "all", new={"project": PROJECT, "policyData": '{"bindings": []}'})),
+        world=BUSY,
+        accident="an IAM policy that locked everybody out",
+    ),
+    Case(
+        "Anybody on the internet may read the results",
+        names=(stops("public-access", "allUsers", "acme-work"),),
+        steps=does(grants("create", ON_BUCKET, "allUsers", "roles/storage.objectViewer", bucket="acme-work")),
+        accident="a bucket open to the world",
+    ),
+    Case(
+        "Whoever has any Google account may read the results",
+        names=(stops("public-access", "allAuthenticatedUsers", "acme-work"),),
+        steps=does(
+            grants("create", ON_BUCKET, "allAuthenticatedUsers", "roles/storage.objectViewer", bucket="acme-work")
+        ),
+        accident="allAuthenticatedUsers taken for one's own",
+    ),
+    Case(
+        "The submitters become owners of the project",
+        names=(stops("role-above-table", TEAM, "roles/owner"),),
+        steps=does(grants("create", ON_PROJECT, TEAM, "roles/owner")),
+        accident="a role given in haste",
+    ),
+    Case(
+        "Jobs may act as any account of the project",
+        names=(stops("role-above-table", TRAINER, "roles/iam.serviceAccountTokenCreator"),),
+        steps=does(grants("create", ON_PROJECT, THE_TRAINER, "roles/iam.serviceAccountTokenCreator")),
+        accident="privileges raised through an account",
+    ),
+    Case(
+        "A key of the trainer is made, which never ends",
+        names=(hurts("access-added", "", "key"),),
+        steps=does(step("create", KEY, "for-ci", new={"serviceAccountId": TRAINER})),
+        accident="a key of a service account that leaked",
+    ),
+    Case(
+        "Somebody outside gets a role",
+        names=(hurts("access-added | role-above-table", "user:eve@elsewhere.example", "roles/storage.admin"),),
+        steps=does(
+            grants("create", ON_BUCKET, "user:eve@elsewhere.example", "roles/storage.admin", bucket="acme-work")
+        ),
+        accident="access for a contractor, never taken back",
+    ),
+    Case(
+        "A template runs as an account of which nobody knows what it may",
+        (
+            template(
+                "lora",
+                "    timeout_s=86_400,\n",
+                '    timeout_s=86_400,\n    service_account="owner@other-project.iam.gserviceaccount.com",\n',
+            ),
+        ),
+        (hurts("account-changed", "lora", "owner@other-project"),),
+        world=BUSY,
+    ),
+    Case(
+        "All submitters go",
+        (
+            Edit(
+                "stacks/Pulumi.prod.yaml",
+                "    submitters:\n      - group:ml@acme.example\n      - user:ada@acme.example\n"
+                "      - serviceAccount:nightly@acme-ml.iam.gserviceaccount.com\n",
+                "    submitters: []\n",
+            ),
+        ),
+        (
+            stops("submitter-gone", TEAM),
+            stops("submitter-gone", ADA, "tune-27b-x1"),
+            stops("submitter-gone", "serviceAccount:nightly@", "digits-night"),
+        ),
+        world=World(jobs=(*BUSY.jobs, Job("mine", user="ben", capacity_type="spot"))),
+    ),
+)

@@ -1,0 +1,124 @@
+"""Quota: what does not fit now, at most, or while two generations are there, and whether more can be had."""
+
+from tests.review.case import Case, Job, World, hurts, stack, stops, tells, template
+from tests.review.cases.clusters import BUSY, H100, LABELS, LARGE, WORKERS
+
+ANEW = ("capacity-found-anew", "generations-overlap", "cluster-new-generation")
+LOW = "replicas: { min: 1, max: 4 }"
+GPUS = "nvidia_h100_gpus"
+FOUR, SIX = 32, 48
+A100 = (
+    "    a100:\n      pools:\n"
+    "        workers: { machine: a2-highgpu-1g, disk: { sizeGb: 200 }, replicas: { min: 4, max: 8 } }\n"
+    "      labels: { team: platform }\n    cpu:\n"
+)
+
+
+def h100(limit: int, *jobs: Job, **increase: str) -> World:
+    return World(jobs=jobs or (LARGE,), limits={GPUS: limit}, increase=increase)
+
+
+CASES = (
+    Case(
+        "A pool may grow further than the quota lets it",
+        (stack(H100, "replicas: { min: 2, max: 6 }"),),
+        (hurts("quota-short-at-most", GPUS, "h100", "increase can be requested"),),
+        may=ANEW,
+        world=h100(FOUR),
+        accident="a ceiling that nobody had asked the quota for",
+    ),
+    Case(
+        "Both generations at once do not fit, though each does",
+        (stack(LABELS, "labels: { team: platform }"),),
+        (stops("quota-short-in-overlap | quota-short-now", GPUS),),
+        may=(*ANEW, "preview-failed", "quota-short-at-most"),
+        world=h100(24),
+        accident="a rollover that waited for quota for ever",
+    ),
+    Case(
+        "More machines are always there than the quota has",
+        (stack(H100, "replicas: { min: 4, max: 6 }"),),
+        (stops("quota-short-now | quota-short-in-overlap", GPUS), tells("idle-cost", "stack", "+$202.28/h")),
+        may=(*ANEW, "preview-failed", "quota-short-at-most"),
+        world=h100(24),
+        accident="quota exhausted in the midst of a deployment",
+    ),
+    Case(
+        "An increase can't be had: the project is too young",
+        (stack(H100, "replicas: { min: 2, max: 6 }"),),
+        (hurts("quota-short-at-most", GPUS, "no increase"),),
+        may=ANEW,
+        world=h100(FOUR, nvidia_h100_gpus="no increase can be requested: the project is too young"),
+    ),
+    Case(
+        "Jobs on machines of their own have taken what a new cluster needs",
+        (stack("    cpu:\n", A100),),
+        (stops("quota-short-now", "nvidia_a100_gpus"), tells("idle-cost", "stack", "+$17.11/h")),
+        may=("preview-failed", "quota-short-at-most", "capacity-found-anew"),
+        world=World(
+            jobs=tuple(Job(f"lora-{n}", user="ben", capacity_type="on-demand") for n in range(3)),
+            limits={"nvidia_a100_gpus": 6},
+        ),
+        accident="quota exhausted by a neighbour",
+    ),
+    Case(
+        "Disks are the shortest: nobody had counted them",
+        (stack(WORKERS, "replicas: { min: 12, max: 16 }"),),
+        (stops("quota-short-now | quota-short-in-overlap", "pd_ssd"),),
+        may=(*ANEW, "preview-failed", "quota-short-at-most"),
+        world=World(limits={"pd_ssd": 2500}),
+        accident="a quota of disks, not of machines",
+    ),
+    Case(
+        "Lack of quota is told, and stops nothing any more",
+        (stack("mode: enforce", "mode: warn"),),
+        (hurts("quota-check-weaker", "quota", "enforce", "warn"),),
+        world=BUSY,
+        accident="a check turned into a warning",
+    ),
+    Case(
+        "Pools at their maximum need not fit any more",
+        (stack("slipway:quota: { mode: enforce, strict: true,", "slipway:quota: { mode: enforce,"),),
+        (hurts("quota-check-weaker", "quota", "strict"),),
+        given=(stack("slipway:quota: { mode: enforce,", "slipway:quota: { mode: enforce, strict: true,"),),
+        world=BUSY,
+    ),
+    Case(
+        "A maximum is lowered to what the quota has: what did not fit does",
+        (stack(LOW, "replicas: { min: 1, max: 3 }"),),
+        (
+            tells("quota-eased", GPUS),
+            hurts("capacity-lower-maximum", "h100/workers", "4", "3"),
+            hurts("cluster-new-generation", "h100", "max"),
+        ),
+        may=ANEW,
+        given=(stack(H100, LOW),),
+        world=h100(28),
+    ),
+    Case(
+        "A template takes machines for which there is no quota at all",
+        (template("evals", '("spot", "on-demand")', '("on-demand",)'),),
+        (hurts("offer-gone", "evals", "spot"), stops("no-offer-left | preview-failed", "", "evals")),
+        may=("preview-failed", "run-cost", "offer-unavailable", "quota-short-at-most"),
+        world=World(limits={"cpus": 4}),
+    ),
+    Case(
+        "The on-demand machines that jobs fall back to have no quota",
+        (template("lora", '"a2-highgpu-1g", Disk', '"a2-highgpu-8g", Disk'),),
+        (hurts("offer-unavailable", "lora", "on-demand"), hurts("machines-changed", "lora", "a2-highgpu-8g")),
+        may=("run-cost", "quota-short-at-most"),
+        world=World(limits={"nvidia_a100_gpus": 4}),
+        accident="quota that was there in another region",
+    ),
+    Case(
+        "Twice as many H100 are always there, to the last one that the quota has",
+        (stack(H100, "replicas: { min: 4, max: 5 }"),),
+        (
+            hurts("cluster-new-generation", "h100", "min"),
+            tells("capacity-raised", "h100/workers"),
+            hurts("idle-cost", "stack", "+$202.28/h"),
+        ),
+        may=ANEW,
+        world=h100(SIX),
+    ),
+)

@@ -1,0 +1,42 @@
+"""A small checkout, edited, proven and packed by the product's own code: once for all cases that have it so."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from slipway.deployment.deployment import Packages, ProvenStack, build_packages, prove_stack
+from slipway.errors import SlipwayError
+from slipway.stack.stack import parse
+from slipway.stack.yaml_file import load
+from tests.review.case import STACK, Edit
+
+BASE = Path(__file__).parent / "base"
+
+
+@cache
+def proven(edits: tuple[Edit, ...]) -> tuple[ProvenStack, Packages] | SlipwayError:
+    """The base with these edits, or why it can't be deployed."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        shutil.copytree(BASE, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+        for edit in edits:
+            _apply(edit, folder)
+        try:
+            found = prove_stack(parse(load(folder / STACK)), folder / "templates")
+            return found, build_packages(found, folder)
+        except SlipwayError as error:
+            return error
+
+
+def _apply(edit: Edit, folder: Path) -> None:
+    path = folder / edit.file
+    if edit.new is None:
+        path.unlink(missing_ok=True)  # what the base does not have, the program's own files, can go too
+        return
+    before = path.read_text(encoding="utf-8") if path.is_file() else ""
+    assert before.count(edit.old) == 1 or not before, f"{edit.old!r} is {before.count(edit.old)} times in {edit.file}"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(before.replace(edit.old, edit.new) if before else edit.new, encoding="utf-8")

@@ -1,0 +1,83 @@
+"""What only the engine tells, in few words: steps of its preview, by what is deployed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from slipway.catalog.model import Catalog
+from slipway.review.preview import Resource, Step
+from tests.slipway.review.builders import step
+
+BUCKET, OBJECT = "gcp:storage/bucket:Bucket", "gcp:storage/bucketObject:BucketObject"
+ACCOUNT, CLUSTER = "gcp:serviceaccount/account:Account", "gcp:vertex/aiPersistentResource:AiPersistentResource"
+ON_PROJECT, ON_BUCKET = "gcp:projects/iAMMember:IAMMember", "gcp:storage/bucketIAMMember:BucketIAMMember"
+ON_SECRET = "gcp:secretmanager/secretIamMember:SecretIamMember"
+SQL, DATASET = "gcp:sql/databaseInstance:DatabaseInstance", "gcp:bigquery/dataset:Dataset"
+WORKSPACE, TEMPLATE = "slipway:components:Workspace", "slipway:components:JobTemplate"
+PROJECT = "acme-ml"
+TRAINER = f"trainer@{PROJECT}.iam.gserviceaccount.com"
+WORK: Mapping[str, Any] = {
+    "name": "acme-work",
+    "location": "US-CENTRAL1",
+    "uniformBucketLevelAccess": True,
+    "publicAccessPrevention": "enforced",
+}
+
+Steps = Callable[[Catalog], Iterable[Step]]
+
+
+def does(*steps: Step) -> Steps:
+    """The same, whatever is deployed."""
+    return lambda _: steps
+
+
+def edits(type_: str, logical: str, old: Mapping[str, Any], /, **new: Any) -> Step:
+    """An update in place; None takes a key away."""
+    becomes = {key: value for key, value in {**old, **new}.items() if value is not None}
+    return step("update", type_, logical, old=old, new=becomes, diffs=new)
+
+
+def edits_work(old: Mapping[str, Any] | None = None, **new: Any) -> Steps:
+    """An update of the bucket that jobs write to, which has `old` beside what every work bucket has."""
+    before = {**WORK, **(old or {})}
+    becomes = {key: value for key, value in {**before, **new}.items() if value is not None}
+    return does(step("update", BUCKET, "work", old=before, new=becomes, diffs=new, parent=WORKSPACE))
+
+
+def replaces(type_: str, logical: str, old: Mapping[str, Any], id_: str = "", /, **new: Any) -> Steps:
+    """The three steps of a replacement, because of all that is new."""
+    becomes = {**old, **new}
+    return does(
+        step("create-replacement", type_, logical, old=old, new=becomes, id=id_, diffs=new, replaces=new),
+        step("replace", type_, logical, old=old, new=becomes, id=id_, diffs=new, replaces=new),
+        step("delete-replaced", type_, logical, old=old, id=id_),
+    )
+
+
+def deletes(type_: str, name: str, old: Mapping[str, Any], id_: str = "", *, retained: bool = False) -> Steps:
+    return does(step("delete", type_, name, old=old, id=id_, retained=retained))
+
+
+def grants(op: str, type_: str, member: str, role: str, **on: str) -> Step:
+    """`op` create or delete."""
+    inputs = {"member": member, "role": role, **(on or {"project": PROJECT})}
+    name = f"{role}-{member}"
+    return step(op, type_, name, **({"old": inputs} if op == "delete" else {"new": inputs}))
+
+
+def deletes_cluster(name: str) -> Steps:
+    """The engine deletes the current generation, whatever runs on it."""
+
+    def steps(catalog: Catalog) -> Iterable[Step]:
+        id_ = catalog.clusters[name].id
+        yield step("delete", CLUSTER, id_, old={"persistentResourceId": id_, "name": id_}, id=id_)
+
+    return steps
+
+
+def unprotects(type_: str, name: str, inputs: Mapping[str, Any]) -> Step:
+    """The same resource without the engine's protection."""
+    one = step("same", type_, name)
+    old, new = Resource(inputs, protected=True), Resource(inputs)
+    return Step(one.op, one.urn, type_, name, old=old, new=new)

@@ -1,0 +1,172 @@
+"""Plays a case through what decides in a real preview, without the engine: from the files to the review."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+
+from slipway.cloud.jobs import VertexJob
+from slipway.deployment.deployment import Deployment, Packages, ProvenStack, plan_deployment
+from slipway.deployment.plan import Plan, plan
+from slipway.deployment.retiring import CATALOG, TRAINER, WORK
+from slipway.deployment.workspace_plan import trainer_email
+from slipway.errors import ResourceError, SlipwayError
+from slipway.facts import Facts
+from slipway.labels import Revision
+from slipway.live import Live
+from slipway.review.change import Change
+from slipway.review.deployed import as_declared
+from slipway.review.preview import Preview
+from slipway.review.review import Review, review
+from slipway.state import State, StateResource, refuse_move
+from tests.review.case import Case, Edit, World
+from tests.review.checkout import proven
+from tests.review.world import NOW, alive, limits, live, submitted
+
+OLD, NEW = Revision("3f9c2e1", dirty=False), Revision("81c0ff3", dirty=False)
+_NOTHING = Live(clusters=(), jobs=(), limits={}, catalog=None)
+Built = tuple[ProvenStack, Packages]
+
+
+@dataclass(frozen=True)
+class _Deployed:
+    """What lives, what of it the engine knows, and what was declared."""
+
+    live: Live
+    known: State
+    facts: Facts
+    ended: tuple[VertexJob, ...]
+
+
+def play(case: Case) -> Review:
+    return review(change_of(case))
+
+
+def change_of(case: Case) -> Change:
+    deployed = _deployed(case.given, case.world)
+    after, failed = _declared(case, deployed)
+    edited = frozenset(edit.file for edit in case.edits)
+    steps = case.steps(deployed.facts.catalog) if case.steps else None
+    preview = case.preview if steps is None else Preview(tuple(steps))
+    return Change(
+        stack="prod",
+        before=deployed.facts,
+        after=after,
+        live=deployed.live,
+        now=NOW,
+        preview=failed or preview,
+        recent=deployed.ended,
+        files=edited | frozenset(case.files),
+        removed=frozenset(edit.file for edit in case.edits if edit.new is None),
+    )
+
+
+@cache
+def _deployed(given: tuple[Edit, ...], world: World) -> _Deployed:
+    """The base as it was deployed into a world, by which its jobs were submitted."""
+    built, first = _built(given), _first(given)
+    before = _first((*given, *world.earlier)) if world.earlier else None
+    jobs = [submitted(job, (before if job.earlier and before else first).catalog) for job in world.jobs]
+    # What ran before on that generation still does, and what is published lists it.
+    clusters = {
+        one.id: one
+        for each in (before, first)
+        if each
+        for one in alive(each.plan, each.catalog, jobs, world.states)
+        if each is first or any(job.persistent_resource_id == one.id for job in jobs)
+    }
+    limited = limits(built[0].metrics, built[0].stack.region, world)
+    there = live(clusters.values(), jobs, (before or first).catalog, limited)
+    known = _state(first, clusters)
+    deployment = _deployment(built, there, known, OLD)
+    there = live(clusters.values(), jobs, deployment.catalog, limited)
+    ended = tuple(job for job in jobs if job.ended)
+    return _Deployed(there, known, _as_told(deployment), ended)
+
+
+@cache
+def _first(edits: tuple[Edit, ...]) -> Deployment:
+    """Where nothing is deployed yet."""
+    return _deployment(_built(edits), _NOTHING, State(), OLD)
+
+
+def _declared(case: Case, deployed: _Deployed) -> tuple[Facts | None, Preview | None]:
+    """What the program declares, and its preview where it refuses."""
+    built = proven((*case.given, *case.edits))
+    if isinstance(built, SlipwayError):
+        return None, _failed(built)
+    stack = built[0].stack
+    try:
+        refuse_move(deployed.known, stack=stack.name, project=stack.project, region=stack.region)
+        deployment = _deployment(built, deployed.live, deployed.known, NEW)
+    except SlipwayError as error:
+        return None, _failed(error)
+    try:
+        deployment.refuse()
+    except SlipwayError as error:
+        return _as_told(deployment), _failed(error)
+    return _as_told(deployment), None
+
+
+def _failed(error: SlipwayError) -> Preview:
+    why = "the preview failed, so deletions were not computed"
+    return Preview(errors=(f"error: {error}",), complete=False, why=why)
+
+
+def _built(edits: tuple[Edit, ...]) -> Built:
+    found = proven(edits)
+    assert not isinstance(found, SlipwayError), found
+    return found
+
+
+def _deployment(built: Built, there: Live, known: State, revision: Revision) -> Deployment:
+    proven_stack, packages = built
+    stack = proven_stack.stack
+    decided = plan(
+        stack.clusters,
+        there,
+        stack=stack.name,
+        project=stack.project,
+        region=stack.region,
+        now=NOW,
+        known=known,
+        workspace=_workspace(built),
+    )
+    _refuse(decided)
+    return plan_deployment(proven_stack, packages, revision, there, decided, preview=True, now=NOW)
+
+
+def _refuse(decided: Plan) -> None:
+    if decided.problems:
+        raise ResourceError("what to deploy can't be decided", why="\n".join(decided.problems))
+
+
+def _workspace(built: Built) -> Mapping[str, str]:
+    stack = built[0].stack
+    settings = stack.workspace
+    return {
+        CATALOG: settings.catalog_bucket,
+        WORK: settings.work_bucket,
+        TRAINER: trainer_email(settings.trainer, stack.project),
+    }
+
+
+def _state(of: Deployment, clusters: Mapping[str, object]) -> State:
+    catalog, stack = of.catalog, of.stack
+    place = (stack.project, stack.region)
+    return State(
+        clusters=tuple(StateResource(id_, id_, *place) for id_ in clusters),
+        buckets=(
+            StateResource(CATALOG, catalog.catalog_bucket, *place),
+            StateResource(WORK, catalog.work_bucket, *place),
+        ),
+        accounts=(StateResource(TRAINER, catalog.trainer, stack.project),),
+        catalog_bucket=catalog.catalog_bucket,
+        creation=True,
+        submitters=stack.workspace.submitters,
+    )
+
+
+def _as_told(deployment: Deployment) -> Facts:
+    return replace(deployment.facts, catalog=as_declared(deployment.catalog))

@@ -1,0 +1,79 @@
+"""How well a review sees a case: what it misses, and what it warns of for nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from slipway.review.consequence import Consequence, Grade
+from slipway.review.review import Review
+from tests.review.case import Case, Named
+
+
+@dataclass(frozen=True)
+class Score:
+    """`harm` of the case, `missed` of what had to be said (also of what is only for knowing), `alarms`: warnings that
+    nobody expected, of `warnings` in all."""
+
+    case: Case
+    harm: int
+    missed: tuple[Named, ...]
+    warnings: int
+    alarms: tuple[Consequence, ...]
+    said: int
+
+    @property
+    def harm_missed(self) -> int:
+        return sum(one.harmful for one in self.missed)
+
+
+def score(case: Case, found: Review) -> Score:
+    warnings = [one for one in found.consequences if one.grade >= Grade.WARNING]
+    return Score(
+        case=case,
+        harm=sum(one.harmful for one in case.names),
+        missed=tuple(one for one in case.names if not any(_says(said, one) for said in found.consequences)),
+        warnings=len(warnings),
+        alarms=tuple(one for one in warnings if not _fair(one, case)),
+        said=len(found.consequences),
+    )
+
+
+def _says(said: Consequence, wanted: Named) -> bool:
+    text = "\n".join((said.subject, said.sentence, *said.details, said.field))
+    return (
+        said.kind in wanted.kinds
+        and wanted.subject in said.subject
+        and said.grade >= wanted.least
+        and all(word in text for word in wanted.words)
+    )
+
+
+def _fair(said: Consequence, case: Case) -> bool:
+    named = any(said.kind in one.kinds and one.subject in said.subject for one in case.names)
+    return named or said.kind in case.may
+
+
+def figure(scores: Iterable[Score]) -> str:
+    """The section of docs/review.md."""
+    all_ = list(scores)
+    harm, missed = sum(one.harm for one in all_), sum(one.harm_missed for one in all_)
+    warnings, alarms = sum(one.warnings for one in all_), sum(len(one.alarms) for one in all_)
+    harmless = [one for one in all_ if one.case.harmless]
+    accidents = sum(bool(one.case.accident) for one in all_)
+    rows: Mapping[str, str] = {
+        "changes": f"{len(all_)}, {accidents} of them after public accidents, {len(harmless)} harmless",
+        "harm that a careful person would name": str(harm),
+        "named, with who or what is concerned": f"**{harm - missed} of {harm}**",
+        "warnings, approvals asked for": str(warnings),
+        "of these, for nothing": f"**{alarms} ({100 * alarms / max(warnings, 1):.1f} %)**",
+        "harmless changes without any warning": f"{sum(not one.alarms for one in harmless)} of {len(harmless)}",
+    }
+    table = "\n".join(f"| {what} | {how} |" for what, how in rows.items())
+    return (
+        "## How well it sees\n\n"
+        "Measured by `tests/review/test_corpus.py`, which makes this table, on a corpus of small changes of the stack\n"
+        "file, of templates, of job code and of the program: each with the jobs, quota and clusters that it meets and\n"
+        "with what a careful person would say of it. The engine's events are given where only it knows.\n\n"
+        f"| | |\n|---|---|\n{table}\n"
+    )

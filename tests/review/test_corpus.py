@@ -1,0 +1,81 @@
+"""The corpus: whether everything that a change does is said, and nothing else. # N5
+
+`python -m tests.review.test_corpus` writes what it comes to into docs/review.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from slipway.review.consequence import Section
+from slipway.review.kinds import KINDS
+from tests.review.cases import (
+    clusters,
+    code,
+    data,
+    harmless,
+    money,
+    parameters,
+    people,
+    program,
+    quota,
+    templates,
+)
+from tests.review.play import play
+from tests.review.score import Score, figure, score
+
+THEMES = (clusters, money, parameters, templates, code, people, data, quota, program, harmless)
+CASES = {case.says: case for theme in THEMES for case in theme.CASES}
+PAGE = Path(__file__).parents[2] / "docs" / "review.md"
+# What a change can do, as the requirements list it.
+SIDES = ("jobs", "capacity", *(one.value for one in Section if one not in (Section.CLUSTERS, Section.POLICY)))
+_SECTION = re.compile(r"(?<=<!-- corpus -->\n).*?(?=<!-- /corpus -->)", re.DOTALL)
+
+
+@cache
+def scored(says: str) -> Score:
+    return score(CASES[says], play(CASES[says]))
+
+
+def test_it_is_large_and_has_all_sides_and_a_quarter_of_it_is_harmless() -> None:
+    cases = list(CASES.values())
+    assert len(cases) == sum(len(theme.CASES) for theme in THEMES) >= 90
+    assert sum(bool(case.accident) for case in cases) >= len(cases) / 2
+    assert sum(case.harmless for case in cases) >= len(cases) / 4
+    sides = Counter(side for case in cases for side in {side_of(kind) for one in case.names for kind in one.kinds})
+    assert all(sides[side] >= 4 for side in SIDES), sides
+
+
+def side_of(kind: str) -> str:
+    section = KINDS[kind].section
+    return section.value if section is not Section.CLUSTERS else "jobs" if kind.startswith("jobs-") else "capacity"
+
+
+@pytest.mark.parametrize("says", CASES)
+def test_everything_is_named(says: str) -> None:
+    assert scored(says).missed == ()
+
+
+@pytest.mark.parametrize("says", [says for says, case in CASES.items() if case.silent])
+def test_not_a_word_of_what_means_nothing(says: str) -> None:
+    assert scored(says).said == 0
+
+
+def test_few_warnings_are_false() -> None:
+    scores = [scored(says) for says in CASES]
+    false = {one.case.says: [(said.kind, said.subject) for said in one.alarms] for one in scores if one.alarms}
+    assert sum(map(len, false.values())) <= 0.05 * sum(one.warnings for one in scores), false
+
+
+def test_the_page_says_what_it_comes_to() -> None:
+    found = _SECTION.search(PAGE.read_text(encoding="utf-8"))
+    assert found and found[0] == figure(map(scored, CASES)), "python -m tests.review.test_corpus writes it"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(_SECTION.sub(figure(map(scored, CASES)).replace("\\", r"\\"), PAGE.read_text(encoding="utf-8")))

@@ -1,0 +1,103 @@
+"""What lives while a change is reviewed: clusters as deployed, jobs as submitted, limits of quota."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
+from typing import Any
+
+from slipway.catalog.document import published, write
+from slipway.catalog.lookup import find_kind, find_template, named, standing
+from slipway.catalog.model import Catalog
+from slipway.cloud.clusters import PersistentResource, ResourcePool
+from slipway.cloud.jobs import VertexJob
+from slipway.deployment.plan import Plan
+from slipway.kinds import Kind
+from slipway.live import INCREASABLE, Live, QuotaLimit
+from slipway.submission.parameters import resolve
+from slipway.submission.request import fill
+from tests.review.case import Job, World
+
+NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
+PLENTY = 100_000
+METRIC = "custom_model_training_"
+
+
+def submitted(job: Job, catalog: Catalog) -> VertexJob:
+    """As the service tells of it, having got the request that `slipway submit` fills."""
+    template = find_template(catalog, job.template)
+    kind = find_kind(template, job.kind or None)
+    values = resolve(template, {name: str(value) for name, value in job.parameters.items()})
+    offers = named(template, standing(template, kind, values), job.capacity_type)
+    body = fill(catalog, template, offers[0], values, request_id=job.name, user=job.user)
+    since = (NOW - timedelta(hours=job.hours)).isoformat()
+    lived: dict[str, Any] = {
+        "name": f"projects/1/locations/{catalog.region}/{kind.collection}/{job.name}",
+        "displayName": job.name,
+        "state": _state(job.state, kind),
+        "createTime": since,
+        **({} if job.state in ("PENDING", "QUEUED") else {"startTime": since}),
+    }
+    return VertexJob.read({**body, **lived}, kind)
+
+
+def _state(state: str, kind: Kind) -> str:
+    return f"PIPELINE_STATE_{state}" if kind.name == "training-pipeline" else f"JOB_STATE_{state}"
+
+
+def alive(
+    plan: Plan, catalog: Catalog, jobs: Iterable[VertexJob], states: Mapping[str, str]
+) -> list[PersistentResource]:
+    """The clusters that a plan declares, busy with these jobs."""
+    used: Counter[tuple[str, str]] = Counter()
+    for job in jobs:
+        cluster = catalog.cluster_named(job.persistent_resource_id)
+        if cluster is None or job.state != "JOB_STATE_RUNNING":
+            continue
+        for group in job.machines:
+            pool = next(one.name for one in cluster.pools.values() if one.machine == group.machine)
+            used[cluster.id, pool] += group.count
+    return [
+        PersistentResource(
+            item.id,
+            states.get(item.spec.name, "RUNNING"),
+            item.labels(catalog.stack),
+            tuple(
+                ResourcePool(
+                    pool.name,
+                    pool.machine,
+                    max(pool.min, used[item.id, pool.name]),
+                    used[item.id, pool.name],
+                    pool.min if pool.autoscaled else None,
+                    pool.max if pool.autoscaled else None,
+                )
+                for pool in item.spec.pools
+            ),
+            create_time=NOW - timedelta(days=9),
+        )
+        for item in plan.current
+    ]
+
+
+def limits(metrics: Iterable[str], region: str, world: World) -> Mapping[str, QuotaLimit]:
+    given = {f"{METRIC}{name}": limit for name, limit in world.limits.items()}
+    words = {f"{METRIC}{name}": word for name, word in world.increase.items()}
+    known = frozenset(metrics)
+    assert given.keys() | words.keys() <= known, (sorted(known), world)
+    return {one: QuotaLimit(one, region, given.get(one, PLENTY), words.get(one, INCREASABLE)) for one in known}
+
+
+def live(
+    clusters: Iterable[PersistentResource], jobs: Iterable[VertexJob], catalog: Catalog, of: Mapping[str, QuotaLimit]
+) -> Live:
+    source = f"gs://{catalog.catalog_bucket}/catalog.json"
+    return Live(
+        clusters=tuple(clusters),
+        jobs=tuple(job for job in jobs if not job.ended),
+        limits=of,
+        catalog=published(write(catalog), source),
+        buckets=frozenset({catalog.catalog_bucket, catalog.work_bucket}),
+        service_accounts=MappingProxyType({catalog.trainer: f"Slipway trainer ({catalog.stack})"}),
+    )
