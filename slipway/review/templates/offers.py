@@ -30,7 +30,7 @@ def offers(old: Template, new: Template, used: Usage) -> Iterator[Consequence]:
             )
     for label, one in after.items():
         if label not in before:
-            able = "" if one.available else f", and can't be taken yet: {one.why}" if one.why else ", not available yet"
+            able = "" if one.available else f", and can't be taken yet: {_why(one)}"
             yield KINDS["offer-added"].of(
                 _subject(new, label), f"{name}: `{label}` is offered now{able}", field="capacity_types"
             )
@@ -46,7 +46,7 @@ def offers(old: Template, new: Template, used: Usage) -> Iterator[Consequence]:
 def no_offer_left(old: Template | None, new: Template, used: Usage) -> Iterator[Consequence]:
     if any(one.available for one in new.offers) or (old and not any(one.available for one in old.offers)):
         return
-    why = [f"`{label}`: {one.why or 'not available'}" for label, one in offers_by_label(new).items()]
+    why = [f"`{label}`: {_why(one)}" for label, one in offers_by_label(new).items()]
     rests = any(one.dormant for one in new.offers)
     yield KINDS["no-offer-left"].of(
         f"template {new.name}",
@@ -102,11 +102,18 @@ def _availability(template: Template, label: str, old: Offer, new: Offer) -> Ite
     if old.available and not new.available:
         yield KINDS["offer-unavailable"].of(
             _subject(template, label),
-            f"`{template.name}`: `{label}` can't be taken any more: {new.why or 'not available'}",
+            f"`{template.name}`: `{label}` can't be taken any more: {_why(new)}",
             field="capacity_types",
         )
     elif new.available and not old.available:
         yield KINDS["offer-available"].of(_subject(template, label), f"`{template.name}`: `{label}` can be taken now")
+
+
+def _why(offer: Offer) -> str:
+    """Facts have no prose, and say by themselves what an offer lacks."""
+    if offer.dormant:
+        return offer.why or f"cluster `{offer.dormant}` is not asked for now"
+    return offer.why or ("there is no quota for it" if offer.lacks_quota else "not available")
 
 
 def _wait(template: Template, label: str, old: float | None, new: float | None) -> Iterator[Consequence]:

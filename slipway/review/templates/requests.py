@@ -175,14 +175,15 @@ def _difference(path: str, before: Leaf | None, after: Leaf | None) -> Differenc
     if isinstance(before, tuple) or isinstance(after, tuple):
         return Difference(kind, what, role, *_arguments(before or (), after or ()))
     sides = ((before, after or ""), (after, before or ""))
-    return Difference(kind, what, role, *("none" if one is None else _value(one, other, name) for one, other in sides))
+    was, becomes = ("none" if one is None else shown(one, name, beside=other) for one, other in sides)
+    if name in _DURATIONS and before and after:
+        becomes += f" ({span(_seconds(before))} → {span(_seconds(after))})"
+    return Difference(kind, what, role, was, becomes)
 
 
-def _value(value: str, other: str, name: str) -> str:
-    seconds = value.removesuffix("s")
-    if name in _DURATIONS and seconds.isdigit():
-        return span(float(seconds))
-    return shown(value, name, beside=other)
+def _seconds(duration: str) -> float:
+    """Of a duration as the API writes it, `3600s`."""
+    return float(duration.removesuffix("s"))
 
 
 def _words(path: str, value: str) -> tuple[str, str, str]:
