@@ -63,7 +63,8 @@ def grants(op: str, type_: str, member: str, role: str, **on: str) -> Step:
     """`op` create or delete."""
     inputs = {"member": member, "role": role, **(on or {"project": PROJECT})}
     name = f"{role}-{member}"
-    return step(op, type_, name, **({"old": inputs} if op == "delete" else {"new": inputs}))
+    old, new = (inputs, None) if op == "delete" else (None, inputs)
+    return step(op, type_, name, old=old, new=new)
 
 
 def deletes_cluster(name: str) -> Steps:

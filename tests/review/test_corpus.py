@@ -20,6 +20,7 @@ from tests.review.cases import (
     data,
     harmless,
     money,
+    noise,
     parameters,
     people,
     program,
@@ -29,7 +30,7 @@ from tests.review.cases import (
 from tests.review.play import play
 from tests.review.score import Score, figure, score
 
-THEMES = (clusters, money, parameters, templates, code, people, data, quota, program, harmless)
+THEMES = (clusters, money, parameters, templates, code, people, data, quota, program, harmless, noise)
 CASES = {case.says: case for theme in THEMES for case in theme.CASES}
 PAGE = Path(__file__).parents[2] / "docs" / "review.md"
 # What a change can do, as the requirements list it.

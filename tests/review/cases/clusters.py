@@ -201,8 +201,9 @@ CASES = (
         (stack("retireWithin: 2w\n", "retireWithin: 2w\n      until: 2026-11-20\n"),),
         (
             stops("cluster-retires", "h100"),
+            tells("season-changed", "h100", "until", "2026-11-20"),
             tells("jobs-finish-on-old | cluster-retires", "h100", "tune-27b-x1"),
-            hurts("offer-unavailable | offer-gone", "lora"),
+            hurts("offer-unavailable", "lora", "h100"),
         ),
         may=("run-cost",),
         world=BUSY,
@@ -210,7 +211,7 @@ CASES = (
     Case(
         "A cluster is to be given up when nobody used it for three days",
         (stack("retireWithin: 2w\n", "retireWithin: 2w\n      idleLimit: 3d\n"),),
-        (hurts("cluster-protection | cluster-retires", "h100", "idleLimit"),),
+        (hurts("season-changed | cluster-protection", "h100", "idleLimit"),),
         world=BUSY,
     ),
     Case(

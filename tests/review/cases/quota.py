@@ -105,7 +105,7 @@ CASES = (
     Case(
         "The on-demand machines that jobs fall back to have no quota",
         (template("lora", '"a2-highgpu-1g", Disk', '"a2-highgpu-8g", Disk'),),
-        (hurts("offer-unavailable", "lora", "on-demand"), hurts("machines-changed", "lora", "a2-highgpu-8g")),
+        (hurts("offer-unavailable", "lora", "on-demand", "quota"), hurts("machines-changed", "lora", "a2-highgpu-8g")),
         may=("run-cost", "quota-short-at-most"),
         world=World(limits={"nvidia_a100_gpus": 4}),
         accident="quota that was there in another region",
