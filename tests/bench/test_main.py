@@ -79,4 +79,5 @@ def test_the_bars_of_the_design_are_measured() -> None:
         "sweep-vs-sdk",
         "sweep-rate",
         "preview-vs-bare",
+        "review",
     }

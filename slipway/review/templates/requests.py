@@ -16,7 +16,7 @@ from typing import Any
 from slipway.catalog.model import Catalog, Offer
 from slipway.catalog.placeholders import placeholder
 from slipway.formatting import join, span
-from slipway.kinds import KINDS
+from slipway.kinds import CUSTOM_JOB, KINDS
 from slipway.review.templates.secret_values import looks_secret, shown
 
 _SILENT = re.compile(r"spec/persistentResourceId|pools/[^/]+/\w+/packageUris|labels/slipway-commit(-dirty)?")
@@ -90,8 +90,7 @@ def _is_wait(leaf: Leaf | None, offer: Offer) -> bool:
 
 def flat(offer: Offer, catalog: Catalog) -> Mapping[str, Leaf]:
     """Every value of a request by its path; lists of arguments whole."""
-    kind = KINDS.get(offer.kind)
-    key = kind.spec if kind else "jobSpec"
+    key = KINDS.get(offer.kind, CUSTOM_JOB).spec
     spec = offer.request.get(key) or {}
     found = dict(_leaves({name: one for name, one in offer.request.items() if name != key}, ""))
     found |= _leaves({name: one for name, one in spec.items() if name != "workerPoolSpecs"}, "spec/")
