@@ -22,7 +22,7 @@ from slipway.cloud.quotas import QuotaInfo, QuotaPreference, ReadQuota
 from slipway.cloud.storage import Location
 from slipway.deployment.dormant import last_ends
 from slipway.deployment.quota_limits import limits
-from slipway.kinds import KINDS, Kind
+from slipway.kinds import CUSTOM_JOB, KINDS, Kind
 from slipway.live import Live, QuotaLimit, Unknown
 from slipway.season import moment_text
 
@@ -137,7 +137,7 @@ class Reader:
         def ended() -> Mapping[str, datetime]:
             return last_ends(self.vertex.jobs_of_every_kind(f'create_time>"{moment_text(since)}"'))
 
-        return self._read("aiplatform.googleapis.com customJobs.list", _VERTEX, ended, {})
+        return self._read(f"aiplatform.googleapis.com {CUSTOM_JOB.collection}.list", _VERTEX, ended, {})
 
     def limits(self) -> Mapping[str, QuotaLimit] | Unknown:
         quotas = self.connection.quotas(self.wanted.project)
