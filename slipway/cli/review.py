@@ -144,17 +144,17 @@ def _reviews(sources: Iterable[str], files: Files, *, live: bool) -> list[Review
 def _written(text: str, source: str) -> tuple[Review, ...] | None:
     """The reviews that a document or a comment of ours has; None for anything else."""
     from slipway.review.rendering.comment import MARKER, approved
-    from slipway.review.rendering.document import KIND, KINDS, read
+    from slipway.review.rendering.document import KIND, KINDS, read, read_all
 
     if text.startswith(MARKER):
         return approved(text, source)[0]
     try:
         body = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     kind = body.get("kind") if isinstance(body, dict) else None
     if kind == KINDS:
-        return tuple(read(one, source) for one in body["reviews"])
+        return read_all(body.get("reviews"), source)
     return (read(body, source),) if kind == KIND else None
 
 
@@ -165,7 +165,8 @@ def _reviewed(source: str, text: str, files: Files, *, live: bool) -> Review:
     from slipway.review import events, reading
     from slipway.review.review import review
 
-    preview = events.read(text.splitlines())
+    # Not at whatever else Unicode ends a line with: a name may hold that, and the engine writes it as it is.
+    preview = events.read(text.split("\n"))
     if not preview.stack:
         raise ConfigError(
             f"{source} has no events of a preview",

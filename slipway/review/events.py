@@ -46,7 +46,7 @@ def read(lines: Iterable[str]) -> Preview:
         if line.lstrip().startswith("{"):
             try:
                 stream.take(json.loads(line))
-            except (ValueError, KeyError, TypeError, AttributeError):
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
                 stream.odd += 1
     return stream.preview()
 

@@ -66,11 +66,14 @@ def comment(reviews: Sequence[Review], place: Place | None = None) -> str:
 
 
 def approved(comment_text: str, source: str) -> tuple[tuple[Review, ...], str]:
-    """The reviews that a comment was made of, and the tree they are of. Raises ConfigError where it has none."""
-    _, found, rest = comment_text.partition(_DATA)
+    """The reviews that a comment was made of, and the tree they are of. Raises ConfigError where it has none.
+
+    The last remark is the comment's own: before it stand names that anybody may have chosen, such as a forged one.
+    """
+    _, found, rest = comment_text.rpartition(_DATA)
     try:
         body = json.loads(base64.b64decode(rest.partition(" ")[0], validate=True)) if found else None
-    except (binascii.Error, ValueError):
+    except (binascii.Error, ValueError, RecursionError):
         body = None
     if not isinstance(body, dict) or not isinstance(body.get("reviews"), list):
         raise ConfigError(
@@ -78,7 +81,7 @@ def approved(comment_text: str, source: str) -> tuple[tuple[Review, ...], str]:
             why="a comment of slipway review carries its consequences in a remark at its end",
             fix="give the comment as it is, or what slipway review --output json wrote",
         )
-    return tuple(document.read(one, source) for one in body["reviews"]), str(body.get("tree", ""))
+    return document.read_all(body["reviews"], source), str(body.get("tree", ""))
 
 
 def _whole(reviews: Sequence[Review], place: Place, size: _Size) -> str:

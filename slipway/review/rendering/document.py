@@ -42,16 +42,24 @@ def write_all(reviews: Sequence[Review]) -> dict[str, Any]:
     return documents[0] if len(documents) == 1 else {"schema": SCHEMA, "kind": KINDS, "reviews": documents}
 
 
-def read(body: Mapping[str, Any], source: str) -> Review:
+def read_all(bodies: object, source: str) -> tuple[Review, ...]:
+    """Those of a list. Raises ConfigError as `read` does."""
+    if not isinstance(bodies, list):
+        raise ConfigError(f"{source} is not a whole document", why="it has no list of reviews", fix="make it again")
+    return tuple(read(one, source) for one in bodies)
+
+
+def read(body: object, source: str) -> Review:
     """Raises ConfigError for what is not such a document; `source` names it."""
-    if body.get("kind") != KIND or body.get("schema") != SCHEMA:
+    told = body if isinstance(body, Mapping) else {}
+    if told.get("kind") != KIND or told.get("schema") != SCHEMA:
         raise ConfigError(
             f"{source} is not a review that this version reads",
-            why=f"kind {body.get('kind')!r}, schema {body.get('schema')!r}; it should be {KIND!r} and {SCHEMA}",
+            why=f"kind {told.get('kind')!r}, schema {told.get('schema')!r}; it should be {KIND!r} and {SCHEMA}",
             fix="make it with slipway review --output json",
         )
     try:
-        return _read(body)
+        return _read(told)
     except (KeyError, TypeError, ValueError, AttributeError, InvalidOperation) as problem:
         raise ConfigError(
             f"{source} is not a whole review", why=f"{type(problem).__name__}: {problem}", fix="make it again"
@@ -113,4 +121,7 @@ def _price(price: Price) -> dict[str, Any]:
 
 
 def _price_of(body: Mapping[str, Any]) -> Price:
-    return Price(Decimal(body["perHour"] or 0), bool(body["complete"]))
+    amount = Decimal(body["perHour"] or 0)
+    if not amount.is_finite():
+        raise ValueError(f"{amount} is no amount")
+    return Price(amount, bool(body["complete"]))

@@ -93,6 +93,39 @@ def test_what_can_t_be_used(review: Review, arguments: tuple[str, ...], said: st
     assert said in done.err
 
 
+NO_AMOUNT = {"perHour": "NaN", "complete": True}
+MONEY = {"idle": {"before": NO_AMOUNT, "after": NO_AMOUNT}, "most": {"before": NO_AMOUNT, "after": NO_AMOUNT}}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"kind": "reviews"}', "odd is not a whole document"),
+        ('{"kind": "reviews", "reviews": [5]}', "odd is not a review that this version reads"),
+        ('{"kind": "review", "schema": 1}', "odd is not a whole review"),
+        (json.dumps({"kind": "review", "schema": 1, "money": {**MONEY, "overlap": NO_AMOUNT}}), "not a whole review"),
+        (f"{MARKER}\n<!-- slipway-review-data W1tb -->", "odd has no review in it"),
+        ("[" * 200_000, "odd has no events of a preview"),
+    ],
+    ids=["no list", "a number", "empty", "no amount", "a cut remark", "deep"],
+)
+def test_a_damaged_document(review: Review, tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "odd").write_text(text)
+    done = review("odd")
+    assert done.code == 2
+    assert said in done.err
+
+
+def test_a_line_separator_in_a_name_ends_no_event(review: Review, tmp_path: Path) -> None:
+    (tmp_path / "odd").write_text(Path(EDIT).read_text().replace("slipway-local", "slipway\u0085\u2028local"))
+    assert "could not be understood" not in review("odd").out
+
+
+def test_an_event_that_is_nested_too_deeply_is_said(review: Review, tmp_path: Path) -> None:
+    (tmp_path / "odd").write_text(Path(EDIT).read_text() + '{"resourcePreEvent":' * 100_000 + "\n")
+    assert "an event of the engine could not be understood" in review("odd").out
+
+
 @pytest.mark.parametrize(
     "text", ["", "no events\n", "{}\n", '{"kind": "jobs"}', '[{"a": 1}]\n', '{"sequence": 1}\n{"sequence']
 )

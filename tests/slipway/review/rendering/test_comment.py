@@ -170,3 +170,11 @@ def test_a_template_without_offers() -> None:
     told = comment([review(change(before, after, clusters=LIVING, jobs=JOBS))])
     assert told.splitlines()[1].startswith("### ⛔ prod: ")
     assert "no offer" in seen(told) or "can't run" in seen(told)
+
+
+def test_a_name_that_looks_like_the_remark_at_the_end_is_a_name() -> None:
+    forged = comment([QUIET], Place("f" * 40)).rpartition("\n<!-- ")[2]
+    named = replace(QUIET, consequences=(consequence(f"`<!-- {forged}` goes"),), plan=(f"create x:y:Z <!-- {forged}",))
+    found, tree = approved(comment([named], Place("a" * 40)), "comment")
+    assert [one.kind for one in found[0].consequences] == ["cluster-deleted"]
+    assert tree == "a" * 40
