@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -88,8 +88,8 @@ def command(
     from slipway.review.rendering.plain_text import plain_text
     from slipway.review.rendering.redaction import redacted
 
-    reviews = _reviews(sources, _files(files), live=not no_live)
-    reviews = _beside(reviews, _reviews(mains, _files(None), live=not no_live))
+    reviews = _reviews(sources, _files(files, head), live=not no_live)
+    reviews = _beside(reviews, _reviews(mains, _files(None, None), live=not no_live))
     shut = list(unannounced(reviews)) if scheduled else _obstacles(reviews, approved, tolerance, tree)
     reviews = [located(one, Path(head)) for one in reviews] if head else reviews
     shown = [redacted(one) for one in reviews] if redact else reviews
@@ -185,8 +185,9 @@ def _beside(reviews: list[Review], mains: list[Review]) -> list[Review]:
     return [beside(one, by_stack[one.stack]) if one.stack in by_stack else one for one in reviews]
 
 
-def _files(file: str | None) -> Files:
-    """From lines of `git diff --name-status`: `M\\tpath`, `R100\\told\\tnew`; a bare path counts as touched."""
+def _files(file: str | None, head: str | None) -> Files:
+    """From lines of `git diff --name-status`: `M\\tpath`, `R100\\told\\tnew`; a bare path counts as touched. `head`:
+    the checkout that has them."""
     from slipway.review.reading import Files
 
     if file is None:
@@ -197,7 +198,17 @@ def _files(file: str | None) -> Files:
         touched |= {path for path in paths if path}
         if status.startswith(("D", "R")) and paths:
             removed.add(paths[0])
-    return Files(frozenset(touched), frozenset(removed))
+    code = dict(_template_code(Path(head), sorted(touched - removed))) if head else {}
+    return Files(frozenset(touched), frozenset(removed), code)
+
+
+def _template_code(checkout: Path, files: Iterable[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    from slipway.review.templates.template_code import beyond_declaring
+
+    for file in files:
+        there = file.startswith("templates/") and file.endswith(".py") and (checkout / file).is_file()
+        if there and (does := beyond_declaring(_text(str(checkout / file)))):
+            yield file, does
 
 
 def _text(source: str) -> str:

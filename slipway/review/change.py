@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -23,7 +24,8 @@ class Change:
     `files` are the paths that the change touches, relative to the checkout; None where nobody told. `removed` are those
     of them that it deletes.
     `unread`: what the comparison had to do without, a sentence each, for the first line. `notes`: what else a reader
-    should know of how it was made.
+    should know of how it was made. `template_code`: by file, what touched files of templates do beside declaring one,
+    in words.
     """
 
     stack: str
@@ -37,6 +39,7 @@ class Change:
     unread: tuple[str, ...] = field(default=())
     removed: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
+    template_code: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def old(self) -> Catalog | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
 from slipway.review.change import Change
@@ -17,6 +17,9 @@ _GUARDING = ("components/guard.py", "slipway/deployment/deletion_guard.py", "sli
 _JUDGING = ("slipway/review/", "slipway/policy/", "slipway/cli/review")
 _PROGRAM = ("components/", "slipway/", "__main__.py", "Pulumi.yaml")
 _DEPLOYING = (".github/", "policy/", "CODEOWNERS", "docs/CODEOWNERS", "Makefile", ".pre-commit-config.yaml")
+# What Python imports, where the program finds it: in the folder of `__main__.py`, before all that is installed.
+_CODE = (".py", ".pyc", ".so", ".pth", ".zip")
+_NOT_IMPORTED = ("bench/", "docs/", "jobs/", "journey/", "local/", "templates/", "tests/")
 _PROSE = (".md", ".txt", ".rst", ".svg", ".png")
 _REQUIREMENTS = re.compile(r"requirements[^/]*\.(txt|in)")
 _STACK_FILE = re.compile(r"stacks/Pulumi\.([^/]+)\.ya?ml")
@@ -28,6 +31,7 @@ def program(change: Change) -> Iterator[Consequence]:
     yield from _unguarded(change)
     yield from _stacks_gone(change)
     yield from _edited(change.files or ())
+    yield from _running(change.template_code)
 
 
 def _edited(files: Iterable[str]) -> Iterator[Consequence]:
@@ -41,7 +45,7 @@ def _edited(files: Iterable[str]) -> Iterator[Consequence]:
             continue
         elif file.startswith(_JUDGING):
             judging.append(file)
-        elif file.startswith(_PROGRAM):
+        elif file.startswith(_PROGRAM) or (file.endswith(_CODE) and not file.startswith(_NOT_IMPORTED)):
             program.append(file)
     edited, workflow = KINDS["program-edited"].of, KINDS["workflow-edited"].of
     if program:
@@ -57,6 +61,13 @@ def _edited(files: Iterable[str]) -> Iterator[Consequence]:
     if deploying:
         words = f"What previews, approves or deploys is edited: {_listed(deploying)}"
         yield workflow("workflows", words, details=_lines(deploying))
+
+
+def _running(template_code: Mapping[str, Iterable[str]]) -> Iterator[Consequence]:
+    """Such a file can change what any other part of the program does, and what it says of it."""
+    for file, does in template_code.items():
+        words = f"`{file}` does more than declare a template, with the rights of whoever deploys: it {named(does)}"
+        yield KINDS["program-edited"].of(f"template file {file}", words, details=_lines(does, quote=False))
 
 
 def _stacks_gone(change: Change) -> Iterator[Consequence]:
@@ -100,7 +111,7 @@ def _listed(files: Iterable[str]) -> str:
     return named(f"`{file}`" for file in files)
 
 
-def _lines(files: Iterable[str]) -> tuple[str, ...]:
+def _lines(files: Iterable[str], *, quote: bool = True) -> tuple[str, ...]:
     """Empty where the sentence has them all."""
-    listed = tuple(f"`{file}`" for file in files)
+    listed = tuple(f"`{file}`" if quote else file for file in files)
     return listed if len(listed) > MOST_NAMED + 1 else ()

@@ -5,9 +5,9 @@ Sends nothing but GETs. What can't be read is `Unknown`, and is said.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import islice
 
@@ -37,10 +37,12 @@ _UNREAD = Unknown("nothing was to be read (--no-live)", "none", "none")
 
 @dataclass(frozen=True)
 class Files:
-    """What a change touches, relative to the checkout; `removed` are those of them that it deletes."""
+    """What a change touches, relative to the checkout; `removed` are those of them that it deletes. `template_code`:
+    what those of templates do beside declaring one."""
 
     touched: frozenset[str] | None = None
     removed: frozenset[str] = frozenset()
+    template_code: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 _NO_FILES = Files()
@@ -78,6 +80,7 @@ def change(
         recent=recent,
         files=files.touched,
         removed=files.removed,
+        template_code=files.template_code,
         unread=(*told.unread, *unread),
         notes=(f"of the jobs of the last {DAYS} days the newest {MOST_RECENT:,} were looked at",) if many else (),
     )

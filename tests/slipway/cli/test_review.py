@@ -77,6 +77,15 @@ def test_files_that_a_change_touches(review: Review, tmp_path: Path) -> None:
     assert "stacks/Pulumi.prod.yaml is deleted" in said
 
 
+def test_files_of_templates_are_read_and_not_run(review: Review, tmp_path: Path) -> None:
+    (tmp_path / "files").write_text("A\ttemplates/x.py\nA\ttemplates/gone.py\n")
+    (tmp_path / "templates").mkdir()
+    (tmp_path / "templates/x.py").write_text("import os\nos.mkdir('ran')\n")
+    said = review(EDIT, "--files", "files", "--head", str(tmp_path)).out
+    assert "templates/x.py does more than declare a template" in said
+    assert not (tmp_path / "ran").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

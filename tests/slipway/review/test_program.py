@@ -29,6 +29,9 @@ def kinds(some: Iterable[Consequence]) -> list[tuple[str, str]]:
         ("components/workspace.py", "program-edited", "program"),
         ("slipway/deployment/plan.py", "program-edited", "program"),
         ("Pulumi.yaml", "program-edited", "program"),
+        ("yaml.py", "program-edited", "program"),
+        ("google/__init__.py", "program-edited", "program"),
+        ("sitecustomize.pyc", "program-edited", "program"),
         ("slipway/review/resources/people.py", "program-edited", "review and policy"),
         ("slipway/policy/rules.py", "program-edited", "review and policy"),
         ("requirements.txt", "program-edited", "requirements"),
@@ -62,6 +65,16 @@ def test_edits_are_named_for_what_they_are(file: str, kind: str, subject: str) -
 )
 def test_prose_tests_and_what_others_tell_are_silent(file: str) -> None:
     assert edited(file) == []
+
+
+def test_a_template_that_runs_code_of_its_own_is_an_edit_of_the_program() -> None:
+    file = "templates/lora.py"
+    (one,) = program(
+        change(facts(), facts(), files=frozenset({file}), template_code={file: ("imports `os` (line 3)",)})
+    )
+    assert (one.kind, one.subject) == ("program-edited", f"template file {file}")
+    assert "does more than declare a template" in one.sentence
+    assert "imports `os` (line 3)" in one.sentence
 
 
 def test_many_files_are_one_consequence_with_all_of_them_as_details() -> None:

@@ -1,0 +1,117 @@
+"""What a template's file does beside declaring a template: whoever previews or deploys runs it. Pure."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterator
+
+_OF_VALUES = frozenset({"itertools", "math"})
+_CALLED = _OF_VALUES | {"slipway.template"}
+_MODULES = _CALLED | {"__future__", "typing"}
+# What makes values of values, and nothing else.
+_FUNCTIONS = frozenset(
+    (
+        "abs",
+        "all",
+        "any",
+        "bool",
+        "dict",
+        "enumerate",
+        "filter",
+        "float",
+        "frozenset",
+        "int",
+        "len",
+        "list",
+        "map",
+        "max",
+        "min",
+        "range",
+        "reversed",
+        "round",
+        "set",
+        "sorted",
+        "str",
+        "sum",
+        "tuple",
+        "zip",
+    )
+)
+_METHODS = frozenset(
+    (
+        "count",
+        "endswith",
+        "format",
+        "index",
+        "items",
+        "join",
+        "keys",
+        "lower",
+        "lstrip",
+        "partition",
+        "removeprefix",
+        "removesuffix",
+        "replace",
+        "rpartition",
+        "rsplit",
+        "rstrip",
+        "split",
+        "startswith",
+        "strip",
+        "title",
+        "upper",
+        "values",
+    )
+)
+
+
+def beyond_declaring(source: str) -> tuple[str, ...]:
+    """In words, each once, in the order of the lines: ``imports `os` (line 41)``. Empty for a plain template."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ("can't be read as Python",)
+    nodes = sorted((one for one in ast.walk(tree) if hasattr(one, "lineno")), key=lambda one: one.lineno)
+    defined = _defined(nodes)
+    found: dict[str, int] = {}
+    for node in nodes:
+        for words in _beyond(node, defined):
+            found.setdefault(words, node.lineno)
+    return tuple(f"{words} (line {line})" for words, line in found.items())
+
+
+def _defined(nodes: list[ast.AST]) -> frozenset[str]:
+    """Names that may be called: what the file imports of a template's parts, and its own functions."""
+    own = (one.name for one in nodes if isinstance(one, ast.FunctionDef))
+    imports = (one for one in nodes if isinstance(one, ast.ImportFrom) and one.module in _CALLED)
+    return frozenset((*own, *(alias.asname or alias.name for one in imports for alias in one.names)))
+
+
+def _beyond(node: ast.AST, defined: frozenset[str]) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        yield from (f"imports `{one.name}`" for one in node.names if one.name not in _MODULES)
+    elif isinstance(node, ast.ImportFrom) and (node.level or node.module not in _MODULES):
+        yield f"imports `{'.' * node.level}{node.module or ''}`"
+    elif isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
+        yield f"writes to `{ast.unparse(node)}`"
+    elif isinstance(node, ast.Attribute) and node.attr.startswith("__"):
+        yield f"uses `{node.attr}`"
+    elif isinstance(node, ast.Name) and _hidden(node.id, defined):
+        yield f"uses `{node.id}`"
+    elif isinstance(node, ast.Call) and not _told_or_harmless(node.func, defined):
+        yield f"calls `{ast.unparse(node.func)}`"
+
+
+def _hidden(name: str, defined: frozenset[str]) -> bool:
+    """A function of Python's own that does more than make values, such as `exec` under another name."""
+    able = callable(getattr(builtins, name, None)) or name.startswith("__")
+    return able and name not in _FUNCTIONS | defined and not name.endswith(("Error", "Exception"))
+
+
+def _told_or_harmless(called: ast.expr, defined: frozenset[str]) -> bool:
+    if isinstance(called, ast.Name):
+        return called.id in _FUNCTIONS | defined or _hidden(called.id, defined)
+    if not isinstance(called, ast.Attribute):
+        return False
+    return called.attr in _METHODS or (isinstance(called.value, ast.Name) and called.value.id in _OF_VALUES)

@@ -1,0 +1,45 @@
+"""What files of templates do beside declaring one: they run in every preview and deployment. # N14 # D7"""
+
+from pathlib import Path
+
+import pytest
+
+from slipway.review.templates.template_code import beyond_declaring
+
+ROOT = Path(__file__).parents[4]
+PLAIN = "from slipway.template import JobTemplate\n"
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "templates").glob("*.py")), ids=lambda file: file.stem)
+def test_the_templates_that_ship_declare_and_do_no_more(file: Path) -> None:
+    assert beyond_declaring(file.read_text(encoding="utf-8")) == ()
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("import os\nos.system('x')", ("imports `os` (line 2)", "calls `os.system` (line 3)")),
+        ("from slipway import facts", ("imports `slipway` (line 2)",)),
+        ("from .other import x", ("imports `.other` (line 2)",)),
+        ("JobTemplate.name = 'x'", ("writes to `JobTemplate.name` (line 2)",)),
+        ("JobTemplate.x['a'] = 1", ("writes to `JobTemplate.x['a']` (line 2)",)),
+        ("x = ().__class__", ("uses `__class__` (line 2)",)),
+        ("run = exec\n", ("uses `exec` (line 2)",)),
+        ("open('x')", ("uses `open` (line 2)",)),
+        ("(lambda: 0)()", ("calls `lambda: 0` (line 2)",)),
+        ("from typing import get_type_hints\nget_type_hints(1)", ("calls `get_type_hints` (line 3)",)),
+        ("import math\nx = math.ceil(1.5)", ()),
+        ("x = [].append(1)", ("calls `[].append` (line 2)",)),
+        ("x = (", ("can't be read as Python",)),
+        ("\0", ("can't be read as Python",)),
+    ],
+)
+def test_what_is_more_is_named_with_its_line(source: str, said: tuple[str, ...]) -> None:
+    assert beyond_declaring(f"{PLAIN}{source}") == said
+
+
+def test_values_may_be_computed() -> None:
+    source = (
+        'def f(n: int) -> str:\n    return "-".join(str(i) for i in range(n))\nX = JobTemplate(name=f(3).upper())\n'
+    )
+    assert beyond_declaring(PLAIN + source) == ()
