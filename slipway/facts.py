@@ -133,6 +133,13 @@ def read(components: Iterable[tuple[str, str, Fact]], published: Catalog | None 
 
     Raises codec.MalformedError for what this version does not write.
     """
+    try:
+        return _read(components, published)
+    except (AttributeError, LookupError, TypeError) as problem:  # What a component publishes may be anything.
+        raise codec.MalformedError(f"{type(problem).__name__}: {problem}") from problem
+
+
+def _read(components: Iterable[tuple[str, str, Fact]], published: Catalog | None) -> Facts | None:
     of_type: dict[str, dict[str, Fact]] = {}
     for type_, name, inputs in components:
         of_type.setdefault(type_, {})[name] = inputs
@@ -148,12 +155,18 @@ def read(components: Iterable[tuple[str, str, Fact]], published: Catalog | None 
     }
     return Facts(
         catalog=published or _catalog(declared, workspace, of_type),
-        submitters=workspace.get("submitters", {}),
+        submitters=_by_two_keys(workspace.get("submitters", {}), "submitters"),
         code=bool(workspace.get("code")),
         quota=codec.read(QuotaFacts, quota) if quota else QuotaFacts("", "", strict=False),
-        policy=declared.get("policy", {}),
+        policy=_by_two_keys(declared.get("policy", {}), "policy"),
         kept={id_: codec.read(Kept, {"kind": "cluster", **one}, id_) for id_, one in retiring.items()},
     )
+
+
+def _by_two_keys(body: Any, key: str) -> Mapping[str, Mapping[str, Any]]:
+    if not isinstance(body, Mapping) or not all(isinstance(one, Mapping) for one in body.values()):
+        raise codec.malformed(body, "a mapping of mappings", key)
+    return body
 
 
 def _catalog(declared: Fact, workspace: Fact, of_type: Mapping[str, Mapping[str, Fact]]) -> Catalog:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from slipway.errors import PolicyError
 from slipway.facts import Facts
-from slipway.policy.rule import LEVELS, MANDATORY, Subject, Violation
+from slipway.policy.rule import LEVELS, MANDATORY, Rule, Subject, Violation
 from slipway.policy.rules import BY_KEY
 
 
@@ -36,4 +37,12 @@ def _of(facts: Facts, level: str) -> Iterator[Violation]:
         if rule is None:
             yield Violation(key, level, f"unknown rule {key}: this version of slipway can't check it")
         else:
-            yield from (Violation(key, level, text) for text in rule.check(subject, setting))
+            yield from (Violation(key, level, text) for text in _breaches(rule, subject, setting))
+
+
+def _breaches(rule: Rule, subject: Subject, setting: Any) -> Iterable[str]:
+    """A program that is under review may give a rule anything."""
+    try:
+        return tuple(rule.check(subject, setting))
+    except (ArithmeticError, AttributeError, TypeError, ValueError) as problem:
+        return (f"setting {setting!r} of {rule.key}: this version of slipway can't check it ({problem})",)

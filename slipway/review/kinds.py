@@ -56,6 +56,7 @@ _ALL = (
         ("cluster-retires", _BLOCKING, "a cluster is not asked for any more and goes when its jobs have ended"),
         ("cluster-deleted", _BLOCKING, "a cluster goes with this deployment, and its machines may not come again"),
         ("cluster-cleared", _CHANGE, "a failed cluster, which holds nothing, is deleted"),
+        ("cluster-unsaid", _BLOCKING, "the engine makes a cluster that the program does not say, or not as it says"),
         ("cluster-overdue", _WARNING, "an old generation is still there after `retireWithin`"),
         ("cluster-protection", _WARNING, "how a cluster is replaced or protected changes"),
         ("season-changed", _WARNING, "from when, until when, or for how long idle a cluster is wanted changes"),

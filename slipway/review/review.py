@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from slipway.review.change import Change
 from slipway.review.clusters.capacity import capacity
@@ -23,7 +24,12 @@ from slipway.review.resources.data import data
 from slipway.review.resources.exposure import exposure
 from slipway.review.resources.people import people
 from slipway.review.resources.resources import resources
+from slipway.review.resources.unsaid_clusters import unsaid_clusters
 from slipway.review.templates.templates import templates
+
+T = TypeVar("T")
+_ODD = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What reading raises where a program publishes what Slipway's own never does."""
 
 Comparison = Callable[[Change], Iterable[Consequence]]
 COMPARISONS: tuple[Comparison, ...] = (
@@ -31,6 +37,7 @@ COMPARISONS: tuple[Comparison, ...] = (
     seasons,
     capacity,
     deletions,
+    unsaid_clusters,
     unfinished,
     costs,
     templates,
@@ -83,24 +90,47 @@ class Review:
 
 
 def review(change: Change) -> Review:
-    found = {(one.section, *one.key): one for compare in COMPARISONS for one in compare(change)}
+    """Never raises for what a program under review says: what can't be compared then is said."""
+    unable: list[str] = []
+
+    def told(look: Callable[[Change], Iterable[T]]) -> tuple[T, ...]:
+        try:
+            return tuple(look(change))
+        except _ODD as problem:
+            name = look.__name__.replace("_", " ")
+            unable.append(f"{name} could not be compared: the program says what no version of slipway does ({problem})")
+            return ()
+
+    found = {(one.section, *one.key): one for compare in COMPARISONS for one in told(compare)}
     order = list(Section)
     consequences = sorted(
         found.values(), key=lambda one: (order.index(one.section), -one.grade, one.kind in FOLLOWING, -one.cost)
     )
     preview = change.preview
     missing = (preview.why,) if preview and not preview.complete and preview.why else ()
+    amounts, stands = told(_amounts), told(_quota)
+    standing = [line for look in (standing_violations, still_retiring, due) for line in told(look)]
     return Review(
         stack=change.stack,
         consequences=tuple(consequences),
-        incomplete=(*missing, *change.unread),
-        money=money(change) if change.after or change.before else None,
-        quota=quota_in_words(change),
+        incomplete=(*missing, *change.unread, *unable),
+        money=next(iter(amounts), None),
+        quota=next(iter(stands), ""),
         policy=policy_in_words(change.after),
-        standing=(*standing_violations(change), *still_retiring(change), *due(change)),
+        standing=tuple(standing),
         plan=tuple(planned(preview)) if preview else (),
         notes=change.notes,
     )
+
+
+def _amounts(change: Change) -> Iterator[Money]:
+    """None where the program does not tell what it costs: that is not nothing."""
+    if change.after is not None:
+        yield money(change)
+
+
+def _quota(change: Change) -> Iterator[str]:
+    yield quota_in_words(change)
 
 
 def beside(yours: Review, main: Review) -> Review:

@@ -30,6 +30,7 @@ _OF_CLUSTERS = {
     "cluster-returns": ("returns", False),
     "cluster-cleared": ("cleared", False),
     "cluster-overdue": ("overdue", True),
+    "cluster-unsaid": ("not as said", True),
     "cluster-protection": ("protection", True),
     "season-changed": ("season", False),
 }

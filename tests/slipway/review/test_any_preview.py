@@ -6,9 +6,13 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slipway.catalog.codec import MalformedError
+from slipway.facts import CATALOG, CLUSTER, QUOTA, TEMPLATE, WORKSPACE
+from slipway.facts import read as read_facts
+from slipway.review.events import declared
 from slipway.review.preview import SECRET, UNKNOWN, Preview, Resource, Step
 from slipway.review.review import review
-from tests.slipway.review.builders import change, facts, job
+from tests.slipway.review.builders import change, cluster, facts, job, template
 
 _TYPES = (
     "gcp:storage/bucket:Bucket",
@@ -60,3 +64,43 @@ def steps(draw: st.DrawFn) -> Step:
 def test_no_preview_makes_a_review_raise(planned: list[Step], refreshed: list[Step]) -> None:
     preview = Preview(tuple(planned), {step.urn: step for step in refreshed})
     review(change(facts(), facts(), preview=preview, jobs=[job()]))
+
+
+_ODD = st.none() | st.integers() | st.text(max_size=3) | st.lists(st.integers(), max_size=2) | _INPUTS
+
+
+def _paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path, *(found for key, one in entries for found in _paths(one, (*path, key)))]
+
+
+def _with(value: Any, path: tuple[Any, ...], odd: Any) -> Any:
+    if not path:
+        return odd
+    copy: Any = dict(value) if isinstance(value, dict) else list(value)
+    copy[path[0]] = _with(copy[path[0]], path[1:], odd)
+    return copy
+
+
+WHOLE = facts(cluster(), template())
+PUBLISHED = {
+    CLUSTER: WHOLE.clusters[cluster().id],
+    TEMPLATE: WHOLE.templates["lora"],
+    WORKSPACE: WHOLE.workspace,
+    QUOTA: WHOLE.quota_check,
+    CATALOG: {**WHOLE.published, "policy": {"mandatory": {"labels": ["team"], "idleCost": 5, "regions": ["x"]}}},
+}
+PLACES = [(type_, path) for type_, body in PUBLISHED.items() for path in _paths(body)]
+
+
+@given(st.sampled_from(PLACES), _ODD)
+def test_no_facts_make_a_review_raise(place: tuple[str, tuple[Any, ...]], odd: Any) -> None:
+    type_, path = place
+    published = {**PUBLISHED, type_: _with(PUBLISHED[type_], path, odd)}
+    named = [Step("create", f"urn:pulumi:prod::slipway::{one}::x", one, "x", new=Resource(body), component=True)
+             for one, body in published.items()]  # fmt: skip
+    try:
+        after = read_facts(declared(Preview(tuple(named))))
+    except MalformedError:
+        return
+    review(change(WHOLE, after, jobs=[job()]))

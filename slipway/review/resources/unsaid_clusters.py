@@ -1,0 +1,127 @@
+"""Clusters that the engine makes, or keeps, otherwise than the program says of them: what it says may be edited too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from slipway.catalog.model import Catalog, Cluster
+from slipway.cloud.clusters import ResourcePool
+from slipway.formatting import join
+from slipway.machines.spec import MachineGroup, MachineSpec
+from slipway.prices import Price, dollars, hourly
+from slipway.review.change import Change
+from slipway.review.clusters.deletions import CLUSTER_TYPE
+from slipway.review.consequence import Consequence, Grade
+from slipway.review.kinds import KINDS
+from slipway.review.resources.inputs import said
+from slipway.review.resources.touched import Fate, Touched, touched
+from slipway.review.words import machines, named, summed
+
+_MAKING = (Fate.CREATED, Fate.REPLACED, Fate.ADOPTED)
+
+
+def unsaid_clusters(change: Change) -> Iterator[Consequence]:
+    for one in touched(change):
+        if not one.type.startswith(CLUSTER_TYPE):
+            continue
+        if one.fate is Fate.FORGOTTEN:
+            yield _forgotten(one)
+        elif one.fate in _MAKING:
+            yield from _made(one, change)
+        elif one.fate is Fate.CHANGED:
+            yield from _kept_otherwise(one)
+
+
+def _made(one: Touched, change: Change) -> Iterator[Consequence]:
+    """Nothing where the program could not say anything, which is said elsewhere."""
+    after, id_ = change.after, str(one.becomes.get("name", one.name))
+    if after is None or id_ in after.kept:
+        return
+    cluster = after.catalog.cluster_named(id_)
+    if cluster is None:
+        does = "is adopted" if one.fate is Fate.ADOPTED else "is made"
+        has, cost = _machines(one.becomes, after.catalog)
+        words = f"`{id_}` {does} and is in no stack file, catalog or sum of money: {has}, {dollars(cost)}"
+        yield KINDS["cluster-unsaid"].of(f"cluster {id_}", words, cost=float(cost.known))
+    elif found := tuple(_differences(one.becomes, cluster, after.catalog)):
+        words = f"`{id_}` is made otherwise than the program says: {named(found)}"
+        yield KINDS["cluster-unsaid"].of(f"cluster {id_}", words, details=found if len(found) > 1 else ())
+
+
+def _machines(inputs: Mapping[str, Any], catalog: Catalog) -> tuple[str, Price]:
+    """Those that it begins with, and what they cost an hour."""
+    try:
+        pools = [ResourcePool.read(body) for body in inputs.get("resourcePools") or ()]
+    except (TypeError, ValueError, AttributeError):
+        pools = []
+    if not pools:
+        return "machines that nobody can tell", Price(complete=False)
+    has = machines(summed(MachineGroup(pool.machine, max(pool.replicas, pool.min or 0)) for pool in pools))
+    prices = (hourly(pool.machine, catalog.region) * max(pool.replicas, pool.min or 0) for pool in pools)
+    return has or "no machine yet", sum(prices, Price())
+
+
+def _differences(inputs: Mapping[str, Any], cluster: Cluster, catalog: Catalog) -> Iterator[str]:
+    """What the engine is asked for, beside what the program publishes."""
+    encryption, psc = inputs.get("encryptionSpec") or {}, inputs.get("pscInterfaceConfig") or {}
+    sides = {
+        "project": (inputs.get("project"), catalog.project),
+        "location": (inputs.get("location"), catalog.region),
+        "network": (inputs.get("network"), cluster.network),
+        "encryption.kmsKey": (encryption.get("kmsKeyName"), cluster.kms_key),
+        "pscInterface.networkAttachment": (psc.get("networkAttachment"), cluster.network_attachment),
+    }
+    for key, (asked, told) in sides.items():
+        if (asked or "") != (told or ""):
+            yield f"`{key}` is {said(asked)}, said to be {said(told or None)}"
+    yield from _pools(inputs, cluster)
+
+
+def _pools(inputs: Mapping[str, Any], cluster: Cluster) -> Iterator[str]:
+    try:
+        asked = {pool.id: pool for pool in map(ResourcePool.read, inputs.get("resourcePools") or ())}
+    except (TypeError, ValueError, AttributeError):
+        yield "its pools can't be read"
+        return
+    for name in dict.fromkeys((*cluster.pools, *asked)):
+        pool, told = asked.get(name), cluster.pools.get(name)
+        if pool is None or told is None:
+            yield f"pool `{name}` is {'not made' if pool is None else 'not said'}"
+            continue
+        low, high = pool.replicas if pool.min is None else pool.min, pool.replicas if pool.max is None else pool.max
+        if pool.machine != told.machine:
+            yield f"pool `{name}` has {_in_words(pool.machine)}, said to be {_in_words(told.machine)}"
+        elif (low, high) != (told.min, told.max) or not low <= pool.replicas <= high:
+            yield f"pool `{name}` has {_count(pool)}, said to have {told.min}–{told.max}"
+
+
+def _in_words(machine: MachineSpec) -> str:
+    return f"`{machine}`, {machine.disk}"
+
+
+def _count(pool: ResourcePool) -> str:
+    return f"{pool.replicas}" if pool.min is None else f"{pool.min}–{pool.max}, {pool.replicas} at first"
+
+
+def _kept_otherwise(one: Touched) -> Iterator[Consequence]:
+    if one.old is None or one.new is None:
+        return
+    does: list[str] = []
+    stays = _stays(one.becomes, one.new.retained)
+    if _stays(one.was, one.old.retained) != stays:
+        does.append(f"{'stays in the cloud, paid,' if stays else 'goes'} when it leaves the stack")
+    if one.old.protected != one.new.protected:
+        does.append("can't be deleted, so the deployment that would fails" if one.new.protected else "can be deleted")
+    if does:
+        words = f"`{one.physical}` {join(does)} from now on; no stack file says so"
+        yield KINDS["cluster-protection"].of(f"cluster {one.physical}", words)
+
+
+def _stays(inputs: Mapping[str, Any], retained: bool) -> bool:
+    return retained or inputs.get("deletionPolicy") == "ABANDON"
+
+
+def _forgotten(one: Touched) -> Consequence:
+    words = f"`{one.physical}` stays in the cloud with its machines, paid as before, and nothing tends it any more"
+    return KINDS["resource-forgotten"].of(f"cluster {one.physical}", words, grade=Grade.BLOCKING)

@@ -1,0 +1,103 @@
+"""Clusters that the engine makes, or keeps, otherwise than the program says. # N14 # D7"""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from slipway.cluster import PoolSpec
+from slipway.review.change import Change
+from slipway.review.consequence import Consequence, Grade
+from slipway.review.resources.unsaid_clusters import unsaid_clusters
+from tests.slipway.review.builders import CPU, H100, PROJECT, REGION, change, cluster, facts, kept, pool, step
+
+VERTEX = "gcp:vertex/aiPersistentResource:AiPersistentResource"
+SMALL = cluster("cpu", pool("workers", CPU, 1, 4))
+
+
+def asked(id_: str = SMALL.id, *pools: dict[str, Any], **inputs: Any) -> dict[str, Any]:
+    usual = PoolSpec("workers", CPU, 1, 4, True, 1).request()
+    return {"name": id_, "project": PROJECT, "location": REGION, "resourcePools": list(pools) or [usual], **inputs}
+
+
+def said(of: Change) -> list[Consequence]:
+    return list(unsaid_clusters(of))
+
+
+def made(inputs: dict[str, Any], **fields: Any) -> list[Consequence]:
+    steps = [step("create", VERTEX, str(inputs["name"]), new=inputs)]
+    return said(change(facts(), facts(SMALL, **fields), steps=steps))
+
+
+def test_a_cluster_that_is_made_as_it_is_said_is_silent() -> None:
+    assert made(asked()) == []
+
+
+def test_one_that_no_stack_file_names_is_named_with_its_machines_and_their_cost() -> None:
+    (one,) = made(asked("mine", {"id": "x", **H100.request(), "replicaCount": "50"}))
+    assert (one.kind, one.subject, one.grade) == ("cluster-unsaid", "cluster mine", Grade.BLOCKING)
+    assert one.sentence == (
+        "`mine` is made and is in no stack file, catalog or sum of money: 50 `a3-highgpu-8g`, $5,057.06/h"
+    )
+
+
+@pytest.mark.parametrize("pools", [[5], [{"replicaCount": "many"}], "x", []])
+def test_one_whose_machines_nobody_can_tell(pools: Any) -> None:
+    (one,) = made({**asked("mine"), "resourcePools": pools})
+    assert "machines that nobody can tell" in one.sentence
+
+
+@pytest.mark.parametrize(
+    ("inputs", "words"),
+    [
+        (
+            asked(SMALL.id, PoolSpec("workers", CPU, 1, 40, True, 1).request()),
+            "`workers` has 1–40, 1 at first, said to have",
+        ),
+        (
+            asked(SMALL.id, PoolSpec("workers", CPU, 1, 4, True, 9).request()),
+            "`workers` has 1–4, 9 at first, said to have",
+        ),
+        (asked(SMALL.id, PoolSpec("workers", H100, 1, 4, True, 1).request()), "`workers` has `a3-highgpu-8g`"),
+        (
+            asked(SMALL.id, PoolSpec("other", CPU, 1, 4, True, 1).request()),
+            "`workers` is not made and pool `other` is not",
+        ),
+        (asked(network="projects/1/global/networks/x"), "`network` is `projects/1/global/networks/x`, said to be none"),
+        (asked(project="victim"), "`project` is `victim`, said to be `acme-prod`"),
+        (asked(resourcePools=[5]), "its pools can't be read"),
+    ],
+)
+def test_one_that_is_made_otherwise_than_it_is_said(inputs: dict[str, Any], words: str) -> None:
+    (one,) = made(inputs)
+    assert (one.kind, one.grade) == ("cluster-unsaid", Grade.BLOCKING)
+    assert words in one.sentence
+
+
+def test_an_old_generation_that_stays_is_told_elsewhere() -> None:
+    old = cluster("cpu", pool("workers", CPU, 2, 4))
+    steps = [step("import", VERTEX, old.id, new=asked(old.id))]
+    assert said(change(facts(old), facts(SMALL, kept(old)), steps=steps)) == []
+
+
+@pytest.mark.parametrize(
+    ("retains", "protects", "words"),
+    [
+        (True, False, "stays in the cloud, paid, when it leaves the stack from now on"),
+        (False, True, "can't be deleted, so the deployment that would fails from now on"),
+    ],
+)
+def test_one_that_is_kept_otherwise(retains: bool, protects: bool, words: str) -> None:
+    same = step("same", VERTEX, SMALL.id, old=asked(), new=asked())
+    assert same.new
+    kept_otherwise = replace(same, new=replace(same.new, retained=retains, protected=protects))
+    (one,) = said(change(facts(SMALL), facts(SMALL), steps=[kept_otherwise]))
+    assert (one.kind, one.grade) == ("cluster-protection", Grade.WARNING)
+    assert words in one.sentence
+
+
+def test_a_deletion_that_only_forgets_is_no_end_of_the_bill() -> None:
+    steps = [step("delete", VERTEX, SMALL.id, old=asked(), retained=True)]
+    (one,) = said(change(facts(SMALL), facts(), steps=steps))
+    assert (one.kind, one.grade) == ("resource-forgotten", Grade.BLOCKING)
+    assert "paid as before" in one.sentence
