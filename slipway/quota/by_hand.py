@@ -27,7 +27,7 @@ class Ask:
 def parsed(word: str) -> tuple[str, int | None]:
     """The metric and the limit of `METRIC[=VALUE]`, the metric with or without what all have in front of it.
 
-    Raises ConfigError for a limit that is no number.
+    Raises ConfigError for a limit that is not a number.
     """
     name, given, value = word.partition("=")
     metric = f"{PREFIX}{name.strip().removeprefix(f'{SERVICE}/').removeprefix(PREFIX)}"
@@ -35,7 +35,7 @@ def parsed(word: str) -> tuple[str, int | None]:
         limit = int(value.replace(",", "")) if given else None
     except ValueError as problem:
         raise ConfigError(
-            f"invalid --request {word}", why=f"{value!r} is no number", fix=f"--request {name}=16, for example"
+            f"invalid --request {word}", why=f"{value!r} is not a number", fix=f"--request {name}=16, for example"
         ) from problem
     return metric, limit
 
