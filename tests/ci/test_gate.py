@@ -86,8 +86,8 @@ def said(body: str, login: str = "github-actions[bot]") -> dict[str, Any]:
     return {"id": 7, "body": body, "user": {"login": login}}
 
 
-def word(state: str, commit: str = HEAD, user: int = 1) -> dict[str, Any]:
-    return {"state": state, "commit_id": commit, "user": {"id": user}}
+def word(state: str, commit: str = HEAD, user: int = 1, who: str = "MEMBER") -> dict[str, Any]:
+    return {"state": state, "commit_id": commit, "user": {"id": user}, "author_association": who}
 
 
 @pytest.fixture
@@ -117,8 +117,14 @@ def named(workflows: dict[str, Workflow], workflow: str, name: str) -> dict[str,
         ([word("APPROVED"), word("CHANGES_REQUESTED")], False),
         ([word("CHANGES_REQUESTED"), word("APPROVED")], True),
         ([word("CHANGES_REQUESTED"), word("APPROVED", user=2)], True),
+        ([word("APPROVED", who="NONE")], False),
+        ([word("APPROVED", who="FIRST_TIME_CONTRIBUTOR")], False),
+        ([word("APPROVED", who="COLLABORATOR")], True),
     ],
-    ids=["approved", "nobody", "a remark", "an older commit", "taken back", "changed mind", "convinced", "another one"],
+    ids=[
+        *("approved", "nobody", "a remark", "an older commit", "taken back", "changed mind", "convinced"),
+        *("another one", "a stranger", "a newcomer", "a collaborator"),
+    ],
 )
 def test_the_newest_word_of_each_reviewer_of_the_newest_commit_counts(
     github: GitHub, gate: dict[str, Any], words: list[dict[str, Any]], opens: bool
@@ -140,6 +146,19 @@ def test_nothing_that_blocks_needs_nobody(github: GitHub, gate: dict[str, Any]) 
 def test_somebody_else_s_comment_is_no_review(github: GitHub, gate: dict[str, Any]) -> None:
     github.answers = {"issues/3/comments": [said(comment([GOOD]), "mallory"), said(comment([BAD]))]}
     assert github.run(gate, NUMBER="3", HEAD=HEAD, GH_TOKEN="t").returncode == 1
+
+
+def test_the_comment_that_is_written_anew_counts(github: GitHub, gate: dict[str, Any]) -> None:
+    github.answers = {"issues/3/comments": [said(comment([BAD])), said(comment([GOOD]))]}
+    assert github.run(gate, NUMBER="3", HEAD=HEAD, GH_TOKEN="t").returncode == 1
+
+
+def test_more_files_than_github_lists_are_not_reviewed(github: GitHub, workflows: dict[str, Workflow]) -> None:
+    step = named(workflows, "preview", "Review")
+    github.answers = {"pulls/3/files": [{"status": "modified", "filename": f"a/{n}"} for n in range(3000)]}
+    done = github.run(step, NUMBER="3", STACK="dev", BASE=OLDER, GH_TOKEN="t")
+    assert done.returncode == 1
+    assert "too many files" in done.stdout
 
 
 @pytest.fixture
