@@ -27,6 +27,8 @@ from slipway.errors import ConfigError
 from slipway.formatting import counted, quoted
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from slipway.review.gate import Obstacle
     from slipway.review.reading import Files
     from slipway.review.review import Review
@@ -81,6 +83,7 @@ def command(
     redact: bool,
     no_live: bool,
 ) -> None:
+    from slipway.context import Clock
     from slipway.review.gate import unannounced
     from slipway.review.rendering.comment import Place, comment
     from slipway.review.rendering.document import write_all
@@ -88,8 +91,9 @@ def command(
     from slipway.review.rendering.plain_text import plain_text
     from slipway.review.rendering.redaction import redacted
 
-    reviews = _reviews(sources, _files(files, head), live=not no_live)
-    reviews = _beside(reviews, _reviews(mains, _files(None, None), live=not no_live))
+    now = Clock().now()  # The same for all, so that what is alike is told alike.
+    reviews = _reviews(sources, _files(files, head), now, live=not no_live)
+    reviews = _beside(reviews, _reviews(mains, _files(None, None), now, live=not no_live))
     shut = list(unannounced(reviews)) if scheduled else _obstacles(reviews, approved, tolerance, tree)
     reviews = [located(one, Path(head)) for one in reviews] if head else reviews
     shown = [redacted(one) for one in reviews] if redact else reviews
@@ -132,12 +136,12 @@ def _approved(file: str) -> tuple[tuple[Review, ...], str]:
     return approved(text, file)
 
 
-def _reviews(sources: Iterable[str], files: Files, *, live: bool) -> list[Review]:
+def _reviews(sources: Iterable[str], files: Files, now: datetime, *, live: bool) -> list[Review]:
     found: list[Review] = []
     for source in sources:
         text = _text(source)
         written = _written(text, source)
-        found += [_reviewed(source, text, files, live=live)] if written is None else written
+        found += [_reviewed(source, text, files, now, live=live)] if written is None else written
     return found
 
 
@@ -158,9 +162,8 @@ def _written(text: str, source: str) -> tuple[Review, ...] | None:
     return (read(body, source),) if kind == KIND else None
 
 
-def _reviewed(source: str, text: str, files: Files, *, live: bool) -> Review:
+def _reviewed(source: str, text: str, files: Files, now: datetime, *, live: bool) -> Review:
     from slipway.cloud.connection import connect
-    from slipway.context import Clock
     from slipway.deployment.live_plan import identity
     from slipway.review import events, reading
     from slipway.review.review import review
@@ -175,7 +178,7 @@ def _reviewed(source: str, text: str, files: Files, *, live: bool) -> Review:
         )
     connection = connect(os.environ) if live else None
     who = identity(os.environ)
-    return review(reading.change(preview, connection, Clock().now(), stack=preview.stack, identity=who, files=files))
+    return review(reading.change(preview, connection, now, stack=preview.stack, identity=who, files=files))
 
 
 def _beside(reviews: list[Review], mains: list[Review]) -> list[Review]:

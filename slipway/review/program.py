@@ -77,10 +77,8 @@ def _stacks_gone(change: Change) -> Iterator[Consequence]:
         if match is None:
             continue
         here = match[1] == change.stack and change.before is not None
-        while_there = "while the stack is deployed" if here else "and if the stack is deployed"
-        words = (
-            f"`{file}` is deleted {while_there}: its clusters, buckets and grants stay, paid, and nothing tends them"
-        )
+        when = "is deleted while the stack is deployed:" if here else "is deleted; if the stack is deployed,"
+        words = f"`{file}` {when} its clusters, buckets and grants stay, paid, and nothing tends them"
         yield KINDS["stack-gone"].of(f"stack {match[1]}", words, grade=None if here else Grade.WARNING)
 
 

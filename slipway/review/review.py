@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from slipway.formatting import short
 from slipway.review.change import Change
 from slipway.review.clusters.capacity import capacity
 from slipway.review.clusters.clusters import clusters, still_retiring
@@ -28,6 +29,7 @@ from slipway.review.resources.unsaid_clusters import unsaid_clusters
 from slipway.review.templates.templates import templates
 
 T = TypeVar("T")
+_LONGEST_STEP = 300
 _ODD = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """What reading raises where a program publishes what Slipway's own never does."""
 
@@ -136,14 +138,19 @@ def _quota(change: Change) -> Iterator[str]:
 def beside(yours: Review, main: Review) -> Review:
     """`main` is the review of what the base branch would do by itself: what both have is on main already.
 
-    What this change makes worse is this change's.
+    What this change makes worse, or otherwise, is this change's.
     """
-    there = {one.key: one.grade for one in main.consequences}
-    both = (one.key for one in yours.consequences if one.grade <= there.get(one.key, 0))
+    there = {one.key: one for one in main.consequences}
+    both = (
+        one.key
+        for one in yours.consequences
+        if (known := there.get(one.key)) and one.grade <= known.grade and one.sentence == known.sentence
+    )
     return replace(yours, on_main=frozenset(both))
 
 
 def planned(preview: Preview) -> Iterator[str]:
     """`create gcp:storage/bucket:Bucket work`; components are nothing in the cloud."""
     done = (step for step in preview.steps if not step.component)
-    return (f"{step.op} {step.type} {step.name}" for step in sorted(done, key=lambda one: (one.op, one.type, one.name)))
+    ordered = sorted(done, key=lambda one: (one.op, one.type, one.name))
+    return (short(" ".join(f"{step.op} {step.type} {step.name}".split()), _LONGEST_STEP) for step in ordered)

@@ -118,7 +118,9 @@ def _clause(sentence: str) -> str:
     outside = [
         (match.start(), match) for match in _END.finditer(sentence) if sentence[: match.start()].count("`") % 2 == 0
     ]
-    end = next((at for at, _ in outside if at >= _SHORTEST), len(sentence))
+    name = _NAME.match(sentence)
+    first = max(_SHORTEST, name.end() if name else 0)
+    end = next((at for at, _ in outside if at >= first), len(sentence))
     clause = sentence[:end]
     return clause if len(clause) <= _LONGEST else f"{clause[:_LONGEST].rpartition(' ')[0]} …"
 

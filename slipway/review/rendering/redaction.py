@@ -21,19 +21,20 @@ def redacted(review: Review) -> Review:
         consequences=tuple(
             replace(
                 one,
-                subject=_hidden(one.subject),
-                sentence=_hidden(one.sentence),
-                details=tuple(map(_hidden, one.details)),
+                subject=hidden(one.subject),
+                sentence=hidden(one.sentence),
+                details=tuple(map(hidden, one.details)),
             )
             for one in review.consequences
         ),
-        incomplete=tuple(map(_hidden, review.incomplete)),
-        standing=tuple(map(_hidden, review.standing)),
-        plan=tuple(map(_hidden, review.plan)),
+        incomplete=tuple(map(hidden, review.incomplete)),
+        standing=tuple(map(hidden, review.standing)),
+        plan=tuple(map(hidden, review.plan)),
     )
 
 
-def _hidden(text: str) -> str:
+def hidden(text: str) -> str:
+    """The same without people's addresses."""
     return _ADDRESS.sub(_first_letter, text)
 
 

@@ -14,12 +14,13 @@ from itertools import zip_longest
 from typing import Any
 
 from slipway.catalog.model import Catalog, Offer
-from slipway.catalog.placeholders import placeholder
+from slipway.catalog.placeholders import PACKAGE, placeholder
 from slipway.formatting import join, span
 from slipway.kinds import CUSTOM_JOB, KINDS
+from slipway.labels import TEMPLATE_LABEL
 from slipway.review.templates.secret_values import looks_secret, shown
 
-_SILENT = re.compile(r"spec/persistentResourceId|pools/[^/]+/\w+/packageUris|labels/slipway-commit(-dirty)?")
+_SILENT = re.compile(r"spec/persistentResourceId|labels/slipway-commit(-dirty)?")
 _ARGUMENTS = ("args", "command")
 _DURATIONS, _WAIT = ("timeout", "maxWaitDuration"), "spec/scheduling/maxWaitDuration"
 _MACHINE = ("machineType", "acceleratorType", "acceleratorCount", "tpuTopology")
@@ -32,6 +33,7 @@ _ROWS: tuple[tuple[str, str, str], ...] = (
     (f"{_POOL}pythonPackageSpec/executorImageUri", "executor-image-changed", "executor image"),
     (f"{_POOL}{_CODE}args", "arguments-changed", "arguments"),
     (f"{_POOL}{_CODE}command", "arguments-changed", "command"),
+    (f"{_POOL}{_CODE}packageUris", "code-changed", "package"),
     (f"{_POOL}{_CODE}pythonModule", "arguments-changed", "module"),
     (f"{_POOL}{_CODE}env/(?P<name>.+)__SECRET", "secrets-changed", "secret"),
     (f"{_POOL}{_CODE}env/(?P<name>.+)", "environment-changed", "environment variable"),
@@ -98,7 +100,7 @@ def flat(offer: Offer, catalog: Catalog) -> Mapping[str, Leaf]:
         if pool:
             role = next(iter(offer.roles[index : index + 1]), "") or f"worker pool {index}"
             found |= _pool(pool, f"pools/{role}/")
-    shared = {name: word for name, word in _shared(catalog) if name}
+    shared = {name: word for name, word in _shared(catalog, offer) if name}
     return {path: _general(leaf, shared) for path, leaf in found.items()}
 
 
@@ -111,7 +113,10 @@ def plain_secrets(offer: Offer, catalog: Catalog) -> Iterator[str]:
                 yield _words(path, given or value)[1]
 
 
-def _shared(catalog: Catalog) -> Iterator[tuple[str, str]]:
+def _shared(catalog: Catalog, offer: Offer) -> Iterator[tuple[str, str]]:
+    template = catalog.templates.get(str((offer.request.get("labels") or {}).get(TEMPLATE_LABEL)))
+    yield placeholder(PACKAGE), "the template's code"
+    yield template.package if template else "", "the template's code"
     yield catalog.trainer, "the trainer"
     yield catalog.work_bucket, "the work bucket"
     yield catalog.catalog_bucket, "the catalog bucket"

@@ -92,7 +92,12 @@ def _words(kind: str) -> str:
 
 
 def _code(change: Change, old: Template, new: Template) -> Iterator[Consequence]:
-    # Its name tells what is in it, whatever bucket it is in.
+    bucket = change.new.catalog_bucket if change.new else ""
+    if new.package not in ("", old.package) and not new.package.startswith(f"gs://{bucket}/"):
+        words = f"`{new.name}`: new jobs run code that is not in the catalog's bucket, `{new.package}`"
+        yield KINDS["code-changed"].of(f"template {new.name} code", words, grade=Grade.BLOCKING, field="code")
+        return
+    # Its name tells what is in it, whatever catalog's bucket it is in.
     if not old.package or not new.package or _short(old.package) == _short(new.package):
         return
     files = sorted(file for file in change.files or () for root in _roots(new) if file.startswith(f"jobs/{root}/"))

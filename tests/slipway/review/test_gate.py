@@ -7,6 +7,7 @@ from slipway.prices import Price
 from slipway.review.consequence import Consequence, Grade, Section
 from slipway.review.gate import unapproved, worse
 from slipway.review.money import Amount, Money
+from slipway.review.rendering.redaction import redacted
 from slipway.review.review import Review
 
 
@@ -74,3 +75,11 @@ def test_less_known_than_when_it_was_approved_is_worse() -> None:
     blind = replace(DELETES, incomplete=("jobs can't be read",))
     assert [shut.sentence for shut in worse([blind], [DELETES])] == ["Incomplete: jobs can't be read"]
     assert not list(worse([blind], [blind]))
+
+
+def test_what_was_approved_with_hidden_addresses_is_approved_for_as_many_people() -> None:
+    goes = [one("submitter-gone", f"member user:{name}@acme.example") for name in ("ada", "alice", "anna", "bob")]
+    asked = redacted(Review("prod", tuple(goes[:2])))
+    assert not list(worse([Review("prod", tuple(goes[:2]))], [asked]))
+    found = [shut.subject for shut in worse([Review("prod", tuple(goes))], [asked])]
+    assert found == ["member user:anna@acme.example", "member user:bob@acme.example"]

@@ -8,12 +8,13 @@ from hypothesis import strategies as st
 
 from slipway.errors import ConfigError
 from slipway.review.consequence import Consequence, Grade, Section
+from slipway.review.preview import Preview, Step
 from slipway.review.rendering.comment import LIMIT, MARKER, Place, approved, comment
 from slipway.review.rendering.document import read, write
 from slipway.review.rendering.markdown import code, text
 from slipway.review.rendering.plain_text import plain_text
 from slipway.review.rendering.redaction import redacted
-from slipway.review.review import Review, beside, review
+from slipway.review.review import Review, beside, planned, review
 from tests.slipway.review.builders import H100, change, cluster, facts, job, kept, living, offer, pool, template
 
 OLD, NEW = (cluster("h100", pool("h100", H100, 1, high)) for high in (4, 6))
@@ -121,6 +122,25 @@ def test_worse_than_on_main_is_yours() -> None:
     one = consequence(grade=Grade.WARNING)
     worse = Review("prod", (replace(one, grade=Grade.BLOCKING),))
     assert beside(worse, Review("prod", (one,))).yours == worse.consequences
+
+
+def test_otherwise_than_on_main_is_yours() -> None:
+    main = Review("prod", (consequence("`x`: image `a` → `b`"),))
+    yours = Review("prod", (consequence("`x`: image `a` → `evil`"),))
+    assert beside(yours, main).yours == yours.consequences
+
+
+@pytest.mark.parametrize("name", ["lora", "gemma2-lora-and-a-long-name"])
+def test_the_headline_says_what_happens_to_what_is_named_first(name: str) -> None:
+    changed = replace(QUIET, consequences=(consequence(f"`{name}`: timeout: 1 h → 9 h"),))
+    assert f"`{name}`: timeout" in comment([changed]).splitlines()[1]
+
+
+def test_a_name_of_many_lines_is_one_step_of_the_plan() -> None:
+    named = Step("create", "urn", "x:y:Z", f"a\n{MARKER}\n" + "n" * 1_000_000)
+    (line,) = planned(Preview((named,)))
+    assert line.startswith("create x:y:Z a <!--")
+    assert len(line) < 400
 
 
 def test_addresses_are_hidden_where_told_and_accounts_are_not() -> None:

@@ -249,7 +249,7 @@ CASES: tuple[tuple[str, Template | None, Template | None, str, Grade, str], ...]
     (
         "code",
         LORA,
-        replace(LORA, package="gs://c/packages/lora-2.tar.gz"),
+        replace(LORA, package="gs://acme-catalog/packages/lora-2.tar.gz"),
         "code-changed",
         WARNING,
         "new jobs run other code, `0123456` → `lora-2`",
@@ -320,7 +320,7 @@ def test_what_differs_in_one_offer_names_it() -> None:
 
 def test_files_of_its_code_are_named() -> None:
     args = ("--module", "lora.task", "--")
-    old, new = asking(args=args), replace(asking(args=args), package="gs://c/packages/lora-2.tar.gz")
+    old, new = asking(args=args), replace(asking(args=args), package="gs://acme-catalog/packages/lora-2.tar.gz")
     one = only(old, new, files=frozenset({"jobs/lora/task.py", "jobs/other/task.py", "README.md"}))
     assert one.details == ("`jobs/lora/task.py`",)
 
@@ -403,3 +403,19 @@ def test_no_single_difference_of_a_request_is_silent(path: tuple[Any, ...], edit
     new = replace(LORA, offers=(edited(path, edit),))
     assert found(old, new), path
     assert found(old, old) == []
+
+
+def test_code_out_of_another_bucket_than_the_catalog_s_blocks() -> None:
+    one = only(LORA, replace(LORA, package=LORA.package.replace("gs://acme-catalog/", "gs://evil/")))
+    assert (one.kind, one.grade) == ("code-changed", Grade.BLOCKING)
+    assert "is not in the catalog's bucket, `gs://evil/packages/lora/0123456.tar.gz`" in one.sentence
+
+
+def test_code_that_only_one_offer_or_worker_pool_runs_is_told_too() -> None:
+    def runs(uri: str) -> Template:
+        own, other = worker_pool(package=LORA.package), worker_pool(package=f"gs://acme-catalog/packages/{uri}")
+        return template("lora", offer(request=request(own, other), pools=("a", "b"), roles=("chief", "workers")))
+
+    one = only(runs("tool-1.tar.gz"), runs("tool-2.tar.gz"))
+    assert one.kind == "code-changed"
+    assert "package: `gs://(the catalog bucket)/packages/tool-1.tar.gz` → " in one.sentence
