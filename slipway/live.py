@@ -17,7 +17,8 @@ from slipway.cloud.quotas import QuotaPreference
 
 @dataclass(frozen=True)
 class Unknown:
-    """It could not be read. `api` is the method or host, `identity` who asked, `role` the role that would do."""
+    """It could not be read. `api` is the method or host, empty where nobody asked. `identity` is who asked, `role` the
+    role that would do."""
 
     why: str
     api: str
@@ -26,6 +27,8 @@ class Unknown:
 
     def __str__(self) -> str:
         """`storage.googleapis.com as ada@acme.example: denied; it needs roles/storage.objectViewer`"""
+        if not self.api:
+            return self.why
         return f"{self.api}{f' as {self.identity}' if self.identity else ''}: {self.why}; it needs {self.role}"
 
 

@@ -7,7 +7,7 @@ Each SOURCE is what a preview of one stack wrote on stdout, or what this command
   slipway review prod.events
 
 Live clusters, jobs and quota are read with the credentials at hand, and nothing is written. With --gate the exit code
-is 5 while something needs an approval, with --scheduled for all that a deployment by itself has no business to do.
+is 5 while something needs an approval; with --scheduled, while there is anything that was not announced.
 """
 
 from __future__ import annotations
@@ -35,6 +35,11 @@ if TYPE_CHECKING:
 
 EXIT_SHUT = 5
 _STDIN = "-"
+_SHUT = {
+    False: ("not approved", "have the pull request approved, or mend it"),
+    True: ("not announced", "deploy main by hand, or put back what was changed by hand"),
+}
+"""By --scheduled: what is wrong, and what to do."""
 
 
 class Dollars(click.ParamType[Decimal]):
@@ -54,10 +59,17 @@ class Dollars(click.ParamType[Decimal]):
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE…")
 @click.option("-o", "--output", type=click.Choice(["text", "markdown", "json"]), default="text", show_default=True)
 @click.option("--files", metavar="FILE", help="What the change touches: git diff --name-status BASE.  [-: stdin]")
-@click.option("--head", metavar="DIR", help="The checkout of the change, to say files and lines. Nothing in it is run.")
+@click.option(
+    "--head",
+    type=click.Path(exists=True, file_okay=False),
+    metavar="DIR",
+    help="The checkout of the change, to say files and lines. Nothing in it is run.",
+)
 @click.option("--main", "mains", multiple=True, metavar="SOURCE", help="A preview or review of the base branch itself.")
 @click.option("--gate", is_flag=True, help="Exit code 5 while something needs an approval.")
-@click.option("--scheduled", is_flag=True, help="Exit code 5 for all that was not announced: a deployment by itself.")
+@click.option(
+    "--scheduled", is_flag=True, help="Exit code 5 for all that was not announced, which nobody asked to deploy."
+)
 @click.option("--approved", metavar="FILE", help="The comment or review that was approved: --gate asks for no more.")
 @click.option(
     "--tolerance", type=Dollars(), default="1", show_default=True, help="USD an hour beyond what was approved."
@@ -106,9 +118,8 @@ def command(
     if (gate or scheduled) and shut:
         for one in shut:
             screen.note(f"{one.stack}: {one.sentence.replace('`', '')}")
-        screen.note(
-            f"{counted(len(shut), 'consequence')} not approved\n  fix: have the pull request approved, or mend it"
-        )
+        words, fix = _SHUT[scheduled]
+        screen.note(f"{counted(len(shut), 'consequence')} {words}\n  fix: {fix}")
         context.exit(EXIT_SHUT)
 
 

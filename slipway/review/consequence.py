@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
@@ -16,7 +17,7 @@ class Grade(IntEnum):
 
 
 class Section(StrEnum):
-    """Where a comment has it, in this order."""
+    """Where a comment has it: in this order among those that are equally bad."""
 
     CLUSTERS = "clusters"
     MONEY = "money"
@@ -53,3 +54,12 @@ class Consequence:
     def key(self) -> tuple[str, str]:
         """The same consequence in two reviews."""
         return self.kind, self.subject
+
+
+def gravest_first(consequences: Iterable[Consequence]) -> Iterable[tuple[Section, list[Consequence]]]:
+    """By section, those with the worst grade first; no section is empty."""
+    found: dict[Section, list[Consequence]] = {section: [] for section in Section}
+    for one in consequences:
+        found[one.section].append(one)
+    filled = [(section, listed) for section, listed in found.items() if listed]
+    return sorted(filled, key=lambda pair: -max(one.grade for one in pair[1]))

@@ -113,10 +113,13 @@ def _runs(old: Catalog, new: Catalog) -> Iterator[Consequence]:
         if before is None or not (lines or first):
             continue
         was, now = first or max(((one, other) for _, one, other in lines), key=lambda pair: abs(_by(*pair)))
+        types = {was.capacity_type, now.capacity_type}
+        beside = "the pool's machines are paid for anyway, the others by the run"
+        paid = (beside,) if POOL in types and len(types) > 1 else ()
         yield KINDS["run-cost"].of(
             f"template {name}",
             f"A usual run of `{name}` costs {_run(was, before)} → {_run(now, template)}",
-            details=(*(line for line, _, _ in lines), *_many(was, before, now, template)),
+            details=(*paid, *(line for line, _, _ in lines), *_many(was, before, now, template)),
             grade=Grade.CHANGE if _by(was, now) <= 0 and _whole(now, template) <= _whole(was, before) else None,
             cost=float(_by(was, now)),
         )

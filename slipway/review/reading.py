@@ -32,7 +32,7 @@ MOST_RECENT = 1000
 """Of the jobs of the last days, the newest are looked at."""
 _WINDOWS = 6
 _AT_ONCE = len(KINDS) * (_WINDOWS + 1) + 4
-_UNREAD = Unknown("nothing was to be read (--no-live)", "none", "none")
+_UNREAD = Unknown("nothing was read", "", "")
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,9 @@ LORA = template("gemma2-lora", offer(cluster="h100", pools=("workers",), machine
 LIVING = (living(SMALL), living(OLD, used=2))
 
 
+CPUS = QuotaLine("custom_model_training_cpus", "ok", 0, {"cpu/workers": 32}, 32, 2_200)
+
+
 def line(short: int, ceiling: int) -> QuotaLine:
     drawn = {"h100/workers": ceiling}
     return QuotaLine(
@@ -38,7 +41,7 @@ def line(short: int, ceiling: int) -> QuotaLine:
 
 
 def quiet(stack: str) -> Review:
-    same = facts(SMALL, template())
+    same = facts(SMALL, template(), quota=quota(CPUS))
     return replace(review(change(same, same, clusters=[living(SMALL)])), stack=stack)
 
 
@@ -51,9 +54,9 @@ def rolls() -> str:
 
 def goes() -> str:
     """The cluster is taken out of the stack file, and the template that needs it stays."""
-    before = facts(SMALL, OLD, LORA)
+    before = facts(SMALL, OLD, LORA, quota=quota(CPUS, line(0, 32)))
     left = template("gemma2-lora", offer("spot", available=False, why="no pool of this stack fits"))
-    after = facts(SMALL, kept(OLD, *JOBS), left)
+    after = facts(SMALL, kept(OLD, *JOBS), left, quota=quota(CPUS))
     return comment([review(change(before, after, clusters=LIVING, jobs=JOBS))], Place(TREE, BASE))
 
 

@@ -116,7 +116,7 @@ def _overlap(one: Succession) -> Iterator[Consequence]:
     more = machines(summed(always(one.new)))
     beside = f"{more} more at once" if more else "machines of both as they grow"
     until = f"until `{one.old.id}` is gone"
-    until += "" if one.kept else ", which it is when this deployment is done"
+    until += "" if one.kept else ", at the end of this deployment"
     price = held_price(one)
     yield KINDS["generations-overlap"].of(
         f"cluster {one.name}",
@@ -161,11 +161,12 @@ def _minimum_below_default(change: Change) -> Iterator[Consequence]:
                 continue
             where = "/".join(place)
             if needs > pool.min and before[place][0] <= was.min:
+                kept = f"{pool.min}" if was.min == pool.min else f"{was.min} → {pool.min}"
+                by = offer.label(template.kind, with_cluster=True)
                 yield KINDS["minimum-below-default"].of(
                     f"pool {where} for template {name}",
-                    f"A usual submission of `{name}` takes {needs} `{pool.machine}` of `{where}`, "
-                    f"which keeps {was.min} → {pool.min}: it waits for the pool to grow",
-                    details=(offer.label(template.kind, with_cluster=True),),
+                    f"A usual submission of `{name}` by `{by}` takes {needs} `{pool.machine}` of `{where}`, "
+                    f"which keeps {kept}: it waits for the pool to grow",
                     field=_key(place[0], pool, _low(pool)),
                 )
 

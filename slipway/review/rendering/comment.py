@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from slipway.errors import ConfigError
 from slipway.formatting import counted
-from slipway.review.consequence import Consequence, Grade, Section
+from slipway.review.consequence import Consequence, Grade, gravest_first
 from slipway.review.rendering import document
 from slipway.review.rendering.headline import HEADS, NOTHING, SIGNS, Cell, headline, row
 from slipway.review.rendering.markdown import block, code, folded, text
@@ -123,15 +123,14 @@ def _chosen(reviews: Sequence[Review]) -> tuple[Chosen, Chosen]:
 
 def _sections(chosen: Chosen, details: int, *, several: bool) -> Iterator[str]:
     """A field that did several things is named with the first of them."""
-    for section in Section:
+    for section, _ in gravest_first(one for _, one in chosen):
         told: set[tuple[str, str]] = set()
         lines: list[str] = []
         for review, one in (pair for pair in chosen if pair[1].section is section):
             known = (review.stack, one.field) in told
             lines += _lines(review, replace(one, field="") if known else one, details, several=several)
             told.add((review.stack, one.field))
-        if lines:
-            yield "\n".join((f"**{section.value}**", *lines))
+        yield "\n".join((f"**{section.value}**", *lines))
 
 
 def _lines(review: Review, one: Consequence, details: int, *, several: bool) -> Iterator[str]:

@@ -8,19 +8,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from slipway.formatting import counted
 from slipway.prices import Price, dollars
 from slipway.review.consequence import Consequence, Grade, Section
 from slipway.review.kinds import FOLLOWING
 from slipway.review.money import Amount, difference
 from slipway.review.review import Review
 
+_ALIKE = {Grade.BLOCKING: "blocking consequence", Grade.WARNING: "warning", Grade.CHANGE: "change"}
 SIGNS = {Grade.BLOCKING: "⛔", Grade.WARNING: "⚠", Grade.CHANGE: "•"}
 NOTHING = "nothing changes"
 _NAMED = 2
 _CENT = Decimal("0.005")
 _STAYING = "jobs-finish-on-old"
 _END = re.compile(r"(?:; |: |, and |, which |, where )")
-_NAME = re.compile(r"`[^`]+`: ")
+_LABEL = re.compile(r"`[^`]+`: ")
+"""What a sentence is about, where it says so first: `lora`: parameter …"""
 _SHORTEST, _LONGEST = 12, 120
 _OF_CLUSTERS = {
     "cluster-deleted": ("deleted", True),
@@ -93,10 +96,11 @@ def _parts(review: Review) -> Iterable[str]:
     listed = sorted(said, key=lambda one: (-one.grade, one.kind in FOLLOWING))
     first = [one for one in listed if one.grade is listed[0].grade]
     staying = [one for one in listed if one.kind == _STAYING and one not in first]
-    clauses = list(dict.fromkeys(_clause(one.sentence) for one in (*first[:1], *staying, *first[1:])))
+    alike = dict.fromkeys(_clause(one.sentence) for one in first)
+    clauses = list(dict.fromkeys((*list(alike)[:1], *(_clause(one.sentence) for one in staying), *alike)))
     yield from clauses[:_NAMED]
-    if len(clauses) > _NAMED:
-        yield f"{len(clauses) - _NAMED} more"
+    if left := sum(1 for one in clauses[_NAMED:] if one in alike):
+        yield counted(left, f"more {_ALIKE[first[0].grade]}")
     yield from _money(review)
     if review.quota not in ("", "nothing drawn"):
         yield f"quota {review.quota}"
@@ -110,17 +114,20 @@ def _money(review: Review) -> Iterable[str]:
         if abs(amount.difference) >= _CENT:
             yield f"{difference(amount)} {when}"
     if money.overlap.known >= _CENT:
-        yield f"{dollars(money.overlap)} more while both are there"
+        yield f"{dollars(money.overlap)} more until what retires is gone"
 
 
 def _clause(sentence: str) -> str:
     """The main clause of a sentence: what comes after a semicolon or a colon says why, or what follows."""
+    label = _LABEL.match(sentence)
     outside = [
-        (match.start(), match) for match in _END.finditer(sentence) if sentence[: match.start()].count("`") % 2 == 0
+        match
+        for match in _END.finditer(sentence, label.end() if label else 0)
+        if sentence[: match.start()].count("`") % 2 == 0
+        # Behind the name of a template's part, what it was and is now: without it the clause says nothing.
+        and not (label and match[0] == ": " and "→" in sentence[match.end() :])
     ]
-    name = _NAME.match(sentence)
-    first = max(_SHORTEST, name.end() if name else 0)
-    end = next((at for at, _ in outside if at >= first), len(sentence))
+    end = next((match.start() for match in outside if match.start() >= _SHORTEST), len(sentence))
     clause = sentence[:end]
     return clause if len(clause) <= _LONGEST else f"{clause[:_LONGEST].rpartition(' ')[0]} …"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from slipway.review.consequence import Consequence, Section
+from slipway.review.consequence import Consequence, gravest_first
 from slipway.review.rendering.headline import SIGNS, headline
 from slipway.review.review import Review
 
@@ -14,9 +14,8 @@ _DETAILS = 6
 def plain_text(review: Review) -> str:
     """Lines without a final newline; names as they are, to be copied."""
     lines = [_plain(headline((review,))), *(f"incomplete: {_plain(one)}" for one in review.incomplete)]
-    for section in Section:
-        told = [line for one in review.consequences if one.section is section for line in _lines(review, one)]
-        lines += [section.value, *told] if told else []
+    for section, listed in gravest_first(review.consequences):
+        lines += [section.value, *(line for one in listed for line in _lines(review, one))]
     lines += [f"  {_plain(one)}" for one in ("not this change's doing:", *review.standing) if review.standing]
     return "\n".join(lines)
 

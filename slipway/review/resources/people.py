@@ -93,7 +93,8 @@ def _gone(member: str, change: Change, after: Iterable[str]) -> Consequence:
     details = jobs(theirs, change.now)
     others = distinct(change.jobs)
     if others and not _is_one(member):
-        details = (f"{counted(len(others), 'unfinished jobs')}; whose they are, a group does not tell",)
+        theirs_too = "whether it is theirs" if len(others) == 1 else "which of them are theirs"
+        details = (f"{counted(len(others), 'unfinished jobs')} in the stack; {theirs_too} is not known",)
     return KINDS["submitter-gone"].of(f"member {member}", words, details=details, field=_SUBMITTERS)
 
 

@@ -30,10 +30,10 @@ def offers(old: Template, new: Template, used: Usage) -> Iterator[Consequence]:
             )
     for label, one in after.items():
         if label not in before:
-            able = "" if one.available else f", and can't be taken yet: {_why(one)}"
-            yield KINDS["offer-added"].of(
-                _subject(new, label), f"{name}: `{label}` is offered now{able}", field="capacity_types"
-            )
+            labels = list(after)
+            behind = labels[labels.index(label) :]
+            overtaken = [other for other in behind if other in before and after[other].kind == one.kind]
+            yield _added(new, label, one, overtaken)
     both = [label for label in after if label in before]
     for kind in new.kinds:
         sides = ([label for label in side if label in both and side[label].kind == kind] for side in (before, after))
@@ -41,6 +41,20 @@ def offers(old: Template, new: Template, used: Usage) -> Iterator[Consequence]:
     for label in both:
         yield from _availability(new, label, before[label], after[label])
         yield from _wait(new, label, before[label].wait, after[label].wait)
+
+
+def _added(template: Template, label: str, one: Offer, overtaken: list[str]) -> Consequence:
+    """`overtaken` were offered before, and are tried only after it now."""
+    if not one.available:
+        what = f", and can't be taken yet: {_why(one)}"
+    else:
+        what = f", and is tried before `{overtaken[0]}`" if overtaken else ""
+    return KINDS["offer-added"].of(
+        _subject(template, label),
+        f"`{template.name}`: `{label}` is offered now{what}",
+        grade=Grade.WARNING if overtaken and one.available else None,
+        field="capacity_types",
+    )
 
 
 def no_offer_left(old: Template | None, new: Template, used: Usage) -> Iterator[Consequence]:

@@ -132,7 +132,7 @@ def _bounds(head: str, subject: str, old: Parameter, new: Parameter, used: Usage
         yield row.of(
             subject,
             f"{head}: {join(narrowed)}, so values that were allowed are refused",
-            details=[*lately, refused.words("gave a value that is refused now")],
+            details=[*lately, refused.words("gave such a value")],
             grade=refused.grade(row.usual),
             field=_field(new),
         )

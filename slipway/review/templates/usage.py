@@ -40,7 +40,7 @@ class Usage:
         return min(used, unused) if self.unused else used
 
     def words(self, did: str = "used it") -> str:
-        """`3 submissions of 2 people used it in the last 30 days (ada 2, ci 1)`; what is not known is said."""
+        """`3 submissions by 2 people used it in the last 30 days (ada 2 and ci 1)`; what is not known is said."""
         if not self.known:
             return f"who {did} is not known: the jobs of the last {DAYS} days could not be read"
         if not self.jobs:
@@ -49,8 +49,10 @@ class Usage:
         named = [f"{who} {count}" for who, count in people.most_common(_MOST_PEOPLE)]
         more = len(people) - _MOST_PEOPLE
         whom = join([*named, *([f"{more} more"] if more > 0 else [])])
-        crowd = "1 person" if len(people) == 1 else f"{len(people)} people"
-        return f"{counted(len(self.jobs), 'submission')} of {crowd} {did} in the last {DAYS} days ({whom})"
+        submissions = f"{counted(len(self.jobs), 'submission')} by"
+        if len(people) == 1:
+            return f"{submissions} {next(iter(people))} {did} in the last {DAYS} days"
+        return f"{submissions} {len(people)} people {did} in the last {DAYS} days ({whom})"
 
 
 def usage(change: Change, template: str) -> Usage:

@@ -32,7 +32,7 @@ CASES = (
             template("lora", RANK, ""),
             template("lora", '"--rank=${rank}"', '"--rank=16"'),
         ),
-        (stops("parameter-gone", "lora parameter rank", "ada 2"),),
+        (stops("parameter-gone", "lora parameter rank", "2 submissions by ada"),),
         may=("arguments-changed",),
         world=LATELY,
         accident="a removed input that broke every caller",

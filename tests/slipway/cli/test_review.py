@@ -50,6 +50,22 @@ def test_a_review_written_as_json_is_a_source_too(review: Review, tmp_path: Path
     assert json.loads(both.out)["kind"] == "reviews"
 
 
+def test_what_nobody_was_to_read_is_said_in_whole_sentences(review: Review) -> None:
+    said = review(EDIT).out
+    assert "the published catalog can't be read (nothing was read), so what is deployed is taken from" in said
+
+
+def test_a_deployment_by_itself_is_told_what_was_not_announced(review: Review) -> None:
+    shut = review(EDIT, "--scheduled")
+    assert shut.code == 5
+    assert "not announced" in shut.err
+    assert "pull request" not in shut.err
+
+
+def test_a_checkout_that_is_not_there(review: Review) -> None:
+    assert review(EDIT, "--head", "nosuch").code == 2
+
+
 def test_the_gate_is_shut_until_it_is_approved(review: Review, tmp_path: Path) -> None:
     shut = review(EDIT, "--gate")
     assert shut.code == 5

@@ -122,6 +122,12 @@ def test_spot_to_on_demand_is_dearer_though_no_offer_changed() -> None:
     assert back.grade == Grade.CHANGE
 
 
+def test_from_the_pool_to_machines_of_its_own_says_who_pays_for_the_pool() -> None:
+    before, after = template("lora", offer(cluster="h100", machine=H100), on_demand()), template("lora", on_demand())
+    found = said(change(facts(before), facts(after)))["run-cost"]
+    assert found.details[0] == "the pool's machines are paid for anyway, the others by the run"
+
+
 def test_what_a_submission_falls_back_to_counts_as_well() -> None:
     here = offer(cluster="h100", machine=H100)
     found = said(change(facts(template("lora", here, spot())), facts(template("lora", here, on_demand()))))

@@ -75,7 +75,7 @@ def test_an_idle_small_cluster_is_rolled_over_without_a_warning_of_its_machines(
     found = said(change(facts(old), facts(new), clusters=[living(old)]))
     assert {one.grade for one in found.values()} == {Grade.CHANGE}
     assert "until" in found["generations-overlap"].sentence
-    assert "which it is when this deployment is done" in found["generations-overlap"].sentence
+    assert "is gone, at the end of this deployment" in found["generations-overlap"].sentence
 
 
 def test_machines_that_are_up_are_not_handed_on() -> None:  # B3
@@ -160,7 +160,7 @@ def test_a_minimum_below_what_a_usual_submission_takes(
     if below and before == after:
         said_of = found["minimum-below-default"]
         assert said_of.sentence == (
-            "A usual submission of `lora` takes 2 `n1-standard-8` of `c/w`, which keeps 2 → 1: it waits "
+            "A usual submission of `lora` by `pool c` takes 2 `n1-standard-8` of `c/w`, which keeps 2 → 1: it waits "
             "for the pool to grow"
         )
         assert said_of.field == "slipway:persistentResources.c.pools.w.replicas.min"

@@ -39,7 +39,44 @@ def test_the_headline_has_the_worst_the_jobs_and_the_money() -> None:
     first = comment([QUIET, ROLLS]).splitlines()[1]
     assert first.startswith("### ⚠ prod: `h100` becomes a new generation · 2 jobs finish on `h100-")
     assert "+&#36;202.28/h at most" in first
-    assert "202.28/h more while both are there" in first
+    assert "202.28/h more until what retires is gone" in first
+
+
+@pytest.mark.parametrize(
+    ("sentence", "clause"),
+    [
+        ("`dask-digits`: parameter `trees`: default 200 → 300", "`dask-digits`: parameter `trees`: default 200 → 300"),
+        ("`dask-digits`: new jobs run other code, `a` → `b`", "`dask-digits`: new jobs run other code, `a` → `b`"),
+        ("`dask-digits`: `spot` can't be taken any more: short by 7", "`dask-digits`: `spot` can't be taken any more"),
+        ("`h100` becomes a new generation: `max` 4 → 6 can't change", "`h100` becomes a new generation"),
+    ],
+)
+def test_the_headline_has_the_main_clause_of_a_sentence(sentence: str, clause: str) -> None:
+    first = comment([replace(QUIET, consequences=(consequence(sentence),))]).splitlines()[1]
+    assert first.startswith(f"### ⛔ dev: {text(clause)} · ") or first == f"### ⛔ dev: {text(clause)}"
+
+
+def test_what_the_headline_leaves_out_is_counted_by_its_grade() -> None:
+    goes = [consequence(f"`x{n}` goes", subject=f"cluster x{n}") for n in range(3)]
+    costs = [replace(one, sentence=f"{one.sentence} too", grade=Grade.WARNING, kind="x") for one in goes]
+    of_goes, of_costs = (
+        comment([replace(QUIET, consequences=tuple(some))]).splitlines()[1] for some in (goes + costs, costs)
+    )
+    assert "`x0` goes · `x1` goes · 1 more blocking consequence" in of_goes
+    assert "`x0` goes too · `x1` goes too · 1 more warning" in of_costs
+
+
+def test_the_section_of_the_worst_is_first_on_a_terminal_too() -> None:
+    people = consequence("`bob` can't submit any more", section=Section.PEOPLE)
+    grows = consequence("`x` grows", Grade.CHANGE, subject="cluster y")
+    found = replace(QUIET, consequences=(grows, people))
+    assert plain_text(found).splitlines()[1:] == [
+        "people and access",
+        "  ⛔ bob can't submit any more",
+        "clusters",
+        "  • x grows",
+    ]
+    assert comment([found]).index("**people and access**") < comment([found]).index("**clusters**")
 
 
 def test_a_row_for_each_stack_and_only_changes_below() -> None:

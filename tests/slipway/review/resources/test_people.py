@@ -78,7 +78,7 @@ def test_a_submitter_who_goes_is_named_with_jobs_once_not_once_a_role(preview: b
 def test_of_a_group_nobody_knows_whose_jobs_are_whose_and_the_last_one_leaves_nobody() -> None:
     (gone,) = found(before=with_members(TEAM), after=with_members(), preview=False, jobs=[job()])
     assert gone.sentence.endswith("; nobody is left who may")
-    assert gone.details == ("1 unfinished job; whose they are, a group does not tell",)
+    assert gone.details == ("1 unfinished job in the stack; whether it is theirs is not known",)
 
 
 @pytest.mark.parametrize("preview", [True, False])

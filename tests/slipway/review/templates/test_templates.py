@@ -155,6 +155,14 @@ CASES: tuple[tuple[str, Template | None, Template | None, str, Grade, str], ...]
     ("an offer less", LORA, replace(LORA, offers=(POOL,)), "offer-gone", WARNING, "`spot` is not offered any more"),
     ("an offer more", replace(LORA, offers=(POOL,)), LORA, "offer-added", BEFORE, "`spot` is offered now"),
     (
+        "an offer before others",
+        replace(LORA, offers=(SPOT,)),
+        LORA,
+        "offer-added",
+        WARNING,
+        "`lora`: `pool cpu` is offered now, and is tried before `spot`",
+    ),
+    (
         "another order",
         LORA,
         replace(LORA, offers=(SPOT, POOL)),
@@ -290,7 +298,7 @@ def test_who_used_what_is_gone_is_told_and_makes_it_worse() -> None:
     recent = (submitted("ada", "a", trees=7), submitted("ada", "b", trees=8), submitted("ci", trees=100))
     one = only(LORA, with_parameters(SIZE), recent=recent)
     assert one.grade is BLOCKING
-    assert one.details == ("2 submissions of 1 person set it in the last 30 days (ada 2)",)
+    assert one.details == ("2 submissions by ada set it in the last 30 days",)
 
 
 def test_nobody_is_said_to_have_used_it_where_nobody_can_tell() -> None:
