@@ -38,6 +38,14 @@ class Amount:
         """Of what is known."""
         return self.after.known - self.before.known
 
+    @property
+    def told(self) -> bool:
+        """Whether that says more than what is unknown could take back: what is not known any more has become no
+        cheaper, and what was not known before no dearer."""
+        if self.before.complete == self.after.complete:
+            return bool(self.difference)
+        return self.difference > 0 if self.before.complete else self.difference < 0
+
 
 @dataclass(frozen=True)
 class Money:
@@ -84,7 +92,7 @@ def _total(catalog: Catalog, *, most: bool) -> Price:
 def _shift(kind: str, when: str, amount: Amount, *, first: bool) -> Iterator[Consequence]:
     if amount.before == amount.after:
         return
-    by = f"{difference(amount)}, {difference(amount, hours=HOURS_OF_A_MONTH)}" if amount.difference else ""
+    by = f"{difference(amount)}, {difference(amount, hours=HOURS_OF_A_MONTH)}" if amount.told else ""
     yield KINDS[kind].of(
         "stack",
         f"{when.capitalize()}: {dollars(amount.before)} → {dollars(amount.after)}{f' ({by})' if by else ''}",

@@ -30,17 +30,40 @@ def deletions(change: Change) -> Iterator[Consequence]:
             yield _cancelled(id_, on_it, step, change)
         if live is None or there:
             yield from _destruction(id_, step, there, change)
+    yield from _forgotten(change)
 
 
 def destroyed(change: Change) -> Mapping[str, Step]:
     """By the cluster's id, one step of those that take it away."""
     found: dict[str, Step] = {}
     for step in change.preview.steps if change.preview else ():
-        if step.type.startswith(CLUSTER_TYPE) and step.op in DESTROYING and step.old and not step.old.retained:
-            id_ = step.old.id.rsplit("/", 1)[-1] or str(step.old.inputs.get("name", step.name))
+        if step.type.startswith(CLUSTER_TYPE) and step.op in DESTROYING and step.old and not _stays(step):
+            id_ = _id(step)
             if id_ not in found or step.replaces:
                 found[id_] = step
     return found
+
+
+def _id(step: Step) -> str:
+    assert step.old is not None, "what goes was there"
+    return step.old.id.rsplit("/", 1)[-1] or str(step.old.inputs.get("name", step.name))
+
+
+def _stays(step: Step) -> bool:
+    """It leaves the engine's state, and not the cloud."""
+    return step.old is not None and (step.old.retained or step.old.inputs.get("deletionPolicy") == "ABANDON")
+
+
+def _forgotten(change: Change) -> Iterator[Consequence]:
+    for step in change.preview.steps if change.preview else ():
+        if step.type.startswith(CLUSTER_TYPE) and step.op in DESTROYING and step.old and _stays(step):
+            id_ = _id(step)
+            there = (_living(change) or {}).get(id_)
+            holds = machines(summed(there.machines)) if there else ""
+            words = f"`{id_}` leaves the stack and stays in the cloud{f' with its {holds}' if holds else ''}"
+            yield KINDS["resource-forgotten"].of(
+                f"cluster {_name(id_, change)}", f"{words}, paid, and nothing tends it", cost=_cost((), id_, change)
+            )
 
 
 def _undeclared(change: Change) -> Iterator[str]:

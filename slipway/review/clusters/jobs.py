@@ -19,7 +19,14 @@ _CONTENT = ("source", "content", "detectMd5hash")
 def unfinished(change: Change) -> Iterator[Consequence]:
     """Of each thing the worst, once."""
     found: dict[tuple[str, str], Consequence] = {}
-    for one in (*_gone(change), *_switched_off(change), *_revoked(change), *_unkept(change), *_given_up(change)):
+    for one in (
+        *_gone(change),
+        *_switched_off(change),
+        *_revoked(change),
+        *_left_out(change),
+        *_unkept(change),
+        *_given_up(change),
+    ):
         found.setdefault(one.key, one)
     yield from found.values()
     yield from _kept(change)
@@ -70,6 +77,29 @@ def _revoked(change: Change) -> Iterator[Consequence]:
             if users:
                 words = f"`{account}` loses `{old.inputs.get('role', '')}`{f' on `{on}`' if on else ''}"
                 yield _lost(row.kind, f"{row.what} {on or account}", words, users, change)
+
+
+def _left_out(change: Change) -> Iterator[Consequence]:
+    """Bindings, which set a role's members altogether, without the account that jobs run as."""
+    for step in change.preview.steps if change.preview else ():
+        one = step.new or step.old
+        for row in GRANTED:
+            if one is None or not step.type.startswith(row.binding):
+                continue
+            on, role = str(one.inputs.get(row.key, "")) if row.key else "", one.inputs.get("role", "")
+            for account in sorted({job.service_account for job in change.jobs}):
+                had = account in _members(step.old) if step.old else role == row.usual
+                users = tuple(job for job in change.jobs if job.service_account == account and row.by(job, on))
+                if users and had and account not in _members(step.new):
+                    words = f"`{account}` is not among the members of `{role}`{f' on `{on}`' if on else ''}"
+                    yield _lost(row.kind, f"{row.what} {on or account}", words, users, change)
+
+
+def _members(one: Resource | None) -> frozenset[str]:
+    """Accounts among them."""
+    members = one.inputs.get("members") if one else None
+    listed = members if isinstance(members, list) else ()
+    return frozenset(str(member).removeprefix("serviceAccount:") for member in listed)
 
 
 def _unkept(change: Change) -> Iterator[Consequence]:

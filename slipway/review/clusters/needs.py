@@ -30,12 +30,16 @@ class Needed:
 
 @dataclass(frozen=True)
 class Granted:
-    """A type of a role's grant. `key` is the input that says on what, empty for the project."""
+    """A type of a role's grant, and `binding`, that of one which sets the role's members altogether. `key` is the input
+    that says on what, empty for the project. `usual`: the role by which jobs have what they need, empty where none is.
+    """
 
     type: str
+    binding: str
     kind: str
     what: str
     key: str
+    usual: str
     by: Callable[[VertexJob, str], bool]
 
 
@@ -145,7 +149,31 @@ NEEDED = (
 )
 
 GRANTED = (
-    Granted("gcp:projects/iAMMember:", "jobs-lose-account", "account", "", lambda job, on: True),
-    Granted("gcp:storage/bucketIAMMember:", "jobs-lose-bucket", "bucket", "bucket", lambda job, on: on in job.buckets),
-    Granted("gcp:secretmanager/secretIamMember:", "jobs-lose-secret", "secret", "secretId", reads),
+    Granted(
+        "gcp:projects/iAMMember:",
+        "gcp:projects/iAMBinding:",
+        "jobs-lose-account",
+        "account",
+        "",
+        "",
+        lambda job, on: True,
+    ),
+    Granted(
+        "gcp:storage/bucketIAMMember:",
+        "gcp:storage/bucketIAMBinding:",
+        "jobs-lose-bucket",
+        "bucket",
+        "bucket",
+        "roles/storage.objectUser",
+        lambda job, on: on in job.buckets,
+    ),
+    Granted(
+        "gcp:secretmanager/secretIamMember:",
+        "gcp:secretmanager/secretIamBinding:",
+        "jobs-lose-secret",
+        "secret",
+        "secretId",
+        "roles/secretmanager.secretAccessor",
+        reads,
+    ),
 )

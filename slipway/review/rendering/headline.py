@@ -111,7 +111,7 @@ def _money(review: Review) -> Iterable[str]:
     if money is None:
         return
     for amount, when in ((money.idle, "idle"), (money.most, "at most")):
-        if abs(amount.difference) >= _CENT:
+        if amount.told and abs(amount.difference) >= _CENT:
             yield f"{difference(amount)} {when}"
     if money.overlap.known >= _CENT:
         yield f"{dollars(money.overlap)} more until what retires is gone"

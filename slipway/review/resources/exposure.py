@@ -12,6 +12,7 @@ from slipway.review.kinds import KINDS
 from slipway.review.resources.grants import form, place, unreadable
 from slipway.review.resources.inputs import texts
 from slipway.review.resources.touched import Fate, Touched, touched
+from slipway.review.words import jobs, named
 
 # As access lists, predefined ACLs and role entities write it.
 _PUBLIC = re.compile(
@@ -21,6 +22,7 @@ _ANYWHERE = ("0.0.0.0/0", "::/0")
 # Where an address range lets in; elsewhere it is a route, or what may be called from inside.
 _LETS_IN = re.compile(r"(?i)(source_?ranges|ingress|authorized_?networks|inbound|allowed_?(ip|cidr))")
 _KEYS = ("gcp:serviceaccount/key:Key", "gcp:storage/hmacKey:HmacKey")
+_DENYING = "gcp:iam/denyPolicy:DenyPolicy"
 _LETTING = (Fate.CREATED, Fate.ADOPTED, Fate.REPLACED)
 
 
@@ -32,6 +34,8 @@ def exposure(change: Change) -> Iterator[Consequence]:
             yield from _wholesale(one)
         else:
             yield from _opened(one)
+        if one.type == _DENYING:
+            yield from _denied(one, change)
         if one.type in _KEYS and one.fate in _LETTING:
             account = str(one.becomes.get("serviceAccountId") or one.becomes.get("serviceAccountEmail", ""))
             words = f"A key of account `{account.rsplit('/', 1)[-1]}` is made: whoever has it is that account"
@@ -47,6 +51,18 @@ def _opened(one: Touched) -> Iterator[Consequence]:
             words = f"`{one.physical}` ({one.type.rpartition(':')[2]}) opens to {to}: `{path}` is `{text}`"
             yield KINDS["public-access"].of(f"resource {one.type.rpartition(':')[2]} {one.name}", words)
             return
+
+
+def _denied(one: Touched, change: Change) -> Iterator[Consequence]:
+    """It wins over every grant, whatever else says who may do what."""
+    before = {text for path, text in texts(one.was) if "deniedPrincipals" in path}
+    found = [text for path, text in texts(one.becomes) if "deniedPrincipals" in path and text not in before]
+    if found:
+        stopped = [job for job in change.jobs if any(job.service_account in text for text in found)]
+        who = named(f"`{text.rsplit('/', 1)[-1]}`" for text in found)
+        words = f"`{one.name}` denies {who} what roles grant"
+        details, grade = jobs(stopped, change.now), Grade.BLOCKING if stopped else None
+        yield KINDS["access-gone"].of(f"denied by {one.name}", words, details=details, grade=grade)
 
 
 def _wholesale(one: Touched) -> Iterator[Consequence]:

@@ -13,6 +13,7 @@ from slipway.review.preview import SECRET, UNKNOWN
 from slipway.stack.secrets import shown
 
 _LONGEST = 80
+_NOTHING: tuple[Any, ...] = (None, {}, [])
 _SECRET_NAME = re.compile(
     r"(?i)(pass(word|wd|phrase)|secretdata|private_?key|access_?key|token|credential|connectionstring|clientsecret)"
 )
@@ -44,13 +45,14 @@ def said(value: Any) -> str:
 
 
 def differences(before: Any, after: Any, path: str = "") -> Iterator[Difference]:
-    """Leaf by leaf. Lists are compared by what is in them: an order alone is no difference."""
+    """Leaf by leaf. Lists are compared by what is in them: an order alone is no difference, nor is nothing written
+    down in place of nothing said."""
     if isinstance(before, Mapping) and isinstance(after, Mapping):
         for key in dict.fromkeys((*before, *after)):
             yield from differences(before.get(key), after.get(key), f"{path}.{key}" if path else str(key))
     elif isinstance(before, list) and isinstance(after, list):
         yield from _of_lists(before, after, path)
-    elif before != after:
+    elif before != after and not (before in _NOTHING and after in _NOTHING):
         yield Difference(path, before, after)
 
 

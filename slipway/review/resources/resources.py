@@ -60,9 +60,11 @@ _GUARDS: Mapping[str, object] = {
     "deleteContentsOnDestroy": False,
     "skipFinalSnapshot": False,
 }
-# What ends or deletes data by itself when it changes.
+# What ends or deletes data by itself when it changes, or lets others in.
 _HURTS = re.compile(
-    r"(?i)(expir|ttl|retention|cleanuppolic|lifecycle|backup|pointintime|destroyscheduled|disabled$|versiondestroy)"
+    r"(?i)(expir|ttl|retention|cleanuppolic|lifecycle|backup|pointintime|destroyscheduled|disabled$|versiondestroy"
+    # Whom a federation lets in.
+    r"|attributecondition)"
 )
 _BY_ITSELF = re.compile(
     r"(?i).*(etag|fingerprint|generation|updated|time|timestamp|version|selflink|status|state|labels)"

@@ -22,13 +22,19 @@ from slipway.review.templates.secret_values import looks_secret, shown
 
 _SILENT = re.compile(r"spec/persistentResourceId|labels/slipway-commit(-dirty)?")
 _ARGUMENTS = ("args", "command")
+_SPECIFIC = {
+    "reservationAffinityType": "SPECIFIC_RESERVATION",
+    "key": "compute.googleapis.com/reservation-name",
+}
+# What is told in words of its own.
+_OF_MACHINES = ("machineSpec", "diskSpec", "replicaCount", "nfsMounts")
 _DURATIONS, _WAIT = ("timeout", "maxWaitDuration"), "spec/scheduling/maxWaitDuration"
 _MACHINE = ("machineType", "acceleratorType", "acceleratorCount", "tpuTopology")
 _POOL, _CODE = r"pools/(?P<role>[^/]+)/", r"(containerSpec|pythonPackageSpec)/"
 _ROWS: tuple[tuple[str, str, str], ...] = (
     (f"{_POOL}machines", "machines-changed", "machines"),
-    (f"{_POOL}machineSpec/reservationAffinity.*", "reservation-changed", "reservation"),
-    (f"{_POOL}nfsMounts.*", "network-changed", "mounted file systems"),
+    (f"{_POOL}reservation", "reservation-changed", "reservation"),
+    (f"{_POOL}nfsMounts", "network-changed", "mounted file systems"),
     (f"{_POOL}containerSpec/imageUri", "image-changed", "image"),
     (f"{_POOL}pythonPackageSpec/executorImageUri", "executor-image-changed", "executor image"),
     (f"{_POOL}{_CODE}args", "arguments-changed", "arguments"),
@@ -139,9 +145,29 @@ def _pool(pool: Mapping[str, Any], start: str) -> Mapping[str, Leaf]:
     gpus = f" with {told['acceleratorCount']} {told['acceleratorType']}" if told["acceleratorType"] else ""
     topology = f" {told['tpuTopology']}" if told["tpuTopology"] else ""
     words = f"{told['machineType']}{topology}{gpus} × {pool.get('replicaCount', 'none')}, {kind} {size} GB"
-    rest = {name: one for name, one in pool.items() if name not in ("machineSpec", "diskSpec", "replicaCount")}
+    affinity, mounts = machine.pop("reservationAffinity", None) or {}, pool.get("nfsMounts") or ()
+    rest = {name: one for name, one in pool.items() if name not in _OF_MACHINES}
     left = {**rest, **({"machineSpec": machine} if machine else {}), **({"diskSpec": disk} if disk else {})}
-    return {f"{start}machines": words, **dict(_leaves(left, start))}
+    found: dict[str, Leaf] = {f"{start}machines": words, **dict(_leaves(left, start))}
+    if affinity:
+        found[f"{start}reservation"] = _reservation(affinity)
+    if mounts:
+        found[f"{start}nfsMounts"] = tuple(map(_mount, mounts))
+    return found
+
+
+def _reservation(affinity: Mapping[str, Any]) -> str:
+    """Its path; all that is said of it where that is not what is always said of one."""
+    rest = {name: one for name, one in affinity.items() if name != "values"}
+    paths = ", ".join(map(str, affinity.get("values") or ()))
+    return paths if rest == _SPECIFIC else f"{paths} {rest}".strip()
+
+
+def _mount(one: Mapping[str, Any]) -> str:
+    """`10.0.0.9:/shared at data`"""
+    rest = {name: value for name, value in one.items() if name not in ("server", "path", "mountPoint")}
+    words = f"{one.get('server', '')}:{one.get('path', '')} at {one.get('mountPoint', '')}"
+    return f"{words} {rest}" if rest else words
 
 
 def _leaves(value: Any, path: str) -> Iterator[tuple[str, Leaf]]:

@@ -12,6 +12,7 @@ from slipway.review.consequence import Consequence, Grade
 from slipway.review.kinds import KINDS
 from slipway.review.templates.offers import no_offer_left, offers, requests, secrets
 from slipway.review.templates.parameters import parameters, plain_defaults
+from slipway.review.templates.secret_values import HIDDEN, looks_secret, shown
 from slipway.review.templates.usage import Usage, usage
 
 _MOST_FILES = 8
@@ -36,6 +37,7 @@ def templates(change: Change) -> Iterator[Consequence]:
         yield from no_offer_left(was, template, used)
         yield from secrets(was, template, old, new)
         yield from plain_defaults(was, template)
+        yield from _secret_requirements(was, template)
     if old and before and old.trainer != new.trainer:
         yield KINDS["account-changed"].of(
             "trainer",
@@ -126,11 +128,25 @@ def _short(uri: str) -> str:
     return uri.rpartition("/")[2].removesuffix(".tar.gz")
 
 
+def _requirement(one: str) -> str:
+    """Of an address with a token in it the package's name alone."""
+    if looks_secret(one):
+        return f"`{one.partition(' @ ')[0]} @ …` (hidden)" if " @ " in one else HIDDEN
+    return shown(one, longest=100)
+
+
+def _secret_requirements(old: Template | None, new: Template) -> Iterator[Consequence]:
+    for one in new.requirements:
+        if looks_secret(one) and not (old and one in old.requirements):
+            words = f"`{new.name}`: the requirement {_requirement(one)} has what looks like a secret in plain text"
+            yield KINDS["plain-secret"].of(f"template {new.name} requirements", words, field="requirements.txt")
+
+
 def _installed(old: Template, new: Template) -> Iterator[Consequence]:
     gone = [one for one in old.requirements if one not in new.requirements]
     added = [one for one in new.requirements if one not in old.requirements]
     if gone or added:
-        before, after = (join(f"`{one}`" for one in some) or "none" for some in (gone, added))
+        before, after = (join(map(_requirement, some)) or "none" for some in (gone, added))
         sentence = f"`{new.name}`: jobs install {before} → {after}"
         yield KINDS["requirements-changed"].of(f"template {new.name} requirements", sentence, field="requirements.txt")
 
