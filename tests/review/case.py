@@ -103,7 +103,8 @@ class Case:
     else may be a warning. `accident`: the kind of public accident that it is made after, empty for one of ours.
 
     `steps` are the engine's, by what is deployed, or `preview` all that it told; without both it was not asked.
-    `files` are touched besides those of the edits. `silent`: not a word may be said.
+    `files` are touched besides those of the edits. `silent`: not a word may be said; `never`: what no
+    comment may have in it.
     """
 
     says: str
@@ -117,6 +118,7 @@ class Case:
     preview: Preview | None = None
     files: tuple[str, ...] = ()
     silent: bool = False
+    never: tuple[str, ...] = ()
 
     @property
     def harmless(self) -> bool:

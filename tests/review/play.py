@@ -22,7 +22,7 @@ from slipway.review.review import Review, review
 from slipway.state import State, StateResource, refuse_move
 from tests.review.case import Case, Edit, World
 from tests.review.checkout import proven
-from tests.review.world import NOW, alive, limits, live, submitted
+from tests.review.world import METRIC, NOW, alive, limits, live, submitted
 
 OLD, NEW = Revision("3f9c2e1", dirty=False), Revision("81c0ff3", dirty=False)
 _NOTHING = Live(clusters=(), jobs=(), limits={}, catalog=None)
@@ -44,7 +44,7 @@ def play(case: Case) -> Review:
 
 
 def change_of(case: Case) -> Change:
-    deployed = _deployed(case.given, case.world)
+    deployed = _read(case, _deployed(case.given, case.world))
     after, failed = _declared(case, deployed)
     edited = frozenset(edit.file for edit in case.edits)
     steps = case.steps(deployed.facts.catalog) if case.steps else None
@@ -89,6 +89,15 @@ def _deployed(given: tuple[Edit, ...], world: World) -> _Deployed:
 def _first(edits: tuple[Edit, ...]) -> Deployment:
     """Where nothing is deployed yet."""
     return _deployment(_built(edits), _NOTHING, State(), OLD)
+
+
+def _read(case: Case, deployed: _Deployed) -> _Deployed:
+    """With the limits of what the edited program draws, too."""
+    sides = (proven(case.given), proven((*case.given, *case.edits)))
+    metrics = {metric for one in sides if not isinstance(one, SlipwayError) for metric in one[0].metrics}
+    assert {f"{METRIC}{name}" for name in (*case.world.limits, *case.world.increase)} <= metrics, sorted(metrics)
+    read = limits(metrics, _built(case.given)[0].stack.region, case.world)
+    return replace(deployed, live=replace(deployed.live, limits=read))
 
 
 def _declared(case: Case, deployed: _Deployed) -> tuple[Facts | None, Preview | None]:

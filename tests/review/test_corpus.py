@@ -18,19 +18,45 @@ from tests.review.cases import (
     clusters,
     code,
     data,
+    exposure,
     harmless,
+    identities,
+    idle,
+    loss,
     money,
+    needed,
     noise,
     parameters,
     people,
     program,
     quota,
+    spelling,
+    subtle,
     templates,
 )
 from tests.review.play import play
 from tests.review.score import Score, figure, score
 
-THEMES = (clusters, money, parameters, templates, code, people, data, quota, program, harmless, noise)
+THEMES = (
+    clusters,
+    code,
+    data,
+    exposure,
+    harmless,
+    identities,
+    idle,
+    loss,
+    money,
+    needed,
+    noise,
+    parameters,
+    people,
+    program,
+    quota,
+    spelling,
+    subtle,
+    templates,
+)
 CASES = {case.says: case for theme in THEMES for case in theme.CASES}
 PAGE = Path(__file__).parents[2] / "docs" / "review.md"
 # What a change can do, as the requirements list it.
@@ -65,6 +91,12 @@ def test_everything_is_named(says: str) -> None:
 @pytest.mark.parametrize("says", [says for says, case in CASES.items() if case.silent])
 def test_not_a_word_of_what_means_nothing(says: str) -> None:
     assert scored(says).said == 0
+
+
+@pytest.mark.parametrize("says", [says for says, case in CASES.items() if case.never])
+def test_no_secret_is_told(says: str) -> None:
+    said = repr(play(CASES[says]))
+    assert [secret for secret in CASES[says].never if secret in said] == []
 
 
 def test_few_warnings_are_false() -> None:

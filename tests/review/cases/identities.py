@@ -1,0 +1,174 @@
+"""Who may act as whom: conditions, federations, roles of one's own, and what no log tells."""
+
+from tests.review.case import Case, hurts, stops
+from tests.review.cases.clusters import BUSY
+from tests.review.engine import (
+    ON_BUCKET,
+    ON_PROJECT,
+    PROJECT,
+    TRAINER,
+    deletes,
+    does,
+    edits,
+    grants,
+    replaces,
+)
+from tests.slipway.review.builders import step
+
+THE_TRAINER = f"serviceAccount:{TRAINER}"
+VIEWER = "roles/storage.objectViewer"
+GUARDED = {
+    "project": PROJECT,
+    "role": "roles/aiplatform.user",
+    "member": "user:guest@partner.example",
+    "condition": {"title": "until May", "expression": 'request.time < timestamp("2027-05-01T00:00:00Z")'},
+}
+GITHUB = {
+    "workloadIdentityPoolId": "ci",
+    "workloadIdentityPoolProviderId": "github",
+    "attributeCondition": 'assertion.repository == "acme/slipway"',
+}
+
+CASES = (
+    Case(
+        "A guest's access has no end any more",
+        names=(hurts("access-added | resource-replaced", "", "guest@partner.example", "condition"),),
+        may=("access-gone",),
+        steps=replaces(ON_PROJECT, "guest", GUARDED, "", condition=None),
+        accident="a condition dropped from a grant",
+    ),
+    Case(
+        "Any repository may deploy as this one",
+        names=(stops("resource-changed", "github", "attributeCondition"),),
+        steps=does(
+            edits(
+                "gcp:iam/workloadIdentityPoolProvider:WorkloadIdentityPoolProvider",
+                "github",
+                GITHUB,
+                attributeCondition=None,
+            )
+        ),
+        accident="a federation that trusted every repository",
+    ),
+    Case(
+        "A member of another organization's group reads the results",
+        names=(hurts("access-added", "group:all@partner.example", "acme-work"),),
+        steps=does(grants("create", ON_BUCKET, "group:all@partner.example", VIEWER, bucket="acme-work")),
+        accident="a group whose members others choose",
+    ),
+    Case(
+        "The whole company reads the results",
+        names=(hurts("domain-access | access-added", "domain:acme.example"),),
+        steps=does(grants("create", ON_BUCKET, "domain:acme.example", VIEWER, bucket="acme-work")),
+        accident="a group replaced by everybody",
+    ),
+    Case(
+        "Jobs may edit all of the project",
+        names=(stops("role-above-table", TRAINER, "roles/editor"),),
+        steps=does(grants("create", ON_PROJECT, THE_TRAINER, "roles/editor")),
+        accident="editor for a robot, as it was quicker",
+    ),
+    Case(
+        "A role of our own may now set policies",
+        names=(hurts("resource-changed | role-above-table", "trainers", "setIamPolicy"),),
+        steps=does(
+            edits(
+                "gcp:projects/iAMCustomRole:IAMCustomRole",
+                "trainers",
+                {"roleId": "trainers", "permissions": ["aiplatform.customJobs.create"]},
+                permissions=["aiplatform.customJobs.create", "resourcemanager.projects.setIamPolicy"],
+            )
+        ),
+        accident="privileges raised through a custom role",
+    ),
+    Case(
+        "Somebody may act as the trainer",
+        names=(hurts("access-added", "user:eve@acme.example", "roles/iam.serviceAccountUser"),),
+        may=("role-above-table",),
+        steps=does(
+            grants(
+                "create",
+                "gcp:serviceaccount/iAMMember:IAMMember",
+                "user:eve@acme.example",
+                "roles/iam.serviceAccountUser",
+                serviceAccountId=f"projects/{PROJECT}/serviceAccounts/{TRAINER}",
+            )
+        ),
+        accident="privileges raised through an account",
+    ),
+    Case(
+        "Images of the registry can be pulled by anybody",
+        names=(stops("public-access", "allUsers"),),
+        steps=does(
+            grants(
+                "create",
+                "gcp:artifactregistry/repositoryIamMember:RepositoryIamMember",
+                "allUsers",
+                "roles/artifactregistry.reader",
+                repository="evals",
+            )
+        ),
+        accident="a registry open to the world",
+    ),
+    Case(
+        "A binding with everybody in the midst of its members",
+        names=(stops("public-access", "allUsers"),),
+        may=("access-gone", "access-added"),
+        steps=does(
+            edits(
+                "gcp:storage/bucketIAMBinding:BucketIAMBinding",
+                "readers",
+                {"bucket": "acme-work", "role": VIEWER, "members": ["group:ml@acme.example"]},
+                members=["group:ml@acme.example", "allUsers"],
+            )
+        ),
+        accident="a bucket open to the world",
+    ),
+    Case(
+        "The audit of who read what is switched off",
+        names=(stops("resource-deleted", "reads"),),
+        steps=deletes("gcp:projects/iAMAuditConfig:IAMAuditConfig", "reads", {"service": "storage.googleapis.com"}),
+        accident="a theft of which no log told",
+    ),
+    Case(
+        "A machine gets an address on the internet",
+        names=(hurts("resource-changed | resource-replaced | public-access", "jump", "accessConfigs"),),
+        steps=does(
+            edits(
+                "gcp:compute/instance:Instance",
+                "jump",
+                {"name": "jump", "networkInterfaces": [{"network": "train"}]},
+                networkInterfaces=[{"network": "train", "accessConfigs": [{"natIp": ""}]}],
+            )
+        ),
+        world=BUSY,
+        accident="a machine on the open internet",
+    ),
+    Case(
+        "A deny rule shuts the trainer out",
+        names=(hurts("access-gone | jobs-lose-account", "", "trainer@"),),
+        may=("resource-created",),
+        steps=does(
+            step(
+                "create",
+                "gcp:iam/denyPolicy:DenyPolicy",
+                "no-robots",
+                new={
+                    "parent": f"cloudresourcemanager.googleapis.com%2Fprojects%2F{PROJECT}",
+                    "rules": [
+                        {
+                            "denyRule": {
+                                "deniedPrincipals": [
+                                    f"principal://iam.googleapis.com/projects/-/serviceAccounts/{TRAINER}"
+                                ],
+                                "deniedPermissions": ["storage.googleapis.com/objects.create"],
+                            }
+                        }
+                    ],
+                },
+            )
+        ),
+        world=BUSY,
+        accident="a deny policy that was wider than meant",
+    ),
+)

@@ -1,0 +1,144 @@
+"""What does not concern anybody: what waits already, what is only for knowing, what the engine does each time."""
+
+from slipway.review.preview import Preview
+from tests.review.case import Case, Edit, Job, World, stack, tells, template
+from tests.review.cases.clusters import BUSY, LARGE, TO_NIGHT_LABELS
+from tests.review.engine import BUCKET, OBJECT, ON_PROJECT, TRAINER, WORK, WORKSPACE, does, edits_work, grants
+from tests.slipway.review.builders import step
+
+DAY = {"action": {"type": "Delete"}, "condition": {"age": 1, "matchesPrefixes": ["claims/"]}}
+WEEK = {"action": {"type": "Delete"}, "condition": {"age": 7, "matchesPrefixes": ["packages/"]}}
+VIEWER = "roles/monitoring.viewer"
+OPS = "group:ops@acme.example"
+
+CASES = (
+    Case(
+        "A comment in a package's requirements",
+        (Edit("jobs/lora/requirements.txt", "torch==2.4.1\n", "# as the image has it\ntorch==2.4.1\n"),),
+        may=("code-changed",),
+        world=BUSY,
+    ),
+    Case(
+        "Nothing changes while an old generation still waits for its job",
+        world=World(jobs=(LARGE, Job("old-27b", parameters={"model": "27b"}, earlier=True)), earlier=TO_NIGHT_LABELS),
+        silent=True,
+    ),
+    Case(
+        "Nothing changes while the quota has been short for long",
+        (stack("# The stack that the corpus edits:", "# Ours:"),),
+        world=World(jobs=(LARGE,), limits={"nvidia_h100_gpus": 24}),
+        silent=True,
+    ),
+    Case(
+        "A person may submit who could not",
+        (stack("      - user:ada@acme.example\n", "      - user:ada@acme.example\n      - user:ben@acme.example\n"),),
+        (tells("submitter-added", "user:ben@acme.example"),),
+        world=BUSY,
+    ),
+    Case(
+        "A template is published that was not",
+        (stack("    - tune\n", "    - tune\n    - evals\n"),),
+        (tells("template-added", "template evals"),),
+        given=(stack("    - evals\n", ""),),
+        world=BUSY,
+    ),
+    Case(
+        "More values of a parameter are allowed",
+        (template("lora", "min=1, max=256, help", "min=1, max=512, help"),),
+        (tells("bounds-widened", "rank", "256", "512"),),
+        world=BUSY,
+    ),
+    Case(
+        "The engine writes the catalog's object anew, for its commit alone",
+        steps=does(
+            step(
+                "update",
+                OBJECT,
+                "catalog",
+                old={"bucket": "acme-catalog", "name": "catalog.json", "content": "[secret]"},
+                new={"bucket": "acme-catalog", "name": "catalog.json", "content": "[secret]"},
+                diffs=["content"],
+                parent="slipway:components:Catalog",
+            )
+        ),
+        world=BUSY,
+        silent=True,
+    ),
+    Case(
+        "Lifecycle rules in another order",
+        steps=edits_work({"lifecycleRules": [DAY, WEEK]}, lifecycleRules=[WEEK, DAY]),
+        world=BUSY,
+        silent=True,
+        accident="a list that is compared by position",
+    ),
+    Case(
+        "A grant is declared under another logical name",
+        steps=does(
+            step("delete", ON_PROJECT, "ops", old={"project": "acme-ml", "member": OPS, "role": VIEWER}),
+            grants("create", ON_PROJECT, OPS, VIEWER),
+        ),
+        world=BUSY,
+        silent=True,
+        accident="a resource renamed in the code",
+    ),
+    Case(
+        "A label on the bucket that jobs write to",
+        (),
+        (tells("bucket-changed", "acme-work", "labels"),),
+        steps=edits_work({}, labels={"team": "platform"}),
+        world=BUSY,
+    ),
+    Case(
+        "An old deletion rule is taken back, so that objects stay longer",
+        (),
+        (tells("lifecycle-changed", "acme-work", "packages/"),),
+        steps=edits_work({"lifecycleRules": [DAY, WEEK]}, lifecycleRules=[DAY]),
+        world=BUSY,
+    ),
+    Case(
+        "List prices are fetched anew",
+        (),
+        (tells("program-edited", "", "slipway/machines/on-demand.csv"),),
+        files=("slipway/machines/on-demand.csv",),
+        world=BUSY,
+    ),
+    Case(
+        "An advisory rule allows longer jobs",
+        (stack("      longestTimeout: 48\n", "      longestTimeout: 72\n"),),
+        (tells("policy-weaker", "longestTimeout", "48", "72"),),
+        world=BUSY,
+    ),
+    Case(
+        "A rule asks for more, and nothing breaks it",
+        (stack("      longestTimeout: 48\n", "      longestTimeout: 36\n"),),
+        world=BUSY,
+        silent=True,
+    ),
+    Case(
+        "A rule more, which nothing breaks",
+        (stack("    advisory:\n", "    advisory:\n      labels: [team]\n"),),
+        world=BUSY,
+        silent=True,
+    ),
+    Case(
+        "An idle preview of the engine",
+        preview=Preview(),
+        world=BUSY,
+        silent=True,
+    ),
+    Case(
+        "A bucket is found to be as it is declared, and its autoscaled neighbours have grown",
+        preview=Preview(
+            standing={"urn:work": step("refresh", BUCKET, "work", old=WORK, new=WORK, parent=WORKSPACE)},
+        ),
+        world=World(jobs=(LARGE, Job("digits-wide", "digits", parameters={"workers": 12, "trees": 50}))),
+        silent=True,
+    ),
+    Case(
+        "The trainer gets a role that a new template needs, with less than jobs have already",
+        (),
+        (tells("access-added", TRAINER, "roles/logging.logWriter"),),
+        steps=does(grants("create", ON_PROJECT, f"serviceAccount:{TRAINER}", "roles/logging.logWriter")),
+        world=BUSY,
+    ),
+)

@@ -1,0 +1,141 @@
+"""Losses that are hard to see: by one field, by what depends on it, by what nobody looks after any more."""
+
+from collections.abc import Iterable
+
+from slipway.catalog.model import Catalog
+from slipway.review.preview import Step
+from tests.review.case import Case, hurts, stops
+from tests.review.cases.clusters import BUSY
+from tests.review.engine import (
+    BUCKET,
+    CLUSTER,
+    SQL,
+    Steps,
+    deletes,
+    does,
+    edits,
+    edits_work,
+)
+from tests.slipway.review.builders import step
+
+OLD_VERSIONS = {"action": {"type": "Delete"}, "condition": {"numNewerVersions": 3}}
+MONTH = {"action": {"type": "Delete"}, "condition": {"age": 30, "matchesPrefixes": ["jobs/"]}}
+
+
+def of_cluster(name: str, *ops: str, retained: bool = False) -> Steps:
+    """Steps of the current generation; what replaces it has another network."""
+
+    def steps(catalog: Catalog) -> Iterable[Step]:
+        id_ = catalog.clusters[name].id
+        inputs = {"name": id_, "network": ""}
+        becomes = {"name": id_, "network": "projects/1/global/networks/train"}
+        for op in ops:
+            new = None if op.startswith("delete") else becomes
+            why = () if new is None else ("network",)
+            yield step(op, CLUSTER, id_, old=inputs, new=new, id=id_, diffs=why, replaces=why, retained=retained)
+
+    return steps
+
+
+CASES = (
+    Case(
+        "The engine replaces the cluster under a running job, for its network",
+        names=(stops("jobs-cancelled", "h100", "tune-27b-x1"), stops("cluster-deleted", "h100", "network")),
+        may=("capacity-found-anew",),
+        steps=of_cluster("h100", "create-replacement", "replace", "delete-replaced"),
+        world=BUSY,
+        accident="a replacement that destroyed a running cluster",
+    ),
+    Case(
+        "A cluster leaves the engine's state and stays in the cloud, paid, with nobody to look after it",
+        names=(hurts("resource-forgotten | cluster-deleted | cluster-retires", "h100"),),
+        steps=of_cluster("h100", "delete", retained=True),
+        world=BUSY,
+        accident="a cluster removed from the state, and paid for months",
+    ),
+    Case(
+        "Deletion by age comes sooner: after three days, not thirty",
+        names=(stops("lifecycle-changed", "acme-work", "3 days"),),
+        steps=edits_work(
+            {"lifecycleRules": [MONTH]},
+            lifecycleRules=[{**MONTH, "condition": {"age": 3, "matchesPrefixes": ["jobs/"]}}],
+        ),
+        accident="a lifecycle rule that deleted checkpoints",
+    ),
+    Case(
+        "Fewer old versions are kept",
+        names=(stops("lifecycle-changed", "acme-work"),),
+        steps=edits_work(
+            {"lifecycleRules": [OLD_VERSIONS]}, lifecycleRules=[{**OLD_VERSIONS, "condition": {"numNewerVersions": 1}}]
+        ),
+    ),
+    Case(
+        "Objects move to the archive after a day, and cost to be read",
+        names=(hurts("lifecycle-changed", "acme-work", "ARCHIVE"),),
+        steps=edits_work(
+            {},
+            lifecycleRules=[
+                {"action": {"type": "SetStorageClass", "storageClass": "ARCHIVE"}, "condition": {"age": 1}}
+            ],
+        ),
+        accident="checkpoints in an archive, at a price for each read",
+    ),
+    Case(
+        "The bucket's storage class is another one",
+        names=(hurts("bucket-changed", "acme-work", "ARCHIVE"),),
+        steps=edits_work({"storageClass": "STANDARD"}, storageClass="ARCHIVE"),
+    ),
+    Case(
+        "A lifecycle rule empties the bucket of a stack that nobody here knows",
+        names=(stops("lifecycle-changed", "acme-archive"),),
+        steps=does(
+            edits(
+                BUCKET,
+                "archive",
+                {"name": "acme-archive"},
+                lifecycleRules=[{"action": {"type": "Delete"}, "condition": {"age": 0}}],
+            )
+        ),
+        accident="a bucket emptied by a rule",
+    ),
+    Case(
+        "A database's backups are switched off",
+        names=(hurts("resource-changed", "runs", "backupConfiguration"),),
+        steps=does(
+            edits(
+                SQL,
+                "runs",
+                {"name": "runs", "settings": {"tier": "a", "backupConfiguration": {"enabled": True}}},
+                settings={"tier": "a", "backupConfiguration": {"enabled": False}},
+            )
+        ),
+        accident="backups that had been off for months",
+    ),
+    Case(
+        "Logs are kept for a day, not for a year",
+        names=(hurts("resource-changed", "audit", "retentionDays"),),
+        steps=does(
+            edits(
+                "gcp:logging/projectBucketConfig:ProjectBucketConfig", "audit", {"retentionDays": 365}, retentionDays=1
+            )
+        ),
+        accident="logs that were gone when they were needed",
+    ),
+    Case(
+        "The API that everything runs in is disabled",
+        names=(stops("resource-deleted", "aiplatform"),),
+        steps=deletes(
+            "gcp:projects/service:Service",
+            "aiplatform",
+            {"service": "aiplatform.googleapis.com", "disableDependentServices": True},
+        ),
+        world=BUSY,
+        accident="an API disabled with all that ran in it",
+    ),
+    Case(
+        "The budget's alarm goes",
+        names=(stops("resource-deleted", "monthly"),),
+        steps=deletes("gcp:billing/budget:Budget", "monthly", {"displayName": "monthly"}),
+        accident="a bill that nobody was warned of",
+    ),
+)

@@ -1,0 +1,162 @@
+"""What unfinished jobs need is taken away, shrinks, or is made anew and empty."""
+
+from collections.abc import Iterable
+
+from slipway.catalog.model import Catalog
+from slipway.review.preview import Resource, Step
+from tests.review.case import Case, Job, World, hurts, stops
+from tests.review.cases.clusters import BUSY
+from tests.review.engine import (
+    BUCKET,
+    ON_BUCKET,
+    PROJECT,
+    TRAINER,
+    WORK,
+    deletes,
+    does,
+    edits,
+    grants,
+    replaces,
+)
+from tests.slipway.review.builders import step
+
+RESERVATION, VERSION = "gcp:compute/reservation:Reservation", "gcp:secretmanager/secretVersion:SecretVersion"
+SITS = World(jobs=(Job("reserved-27b", user="ben", capacity_type="reservation", parameters={"model": "27b"}),))
+
+
+def not_retained(catalog: Catalog) -> Iterable[Step]:
+    """The same bucket, which would go with the state from now on."""
+    one = step("same", BUCKET, "work")
+    yield Step("same", one.urn, BUCKET, "work", old=Resource(WORK, retained=True), new=Resource(WORK))
+
+
+CASES = (
+    Case(
+        "The reservation that a job sits on is deleted in Compute Engine",
+        names=(stops("jobs-lose-reservation", "bought", "reserved-27b", "ben"), stops("resource-deleted", "bought")),
+        steps=deletes(RESERVATION, "bought", {"name": "bought", "zone": "us-central1-a"}),
+        world=SITS,
+        accident="a reservation released under a training",
+    ),
+    Case(
+        "A reservation shrinks from two machines to one, with a job on it",
+        names=(hurts("resource-changed | jobs-lose-reservation", "bought", "count"),),
+        steps=does(
+            edits(
+                RESERVATION,
+                "bought",
+                {"name": "bought", "specificReservation": {"count": 2}},
+                specificReservation={"count": 1},
+            )
+        ),
+        world=SITS,
+    ),
+    Case(
+        "The secret's value in use is destroyed",
+        names=(stops("jobs-lose-secret", "hf-token", "tune-27b-x1"), stops("resource-deleted", "hf-token-3")),
+        steps=deletes(VERSION, "hf-token-3", {"secret": "projects/acme-ml/secrets/hf-token"}),
+        world=BUSY,
+        accident="a rotated key that was still in use",
+    ),
+    Case(
+        "The secret's value in use is disabled",
+        names=(stops("jobs-lose-secret", "hf-token", "tune-27b-x1"),),
+        may=("resource-changed",),
+        steps=does(
+            edits(
+                VERSION, "hf-token-3", {"secret": "projects/acme-ml/secrets/hf-token", "enabled": True}, enabled=False
+            )
+        ),
+        world=BUSY,
+        accident="a rotated key that was still in use",
+    ),
+    Case(
+        "A secret's replication is another one, and the secret is made anew, empty",
+        names=(
+            stops("resource-replaced", "hf-token", "replication"),
+            stops("jobs-lose-secret", "hf-token", "tune-27b-x1"),
+        ),
+        steps=replaces(
+            "gcp:secretmanager/secret:Secret",
+            "hf-token",
+            {"secretId": "hf-token", "replication": "auto"},
+            "",
+            replication="eu",
+        ),
+        world=BUSY,
+        accident="a secret replaced, and empty",
+    ),
+    Case(
+        "A binding on the bucket leaves the trainer out",
+        names=(
+            hurts("access-gone", "acme-work"),
+            stops("jobs-lose-bucket", "acme-work", "tune-27b-x1"),
+        ),
+        may=("access-added",),
+        steps=does(
+            step(
+                "create",
+                "gcp:storage/bucketIAMBinding:BucketIAMBinding",
+                "writers",
+                new={"bucket": "acme-work", "role": "roles/storage.objectUser", "members": ["group:ml@acme.example"]},
+            )
+        ),
+        world=BUSY,
+        accident="an IAM binding in place of a member",
+    ),
+    Case(
+        "Jobs get fewer rights on their bucket: they read, and write no more",
+        names=(stops("jobs-lose-bucket | access-gone", "", "roles/storage.objectUser"),),
+        may=("access-added", "access-gone"),
+        steps=does(
+            grants("delete", ON_BUCKET, f"serviceAccount:{TRAINER}", "roles/storage.objectUser", bucket="acme-work"),
+            grants("create", ON_BUCKET, f"serviceAccount:{TRAINER}", "roles/storage.objectViewer", bucket="acme-work"),
+        ),
+        world=BUSY,
+        accident="a role narrowed that was thought too wide",
+    ),
+    Case(
+        "What stayed in the cloud when it left the state is deleted with it from now on",
+        names=(stops("resource-changed | bucket-changed | force-destroy", "acme-work"),),
+        steps=not_retained,
+        accident="prevent_destroy removed",
+    ),
+    Case(
+        "The log of all experiments is made anew in another region",
+        names=(stops("resource-replaced", "board", "region"),),
+        steps=replaces(
+            "gcp:vertex/aiTensorboard:AiTensorboard",
+            "board",
+            {"displayName": "board", "region": "us-central1"},
+            "",
+            region="us-east1",
+        ),
+        accident="experiments lost with their log",
+    ),
+    Case(
+        "The subnet that jobs are attached to is made anew with fewer addresses",
+        names=(stops("resource-replaced", "train", "ipCidrRange"),),
+        steps=replaces(
+            "gcp:compute/subnetwork:Subnetwork",
+            "train",
+            {"name": "train", "ipCidrRange": "10.0.0.0/16"},
+            "",
+            ipCidrRange="10.0.0.0/28",
+        ),
+        accident="a subnet that was too small",
+    ),
+    Case(
+        "The project is deleted, with everything in it",
+        names=(stops("resource-deleted", "acme"),),
+        steps=deletes("gcp:organizations/project:Project", "acme", {"projectId": PROJECT}),
+        world=BUSY,
+        accident="a project deleted by a clean-up",
+    ),
+    Case(
+        "The work bucket is replaced by the engine and deleted before its successor is there",
+        names=(stops("bucket-replaced", "acme-work", "acme-work-2"), stops("jobs-lose-bucket", "acme-work", "ada")),
+        steps=replaces(BUCKET, "work", WORK, "acme-work", name="acme-work-2"),
+        world=BUSY,
+        accident="a bucket replaced by a renamed argument",
+    ),
+)
