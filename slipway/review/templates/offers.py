@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 
 from slipway.catalog.model import Catalog, Offer, Template
 from slipway.facts import offers_by_label
@@ -30,14 +31,9 @@ def offers(old: Template, new: Template, used: Usage) -> Iterator[Consequence]:
             )
     for label, one in after.items():
         if label not in before:
-            labels = list(after)
-            behind = labels[labels.index(label) :]
-            overtaken = [other for other in behind if other in before and after[other].kind == one.kind]
-            yield _added(new, label, one, overtaken)
+            yield _added(new, label, one, list(_overtaken(label, before, after)))
     both = [label for label in after if label in before]
-    for kind in new.kinds:
-        sides = ([label for label in side if label in both and side[label].kind == kind] for side in (before, after))
-        yield from _order(new, *sides)
+    yield from _order(new, [label for label in before if label in after], both, after)
     for label in both:
         yield from _availability(new, label, before[label], after[label])
         yield from _wait(new, label, before[label].wait, after[label].wait)
@@ -101,9 +97,38 @@ def _of_kinds(template: Template, kinds: Iterable[str], usual: str) -> Mapping[s
     return {label: one for label, one in offers_by_label(template, usual).items() if one.kind in kinds}
 
 
-def _order(template: Template, before: list[str], after: list[str]) -> Iterator[Consequence]:
-    if before != after:
-        then, first = next((b, a) for b, a in zip(before, after, strict=True) if a != b)
+def _compete(one: Offer, other: Offer) -> bool:
+    """Whether there is a submission that either could take."""
+    cases = (set(values) & set(other.when.get(name, values)) for name, values in one.when.items())
+    return one.kind == other.kind and all(cases)
+
+
+def _overtaken(label: str, before: Mapping[str, Offer], after: Mapping[str, Offer]) -> Iterator[str]:
+    """What was tried before this one was offered, and is tried only after it now; unless it took the place of another
+    of its capacity type, as one on a cluster of another name does."""
+    one, labels, ranks = after[label], list(after), list(before)
+    places = [
+        ranks.index(gone)
+        for gone, each in before.items()
+        if gone not in after and each.capacity_type == one.capacity_type and _compete(each, one)
+    ]
+    for other in labels[labels.index(label) + 1 :]:
+        if other in before and _compete(after[other], one) and not any(at < ranks.index(other) for at in places):
+            yield other
+
+
+def _order(
+    template: Template, before: list[str], after: list[str], offers: Mapping[str, Offer]
+) -> Iterator[Consequence]:
+    """`offers` by label. Those of different cases are never compared."""
+    pairs = (
+        (first, then)
+        for place, first in enumerate(after)
+        for then in after[place + 1 :]
+        if before.index(then) < before.index(first) and _compete(offers[first], offers[then])
+    )
+    for first, then in islice(pairs, 1):
+        before, after = ([one for one in side if _compete(offers[one], offers[first])] for side in (before, after))
         yield KINDS["offer-order"].of(
             f"template {template.name} order",
             f"`{template.name}`: `{first}` is tried before `{then}` now",

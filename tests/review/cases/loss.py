@@ -41,7 +41,7 @@ CASES = (
     Case(
         "The engine replaces the cluster under a running job, for its network",
         names=(stops("jobs-cancelled", "h100", "tune-27b-x1"), stops("cluster-deleted", "h100", "network")),
-        may=("capacity-found-anew",),
+        may=("capacity-found-anew", "cluster-unsaid"),
         steps=of_cluster("h100", "create-replacement", "replace", "delete-replaced"),
         world=BUSY,
         accident="a replacement that destroyed a running cluster",

@@ -7,7 +7,23 @@ from tests.slipway.review.builders import step
 
 LIST = "roles/storage.objectViewer"
 
+LARGE = """            ("pool", "reservation", "spot"),
+        ),
+"""
+SMALL = """        Variant(
+            {"model": "9b", "precision": "fp32"},
+            (WorkerPool("tuner", "a2-ultragpu-1g", Disk("pd-ssd", 300), args=ARGS),),
+        ),
+"""
+
 CASES = (
+    Case(
+        "Cases of a template that exclude each other, in another order",
+        (template("lora", "    variants=(\n", f"    variants=(\n{SMALL}"), template("lora", f"{LARGE}{SMALL}", LARGE)),
+        given=(template("lora", LARGE, f"{LARGE}{SMALL}"),),
+        silent=True,
+        accident="a list that is compared by position",
+    ),
     Case(
         "A comment beside the account that jobs run as",
         (stack("    trainer: trainer\n", "    trainer: trainer # the account that jobs run as\n"),),
