@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from slipway.capacity import CAPACITY_TYPES, POOL, RESERVATION
@@ -121,13 +121,15 @@ def _runs(old: Catalog, new: Catalog) -> Iterator[Consequence]:
         if before is None or not (lines or first):
             continue
         was, now = first or max(((one, other) for _, one, other in lines), key=lambda pair: abs(_by(*pair)))
-        types = {was.capacity_type, now.capacity_type}
-        beside = "the pool's machines are paid for anyway, the others by the run"
-        paid = (beside,) if POOL in types and len(types) > 1 else ()
+        if (was.capacity_type == POOL) != (now.capacity_type == POOL):
+            # A run beside the pool is paid for in addition, and the pool anyway.
+            was, now = (
+                replace(one, price_per_hour=Price()) if one.capacity_type == POOL else one for one in (was, now)
+            )
         yield KINDS["run-cost"].of(
             f"template {name}",
             f"A usual run of `{name}` costs {_run(was, before)} → {_run(now, template)}",
-            details=(*paid, *(line for line, _, _ in lines), *_many(was, before, now, template)),
+            details=(*(line for line, _, _ in lines), *_many(was, before, now, template)),
             grade=Grade.CHANGE if _by(was, now) <= 0 and _whole(now, template) <= _whole(was, before) else None,
             cost=float(_by(was, now)),
         )
@@ -149,13 +151,17 @@ def _first_choice(old: Template, new: Template) -> tuple[Offer, Offer] | None:
     for taken in (CAPACITY_TYPES.keys(), CAPACITY_TYPES.keys() - {POOL}):
         offers = ([one for one in usual_offers(each) if one.available] for each in (old, new))
         was, now = (next((one for one in some if one.capacity_type in taken), None) for some in offers)
-        if was and now and was.capacity_type != now.capacity_type and was.price_per_hour != now.price_per_hour:
+        if not was or not now or was.capacity_type == now.capacity_type:
+            continue
+        if POOL in (was.capacity_type, now.capacity_type) or was.price_per_hour != now.price_per_hour:
             return was, now
     return None
 
 
 def _run(offer: Offer, template: Template) -> str:
-    """`$101.01/h by spot, at most $2,424.24 in all`"""
+    """`$101.01/h by spot, at most $2,424.24 in all`; what a pool has costs nothing more where its price is 0."""
+    if offer.capacity_type == POOL and offer.price_per_hour == Price():
+        return "nothing more on the pool"
     most = Price(_whole(offer, template), offer.price_per_hour.complete)
     in_all = f", at most {dollars(most, per='')} in all" if most.known else ""
     return f"{dollars(offer.price_per_hour)} by {offer.capacity_type}{in_all}"

@@ -122,10 +122,17 @@ def test_spot_to_on_demand_is_dearer_though_no_offer_changed() -> None:
     assert back.grade == Grade.CHANGE
 
 
-def test_from_the_pool_to_machines_of_its_own_says_who_pays_for_the_pool() -> None:
-    before, after = template("lora", offer(cluster="h100", machine=H100), on_demand()), template("lora", on_demand())
+def test_from_the_pool_to_machines_of_its_own_costs_all_that_those_cost() -> None:
+    here = offer(cluster="h100", machine=H100, price_per_hour=priced("101"))
+    before, after = template("lora", here, on_demand()), template("lora", on_demand())
     found = said(change(facts(before), facts(after)))["run-cost"]
-    assert found.details[0] == "the pool's machines are paid for anyway, the others by the run"
+    assert found.sentence == (
+        "A usual run of `lora` costs nothing more on the pool → $101.00/h by on-demand, at most $2,424.00 in all"
+    )
+    assert (found.grade, found.cost) == (Grade.WARNING, 101.0)
+    back = said(change(facts(after), facts(before)))["run-cost"]
+    assert back.sentence.endswith("at most $2,424.00 in all → nothing more on the pool")
+    assert (back.grade, back.cost) == (Grade.CHANGE, -101.0)
 
 
 def test_what_a_submission_falls_back_to_counts_as_well() -> None:
