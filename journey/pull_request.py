@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -61,8 +62,14 @@ class Repository:
 def preview(folder: Path, stack: str, events: Path, variables: Mapping[str, str]) -> None:
     """Writes the engine's events; a preview that fails ends in them as well. The stack file is copied, as the engine
     writes into the one it is given."""
-    copy = events.with_name(f"Pulumi.{stack}.yaml")
-    copy.write_bytes((folder / "stacks" / f"Pulumi.{stack}.yaml").read_bytes())
+    copy, declared = events.with_name(f"Pulumi.{stack}.yaml"), Path("stacks", f"Pulumi.{stack}.yaml")
+    if not (folder / declared).is_file():
+        raise ConfigError(
+            f"there is no {declared}",
+            why="each stack has a file",
+            fix="make review BASE=… STACK=NAME, a stack of stacks/",
+        )
+    copy.write_bytes((folder / declared).read_bytes())
     with events.open("wb") as file:
         command = ("pulumi", "preview", "--json", "--stack", stack, "--config-file", str(copy), "--non-interactive")
         done = subprocess.run(
@@ -78,6 +85,10 @@ def preview(folder: Path, stack: str, events: Path, variables: Mapping[str, str]
 
 def judged(repository: Repository, base: str, stacks: list[str], flags: list[str]) -> int:
     """Exit code of `slipway review`, run from the base's own code."""
+    if not shutil.which("pulumi", path=repository.environment.get("PATH")):
+        raise ConfigError(
+            "pulumi is not on PATH", why="it makes the preview", fix="install it: https://www.pulumi.com/docs/install/"
+        )
     folder = repository.root / _FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     commit = repository.git("merge-base", base, "HEAD")
