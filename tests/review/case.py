@@ -56,7 +56,8 @@ class World:
     """`jobs`: unfinished ones and those of the last 30 days. `limits` of quota by metric without
     `custom_model_training_`, plenty where it is left out. `increase`: whether more of a metric can be had, in words.
     `earlier`: the edits that lead back from what is deployed to the generation before it, which lives as well while
-    jobs run on it. `states` of clusters by name, RUNNING where it is left out.
+    jobs run on it. `states` of clusters by name, RUNNING where it is left out. `gone`: clusters by name that somebody
+    deleted by hand.
     """
 
     jobs: tuple[Job, ...] = ()
@@ -64,6 +65,7 @@ class World:
     increase: Mapping[str, str] = field(default_factory=dict)
     earlier: tuple[Edit, ...] = ()
     states: Mapping[str, str] = field(default_factory=dict)
+    gone: tuple[str, ...] = ()
 
 
 CALM = World()

@@ -22,7 +22,7 @@ from slipway.review.review import Review, review
 from slipway.state import State, StateResource, refuse_move
 from tests.review.case import Case, Edit, World
 from tests.review.checkout import proven
-from tests.review.world import METRIC, NOW, alive, limits, live, submitted
+from tests.review.world import METRIC, NOW, alive, limits, live, since_then, submitted
 
 OLD, NEW = Revision("3f9c2e1", dirty=False), Revision("81c0ff3", dirty=False)
 _NOTHING = Live(clusters=(), jobs=(), limits={}, catalog=None)
@@ -44,8 +44,8 @@ def play(case: Case) -> Review:
 
 
 def change_of(case: Case) -> Change:
-    deployed = _read(case, _deployed(case.given, case.world))
-    after, failed = _declared(case, deployed)
+    deployed = _read(case.given, case.edits, case.world)
+    after, failed = _declared(case.given, case.edits, case.world)
     edited = frozenset(edit.file for edit in case.edits)
     steps = case.steps(deployed.facts.catalog) if case.steps else None
     preview = case.preview if steps is None else Preview(tuple(steps))
@@ -73,14 +73,15 @@ def _deployed(given: tuple[Edit, ...], world: World) -> _Deployed:
         one.id: one
         for each in (before, first)
         if each
-        for one in alive(each.plan, each.catalog, jobs, world.states)
+        for one in alive(each.plan, each.catalog, jobs)
         if each is first or any(job.persistent_resource_id == one.id for job in jobs)
     }
     limited = limits(built[0].metrics, built[0].stack.region, world)
     there = live(clusters.values(), jobs, (before or first).catalog, limited)
     known = _state(first, clusters)
     deployment = _deployment(built, there, known, OLD)
-    there = live(clusters.values(), jobs, deployment.catalog, limited)
+    since = since_then(clusters.values(), first.catalog, world)
+    there = live(since, jobs, deployment.catalog, limited)
     ended = tuple(job for job in jobs if job.ended)
     return _Deployed(there, known, _as_told(deployment), ended)
 
@@ -91,18 +92,19 @@ def _first(edits: tuple[Edit, ...]) -> Deployment:
     return _deployment(_built(edits), _NOTHING, State(), OLD)
 
 
-def _read(case: Case, deployed: _Deployed) -> _Deployed:
+def _read(given: tuple[Edit, ...], edits: tuple[Edit, ...], world: World) -> _Deployed:
     """With the limits of what the edited program draws, too."""
-    sides = (proven(case.given), proven((*case.given, *case.edits)))
+    deployed, sides = _deployed(given, world), (proven(given), proven((*given, *edits)))
     metrics = {metric for one in sides if not isinstance(one, SlipwayError) for metric in one[0].metrics}
-    assert {f"{METRIC}{name}" for name in (*case.world.limits, *case.world.increase)} <= metrics, sorted(metrics)
-    read = limits(metrics, _built(case.given)[0].stack.region, case.world)
+    assert {f"{METRIC}{name}" for name in (*world.limits, *world.increase)} <= metrics, sorted(metrics)
+    read = limits(metrics, _built(given)[0].stack.region, world)
     return replace(deployed, live=replace(deployed.live, limits=read))
 
 
-def _declared(case: Case, deployed: _Deployed) -> tuple[Facts | None, Preview | None]:
+@cache
+def _declared(given: tuple[Edit, ...], edits: tuple[Edit, ...], world: World) -> tuple[Facts | None, Preview | None]:
     """What the program declares, and its preview where it refuses."""
-    built = proven((*case.given, *case.edits))
+    built, deployed = proven((*given, *edits)), _read(given, edits, world)
     if isinstance(built, SlipwayError):
         return None, _failed(built)
     stack = built[0].stack

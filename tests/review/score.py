@@ -65,8 +65,7 @@ def figure(scores: Iterable[Score]) -> str:
         "changes": f"{len(all_)}, {accidents} of them after public accidents, {len(harmless)} harmless",
         "harm that a careful person would name": str(harm),
         "named, with who or what is concerned": f"**{harm - missed} of {harm}**",
-        "warnings, approvals asked for": str(warnings),
-        "of these, for nothing": f"**{alarms} ({100 * alarms / max(warnings, 1):.1f} %)**",
+        "of all warnings, for nothing": f"**{100 * alarms / max(warnings, 1):.1f} %**",
         "harmless changes without any warning": f"{sum(not one.alarms for one in harmless)} of {len(harmless)}",
     }
     table = "\n".join(f"| {what} | {how} |" for what, how in rows.items())

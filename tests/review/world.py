@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import Any
@@ -47,9 +48,7 @@ def _state(state: str, kind: Kind) -> str:
     return f"PIPELINE_STATE_{state}" if kind.name == "training-pipeline" else f"JOB_STATE_{state}"
 
 
-def alive(
-    plan: Plan, catalog: Catalog, jobs: Iterable[VertexJob], states: Mapping[str, str]
-) -> list[PersistentResource]:
+def alive(plan: Plan, catalog: Catalog, jobs: Iterable[VertexJob]) -> list[PersistentResource]:
     """The clusters that a plan declares, busy with these jobs."""
     used: Counter[tuple[str, str]] = Counter()
     for job in jobs:
@@ -62,7 +61,7 @@ def alive(
     return [
         PersistentResource(
             item.id,
-            states.get(item.spec.name, "RUNNING"),
+            "RUNNING",
             item.labels(catalog.stack),
             tuple(
                 ResourcePool(
@@ -79,6 +78,15 @@ def alive(
         )
         for item in plan.current
     ]
+
+
+def since_then(clusters: Iterable[PersistentResource], catalog: Catalog, world: World) -> Iterator[PersistentResource]:
+    """What has become of them since the deployment."""
+    names = {one.id: name for name, one in catalog.clusters.items()}
+    for one in clusters:
+        name = names.get(one.name, "")
+        if name not in world.gone:
+            yield replace(one, state=world.states.get(name, one.state))
 
 
 def limits(metrics: Iterable[str], region: str, world: World) -> Mapping[str, QuotaLimit]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from slipway.formatting import join, span
+from slipway.formatting import counted, join, span
 from slipway.review.consequence import Grade
 from slipway.review.resources.inputs import Difference, said
 
@@ -44,7 +44,7 @@ def _rule(body: Mapping[str, Any]) -> str:
     ends = [*condition.pop("matchesPrefixes", ()), *(f"…{one}" for one in condition.pop("matchesSuffixes", ()))]
     words += f" {join(f'`{one}`' for one in ends)}" if ends else " objects"
     if (age := condition.pop("age", None)) is not None:
-        words += f" after {age} days"
+        words += f" after {counted(age, 'day')}"
     if (newer := condition.pop("numNewerVersions", None)) is not None:
         words += f" with {newer} newer versions"
     rest = [f"{key} {said(value)}" for key, value in condition.items() if value not in (None, "", 0, False, [], "ANY")]

@@ -1,0 +1,101 @@
+"""Edits by hand: what somebody changed beside the program, and what a deployment makes of it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from slipway.review.preview import Preview
+from tests.review.case import Case, Job, World, hurts, stack, tells
+from tests.review.cases.clusters import H100, LARGE
+from tests.review.engine import ACCOUNT, BUCKET, ON_BUCKET, PROJECT, TRAINER, WORK, WORKSPACE
+from tests.slipway.review.builders import step
+
+WRITES = {"bucket": "acme-work", "role": "roles/storage.objectUser", "member": f"serviceAccount:{TRAINER}"}
+DAY = [{"action": {"type": "Delete"}, "condition": {"age": 1}}]
+
+
+def by_hand(type_: str, name: str, deployed: Mapping[str, Any], now: Mapping[str, Any] | None, **diffs: Any) -> Preview:
+    """Somebody made `now` of what was deployed, None where it is gone, and the program asks for what was; `diffs` are
+    what it asks for otherwise."""
+    becomes = {**deployed, **diffs}
+    keys = [key for key in becomes if now is not None and now.get(key) != becomes[key]]
+    standing = step("refresh", type_, name, old=deployed, new=now, parent=WORKSPACE)
+    if now is None:
+        back = step("create", type_, name, new=becomes, parent=WORKSPACE)
+    else:
+        back = step("update", type_, name, old=now, new=becomes, diffs=keys, parent=WORKSPACE)
+    return Preview((back,), {standing.urn: standing})
+
+
+CASES = (
+    Case(
+        "Somebody deleted a cluster by hand, and a comment is all that is edited",
+        (stack("# The stack that the corpus edits:", "# Ours:"),),
+        (tells("cluster-created", "h100", "deleted"),),
+        may=("capacity-found-anew", "cluster-created"),
+        world=World(gone=("h100",)),
+        accident="a cluster deleted in the console",
+    ),
+    Case(
+        "Somebody deleted a cluster by hand, and its maximum is raised",
+        (stack(H100, "replicas: { min: 2, max: 6 }"),),
+        (hurts("cluster-new-generation", "h100", "max"), tells("most-cost", "stack")),
+        may=("capacity-found-anew",),
+        world=World(gone=("h100",)),
+    ),
+    Case(
+        "A cluster has failed since, and is made again",
+        (stack("# The stack that the corpus edits:", "# Ours:"),),
+        (tells("cluster-created", "h100", "failed"),),
+        may=("capacity-found-anew", "cluster-cleared"),
+        world=World(states={"h100": "ERROR"}),
+        accident="machines that were gone in the night",
+    ),
+    Case(
+        "Somebody switched versioning on by hand, and the deployment switches it off",
+        names=(tells("drift", "acme-work", "earlier versions"),),
+        may=("drift", "versioning-changed"),
+        preview=by_hand(BUCKET, "work", {**WORK, "versioning": None}, {**WORK, "versioning": {"enabled": True}}),
+        accident="a repair by hand, undone by a deployment",
+    ),
+    Case(
+        "Somebody let checkpoints be deleted after a day, by hand, and the deployment takes that back",
+        names=(tells("drift", "acme-work", "after 1 day"),),
+        may=("drift",),
+        preview=by_hand(BUCKET, "work", {**WORK, "lifecycleRules": []}, {**WORK, "lifecycleRules": DAY}),
+    ),
+    Case(
+        "Somebody took the trainer's access to its bucket, by hand",
+        names=(tells("drift", "", TRAINER),),
+        may=("drift",),
+        preview=by_hand(ON_BUCKET, "trainer-writes-work", WRITES, None),
+        accident="a grant removed in the console",
+    ),
+    Case(
+        "Somebody deleted the bucket of results by hand: it is made again, empty",
+        names=(hurts("drift", "acme-work", "empty"),),
+        preview=by_hand(BUCKET, "work", WORK, None),
+        world=World(jobs=(LARGE,)),
+        accident="a bucket deleted in the console",
+    ),
+    Case(
+        "Somebody deleted the trainer's account by hand: a new one of this name has none of its rights elsewhere",
+        names=(hurts("drift", "trainer"),),
+        preview=by_hand(ACCOUNT, "trainer", {"accountId": "trainer", "email": TRAINER, "project": PROJECT}, None),
+        world=World(jobs=(LARGE,)),
+        accident="an account deleted in the console",
+    ),
+    Case(
+        "Somebody opened the bucket by hand, and the program now asks for it",
+        names=(hurts("public-prevention-off | drift", "acme-work"),),
+        may=("drift",),
+        preview=by_hand(
+            BUCKET, "work", WORK, {**WORK, "publicAccessPrevention": "inherited"}, publicAccessPrevention="inherited"
+        ),
+    ),
+    Case(
+        "A cluster scales by itself, and nobody did anything by hand",
+        (stack("# The stack that the corpus edits:", "# Ours:"),),
+        world=World(jobs=(LARGE, Job("wide", "digits", parameters={"workers": 16}))),
+        silent=True,
+    ),
+)
