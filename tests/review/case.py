@@ -105,6 +105,7 @@ class Case:
     else may be a warning. `accident`: the kind of public accident that it is made after, empty for one of ours.
 
     `steps` are the engine's, by what is deployed, or `preview` all that it told; without both it was not asked.
+    `recorded`: the name of a stream that it wrote of another stack, whose facts and events are all there is.
     `files` are touched besides those of the edits. `silent`: not a word may be said; `never`: what no
     comment may have in it.
     """
@@ -118,6 +119,7 @@ class Case:
     accident: str = ""
     steps: Callable[[Catalog], Iterable[Step]] | None = None
     preview: Preview | None = None
+    recorded: str = ""
     files: tuple[str, ...] = ()
     silent: bool = False
     never: tuple[str, ...] = ()

@@ -23,6 +23,7 @@ from slipway.state import State, StateResource, refuse_move
 from tests.review.case import Case, Edit, World
 from tests.review.checkout import proven
 from tests.review.world import METRIC, NOW, alive, limits, live, since_then, submitted
+from tests.slipway.review.recordings import recorded
 
 OLD, NEW = Revision("3f9c2e1", dirty=False), Revision("81c0ff3", dirty=False)
 _NOTHING = Live(clusters=(), jobs=(), limits={}, catalog=None)
@@ -44,6 +45,8 @@ def play(case: Case) -> Review:
 
 
 def change_of(case: Case) -> Change:
+    if case.recorded:
+        return recorded(case.recorded)
     deployed = _read(case.given, case.edits, case.world)
     after, failed = _declared(case.given, case.edits, case.world)
     edited = frozenset(edit.file for edit in case.edits)
