@@ -67,11 +67,12 @@ def headline(reviews: Sequence[Review]) -> str:
     first = f"incomplete: {_clause(unknown[0])} · " if unknown else ""
     if not reviews:
         return NOTHING
-    worst = max(reviews, key=lambda one: (one.worst or 0, _weight(one)))
-    if worst.worst is None:
+    worst = max(reviews, key=lambda one: (bool(one.yours), _grade(one), sum(each.grade for each in _told(one))))
+    if not worst.consequences:
         return f"⚠ {first.removesuffix(' · ')}" if unknown else f"✓ {NOTHING}"
-    sign = SIGNS[max(worst.worst, Grade.WARNING if unknown else Grade.CHANGE)]
-    return f"{sign} {first}{worst.stack}: {' · '.join(_parts(worst))}"
+    sign = SIGNS[max(_grade(worst), Grade.WARNING if unknown else Grade.CHANGE)]
+    whose = "" if worst.yours else "on main already, not deployed yet: "
+    return f"{sign} {first}{worst.stack}: {whose}{' · '.join(_parts(worst))}"
 
 
 def row(review: Review) -> Row:
@@ -87,12 +88,17 @@ def row(review: Review) -> Row:
     )
 
 
-def _weight(review: Review) -> float:
-    return sum(one.grade for one in review.consequences)
+def _told(review: Review) -> Sequence[Consequence]:
+    """This change's own where it has any."""
+    return review.yours or review.consequences
+
+
+def _grade(review: Review) -> Grade:
+    return max((one.grade for one in _told(review)), default=Grade.CHANGE)
 
 
 def _parts(review: Review) -> Iterable[str]:
-    said = [one for one in review.consequences if one.section is not Section.MONEY] or list(review.consequences)
+    said = [one for one in _told(review) if one.section is not Section.MONEY] or _told(review)
     listed = sorted(said, key=lambda one: (-one.grade, one.kind in FOLLOWING))
     first = [one for one in listed if one.grade is listed[0].grade]
     staying = [one for one in listed if one.kind == _STAYING and one not in first]
@@ -101,6 +107,8 @@ def _parts(review: Review) -> Iterable[str]:
     yield from clauses[:_NAMED]
     if left := sum(1 for one in clauses[_NAMED:] if one in alike):
         yield counted(left, f"more {_ALIKE[first[0].grade]}")
+    if first[0].grade is Grade.BLOCKING and (lesser := sum(1 for one in said if one.grade is Grade.WARNING)):
+        yield counted(lesser, "warning")
     yield from _money(review)
     if review.quota not in ("", "nothing drawn"):
         yield f"quota {review.quota}"

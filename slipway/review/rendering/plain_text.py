@@ -16,7 +16,8 @@ def plain_text(review: Review) -> str:
     lines = [_plain(headline((review,))), *(f"incomplete: {_plain(one)}" for one in review.incomplete)]
     for section, listed in gravest_first(review.consequences):
         lines += [section.value, *(line for one in listed for line in _lines(review, one))]
-    lines += [f"  {_plain(one)}" for one in ("not this change's doing:", *review.standing) if review.standing]
+    if review.standing:
+        lines += ["not this change's doing", *(f"  {_plain(one)}" for one in review.standing)]
     return "\n".join(lines)
 
 

@@ -56,13 +56,24 @@ def test_the_headline_has_the_main_clause_of_a_sentence(sentence: str, clause: s
     assert first.startswith(f"### ⛔ dev: {text(clause)} · ") or first == f"### ⛔ dev: {text(clause)}"
 
 
+def test_the_headline_is_of_this_change_and_else_says_whose_it_is() -> None:
+    main = consequence("`h100` goes", subject="cluster h100")
+    mine = consequence("`x` can be submitted", Grade.CHANGE, subject="template x", kind="template-added")
+    both = replace(QUIET, consequences=(main, mine), on_main=frozenset({main.key}))
+    assert comment([both]).splitlines()[1].startswith("### • dev: `x` can be submitted")
+    main_alone = replace(QUIET, stack="prod", consequences=(main,), on_main=frozenset({main.key}))
+    assert comment([both, main_alone]).splitlines()[1].startswith("### • dev: `x` can be submitted")
+    first = comment([main_alone]).splitlines()[1]
+    assert first.startswith("### ⛔ prod: on main already, not deployed yet: `h100` goes")
+
+
 def test_what_the_headline_leaves_out_is_counted_by_its_grade() -> None:
     goes = [consequence(f"`x{n}` goes", subject=f"cluster x{n}") for n in range(3)]
     costs = [replace(one, sentence=f"{one.sentence} too", grade=Grade.WARNING, kind="x") for one in goes]
     of_goes, of_costs = (
         comment([replace(QUIET, consequences=tuple(some))]).splitlines()[1] for some in (goes + costs, costs)
     )
-    assert "`x0` goes · `x1` goes · 1 more blocking consequence" in of_goes
+    assert "`x0` goes · `x1` goes · 1 more blocking consequence · 3 warnings" in of_goes
     assert "`x0` goes too · `x1` goes too · 1 more warning" in of_costs
 
 
