@@ -135,7 +135,14 @@ def read(components: Iterable[tuple[str, str, Fact]], published: Catalog | None 
     """
     try:
         return _read(components, published)
-    except (AttributeError, LookupError, TypeError) as problem:  # What a component publishes may be anything.
+    except codec.MalformedError:
+        raise
+    except (
+        AttributeError,
+        LookupError,
+        TypeError,
+        ValueError,
+    ) as problem:  # What a component publishes may be anything.
         raise codec.MalformedError(f"{type(problem).__name__}: {problem}") from problem
 
 

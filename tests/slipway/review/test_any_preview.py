@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from slipway.catalog.codec import MalformedError
@@ -94,6 +94,7 @@ PLACES = [(type_, path) for type_, body in PUBLISHED.items() for path in _paths(
 
 
 @given(st.sampled_from(PLACES), _ODD)
+@example((TEMPLATE, ("offers", "pool cpu", "place")), "")
 def test_no_facts_make_a_review_raise(place: tuple[str, tuple[Any, ...]], odd: Any) -> None:
     type_, path = place
     published = {**PUBLISHED, type_: _with(PUBLISHED[type_], path, odd)}
