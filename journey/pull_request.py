@@ -76,11 +76,11 @@ def preview(folder: Path, stack: str, events: Path, variables: Mapping[str, str]
             command, cwd=folder, env={**variables, **STREAMING}, stdout=file, stderr=subprocess.PIPE, check=False
         )
     if not events.stat().st_size:
-        raise SlipwayError(
-            f"pulumi preview of stack {stack} said nothing",
-            why=done.stderr.decode(errors="replace").strip() or f"exit code {done.returncode}",
-            fix=f"pulumi preview --stack {stack}",
-        )
+        why = done.stderr.decode(errors="replace").strip() or f"exit code {done.returncode}"
+        fix = f"pulumi preview --stack {stack}"
+        if "no stack named" in why:
+            fix = "make demo, which deploys it" if stack == "local" else f"pulumi stack select --create {stack}"
+        raise SlipwayError(f"pulumi preview of stack {stack} said nothing", why=why, fix=fix)
 
 
 def judged(repository: Repository, base: str, stacks: list[str], flags: list[str]) -> int:

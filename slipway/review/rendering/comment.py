@@ -176,7 +176,7 @@ def _cell(cell: Cell) -> str:
 def _footer(reviews: Sequence[Review], place: Place) -> str:
     words = [text(note) for note in dict.fromkeys(note for one in reviews for note in one.notes)]
     if place.tree:
-        words.append(f"an approving review of this pull request is of the tree {code(place.tree[:12])}")
+        words.append(f"an approval of this pull request holds for the tree {code(place.tree[:12])}")
     if place.base:
         words.append(f"judged by the code of {code(place.base[:12])}")
     return f"<sub>{'; '.join(words)}</sub>\n" if words else ""
