@@ -31,13 +31,34 @@ class Repository:
     environment: Mapping[str, str]
 
     def git(self, *arguments: str, **variables: str) -> str:
-        command = ("git", *arguments)
-        done = subprocess.run(
-            command, cwd=self.root, env={**self.environment, **variables}, capture_output=True, text=True, check=False
-        )
+        # Names as they are, and not in quotes: what is called so may be the program.
+        command = ("git", "-c", "core.quotepath=off", *arguments)
+        try:
+            done = subprocess.run(
+                command,
+                cwd=self.root,
+                env={**self.environment, **variables},
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+        except OSError as problem:
+            raise ConfigError("git can't be run", why=str(problem), fix="install git, or put it on PATH") from problem
         if done.returncode:
-            raise ConfigError(f"{' '.join(command)} failed", why=done.stderr.strip(), fix="see what git says")
+            why = done.stderr.strip() or f"exit code {done.returncode}"
+            raise ConfigError(f"git {' '.join(arguments)} failed", why=why, fix="see what git says")
         return done.stdout.strip()
+
+    def base(self, name: str) -> str:
+        """The commit that this checkout and `name` have in common."""
+        try:
+            return self.git("merge-base", "--end-of-options", name, "HEAD")
+        except ConfigError as problem:
+            raise ConfigError(
+                f"BASE {name} is nothing that this checkout can be compared with",
+                why=problem.why,
+                fix="name a branch or commit that it comes from, such as BASE=main (`git fetch` gets those of others)",
+            ) from problem
 
     def tree(self) -> str:
         """The tree that this checkout would be committed as."""
@@ -51,7 +72,9 @@ class Repository:
     def at(self, commit: str, folder: Path) -> Iterator[Path]:
         """Another checkout, of a commit; one that a killed run left is made anew."""
         with contextlib.suppress(ConfigError):
-            self.git("worktree", "remove", "--force", str(folder))
+            self.git("worktree", "remove", "--force", "--force", str(folder))
+        shutil.rmtree(folder, ignore_errors=True)
+        self.git("worktree", "prune")
         self.git("worktree", "add", "--detach", "--force", str(folder), commit)
         try:
             yield folder
@@ -91,7 +114,8 @@ def judged(repository: Repository, base: str, stacks: list[str], flags: list[str
         )
     folder = repository.root / _FOLDER
     folder.mkdir(parents=True, exist_ok=True)
-    commit = repository.git("merge-base", base, "HEAD")
+    _known(repository.root, stacks)
+    commit = repository.base(base)
     files, tree = folder / "files", repository.tree()
     changed = repository.git("diff", "--name-status", commit)
     unknown = repository.git("ls-files", "--others", "--exclude-standard")
@@ -119,6 +143,17 @@ def judged(repository: Repository, base: str, stacks: list[str], flags: list[str
         ).returncode
 
 
+def _known(root: Path, stacks: list[str]) -> None:
+    names = sorted(file.name.split(".")[1] for file in (root / "stacks").glob("Pulumi.*.yaml"))
+    for stack in stacks:
+        if stack not in names:
+            raise ConfigError(
+                f"there is no stack {stack}",
+                why=f"this checkout has no file stacks/Pulumi.{stack}.yaml",
+                fix=f"name one of those that it has: {', '.join(names) or 'none'}",
+            )
+
+
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="make review", description=__doc__)
     parser.add_argument("--base", required=True, help="what the change is compared with: main")
@@ -129,6 +164,9 @@ def main(arguments: list[str] | None = None) -> int:
     except SlipwayError as error:
         print(error.render(), file=sys.stderr)
         return error.exit_code
+    except KeyboardInterrupt:
+        print("interrupted; nothing was changed", file=sys.stderr)
+        return 130
 
 
 def _say(text: str) -> None:

@@ -45,7 +45,7 @@ def _edited(files: Iterable[str]) -> Iterator[Consequence]:
             continue
         elif file.startswith(_JUDGING):
             judging.append(file)
-        elif file.startswith(_PROGRAM) or (file.endswith(_CODE) and not file.startswith(_NOT_IMPORTED)):
+        elif file.startswith(_PROGRAM) or _imported(file):
             program.append(file)
     edited, workflow = KINDS["program-edited"].of, KINDS["workflow-edited"].of
     if program:
@@ -61,6 +61,12 @@ def _edited(files: Iterable[str]) -> Iterator[Consequence]:
     if deploying:
         words = f"What previews, approves or deploys is edited: {_listed(deploying)}"
         yield workflow("workflows", words, details=_lines(deploying))
+
+
+def _imported(file: str) -> bool:
+    """What has no ending may be a link, by which Python finds a folder under another name."""
+    link = file.isidentifier() and not file.isupper()
+    return link or (file.endswith(_CODE) and not file.startswith(_NOT_IMPORTED))
 
 
 def _running(template_code: Mapping[str, Iterable[str]]) -> Iterator[Consequence]:

@@ -1,10 +1,12 @@
 """`make review`: what is missing is said before anything is previewed. Its reviews: tests/end_to_end. # N14"""
 
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from journey.pull_request import Repository, judged, preview
+from journey.pull_request import Repository, judged, main, preview
 from slipway.errors import ConfigError, SlipwayError
 
 
@@ -30,3 +32,73 @@ def test_a_stack_that_the_backend_does_not_have(tmp_path: Path, stack: str, fix:
     with pytest.raises(SlipwayError) as said:
         preview(tmp_path, stack, work / "events", {"PATH": f"{tmp_path}:/usr/bin:/bin"})
     assert fix in said.value.render()
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    """A checkout of one commit, with a stack `dev`, and an engine on PATH that is not asked."""
+    (tmp_path / "bin").mkdir()
+    git = subprocess.run(["which", "git"], check=True, capture_output=True, text=True).stdout.strip()
+    for command in ("git", "pulumi"):
+        (tmp_path / "bin" / command).symlink_to(git)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    root = tmp_path / "checkout"
+    (root / "stacks").mkdir(parents=True)
+    (root / "stacks" / "Pulumi.dev.yaml").write_text("config: {}\n")
+    monkeypatch.chdir(root)
+    made = Repository(root, os.environ)
+    made.git("init", "-q")
+    made.git("add", "--all")
+    made.git("-c", "user.name=ci", "-c", "user.email=ci@slipway.example", "commit", "-qm", "one")
+    return made
+
+
+def said(capsys: pytest.CaptureFixture[str], base: str = "HEAD", stack: str = "dev") -> str:
+    assert main(["--base", base, "--stack", stack]) in (1, 2)
+    error = capsys.readouterr().err
+    assert "  why: " in error and "  fix: " in error
+    return error
+
+
+@pytest.mark.parametrize("stack", ["nope", "../dev", ""])
+def test_a_stack_that_this_checkout_does_not_have(
+    repository: Repository, capsys: pytest.CaptureFixture[str], stack: str
+) -> None:
+    assert f"there is no stack {stack}\n" in said(capsys, stack=stack)
+
+
+@pytest.mark.parametrize("base", ["nope", "HEAD~9", ""])
+def test_a_base_that_is_not_there(repository: Repository, capsys: pytest.CaptureFixture[str], base: str) -> None:
+    assert f"BASE {base} is nothing that this checkout can be compared with" in said(capsys, base)
+
+
+def test_a_base_of_another_history(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    user = ("-c", "user.name=ci", "-c", "user.email=ci@slipway.example")
+    other = repository.git(*user, "commit-tree", "-m", "other", "HEAD^{tree}")
+    assert "is nothing that this checkout can be compared with" in said(capsys, other)
+
+
+def test_no_git(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="git can't be run"):
+        Repository(tmp_path, {"PATH": "/nowhere"}).git("status")
+
+
+@pytest.mark.parametrize("left", ["nothing", "a folder", "a worktree", "a locked worktree"])
+def test_what_a_killed_run_left_is_made_anew(repository: Repository, left: str) -> None:
+    folder = repository.root / ".slipway" / "base"
+    if left == "a folder":
+        folder.mkdir(parents=True)
+        (folder / "file").write_text("x")
+    elif left != "nothing":
+        repository.git("worktree", "add", "--detach", str(folder), "HEAD")
+        if left == "a locked worktree":
+            repository.git("worktree", "lock", str(folder))
+    with repository.at("HEAD", folder) as there:
+        assert (there / "stacks" / "Pulumi.dev.yaml").is_file()
+    assert not folder.exists()
+
+
+def test_names_of_files_are_as_they_are(repository: Repository) -> None:
+    (repository.root / "components").mkdir()
+    (repository.root / "components" / "ä.py").write_text("")
+    assert repository.git("ls-files", "--others") == "components/ä.py"

@@ -31,6 +31,7 @@ def kinds(some: Iterable[Consequence]) -> list[tuple[str, str]]:
         ("Pulumi.yaml", "program-edited", "program"),
         ("yaml.py", "program-edited", "program"),
         ("google/__init__.py", "program-edited", "program"),
+        ("google", "program-edited", "program"),
         ("sitecustomize.pyc", "program-edited", "program"),
         ("slipway/review/resources/people.py", "program-edited", "review and policy"),
         ("slipway/policy/rules.py", "program-edited", "review and policy"),
