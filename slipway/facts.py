@@ -137,12 +137,7 @@ def read(components: Iterable[tuple[str, str, Fact]], published: Catalog | None 
         return _read(components, published)
     except codec.MalformedError:
         raise
-    except (
-        AttributeError,
-        LookupError,
-        TypeError,
-        ValueError,
-    ) as problem:  # What a component publishes may be anything.
+    except (AttributeError, LookupError, TypeError, ValueError) as problem:  # A component may publish anything.
         raise codec.MalformedError(f"{type(problem).__name__}: {problem}") from problem
 
 

@@ -154,7 +154,7 @@ class Reader:
         try:
             return {one.quota_id: one for one in quotas.preferences(self.wanted.region)}
         except CloudError as error:
-            return self._unknown(error, api, _QUOTAS)
+            return unanswered(error, api, _QUOTAS, self.identity)
 
     def catalog(self) -> PublishedCatalog | Unknown | None:
         return self._catalog(self.wanted.published or self.wanted.catalog_bucket)
@@ -206,11 +206,13 @@ class Reader:
             if off and any(words in error.message for words in _SWITCHED_OFF):
                 self.warnings.append(f"{api}: the API is switched off in {self.wanted.project}, so nothing lives there")
                 return empty
-            return self._unknown(error, api, role)
+            return unanswered(error, api, role, self.identity)
 
-    def _unknown(self, error: CloudError, api: str, role: str) -> Unknown:
-        needs = role if isinstance(error, Denied) else "the API to answer"
-        return Unknown(error.message or str(error), api, needs, self.identity)
+
+def unanswered(error: CloudError, api: str, role: str, identity: str) -> Unknown:
+    """`role` helps only where something was refused."""
+    needs = role if isinstance(error, Denied) else "the API to answer"
+    return Unknown(error.message or str(error), api, needs, identity)
 
 
 def all_or_unknown(parts: Iterable[Iterable[Found] | Unknown]) -> tuple[Found, ...] | Unknown:

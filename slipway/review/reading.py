@@ -17,7 +17,7 @@ from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.connection import Connection
 from slipway.cloud.failures import CloudError
 from slipway.cloud.jobs import VertexJob
-from slipway.deployment.live_reader import LiveScope, Reader, all_or_unknown
+from slipway.deployment.live_reader import LiveScope, Reader, all_or_unknown, unanswered
 from slipway.deployment.quota_limits import quota_info
 from slipway.facts import Facts
 from slipway.kinds import KINDS, Kind
@@ -59,7 +59,9 @@ def change(
 ) -> Change:
     """Of one stack. Without a connection nothing of the cloud is read, which is said."""
     after, unread = _after(preview)
-    known = after or _before(preview)
+    known = (
+        _before(preview) or after
+    )  # What the program says of its place may be edited: jobs are where it was deployed.
     live: Live = Live(_UNREAD, _UNREAD, _UNREAD, _UNREAD, skipped=True)
     recent: tuple[VertexJob, ...] | Unknown = _UNREAD
     if connection is None or known is None:
@@ -163,7 +165,7 @@ class _Reading:
             return tuple(islice(listed, MOST_RECENT))
         except CloudError as error:
             api = f"aiplatform.googleapis.com {kind.collection}.list"
-            return Unknown(error.message or str(error), api, "roles/aiplatform.viewer", self.identity)
+            return unanswered(error, api, "roles/aiplatform.viewer", self.identity)
 
     def _newest(self, found: tuple[VertexJob, ...] | Unknown) -> tuple[VertexJob, ...] | Unknown:
         if isinstance(found, Unknown):

@@ -5,11 +5,12 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from slipway.errors import ConfigError
-from slipway.formatting import counted
+from slipway.formatting import counted, short
 from slipway.review.consequence import Consequence, Grade, gravest_first
 from slipway.review.rendering import document
 from slipway.review.rendering.headline import HEADS, NOTHING, SIGNS, Cell, headline, row
@@ -21,8 +22,10 @@ MARKER = "<!-- slipway-review -->"
 LIMIT = 65_000
 """Characters: GitHub takes 65,536."""
 _DATA = "<!-- slipway-review-data "
+_LARGEST_DATA = 40_000
 _VISIBLE = 12
 _CUT = 900
+_LONGEST_NAME = 200
 
 
 @dataclass(frozen=True)
@@ -72,8 +75,9 @@ def approved(comment_text: str, source: str) -> tuple[tuple[Review, ...], str]:
     """
     _, found, rest = comment_text.rpartition(_DATA)
     try:
-        body = json.loads(base64.b64decode(rest.partition(" ")[0], validate=True)) if found else None
-    except (binascii.Error, ValueError, RecursionError):
+        packed = base64.b64decode(rest.partition(" ")[0], validate=True)
+        body = json.loads(zlib.decompress(packed)) if found else None
+    except (binascii.Error, zlib.error, ValueError, RecursionError):
         body = None
     if not isinstance(body, dict) or not isinstance(body.get("reviews"), list):
         raise ConfigError(
@@ -134,7 +138,7 @@ def _sections(chosen: Chosen, details: int, *, several: bool) -> Iterator[str]:
 
 
 def _lines(review: Review, one: Consequence, details: int, *, several: bool) -> Iterator[str]:
-    where = f" ({code(one.field)})" if one.field else ""
+    where = f" ({code(short(one.field, _LONGEST_NAME))})" if one.field else ""
     already = " *(on main already, not deployed yet)*" if one.key in review.on_main else ""
     stack = f"{code(review.stack)}: " if several else ""
     yield f"- {SIGNS[one.grade]} {stack}{text(_cut(one.sentence))}{where}{already}"
@@ -170,7 +174,8 @@ def _cells(cells: Iterable[Cell]) -> str:
 
 
 def _cell(cell: Cell) -> str:
-    return f"**{text(cell.words)}**" if cell.strong else text(cell.words)
+    words = text(short(cell.words, _LONGEST_NAME))
+    return f"**{words}**" if cell.strong else words
 
 
 def _footer(reviews: Sequence[Review], place: Place) -> str:
@@ -184,8 +189,20 @@ def _footer(reviews: Sequence[Review], place: Place) -> str:
 
 def _data(reviews: Sequence[Review], place: Place) -> str:
     """What an approval holds on to, without sentences: who approves has read those, and they are long."""
-    body = {"tree": place.tree, "reviews": [document.write(_bare(review)) for review in reviews]}
-    return f"{_DATA}{base64.b64encode(json.dumps(body, separators=(',', ':')).encode()).decode()} -->"
+    whole = _encoded([_bare(review) for review in reviews], place)
+    return whole if len(whole) <= _LARGEST_DATA else _encoded([_unheld(review) for review in reviews], place)
+
+
+def _encoded(bare: Iterable[Review], place: Place) -> str:
+    body = {"tree": place.tree, "reviews": [document.write(review) for review in bare]}
+    packed = zlib.compress(json.dumps(body, separators=(",", ":")).encode(), 9)
+    return f"{_DATA}{base64.b64encode(packed).decode()} -->"
+
+
+def _unheld(review: Review) -> Review:
+    """Nobody can approve what no comment holds: a deployment of that has to be insisted on."""
+    said = f"{counted(len(review.consequences), 'consequence')} are more than a comment can hold"
+    return Review(review.stack, incomplete=(said,), money=review.money)
 
 
 def _bare(review: Review) -> Review:

@@ -7,6 +7,8 @@ import re
 from slipway.formatting import short
 
 HIDDEN = "hidden"
+_LONGEST = 4096
+"""Characters that are looked at: no key is longer, and a value of megabytes may be made to take hours."""
 _NAMES = re.compile(r"(?i)(^|[_-])(token|secret|password|passwd|api_?key|access_?key|private_?key|credentials?)$")
 _FORMS = re.compile(
     r"-----BEGIN [A-Z ]*PRIVATE KEY|\bya29\.[\w-]{8,}|\b1//[\w-]{20,}|\bAIza[\w-]{30,}|\bGOCSPX-[\w-]{8,}"
@@ -23,6 +25,7 @@ def looks_secret(value: str, name: str = "") -> bool:
 
     `NAME__SECRET` names a reference to Secret Manager, which is how it should be.
     """
+    value = value[:_LONGEST]
     if _FORMS.search(value):
         return True
     return bool(_NAMES.search(name)) and not name.endswith("__SECRET") and not _REFERENCE.fullmatch(value)
@@ -32,10 +35,10 @@ def shown(value: object, name: str = "", longest: int = 60, beside: str = "") ->
     """A value as a comment may have it: in backticks and short, or `hidden`. Of a long one the part in which it differs
     from the value `beside` it."""
     text = "true" if value is True else "false" if value is False else str(value)
-    if looks_secret(text, name):
+    part = _from_difference(text, beside, longest // 2) if len(text) > longest and beside else text
+    if looks_secret(text, name) or looks_secret(part):
         return HIDDEN
-    if len(text) > longest and beside:
-        text = _from_difference(text, beside, longest // 2)
+    text = part
     return f"`{short(text.replace('`', chr(39)), longest)}`" if text else "nothing"
 
 

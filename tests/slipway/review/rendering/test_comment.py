@@ -135,6 +135,16 @@ def test_never_longer_than_a_comment_may_be(count: int) -> None:
     assert ("too long" in told) is (count > 1000 or len(steps) * 60 > LIMIT)
 
 
+def test_more_than_a_comment_holds_can_t_be_approved() -> None:
+    long, many = "n" * 200_000, [consequence(subject=f"cluster x{n} {hash(str(n))}") for n in range(20_000)]
+    some = (consequence(f"`{long}` goes", subject=f"template {long}", section=Section.TEMPLATES, field=long), *many)
+    told = comment([replace(QUIET, consequences=some)], Place("a" * 40))
+    assert len(told) <= LIMIT
+    (held,), tree = approved(told, "comment")
+    assert (held.consequences, tree) == ((), "a" * 40)
+    assert held.incomplete == ("20001 consequences are more than a comment can hold",)
+
+
 def test_an_approval_finds_what_was_approved_in_the_comment() -> None:
     (found,), tree = approved(comment([ROLLS], Place("abc", "def")), "comment")
     assert tree == "abc"

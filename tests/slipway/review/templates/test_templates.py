@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from slipway.catalog.model import Offer, Parameter, Template
 from slipway.kinds import CUSTOM_JOB, PIPELINE
 from slipway.review.consequence import Consequence, Grade
+from slipway.review.templates.secret_values import HIDDEN, looks_secret, shown
 from slipway.review.templates.templates import templates
 from tests.slipway.review.builders import (
     CATALOG_BUCKET,
@@ -427,3 +428,9 @@ def test_code_that_only_one_offer_or_worker_pool_runs_is_told_too() -> None:
     one = only(runs("tool-1.tar.gz"), runs("tool-2.tar.gz"))
     assert one.kind == "code-changed"
     assert "package: `gs://(the catalog bucket)/packages/tool-1.tar.gz` → " in one.sentence
+
+
+def test_a_value_of_megabytes_takes_no_longer_than_a_short_one() -> None:
+    assert not looks_secret("eyJaaaaaaaaaa-" * 1_000_000)
+    beside = "x" * 9000 + " a"
+    assert shown("x" * 9000 + " hf_" + "a" * 40, beside=beside) == HIDDEN
