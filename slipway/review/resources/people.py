@@ -22,6 +22,7 @@ from slipway.stack.members import crowd
 _SUBMITTERS, _CODE = "slipway:workspace.submitters", "slipway:workspace.code"
 _EVERYBODY = {"allUsers": "Anybody on the internet", "allAuthenticatedUsers": "Anybody with a Google account"}
 _ACT_AS = "roles/iam.serviceAccountUser"
+_OF_ONE = frozenset({_ACT_AS, "roles/secretmanager.secretAccessor"})
 _TO_SUBMIT = frozenset({SUBMITTER_ROLES["submit"], _ACT_AS})
 # What the workspace grants on its buckets and its account, and to submitters on the project.
 _ON_PLACES = frozenset({_ACT_AS, *(f"roles/storage.object{one}" for one in ("Viewer", "Creator", "User"))})
@@ -54,8 +55,10 @@ def people(change: Change) -> Iterator[Consequence]:
 
 
 def above(grant: Grant) -> bool:
-    """Whether Slipway never needs to grant it. To act as any account of a project is more than as one."""
-    return bool(_ABOVE.fullmatch(grant.role)) or (grant.role == _ACT_AS and not grant.place)
+    """Whether Slipway never needs to grant it. To act as any account of a project, or to read any secret of it, is more
+    than one; and what a role of somebody's own allows, its name does not tell."""
+    own = "/roles/" in grant.role
+    return own or bool(_ABOVE.fullmatch(grant.role)) or (grant.role in _OF_ONE and not grant.place)
 
 
 def _usual(grant: Grant) -> bool:

@@ -154,6 +154,8 @@ def test_roles_of_facts_count_where_the_engine_was_not_asked() -> None:
         (ADA, "roles/iam.serviceAccountTokenCreator", ON_ACCOUNT, {"serviceAccountId": "a"}, "role-above-table"),
         (ADA, "roles/iam.serviceAccountUser", MEMBER, {}, "role-above-table"),
         (ADA, "roles/iam.serviceAccountUser", ON_ACCOUNT, {"serviceAccountId": "a"}, "access-added"),
+        (ADA, "projects/acme-prod/roles/own", MEMBER, {}, "role-above-table"),
+        (ADA, "roles/secretmanager.secretAccessor", MEMBER, {}, "role-above-table"),
         (ADA, "roles/viewer", MEMBER, {}, "access-added"),
         (ADA, "roles/secretmanager.secretAccessor", ON_SECRET, {"secretId": "hf"}, "access-added"),
         ("allUsers", "roles/storage.objectViewer", ON_BUCKET, {"bucket": "b"}, "public-access"),
