@@ -11,7 +11,7 @@ from slipway.machines.table import Machine, MachineError, machine, region_has, r
 from slipway.rules.reservations import reserved_only, zone
 from slipway.season import moment
 from slipway.stack.bounds import BUCKET_NAME, DISK_TYPES, LARGEST_POOL, NAME, PROJECT, TRAINER
-from slipway.stack.entries import OWN_KEYS
+from slipway.stack.config import OWN_KEYS
 from slipway.stack.secrets import shown
 from slipway.stack.yaml_file import Document, DocumentPart, Finding
 

@@ -13,8 +13,9 @@ from slipway.cluster import ClusterSpec, DnsPeering, PoolSpec, PscInterface, Res
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.machines.table import machine
 from slipway.season import Season, moment
+from slipway.stack.config import PolicyEntry
 from slipway.stack.consistency import check_rules, default_buckets, default_trainer
-from slipway.stack.entries import ClusterEntry, PolicyEntry, PoolEntry, QuotaEntry, ReplicaRange, ReservationEntry
+from slipway.stack.entries import ClusterEntry, PoolEntry, QuotaEntry, ReplicaRange, ReservationEntry
 from slipway.stack.secrets import check_secrets
 from slipway.stack.structure import StackFile, check_structure
 from slipway.stack.yaml_file import Document, StackErrors

@@ -14,7 +14,8 @@ from pydantic.fields import FieldInfo
 from slipway.capacity import CAPACITY_TYPES, ON_DEMAND, POOL
 from slipway.formatting import nearest
 from slipway.stack.bounds import VIOLATION
-from slipway.stack.entries import FIXED, OWN_KEYS, RANGE, ConfigEntry
+from slipway.stack.config import OWN_KEYS, ConfigEntry
+from slipway.stack.entries import FIXED, RANGE
 from slipway.stack.secrets import shown
 from slipway.stack.yaml_file import Document, Finding, KeyPath, dotted
 

@@ -9,7 +9,7 @@ from typing import get_args
 import yaml
 
 from slipway.policy.rules import BY_KEY, RULES
-from slipway.stack.entries import PolicyRulesEntry
+from slipway.stack.config import PolicyRulesEntry
 from slipway.stack.stack import parse
 from slipway.stack.yaml_file import from_text
 

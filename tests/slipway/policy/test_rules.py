@@ -15,7 +15,7 @@ from slipway.policy.rule import ADVISORY, MANDATORY
 from slipway.policy.rules import RULES
 from slipway.policy.verdict import refuse, violations
 from slipway.prices import Price
-from slipway.stack.entries import PolicyRulesEntry
+from slipway.stack.config import PolicyRulesEntry
 
 TRAINER = "slipway-dev-trainer@acme-dev.iam.gserviceaccount.com"
 DIGEST = "europe-docker.pkg.dev/acme/train/lora@sha256:" + "0" * 64

@@ -1,0 +1,105 @@
+"""The configuration of a stack as a whole: its keys, and the rules of its own that it is held to."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from slipway.stack import bounds
+from slipway.stack.entries import ClusterEntry, Entry, QuotaEntry, ReservationEntry, WorkspaceEntry
+
+
+class PolicyRulesEntry(Entry):
+    """Rules of your own (docs/policy.md); one that is left out does not hold."""
+
+    regions: list[Annotated[str, bounds.REGION]] | None = Field(
+        default=None, description="Where clusters and jobs may be.", examples=["[us-central1, europe-west4]"]
+    )
+    machines: list[str] | None = Field(
+        default=None, description="Machine types of pools and jobs; * and ? as in file names.", examples=['["n1-*"]']
+    )
+    idle_cost: Annotated[float, bounds.COST] | None = Field(
+        default=None, description="USD an hour that the stack may cost with nothing running.", examples=[120]
+    )
+    most_cost: Annotated[float, bounds.COST] | None = Field(
+        default=None, description="USD an hour that it may cost with every pool at its maximum.", examples=[500]
+    )
+    protection: bool | None = Field(
+        default=None, description="No cluster is deleted before its successor is there.", examples=["true"]
+    )
+    quota_headroom: Annotated[float, bounds.COST] | None = Field(
+        default=None, description="Per cent of what pools take at most that the quota must leave free.", examples=[20]
+    )
+    labels: list[str] | None = Field(
+        default=None, description="Labels that each cluster must have.", examples=["[team, cost-center]"]
+    )
+    images_by_digest: bool | None = Field(
+        default=None, description="Container and executor images end in @sha256:….", examples=["true"]
+    )
+    own_service_account: bool | None = Field(
+        default=None, description="Each template names an account of its own.", examples=["true"]
+    )
+    cmek: bool | None = Field(default=None, description="A key of your own for clusters and jobs.", examples=["true"])
+    nothing_public: bool | None = Field(
+        default=None, description="No submitter is a whole domain or everybody.", examples=["true"]
+    )
+    submitter_roles: bool | None = Field(
+        default=None, description="Submitters have the roles that submitting needs, no others.", examples=["true"]
+    )
+    spot_checkpoints: bool | None = Field(
+        default=None, description="Templates offered on Spot machines say checkpoints=True.", examples=["true"]
+    )
+    longest_timeout: Annotated[float, bounds.HOURS] | None = Field(
+        default=None, description="Hours after which a job is ended at the latest.", examples=[48]
+    )
+    reviewed_code_only: bool | None = Field(
+        default=None, description="`submit --code` is not allowed.", examples=["true"]
+    )
+
+
+class PolicyEntry(Entry):
+    """What the stack is held to: a mandatory rule stops the deployment, an advisory one is told."""
+
+    mandatory: PolicyRulesEntry = PolicyRulesEntry()
+    advisory: PolicyRulesEntry = PolicyRulesEntry()
+
+
+class ConfigEntry(BaseModel):
+    """Configuration of the stack. Keys of other namespaces are other tools' business."""
+
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+
+    project: Annotated[str, bounds.PROJECT_ID] = Field(
+        alias="gcp:project", description="Project id.", examples=["acme-ml-prod"]
+    )
+    region: Annotated[str, bounds.REGION] = Field(
+        alias="gcp:region",
+        description="Region of clusters, jobs and quota.",
+        examples=["us-central1"],
+    )
+    attribution_label: Annotated[Any, bounds.ATTRIBUTION_LABEL] = Field(
+        alias="gcp:addPulumiAttributionLabel",
+        description='Always "false": that label can\'t change on a living cluster.',
+        examples=['"false"'],
+    )
+    clusters: dict[Annotated[str, bounds.CLUSTER_NAME], ClusterEntry] = Field(
+        default={}, alias="slipway:persistentResources", description="Clusters by the name that people type."
+    )
+    quota: QuotaEntry = Field(default=QuotaEntry(), alias="slipway:quota")
+    templates: list[Annotated[str, bounds.TEMPLATE_NAME]] = Field(
+        default=[],
+        alias="slipway:templates",
+        description="Job templates to publish, by name.",
+        examples=["[dask-digits]"],
+    )
+    reservations: dict[Annotated[str, bounds.RESERVATION_NAME], ReservationEntry] = Field(
+        default={},
+        alias="slipway:reservations",
+        description="Reserved machines by the name that templates use for the capacity type `reservation`.",
+    )
+    workspace: WorkspaceEntry = Field(default=WorkspaceEntry(), alias="slipway:workspace")
+    policy: PolicyEntry = Field(default=PolicyEntry(), alias="slipway:policy")
+
+
+OWN_KEYS = tuple(str(field.alias) for field in ConfigEntry.model_fields.values())
