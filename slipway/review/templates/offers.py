@@ -173,7 +173,7 @@ def _pools(old: Offer, new: Offer) -> Iterator[Difference]:
 
 def _told(template: Template, one: Difference, at: Mapping[str, list[str]], both: list[str]) -> Consequence:
     roles = list(dict.fromkeys(role for some in at.values() for role in some if role))
-    whose = f" of {join(f'`{role}`' for role in roles)}" if roles and len(template.roles) > len(roles) else ""
+    whose = f" of {join(f'`{role}`' for role in roles)}" if roles and {*roles} != {*template.roles} else ""
     where = f" in {join(f'`{label}`' for label in at)}" if len(at) < len(both) else ""
     return KINDS[one.kind].of(
         f"template {template.name} {one.what}{whose}{where}".replace("`", ""),

@@ -18,6 +18,7 @@ from slipway.catalog.placeholders import PACKAGE, placeholder
 from slipway.formatting import join, span
 from slipway.kinds import CUSTOM_JOB, KINDS
 from slipway.labels import TEMPLATE_LABEL
+from slipway.review.templates.roles import renamed_roles, repeats, with_roles
 from slipway.review.templates.secret_values import looks_secret, shown
 
 _SILENT = re.compile(r"spec/persistentResourceId|labels/slipway-commit(-dirty)?")
@@ -76,10 +77,15 @@ def differences(
 ) -> Iterator[Difference]:
     """`renamed` are parameters' new names by their old ones: to name them otherwise alone is no difference."""
     names = {placeholder(one): placeholder(other) for one, other in renamed.items()}
-    before, after = {path: _renamed(leaf, names) for path, leaf in flat(old, was).items()}, flat(new, becomes)
+    roles, after = renamed_roles(old, new), flat(new, becomes)
+    before = with_roles({path: _renamed(leaf, names) for path, leaf in flat(old, was).items()}, roles)
+    for one, other in roles.items():
+        yield Difference("request-changed", "role", "", f"`{one}`", f"`{other}`")
     for path in dict.fromkeys((*before, *after)):
         a, b = before.get(path), after.get(path)
-        if a != b and not _SILENT.fullmatch(path) and not (path == _WAIT and _is_wait(a, old) and _is_wait(b, new)):
+        waits = path == _WAIT and _is_wait(a, old) and _is_wait(b, new)
+        repeated = repeats(path, before, after) if b is None else repeats(path, after, before) if a is None else False
+        if a != b and not (_SILENT.fullmatch(path) or waits or repeated):
             yield _difference(path, a, b)
 
 

@@ -39,6 +39,8 @@ def shown(value: object, name: str = "", longest: int = 60, beside: str = "") ->
     if looks_secret(text, name) or looks_secret(part):
         return HIDDEN
     text = part
+    if not beside and len(text) > longest and text.startswith("projects/"):
+        text = f"…{text[-longest + 1 :]}"  # A resource's own name comes last.
     return f"`{short(text.replace('`', chr(39)), longest)}`" if text else "nothing"
 
 

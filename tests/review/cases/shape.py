@@ -1,0 +1,161 @@
+"""Templates and clusters of another shape: roles, packages, images, networks, accounts, defaults of names."""
+
+from tests.review.case import Case, Edit, Job, World, hurts, stack, stops, tells, template
+from tests.review.cases.clusters import BUSY
+from tests.review.checkout import BASE
+
+ANEW = ("capacity-found-anew", "generations-overlap", "cluster-new-generation")
+EVALS = (BASE / "templates" / "evals.py").read_text(encoding="utf-8")
+USED = World(jobs=(Job("evals-monday", "evals", "ben", "spot", {"suite": "full"}, "SUCCEEDED", 100), *BUSY.jobs))
+SCHEDULER = (
+    'WorkerPool("scheduler", "n1-standard-4", DISK, args=(TREES, "--seed=${seed}", "--output=${slipway.output}")),'
+)
+WORKERS = '        WorkerPool("workers", "n1-standard-8", DISK, replicas="${workers}"),\n'
+
+CASES = (
+    Case(
+        "A role of a job is called otherwise, and does the same",
+        (template("evals", 'WorkerPool("judge"', 'WorkerPool("referee"'),),
+        (tells("request-changed", "evals", "judge", "referee"),),
+        world=USED,
+    ),
+    Case(
+        "A role more: machines that serve parameters",
+        (template("digits", WORKERS, WORKERS + '        WorkerPool("servers", "n1-standard-8", DISK, replicas=2),\n'),),
+        (hurts("machines-changed", "digits", "servers", "n1-standard-8"), hurts("run-cost", "template digits", "→")),
+        may=("minimum-below-default",),
+        world=BUSY,
+    ),
+    Case(
+        "The workers go: the scheduler is to do it all",
+        (
+            template("digits", WORKERS, ""),
+            template(
+                "digits",
+                '        Parameter("workers", int, default=4, min=1, max=16, help="worker machines"),\n',
+                "",
+            ),
+        ),
+        (
+            hurts("machines-changed", "digits", "workers"),
+            stops("parameter-gone", "digits parameter workers", "nightly"),
+        ),
+        world=World(jobs=(Job("digits-wide", "digits", "nightly", parameters={"workers": 2}),)),
+    ),
+    Case(
+        "A template gets another name",
+        (
+            Edit("templates/evals.py"),
+            Edit("templates/judge.py", "", EVALS.replace('name="evals"', 'name="judge"')),
+            stack("    - evals\n", "    - judge\n"),
+        ),
+        (stops("template-gone", "template evals", "ben"), tells("template-added", "template judge")),
+        world=USED,
+        accident="a service renamed under its callers",
+    ),
+    Case(
+        "Another folder's code",
+        (template("tune", 'Package("jobs/tune", "tune.task"', 'Package("jobs/digits", "digits.task"'),),
+        (hurts("code-changed", "tune"),),
+        may=("arguments-changed", "requirements-changed"),
+    ),
+    Case(
+        "A container in place of the package, of which nobody here has the source",
+        (
+            template("tune", "Disk, JobTemplate, Metric, Package,", "Disk, Image, JobTemplate, Metric,"),
+            template("tune", 'code=Package("jobs/tune", "tune.task", IMAGE)', "code=Image(IMAGE)"),
+            template(
+                "tune",
+                'IMAGE = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-6:20260901"',
+                f'IMAGE = "us-docker.pkg.dev/acme-ml/tune@sha256:{"3" * 64}"',
+            ),
+        ),
+        (hurts("image-changed", "tune", "acme-ml/tune"),),
+        may=(
+            "arguments-changed",
+            "executor-image-changed",
+            "code-changed",
+            "environment-changed",
+            "requirements-changed",
+        ),
+    ),
+    Case(
+        "Results go into a log of experiments",
+        (template("evals", "    timeout_s=7200,\n", '    timeout_s=7200,\n    experiment="suite",\n'),),
+        (tells("metrics-changed", "evals", "suite"),),
+        may=("role-above-table", "access-added"),
+    ),
+    Case(
+        "The account that jobs run as is left to its usual name",
+        (stack("    trainer: trainer\n", ""),),
+        (
+            hurts("account-changed", "trainer", "slipway-prod-trainer@"),
+            hurts("account-deleted", "trainer@"),
+            tells("jobs-finish-on-old", "trainer@", "tune-27b-x1"),
+        ),
+        world=BUSY,
+    ),
+    Case(
+        "The work bucket is left to its usual name",
+        (stack("    workBucket: acme-work\n", ""),),
+        (hurts("bucket-left", "acme-work"), tells("bucket-created", "acme-ml-prod-work")),
+        world=BUSY,
+        accident="a name left out that had been said",
+    ),
+    Case(
+        "Jobs on the cluster run as Google's own agent",
+        (stack("      retireWithin: 7d\n", "      retireWithin: 7d\n      serviceAccount: { custom: false }\n"),),
+        (hurts("cluster-new-generation | preview-failed", "", "serviceAccount"),),
+        may=(*ANEW, "preview-failed"),
+        world=BUSY,
+    ),
+    Case(
+        "The cluster gets an interface into a network",
+        (
+            stack(
+                "      retireWithin: 7d\n", "      retireWithin: 7d\n      pscInterface: { networkAttachment: train }\n"
+            ),
+        ),
+        (
+            hurts("cluster-new-generation", "cpu", "pscInterface"),
+            hurts("network-changed", "digits", "train"),
+            hurts("network-changed", "tune", "train"),
+        ),
+        may=ANEW,
+    ),
+    Case(
+        "A template may be an hour longer under way, and its machines wait less",
+        (
+            template("digits", "timeout_s=3600", "timeout_s=7200"),
+            template("digits", '("pool", "spot", "on-demand")', '("pool", "on-demand", "spot")'),
+        ),
+        (
+            hurts("timeout-changed", "digits", "2 h"),
+            hurts("offer-order", "digits", "on-demand", "spot"),
+            hurts("run-cost", "template digits", "→"),
+        ),
+    ),
+    Case(
+        "Jobs begin again, all of them, whenever one replica does",
+        (
+            template(
+                "digits",
+                "JobTemplate, Package, Parameter, WorkerPool",
+                "JobTemplate, Package, Parameter, Scheduling, WorkerPool",
+            ),
+            template(
+                "digits",
+                "    timeout_s=3600,\n",
+                "    timeout_s=3600,\n    scheduling=Scheduling(restart_job_on_worker_restart=True),\n",
+            ),
+        ),
+        (hurts("scheduling-changed", "digits", "restartJobOnWorkerRestart"),),
+    ),
+    Case(
+        "The scheduler takes the workers' machines",
+        (template("digits", '"n1-standard-4"', '"n1-standard-8"'),),
+        (hurts("machines-changed", "digits", "n1-standard-4", "n1-standard-8"),),
+        may=("run-cost", "minimum-below-default"),
+        world=BUSY,
+    ),
+)
