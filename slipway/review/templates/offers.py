@@ -78,7 +78,7 @@ def requests(old: Template, new: Template, was: Catalog, becomes: Catalog) -> It
             roles = found.setdefault((one.kind, one.what, one.before, one.after), {})
             roles.setdefault(label, []).append(one.role)
     for (kind, what, a, b), at in found.items():
-        yield _told(new, Difference(kind, what, "", a, b), at, both)
+        yield _told(new, Difference(kind, what, "", a, b), at, both, len({*old.roles, *new.roles}))
 
 
 def secrets(old: Template | None, new: Template, was: Catalog | None, becomes: Catalog) -> Iterator[Consequence]:
@@ -171,9 +171,12 @@ def _pools(old: Offer, new: Offer) -> Iterator[Difference]:
         yield Difference("machines-changed", "pools", "", before, after)
 
 
-def _told(template: Template, one: Difference, at: Mapping[str, list[str]], both: list[str]) -> Consequence:
+def _told(
+    template: Template, one: Difference, at: Mapping[str, list[str]], both: list[str], all_roles: int
+) -> Consequence:
+    """`all_roles`: how many the template has, before and after taken together."""
     roles = list(dict.fromkeys(role for some in at.values() for role in some if role))
-    whose = f" of {join(f'`{role}`' for role in roles)}" if roles and {*roles} != {*template.roles} else ""
+    whose = f" of {join(f'`{role}`' for role in roles)}" if roles and all_roles > len(roles) else ""
     where = f" in {join(f'`{label}`' for label in at)}" if len(at) < len(both) else ""
     return KINDS[one.kind].of(
         f"template {template.name} {one.what}{whose}{where}".replace("`", ""),
