@@ -59,9 +59,8 @@ def change(
 ) -> Change:
     """Of one stack. Without a connection nothing of the cloud is read, which is said."""
     after, unread = _after(preview)
-    known = (
-        _before(preview) or after
-    )  # What the program says of its place may be edited: jobs are where it was deployed.
+    # What the program says of its place may be edited: jobs are where it was deployed.
+    known = _before(preview) or after
     live: Live = Live(_UNREAD, _UNREAD, _UNREAD, _UNREAD, skipped=True)
     recent: tuple[VertexJob, ...] | Unknown = _UNREAD
     if connection is None or known is None:

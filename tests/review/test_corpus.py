@@ -8,60 +8,19 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from slipway.review.consequence import Section
 from slipway.review.kinds import KINDS
-from tests.review.cases import (
-    clusters,
-    code,
-    data,
-    drift,
-    exposure,
-    harmless,
-    identities,
-    idle,
-    loss,
-    money,
-    needed,
-    noise,
-    parameters,
-    people,
-    program,
-    quota,
-    recorded,
-    shape,
-    spelling,
-    subtle,
-    templates,
-)
 from tests.review.play import play
 from tests.review.score import Score, figure, score
 
-THEMES = (
-    clusters,
-    code,
-    data,
-    drift,
-    exposure,
-    harmless,
-    identities,
-    idle,
-    loss,
-    money,
-    needed,
-    noise,
-    parameters,
-    people,
-    program,
-    quota,
-    recorded,
-    shape,
-    spelling,
-    subtle,
-    templates,
+THEMES = tuple(
+    import_module(f"tests.review.cases.{path.stem}")
+    for path in sorted(Path(__file__).with_name("cases").glob("[a-z]*.py"))
 )
 CASES = {case.says: case for theme in THEMES for case in theme.CASES}
 PAGE = Path(__file__).parents[2] / "docs" / "review.md"
