@@ -3,20 +3,13 @@
 
 from __future__ import annotations
 
-import copy
-import json
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from slipway.catalog.model import Offer, Parameter, Template
+from slipway.catalog.model import Parameter, Template
 from slipway.kinds import CUSTOM_JOB, PIPELINE
-from slipway.review.consequence import Consequence, Grade
-from slipway.review.templates.secret_values import HIDDEN, looks_secret, shown
+from slipway.review.consequence import Grade
 from slipway.review.templates.templates import templates
 from tests.slipway.review.builders import (
     CATALOG_BUCKET,
@@ -25,51 +18,28 @@ from tests.slipway.review.builders import (
     WORK_BUCKET,
     change,
     facts,
-    job,
     offer,
     request,
     template,
     worker_pool,
 )
+from tests.slipway.review.templates.lora import (
+    LORA,
+    PLAIN,
+    POOL,
+    SIZE,
+    SPOT,
+    TREES,
+    asking,
+    found,
+    only,
+    submitted,
+    with_parameters,
+)
 
-TREES = Parameter("trees", "int", 100, 1, 1000)
-SIZE = Parameter("size", "str", "2b", choices=("2b", "9b", "27b"))
-POOL, SPOT = offer(), offer("spot")
-LORA = template("lora", POOL, SPOT, parameters=(TREES, SIZE), requirements=("torch==2.4",))
 BEFORE, WARNING, BLOCKING = Grade.CHANGE, Grade.WARNING, Grade.BLOCKING
 
 
-def found(old: Template | None, new: Template | None, **world: Any) -> list[Consequence]:
-    before, after = (facts(*([one] if one else [])) for one in (old, new))
-    return list(templates(change(before, after, **world)))
-
-
-def only(old: Template | None, new: Template | None, **world: Any) -> Consequence:
-    (one,) = found(old, new, **world)
-    return one
-
-
-def submitted(user: str, name: str = "j", **parameters: object) -> Any:
-    """A job that has ended."""
-    env = {"SLIPWAY_PARAMETERS": json.dumps(parameters)}
-    return job(f"{name}-{user}", user=user, state="SUCCEEDED", env=env)
-
-
-def with_parameters(*parameters: Parameter) -> Template:
-    return replace(LORA, parameters=parameters)
-
-
-def asking(**pool: Any) -> Template:
-    """The template with two offers whose only worker pool is another one."""
-    spec = pool.pop("spec", {})
-    offers = tuple(
-        replace(one, request=request(worker_pool(**pool), capacity_type=one.capacity_type, **spec))
-        for one in (POOL, SPOT)
-    )
-    return replace(LORA, offers=offers)
-
-
-PLAIN = asking()
 CASES: tuple[tuple[str, Template | None, Template | None, str, Grade, str], ...] = (
     ("one more", None, LORA, "template-added", BEFORE, "`lora` can be submitted"),
     ("one less", LORA, None, "template-gone", WARNING, "`lora` can't be submitted any more"),
@@ -334,31 +304,6 @@ def test_files_of_its_code_are_named() -> None:
     assert one.details == ("`jobs/lora/task.py`",)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("HF_TOKEN", "abc"), ("DB", "postgres://u:pw@host/db"), ("X", "hf_" + "a" * 20), ("API_KEY", "k" * 9)],
-)
-def test_a_secret_in_plain_text_is_blocking_and_not_shown(name: str, value: str) -> None:
-    some = found(PLAIN, asking(env={name: value}))
-    assert {one.kind for one in some} == {"environment-changed", "plain-secret"}
-    assert max(one.grade for one in some) is BLOCKING
-    assert value not in repr(some)
-    assert found(asking(env={name: value}), asking(env={name: value})) == []
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("HF_TOKEN__SECRET", "projects/p/secrets/hf/versions/1"),
-        ("TOKENS", "300"),
-        ("API_KEY_FILE", "/gcs/x"),
-        ("HF_TOKEN", "${token}"),
-    ],
-)
-def test_a_reference_to_a_secret_is_none(name: str, value: str) -> None:
-    assert "plain-secret" not in {one.kind for one in found(PLAIN, asking(env={name: value}))}
-
-
 def test_a_bucket_and_a_trainer_that_move_are_not_told_of_each_template() -> None:
     claims = asking(args=(f"gs://{WORK_BUCKET}/claims/x", f"gs://{CATALOG_BUCKET}/y"))
     moved = asking(args=("gs://new-work/claims/x", "gs://new-catalog/y"), spec={"serviceAccount": "new@p.iam"})
@@ -371,47 +316,6 @@ def test_orders_that_mean_nothing_and_texts_for_people_are_silent() -> None:
     old = replace(asking(env={"A": "1", "B": "2"}), summary="one")
     new = replace(asking(env={"B": "2", "A": "1"}), summary="another", parameters=(replace(SIZE, help="x"), TREES))
     assert found(old, new) == []
-
-
-WHOLE = request(
-    worker_pool(image="a:1", args=("--x=1",), env={"A": "1"}), worker_pool(H100, 2, reservation="projects/p/r")
-) | {"encryptionSpec": {"kmsKeyName": "k"}}
-SILENT = ("persistentResourceId", "packageUris")
-
-
-def leaves(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else None
-    if items is None:
-        return [path]
-    return [leaf for key, one in items for leaf in leaves(one, (*path, key))]
-
-
-def edited(path: tuple[Any, ...], edit: Callable[[Any, Any], None]) -> Offer:
-    body = copy.deepcopy(WHOLE)
-    inner: Any = body
-    for key in path[:-1]:
-        inner = inner[key]
-    edit(inner, path[-1])
-    return replace(POOL, request=body, roles=("chief", "worker"))
-
-
-def assigned(inner: Any, key: Any) -> None:
-    inner[key] = "7"
-
-
-def removed(inner: Any, key: Any) -> None:
-    del inner[key]
-
-
-@given(
-    st.sampled_from([path for path in leaves(WHOLE) if not set(path) & set(SILENT)]),
-    st.sampled_from([assigned, removed]),
-)
-def test_no_single_difference_of_a_request_is_silent(path: tuple[Any, ...], edit: Callable[[Any, Any], None]) -> None:
-    old = replace(LORA, offers=(replace(POOL, request=WHOLE, roles=("chief", "worker")),))
-    new = replace(LORA, offers=(edited(path, edit),))
-    assert found(old, new), path
-    assert found(old, old) == []
 
 
 def test_code_out_of_another_bucket_than_the_catalog_s_blocks() -> None:
@@ -428,9 +332,3 @@ def test_code_that_only_one_offer_or_worker_pool_runs_is_told_too() -> None:
     one = only(runs("tool-1.tar.gz"), runs("tool-2.tar.gz"))
     assert one.kind == "code-changed"
     assert "package: `gs://(the catalog bucket)/packages/tool-1.tar.gz` → " in one.sentence
-
-
-def test_a_value_of_megabytes_takes_no_longer_than_a_short_one() -> None:
-    assert not looks_secret("eyJaaaaaaaaaa-" * 1_000_000)
-    beside = "x" * 9000 + " a"
-    assert shown("x" * 9000 + " hf_" + "a" * 40, beside=beside) == HIDDEN
