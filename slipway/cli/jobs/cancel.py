@@ -17,7 +17,7 @@ from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
 from slipway.errors import ConfigError, ResourceError
 from slipway.submission.ending import cancel_job
-from slipway.sweep.runs import sweep_filter
+from slipway.sweeps.runs import sweep_filter
 
 _WIDTH = 8
 

@@ -23,7 +23,7 @@ from slipway.formatting import quoted, short, span
 from slipway.jobs.cost import job_cost
 from slipway.jobs.waiting import state_word
 from slipway.labels import RUN_LABEL, STACK_LABEL, TEMPLATE_LABEL, USER_LABEL, label_value
-from slipway.sweep.runs import in_order, sweep_filter
+from slipway.sweeps.runs import in_order, sweep_filter
 
 _STATES = ("queued", "pending", "running", "succeeded", "failed", "cancelling", "cancelled", "paused", "expired")
 Values = Mapping[str, Scalar]

@@ -17,12 +17,12 @@ from slipway.formatting import exact
 from slipway.submission.candidates import summary
 from slipway.submission.choice import Choice, passed_over
 from slipway.submission.submitter import with_code
-from slipway.sweep.points import read
-from slipway.sweep.rate_limit import SUBMISSIONS_PER_MINUTE, seconds_to_send
-from slipway.sweep.runs import RemainingRuns, Run
-from slipway.sweep.sweep_plan import SweepPlan, plan_sweep
-from slipway.sweep.sweep_sender import SendingProgress
-from slipway.sweep.sweep_submitter import send_sweep
+from slipway.sweeps.points import read
+from slipway.sweeps.rate_limit import SUBMISSIONS_PER_MINUTE, seconds_to_send
+from slipway.sweeps.runs import RemainingRuns, Run
+from slipway.sweeps.sweep_plan import SweepPlan, plan_sweep
+from slipway.sweeps.sweep_sender import SendingProgress
+from slipway.sweeps.sweep_submitter import send_sweep
 
 _SHOWN_REQUESTS = 3
 _LINE_EVERY = 15.0

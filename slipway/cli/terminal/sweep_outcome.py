@@ -18,9 +18,9 @@ from slipway.jobs.waiting import state_word
 from slipway.labels import RUN_LABEL
 from slipway.submission.ending import error_of_end
 from slipway.submission.experiment_run import end_run
-from slipway.sweep.runs import FAILED, latest
-from slipway.sweep.sweep_sender import SECONDS_PER_CALL
-from slipway.sweep.sweep_submitter import SubmittedSweep, calls_of
+from slipway.sweeps.runs import FAILED, latest
+from slipway.sweeps.sweep_sender import SECONDS_PER_CALL
+from slipway.sweeps.sweep_submitter import SubmittedSweep, calls_of
 
 _SHOWN_REASONS = 5
 _POLLING = Polling()

@@ -17,8 +17,8 @@ from slipway.labels import RUN_LABEL, label_value
 from slipway.submission.candidates import Candidate, PreparedSubmission, SubmissionRequest, prepare
 from slipway.submission.choice import Choice
 from slipway.submission.parameters import resolve
-from slipway.sweep.points import Point
-from slipway.sweep.runs import Run
+from slipway.sweeps.points import Point
+from slipway.sweeps.runs import Run
 
 _SHOWN = 10
 

@@ -18,9 +18,9 @@ from slipway.context import Clock
 from slipway.errors import SlipwayError
 from slipway.submission.request import Request
 from slipway.submission.sender import RetryPolicy, worth_again
-from slipway.sweep.rate_limit import RateLimiter
-from slipway.sweep.runs import Run, SendState
-from slipway.sweep.sweep_journal import SweepJournal
+from slipway.sweeps.rate_limit import RateLimiter
+from slipway.sweeps.runs import Run, SendState
+from slipway.sweeps.sweep_journal import SweepJournal
 
 _REFUSALS_IN_A_ROW = 10
 _RESENDS = 5

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.errors import ConfigError
-from slipway.sweep.points import MOST, Content, points, read
+from slipway.sweeps.points import MOST, Content, points, read
 
 
 def values(tmp_path: Path, name: str, text: str) -> list[dict[str, str]]:
@@ -131,7 +131,7 @@ def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
 
 @given(st.text())
 def test_no_text_breaks_the_reader(text: str) -> None:
-    from slipway.sweep.points import _csv, _json, _yaml
+    from slipway.sweeps.points import _csv, _json, _yaml
 
     for reader in (_yaml, _json, _csv):
         try:

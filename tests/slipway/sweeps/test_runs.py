@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from slipway.cloud.jobs import VertexJob
-from slipway.sweep.runs import KnownRuns, Run, in_order, known_runs, latest, remaining_runs
+from slipway.sweeps.runs import KnownRuns, Run, in_order, known_runs, latest, remaining_runs
 
 
 def job(run: Run, state: str = "JOB_STATE_SUCCEEDED", number: int = 1, sweep: str = "s") -> VertexJob:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from slipway.errors import ConfigError, SlipwayError
-from slipway.sweep.runs import Run, SendState
+from slipway.sweeps.runs import Run, SendState
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slipway.sweep.rate_limit import WINDOW, RateLimiter, seconds_to_send
+from slipway.sweeps.rate_limit import WINDOW, RateLimiter, seconds_to_send
 
 
 class Limit:

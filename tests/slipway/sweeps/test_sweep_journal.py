@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from slipway.errors import ConfigError, SlipwayError
-from slipway.sweep.runs import Run, SendState
-from slipway.sweep.sweep_journal import SweepHeader, SweepJournal
+from slipway.sweeps.runs import Run, SendState
+from slipway.sweeps.sweep_journal import SweepHeader, SweepJournal
 
 HEAD = SweepHeader("digits-1", "digits", "abc", 3, "3f9c2e1", "2026-11-20T12:00:00+00:00")
 
@@ -95,7 +95,7 @@ def test_a_file_that_is_no_journal_is_left_alone(tmp_path: Path, head: str) -> N
 
 def test_one_process_at_a_time_and_a_dead_one_holds_nothing(tmp_path: Path) -> None:
     script = (
-        "import sys; from pathlib import Path; from tests.slipway.sweep.test_sweep_journal import opened\n"
+        "import sys; from pathlib import Path; from tests.slipway.sweeps.test_sweep_journal import opened\n"
         f"with opened(Path({str(tmp_path / 's.jsonl')!r})):\n    print('held', flush=True); sys.stdin.read()"
     )
     environ = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[3])}

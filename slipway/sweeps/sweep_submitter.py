@@ -20,11 +20,11 @@ from slipway.submission.journal import state_folder
 from slipway.submission.preflight import Preflight, offline
 from slipway.submission.request import Request
 from slipway.submission.sender import RetryPolicy
-from slipway.sweep.rate_limit import RateLimiter
-from slipway.sweep.runs import RemainingRuns, Run, known_runs, remaining_runs, sweep_filter
-from slipway.sweep.sweep_journal import SweepHeader, SweepJournal
-from slipway.sweep.sweep_plan import SweepPlan
-from slipway.sweep.sweep_sender import SendingProgress, SendingResult, SweepSender
+from slipway.sweeps.rate_limit import RateLimiter
+from slipway.sweeps.runs import RemainingRuns, Run, known_runs, remaining_runs, sweep_filter
+from slipway.sweeps.sweep_journal import SweepHeader, SweepJournal
+from slipway.sweeps.sweep_plan import SweepPlan
+from slipway.sweeps.sweep_sender import SendingProgress, SendingResult, SweepSender
 
 WIDTH = 64
 """Requests under way at once: enough to use any permitted rate at a second's latency."""

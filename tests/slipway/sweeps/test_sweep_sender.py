@@ -19,10 +19,10 @@ from slipway.cloud.jobs import VertexJob
 from slipway.context import Clock
 from slipway.submission.request import Request
 from slipway.submission.sender import RetryPolicy
-from slipway.sweep.rate_limit import RateLimiter
-from slipway.sweep.runs import Run, known_runs, remaining_runs
-from slipway.sweep.sweep_journal import SweepHeader, SweepJournal
-from slipway.sweep.sweep_sender import SendingProgress, SendingResult, SweepSender
+from slipway.sweeps.rate_limit import RateLimiter
+from slipway.sweeps.runs import Run, known_runs, remaining_runs
+from slipway.sweeps.sweep_journal import SweepHeader, SweepJournal
+from slipway.sweeps.sweep_sender import SendingProgress, SendingResult, SweepSender
 
 SWEEP, COUNT = "digits-1", 12
 BEGIN = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
