@@ -197,6 +197,7 @@ def follower_of(
     timeout: float | None = None,
     severity: str = "",
     begin: datetime | None = None,
+    only: str = "",
 ) -> Follower:
     """What looks at `job` again and again, patient with a service that is away for a while."""
     policy = WATCHING if timeout is None else replace(WATCHING, read=min(WATCHING.read, max(1.0, timeout)))
@@ -206,7 +207,7 @@ def follower_of(
         connection.vertex(context.catalog.project, context.catalog.region),
         job,
         cluster_name=context.cluster_name(job.persistent_resource_id),
-        tail=Tail(logging, job.log_ids, severity=severity, begin=begin) if logs else None,
+        tail=Tail(logging, job.log_ids, severity=severity, begin=begin, only=only) if logs else None,
         clock=context.clock,
         word=lambda waiting: last_word(logging, waiting),
     )

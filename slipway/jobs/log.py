@@ -1,5 +1,5 @@
-"""The log of a job: read as it grows, each line once, at a pace the service permits; who wrote a line; and what
-happened to the job by the service's own lines (preemptions, restarts, stock-outs), in the service's words.
+"""The log of a job: read as it grows, each line once, at a pace the service permits; and what happened to the job by
+the service's own lines (preemptions, restarts, stock-outs), in the service's words.
 """
 
 from __future__ import annotations
@@ -13,17 +13,14 @@ from typing import Literal
 from slipway.cloud.failures import CloudError, Denied, Exhausted
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.logging import LogEntry, Logging
-from slipway.labels import ROLES_LABEL, roles_of
+from slipway.jobs.roles import REPLICA, SERVICE, TRIAL_LABEL, prefix, task_filter
 
 _OVERLAP = timedelta(seconds=20)
 """Entries arrive out of order: this many seconds are read again, and lines that were seen are left out."""
 
-_TRIAL_LABEL = "ml.googleapis.com/trial_id"
 EventKind = Literal["preemption", "restart", "stock-out"]
 
 _MOST = 500
-_SERVICE = 'resource.labels.task_name="service"'
-_REPLICA = re.compile(r"\bworkerpool(\d+)-(\d+)\b")
 _KINDS: tuple[tuple[EventKind, re.Pattern[str]], ...] = (
     # A restart may name the preemption it comes from, and either a lack of machines. A total is not an event.
     ("restart", re.compile(r"\b(restarting|retrying|being restarted|was restarted(?! \d+ times))\b", re.IGNORECASE)),
@@ -47,25 +44,34 @@ class LogPolling:
         return min(self.longest, base * 2.0**refusals)
 
 
-def job_filter(ids: tuple[str, ...], *, since: datetime | None = None, severity: str = "") -> str:
-    """Cloud Logging's filter for the lines of a job, or of several, such as the trials of one."""
+def job_filter(ids: tuple[str, ...], *, since: datetime | None = None, severity: str = "", only: str = "") -> str:
+    """Cloud Logging's filter for the lines of a job, or of several, such as the trials of one. `only`: what else must
+    hold of a line, such as its role (`slipway.jobs.roles.role_filter`)."""
     wanted = " OR ".join(f'"{id_}"' for id_ in ids)
     parts = ['resource.type="ml_job"', f"resource.labels.job_id={wanted if len(ids) == 1 else f'({wanted})'}"]
     if since:
         parts.append(f'timestamp>="{since.isoformat()}"')
     if severity:
         parts.append(f"severity>={severity}")
+    if only:
+        parts.append(only)
     return " AND ".join(parts)
 
 
 class Tail:
-    """Gives each line once, none from before `begin`. Not to be shared by threads."""
+    """Gives each line once, none from before `begin`. `only` is that of `job_filter`. Not to be shared by threads."""
 
     def __init__(
-        self, logging: Logging, ids: tuple[str, ...], *, severity: str = "", begin: datetime | None = None
+        self,
+        logging: Logging,
+        ids: tuple[str, ...],
+        *,
+        severity: str = "",
+        begin: datetime | None = None,
+        only: str = "",
     ) -> None:
         self._begin = begin
-        self._logging, self._ids, self._severity = logging, ids, severity
+        self._logging, self._ids, self._severity, self._only = logging, ids, severity, only
         self._newest: datetime | None = None
         self._seen: dict[tuple[str, str, str], datetime | None] = {}
         self.refusals = 0
@@ -81,7 +87,7 @@ class Tail:
         since = self._newest - _OVERLAP if self._newest else self._begin
         if since and self._begin:
             since = max(since, self._begin)
-        query, token = job_filter(self._ids, since=since, severity=self._severity), ""
+        query, token = job_filter(self._ids, since=since, severity=self._severity, only=self._only), ""
         while True:
             try:
                 page = self._logging.entries(query, token=token)
@@ -120,40 +126,6 @@ def newest(logging: Logging, query: str, count: int) -> list[LogEntry]:
         if not token:
             break
     return found[::-1]
-
-
-def prefix(entry: LogEntry, job: VertexJob) -> str:
-    """Who wrote a line: `scheduler`, `workers-1`; the service's own lines have the log's name. A trial's number
-    comes before it: `3/trial`."""
-    trial = entry.labels.get(_TRIAL_LABEL, "")
-    who = who_of(entry.task, job)
-    return f"{trial}/{who}" if trial else who
-
-
-def of_role(who: str, role: str) -> bool:
-    """Whether a prefix is that of a role: its only replica's, one of many, or a trial's."""
-    alone = who.rpartition("/")[2]
-    return role in (who, alone, alone.rpartition("-")[0])
-
-
-def who_of(task: str, job: VertexJob) -> str:
-    """`workerpool1-0` as `workers-0`, or `workers` where there is one alone; other names as they are."""
-    found, roles = _REPLICA.fullmatch(task), _roles(job)
-    if not found or int(found[1]) >= len(roles):
-        return task
-    position, pools = int(found[1]), job.worker_pools
-    alone = position < len(pools) and pools[position].replicas == 1
-    return roles[position] if alone else f"{roles[position]}-{found[2]}"
-
-
-def role_at(job: VertexJob, index: int) -> str:
-    """The role of a job's worker pool, from its label."""
-    roles = _roles(job)
-    return roles[index] if index < len(roles) else f"workerpool{index}"
-
-
-def _roles(job: VertexJob) -> tuple[str, ...]:
-    return roles_of(job.labels.get(ROLES_LABEL, ""))
 
 
 def line(entry: LogEntry, job: VertexJob) -> str:
@@ -198,8 +170,8 @@ def events_of(entries: Iterable[LogEntry]) -> tuple[JobEvent, ...]:
     for entry in entries:
         kind = event_kind(entry)
         if kind:
-            replica = _REPLICA.search(entry.text)
-            text, trial = entry.text.strip(), entry.labels.get(_TRIAL_LABEL, "")
+            replica = REPLICA.search(entry.text)
+            text, trial = entry.text.strip(), entry.labels.get(TRIAL_LABEL, "")
             found.append(JobEvent(kind, entry.timestamp, replica[0] if replica else "", trial, text))
     return tuple(found)
 
@@ -229,4 +201,4 @@ def last_word(logging: Logging, job: VertexJob) -> str:
 
 
 def _of_service(job: VertexJob) -> str:
-    return f"{job_filter(job.log_ids)} AND {_SERVICE}"
+    return job_filter(job.log_ids, only=task_filter(SERVICE))

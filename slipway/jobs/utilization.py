@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from slipway.cloud.failures import CloudError, Denied
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.monitoring import ACCELERATOR, ACCELERATOR_MEMORY, CPU, MEMORY, Monitoring, Point, Series
-from slipway.jobs.log import who_of
+from slipway.jobs.roles import who_of
 
 _RAW = timedelta(hours=4)
 _POINTS = 240

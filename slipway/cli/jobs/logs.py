@@ -15,7 +15,8 @@ from slipway.cli.terminal.watching import watch
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.logging import LogEntry
 from slipway.context import Context
-from slipway.jobs.log import Tail, event_kind, job_filter, line, newest, of_role, prefix
+from slipway.jobs.log import Tail, event_kind, job_filter, line, newest
+from slipway.jobs.roles import prefix, role_filter
 from slipway.jobs.waiting import state_word
 from slipway.submission.ending import require_success
 
@@ -26,7 +27,11 @@ _SEVERITIES = ("debug", "info", "notice", "warning", "error", "critical")
 @job_argument
 @click.option("-f", "--follow", is_flag=True, help="Go on until the job ends. Ctrl-C detaches.")
 @click.option(
-    "--tail", "last", type=click.IntRange(1), metavar="N", help="Only the last N lines, and those that follow."
+    "--tail",
+    "last",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Of the lines chosen only the last N, and those that follow.",
 )
 @click.option(
     "--role", type=WORD, metavar="ROLE", help="Only lines of this role or replica: workers, workers-1, service."
@@ -40,29 +45,27 @@ def command(
     found = found_job(context, job)
     wanted = (severity or "").upper()
     logging = context.connection.logging(context.catalog.project)
-    tail = newest(logging, job_filter(found.log_ids, severity=wanted), last) if last and found.log_ids else None
-    text = partial(_line, role=role, json_lines=output == "json")
+    only = role_filter(found, role) if role else ""
+    asked = job_filter(found.log_ids, severity=wanted, only=only)
+    tail = newest(logging, asked, last) if last and found.log_ids else None
+    text = partial(_line, json_lines=output == "json")
     if follow:
         begin, plain = tail[0].timestamp if tail else None, output == "json"
-        ended = watch(context, found, logs=True, severity=wanted, begin=begin, text=text, plain=plain)
+        ended = watch(context, found, logs=True, severity=wanted, begin=begin, only=only, text=text, plain=plain)
         require_success(context, ended)
         return
-    shown = 0
-    for entry in Tail(logging, found.log_ids, severity=wanted).more() if tail is None else tail:
-        if said := text(entry, found):
-            screen.out_log(said)
-            shown += 1
-    if not shown:
+    entry = None
+    for entry in Tail(logging, found.log_ids, severity=wanted, only=only).more() if tail is None else tail:
+        screen.out_log(text(entry, found))
+    if entry is None:
         screen.note(f"no lines{f' of {role}' if role else ''} yet; {found.display_name} is {state_word(found.state)}")
 
 
-def _line(entry: LogEntry, job: VertexJob, *, role: str | None, json_lines: bool) -> str:
-    """A line of the log as it is printed; empty for one of another role."""
-    who = prefix(entry, job)
-    if role and not of_role(who, role):
-        return ""
+def _line(entry: LogEntry, job: VertexJob, *, json_lines: bool) -> str:
+    """A line of the log as it is printed."""
     if not json_lines:
         return line(entry, job)
+    who = prefix(entry, job)
     document = {"time": entry.stamp, "severity": entry.severity, "role": who, "task": entry.task}
     return screen.json_text(
         {"schema": screen.SCHEMA, "kind": "log-line", **document, "event": event_kind(entry), "text": entry.text}

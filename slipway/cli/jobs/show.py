@@ -25,7 +25,8 @@ from slipway.context import Context
 from slipway.formatting import counted, exact, join, quoted, short
 from slipway.jobs.cost import JobCost, job_cost
 from slipway.jobs.follower import read_why
-from slipway.jobs.log import JobEvents, last_word, read_events, role_at, who_of
+from slipway.jobs.log import JobEvents, last_word, read_events
+from slipway.jobs.roles import role_at, who_of
 from slipway.jobs.utilization import Utilization, read_utilization
 from slipway.jobs.waiting import state_word, waits
 from slipway.labels import (

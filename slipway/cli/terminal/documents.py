@@ -14,7 +14,7 @@ from slipway.catalog.model import Catalog, DormantCluster, Template
 from slipway.cloud.jobs import VertexJob, best
 from slipway.context import Context
 from slipway.jobs.cost import job_cost
-from slipway.jobs.log import role_at, who_of
+from slipway.jobs.roles import role_at, who_of
 from slipway.labels import (
     CODE_LABEL,
     REQUEST_LABEL,

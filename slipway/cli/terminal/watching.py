@@ -87,23 +87,24 @@ def watch(
     plain: bool = False,
     severity: str = "",
     begin: datetime | None = None,
+    only: str = "",
     text: Callable[[LogEntry, VertexJob], str] = line,
 ) -> VertexJob:
     """Watches `job` to its end and gives it as it is then, with a line of account.
 
-    With `logs` its lines are shown, as `text` has them (empty for one to leave out) and none from before `begin`.
+    With `logs` its lines are shown, as `text` has them, none from before `begin` and none that the filter `only` leaves
+    out.
     Of a copy it watches on to the end of the job that runs the submission. Raises Timeout after `timeout` seconds
     and Detached on Ctrl-C; the job goes on in both cases.
     """
     name = job.display_name or job.id
     begun = context.clock.monotonic()
-    follower = follower_of(context, job, logs=logs, timeout=timeout, severity=severity, begin=begin)
+    follower = follower_of(context, job, logs=logs, timeout=timeout, severity=severity, begin=begin, only=only)
     try:
         with display(context, quiet, plain) as show, _utilization_line(context, show) as utilization:
             for event in follower.events(timeout):
                 if isinstance(event, LogLine):
-                    if said := text(event.entry, follower.job):
-                        show.line(said)
+                    show.line(text(event.entry, follower.job))
                 elif isinstance(event, Trouble):
                     show.note(f"{name}  {event.text}")
                 else:
@@ -120,7 +121,16 @@ def watch(
         screen.note(f"{name} ({job.id}) was a copy of {runs.id}, which runs this submission")
         left = None if timeout is None else max(0.0, timeout - (context.clock.monotonic() - begun))
         return watch(
-            context, runs, logs=logs, timeout=left, quiet=quiet, plain=plain, severity=severity, begin=begin, text=text
+            context,
+            runs,
+            logs=logs,
+            timeout=left,
+            quiet=quiet,
+            plain=plain,
+            severity=severity,
+            begin=begin,
+            only=only,
+            text=text,
         )
     if kept := end_run(context, follower.job):
         screen.note(kept)

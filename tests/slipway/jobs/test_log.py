@@ -3,7 +3,6 @@ of preemptions, restarts and stock-outs, whatever their exact words.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -11,10 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.cloud.failures import Answer, Call, Exhausted
-from slipway.cloud.jobs import VertexJob, WorkerPool
 from slipway.cloud.logging import LogEntry, Logging, LogPage
-from slipway.jobs.log import LogPolling, Tail, event_kind, events_of, job_filter, of_role, prefix
-from slipway.machines.spec import MachineSpec
+from slipway.jobs.log import LogPolling, Tail, event_kind, events_of, job_filter
 
 BEGIN = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
@@ -44,11 +41,6 @@ class Book(Logging):
         start = int(token or 0)
         rest = str(start + self.page) if start + self.page < len(found) else ""
         return LogPage(tuple(found[start : start + self.page]), rest)
-
-
-def job(roles: str, *replicas: int) -> VertexJob:
-    pools = tuple(WorkerPool(MachineSpec("n1-standard-4"), count) for count in replicas)
-    return VertexJob("jobs/1", "digits", "JOB_STATE_RUNNING", {"slipway-roles": roles}, pools)
 
 
 def texts(entries: Sequence[LogEntry]) -> list[str]:
@@ -110,41 +102,6 @@ def test_the_filter_is_the_jobs_own() -> None:
         'resource.type="ml_job" AND resource.labels.job_id="4711" '
         'AND timestamp>="2026-11-20T12:00:00+00:00" AND severity>=ERROR'
     )
-
-
-@pytest.mark.parametrize(
-    ("task", "who"),
-    [
-        ("workerpool0-0", "scheduler"),
-        ("workerpool1-1", "workers-1"),
-        ("workerpool2-0", "workerpool2-0"),
-        ("service", "service"),
-    ],
-)
-def test_a_line_stands_after_the_role_that_wrote_it(task: str, who: str) -> None:
-    assert prefix(replace(entry(1), task=task), job("scheduler_workers", 1, 2)) == who
-
-
-def test_without_roles_the_services_own_name_stands() -> None:
-    assert prefix(entry(1), job("", 1)) == "workerpool0-0"
-
-
-@pytest.mark.parametrize(
-    ("who", "role", "chosen"),
-    [
-        ("workers-1", "workers", True),
-        ("workers-1", "workers-1", True),
-        ("workers-1", "worker", False),
-        ("parameter-servers-0", "parameter-servers", True),
-        ("2/trial", "trial", True),
-        ("2/trial", "2/trial", True),
-        ("2/workers-0", "workers", True),
-        ("2/service", "service", True),
-        ("12/trial", "2/trial", False),
-    ],
-)
-def test_a_role_is_that_of_all_its_replicas_and_of_all_trials(who: str, role: str, chosen: bool) -> None:
-    assert of_role(who, role) is chosen
 
 
 def said(text: str, task: str = "service", **labels: str) -> LogEntry:

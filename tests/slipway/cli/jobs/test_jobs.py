@@ -181,8 +181,10 @@ def test_logs_are_shown_by_role(stack: Stack) -> None:
         one for one in documents if one["role"] == "scheduler"
     ).items()
     assert all((one["schema"], one["kind"]) == (2, "log-line") for one in documents)
-    nothing = stack.run("jobs", "logs", name, "--role", "nobody")
-    assert nothing.code == 0 and nothing.out == "" and "no lines of nobody yet" in nothing.err
+    last = stack.run("jobs", "logs", name, "--role", "scheduler", "--tail", "1")
+    assert last.out.splitlines() == ["scheduler  line of 0"], "the last of its lines, not its of the last"
+    nobody = stack.run("jobs", "logs", name, "--role", "nobody")
+    assert nobody.code == 2 and nobody.out == "" and "has no role 'nobody'" in nobody.err
 
 
 def test_logs_can_be_followed_to_the_end(stack: Stack) -> None:
