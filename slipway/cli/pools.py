@@ -25,7 +25,7 @@ from slipway.deployment.dormant import last_ends
 from slipway.deployment.published_clusters import declared
 from slipway.deployment.schedule import Due, dates
 from slipway.formatting import join, span
-from slipway.jobs.verdict import Demand, by_pool
+from slipway.jobs.demand import Demand, by_pool
 from slipway.kinds import CUSTOM_JOB
 from slipway.labels import STACK_LABEL
 from slipway.live import Live

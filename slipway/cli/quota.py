@@ -23,7 +23,7 @@ from slipway.cluster import ClusterSpec, CurrentCluster
 from slipway.context import Context
 from slipway.deployment.live_reader import LiveScope, read
 from slipway.errors import ConfigError, ResourceError, SlipwayError
-from slipway.jobs.verdict import Demand
+from slipway.jobs.demand import Demand
 from slipway.kinds import KINDS
 from slipway.labels import STACK_LABEL
 from slipway.live import INCREASABLE, Live, Unknown

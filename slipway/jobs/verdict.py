@@ -1,95 +1,29 @@
-"""What a job asks of a cluster, and one verdict before it is sent: starts now, scales up, pool full, or can never run.
-Pure.
+"""One verdict before a job is sent to a cluster: starts now, may wait, scales up, pool full, or can never run. Pure.
 
 It speaks of what the service tells and no more: no order of the queue, no time of arrival.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
 
 from slipway.cloud.clusters import RUNNING_STATES, PersistentResource, ResourcePool
 from slipway.cloud.jobs import VertexJob
 from slipway.formatting import counted, join, span
-from slipway.kinds import CUSTOM_JOB, Kind
+from slipway.jobs.demand import Demand, Part, by_pool, find_pool
 from slipway.labels import USER_LABEL
 from slipway.machines.spec import MachineSpec
 
-_QUEUED = "JOB_STATE_QUEUED"
-
-
-@dataclass(frozen=True)
-class Part:
-    """One worker pool of a job: its role, the resource pool it runs on (by name, if known), and its machines."""
-
-    role: str
-    pool: str
-    machine: MachineSpec
-    machines: int
-
-
-@dataclass(frozen=True)
-class Demand:
-    """Everything a job needs at once; a job starts when all of it is there."""
-
-    parts: tuple[Part, ...]
-
-    @property
-    def machines(self) -> int:
-        return sum(part.machines for part in self.parts)
-
-    @classmethod
-    def read(
-        cls,
-        request: Mapping[str, Any],
-        roles: tuple[str, ...] = (),
-        pools: tuple[str, ...] = (),
-        kind: Kind = CUSTOM_JOB,
-    ) -> Demand:
-        """From a request's JSON, with the names that its worker pools' roles and resource pools have."""
-        return cls.of(VertexJob.read(request, kind), roles, pools)
-
-    @classmethod
-    def of(cls, job: VertexJob, roles: tuple[str, ...] = (), pools: tuple[str, ...] = ()) -> Demand:
-        """Skipped worker pools (`{}`) ask for nothing, parallel trials for as much each."""
-        return cls(
-            tuple(
-                Part(
-                    role=roles[index] if index < len(roles) else f"workerpool{index}",
-                    pool=pools[index] if index < len(pools) else "",
-                    machine=worker_pool.machine,
-                    machines=worker_pool.replicas * job.trials,
-                )
-                for index, worker_pool in enumerate(job.worker_pools)
-                if worker_pool.replicas
-            )
-        )
-
-
-def find_pool(part: Part, cluster: PersistentResource) -> ResourcePool | None:
-    """The resource pool that takes `part`: machine and disk must be equal to the letter."""
-    fitting = [pool for pool in cluster.pools if pool.machine == part.machine]
-    named = [pool for pool in fitting if pool.id == part.pool]
-    return next(iter(named or fitting), None)
-
-
-def by_pool(demand: Demand, cluster: PersistentResource) -> dict[str, int]:
-    """Machines asked of each resource pool of `cluster`, by the pool's id; parts that fit none are left out."""
-    needs: dict[str, int] = {}
-    for part in demand.parts:
-        pool = find_pool(part, cluster)
-        if pool:
-            needs[pool.id] = needs.get(pool.id, 0) + part.machines
-    return needs
+_QUEUED, _PENDING = "JOB_STATE_QUEUED", "JOB_STATE_PENDING"
 
 
 class Outcome(StrEnum):
     STARTS = "starts-now"
     SCALES = "scales-up"
+    MAY_WAIT = "may-wait"
     FULL = "pool-full"
     NEVER = "can-never-run"
     WAITS = "waits"
@@ -114,10 +48,12 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Load:
-    """A pool against the machines that are asked of it. `ceiling` is what the pool can grow to."""
+    """A pool against the machines that are asked of it. `ceiling` is what the pool can grow to. `ahead`: what jobs that
+    were created earlier and have not started take of it when they start first."""
 
     pool: ResourcePool
     needs: int
+    ahead: int = 0
 
     @property
     def ceiling(self) -> int:
@@ -128,16 +64,23 @@ class Load:
         return max(0, self.pool.replicas - self.pool.used)
 
     @property
+    def asked(self) -> int:
+        """Machines in use or asked for already."""
+        return self.pool.used + self.ahead
+
+    @property
     def grows_to(self) -> int:
-        return min(self.ceiling, self.pool.used + self.needs)
+        return min(self.ceiling, self.asked + self.needs)
 
     @property
     def outcome(self) -> Outcome:
         if self.needs > self.ceiling:
             return Outcome.NEVER
-        if self.needs <= self.free:
-            return Outcome.STARTS
-        return Outcome.SCALES if self.pool.used + self.needs <= self.ceiling else Outcome.FULL
+        if self.pool.used + self.needs > self.ceiling:
+            return Outcome.FULL
+        if self.asked + self.needs > self.ceiling:
+            return Outcome.MAY_WAIT
+        return Outcome.STARTS if self.asked + self.needs <= self.pool.replicas else Outcome.SCALES
 
 
 def on_cluster(
@@ -145,14 +88,16 @@ def on_cluster(
 ) -> Verdict:
     """The verdict for a job on `cluster`, called `name` by people.
 
-    `jobs` are those of the region that have not ended, None when they could not be read.
+    `jobs` are those of the region that have not ended, None when they could not be read. Those among them that have not
+    started were created earlier, and may start first; in which order, the service does not tell.
     """
     homeless = [part for part in demand.parts if find_pool(part, cluster) is None]
     if homeless:
         lines = tuple(line for part in homeless for line in _mismatch(part, cluster))
         return Verdict(Outcome.NEVER, f"can never run on {name}", lines)
-    pools = {pool.id: pool for pool in cluster.pools}
-    loads = [Load(pools[pool], needs) for pool, needs in by_pool(demand, cluster).items()]
+    mine = [job for job in jobs or () if job.persistent_resource_id == cluster.id]
+    pools, ahead = {pool.id: pool for pool in cluster.pools}, _ahead(cluster, mine)
+    loads = [Load(pools[pool], needs, ahead[pool]) for pool, needs in by_pool(demand, cluster).items()]
     never = [one for one in loads if one.outcome is Outcome.NEVER]
     if never:
         most = "needs {}, the pool's maximum is {}"
@@ -160,18 +105,50 @@ def on_cluster(
         return Verdict(Outcome.NEVER, f"can never run on {name}", tuple(why))
     if cluster.state not in RUNNING_STATES:
         return Verdict(Outcome.WAITS, f"waits: cluster {name} is {cluster.state}, jobs start when it is RUNNING")
-    mine = [job for job in jobs or () if job.persistent_resource_id == cluster.id]
     full = [one for one in loads if one.outcome is Outcome.FULL]
     if full:
         first = _held(full[0].pool.id, cluster, mine)
-        text = f"pool full: {_full(name, full, cluster, mine, now)}"
+        text = f"pool full: {_busy(name, full, cluster, mine, now)}{_queue(mine)}"
         return Verdict(Outcome.FULL, text, holder=first[0][1].typed if first else "")
+    rivals = [
+        job for job in mine if _waits(job) and any(_of_pool(job, one.pool.id, cluster) for one in loads if one.ahead)
+    ]
     growing = [one for one in loads if one.outcome is Outcome.SCALES]
+    behind = [one for one in loads if one.outcome is Outcome.MAY_WAIT]
+    if behind or (not growing and any(_lacks(job, cluster, ahead) for job in rivals)):
+        text = f"may wait: {_busy(name, behind or loads, cluster, mine, now)}; {_that_wait(rivals)} may start first"
+        return Verdict(Outcome.MAY_WAIT, text)
     if growing:
         text = f"scales up: {join(_growth(name, one) for one in growing)}"
-        grows = tuple((one.pool.id, one.grows_to - one.pool.replicas) for one in growing)
+        grows = tuple((one.pool.id, one.grows_to - max(one.pool.replicas, one.asked)) for one in growing)
         return Verdict(Outcome.SCALES, text, grows=grows)
-    return Verdict(Outcome.STARTS, f"starts now: uses {_uses(loads)}{_queue(mine)}")
+    also = f"; {_that_wait(rivals)} {'has' if len(rivals) == 1 else 'have'} room too" if rivals else ""
+    return Verdict(Outcome.STARTS, f"starts now: uses {_uses(loads)}{also}")
+
+
+def _waits(job: VertexJob) -> bool:
+    return job.state in (_QUEUED, _PENDING) and job.start_time is None
+
+
+def _ahead(cluster: PersistentResource, jobs: list[VertexJob]) -> dict[str, int]:
+    """Machines of each pool that jobs have asked for and not been given. Whether those of a job that gets ready to run
+    count as used is not documented: they do as far as more is used than jobs that run can use."""
+    queued = [job for job in jobs if _waits(job) and job.state == _QUEUED]
+    preparing = [job for job in jobs if _waits(job) and job.state == _PENDING]
+    running = [job for job in jobs if not _waits(job)]
+    found = {}
+    for pool in cluster.pools:
+        waiting, soon, now = (
+            sum(_of_pool(job, pool.id, cluster) for job in some) for some in (queued, preparing, running)
+        )
+        found[pool.id] = waiting + max(0, soon - max(0, pool.used - now))
+    return found
+
+
+def _lacks(job: VertexJob, cluster: PersistentResource, ahead: dict[str, int]) -> bool:
+    """Whether a job that waits does so for machines that are not there now."""
+    asked = by_pool(Demand.of(job), cluster)
+    return any(pool.id in asked and pool.used + ahead[pool.id] > pool.replicas for pool in cluster.pools)
 
 
 def _uses(loads: list[Load]) -> str:
@@ -181,19 +158,20 @@ def _uses(loads: list[Load]) -> str:
 
 
 def _growth(name: str, one: Load) -> str:
+    beside = f" beside {one.ahead} that others wait for" if one.ahead else ""
     return (
-        f"{name}/{one.pool.id} has {one.free} free, needs {one.needs}, grows {one.pool.replicas} → {one.grows_to} of "
-        + counted(one.ceiling, "machine")
+        f"{name}/{one.pool.id} has {one.free} free, needs {one.needs}{beside}, grows {one.pool.replicas} → "
+        f"{one.grows_to} of {counted(one.ceiling, 'machine')}"
     )
 
 
-def _full(name: str, loads: list[Load], cluster: PersistentResource, jobs: list[VertexJob], now: datetime) -> str:
+def _busy(name: str, loads: list[Load], cluster: PersistentResource, jobs: list[VertexJob], now: datetime) -> str:
     busy = (
         f"{name}/{one.pool.id} has {one.pool.used} of {counted(one.ceiling, 'machine')} busy"
         f"{_holders(one.pool.id, cluster, jobs, now)}, this needs {one.needs}"
         for one in loads
     )
-    return "; ".join(busy) + _queue(jobs)
+    return "; ".join(busy)
 
 
 def _holders(pool: str, cluster: PersistentResource, jobs: list[VertexJob], now: datetime) -> str:
@@ -206,8 +184,12 @@ def _holders(pool: str, cluster: PersistentResource, jobs: list[VertexJob], now:
 
 
 def _held(pool: str, cluster: PersistentResource, jobs: list[VertexJob]) -> list[tuple[int, VertexJob]]:
-    held = [(by_pool(Demand.of(job), cluster).get(pool, 0), job) for job in jobs if job.state != _QUEUED]
+    held = [(_of_pool(job, pool, cluster), job) for job in jobs if job.state != _QUEUED]
     return sorted((one for one in held if one[0]), key=lambda one: -one[0])
+
+
+def _of_pool(job: VertexJob, pool: str, cluster: PersistentResource) -> int:
+    return by_pool(Demand.of(job), cluster).get(pool, 0)
 
 
 def holder(job: VertexJob, now: datetime) -> str:
@@ -221,6 +203,10 @@ def holder(job: VertexJob, now: datetime) -> str:
 def _queue(jobs: list[VertexJob]) -> str:
     waiting = sum(1 for job in jobs if job.state == _QUEUED)
     return "" if not waiting else "; 1 job waits already" if waiting == 1 else f"; {waiting} jobs wait already"
+
+
+def _that_wait(jobs: list[VertexJob]) -> str:
+    return "1 job that waits already" if len(jobs) == 1 else f"{len(jobs)} jobs that wait already"
 
 
 def _mismatch(part: Part, cluster: PersistentResource) -> list[str]:

@@ -12,7 +12,8 @@ from slipway.capacity import CAPACITY_TYPES, DAY, WAIT_BY_THEMSELVES
 from slipway.cloud.clusters import RUNNING_STATES, PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.formatting import counted, span
-from slipway.jobs.verdict import Demand, Outcome, Verdict, on_cluster
+from slipway.jobs.demand import Demand
+from slipway.jobs.verdict import Outcome, Verdict, on_cluster
 from slipway.labels import STACK_LABEL, TEMPLATE_LABEL, capacity_type_label, label_filter, label_value
 
 _USUAL_WAIT = float(DAY)
@@ -60,9 +61,12 @@ def wait_reason(
     if job.state == "JOB_STATE_PENDING":
         return plain
     others = [one for one in jobs if one.id != job.id]
-    verdict = on_cluster(cluster_name, Demand.of(job), cluster, others, now)
+    before = [one for one in others if not waits(one) or _earlier(one, job)]
+    verdict = on_cluster(cluster_name, Demand.of(job), cluster, before, now)
     if verdict.outcome is Outcome.SCALES:
         return f"pool {'grows' if cluster.state == 'UPDATING' else 'has to grow'}: {verdict.text.partition(': ')[2]}"
+    if verdict.outcome is Outcome.MAY_WAIT:
+        return f"{plain}: {verdict.text.partition(': ')[2]}"
     if verdict.outcome is Outcome.STARTS:
         waiting = [one for one in others if one.persistent_resource_id == job.persistent_resource_id and waits(one)]
         count = counted(len(waiting), "other job")
@@ -74,6 +78,10 @@ def wait_reason(
 def waits(job: VertexJob) -> bool:
     """For its first start, or for machines again after it lost them."""
     return not job.ended and (job.start_time is None or job.state in ("JOB_STATE_QUEUED", "JOB_STATE_PENDING"))
+
+
+def _earlier(one: VertexJob, job: VertexJob) -> bool:
+    return bool(one.create_time and job.create_time and one.create_time < job.create_time)
 
 
 def _left(job: VertexJob, now: datetime) -> str:

@@ -12,7 +12,8 @@ from slipway.catalog.lookup import find_kind, find_template, named, standing
 from slipway.catalog.model import Catalog, Offer, Scalar, Template
 from slipway.errors import ConfigError
 from slipway.formatting import counted, join, short
-from slipway.jobs.verdict import Demand, Part, Verdict
+from slipway.jobs.demand import Demand, Part
+from slipway.jobs.verdict import Verdict
 from slipway.kinds import KINDS, Kind
 from slipway.prices import UNKNOWN, Price, hourly
 from slipway.submission.parameters import resolve

@@ -11,7 +11,7 @@ from slipway.jobs.verdict import Outcome, Verdict
 from slipway.submission.candidates import Candidate
 
 _CAN = frozenset({Outcome.STARTS, Outcome.SCALES, Outcome.BESIDE, Outcome.UNKNOWN})
-_WAITS = frozenset({Outcome.FULL, Outcome.WAITS})
+_WAITS = frozenset({Outcome.FULL, Outcome.MAY_WAIT, Outcome.WAITS})
 
 
 @dataclass(frozen=True)

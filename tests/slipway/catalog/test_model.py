@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from slipway.catalog.document import read
 from slipway.errors import ConfigError, SlipwayError
-from slipway.jobs.verdict import Demand
+from slipway.jobs.demand import Demand
 from slipway.prices import UNKNOWN, Price
 from slipway.submission.parameters import resolve
 from slipway.submission.request import fill

@@ -2,7 +2,7 @@
 
 import re
 
-from .stack import Stack, held
+from .stack import SLEEP, Stack, held
 
 
 def test_a_full_pool_is_told_with_how_long_it_took_before(stack: Stack) -> None:  # Z3, N9
@@ -17,3 +17,13 @@ def test_a_full_pool_is_told_with_how_long_it_took_before(stack: Stack) -> None:
     done = stack.run("submit", "hello", "--capacity", "pool", "--output", "json")
     text = done.json["verdict"]["text"]
     assert text.startswith("pool full") and re.search(r" \(here: \d+(–\d+)? s, 3 times in 30 days\)$", text)
+
+
+def test_a_job_that_waits_already_may_start_first(stack: Stack) -> None:  # P3, N9
+    """It needs all three machines; the one that is left over until then is promised to nobody."""
+    held(stack, 2)
+    assert stack.run("submit", "crew", "-p", f"code={SLEEP}", "-p", "workers=2").code == 0
+    done = stack.run("submit", "hello", "--capacity", "pool", "--output", "json")
+    assert done.json["verdict"]["outcome"] == "may-wait", done.json["verdict"]["text"]
+    assert done.json["verdict"]["text"].endswith("; 1 job that waits already may start first")
+    stack.until(lambda: stack.jobs()[0]["state"] == "JOB_STATE_QUEUED")

@@ -16,7 +16,7 @@ from slipway.cloud.jobs import VertexJob
 from slipway.cloud.session import Session
 from slipway.cloud.vertex import Vertex
 from slipway.jobs.cost import job_cost
-from slipway.jobs.verdict import Demand
+from slipway.jobs.demand import Demand
 from slipway.jobs.waiting import wait_reason
 from slipway.kinds import CUSTOM_JOB, PIPELINE, TUNING_JOB, Kind
 from slipway.machines.table import MachineError

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.cloud.clusters import PersistentResource
-from slipway.cloud.jobs import VertexJob
-from slipway.jobs.verdict import Demand, Outcome, Verdict, on_cluster
+from slipway.cloud.jobs import VertexJob, WorkerPool
+from slipway.jobs.demand import Demand
+from slipway.jobs.verdict import Outcome, Verdict, on_cluster
 from slipway.machines.spec import Disk
 from tests.slipway.submission.conftest import HEAD, N1, NOW, cluster, demand, job, pool
 
@@ -45,6 +46,51 @@ def test_a_full_pool_says_who_has_it_and_how_many_wait() -> None:  # P3, N9
         "pool full: cpu/workers has 6 of 6 machines busy with tune (ada, 14 min) and ddp (ci, 3 min), "
         "this needs 3; 1 job waits already"
     )
+
+
+ONE = demand(("workers", "workers", N1, 1))
+
+
+def test_machines_that_an_earlier_job_waits_for_are_not_promised() -> None:  # P3, N9
+    """The service tells no order: who waits already may start first, and then this one waits too."""
+    there = cluster(pool(replicas=3, used=1, most=3))
+    found = verdict(ONE, there, job("tune", 1), job("large", 3, minutes=None))
+    assert found.outcome is Outcome.MAY_WAIT
+    assert found.text == (
+        "may wait: cpu/workers has 1 of 3 machines busy with tune (ada, 14 min), this needs 1; "
+        "1 job that waits already may start first"
+    )
+    several = (job(f"large-{n}", 3, minutes=None) for n in range(2))
+    assert verdict(ONE, there, *several).text.endswith("; 2 jobs that wait already may start first")
+
+
+def test_with_room_for_those_that_wait_as_well_it_starts_now_or_the_pool_grows_for_all() -> None:  # P3
+    wide, waiting = cluster(pool(replicas=6, used=1, most=6)), job("large", 3, minutes=None)
+    assert verdict(ONE, wide, waiting).text == (
+        "starts now: uses 1 of 6 machines; 1 job that waits already has room too"
+    )
+    found = verdict(ONE, cluster(pool(replicas=3, used=1, most=6)), waiting)
+    assert found == Verdict(
+        Outcome.SCALES,
+        "scales up: cpu/workers has 2 free, needs 1 beside 3 that others wait for, grows 3 → 5 of 6 machines",
+        grows=(("workers", 1),),
+    )
+
+
+def test_a_job_that_waits_for_another_pool_too_may_start_first() -> None:  # P3
+    there = cluster(pool("head", HEAD, used=1), pool(replicas=6))
+    both = replace(job(minutes=None), worker_pools=(WorkerPool(HEAD, 1), WorkerPool(N1, 2)))
+    assert verdict(ONE, there, both).outcome is Outcome.MAY_WAIT
+    assert verdict(ONE, there, job(machine=HEAD, minutes=None)).text == "starts now: uses 1 of 6 machines"
+
+
+@pytest.mark.parametrize(("used", "outcome"), [(0, Outcome.MAY_WAIT), (2, Outcome.STARTS)])
+def test_a_job_that_gets_ready_counts_once(used: int, outcome: Outcome) -> None:
+    """Whether the service counts its machines as used already, it does not tell."""
+    preparing = job("soon", 2, minutes=None, state="JOB_STATE_PENDING")
+    there = cluster(pool(replicas=3, used=used))
+    assert verdict(ONE, there, preparing).outcome is Outcome.STARTS
+    assert verdict(demand(("workers", "workers", N1, 3 - used)), there, preparing).outcome is outcome
 
 
 def test_more_than_the_maximum_can_never_run() -> None:  # P3

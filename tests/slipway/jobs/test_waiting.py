@@ -58,6 +58,17 @@ def test_free_machines_that_others_wait_for_as_well() -> None:  # N9
     assert why(WAITING, idle, other) == "queued by the service: machines are free, 1 other job waits as well"
 
 
+def test_an_earlier_job_may_start_first_and_a_later_one_is_only_another() -> None:  # N9
+    idle = replace(CLUSTER, pools=(replace(POOL, used=0),))
+    other = replace(WAITING, name="projects/1/locations/r/customJobs/3", create_time=NOW - timedelta(minutes=1))
+    assert why(WAITING, idle, other) == (
+        "queued by the service: cpu/workers has 0 of 2 machines busy, this needs 2; "
+        "1 job that waits already may start first"
+    )
+    later = replace(other, create_time=NOW + timedelta(minutes=1))
+    assert why(WAITING, idle, later) == "queued by the service: machines are free, 1 other job waits as well"
+
+
 def test_a_cluster_that_is_still_made() -> None:  # N9
     assert why(WAITING, replace(CLUSTER, state="PROVISIONING")) == "cluster cpu is PROVISIONING"
 

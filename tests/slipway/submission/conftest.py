@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from slipway.cloud.clusters import PersistentResource, ResourcePool
 from slipway.cloud.jobs import VertexJob, WorkerPool
-from slipway.jobs.verdict import Demand, Part
+from slipway.jobs.demand import Demand, Part
 from slipway.machines.spec import MachineSpec
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)

@@ -1,0 +1,77 @@
+"""What a job asks of a cluster: machines by worker pool, and the resource pools that take them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from slipway.cloud.clusters import PersistentResource, ResourcePool
+from slipway.cloud.jobs import VertexJob
+from slipway.kinds import CUSTOM_JOB, Kind
+from slipway.machines.spec import MachineSpec
+
+
+@dataclass(frozen=True)
+class Part:
+    """One worker pool of a job: its role, the resource pool it runs on (by name, if known), and its machines."""
+
+    role: str
+    pool: str
+    machine: MachineSpec
+    machines: int
+
+
+@dataclass(frozen=True)
+class Demand:
+    """Everything a job needs at once; a job starts when all of it is there."""
+
+    parts: tuple[Part, ...]
+
+    @property
+    def machines(self) -> int:
+        return sum(part.machines for part in self.parts)
+
+    @classmethod
+    def read(
+        cls,
+        request: Mapping[str, Any],
+        roles: tuple[str, ...] = (),
+        pools: tuple[str, ...] = (),
+        kind: Kind = CUSTOM_JOB,
+    ) -> Demand:
+        """From a request's JSON, with the names that its worker pools' roles and resource pools have."""
+        return cls.of(VertexJob.read(request, kind), roles, pools)
+
+    @classmethod
+    def of(cls, job: VertexJob, roles: tuple[str, ...] = (), pools: tuple[str, ...] = ()) -> Demand:
+        """Skipped worker pools (`{}`) ask for nothing, parallel trials for as much each."""
+        return cls(
+            tuple(
+                Part(
+                    role=roles[index] if index < len(roles) else f"workerpool{index}",
+                    pool=pools[index] if index < len(pools) else "",
+                    machine=worker_pool.machine,
+                    machines=worker_pool.replicas * job.trials,
+                )
+                for index, worker_pool in enumerate(job.worker_pools)
+                if worker_pool.replicas
+            )
+        )
+
+
+def find_pool(part: Part, cluster: PersistentResource) -> ResourcePool | None:
+    """The resource pool that takes `part`: machine and disk must be equal to the letter."""
+    fitting = [pool for pool in cluster.pools if pool.machine == part.machine]
+    named = [pool for pool in fitting if pool.id == part.pool]
+    return next(iter(named or fitting), None)
+
+
+def by_pool(demand: Demand, cluster: PersistentResource) -> dict[str, int]:
+    """Machines asked of each resource pool of `cluster`, by the pool's id; parts that fit none are left out."""
+    needs: dict[str, int] = {}
+    for part in demand.parts:
+        pool = find_pool(part, cluster)
+        if pool:
+            needs[pool.id] = needs.get(pool.id, 0) + part.machines
+    return needs
