@@ -55,7 +55,7 @@ class Row:
 
     @property
     def min(self) -> int:
-        return self.pool.replicas if self.pool.min is None else self.pool.min
+        return self.pool.floor
 
     @property
     def max(self) -> int:

@@ -24,6 +24,16 @@ class ResourcePool:
     min: int | None
     max: int | None
 
+    @property
+    def floor(self) -> int:
+        """The machines that it keeps."""
+        return self.replicas if self.min is None else self.min
+
+    @property
+    def ceiling(self) -> int:
+        """The machines that it can grow to."""
+        return max(self.max or 0, self.replicas)
+
     @classmethod
     def read(cls, body: Json) -> ResourcePool:
         scaling = body.get("autoscalingSpec", {})

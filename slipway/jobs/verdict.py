@@ -48,8 +48,8 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Load:
-    """A pool against the machines that are asked of it. `ceiling` is what the pool can grow to. `ahead`: what jobs that
-    were created earlier and have not started take of it when they start first."""
+    """A pool against the machines that are asked of it. `ahead`: what jobs that were created earlier and have not
+    started take of it when they start first."""
 
     pool: ResourcePool
     needs: int
@@ -57,7 +57,7 @@ class Load:
 
     @property
     def ceiling(self) -> int:
-        return max(self.pool.max or 0, self.pool.replicas)
+        return self.pool.ceiling
 
     @property
     def free(self) -> int:

@@ -14,8 +14,8 @@ from slipway.cloud.failures import CloudError, Denied, NotFound, Unauthenticated
 from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
 from slipway.errors import PolicyError, ResourceError
+from slipway.jobs.earlier_waits import EARLIER, Expected, earlier_filter, wait_range, with_wait_range
 from slipway.jobs.verdict import Outcome, Verdict, on_cluster
-from slipway.jobs.waiting import EARLIER, earlier_filter, wait_range, with_wait_range
 from slipway.kinds import CUSTOM_JOB
 from slipway.submission.candidates import Candidate, PreparedSubmission
 from slipway.submission.choice import JudgedCandidate, broken, choose
@@ -78,13 +78,13 @@ class Preflight:
         return JudgedCandidate(candidate, self._with_waits(candidate, verdict))
 
     def _with_waits(self, candidate: Candidate, verdict: Verdict) -> Verdict:
-        earlier = None if self._earlier is None else _or_none(self._earlier)
-        cluster = self._catalog.clusters[candidate.offer.cluster].id if candidate.offer.cluster else ""
-        return with_wait_range(
-            verdict,
-            candidate.offer.capacity_type,
-            wait_range(earlier or (), candidate.offer.capacity_type, cluster, self._now),
-        )
+        if self._earlier is None:
+            return verdict
+        offer = candidate.offer
+        cluster = _or_none(self._clusters[offer.cluster]) if offer.cluster else None
+        known = (*(_or_none(self._earlier) or ()), *(_or_none(self._jobs) or ()))
+        expected = Expected(offer.capacity_type, candidate.demand, verdict.outcome, cluster)
+        return with_wait_range(verdict, offer.capacity_type, wait_range(known, expected, self._now))
 
     def _on_pool(self, candidate: Candidate) -> Verdict:
         name, catalog = candidate.offer.cluster, self._catalog
