@@ -1,7 +1,7 @@
 """Errors that are a person's business: what happened, why, and what to do now.
 
 Exit codes are the ones Pulumi publishes (2 configuration or flags, 3 authentication, 4 resource, 5 policy, 8 cancelled,
-9 timeout), and 75 for a request that was sent and whose answer is not known.
+9 timeout), 75 for a request that was sent and whose answer is not known, and 130 for Ctrl-C, as shells have it.
 """
 
 from __future__ import annotations
@@ -81,6 +81,12 @@ class Timeout(SlipwayError):  # noqa: N818 - named as the outcome it reports
     """It took longer than it was allowed to."""
 
     exit_code = 9
+
+
+class Interrupted(SlipwayError):  # noqa: N818 - named as the outcome it reports
+    """The person pressed Ctrl-C. Says what goes on, or was done by then."""
+
+    exit_code = 130
 
 
 class AnswerUnknown(SlipwayError):  # noqa: N818 - named as the outcome it reports

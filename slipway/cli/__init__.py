@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import shlex
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,10 +14,11 @@ from typing import Any
 import click
 
 from slipway.cli.terminal.screen import note, prepare_streams, styled
-from slipway.errors import Arguments, ConfigError, SlipwayError
+from slipway.errors import Arguments, ConfigError, Interrupted, SlipwayError
 from slipway.formatting import nearest, quoted
 
-INTERRUPTED = 130
+INTERRUPTED = Interrupted.exit_code
+NOTHING_SENT = "interrupted; nothing was sent"
 
 _HELPERS = "terminal"
 
@@ -126,7 +128,7 @@ def main(args: Sequence[str] | None = None) -> int:
     except SlipwayError as error:
         return _shown(error, debug)
     except (click.Abort, KeyboardInterrupt):
-        note("interrupted")
+        note(NOTHING_SENT)  # Where something was, whoever sent it says what.
         return INTERRUPTED
     except OSError as error:
         if debug:
@@ -158,7 +160,11 @@ def _check_text(arguments: Sequence[str]) -> None:
 def run() -> None:
     """The console script."""
     prepare_streams()
-    sys.exit(main())
+    code = main()
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        # All is said. Threads that still wait for an answer are waited for, unless somebody presses Ctrl-C once more.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    sys.exit(code)
 
 
 def _not_installed(error: ModuleNotFoundError) -> ConfigError:

@@ -128,12 +128,13 @@ def _request(context: Context, asks: list[Ask], contact: str, justification: str
         )
         return
     quotas, done = context.connection.quotas(context.catalog.project), []
-    for ask, body in zip(asks, bodies, strict=True):
-        made = quotas.ask(ask.preference.id, body)
-        became = became_of(made)
-        done.append({"metric": ask.metric, "region": made.region, "limit": ask.limit, "request": _requested(became)})
-        if not json:
-            screen.out(f"{ask.metric} in {made.region}, limit {ask.limit:,}: {became}")
+    with screen.interruptible("some of it may have been asked for already", "slipway quota"):
+        for ask, body in zip(asks, bodies, strict=True):
+            made = quotas.ask(ask.preference.id, body)
+            region, became = made.region, became_of(made)
+            done.append({"metric": ask.metric, "region": region, "limit": ask.limit, "request": _requested(became)})
+            if not json:
+                screen.out(f"{ask.metric} in {region}, limit {ask.limit:,}: {became}")
     if json:
         screen.out_json("quota-request", {"requests": done})
 

@@ -189,6 +189,9 @@ def _send(
     try:
         submitted = send()
     except KeyboardInterrupt:
+        if not terminal.any_sent and earlier is None:
+            ledger.end(id_)  # Nothing was sent that the same command could go on with.
+            raise
         from slipway.cli.terminal.watching import Detached
 
         raise Detached(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, TypeVar
@@ -16,11 +18,13 @@ Found = TypeVar("Found")
 MISREAD = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError, RecursionError)
 """What Python raises for values of another type than the API's, and for JSON nested too deeply to be read."""
 
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+
 
 def read_answer(response: requests.Response) -> Answer:
     """Google's error body, or as much as there is of one."""
     try:
-        error = response.json()["error"]
+        error = _parsed(response)["error"]
     except MISREAD:
         error = {}
     if not isinstance(error, dict):
@@ -38,12 +42,21 @@ def read_answer(response: requests.Response) -> Answer:
 def json_object(response: requests.Response, call: Call) -> Json:
     """The body as a JSON object. Raises Garbled for anything else: an API that has nothing to say answers `{}`."""
     try:
-        value = response.json()
+        value = _parsed(response)
     except (ValueError, RecursionError):
         value = None
     if isinstance(value, dict):
         return value
     raise garbled(call, f"{response.url.split('?')[0]} answered with something that is not a JSON object")
+
+
+def _parsed(response: requests.Response) -> Any:
+    """The body's JSON. Half of a surrogate pair, which JSON can spell and nothing can write, is a question mark. Raises
+    ValueError and RecursionError."""
+    value = response.json()
+    if not _SURROGATE.search(response.content):
+        return value
+    return json.loads(json.dumps(value, ensure_ascii=False).encode(errors="replace"))
 
 
 def page(body: Json, key: str, call: Call) -> tuple[list[Json], str]:

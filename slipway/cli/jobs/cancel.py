@@ -34,8 +34,9 @@ def command(job: str | None, sweep: str | None, catalog: str | None, output: str
         _cancel_sweep(context, sweep, json=output == "json")
         return
     one = found_job(context, job or "")
-    cancel_job(context.vertex, one, context.now)
     name = one.display_name or one.id
+    with screen.interruptible(f"{name} may be cancelled already", f"slipway jobs show {one.typed}"):
+        cancel_job(context.vertex, one, context.now)
     with screen.after(f"job {name} is being cancelled", f"slipway jobs show {one.typed}"):
         if output == "json":
             screen.out_json("job", {"job": job_document(context.vertex.job(one.name), context)})
@@ -66,11 +67,11 @@ def _cancel_sweep(context: Context, sweep: str, *, json: bool) -> None:
         return True
 
     context.connection.session.widen(_WIDTH)
-    with ThreadPoolExecutor(_WIDTH, thread_name_prefix="cancel") as threads:
+    listing = f"slipway jobs list --sweep {sweep}"
+    some = screen.interruptible(f"some jobs of sweep {sweep} may be cancelled already", listing)
+    with some, ThreadPoolExecutor(_WIDTH, thread_name_prefix="cancel") as threads:
         names = [run.name for run, done in zip(going, threads.map(asked, going), strict=True) if done]
-    with screen.after(
-        f"{len(names):,} jobs of sweep {sweep} are being cancelled", f"slipway jobs list --sweep {sweep}"
-    ):
+    with screen.after(f"{len(names):,} jobs of sweep {sweep} are being cancelled", listing):
         if json:
             screen.out_json("sweep-cancellation", {"sweep": sweep, "jobs": len(runs), "cancelling": names})
         else:

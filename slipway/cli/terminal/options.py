@@ -10,6 +10,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from slipway.errors import SlipwayError
+from slipway.recorded_parameters import unfit
 
 if TYPE_CHECKING:
     from slipway.cloud.jobs import VertexJob
@@ -28,6 +29,8 @@ class _Word(click.ParamType[str]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         if not str(value).strip():
             self.fail("it is empty; leave it out, or give it a value", param, ctx)
+        if wrong := unfit(str(value)):  # Of a variable of the environment; what is typed was looked at before.
+            self.fail(f"it {wrong}", param, ctx)
         return str(value)
 
 

@@ -13,7 +13,7 @@ from typing import Any, TextIO
 
 import click
 
-from slipway.errors import SlipwayError
+from slipway.errors import Interrupted, SlipwayError
 
 SCHEMA = 2
 """Version of the JSON that `--output json` prints: fields are added without a change, changed only with one."""
@@ -72,12 +72,24 @@ def hint(text: str) -> None:
 
 @contextlib.contextmanager
 def after(done: str, fix: str) -> Iterator[None]:
-    """What has been `done` is said even where the rest can't be written, with `fix` to see it. Raises SlipwayError."""
+    """What has been `done` is said even where the rest can't be written, with `fix` to see it, and after Ctrl-C. Raises
+    SlipwayError."""
+    with interruptible(done, fix):
+        try:
+            yield
+        except OSError as problem:
+            why = f"the rest could not be written: {(problem.strerror or str(problem)).lower()}"
+            raise SlipwayError(done, why=why, fix=fix) from problem
+
+
+@contextlib.contextmanager
+def interruptible(state: str, fix: str) -> Iterator[None]:
+    """After Ctrl-C the `state` of things is said, with `fix` to go on; without this, that nothing was sent. Raises
+    Interrupted."""
     try:
         yield
-    except OSError as problem:
-        why = f"the rest could not be written: {(problem.strerror or str(problem)).lower()}"
-        raise SlipwayError(done, why=why, fix=fix) from problem
+    except KeyboardInterrupt:
+        raise Interrupted(f"interrupted; {state}", fix=fix) from None
 
 
 def out_json(kind: str, body: Mapping[str, Any]) -> None:

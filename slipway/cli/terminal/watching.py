@@ -14,7 +14,7 @@ from slipway.cloud.failures import CloudError
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.logging import LogEntry
 from slipway.context import Clock, Context
-from slipway.errors import SlipwayError
+from slipway.errors import Interrupted
 from slipway.formatting import clock, exact
 from slipway.jobs.claim import original
 from slipway.jobs.cost import job_cost
@@ -28,10 +28,8 @@ _LEAST = Decimal("0.0001")
 """USD; a cost below is not told in figures."""
 
 
-class Detached(SlipwayError):  # noqa: N818 - named as the outcome it reports
+class Detached(Interrupted):
     """The person stopped watching; the job goes on."""
-
-    exit_code = 130
 
 
 class WatchDisplay(Protocol):

@@ -20,6 +20,7 @@ from slipway.cloud.session import Session
 from slipway.context import Clock, Context
 from slipway.errors import Timeout
 from slipway.jobs.follower import WATCHING
+from tests.local.conftest import ROOT
 
 from .stack import UNSET, Stack
 
@@ -67,6 +68,47 @@ def test_bytes_that_are_no_text_name_nothing(
     assert done.returncode == 2 and b"not valid UTF-8" in done.stderr and b"fault of slipway" not in done.stderr
 
 
+def test_a_variable_that_is_no_text_is_refused_or_means_nothing(stack: Stack) -> None:
+    for variable, words, code in (
+        ("SLIPWAY_USER", ("submit", "hello", "--dry-run"), 0),
+        ("SLIPWAY_LOOK_FOR", ("submit", "hello"), 2),
+        ("SLIPWAY_CONTACT", ("quota", "--request", "nvidia_p4_gpus=16", "--dry-run"), 2),
+        ("XDG_STATE_HOME", ("submit", "hello", "--dry-run"), 0),
+    ):
+        done = stack.run(*words, **{variable: "a\udcff@acme.example"})
+        assert done.code == code and "fault of slipway" not in done.err, (variable, done.err)
+        assert done.out.encode() or code
+    assert stack.jobs() == []
+
+
+def test_half_a_character_in_what_others_named_ends_no_screen(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    """JSON can spell it, UTF-8 can't: it went into links, filters and files as it was."""
+    job = stack.run("submit", "hello", "-p", "code=print('hello-there')", "--wait", "--output", "json").json["job"]
+    send = requests.Session.send
+
+    def marked(*arguments: Any, **more: Any) -> requests.Response:
+        answer = send(*arguments, **more)
+        if "application/json" in answer.headers.get("Content-Type", ""):
+            answer._content = answer.content.replace(b"hello-", b"hello\\ud800-").replace(b"4711", b"\\uDfff")
+        return answer
+
+    monkeypatch.setattr(requests.Session, "send", marked)
+    name = job["name"]
+    screens = [
+        *(("jobs", verb, name) for verb in ("show", "logs", "wait", "cancel")),
+        *(("jobs", "open", name, "--what", what) for what in ("output", "tensorboard", "console")),
+        ("jobs", "list"),
+        ("pools",),
+        ("jobs", "show", job["displayName"]),
+    ]
+    for words in screens:
+        for output in ("table", "json"):
+            done = stack.run(*words, "--output", output)
+            assert "fault of slipway" not in done.err and done.code in (0, 4), (words, done.err)
+            assert (done.out + done.err).encode(), words
+    assert "hello?-" in stack.run("jobs", "open", name, "--what", "output").out
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has a device that is always full")
 @pytest.mark.parametrize("words", [(), ("--output", "json"), ("--output", "json", "--wait")])
 def test_a_job_that_was_sent_is_said_where_no_result_can_be_written(stack: Stack, words: tuple[str, ...]) -> None:
@@ -101,12 +143,51 @@ def test_a_full_disk_is_named(stack: Stack) -> None:
     assert done.stderr.decode().startswith("error: no space left on device") and "fault of slipway" not in str(done)
 
 
-def test_who_interrupts_it_at_once_is_told_that_nothing_was_sent(tmp_path: Path) -> None:
-    (tmp_path / "click.py").write_text("raise KeyboardInterrupt")
+@pytest.mark.parametrize(("module", "first"), [("click", ""), ("requests", "\n")])
+def test_who_interrupts_it_at_once_is_told_that_nothing_was_sent(tmp_path: Path, module: str, first: str) -> None:
+    """While it imports what all verbs need, or what this one does: then the line that shows ^C is ended `first`."""
+    (tmp_path / f"{module}.py").write_text("raise KeyboardInterrupt")
     words = [sys.executable, "-m", "slipway", "submit", "hello"]
     environ = {**os.environ, "PYTHONPATH": str(tmp_path)}
     done = subprocess.run(words, env=environ, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted; nothing was sent\n")
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", f"{first}interrupted; nothing was sent\n")
+
+
+def test_nothing_is_imported_before_an_interruption_is_told_in_words() -> None:
+    script = "import sys; before = {*sys.modules}; import slipway; print(*({*sys.modules} - before))"
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.stdout == "slipway\n", done.stderr
+
+
+def interrupted(*_: object, **__: object) -> Any:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("words", [(), ("--wait-for", "pool=10s", "--then", "spot")])
+def test_who_interrupts_it_before_it_sends_is_told_that_nothing_was_sent(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr("slipway.submission.submitter.choose", interrupted)
+        done = stack.run("submit", "hello", *words)
+    assert (done.code, done.out, done.err) == (130, "", "\ninterrupted; nothing was sent\n")
+    assert stack.jobs() == []
+    assert "resumes" not in stack.run("submit", "hello", *words, "--dry-run").err
+    assert "resumes" not in stack.run("submit", "hello", *words).err
+
+
+def test_who_interrupts_it_once_it_has_sent_is_told_what_was(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr("slipway.cli.submit.document", interrupted)
+        done = stack.run("submit", "hello", "--output", "json")
+    (job,) = stack.jobs()
+    name = job["displayName"]
+    assert (done.code, done.out) == (130, "")
+    assert f"interrupted; job {name} was sent\n  fix: slipway jobs show {name}\n" in done.err
+    with monkeypatch.context() as patched:
+        patched.setattr("slipway.cli.jobs.cancel.cancel_job", interrupted)
+        done = stack.run("jobs", "cancel", name)
+    assert done.code == 130 and f"interrupted; {name} may be cancelled already\n" in done.err
 
 
 def test_closed_streams_are_no_fault(stack: Stack) -> None:
