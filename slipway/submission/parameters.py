@@ -59,8 +59,21 @@ def invalid_wait(text: str) -> ConfigError:
 
 def resolve(template: Template, given: Mapping[str, str]) -> dict[str, Scalar]:
     """The value of every parameter, typed. Raises one ConfigError that lists everything wrong."""
+    values, problems = judged(template, given)
+    if problems:
+        raise ConfigError(
+            f"{template.name}: {counted(len(problems), 'parameter')} wrong",
+            why="\n".join(what for _, what in problems),
+            fix=f"slipway templates show {template.name}",
+        )
+    return values
+
+
+def judged(template: Template, given: Mapping[str, str]) -> tuple[dict[str, Scalar], list[tuple[str, str]]]:
+    """The value of every parameter, typed, and all that is wrong: each with the name of its parameter, which is empty
+    for what is about all of them together."""
     known = {parameter.name: parameter for parameter in template.parameters}
-    problems = [_unknown(name, known) for name in given if name not in known]
+    problems = [(name, _unknown(name, known)) for name in given if name not in known]
     values: dict[str, Scalar] = {}
     for name, parameter in known.items():
         if name in given:
@@ -70,18 +83,12 @@ def resolve(template: Template, given: Mapping[str, str]) -> dict[str, Scalar]:
         else:
             value, problem = parameter.default, ""
         if problem:
-            problems.append(problem)
+            problems.append((name, problem))
         elif value is not None:
             values[name] = value
     if much := excess(values):
-        problems.append(f"all values together {much}: put a long one into a file, and give its gs:// address")
-    if problems:
-        raise ConfigError(
-            f"{template.name}: {counted(len(problems), 'parameter')} wrong",
-            why="\n".join(problems),
-            fix=f"slipway templates show {template.name}",
-        )
-    return values
+        problems.append(("", f"all values together {much}: put a long one into a file, and give its gs:// address"))
+    return values, problems
 
 
 def describe(parameter: Parameter) -> str:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from slipway.cloud.jobs import VertexJob
+from slipway.formatting import join
 from slipway.labels import REQUEST_LABEL, RUN_LABEL, STACK_LABEL, SWEEP_LABEL, label_filter
 from slipway.submission.request import checked_request_id, derived_request_id
 
 FAILED = frozenset({"JOB_STATE_FAILED", "JOB_STATE_EXPIRED"})
 """The states of runs that may be sent once more. What somebody cancelled is left alone."""
 
+_SHOWN_RUNS = 5
 _SHOWN = "the id that was shown when the sweep was submitted; slipway jobs list shows the newest jobs"
 
 
@@ -45,6 +47,14 @@ class Run:
     @property
     def next(self) -> Run:
         return Run(self.index, self.resend + 1)
+
+
+def runs_in_words(numbers: Sequence[int]) -> str:
+    """`run 3`, `runs 0, 3, 4 and 97 more`: whichever of at least one run is meant."""
+    if len(numbers) == 1:
+        return f"run {numbers[0]}"
+    shown, more = [str(one) for one in numbers[:_SHOWN_RUNS]], len(numbers) - _SHOWN_RUNS
+    return f"runs {join([*shown, f'{more:,} more'] if more > 0 else shown)}"
 
 
 def sweep_filter(stack: str, sweep: str) -> str:

@@ -12,15 +12,15 @@ from typing import Any
 from slipway.catalog.lookup import find_template
 from slipway.catalog.model import Catalog, Scalar, Template
 from slipway.catalog.placeholders import NUMERIC, whole
-from slipway.errors import ConfigError
 from slipway.labels import RUN_LABEL, label_value
 from slipway.submission.candidates import Candidate, PreparedSubmission, SubmissionRequest, prepare
 from slipway.submission.choice import Choice
-from slipway.submission.parameters import resolve
-from slipway.sweeps.points import Point
+from slipway.sweeps.mistakes import refusal
+from slipway.sweeps.parameter_judge import ParameterJudge
+from slipway.sweeps.points import Point, Points
 from slipway.sweeps.runs import Run
 
-_SHOWN = 10
+Values = Mapping[str, Scalar]
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class SweepPlan:
 
     id: str
     digest: str
-    values: tuple[Mapping[str, Scalar], ...]
+    values: tuple[Values, ...]
     groups: tuple[Group, ...]
     of_group: tuple[int, ...]
 
@@ -50,6 +50,10 @@ class SweepPlan:
         overrides = replace(group.overrides, labels={**group.overrides.labels, RUN_LABEL: run.label})
         return replace(group, values=self.values[run.index], overrides=overrides, request_id=run.request_id(self.id))
 
+    def runs_of(self, group: int) -> list[int]:
+        """The runs of one of the groups, by their numbers."""
+        return [index for index, place in enumerate(self.of_group) if place == group]
+
     def candidate(self, run: Run, choices: Sequence[Choice]) -> Candidate:
         """The run's own, by the offer that its group takes."""
         taken = choices[self.of_group[run.index]].taken.candidate
@@ -57,14 +61,15 @@ class SweepPlan:
 
 
 def plan_sweep(
-    catalog: Catalog, asked: SubmissionRequest, points: Sequence[Point], user: str, name: str | None
+    catalog: Catalog, asked: SubmissionRequest, given: Points, user: str, name: str | None, shared: str = "-p"
 ) -> SweepPlan:
     """`name` is the sweep's id; without one it follows from what the sweep is, so the same command is the same sweep.
+    `shared` is how the parameters that all runs share were given.
 
-    Raises one ConfigError with what is wrong in the points, by their places.
+    Raises one ConfigError with all that is wrong in the points and in their parameters, by their places.
     """
-    template = find_template(catalog, asked.template)
-    values = _resolved(template, asked, points)
+    template, points = find_template(catalog, asked.template), given.each
+    values = _resolved(template, asked, given, shared)
     digest = _digest(asked, points)
     id_ = name or f"{label_value(template.name)[:40].strip('-_')}-{digest[:10]}"
     asked = replace(asked, overrides=replace(asked.overrides, sweep=id_))
@@ -80,26 +85,17 @@ def plan_sweep(
     return SweepPlan(id_, digest, values, groups, tuple(place[shape] for shape in shapes))
 
 
-def _resolved(
-    template: Template, asked: SubmissionRequest, points: Sequence[Point]
-) -> tuple[Mapping[str, Scalar], ...]:
-    found: list[Mapping[str, Scalar]] = []
-    wrong: list[str] = []
-    for point in points:
-        try:
-            both = sorted(set(asked.params) & set(point.values))
-            if both:
-                raise ConfigError("", why=f"{both[0]} is given by -p as well")
-            found.append(resolve(template, {**asked.params, **point.values}))
-        except ConfigError as problem:
-            wrong.append(f"{point.where}: {'; '.join(problem.why.splitlines())}")
-    if wrong:
-        more = [f"… and {len(wrong) - _SHOWN:,} more"] if len(wrong) > _SHOWN else []
-        raise ConfigError(
-            f"{template.name}: {len(wrong):,} of {len(points):,} runs are wrong",
-            why="\n".join([*wrong[:_SHOWN], *more]),
-            fix=f"slipway templates show {template.name}",
-        )
+def _resolved(template: Template, asked: SubmissionRequest, given: Points, shared: str) -> tuple[Values, ...]:
+    """Raises one ConfigError with what is wrong with the points and with their parameters, each mistake once: also one
+    that stands at one place of the source and spoils many runs."""
+    found: list[Values] = []
+    judge = ParameterJudge(template, asked.params, shared)
+    for index, point in enumerate(given.each):
+        found.append(judge.values(index, point))
+    mistakes = [*given.mistakes, *judge.mistakes(len(given.each))]
+    if mistakes:
+        wrong = f"{template.name}: {judge.spoiled:,} of {len(given.each):,} runs are wrong"
+        raise refusal(given.source, mistakes, "" if given.mistakes else wrong)
     return tuple(found)
 
 

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
-from slipway.errors import PolicyError
+from slipway.errors import PolicyError, ResourceError, SlipwayError
 from slipway.labels import REQUEST_LABEL
 from slipway.submission.candidates import Candidate
 from slipway.submission.choice import Choice, choose
@@ -21,7 +21,7 @@ from slipway.submission.preflight import Preflight, offline
 from slipway.submission.request import Request
 from slipway.submission.sender import RetryPolicy
 from slipway.sweeps.rate_limit import RateLimiter
-from slipway.sweeps.runs import RemainingRuns, Run, known_runs, remaining_runs, sweep_filter
+from slipway.sweeps.runs import RemainingRuns, Run, known_runs, remaining_runs, runs_in_words, sweep_filter
 from slipway.sweeps.sweep_journal import SweepHeader, SweepJournal
 from slipway.sweeps.sweep_plan import SweepPlan
 from slipway.sweeps.sweep_sender import SendingProgress, SendingResult, SweepSender
@@ -131,17 +131,37 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
 
 
 def _choices(context: Context, plan: SweepPlan, threads: ThreadPoolExecutor) -> list[Choice]:
-    """A candidate for each group of runs. Raises PolicyError when one has none."""
+    """A candidate for each group of runs. Raises PolicyError, or ResourceError for what is broken, with the reasons of
+    every group that has none."""
     every = [group.prepared for group in plan.groups]
     preflight = Preflight(context, [candidate for one in every for candidate in one.candidates], threads)
-    return [choose(one.template.name, preflight.judge(one.candidates), settle=True) for one in every]
+    chosen: list[Choice] = []
+    refused: list[tuple[str, SlipwayError]] = []
+    for index, one in enumerate(every):
+        try:
+            chosen.append(choose(one.template.name, preflight.judge(one.candidates), settle=True))
+        except (PolicyError, ResourceError) as problem:
+            refused.append((runs_in_words(plan.runs_of(index)), problem))
+    if refused:
+        first = refused[0][1]
+        if len(every) > 1:
+            first.why = "\n".join("\n  ".join([f"{runs}: {one.what}", *one.why.splitlines()]) for runs, one in refused)
+            first.what = f"{every[0].template.name}: nothing is sent, as some of {plan.count:,} runs can't be"
+        raise first
+    return chosen
 
 
 def _check(candidate: Callable[[Run], Candidate], count: int, region: str) -> None:
-    """Raises PolicyError when a run breaks a rule of the service."""
-    judged = ((index, offline(candidate(Run(index)), region)) for index in range(count))
-    broken = [f"run {index}: {'; '.join(one.reasons)}" for index, one in judged if one]
+    """Raises PolicyError when a run breaks a rule of the service, with each reason once."""
+    broken: dict[str, list[int]] = {}
+    for index in range(count):
+        if judged := offline(candidate(Run(index)), region):
+            for reason in judged.reasons:
+                broken.setdefault(reason, []).append(index)
     if broken:
+        runs = {index for those in broken.values() for index in those}
         raise PolicyError(
-            f"{len(broken):,} of {count:,} runs can never run", why="\n".join(broken[:10]), fix="correct them"
+            f"{len(runs):,} of {count:,} runs can never run",
+            why="\n".join(f"{runs_in_words(those)}: {reason}" for reason, those in broken.items()),
+            fix="correct them",
         )

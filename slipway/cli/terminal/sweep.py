@@ -17,9 +17,9 @@ from slipway.formatting import exact
 from slipway.submission.candidates import summary
 from slipway.submission.choice import Choice, passed_over
 from slipway.submission.submitter import with_code
-from slipway.sweeps.points import read
 from slipway.sweeps.rate_limit import SUBMISSIONS_PER_MINUTE, seconds_to_send
 from slipway.sweeps.runs import RemainingRuns, Run
+from slipway.sweeps.sweep_file import read
 from slipway.sweeps.sweep_plan import SweepPlan, plan_sweep
 from slipway.sweeps.sweep_sender import SendingProgress
 from slipway.sweeps.sweep_submitter import send_sweep

@@ -108,17 +108,18 @@ def test_everything_wrong_is_said_by_its_place_before_anything_is_sent(stack: St
     assert done.code == 2 and every_job(stack) == []
     assert done.err.splitlines()[:3] == [
         "error: crew: 2 of 3 runs are wrong",
-        "  why: s.csv:3: workers=99 is out of bounds: 1 to 50",
-        "       s.csv:4: workers=many is not a whole number, 1 to 50",
+        "  why: s.csv:3:1: workers=99 is out of bounds: 1 to 50",
+        "       s.csv:4:1: workers=many is not a whole number, 1 to 50",
     ]
     both = stack.run("submit", "crew", "--sweep", "s.csv", "-p", "code=x")
-    assert both.code == 2 and "s.csv:2: code is given by -p as well" in both.err
+    assert both.code == 2 and "s.csv:1:9: code is given by -p as well (all 3 runs)" in both.err
 
 
 def test_a_shape_that_no_offer_takes_stops_the_sweep(stack: Stack) -> None:  # P3
     (stack.folder / "g.yaml").write_text("grid: {workers: [1, 2, 40]}")
     done = stack.run("submit", "crew", "--sweep", "g.yaml")
     assert done.code == 5 and "crew can't run now with any of its capacity types" in done.err and every_job(stack) == []
+    assert "error: crew: nothing is sent, as some of 3 runs can't be\n  why: run 2: crew can't run now" in done.err
 
 
 @pytest.mark.parametrize("flags", [("--follow",), ("--wait-for", "pool=5m"), ("--experiment-run", "a")])

@@ -9,12 +9,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.errors import ConfigError
-from slipway.sweeps.points import MOST, Content, points, read
+from slipway.sweeps.mistakes import refusal
+from slipway.sweeps.points import MOST, Content, Node, Point, Points, points
+from slipway.sweeps.sweep_file import of_csv, of_json, of_yaml, read
+
+
+def right(found: Points) -> tuple[Point, ...]:
+    """Raises ConfigError when anything is wrong."""
+    if found.mistakes:
+        raise refusal(found.source, found.mistakes)
+    return found.each
 
 
 def values(tmp_path: Path, name: str, text: str) -> list[dict[str, str]]:
     (tmp_path / name).write_text(text)
-    return [dict(point.values) for point in read(tmp_path / name)]
+    return [dict(point.values) for point in right(read(tmp_path / name))]
 
 
 def refused(tmp_path: Path, name: str, text: str) -> str:
@@ -72,40 +81,52 @@ def test_a_csv_has_names_first_and_an_empty_cell_is_the_default(tmp_path: Path) 
 
 def test_each_point_knows_its_place(tmp_path: Path) -> None:
     (tmp_path / "r.csv").write_text("trees\n1\n\n2\n")
-    assert [point.where.rpartition("/")[2] for point in read(tmp_path / "r.csv")] == ["r.csv:2", "r.csv:4"]
+    assert [point.where.rpartition("/")[2] for point in right(read(tmp_path / "r.csv"))] == ["r.csv:2", "r.csv:4"]
     (tmp_path / "g.yaml").write_text("list:\n- {a: 1}\ngrid: {b: [2]}\n")
-    assert [point.where.rpartition("/")[2] for point in read(tmp_path / "g.yaml")] == ["g.yaml:2 (b=2)"]
+    assert [point.where.rpartition("/")[2] for point in right(read(tmp_path / "g.yaml"))] == ["g.yaml:2 (b=2)"]
 
 
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
         ("g.yaml", "", "g.yaml: is not a sweep"),
-        ("g.yaml", "trees: [1]", "g.yaml: 'trees' is neither grid nor list"),
+        ("g.yaml", "trees: [1]", "g.yaml:1:1: 'trees' is neither grid nor list"),
         ("g.yaml", "grid: {}", "g.yaml: has no point"),
         ("g.yaml", "list: []", "g.yaml: has no point"),
-        ("g.yaml", "grid: {trees: []}", "g.yaml: grid: trees has no values"),
-        ("g.yaml", "grid: {trees: 5}", "g.yaml: grid: trees has no list of values"),
-        ("g.yaml", "grid: {trees: [[1]]}", "g.yaml: grid: trees holds something that is not one value"),
-        ("g.yaml", "grid: {trees: {from: 1}}", "g.yaml: grid: trees is not a range"),
-        ("g.yaml", "grid: {trees: {from: a, to: b}}", "is a range of something that is not a number"),
-        ("g.yaml", "grid: {trees: {from: 1, to: 9, step: 0}}", "is a range of something that is not a number"),
-        ("g.yaml", "grid: {trees: {from: 1, to: nan}}", "is a range of something that is not a number"),
-        ("g.yaml", "grid: {trees: {from: 9, to: 1}}", "goes from 9 to 1 and never gets there"),
-        ("g.yaml", "grid: {trees: {from: 0, to: 1e99}}", "g.yaml: grid: trees has 1"),
-        ("g.yaml", "grid: {trees: {from: 0, to: 1e9999}}", "g.yaml: grid: trees has far too many values"),
-        ("g.yaml", "list: [{trees: 1}]\ngrid: {trees: [1]}", "g.yaml: trees is in both the grid and the list"),
-        ("g.yaml", "list:\n- {a: 1}\n- 5\n", "g.yaml:3: a point must name its parameters"),
-        ("g.yaml", "- {a: [1]}\n", "g.yaml:1: a is not one value"),
-        ("g.yaml", "- {a: 1, a: 2}\n", "g.yaml:1: a appears twice"),
-        ("g.yaml", "- {a: 1\n", "g.yaml:2: expected ',' or '}'"),
+        ("g.yaml", "grid: {trees: []}", "g.yaml:1:15: grid: trees has no values"),
+        ("g.yaml", "grid: {trees: 5}", "g.yaml:1:15: grid: trees has no list of values"),
+        ("g.yaml", "grid: {trees: [[1]]}", "g.yaml:1:16: grid: trees holds something that is not one value"),
+        ("g.yaml", "grid: {trees: {from: 1}}", "g.yaml:1:15: grid: trees is not a range"),
+        (
+            "g.yaml",
+            "grid: {trees: {from: a, to: b}}",
+            "g.yaml:1:15: grid: trees is a range of something that is not a number",
+        ),
+        (
+            "g.yaml",
+            "grid: {trees: {from: 1, to: 9, step: 0}}",
+            "g.yaml:1:15: grid: trees is a range of something that is not a number",
+        ),
+        (
+            "g.yaml",
+            "grid: {trees: {from: 1, to: nan}}",
+            "g.yaml:1:15: grid: trees is a range of something that is not a number",
+        ),
+        ("g.yaml", "grid: {trees: {from: 9, to: 1}}", "g.yaml:1:15: grid: trees goes from 9 to 1 and never gets there"),
+        ("g.yaml", "grid: {trees: {from: 0, to: 1e99}}", "g.yaml:1:15: grid: trees has 1"),
+        ("g.yaml", "grid: {trees: {from: 0, to: 1e9999}}", "g.yaml:1:15: grid: trees has far too many values"),
+        ("g.yaml", "list: [{trees: 1}]\ngrid: {trees: [1]}", "g.yaml:1:9: trees is in both the grid and the list"),
+        ("g.yaml", "list:\n- {a: 1}\n- 5\n", "g.yaml:3:3: a point must name its parameters"),
+        ("g.yaml", "- {a: [1]}\n", "g.yaml:1:7: a is not one value"),
+        ("g.yaml", "- {a: 1, a: 2}\n", "g.yaml:1:10: a appears twice"),
+        ("g.yaml", "- {a: 1\n", "g.yaml:2:1: expected ',' or '}'"),
         ("g.yaml", "- &x {a: *x}\n", "g.yaml: expands to more than a sweep can hold"),
-        ("g.json", "{", "g.json: Expecting property name"),
-        ("g.json", '[{"a": 1, "a": 2}]', "g.json: a appears twice"),
+        ("g.json", "{", "g.json:1:2: Expecting property name"),
+        ("g.json", '[{"a": 1, "a": 2}]', "g.json:1:11: a appears twice"),
         ("g.json", "[" * 900 + "]" * 900, "g.json: maximum recursion depth exceeded"),
         ("g.csv", "", "g.csv:1: the first line must name each parameter once"),
-        ("g.csv", "a,a\n1,2\n", "g.csv:1: the first line must name each parameter once"),
-        ("g.csv", "a,b\n1\n", "g.csv:2: 1 cells under 2 names"),
+        ("g.csv", "a,a\n1,2\n", "g.csv:1:3: the first line must name each parameter once"),
+        ("g.csv", "a,b\n1\n", "g.csv:2:1: 1 cells under 2 names"),
         ("g.csv", "a\n", "g.csv: has no point"),
         ("g.txt", "a", "g.txt is not a sweep file"),
     ],
@@ -119,8 +140,14 @@ def test_a_grid_that_multiplies_too_far_is_refused_before_it_is_made(tmp_path: P
     assert "makes 1,000,000,000,000,000,000,000,000,000 runs" in refused(tmp_path, "g.yaml", f"grid: {{{axes}}}")
     axes_ = {f"p{index}": [str(n) for n in range(10)] for index in range(4500)}
     with pytest.raises(ConfigError, match="makes far too many runs"):
-        points(Content("f", {"grid": axes_}))
-    assert len(points(Content("f", {"grid": {"a": [str(n) for n in range(MOST)]}}))) == MOST
+        right(of_grid(axes_))
+    assert len(right(of_grid({"a": [str(n) for n in range(MOST)]}))) == MOST
+
+
+def of_grid(axes: dict[str, list[str]]) -> Points:
+    values = {name: Node("f", items=tuple(Node("f", text) for text in texts)) for name, texts in axes.items()}
+    grid = Node("f", entries=tuple((Node("f", name), value) for name, value in values.items()))
+    return points(Content("f", Node("f", entries=((Node("f", "grid"), grid),))))
 
 
 def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
@@ -129,13 +156,65 @@ def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
     assert error.value.fix == "sweep='FILE', in UTF-8"
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "lines"),
+    [
+        (
+            "g.yaml",
+            "grid:\n  trees: [1, [2]]\n  seed: {from: 9, to: 1}\nlists: 5\nlist:\n- {a: 1, a: 2}\n- 5\n",
+            [
+                "6:10: a appears twice",
+                "4:1: 'lists' is neither",
+                "7:3: a point must",
+                "2:14: grid: trees",
+                "3:9: grid: seed",
+            ],
+        ),
+        (
+            "l.json",
+            '[\n  {"a": [1],\n   "b": {"c": 2}},\n  "x",\n  {"a": 1, "a": 2}\n]',
+            ["5:12: a appears twice", "2:9: a is not one value", "3:9: b is not one value", "4:3: a point must"],
+        ),
+        (
+            "r.csv",
+            'a,"b",a\n1,2\n"x\ny",2,3,4\n1,2,3\n',
+            ["1:7: the first line must name", "2:3: 2 cells under 3", "4:8: 4 cells under 3"],
+        ),
+    ],
+)
+def test_every_mistake_is_said_once_with_its_line_and_column(
+    tmp_path: Path, name: str, text: str, lines: list[str]
+) -> None:
+    (tmp_path / name).write_text(text)
+    found = [str(one).replace(f"{tmp_path}/{name}:", "") for one in read(tmp_path / name).mistakes]
+    assert [one[: len(line)] for one, line in zip(found, lines, strict=True)] == lines
+    with pytest.raises(ConfigError) as error:
+        right(read(tmp_path / name))
+    assert error.value.what.endswith(f"{name}: {len(lines)} mistakes") and len(error.value.why.splitlines()) == len(
+        lines
+    )
+
+
+def test_what_is_given_knows_its_place_in_every_format(tmp_path: Path) -> None:
+    texts = {
+        "l.yaml": "- a: x\n  bc: 'y z'\n",
+        "l.json": '[{"a": "x",\n  "bc": "y z"}]',
+        "l.csv": 'a,bc\nx,"y z"\n',
+    }
+    places = {"l.yaml": ("1:6", "2:7", "2:3"), "l.json": ("1:8", "2:9", "2:3"), "l.csv": ("2:1", "2:3", "1:3")}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+        (point,) = right(read(tmp_path / name))
+        one, other = point.given["a"], point.given["bc"]
+        found = [place.partition(f"{name}:")[2] for place in (one.place, other.place, other.named)]
+        assert (tuple(found), other.text) == (places[name], "y z")
+
+
 @given(st.text())
 def test_no_text_breaks_the_reader(text: str) -> None:
-    from slipway.sweeps.points import _csv, _json, _yaml
-
-    for reader in (_yaml, _json, _csv):
+    for reader in (of_yaml, of_json, of_csv):
         try:
-            points(reader(text, "f"))
+            right(points(reader(text, "f")))
         except ConfigError as error:
             assert error.what.startswith("f")
 
@@ -143,7 +222,7 @@ def test_no_text_breaks_the_reader(text: str) -> None:
 @given(st.lists(st.integers(1, 4), min_size=1, max_size=4))
 def test_a_grid_has_as_many_points_as_its_axes_make(sizes: list[int]) -> None:
     grid = {f"p{index}": [str(value) for value in range(size)] for index, size in enumerate(sizes)}
-    found = points(Content("f", {"grid": grid}))
+    found = right(of_grid(grid))
     count = 1
     for size in sizes:
         count *= size

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from slipway.cloud.jobs import VertexJob
-from slipway.sweeps.runs import KnownRuns, Run, in_order, known_runs, latest, remaining_runs
+from slipway.sweeps.runs import KnownRuns, Run, in_order, known_runs, latest, remaining_runs, runs_in_words
 
 
 def job(run: Run, state: str = "JOB_STATE_SUCCEEDED", number: int = 1, sweep: str = "s") -> VertexJob:
@@ -92,3 +92,8 @@ def test_of_a_run_the_last_attempt_counts_and_no_copy_of_it() -> None:  # N7
     first, again = job(Run(1), "JOB_STATE_FAILED"), job(Run(1, 1), "JOB_STATE_QUEUED")
     for listed in ((ran, copy, first, again), (again, first, copy, ran)):
         assert latest(listed) == {0: ran, 1: again}
+
+
+def test_runs_are_named_by_their_numbers_and_many_of_them_counted() -> None:
+    assert runs_in_words([3]) == "run 3" and runs_in_words([0, 3]) == "runs 0 and 3"
+    assert runs_in_words(range(7)) == "runs 0, 1, 2, 3, 4 and 2 more"
