@@ -34,6 +34,7 @@ ROLES: Mapping[str, str] = {
     "aiplatform.contexts.": "roles/aiplatform.user",
     "aiplatform.metadataStores.": "roles/aiplatform.user",
     "aiplatform.tensorboardRuns.": "roles/aiplatform.viewer",
+    "aiplatform.tensorboards.": "roles/aiplatform.user",
     "aiplatform.persistentResources.create": "roles/aiplatform.admin",
     "aiplatform.persistentResources.delete": "roles/aiplatform.admin",
     "aiplatform.persistentResources.": "roles/aiplatform.viewer",

@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from slipway.cloud.answers import Json, shaped
+from slipway.cloud.clusters import Operation
 from slipway.cloud.endpoints import Endpoints
 from slipway.cloud.failures import Call, Conflict, NotFound
 from slipway.cloud.session import Session
 
 EXPERIMENT, RUN = "system.Experiment", "system.ExperimentRun"
+BOARD = "backing_tensorboard_resource"
+"""The key of an experiment's metadata under which the Vertex SDK keeps its TensorBoard; autologging asks for it."""
 RUNNING, COMPLETE, FAILED, CANCELLED = "RUNNING", "COMPLETE", "FAILED", "CANCELLED"
 
 _STATE = "_state"
@@ -25,7 +28,8 @@ _BODIES: Mapping[str, Mapping[str, Any]] = {
 
 @dataclass(frozen=True)
 class Context:
-    """`metadata` as it is; `state` of a run is the name of an execution's state, empty where it has none."""
+    """`metadata` as it is; `state` of a run is the name of an execution's state, `board` the full name of an
+    experiment's TensorBoard; each is empty where it has none."""
 
     name: str
     etag: str
@@ -34,6 +38,10 @@ class Context:
     @property
     def state(self) -> str:
         return str(self.metadata.get(_STATE, ""))
+
+    @property
+    def board(self) -> str:
+        return str(self.metadata.get(BOARD, ""))
 
     @classmethod
     def read(cls, body: Json) -> Context:
@@ -62,15 +70,16 @@ class Metadata:
             return ()
         return tuple(f"{parent}/metadataStores/default/contexts/{number}-{run}" for run in found)
 
-    def make(self, name: str, schema: str, title: str) -> bool:
-        """Whether it was not there already. The store is made as well where there is none."""
+    def make(self, name: str, schema: str, title: str, board: str = "") -> bool:
+        """Whether it was not there already. The store is made as well where there is none. `board`: the full name of
+        an experiment's TensorBoard."""
         call = _call(f"create {_id(name)}", "contexts.create", name)
         store = name.partition("/contexts/")[0]
         body = {
             "displayName": title,
             "schemaTitle": schema,
             "schemaVersion": _VERSION,
-            "metadata": dict(_BODIES[schema]),
+            "metadata": {**_BODIES[schema], **({BOARD: board} if board else {})},
         }
         params = {"contextId": _id(name)}
         try:
@@ -92,9 +101,30 @@ class Metadata:
 
     def set_state(self, run: Context, state: str) -> None:
         """Raises Conflict when it was changed since it was read."""
-        call = _call(f"set the state of {_id(run.name)}", "contexts.update", run.name)
-        body = {"name": run.name, "etag": run.etag, "metadata": {**run.metadata, _STATE: state}}
-        self._session.patch(self._base + run.name, call, body, {"updateMask": "metadata"})
+        self._update(_call(f"set the state of {_id(run.name)}", "contexts.update", run.name), run, {_STATE: state})
+
+    def set_board(self, experiment: Context, board: str) -> None:
+        """Raises Conflict when it was changed since it was read."""
+        call = _call(f"give {_id(experiment.name)} a TensorBoard", "contexts.update", experiment.name)
+        self._update(call, experiment, {BOARD: board})
+
+    def default_board(self, home: str) -> str:
+        """The full name of the default TensorBoard of `home` (projects/P/locations/R), empty where there is none."""
+        call = _call("find the default TensorBoard", "tensorboards.list", home)
+        params = {"filter": "is_default=true"}
+        found = self._session.pages(f"{self._base}{home}/tensorboards", call, "tensorboards", params)
+        return next((shaped(call, lambda one: str(one["name"]), one) for one in found), "")
+
+    def make_default_board(self, home: str, title: str) -> Operation:
+        """Begins to make it; `default_board` has it when the operation is done. Of two that are made, the service
+        takes the later one for the default."""
+        call = _call("create the default TensorBoard", "tensorboards.create", home)
+        body = {"displayName": title, "isDefault": True}
+        return shaped(call, Operation.read, self._session.post(f"{self._base}{home}/tensorboards", call, body))
+
+    def _update(self, call: Call, context: Context, changed: Mapping[str, Any]) -> None:
+        body = {"name": context.name, "etag": context.etag, "metadata": {**context.metadata, **changed}}
+        self._session.patch(self._base + context.name, call, body, {"updateMask": "metadata"})
 
     def _make_store(self, store: str) -> None:
         call = _call(f"create the metadata store {_id(store)}", "metadataStores.create", store)

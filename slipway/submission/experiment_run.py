@@ -1,39 +1,86 @@
-"""The run of an experiment that a job belongs to: made before the job, as the service takes it only then, and ended
-with it, as the Vertex SDK does when it waits for one.
+"""The experiment that a job belongs to and its run there: made before the job, as the service takes it only then. The
+run ends with the job, as the Vertex SDK does when it waits for one.
 """
 
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 
-from slipway.cloud.failures import CloudError, Conflict, NotFound
+from slipway.cloud.failures import Call, CloudError, Conflict, NotFound, Unavailable
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.metadata import CANCELLED, COMPLETE, EXPERIMENT, FAILED, RUN, RUNNING, Metadata
 from slipway.context import Context
 from slipway.submission.request import Request
 
+_TRIES = 3
+_BOARD_MADE_S, _LOOK_EVERY_S = 300.0, 1.0
 
-def create_run(context: Context, request: Request) -> None:
-    """Makes the run that the request names, and its experiment, as far as they are not there. Raises CloudError.
 
-    Done again it changes nothing. A request that names none needs no call.
+def experiment_of(request: Request) -> str:
+    """The full name of the experiment that the request names, empty where it names none."""
+    return str(request.kind.spec_of(request.body).get("experiment", ""))
+
+
+def prepare_experiment(context: Context, request: Request) -> None:
+    """Makes the experiment that the request names as far as it is not there, with what the SDK's `init` gives one: the
+    region's default TensorBoard, without which nothing can log to it by itself. Raises CloudError.
+
+    An experiment that has no TensorBoard gets that one. Done again it changes nothing.
     """
-    spec = request.kind.spec_of(request.body)
-    experiment, run = spec.get("experiment", ""), spec.get("experimentRun", "")
+    experiment = experiment_of(request)
+    if not experiment:
+        return
+    metadata = context.connection.metadata(context.catalog.region)
+    home, title = experiment.partition("/metadataStores/")[0], experiment.rsplit("/", 1)[-1]
+    for attempt in range(1, _TRIES + 1):
+        try:
+            found = metadata.context(experiment)
+            if not found.board:
+                metadata.set_board(found, _default_board(context, metadata, home))
+        except NotFound:
+            if not metadata.make(experiment, EXPERIMENT, title, _default_board(context, metadata, home)):
+                continue  # Somebody has made it meanwhile, with or without a TensorBoard.
+        except Conflict:
+            if attempt == _TRIES:
+                raise
+            continue
+        return
+
+
+def _default_board(context: Context, metadata: Metadata, home: str) -> str:
+    """Its full name; it is made where the region has none."""
+    if board := metadata.default_board(home):
+        return board
+    operation = metadata.make_default_board(home, f"Default Tensorboard {context.now:%Y-%m-%d %H:%M:%S}")
+    end = context.clock.monotonic() + _BOARD_MADE_S
+    while not operation.done and context.clock.monotonic() < end:
+        context.clock.sleep(_LOOK_EVERY_S)
+        operation = context.vertex.operation(operation.name)
+    if board := metadata.default_board(home):
+        return board
+    raise Unavailable(
+        "could not create the default TensorBoard",
+        operation.error or f"it is not there after {_BOARD_MADE_S:.0f} s",
+        "submit again, or ask an owner of the project to create one in the console (Vertex AI, Experiments)",
+        call=Call("create the default TensorBoard"),
+    )
+
+
+def create_run(context: Context, request: Request, ready: Callable[[], None]) -> None:
+    """Makes the run that the request names, as far as it is not there. `ready` returns when its experiment is prepared,
+    and is not called for a request that names none. Raises CloudError. Done again it changes nothing."""
+    experiment, run = experiment_of(request), request.kind.spec_of(request.body).get("experimentRun", "")
     if not experiment or not run:
         return
     metadata = context.connection.metadata(context.catalog.region)
     title = experiment.rsplit("/", 1)[-1]
     metadata.make(run, RUN, run.rsplit("/", 1)[-1].removeprefix(f"{title}-"))
-    try:
-        metadata.add_child(experiment, run)
-    except NotFound:
-        metadata.make(experiment, EXPERIMENT, title)
-        metadata.add_child(experiment, run)
+    ready()
+    metadata.add_child(experiment, run)
 
 
 _STATES = {"JOB_STATE_SUCCEEDED": COMPLETE, "JOB_STATE_CANCELLED": CANCELLED}
-_TRIES = 3
 
 
 def end_run(context: Context, job: VertexJob) -> str:

@@ -18,7 +18,7 @@ from slipway.jobs.claim import Claim, read_claim
 from slipway.labels import capacity_type_label
 from slipway.submission.candidates import PreparedSubmission, SubmissionRequest
 from slipway.submission.choice import Choice, choose
-from slipway.submission.experiment_run import create_run, end_run
+from slipway.submission.experiment_run import create_run, end_run, prepare_experiment
 from slipway.submission.fallback import FallbackDisplay, FallbackLoop, attempt_id
 from slipway.submission.journal import SubmissionJournal
 from slipway.submission.preflight import Preflight
@@ -103,7 +103,8 @@ class Submitter:
                     request = candidate.request
                     sender.begin(request, repeated=False)
                 self.show.chosen(prepared, choice)
-                create_run(self.context, request)
+                experiment = threads.submit(prepare_experiment, self.context, request)
+                create_run(self.context, request, experiment.result)
             except BaseException:
                 sender.withdraw(request)
                 raise

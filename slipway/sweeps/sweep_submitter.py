@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
+from threading import Lock
 from typing import Protocol
 
 from slipway.cloud.jobs import VertexJob
@@ -15,7 +16,7 @@ from slipway.errors import PolicyError, ResourceError, SlipwayError
 from slipway.labels import REQUEST_LABEL
 from slipway.submission.candidates import Candidate
 from slipway.submission.choice import Choice, choose
-from slipway.submission.experiment_run import create_run
+from slipway.submission.experiment_run import create_run, experiment_of, prepare_experiment
 from slipway.submission.journal import state_folder
 from slipway.submission.preflight import Preflight, offline
 from slipway.submission.request import Request
@@ -64,11 +65,21 @@ class SweepJobs:
     def __init__(self, context: Context, plan: SweepPlan) -> None:
         self._context, self._vertex = context, context.vertex
         self._kind, self._filter = plan.groups[0].prepared.kind, sweep_filter(context.catalog.stack, plan.id)
+        self._experiments: set[str] = set()
+        self._preparing = Lock()
 
     def create(self, request: Request) -> VertexJob:
         """With the run of an experiment that the request names. What fails there has made no job all the same."""
-        create_run(self._context, request)
+        create_run(self._context, request, partial(self._experiment_ready, request))
         return self._vertex.create(request.kind, request.body)
+
+    def _experiment_ready(self, request: Request) -> None:
+        """Its experiment is prepared by the first of its runs; the others wait for that."""
+        name = experiment_of(request)
+        with self._preparing:
+            if name not in self._experiments:
+                prepare_experiment(self._context, request)
+                self._experiments.add(name)
 
     def look(self, requests: Iterable[Request]) -> tuple[Mapping[str, str], int]:
         """Names by request id, of those that are listed, and how many calls it took. A few are asked for one by one;

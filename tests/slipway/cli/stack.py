@@ -101,13 +101,13 @@ class Stack:
 
         self.until(gone)
 
-    def grant(self, role: str, granted: bool = True) -> None:
-        """Give Ada a role on the project, or take it."""
+    def grant(self, role: str, granted: bool = True, who: str = ADA) -> None:
+        """Give somebody, or take from them, a role on the project."""
         path = f"/v1/projects/{PROJECT}"
         policy = self.cloud.rest("POST", f"{path}:getIamPolicy", {})
         bindings = {one["role"]: set(one["members"]) for one in policy.get("bindings", [])}
         members = bindings.setdefault(role, set())
-        members.add(ADA) if granted else members.discard(ADA)
+        members.add(who) if granted else members.discard(who)
         policy["bindings"] = [{"role": key, "members": sorted(who)} for key, who in bindings.items() if who]
         self.cloud.rest("POST", f"{path}:setIamPolicy", {"policy": policy})
 

@@ -56,19 +56,69 @@ def test_a_cancelled_job_cancels_its_run(digits: Stack) -> None:
     assert digits.run("jobs", "wait", name).code == 8 and state(digits, name) == "CANCELLED"
 
 
-def test_the_sdk_finds_the_run_as_one_of_its_own(digits: Stack) -> None:
+def sdk(stack: Stack, **more: Any) -> Any:
+    """Google's SDK, on this cloud."""
     from google.cloud import aiplatform
 
+    place = {"project": PROJECT, "location": REGION, "api_endpoint": stack.cloud.url, "api_transport": "rest"}
+    aiplatform.init(**place, credentials=stack.cloud.credentials("deployer"), **more)
+    return aiplatform
+
+
+def test_the_sdk_finds_the_run_as_one_of_its_own(digits: Stack) -> None:
     done = digits.run("submit", "hello", "--wait", "--output", "json")
-    aiplatform.init(
-        project=PROJECT,
-        location=REGION,
-        credentials=digits.cloud.credentials("deployer"),
-        api_endpoint=digits.cloud.url,
-        api_transport="rest",
-    )
-    run = aiplatform.ExperimentRun(done.json["job"]["displayName"], f"digits-{digits.name}")
+    run = sdk(digits).ExperimentRun(done.json["job"]["displayName"], f"digits-{digits.name}")
     assert (run.get_state(), run.get_params()) == ("COMPLETE", {})
+    # Opened by the SDK it has its part of the experiment's TensorBoard, as every run of the SDK's.
+    run.log_time_series_metrics({"loss": 0.5})
+
+
+def test_an_experiment_is_what_the_sdk_would_have_made(digits: Stack) -> None:  # W8
+    assert digits.run("submit", "hello").code == 0
+    ours = context(digits)
+    board = ours["metadata"]["backing_tensorboard_resource"]
+    assert digits.cloud.rest("GET", f"/v1/{board}")["isDefault"]
+    name = f"sdk-{digits.name}"
+    sdk(digits, experiment=name)
+    theirs = digits.cloud.rest("GET", f"/v1/{STORE}/contexts/{name}")
+    own = ("name", "displayName", "etag", "createTime", "updateTime")
+    assert [{key: one[key] for key in one if key not in own} for one in (ours, theirs)] == [
+        {"schemaTitle": "system.Experiment", "schemaVersion": "0.0.1", "metadata": ours["metadata"]}
+    ] * 2
+    assert ours["metadata"] == {"experiment_deleted": False, "backing_tensorboard_resource": board}
+
+
+def test_an_experiment_without_a_tensorboard_gets_one_and_keeps_what_it_has(digits: Stack) -> None:  # W8
+    own = {"experiment_deleted": False, "owner": "ada"}
+    body = {"schemaTitle": "system.Experiment", "schemaVersion": "0.0.1", "metadata": own}
+    digits.cloud.rest("POST", f"/v1/{STORE}/contexts?contextId=digits-{digits.name}", body)
+    assert digits.run("submit", "hello").code == 0
+    made = context(digits)
+    assert made["metadata"].pop("backing_tensorboard_resource") and made["metadata"] == own
+    assert digits.run("submit", "hello").code == 0 and context(digits)["etag"] == made["etag"]
+
+
+AUTOLOG = """
+from google.cloud import aiplatform
+aiplatform.autolog()
+from sklearn.datasets import load_iris
+from sklearn.linear_model import LogisticRegression
+LogisticRegression(C=0.5, max_iter=500).fit(*load_iris(return_X_y=True))
+"""
+
+
+@pytest.mark.journey
+def test_what_a_template_trains_comes_to_its_run_by_itself(digits: Stack) -> None:  # W8
+    image = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-5:latest"
+    for offer in digits.catalog["templates"]["hello"]["offers"]:
+        offer["request"]["jobSpec"]["workerPoolSpecs"][0]["containerSpec"]["imageUri"] = image
+    digits.publish()
+    digits.grant("roles/aiplatform.user", who=f"serviceAccount:{digits.trainer}")
+    done = digits.run("submit", "hello", "-p", f"code={AUTOLOG}", "--wait", "--output", "json")
+    assert done.code == 0, done.err
+    logged = context(digits, done.json["job"]["displayName"])["metadata"]
+    assert (logged["_params"]["C"], logged["_state"]) == ("0.5", "COMPLETE")
+    assert logged["_metrics"]["training_accuracy_score"] > 0.9
 
 
 def test_the_runs_of_a_tensorboards_logs_end_with_the_job(stack: Stack) -> None:  # W8
