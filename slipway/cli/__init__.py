@@ -193,8 +193,10 @@ def _usage(error: click.UsageError) -> int:
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         note(error.format_message())
         return 2
+    from slipway.cli.terminal.mistakes import in_words
+
     command = error.ctx.command_path if error.ctx else "slipway"
-    note(f"error: {error.format_message()}\n  fix: {command} --help")
+    note(f"error: {in_words(error)}\n  fix: {command} --help")
     return 2
 
 

@@ -13,7 +13,7 @@ from slipway.cloud.session import HttpPolicy
 from slipway.cloud.vertex import Vertex
 from slipway.context import Clock, Context
 from slipway.errors import Timeout
-from slipway.jobs.log import LogPolling, Tail, last_word
+from slipway.jobs.log import LogPolling, Tail, last_word, stock_out
 from slipway.jobs.waiting import wait_reason, waits
 from slipway.kinds import CUSTOM_JOB
 
@@ -179,6 +179,8 @@ def read_why(
     cluster = job.persistent_resource_id
     if not cluster:
         said = word(job) if word else ""
+        if job.state == "JOB_STATE_PENDING" and job.start_time is None and (machines := stock_out(said)):
+            return lambda at: f"waits for machines: {machines}"
         own = f"; the service says: {said}" if said else ""
         return lambda at: wait_reason(job, None, "", (), at) + own
     try:

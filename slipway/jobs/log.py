@@ -27,6 +27,7 @@ _KINDS: tuple[tuple[EventKind, re.Pattern[str]], ...] = (
     ("preemption", re.compile(r"\bpreempt(ed|ion)\b(?!.*\brestarted \d+ times)", re.IGNORECASE)),
     ("stock-out", re.compile(r"\bstock-?out\b|resources are insufficient", re.IGNORECASE)),
 )
+_TRY = re.compile(r"\btry \d+ of \d+\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -160,9 +161,19 @@ class JobEvents:
 
 def event_kind(entry: LogEntry) -> EventKind | None:
     """What a line of the service tells; what a replica writes tells nothing of this."""
-    if entry.task.startswith("workerpool"):
-        return None
-    return next((kind for kind, pattern in _KINDS if pattern.search(entry.text)), None)
+    return None if entry.task.startswith("workerpool") else _kind(entry.text)
+
+
+def _kind(text: str) -> EventKind | None:
+    return next((kind for kind, pattern in _KINDS if pattern.search(text)), None)
+
+
+def stock_out(text: str) -> str:
+    """`none available, try 1 of 3`, as far as the service's line tells; empty where it tells of no stock-out."""
+    if _kind(text) != "stock-out":
+        return ""
+    tries = _TRY.search(text)
+    return f"none available{f', {tries[0]}' if tries else ''}"
 
 
 def events_of(entries: Iterable[LogEntry]) -> tuple[JobEvent, ...]:

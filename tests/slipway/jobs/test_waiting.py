@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any, cast
 
 import pytest
 
 from slipway.cloud.clusters import PersistentResource, ResourcePool
 from slipway.cloud.jobs import VertexJob, WorkerPool
+from slipway.jobs.follower import read_why
 from slipway.jobs.waiting import wait_reason
 from slipway.machines.spec import MachineSpec
 
@@ -77,6 +79,27 @@ def test_getting_ready_is_no_waiting_for_machines() -> None:
     assert why(replace(WAITING, state="JOB_STATE_PENDING"), CLUSTER) == "accepted, getting ready to run"
     lost = replace(WAITING, state="JOB_STATE_PENDING", start_time=NOW, persistent_resource_id="", strategy="SPOT")
     assert why(lost, None) == "lost its machines, waits for others"
+
+
+STOCK_OUT = "STOCKOUT: 1 × n1-standard-8 were not available. Resources are insufficient in region: r. (try 1 of 3)"
+
+
+@pytest.mark.parametrize(
+    ("changes", "word", "said"),
+    [
+        ({}, STOCK_OUT, "waits for machines: none available, try 1 of 3"),
+        ({}, STOCK_OUT.partition(" (try")[0], "waits for machines: none available"),
+        ({}, "", "accepted, getting ready to run"),
+        ({}, "All 1 × n1-standard-8 are there.", "accepted, getting ready to run; the service says: All 1"),
+        ({"start_time": NOW}, STOCK_OUT, "lost its machines, waits for others; the service says: STOCKOUT"),
+        ({"state": "JOB_STATE_QUEUED"}, STOCK_OUT, "queued by the service: its quota is in use, or "),
+    ],
+)
+def test_a_stock_out_that_the_service_tells_of_is_what_a_job_waits_for(
+    changes: dict[str, Any], word: str, said: str
+) -> None:  # N9
+    beside = replace(WAITING, **{"state": "JOB_STATE_PENDING", "persistent_resource_id": "", **changes})
+    assert read_why(cast(Any, None), beside, "", NOW, lambda job: word)(NOW).startswith(said)
 
 
 def test_beside_the_pools_the_service_names_two_causes_and_tells_not_which() -> None:  # N9

@@ -1,0 +1,53 @@
+"""What was mistyped, in words: an option that there is not, a word too many, and what was most likely meant."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+import click
+
+from slipway.formatting import nearest
+
+_EXTRA = re.compile(r"Got unexpected extra arguments? \((.*)\)", re.DOTALL)
+_ASSIGNMENT = re.compile(r"[a-z][a-z0-9_]*=")
+
+
+def in_words(error: click.UsageError) -> str:
+    """click's own sentence, and what could be typed instead where something is likely.
+
+    click itself compares the dashes too, and thinks of options alone.
+    """
+    command = error.ctx.command if error.ctx else None
+    if command and isinstance(error, click.NoSuchOption):
+        return " ".join((error.message, *_meant_by(error.option_name.lstrip("-"), command)))
+    extra = _EXTRA.fullmatch(error.message)
+    if command and extra and _takes_parameters(command):
+        return f"{error.message}{_as_parameters(extra[1])}"
+    return error.format_message()
+
+
+def _meant_by(name: str, command: click.Command) -> list[str]:
+    """A sentence for an option of this name that the command does not have; none where nothing is likely."""
+    options = [one for one in command.params if isinstance(one, click.Option) and not one.hidden]
+    flags = {flag.lstrip("-"): flag for one in options for flag in one.opts if flag.startswith("--")}
+    arguments = [one.name for one in command.params if isinstance(one, click.Argument) and one.name]
+    near = nearest(name, [*flags, *arguments])
+    if near in arguments:
+        return [f"Did you mean {near.upper()}, without a flag?"]
+    likely = [flags[near]] if near else []
+    if _takes_parameters(command) and len(name) > 1:
+        likely.append(f"the parameter -p {name.replace('-', '_')}=VALUE")
+    return [f"Did you mean {', or '.join(likely)}?"] if likely else []
+
+
+def _as_parameters(words: str) -> str:
+    """`; did you mean -p workers=3?` Words are told apart by spaces, which a value may have: then it is one."""
+    each = words.split(" ")
+    given = each if all(map(_ASSIGNMENT.match, each)) else [words] if _ASSIGNMENT.match(words) else []
+    typed = " ".join(f"-p {shlex.quote(one)}" for one in given)
+    return f"; did you mean {typed}?" if typed else ""
+
+
+def _takes_parameters(command: click.Command) -> bool:
+    return any("-p" in one.opts for one in command.params)
