@@ -19,7 +19,7 @@ from slipway.errors import SlipwayError
 from slipway.labels import revision_of
 from slipway.submission.call import check, check_timeout, params_as_typed, types, waits_as_typed
 from slipway.submission.candidates import PreparedSubmission, SubmissionRequest, prepare
-from slipway.submission.choice import Choice
+from slipway.submission.choice import Choice, never_runs
 from slipway.submission.fallback import WaitingAttempt
 from slipway.submission.parameters import waits
 from slipway.submission.request import checked_request_id, new_request_id
@@ -207,6 +207,8 @@ class _LogDisplay:
 
     def chosen(self, prepared: PreparedSubmission, choice: Choice) -> None:
         _log.info("%s by %s: %s", prepared.template.name, choice.taken.candidate.label, choice.taken.verdict.text)
+        for one in choice.hopeless:
+            _log.info(never_runs(one))
 
     def sent(self, submitted: SubmissionResult) -> None:
         job = submitted.attempt.job

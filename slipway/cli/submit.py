@@ -26,7 +26,7 @@ from slipway.context import Context
 from slipway.errors import ConfigError, PolicyError, SlipwayError
 from slipway.kinds import KINDS
 from slipway.submission.candidates import Candidate, PreparedSubmission, prepare
-from slipway.submission.choice import choose, passed_over
+from slipway.submission.choice import never_runs, passed_over
 from slipway.submission.journal import InterruptedSubmissions
 from slipway.submission.preflight import Preflight
 from slipway.submission.request import checked_request_id, new_request_id
@@ -155,7 +155,7 @@ def _forecast(context: Context, prepared: PreparedSubmission) -> Candidate | Non
     with ThreadPoolExecutor(8, thread_name_prefix="preflight") as threads:
         preflight = Preflight(context, prepared.candidates, threads, prepared.template.name)
         try:
-            choice = choose(prepared.template.name, preflight.judge(prepared.candidates))
+            choice = preflight.choice(prepared, prepared.candidates)
         except CloudError as problem:
             screen.note(f"not sent; whether it would start is not known: {problem.message}")
             return None
@@ -163,6 +163,8 @@ def _forecast(context: Context, prepared: PreparedSubmission) -> Candidate | Non
     screen.note(f"not sent; {text if text.startswith(f'{label}:') else f'{label}: {text}'}")
     for one in choice.passed:
         screen.note(f"  {passed_over(one)}")
+    for one in choice.hopeless:
+        screen.note(f"  {never_runs(one)}")
     return choice.taken.candidate
 
 

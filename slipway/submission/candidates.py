@@ -76,7 +76,8 @@ class Candidate:
 @dataclass(frozen=True)
 class PreparedSubmission:
     """All that can be known of a submission without asking anybody. `offers` in order of preference, each with the
-    seconds until the next one is taken. `request_id` goes into its requests."""
+    seconds until the next one is taken. `request_id` goes into its requests. `waits_asked`: whoever submits has planned
+    the waits, not the template."""
 
     catalog: Catalog
     template: Template
@@ -86,6 +87,7 @@ class PreparedSubmission:
     user: str
     overrides: RequestOverrides
     request_id: str = "request"
+    waits_asked: bool = False
 
     @property
     def moves(self) -> bool:
@@ -126,7 +128,8 @@ def prepare(catalog: Catalog, asked: SubmissionRequest, user: str) -> PreparedSu
     offers = standing(template, kind, values)
     _check_experiment(template, offers, asked.overrides)
     ordered = tuple(_ordered(template, offers, asked))
-    return PreparedSubmission(catalog, template, kind, values, ordered, user, asked.overrides)
+    planned = bool(asked.waits or asked.then)
+    return PreparedSubmission(catalog, template, kind, values, ordered, user, asked.overrides, waits_asked=planned)
 
 
 def _ordered(

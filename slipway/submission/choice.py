@@ -40,10 +40,26 @@ class JudgedCandidate:
 
 @dataclass(frozen=True)
 class Choice:
-    """`passed`: the candidates before the one taken, in order."""
+    """`passed`: the candidates before the one taken, in order. `hopeless`: those after it that can never run, as far as
+    they were looked at: where it waits, and would move on to them."""
 
     taken: JudgedCandidate
     passed: tuple[JudgedCandidate, ...] = ()
+    hopeless: tuple[JudgedCandidate, ...] = ()
+
+    @property
+    def moves(self) -> bool:
+        """Whether it waits for the one taken, and not for ever."""
+        return (self.taken.waits or self.taken.candidate.waits_by_itself) and bool(self.taken.candidate.wait)
+
+
+@dataclass(frozen=True)
+class Obstacle:
+    """Why none of several candidates can run now. `outcomes` by label: who meets the same ones again has no news,
+    though the words of a reason change with the clock."""
+
+    outcomes: tuple[tuple[str, Outcome], ...]
+    reasons: tuple[str, ...]
 
 
 def choose(template: str, judging: Iterable[JudgedCandidate], *, settle: bool = False) -> Choice:
@@ -62,6 +78,16 @@ def choose(template: str, judging: Iterable[JudgedCandidate], *, settle: bool = 
     if len({one.candidate.offer.capacity_type for one in waiting}) == 1 or (waiting and settle):
         return Choice(waiting[0], tuple(seen[: seen.index(waiting[0])]))
     raise refusal(template, seen, waiting)
+
+
+def obstacle(judging: Iterable[JudgedCandidate]) -> Obstacle | None:
+    """None where one can run; judges no more than it needs."""
+    seen: list[JudgedCandidate] = []
+    for one in judging:
+        if one.can:
+            return None
+        seen.append(one)
+    return Obstacle(tuple((one.candidate.label, one.verdict.outcome) for one in seen), tuple(_rows(seen)))
 
 
 def refusal(template: str, seen: list[JudgedCandidate], waiting: list[JudgedCandidate]) -> SlipwayError:
@@ -83,6 +109,11 @@ def refusal(template: str, seen: list[JudgedCandidate], waiting: list[JudgedCand
 def passed_over(one: JudgedCandidate) -> str:
     """`pool cpu passed over: full …`"""
     return f"{one.candidate.label} passed over: {'; '.join(one.reasons)}"
+
+
+def never_runs(one: JudgedCandidate) -> str:
+    """`spot can never run: quota …`"""
+    return f"{one.candidate.label} can never run: {'; '.join(one.reasons)}"
 
 
 def _row(one: JudgedCandidate, label: str = "") -> str:

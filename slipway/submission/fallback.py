@@ -25,6 +25,7 @@ from slipway.context import Context
 from slipway.errors import Cancelled, Timeout
 from slipway.jobs.claim import Claim, take_claim
 from slipway.submission.candidates import Candidate
+from slipway.submission.choice import Obstacle, obstacle
 from slipway.submission.preflight import Preflight
 from slipway.submission.request import Request, derived_request_id
 from slipway.submission.sender import Attempt, RetryPolicy
@@ -109,13 +110,15 @@ def attempt_id(request_id: str, number: int) -> str:
 
 @dataclass(frozen=True)
 class WaitingAttempt:
-    """A job that waits for `seconds` more, and the candidates after it. `launcher`: the claim can stop it."""
+    """A job that waits for `seconds` more, and the candidates after it. `launcher`: the claim can stop it. `overdue`:
+    it stays for want of them, which are looked at again then."""
 
     job: VertexJob
     candidate: Candidate
     seconds: float
     later: tuple[Candidate, ...]
     launcher: bool = True
+    overdue: bool = False
 
 
 class FallbackDisplay(Protocol):
@@ -145,17 +148,20 @@ class FallbackLoop:
         Done after a kill it goes on where that was. Raises Cancelled for a job that began while it was being given up.
         """
         context, clock, launcher = self.context, self.context.clock, bool(self.request.claim)
-        judge_at = clock.monotonic()
+        judge_at, told = clock.monotonic(), None
         until = judge_at + self._left(sent)
         while True:
             now, job = clock.monotonic(), sent.job
             overdue, without_machines, next_ = now >= until, got_no_machines(job, self.candidate), False
             if claim is Claim.FREE and (overdue or without_machines) and now >= judge_at:
-                next_ = job.start_time is None and self._could()
+                found = self._obstacle() if job.start_time is None else None
+                next_ = job.start_time is None and found is None
                 judge_at = now + self.policy.judge_every
-                if not next_ and job.start_time is None:
+                if found and found.outcomes != told:
+                    told = found.outcomes
+                    stays = f"can run now: {job.display_name} stays there"
                     self.show.note(
-                        f"no capacity type after {self.candidate.label} can run now: {job.display_name} stays there"
+                        "\n  ".join([f"no capacity type after {self.candidate.label} {stays}", *found.reasons])
                     )
             status = AttemptStatus(
                 launcher=launcher,
@@ -185,7 +191,7 @@ class FallbackLoop:
                     left = (judge_at if overdue else until) - now
                     if claim is Claim.GIVEN_UP:
                         left = self.policy.look_every
-                    sent = replace(sent, job=self._watched(job, left))
+                    sent = replace(sent, job=self._watched(job, left, overdue=overdue))
 
     def _left(self, sent: Attempt) -> float:
         """Seconds of the wait that are left. Where the service ends it, ours steps in only when it fails to."""
@@ -197,17 +203,16 @@ class FallbackLoop:
             age = max(0.0, (self.context.clock.now() - sent.job.create_time).total_seconds())
         return max(0.0, wait - age)
 
-    def _could(self) -> bool:
-        """Whether any of the candidates after this one can run now."""
+    def _obstacle(self) -> Obstacle | None:
+        """Why none of the candidates after this one can run now."""
         with ThreadPoolExecutor(8, thread_name_prefix="preflight") as threads:
             preflight = Preflight(self.context, self.later, threads)
             try:
-                return any(one.can for one in preflight.judge(self.later))
+                return obstacle(preflight.judge(self.later))
             except CloudError as problem:
-                self.show.note(f"could not look at the other offers: {problem.why}")
-                return False
+                return Obstacle((), (f"could not look at the other offers: {problem.why}",))
 
-    def _watched(self, job: VertexJob, seconds: float) -> VertexJob:
+    def _watched(self, job: VertexJob, seconds: float, *, overdue: bool) -> VertexJob:
         """The job after that many seconds, or as soon as it starts or ends."""
         from slipway.jobs.follower import Follower, Progress
 
@@ -216,7 +221,8 @@ class FallbackLoop:
         )
         begun = job.start_time is not None
         try:
-            with self.show.watching(WaitingAttempt(job, self.candidate, seconds, self.later)) as tell:
+            waiting = WaitingAttempt(job, self.candidate, seconds, self.later, overdue=overdue)
+            with self.show.watching(waiting) as tell:
                 for event in follower.events(None if seconds == FOR_EVER else seconds):
                     tell(event)
                     if isinstance(event, Progress) and event.job.start_time is not None and not begun:

@@ -3,8 +3,9 @@ said."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -18,7 +19,7 @@ from slipway.jobs.earlier_waits import EARLIER, Expected, earlier_filter, wait_r
 from slipway.jobs.verdict import Outcome, Verdict, on_cluster
 from slipway.kinds import CUSTOM_JOB
 from slipway.submission.candidates import Candidate, PreparedSubmission
-from slipway.submission.choice import JudgedCandidate, broken, choose
+from slipway.submission.choice import Choice, JudgedCandidate, broken, choose
 
 if TYPE_CHECKING:
     from slipway.cloud.quotas import Quotas
@@ -66,6 +67,23 @@ class Preflight:
         Raises Unreachable and Unauthenticated: with them nothing can be sent either.
         """
         return map(self._judged, candidates)
+
+    def choice(self, prepared: PreparedSubmission, candidates: Sequence[Candidate], *, settle: bool = False) -> Choice:
+        """What `choose` takes of them, with those that it could never move on to. What a template plans is not asked
+        about before it comes to that: of its later offers the last deployment's word counts.
+
+        Raises what `choose` and `judge` raise.
+        """
+        found = choose(prepared.template.name, self.judge(candidates), settle=settle)
+        if not found.moves:
+            return found
+        later = candidates[candidates.index(found.taken.candidate) + 1 :]
+        if prepared.waits_asked:
+            judged = [one for one in self.judge(later) if one.verdict.outcome is Outcome.NEVER]
+        else:
+            unavailable = (one for one in later if not one.offer.available)
+            judged = [one for one in (offline(each, self._catalog.region) for each in unavailable) if one]
+        return replace(found, hopeless=tuple(judged))
 
     def _judged(self, candidate: Candidate) -> JudgedCandidate:
         impossible = offline(candidate, self._catalog.region, limits_follow=True)

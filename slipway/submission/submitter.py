@@ -17,7 +17,7 @@ from slipway.errors import AnswerUnknown
 from slipway.jobs.claim import Claim, read_claim
 from slipway.labels import capacity_type_label
 from slipway.submission.candidates import PreparedSubmission, SubmissionRequest
-from slipway.submission.choice import Choice, choose
+from slipway.submission.choice import Choice
 from slipway.submission.experiment_run import create_run, end_run, prepare_experiment
 from slipway.submission.fallback import FallbackDisplay, FallbackLoop, attempt_id
 from slipway.submission.journal import SubmissionJournal
@@ -97,7 +97,7 @@ class Submitter:
                 if claim is Claim.GIVEN_UP:
                     sender.withdraw(request)
                     return None
-                choice = choose(prepared.template.name, preflight.judge(candidates), settle=first > 0)
+                choice = preflight.choice(prepared, candidates, settle=first > 0)
                 candidate = choice.taken.candidate
                 if candidate is not likely:
                     request = candidate.request

@@ -16,11 +16,12 @@ from slipway.formatting import clock, span
 from slipway.jobs.verdict import Outcome, Verdict
 from slipway.prices import UNKNOWN, UNKNOWN_PRICE, dollars
 from slipway.submission.candidates import PreparedSubmission, added, price, summary
-from slipway.submission.choice import Choice, JudgedCandidate, passed_over
+from slipway.submission.choice import Choice, JudgedCandidate, never_runs, passed_over
 from slipway.submission.fallback import FOR_EVER, WaitingAttempt
 from slipway.submission.submitter import SubmissionResult
 
 if TYPE_CHECKING:
+    from slipway.cli.terminal.watching import PlainDisplay
     from slipway.jobs.follower import Event
 
 
@@ -31,6 +32,7 @@ class TerminalDisplay:
         self._context, self._json, self._again = context, json, again
         self._tell = screen.note if json else screen.out
         self.any_sent = False
+        self._plain: PlainDisplay | None = None
 
     def note(self, text: str) -> None:
         screen.note(text)
@@ -44,8 +46,12 @@ class TerminalDisplay:
                 self._tell(f"  {passed_over(one)}")
             later = prepared.candidates[prepared.candidates.index(taken.candidate) + 1 :]
             if taken.candidate.wait is not None and later:
+                never = [one.candidate for one in choice.hopeless]
+                left = tuple(one for one in later if one not in never)
                 long = f"up to {span(taken.candidate.wait)}" if taken.candidate.wait else "forever"
-                self._tell(f"  waits here {long}, then moves on to {_labels(later)}")
+                self._tell(f"  waits here {f'{long}, then moves on to {_labels(left)}' if left else 'until it starts'}")
+                for one in choice.hopeless:
+                    self._tell(f"  {never_runs(one)}")
                 screen.hint(f"  after an interruption: {self._again}")
 
     def sent(self, submitted: SubmissionResult) -> None:
@@ -72,7 +78,7 @@ class TerminalDisplay:
 
     @contextmanager
     def watching(self, waiting: WaitingAttempt) -> Iterator[Callable[[Event], None]]:
-        from slipway.cli.terminal.watching import display, state_at
+        from slipway.cli.terminal.watching import PlainDisplay, display, state_at
         from slipway.jobs.follower import Progress, Trouble
 
         begin = self._context.clock.monotonic()
@@ -83,13 +89,17 @@ class TerminalDisplay:
             if waiting.candidate.waits_by_itself:  # The service ends its wait; we go on until it says so, or a while.
                 return f"  (then {waiting.later[0].label})"
             rest = waiting.seconds - (self._context.clock.monotonic() - begin)
+            if waiting.overdue:
+                return f"  (looks at {_labels(waiting.later)} again in {clock(max(rest, 0.0))})"
             return f"  (then {waiting.later[0].label} in {clock(rest)})" if rest > 0 else ""
 
         def state(event: Progress) -> Callable[[datetime], str]:
             text = state_at(event, event.job.display_name, "")
             return lambda now: text(now) + left()
 
-        with display(self._context, self._json) as show:
+        # One for all waits of a submission: what it has said is no news the next time.
+        self._plain = self._plain or PlainDisplay(self._context.clock, self._json)
+        with display(self._context, self._json, self._plain) as show:
 
             def tell(event: Event) -> None:
                 if isinstance(event, Progress):

@@ -64,10 +64,13 @@ class PlainDisplay:
 
 
 @contextmanager
-def display(context: Context, quiet: bool, plain: bool = False) -> Iterator[WatchDisplay]:
-    """One line kept up to date on a terminal; plain lines elsewhere, and where stdout is kept for JSON."""
+def display(
+    context: Context, quiet: bool, before: PlainDisplay | None = None, *, plain: bool = False
+) -> Iterator[WatchDisplay]:
+    """One line kept up to date on a terminal; plain lines elsewhere, and where stdout is kept for JSON: there `before`
+    goes on, which does not say again what it has said."""
     if quiet or plain or not sys.stdout.isatty() or not screen.coloured(sys.stdout):
-        yield PlainDisplay(context.clock, quiet)
+        yield before or PlainDisplay(context.clock, quiet)
         return
     from slipway.cli.terminal.redrawn import live
 
@@ -99,7 +102,7 @@ def watch(
     begun = context.clock.monotonic()
     follower = follower_of(context, job, logs=logs, timeout=timeout, severity=severity, begin=begin, only=only)
     try:
-        with display(context, quiet, plain) as show, _utilization_line(context, show) as utilization:
+        with display(context, quiet, plain=plain) as show, _utilization_line(context, show) as utilization:
             for event in follower.events(timeout):
                 if isinstance(event, LogLine):
                     show.line(text(event.entry, follower.job))

@@ -98,6 +98,10 @@ def test_it_stays_while_no_other_offer_can_run(stack: Stack) -> None:  # N3
         assert "no capacity type after pool cpu can run now" in line
         stack.run("jobs", "cancel", holder)
         assert waiting.wait(30) == 0
+        assert waiting.stdout is not None
+        short = "quota custom_model_training_preemptible_cpus us-central1: needs 4, limit 1"
+        assert f"  waits here until it starts\n  spot can never run: {short}\n" in waiting.stdout.read()
+        assert waiting.stderr.readline() == f"  {short}\n"
     assert len(sent(stack, "r1")) == 1 and "startTime" in sent(stack, "r1")[0]
 
 

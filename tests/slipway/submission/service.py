@@ -52,11 +52,13 @@ class Job:
 @dataclass
 class Service:
     """`faults` by kind of call, used up in order: "", "lost" (done, not answered), "busy" (503, not done),
-    "kill" (before) or "killed" (after it was done). `lag` hides jobs of that age, in seconds, from lists.
+    "kill" (before) or "killed" (after it was done). `lag` hides jobs of that age, in seconds, from lists. `limit` of
+    each quota.
     """
 
     launcher: bool
     lag: float = 0.0
+    limit: int = 1000
     faults: dict[str, list[str]] = field(default_factory=dict)
     starts: list[int | None] = field(default_factory=list)
     time: float = 0.0
@@ -153,7 +155,7 @@ class Service:
         return (self.persistent_resource("cpu-1"),)
 
     def info(self, quota_id: str) -> QuotaInfo:
-        return QuotaInfo(quota_id, ((("us-central1",), 1000),))
+        return QuotaInfo(quota_id, ((("us-central1",), self.limit),))
 
     # The service's own life.
 

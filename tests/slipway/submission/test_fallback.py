@@ -18,10 +18,11 @@ from slipway.jobs.claim import Claim
 from slipway.prices import UNKNOWN
 from slipway.submission import candidates
 from slipway.submission.candidates import SubmissionRequest, prepare
-from slipway.submission.fallback import AttemptStatus, Step, attempt_id, next_step
+from slipway.submission.choice import Choice, never_runs
+from slipway.submission.fallback import AttemptStatus, Step, WaitingAttempt, attempt_id, next_step
 from slipway.submission.request import fill
 from slipway.submission.sender import RetryPolicy
-from slipway.submission.submitter import SubmissionResult, Submitter
+from slipway.submission.submitter import SubmissionDisplay, SubmissionResult, Submitter
 
 from .service import Context, Journal, Killed, Service, is_passing
 
@@ -140,16 +141,42 @@ class Quiet:
     def falling_back(self, *_: Any) -> None: ...
 
     @contextlib.contextmanager
-    def watching(self, _: Any) -> Iterator[Callable[[Any], None]]:
+    def watching(self, waiting: Any) -> Iterator[Callable[[Any], None]]:
         yield lambda event: None
 
 
-def command(service: Service, *, again: bool) -> SubmissionResult:
+class Told(Quiet):
+    """Keeps what is told."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+        self.choices: list[Choice] = []
+        self.waits: list[WaitingAttempt] = []
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+    def chosen(self, _: Any, choice: Choice) -> None:
+        self.choices.append(choice)
+
+    @contextlib.contextmanager
+    def watching(self, waiting: WaitingAttempt) -> Iterator[Callable[[Any], None]]:
+        self.waits.append(waiting)
+        yield lambda event: None
+
+
+def command(
+    service: Service,
+    *,
+    again: bool,
+    asked: SubmissionRequest = SubmissionRequest("digits"),  # noqa: B008 - it is frozen
+    show: SubmissionDisplay | None = None,
+) -> SubmissionResult:
     """The command, typed once."""
     context: Any = Context(service, catalog(launcher=service.launcher))
-    prepared = prepare(context.catalog, SubmissionRequest("digits"), "ada")
+    prepared = prepare(context.catalog, asked, "ada")
     journal: Any = Journal(service)
-    return Submitter(context, journal, Quiet(), RetryPolicy()).submit(prepared, "r1", repeated=again)
+    return Submitter(context, journal, show or Quiet(), RetryPolicy()).submit(prepared, "r1", repeated=again)
 
 
 def typed_until_it_is_done(service: Service) -> SubmissionResult | None:
@@ -213,6 +240,35 @@ def test_an_image_runs_at_most_once_where_no_list_lags(  # N3, N7
         assert service.ended_runs == []
         service.end_of_days()
         assert len(service.runs) == 1
+
+
+def test_what_it_could_never_move_on_to_is_named_before_it_is_sent_and_then_said_once() -> None:  # N3
+    """`--wait-for pool=10s --then spot` with a quota below what one job needs: it said the same every minute."""
+    show, service = Told(), Service(launcher=True, starts=[400], limit=3)
+    asked = SubmissionRequest("digits", waits={"pool": 10.0}, then=("spot",))
+    command(service, again=False, asked=asked, show=show)
+    (choice,) = show.choices
+    (never,) = map(never_runs, choice.hopeless)
+    short = "quota custom_model_training_preemptible_cpus us-central1: needs 4, limit 3"
+    assert never == f"spot can never run: {short}"
+    assert len([one for one in show.waits if one.overdue]) > 5, "it has looked again many times"
+    (name,) = {one.job.display_name for one in show.waits}
+    assert show.notes == [f"no capacity type after pool cpu can run now: {name} stays there\n  {short}"]
+
+
+def test_a_wait_of_the_templates_own_names_what_was_out_of_reach_at_the_last_deployment() -> None:  # N3
+    show, deployed = Told(), catalog(launcher=True)
+    template = deployed.templates["digits"]
+    pool, spot, on_demand = template.offers
+    lacking = replace(spot, available=False, why="quota: short by 3", lacks_quota=True)
+    offers = (pool, lacking, on_demand)
+    context: Any = Context(
+        Service(launcher=True, starts=[1]), replace(deployed, templates={"digits": replace(template, offers=offers)})
+    )
+    journal: Any = Journal(Service(launcher=True))
+    prepared = prepare(context.catalog, SubmissionRequest("digits"), "ada")
+    Submitter(context, journal, show, RetryPolicy()).submit(prepared, "r1", repeated=False)
+    assert [never_runs(one) for one in show.choices[0].hopeless] == ["spot can never run: quota: short by 3"]
 
 
 def test_a_request_is_filled_once_for_each_offer_that_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,11 +5,18 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from slipway.catalog.model import Offer
+from slipway.cli.terminal.submission import TerminalDisplay
 from slipway.cli.terminal.watching import PlainDisplay, state_at
 from slipway.cloud.jobs import VertexJob
-from slipway.context import Clock
+from slipway.context import Clock, Context
 from slipway.jobs.follower import Progress
 from slipway.jobs.waiting import wait_reason
+from slipway.kinds import CUSTOM_JOB
+from slipway.prices import UNKNOWN
+from slipway.submission.candidates import Candidate
+from slipway.submission.fallback import WaitingAttempt
+from slipway.submission.request import Request
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 QUEUED = replace(
@@ -30,6 +37,18 @@ def at(second: int) -> datetime:
 def test_what_is_left_of_a_wait_counts_down_between_two_looks_at_the_service() -> None:  # W2, N9
     assert STATE(at(5)) == "tune  waiting 0:05  in the queue of flex-start: 50 s are left"
     assert STATE(at(6)) == "tune  waiting 0:06  in the queue of flex-start: 49 s are left"
+
+
+def test_a_wait_that_goes_on_is_no_news(capsys: pytest.CaptureFixture[str]) -> None:  # N3
+    """Each minute of a job whose wait is over is watched anew."""
+    offers = (Offer(name, True, "", "", (), UNKNOWN, {}) for name in ("on-demand", "spot"))
+    first, then = (Candidate(one, CUSTOM_JOB, lambda: Request("r1", "dev", "t", {})) for one in offers)
+    show = TerminalDisplay(Context(environ={}, clock=Clock(now=lambda: at(5))), json=True, again="")
+    for _ in range(3):
+        with show.watching(WaitingAttempt(QUEUED, first, 60.0, (then,), overdue=True)) as tell:
+            tell(Progress(QUEUED, lambda now: "quota is full"))
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("tune  waiting 0:05  quota is full  (looks at spot again in ")
 
 
 def test_where_each_state_is_a_line_counting_adds_none(capsys: pytest.CaptureFixture[str]) -> None:  # N9
