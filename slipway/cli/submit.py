@@ -67,6 +67,9 @@ def _then(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str
     "--sweep", type=WORD, metavar="FILE", help="One run for each point of a grid or list (YAML, JSON) or CSV."
 )
 @click.option("--retry-failed", is_flag=True, help="With --sweep: send its failed runs once more.")
+@click.option(
+    "--retry-cancelled", is_flag=True, help="With --sweep: go on with it: what was cancelled, and what was never sent."
+)
 @click.option("--rate", type=click.IntRange(0), metavar="N", help="With --sweep: submissions a minute; 0: no limit.")
 @click.option("--experiment", metavar="NAME", help="An experiment in place of the template's.")
 @click.option("--experiment-run", metavar="NAME", help="The run's name in the experiment. Default: the job's.")
@@ -81,6 +84,7 @@ def _then(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str
 @catalog_and_output
 def command(
     retry_failed: bool,
+    retry_cancelled: bool,
     rate: int | None,
     dry_run: bool,
     wait: bool,
@@ -97,10 +101,13 @@ def command(
     context, json = Context(typed.catalog), output == "json"
     if typed.sweep is not None:
         from slipway.cli.terminal.sweep import submit_sweep
+        from slipway.sweeps.runs import RunsAgain
 
-        submit_sweep(context, typed, id_, ending, dry_run=dry_run, retry=retry_failed, rate=rate, json=json)
+        again = RunsAgain(failed=retry_failed, cancelled=retry_cancelled)
+        submit_sweep(context, typed, id_, ending, dry_run=dry_run, again=again, rate=rate, json=json)
         return
-    for flag, given in (("--retry-failed", retry_failed), ("--rate", rate is not None)):
+    flags = {"--retry-failed": retry_failed, "--retry-cancelled": retry_cancelled, "--rate": rate is not None}
+    for flag, given in flags.items():
         if given:
             raise ConfigError(f"{flag} is for sweeps", fix=f"slipway submit {typed.template} --sweep FILE {flag} …")
     asked = typed.request()

@@ -57,6 +57,11 @@ def claimant(storage: Storage, claim: str, jobs: list[VertexJob]) -> VertexJob:
     return next((job for job in jobs if number and number in _numbers(job)), jobs[0])
 
 
+def settled(storage: Storage, jobs: list[VertexJob]) -> VertexJob:
+    """Of several jobs of one attempt the one that has its claim; the first where there is none, or it can't be told."""
+    return claimant(storage, claim_of(jobs[0]), jobs)
+
+
 def original(vertex: Vertex, storage: Storage, job: VertexJob) -> VertexJob | None:
     """The job that has the claim of a succeeded `job`, which was its copy. None where it is the job itself.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -13,7 +13,14 @@ from slipway.labels import REQUEST_LABEL, RUN_LABEL, STACK_LABEL, SWEEP_LABEL, l
 from slipway.submission.request import checked_request_id, derived_request_id
 
 FAILED = frozenset({"JOB_STATE_FAILED", "JOB_STATE_EXPIRED"})
-"""The states of runs that may be sent once more. What somebody cancelled is left alone."""
+"""The states of runs that have failed, and may be sent once more."""
+
+_CANCELLED = "JOB_STATE_CANCELLED"
+_CANCELLING = "JOB_STATE_CANCELLING"
+_SUCCEEDED = "JOB_STATE_SUCCEEDED"
+
+Settle = Callable[[list[VertexJob]], VertexJob]
+"""Which of several jobs of one attempt ran: the first is the most likely one."""
 
 _SHOWN_RUNS = 5
 _SHOWN = "the id that was shown when the sweep was submitted; slipway jobs list shows the newest jobs"
@@ -80,12 +87,23 @@ class KnownRuns:
     states: Mapping[Run, str]
 
 
+def most_likely(jobs: list[VertexJob]) -> VertexJob:
+    """Where nobody asks for the claim."""
+    return jobs[0]
+
+
 def known_runs(
-    sweep: str, jobs: Mapping[Run, str], open_: Mapping[Run, float], listed: Iterable[VertexJob]
+    sweep: str,
+    jobs: Mapping[Run, str],
+    open_: Mapping[Run, float],
+    listed: Iterable[VertexJob],
+    settle: Settle = most_likely,
 ) -> KnownRuns:
     """What journal and service say together. A job that the service lists settles what the journal has open."""
     named = ((Run.of(job), job) for job in listed)
-    ours = _by_run(job for run, job in named if run and job.labels.get(REQUEST_LABEL) == run.request_id(sweep))
+    ours = _by_run(
+        (job for run, job in named if run and job.labels.get(REQUEST_LABEL) == run.request_id(sweep)), settle
+    )
     found = {**{run: job.name for run, job in ours.items()}, **jobs}
     left = {run: when for run, when in open_.items() if run not in found}
     return KnownRuns(found, left, {run: job.state for run, job in ours.items()})
@@ -95,8 +113,9 @@ def known_runs(
 class RemainingRuns:
     """`send` in order; `look` first, as they may be on their way since a wall-clock second.
 
-    `done`: runs that were submitted before and are not sent now. Of these, `failed` have failed, and `repeated`
-    were sent more than once.
+    `done`: runs that were submitted before and are not sent now. Of these, `failed` have failed, `cancelled` were
+    cancelled, and `repeated` were sent more than once, `recalled` of them as they had been cancelled. `recalls` are
+    those of `send` whose last attempt was cancelled.
     """
 
     send: tuple[Run, ...]
@@ -104,10 +123,32 @@ class RemainingRuns:
     done: int
     failed: int = 0
     repeated: int = 0
+    cancelled: int = 0
+    recalled: int = 0
+    recalls: frozenset[Run] = frozenset()
 
 
-def remaining_runs(count: int, facts: KnownRuns, *, retry: bool) -> RemainingRuns:
-    """What is left of a sweep of `count` runs: those never sent, or with `retry` the failed ones."""
+@dataclass(frozen=True)
+class RunsAgain:
+    """Which runs are asked to be sent once more."""
+
+    failed: bool = False
+    cancelled: bool = False
+
+    @property
+    def any(self) -> bool:
+        return self.failed or self.cancelled
+
+    @property
+    def words(self) -> list[str]:
+        """What is true of them."""
+        return [what for what, asked in (("has failed", self.failed), ("was cancelled", self.cancelled)) if asked]
+
+
+def remaining_runs(count: int, facts: KnownRuns, *, retry: bool, recall: bool = False) -> RemainingRuns:
+    """What is left of a sweep of `count` runs: those never sent. With `retry` the failed ones instead; with `recall`
+    the cancelled ones too, as it goes on where it was stopped."""
+    again = (FAILED if retry else frozenset()) | ({_CANCELLED} if recall else frozenset())
     latest: dict[int, Run] = {}
     for run in (*facts.jobs, *facts.open):
         if run.index < count:
@@ -117,15 +158,34 @@ def remaining_runs(count: int, facts: KnownRuns, *, retry: bool) -> RemainingRun
     for index in range(count):
         last = latest.get(index)
         if last is None:
-            send += [] if retry else [Run(index)]
+            send += [] if retry and not recall else [Run(index)]
         elif last in facts.open:
             continue
-        elif retry and facts.states.get(last) in FAILED:
+        elif facts.states.get(last) in again:
             send.append(last.next)
         else:
             done.append(last)
-    failed = sum(facts.states.get(run) in FAILED for run in done)
-    return RemainingRuns(tuple(send), dict(facts.open), len(done), failed, sum(run.resend > 0 for run in done))
+    states = [facts.states.get(run) for run in done]
+    return RemainingRuns(
+        tuple(send),
+        dict(facts.open),
+        len(done),
+        failed=sum(state in FAILED for state in states),
+        repeated=sum(run.resend > 0 for run in done),
+        cancelled=sum(state in (_CANCELLED, _CANCELLING) for state in states),
+        recalled=sum(_was_cancelled(run, facts) for run in done),
+        recalls=frozenset(run for run in send if _was_cancelled(run, facts)),
+    )
+
+
+def _was_cancelled(run: Run, facts: KnownRuns) -> bool:
+    """Whether the attempt before this one was."""
+    return run.resend > 0 and facts.states.get(Run(run.index, run.resend - 1)) == _CANCELLED
+
+
+def being_cancelled(facts: KnownRuns) -> int:
+    """How many runs are yet to end, as somebody has asked them to: what becomes of them is not known before."""
+    return sum(state == _CANCELLING for state in facts.states.values())
 
 
 def in_order(jobs: Iterable[VertexJob]) -> list[VertexJob]:
@@ -134,16 +194,29 @@ def in_order(jobs: Iterable[VertexJob]) -> list[VertexJob]:
     return sorted(jobs, key=lambda job: Run.of(job) or last)
 
 
-def latest(jobs: Iterable[VertexJob]) -> dict[int, VertexJob]:
+def latest(jobs: Iterable[VertexJob], settle: Settle = most_likely) -> dict[int, VertexJob]:
     """The job that counts for each run: that of its last attempt."""
-    return {run.index: job for run, job in _by_run(in_order(jobs)).items()}
+    return {run.index: job for run, job in _by_run(in_order(jobs), settle).items()}
 
 
-def _by_run(jobs: Iterable[VertexJob]) -> dict[Run, VertexJob]:
-    """The job that counts for each attempt at a run: of two the one that does not end by itself."""
-    found: dict[Run, VertexJob] = {}
+def copies(jobs: Iterable[VertexJob], settle: Settle = most_likely) -> frozenset[str]:
+    """The names of those that stood aside: another job of the same attempt runs it, or has run it."""
+    listed = [job for job in jobs if Run.of(job)]
+    return frozenset(job.name for job in listed) - {job.name for job in _by_run(listed, settle).values()}
+
+
+def _by_run(jobs: Iterable[VertexJob], settle: Settle) -> dict[Run, VertexJob]:
+    """The job that counts for each attempt at a run."""
+    found: dict[Run, list[VertexJob]] = {}
     for job in jobs:
-        run = Run.of(job)
-        if run and (run not in found or found[run].state == "JOB_STATE_SUCCEEDED"):
-            found[run] = job
-    return found
+        if run := Run.of(job):
+            found.setdefault(run, []).append(job)
+    return {
+        run: those[0] if len(those) == 1 else settle(sorted(those, key=_stands_aside)) for run, those in found.items()
+    }
+
+
+def _stands_aside(job: VertexJob) -> tuple[bool, bool]:
+    """What ended before it had machines never had the claim; what succeeded may have lost it, and ended by itself."""
+    never_ran = job.ended and job.state != _SUCCEEDED and job.start_time is None
+    return never_ran, job.state == _SUCCEEDED

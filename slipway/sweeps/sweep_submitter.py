@@ -13,6 +13,7 @@ from typing import Protocol
 from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
 from slipway.errors import PolicyError, ResourceError, SlipwayError
+from slipway.jobs.claim import settled
 from slipway.labels import REQUEST_LABEL
 from slipway.submission.candidates import Candidate
 from slipway.submission.choice import Choice, choose
@@ -22,7 +23,17 @@ from slipway.submission.preflight import Preflight, offline
 from slipway.submission.request import Request
 from slipway.submission.sender import RetryPolicy
 from slipway.sweeps.rate_limit import RateLimiter
-from slipway.sweeps.runs import RemainingRuns, Run, known_runs, remaining_runs, runs_in_words, sweep_filter
+from slipway.sweeps.runs import (
+    RemainingRuns,
+    Run,
+    RunsAgain,
+    being_cancelled,
+    known_runs,
+    latest,
+    remaining_runs,
+    runs_in_words,
+    sweep_filter,
+)
 from slipway.sweeps.sweep_journal import SweepHeader, SweepJournal
 from slipway.sweeps.sweep_plan import SweepPlan
 from slipway.sweeps.sweep_sender import SendingProgress, SendingResult, SweepSender
@@ -31,6 +42,7 @@ WIDTH = 64
 """Requests under way at once: enough to use any permitted rate at a second's latency."""
 _ONE_BY_ONE = 8
 _PAGE = 100
+_LOOK_EVERY = 2.0
 
 
 def calls_of(listed: int) -> int:
@@ -41,6 +53,9 @@ def calls_of(listed: int) -> int:
 class SweepDisplay(Protocol):
     """Where a sweep tells what it does."""
 
+    def ending(self, count: int) -> None:
+        """So many runs are being cancelled, and are waited for."""
+
     def chosen(self, choices: Sequence[Choice], left: RemainingRuns, begun_at: str) -> None:
         """`begun_at`: the commit whose templates the sweep began with."""
 
@@ -50,13 +65,13 @@ class SweepDisplay(Protocol):
 
 @dataclass(frozen=True)
 class SubmittedSweep:
-    """What came of sending what was `left`; `listed` reads the sweep's jobs from the service."""
+    """What came of sending what was `left`; `jobs` reads the sweep's from the service."""
 
     id: str
     count: int
     left: RemainingRuns
     result: SendingResult
-    listed: Callable[[], Sequence[VertexJob]]
+    jobs: SweepJobs
 
 
 class SweepJobs:
@@ -100,9 +115,18 @@ class SweepJobs:
         """Every job of the sweep that is listed."""
         return tuple(self._vertex.jobs(self._kind, self._filter))
 
+    def latest(self) -> dict[int, VertexJob]:
+        """The job that counts for each run that is listed."""
+        return latest(self.all(), self.settle)
 
-def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay, *, retry: bool) -> SubmittedSweep:
-    """Sends what is left of it at `rate` submissions a minute, 0 for no limit; with `retry` its failed runs once more.
+    def settle(self, jobs: list[VertexJob]) -> VertexJob:
+        """Which of several jobs of one attempt has its claim."""
+        return settled(self._context.connection.storage, jobs)
+
+
+def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay, asks: RunsAgain) -> SubmittedSweep:
+    """Sends what is left of it at `rate` submissions a minute, 0 for no limit, and once more the runs that are asked
+    for. Those that are being cancelled are waited for, where cancelled ones are.
 
     Raises PolicyError when some run can go nowhere, and SlipwayError.
     """
@@ -120,8 +144,13 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
         _check(candidate, plan.count, catalog.region)
         template, commit, when = plan.groups[0].prepared.template.name, catalog.revision.short, context.now.isoformat()
         journal.begin(SweepHeader(plan.id, template, plan.digest, plan.count, commit, when))
-        known = known_runs(plan.id, journal.jobs, journal.open, listing.result())
-        left = remaining_runs(plan.count, known, retry=retry)
+        known = known_runs(plan.id, journal.jobs, journal.open, listing.result(), jobs.settle)
+        if asks.cancelled and (ending := being_cancelled(known)):
+            show.ending(ending)
+            while being_cancelled(known):
+                context.clock.sleep(_LOOK_EVERY)
+                known = known_runs(plan.id, journal.jobs, journal.open, jobs.all(), jobs.settle)
+        left = remaining_runs(plan.count, known, retry=asks.failed, recall=asks.cancelled)
         show.chosen(choices, left, journal.commit)
         progress = SendingProgress(total=left.done + len(left.send) + len(left.look), before=left.done)
         with show.sending(progress) as tell:
@@ -137,8 +166,8 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
                 RetryPolicy(look_for=context.look_for),
                 context.clock,
             )
-            result = sender.send(left.send, left.look, progress, insist=retry)
-    return SubmittedSweep(plan.id, plan.count, left, result, jobs.all)
+            result = sender.send(left.send, left.look, progress, insist=asks.failed)
+    return SubmittedSweep(plan.id, plan.count, left, result, jobs)
 
 
 def _choices(context: Context, plan: SweepPlan, threads: ThreadPoolExecutor) -> list[Choice]:

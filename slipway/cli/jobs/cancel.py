@@ -5,21 +5,15 @@ Its machines are freed once it has been cancelled.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-
 import click
 
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.documents import job_document
 from slipway.cli.terminal.options import WORD, catalog_and_output, complete_jobs, found_job
-from slipway.cloud.failures import Conflict, NotFound, Refused
-from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
-from slipway.errors import ConfigError, ResourceError
+from slipway.errors import ConfigError
 from slipway.submission.ending import cancel_job
-from slipway.sweeps.runs import sweep_filter
-
-_WIDTH = 8
+from slipway.sweeps.cancelling import cancel_sweep
 
 
 @click.command()
@@ -46,33 +40,13 @@ def command(job: str | None, sweep: str | None, catalog: str | None, output: str
 
 
 def _cancel_sweep(context: Context, sweep: str, *, json: bool) -> None:
-    runs = list(context.vertex.jobs_of_every_kind(sweep_filter(context.catalog.stack, sweep)))
-    if not runs:
-        raise ResourceError(
-            f"no jobs of sweep {sweep}", why=f"stack {context.catalog.stack} has none", fix="slipway jobs list"
-        )
-    going = [run for run in runs if not run.ended]
-    if not going:
-        raise ResourceError(
-            f"sweep {sweep} has ended, there is nothing to cancel",
-            why=f"all of its {len(runs):,} jobs have ended",
-            fix=f"slipway jobs list --sweep {sweep}",
-        )
-
-    def asked(run: VertexJob) -> bool:
-        try:
-            context.vertex.cancel(run.name)
-        except (Refused, Conflict, NotFound):  # It has ended meanwhile.
-            return False
-        return True
-
-    context.connection.session.widen(_WIDTH)
-    listing = f"slipway jobs list --sweep {sweep}"
-    some = screen.interruptible(f"some jobs of sweep {sweep} may be cancelled already", listing)
-    with some, ThreadPoolExecutor(_WIDTH, thread_name_prefix="cancel") as threads:
-        names = [run.name for run, done in zip(going, threads.map(asked, going), strict=True) if done]
-    with screen.after(f"{len(names):,} jobs of sweep {sweep} are being cancelled", listing):
+    found = cancel_sweep(context, sweep)
+    asked, all_ = len(found.cancelling), len(found.jobs)
+    with screen.after(f"{asked:,} jobs of sweep {sweep} are being cancelled", f"slipway jobs list --sweep {sweep}"):
         if json:
-            screen.out_json("sweep-cancellation", {"sweep": sweep, "jobs": len(runs), "cancelling": names})
+            document = {"sweep": sweep, "jobs": all_, "cancelling": list(found.cancelling)}
+            screen.out_json("sweep-cancellation", document)
         else:
-            screen.out(f"cancelling {len(names):,} of {len(runs):,} jobs of sweep {sweep}; the others had ended")
+            screen.out(f"cancelling {asked:,} of {all_:,} jobs of sweep {sweep}; the others had ended")
+    again = f"slipway submit {found.template} --sweep … --retry-cancelled"
+    screen.hint(f"  to go on with it later, with the file and the flags that it was sent with: {again}")

@@ -6,6 +6,7 @@ Those of this catalog's stack; the runs of a sweep in their order.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import islice
 
 import click
@@ -20,10 +21,11 @@ from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
 from slipway.errors import ConfigError
 from slipway.formatting import quoted, short, span
+from slipway.jobs.claim import settled
 from slipway.jobs.cost import job_cost
 from slipway.jobs.waiting import state_word
 from slipway.labels import RUN_LABEL, STACK_LABEL, TEMPLATE_LABEL, USER_LABEL, label_value
-from slipway.sweeps.runs import in_order, sweep_filter
+from slipway.sweeps.runs import copies, in_order, sweep_filter
 
 _STATES = ("queued", "pending", "running", "succeeded", "failed", "cancelling", "cancelled", "paused", "expired")
 Values = Mapping[str, Scalar]
@@ -65,16 +67,18 @@ def command(
     most = limit or (100_000 if sweep else 20)
     listed = context.vertex.jobs_of_every_kind(" AND ".join(parts), page_size=min(most, 100))
     found = in_order(islice(listed, most)) if sweep else list(islice(listed, most))
+    settle = partial(settled, context.connection.storage)
+    aside = copies(found, settle) if sweep else frozenset()
     if output == "json":
         documents = [job_document(job, context) for job in found]
         for document, job in zip(documents, found if sweep else (), strict=False):
-            document["parameters"] = job.parameters
+            document.update(parameters=job.parameters, copy=job.name in aside)
         screen.out_json("jobs", {"jobs": documents})
         return
     if not found:
         screen.note("no jobs" + (" match" if parts[1:] else f" of stack {context.catalog.stack} yet"))
         return
-    rows = [_row(job, context) for job in found]
+    rows = [_row(job, context, copy=job.name in aside) for job in found]
     columns: tuple[str, ...] = ("JOB", "STATE", "USER", "ON", "CREATED", "WAIT", "RUN")
     if sweep:
         numbers = [job.labels.get(RUN_LABEL, "–") for job in found]
@@ -83,7 +87,7 @@ def command(
         rows = [(number, *row, own) for number, row, own in zip(numbers, rows, values, strict=True)]
     screen.table(columns, rows, right=("#", "WAIT", "RUN"))
     if sweep:
-        screen.note(tally(found))
+        screen.note(tally(found, settle))
 
 
 def _label(flag: str, given: str | None) -> str | None:
@@ -99,12 +103,13 @@ def _label(flag: str, given: str | None) -> str | None:
     return label_value(given)
 
 
-def _row(job: VertexJob, context: Context) -> tuple[str, ...]:
+def _row(job: VertexJob, context: Context, *, copy: bool) -> tuple[str, ...]:
+    """`copy`: another job runs the same attempt of a sweep's run, so this one's state is not the run's."""
     money = job_cost(job, context.catalog.region, context.now)
     created = f"{span((context.now - job.create_time).total_seconds())} ago" if job.create_time else "?"
     return (
         job.display_name or job.id,
-        state_word(job.state),
+        f"{state_word(job.state)}{' (copy)' if copy else ''}",
         job.labels.get(USER_LABEL, "–"),
         context.cluster_name(job.persistent_resource_id) if job.persistent_resource_id else money.capacity_type,
         created,

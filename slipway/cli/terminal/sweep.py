@@ -10,15 +10,16 @@ from pathlib import Path
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.arguments import SubmitArguments, WaitOptions
 from slipway.cli.terminal.submission import commit_words
-from slipway.cli.terminal.sweep_outcome import closing, document, problem_of_runs, problem_of_sending, until_ended
+from slipway.cli.terminal.sweep_outcome import closing, document, trouble_in_sending, watched
 from slipway.context import Clock, Context
 from slipway.errors import ConfigError
-from slipway.formatting import exact
+from slipway.formatting import exact, join
 from slipway.submission.candidates import summary
 from slipway.submission.choice import Choice, passed_over
 from slipway.submission.submitter import with_code
 from slipway.sweeps.rate_limit import SUBMISSIONS_PER_MINUTE, seconds_to_send
-from slipway.sweeps.runs import RemainingRuns, Run
+from slipway.sweeps.runs import RemainingRuns, Run, RunsAgain
+from slipway.sweeps.sweep_end import Again, problem_of_runs
 from slipway.sweeps.sweep_file import read
 from slipway.sweeps.sweep_plan import SweepPlan, plan_sweep
 from slipway.sweeps.sweep_sender import SendingProgress
@@ -35,30 +36,31 @@ def submit_sweep(
     ending: WaitOptions,
     *,
     dry_run: bool,
-    retry: bool,
+    again: RunsAgain,
     rate: int | None,
     json: bool,
 ) -> None:
     """The command."""
     plan = _planned(context, typed, name, ending)
-    terminal = SweepTerminal(context, plan, SUBMISSIONS_PER_MINUTE if rate is None else rate, retry=retry, json=json)
+    terminal = SweepTerminal(context, plan, SUBMISSIONS_PER_MINUTE if rate is None else rate, again, json=json)
     if dry_run:
         terminal.dry_run()
         return
-    sweep = send_sweep(context, plan, terminal.rate, terminal, retry=retry)
-    again = typed.again(name)
+    sweep = send_sweep(context, plan, terminal.rate, terminal, again)
+    same = typed.again(name)
+    how = Again(same, f"{same} --retry-failed", f"{same} --retry-cancelled")
     accepted = (
         f"sweep {sweep.id}: {len(sweep.result.accepted):,} runs were sent",
         f"slipway jobs list --sweep {sweep.id}",
     )
     if not json:
         with screen.after(*accepted):
-            screen.out("\n".join(closing(sweep, again)))
+            screen.out("\n".join(closing(sweep, how)))
     screen.hint(f"  slipway jobs list --sweep {sweep.id}      slipway jobs cancel --sweep {sweep.id}")
-    problem, ended = problem_of_sending(sweep, again), None
+    problem, ended = trouble_in_sending(sweep, how), None
     if ending.waits and problem is None:
-        ended = until_ended(context, sweep, timeout=ending.timeout, quiet=json)
-        problem = problem_of_runs(sweep, ended, again)
+        ended = watched(context, sweep, timeout=ending.timeout, quiet=json)
+        problem = problem_of_runs(sweep, ended, how)
     if json:
         with screen.after(*accepted):
             screen.out_json("sweep", document(sweep, ended))
@@ -95,8 +97,8 @@ def _planned(context: Context, typed: SubmitArguments, name: str | None, ending:
 class SweepTerminal:
     """Results go to stdout, unless that is kept for JSON."""
 
-    def __init__(self, context: Context, plan: SweepPlan, rate: int, *, retry: bool, json: bool) -> None:
-        self._context, self._plan, self._retry, self._json = context, plan, retry, json
+    def __init__(self, context: Context, plan: SweepPlan, rate: int, asks: RunsAgain, *, json: bool) -> None:
+        self._context, self._plan, self._asks, self._json = context, plan, asks, json
         self._tell = screen.note if json else screen.out
         self.rate = rate
 
@@ -109,6 +111,10 @@ class SweepTerminal:
         screen.note(f"{plan.count:,} runs, sweep {plan.id}{self._takes(plan.count)}; the first {len(requests)}:")
         document = {"sweep": plan.id, "count": plan.count, "takesSeconds": seconds_to_send(plan.count, self.rate)}
         screen.out_json("sweep-plan", {**document, "requests": requests})
+
+    def ending(self, count: int) -> None:
+        runs = "1 run that is" if count == 1 else f"{count:,} runs that are"
+        screen.note(f"waits for {runs} being cancelled, to send what did not end otherwise once more")
 
     def chosen(self, choices: Sequence[Choice], left: RemainingRuns, begun_at: str) -> None:
         catalog, plan = self._context.catalog, self._plan
@@ -127,11 +133,16 @@ class SweepTerminal:
 
     def _how_many(self, left: RemainingRuns) -> str:
         count = self._plan.count
-        if self._retry and left.send:
-            what = "has failed and is" if len(left.send) == 1 else "have failed and are"
-            return f"{len(left.send):,} of {count:,} runs {what} sent once more"
-        if self._retry:
-            return f"none of {count:,} runs has failed{'' if left.look else ', nothing is sent'}"
+        if self._asks.any:
+            recalled, fresh = len(left.recalls), sum(not run.resend for run in left.send)
+            failed = len(left.send) - fresh - recalled
+            words = [
+                *_once_more(failed, count, "has failed", "have failed"),
+                *_once_more(recalled, count, "was cancelled", "were cancelled"),
+                *([f"{fresh:,} of {count:,} are sent for the first time"] if fresh else []),
+            ]
+            what = join(self._asks.words, "or")
+            return ", ".join(words) or f"none of {count:,} runs {what}{'' if left.look else ', nothing is sent'}"
         before = f", {left.done:,} of them submitted before" if left.done else ""
         return f"{count:,} runs{before}{self._takes(len(left.send))}"
 
@@ -150,6 +161,14 @@ class SweepTerminal:
 
         with bar(progress.total, progress.done) as show:
             yield lambda now: show(now.done, words(now))
+
+
+def _once_more(runs: int, count: int, one: str, many: str) -> list[str]:
+    return (
+        [f"{runs:,} of {count:,} runs {f'{one} and is' if runs == 1 else f'{many} and are'} sent once more"]
+        if runs
+        else []
+    )
 
 
 def words(progress: SendingProgress) -> str:

@@ -25,7 +25,12 @@ def test_the_runs_of_a_sweep_are_listed_and_those_that_go_on_are_cancelled(stack
     assert len(listed) == 3 and {job["labels"]["slipway-sweep"] for job in listed} == {sweep}
     done = stack.run("jobs", "cancel", "--sweep", sweep)
     assert done.code == 0 and done.out == f"cancelling 2 of 3 jobs of sweep {sweep}; the others had ended\n"
+    assert "slipway submit hello --sweep … --retry-cancelled" in done.err
     stack.until(lambda: sum(job["state"] == "JOB_STATE_CANCELLED" for job in stack.jobs()) == 2)
+    told = stack.run("submit", "hello", "--capacity", "pool", "--sweep", "sweep.csv").out.splitlines()[-1]
+    assert told.endswith("to go on with them: slipway submit hello --capacity pool --sweep sweep.csv --retry-cancelled")
+    assert "1 succeeded" in (listing := stack.run("jobs", "list", "--sweep", sweep).err) and "2 cancelled" in listing
+    assert "to go on with what was cancelled: the sweep's command with --retry-cancelled" in listing
     assert [job["displayName"] for job in stack.jobs() if job["state"] == "JOB_STATE_RUNNING"] == [alone]
     again = stack.run("jobs", "cancel", "--sweep", sweep)
     assert again.code == 4 and f"sweep {sweep} has ended, there is nothing to cancel" in again.err
@@ -36,6 +41,13 @@ def test_a_cancelled_sweep_is_one_document(stack: Stack) -> None:
     document = stack.run("jobs", "cancel", "--sweep", sweep, "--output", "json").json
     assert document["kind"] == "sweep-cancellation" and document["jobs"] == 1
     assert document["cancelling"] == [stack.jobs()[0]["name"]]
+    words = ("submit", "hello", "--capacity", "pool", "--sweep", "sweep.csv")
+    again = stack.run(*words, "--retry-cancelled")  # Whether or not it has ended yet.
+    assert again.code == 0 and ": 1 of 1 runs was cancelled and is sent once more\n" in again.out, again.err
+    assert again.out.splitlines()[-1] == "  of those 1 had been cancelled and was sent once more"
+    assert sorted(job["labels"]["slipway-run"] for job in stack.jobs()) == ["0", "0-1"]
+    nothing = stack.run(*words, "--retry-cancelled")
+    assert nothing.code == 0 and ": none of 1 runs was cancelled, nothing is sent\n" in nothing.out
 
 
 def test_what_is_to_be_cancelled_must_be_said_once(stack: Stack) -> None:
@@ -65,6 +77,21 @@ def test_of_a_run_that_was_sent_once_more_the_last_time_counts() -> None:
         for label, state in states.items()
     ]
     assert tally(runs) == "2 runs listed: 2 succeeded; 1 had failed and was sent once more"
+
+
+def test_copies_that_stood_aside_are_no_runs_and_have_not_failed() -> None:  # N7
+    """A copy ends by itself; before, each was told as a run that had failed and was sent once more."""
+
+    def one(name: str, label: str, state: str, **began: str) -> VertexJob:
+        body = {"name": name, "state": f"JOB_STATE_{state}", "labels": {"slipway-run": label}, **began}
+        return VertexJob.read(body)
+
+    ran = one("a", "0", "SUCCEEDED", startTime="2026-11-20T10:00:00Z")
+    assert tally([ran, one("b", "0", "EXPIRED"), one("c", "1", "QUEUED"), one("d", "1", "SUCCEEDED")]) == (
+        "2 runs listed: 1 succeeded, 1 queued; 2 copies stood aside"
+    )
+    recalled = [one("a", "0", "CANCELLED"), one("b", "0-1", "RUNNING")]
+    assert tally(recalled) == "1 run listed: 1 running; 1 had been cancelled and was sent once more"
 
 
 def test_what_all_runs_share_is_not_repeated() -> None:

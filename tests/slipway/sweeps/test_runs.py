@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from slipway.cloud.jobs import VertexJob
-from slipway.sweeps.runs import KnownRuns, Run, in_order, known_runs, latest, remaining_runs, runs_in_words
+from slipway.sweeps.runs import (
+    KnownRuns,
+    Run,
+    being_cancelled,
+    copies,
+    in_order,
+    known_runs,
+    latest,
+    remaining_runs,
+    runs_in_words,
+)
 
 
 def job(run: Run, state: str = "JOB_STATE_SUCCEEDED", number: int = 1, sweep: str = "s") -> VertexJob:
+    """One that had its machines, unless it waits for them."""
     labels = {"slipway-run": run.label, "slipway-request": run.request_id(sweep)}
-    return VertexJob.read({"name": f"jobs/{run.label}/{number}", "state": state, "labels": labels})
+    began = {} if state == "JOB_STATE_QUEUED" else {"startTime": "2026-11-20T10:00:00Z"}
+    return VertexJob.read({"name": f"jobs/{run.label}/{number}", "state": state, "labels": labels, **began})
 
 
 def facts(*listed: VertexJob, jobs: dict[Run, str] | None = None, open_: dict[Run, float] | None = None) -> KnownRuns:
@@ -97,3 +111,35 @@ def test_of_a_run_the_last_attempt_counts_and_no_copy_of_it() -> None:  # N7
 def test_runs_are_named_by_their_numbers_and_many_of_them_counted() -> None:
     assert runs_in_words([3]) == "run 3" and runs_in_words([0, 3]) == "runs 0 and 3"
     assert runs_in_words(range(7)) == "runs 0, 1, 2, 3, 4 and 2 more"
+
+
+def test_a_cancelled_sweep_goes_on_with_what_was_cancelled_and_what_was_never_sent() -> None:  # N7
+    states = ["SUCCEEDED", "CANCELLED", "FAILED", "RUNNING", "CANCELLING"]
+    listed = [job(Run(index), f"JOB_STATE_{state}") for index, state in enumerate(states)]
+    left = remaining_runs(6, facts(*listed), retry=False, recall=True)
+    assert left.send == (Run(1, 1), Run(5)) and left.recalls == {Run(1, 1)} and (left.done, left.failed) == (4, 1)
+    both = remaining_runs(6, facts(*listed), retry=True, recall=True)
+    assert both.send == (Run(1, 1), Run(2, 1), Run(5)) and both.recalls == {Run(1, 1)}
+    plain = remaining_runs(6, facts(*listed), retry=False)
+    assert plain.send == (Run(5),) and plain.cancelled == 2 and being_cancelled(facts(*listed)) == 1
+    once = remaining_runs(2, facts(*listed[:2], job(Run(1, 1), "JOB_STATE_RUNNING")), retry=False, recall=True)
+    assert once.send == () and (once.repeated, once.recalled) == (1, 1)
+
+
+@pytest.mark.parametrize("state", ["JOB_STATE_FAILED", "JOB_STATE_CANCELLED", "JOB_STATE_EXPIRED"])
+def test_a_copy_that_never_had_machines_does_not_undo_a_run_that_succeeded(state: str) -> None:  # N7
+    """Somebody cancelled it in the queue, or there were no machines for it: another job ran."""
+    ran, copy = job(Run(0)), replace(job(Run(0), state, 2), start_time=None)
+    for listed in ((ran, copy), (copy, ran)):
+        assert remaining_runs(1, facts(*listed), retry=True, recall=True).send == ()
+        assert latest(listed) == {0: ran} and copies(listed) == {copy.name}
+
+
+def test_the_claim_tells_which_of_two_jobs_ran() -> None:  # N7
+    ran, copy = job(Run(0)), job(Run(0), "JOB_STATE_FAILED", 2)
+    assert copies((ran, copy)) == {ran.name}, "what succeeded may have ended by itself, unless the claim tells more"
+
+    def claimed(jobs: list[VertexJob]) -> VertexJob:
+        return next(one for one in jobs if one is ran)
+
+    assert copies((copy, ran, job(Run(1))), claimed) == {copy.name} and latest((copy, ran), claimed) == {0: ran}

@@ -1,0 +1,150 @@
+"""A sweep's end: waiting for its runs, and the error that it is when not all of them were accepted, or succeeded."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from slipway.cloud.jobs import VertexJob
+from slipway.context import Context
+from slipway.errors import AnswerUnknown, Cancelled, ResourceError, SlipwayError, Timeout
+from slipway.formatting import clock
+from slipway.jobs.follower import TRANSIENT, Polling
+from slipway.jobs.waiting import state_word
+from slipway.submission.ending import error_of_end
+from slipway.submission.experiment_run import end_run
+from slipway.sweeps.sweep_sender import SECONDS_PER_CALL
+from slipway.sweeps.sweep_submitter import SubmittedSweep, calls_of
+
+_SHOWN_REASONS = 5
+_POLLING = Polling()
+
+
+@dataclass(frozen=True)
+class Again:
+    """How to go on with a sweep, in the words of whoever sent it: a command, or a call of Python.
+
+    `same` sends what was never sent; the others also, or only, what failed and what was cancelled.
+    """
+
+    same: str
+    failed: str
+    cancelled: str
+
+
+class EndDisplay(Protocol):
+    """Where waiting tells what it sees."""
+
+    def state(self, text: Callable[[datetime], str]) -> None: ...
+
+    def note(self, text: str) -> None: ...
+
+
+def problem_of_sending(sweep: SubmittedSweep, again: Again) -> SlipwayError | None:
+    """Why not all runs were accepted, other than that somebody stopped the sending; None when they were."""
+    result = sweep.result
+    if result.stopped is not None:
+        return result.stopped
+    if result.unknown:
+        return AnswerUnknown(
+            f"whether {len(result.unknown):,} runs of sweep {sweep.id} were accepted is unknown",
+            why="their answers were lost, and no list shows their jobs",
+            fix=f"to see:         slipway jobs list --sweep {sweep.id}\nto look again:  {again.same}\n"
+            f"to send them:   {again.failed}   (a job that shows up late would run as well)",
+        )
+    if result.refused:
+        return ResourceError(
+            f"{len(result.refused):,} runs of sweep {sweep.id} were refused",
+            why=_reasons(problem.message for problem in result.refused.values()),
+            fix=f"once that is corrected, this sends them: {again.same}",
+        )
+    return None
+
+
+def until_ended(
+    context: Context, sweep: SubmittedSweep, show: EndDisplay, *, timeout: float | None
+) -> dict[int, VertexJob]:
+    """Each run's job by run, once all have ended: those that are listed, and those just sent that will be.
+
+    Ends the experiment runs of those that end in the meantime. Raises Timeout after `timeout` seconds (the runs go on),
+    and CloudError when there has been no contact for long.
+    """
+    unseen, going = {run.index for run in sweep.result.accepted}, set[int]()
+    begun = context.clock.monotonic()
+    while True:
+        jobs = _look(context, sweep, show)
+        for index in sorted((going | unseen) & jobs.keys()):
+            if jobs[index].ended and (kept := end_run(context, jobs[index])):
+                show.note(kept)
+        going = {index for index, job in jobs.items() if not job.ended}
+        unseen -= jobs.keys()
+        if not going and not unseen:
+            return dict(sorted(jobs.items()))
+        age = context.clock.monotonic() - begun
+        show.state(_state(sweep, jobs, context.clock.now() - timedelta(seconds=age)))
+        if timeout is not None and age >= timeout:
+            raise _late(sweep, len(going | unseen), timeout)
+        pause = max(_POLLING.state(age), SECONDS_PER_CALL * calls_of(len(jobs)))
+        context.clock.sleep(pause if timeout is None else min(pause, timeout - age))
+
+
+def problem_of_runs(sweep: SubmittedSweep, ended: Mapping[int, VertexJob], again: Again) -> SlipwayError | None:
+    """The error that is to be told when not all runs succeeded: of those that failed, else of those cancelled."""
+    problems = [problem for job in ended.values() if (problem := error_of_end(job))]
+    failed = [problem for problem in problems if not isinstance(problem, Cancelled)]
+    listing = f"slipway jobs list --sweep {sweep.id}"
+    if failed:
+        return ResourceError(
+            f"{len(failed):,} of {len(ended):,} runs of sweep {sweep.id} did not succeed",
+            why=_reasons(problem.why for problem in failed),
+            fix=f"which:      {listing}\nonce more:  {again.failed}",
+        )
+    if problems:
+        return Cancelled(
+            f"{len(problems):,} of {len(ended):,} runs of sweep {sweep.id} were cancelled",
+            fix=f"which:     {listing}\nto go on:  {again.cancelled}",
+        )
+    return None
+
+
+def counted_states(states: Iterable[str]) -> str:
+    """`4 succeeded, 1 running`, the most frequent first."""
+    counts = Counter(map(state_word, states))
+    return ", ".join(f"{count:,} {state}" for state, count in counts.most_common())
+
+
+def _look(context: Context, sweep: SubmittedSweep, show: EndDisplay) -> dict[int, VertexJob]:
+    """The runs as they are listed now. Tries on for a while when the service is away."""
+    began, told = context.clock.monotonic(), False
+    while True:
+        try:
+            return sweep.jobs.latest()
+        except TRANSIENT as problem:
+            if context.clock.monotonic() - began > _POLLING.gives_up:
+                raise
+            if not told:
+                show.note(f"{sweep.id}  no contact ({problem.message}); still trying")
+            told = True
+            context.clock.sleep(_POLLING.state_steady)
+
+
+def _state(sweep: SubmittedSweep, jobs: Mapping[int, VertexJob], begun: datetime) -> Callable[[datetime], str]:
+    words = counted_states(job.state for job in jobs.values())
+    return lambda now: f"{sweep.id}  waiting {clock((now - begun).total_seconds())}  {words}".rstrip()
+
+
+def _late(sweep: SubmittedSweep, going: int, timeout: float) -> Timeout:
+    return Timeout(
+        f"{going:,} of {sweep.count:,} runs of sweep {sweep.id} have not ended after {timeout:.0f} s",
+        why="they go on",
+        fix=f"slipway jobs list --sweep {sweep.id}     or end them: slipway jobs cancel --sweep {sweep.id}",
+    )
+
+
+def _reasons(reasons: Iterable[str]) -> str:
+    """The most frequent ones, each with its count."""
+    counts = Counter(reasons).most_common(_SHOWN_REASONS)
+    return "\n".join(f"{count:,} × {reason}" for reason, count in counts)
