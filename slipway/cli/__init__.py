@@ -121,6 +121,8 @@ def main(args: Sequence[str] | None = None) -> int:
     # Anywhere in the line, as people add it to the end of the line they have just typed.
     arguments = [one for one in arguments if one != "--debug"] or ["--help"]
     try:
+        if "_SLIPWAY_COMPLETE" in os.environ:
+            importlib.import_module(f"{__name__}.completion")  # It tells click how bash's words are read.
         _check_text(arguments)
         result: Any = slipway.main(arguments, prog_name="slipway", standalone_mode=False)
     except click.UsageError as error:

@@ -8,10 +8,78 @@
 
 from __future__ import annotations
 
+import os
+
 import click
-from click.shell_completion import get_completion_class
+from click.shell_completion import (
+    BashComplete,
+    CompletionItem,
+    add_completion_class,
+    get_completion_class,
+    split_arg_string,
+)
 
 from slipway.cli.terminal import screen
+
+_BASH = """\
+%(complete_func)s() {
+    local IFS=$'\\n' response completion type value
+
+    response=$(env COMP_LINE="${COMP_LINE:0:COMP_POINT}" COMP_WORDBREAKS="$COMP_WORDBREAKS" \\
+        %(complete_var)s=bash_complete "$1")
+
+    for completion in $response; do
+        IFS=',' read -r type value <<< "$completion"
+
+        if [[ $type == 'dir' ]]; then
+            COMPREPLY=()
+            compopt -o dirnames
+        elif [[ $type == 'file' ]]; then
+            COMPREPLY=()
+            compopt -o default
+        elif [[ $type == 'plain' ]]; then
+            COMPREPLY+=("$value")
+            [[ $value == *= ]] && compopt -o nospace
+        fi
+    done
+
+    return 0
+}
+
+complete -o nosort -F %(complete_func)s %(prog_name)s
+"""
+
+
+class _Bash(BashComplete):
+    """click's own takes words as bash does, for whom they end at `=` and `:` too: `-p trees=5` is four of them, and an
+    address of a catalog three. This takes the line as it is typed, and answers with what is to stand in place of the
+    last such word.
+    """
+
+    source_template = _BASH
+    _kept = ""
+    """What of the word stays as it is typed."""
+
+    def get_completion_args(self) -> tuple[list[str], str]:
+        line = os.environ.get("COMP_LINE")
+        if line is None:  # The script is one that an earlier version printed.
+            return super().get_completion_args()
+        # A letter more tells a word that has yet to begin from one that ends here, also within quotes.
+        *words, last = split_arg_string(f"{line}x")
+        incomplete = last[:-1]
+        before = line.removesuffix(incomplete)
+        if before != line and before[-1:].isspace():  # Within quotes bash ends no words.
+            ends = [incomplete.rfind(one) for one in os.environ.get("COMP_WORDBREAKS", "")]
+            self._kept = incomplete[: max(ends, default=-1) + 1]
+        return words[1:], incomplete
+
+    def format_completion(self, item: CompletionItem) -> str:
+        ends = (self._kept[start:] for start in range(len(self._kept)))
+        typed = next((end for end in ends if item.value.startswith(end)), "")
+        return f"{item.type},{item.value.removeprefix(typed)}"
+
+
+add_completion_class(_Bash)
 
 
 @click.command()

@@ -17,7 +17,7 @@ from typing import Any
 
 import click
 
-from slipway.cli.terminal import screen
+from slipway.cli.terminal import completions, screen
 from slipway.cli.terminal.arguments import SubmitArguments, WaitOptions
 from slipway.cli.terminal.options import WORD, catalog_and_output, template_argument
 from slipway.cli.terminal.submission import TerminalDisplay, document, sent_words
@@ -44,12 +44,21 @@ def _then(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str
 
 @click.command()
 @template_argument
-@click.option("-p", "--param", "params", multiple=True, metavar="NAME=VALUE", help="A parameter; may be repeated.")
+@click.option(
+    "-p",
+    "--param",
+    "params",
+    multiple=True,
+    metavar="NAME=VALUE",
+    shell_complete=completions.parameters,
+    help="A parameter; may be repeated.",
+)
 @click.option(
     "--capacity",
     "capacity_type",
     type=WORD,
     metavar="TYPE",
+    shell_complete=completions.capacity_types,
     help="Where the machines come from. Default: the template's first type that can run.",
 )
 @click.option("--as", "kind", type=click.Choice(list(KINDS)), help="The kind of job. Default: the template's first.")
@@ -57,14 +66,30 @@ def _then(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str
     "--wait-for",
     multiple=True,
     metavar="TYPE=TIME",
+    shell_complete=completions.waits,
     help="How long to wait for a capacity type before the next is taken, as in pool=30m; flex-start=0 waits forever.",
 )
-@click.option("--then", type=WORD, callback=_then, metavar="TYPE,…", help="The capacity types after those, in order.")
 @click.option(
-    "--code", type=WORD, metavar="DIR", help="Run this folder's code, as git sees it, instead of the reviewed one."
+    "--then",
+    type=WORD,
+    callback=_then,
+    metavar="TYPE,…",
+    shell_complete=completions.then,
+    help="The capacity types after those, in order.",
 )
 @click.option(
-    "--sweep", type=WORD, metavar="FILE", help="One run for each point of a grid or list (YAML, JSON) or CSV."
+    "--code",
+    type=WORD,
+    metavar="DIR",
+    shell_complete=completions.folders,
+    help="Run this folder's code, as git sees it, instead of the reviewed one.",
+)
+@click.option(
+    "--sweep",
+    type=WORD,
+    metavar="FILE",
+    shell_complete=completions.files,
+    help="One run for each point of a grid or list (YAML, JSON) or CSV.",
 )
 @click.option("--retry-failed", is_flag=True, help="With --sweep: send its failed runs once more.")
 @click.option(

@@ -73,10 +73,11 @@ class Vertex:
         call = self._call(f"cancel job {name}", f"aiplatform.{kind.collection}.cancel")
         self._session.post(f"{self._job(kind, name)}:{kind.cancel_method}", call, {}, idempotent=True)
 
-    def active_jobs(self, kind: Kind) -> Iterator[VertexJob]:
-        """The jobs of the region that have not ended."""
-        filter = " AND ".join(f'state!="JOB_STATE_{state}"' for state in kind.ended)
-        return (job for job in self.jobs(kind, filter) if not job.ended)
+    def active_jobs(self, kind: Kind, filter: str = "", *, page_size: int = _LARGEST_PAGE) -> Iterator[VertexJob]:
+        """The jobs of the region that have not ended; `filter` is that of `jobs`."""
+        parts = [f'state!="JOB_STATE_{state}"' for state in kind.ended]
+        wanted = " AND ".join([*parts, *([filter] if filter else [])])
+        return (job for job in self.jobs(kind, wanted, page_size=page_size) if not job.ended)
 
     def persistent_resource(self, cluster: str) -> PersistentResource:
         call = self._call(f"read cluster {cluster}", "aiplatform.persistentResources.get")

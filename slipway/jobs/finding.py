@@ -1,4 +1,4 @@
-"""A job from what a person types: its name, its number, or the full resource name."""
+"""A job from what a person types: its name, its number, the full resource name, or the name of its template."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from slipway.cloud.jobs import VertexJob
 from slipway.cloud.vertex import Vertex
 from slipway.errors import ConfigError, ResourceError
 from slipway.formatting import nearest, quoted, short
+from slipway.jobs.earlier_waits import earlier_filter
 from slipway.kinds import KINDS
+from slipway.labels import label_value
 
 _RECENT = 100
 
 
-def find_jobs(vertex: Vertex, text: str) -> list[VertexJob]:
-    """The job, the newest first where several have that name.
+def find_jobs(vertex: Vertex, text: str, *, stack: str = "") -> list[VertexJob]:
+    """The job, the newest first where several have that name. With a `stack`, and where no job is called so, the newest
+    job of that stack's template of this name.
 
     Raises ResourceError with a suggestion when there is no such job, ConfigError for another region's name.
     """
@@ -32,6 +35,8 @@ def find_jobs(vertex: Vertex, text: str) -> list[VertexJob]:
     if names or '"' in text or "\\" in text:
         raise _unknown(vertex, text)
     named = list(vertex.jobs_of_every_kind(f'display_name="{text}"'))
+    if not named and stack and label_value(text):
+        named = list(islice(vertex.jobs_of_every_kind(earlier_filter(stack, text), page_size=1), 1))
     if not named:
         raise _unknown(vertex, text)
     return named

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import click
 
-from slipway.cli.terminal import screen
+from slipway.cli.terminal import completions, screen
 from slipway.cli.terminal.documents import job_document
-from slipway.cli.terminal.options import WORD, catalog_and_output, complete_jobs, found_job
+from slipway.cli.terminal.options import WORD, catalog_and_output, found_job
 from slipway.context import Context
 from slipway.errors import ConfigError
 from slipway.submission.ending import cancel_job
@@ -17,8 +17,14 @@ from slipway.sweeps.cancelling import cancel_sweep
 
 
 @click.command()
-@click.argument("job", type=WORD, required=False, shell_complete=complete_jobs)
-@click.option("--sweep", type=WORD, metavar="ID", help="All of this sweep's jobs that have not ended.")
+@click.argument("job", type=WORD, required=False, shell_complete=completions.active_jobs)
+@click.option(
+    "--sweep",
+    type=WORD,
+    metavar="ID",
+    shell_complete=completions.active_sweeps,
+    help="All of this sweep's jobs that have not ended.",
+)
 @catalog_and_output
 def command(job: str | None, sweep: str | None, catalog: str | None, output: str) -> None:
     if (job is None) == (sweep is None):
@@ -27,7 +33,7 @@ def command(job: str | None, sweep: str | None, catalog: str | None, output: str
     if sweep is not None:
         _cancel_sweep(context, sweep, json=output == "json")
         return
-    one = found_job(context, job or "")
+    one = found_job(context, job or "", of_template=False)
     name = one.display_name or one.id
     with screen.interruptible(f"{name} may be cancelled already", f"slipway jobs show {one.typed}"):
         cancel_job(context.vertex, one, context.now)

@@ -13,7 +13,7 @@ import click
 
 from slipway.catalog.model import Scalar
 from slipway.catalog.placeholders import render
-from slipway.cli.terminal import screen
+from slipway.cli.terminal import completions, screen
 from slipway.cli.terminal.documents import job_document
 from slipway.cli.terminal.options import catalog_and_output
 from slipway.cli.terminal.sweep_outcome import tally
@@ -32,9 +32,9 @@ Values = Mapping[str, Scalar]
 
 
 @click.command()
-@click.option("--template", metavar="NAME", help="Only jobs of this template.")
+@click.option("--template", metavar="NAME", shell_complete=completions.templates, help="Only jobs of this template.")
 @click.option("--user", metavar="NAME", help="Only this person's.")
-@click.option("--sweep", metavar="ID", help="Only the runs of this sweep.")
+@click.option("--sweep", metavar="ID", shell_complete=completions.sweeps, help="Only the runs of this sweep.")
 @click.option("--state", type=click.Choice(_STATES), help="Only jobs in this state.")
 @click.option(
     "--all", "everything", is_flag=True, help="Every job of the region, whoever submitted it and by whatever means."

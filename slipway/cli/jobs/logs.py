@@ -9,7 +9,7 @@ from functools import partial
 
 import click
 
-from slipway.cli.terminal import screen
+from slipway.cli.terminal import completions, screen
 from slipway.cli.terminal.options import WORD, catalog_and_output, found_job, job_argument
 from slipway.cli.terminal.watching import watch
 from slipway.cloud.jobs import VertexJob
@@ -34,7 +34,11 @@ _SEVERITIES = ("debug", "info", "notice", "warning", "error", "critical")
     help="Of the lines chosen only the last N, and those that follow.",
 )
 @click.option(
-    "--role", type=WORD, metavar="ROLE", help="Only lines of this role or replica: workers, workers-1, service."
+    "--role",
+    type=WORD,
+    metavar="ROLE",
+    shell_complete=completions.roles,
+    help="Only lines of this role or replica: workers, workers-1, service.",
 )
 @click.option("--severity", type=click.Choice(_SEVERITIES), help="Only lines at least as severe.")
 @catalog_and_output

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import click
 
-from slipway.cli.terminal import screen
+from slipway.cli.terminal import completions, screen
 from slipway.cli.terminal.documents import job_document
-from slipway.cli.terminal.options import catalog_and_output, found_job, job_argument
+from slipway.cli.terminal.options import WORD, catalog_and_output, found_job
 from slipway.cli.terminal.watching import watch
 from slipway.context import Context
 from slipway.formatting import seconds
@@ -17,7 +17,7 @@ from slipway.submission.ending import require_success
 
 
 @click.command()
-@job_argument
+@click.argument("job", type=WORD, shell_complete=completions.active_jobs)
 @click.option("--timeout", metavar="TIME", help="Stop waiting after 90s, 10m or 2h (exit 9); the job goes on.")
 @catalog_and_output
 def command(job: str, timeout: str | None, catalog: str | None, output: str) -> None:

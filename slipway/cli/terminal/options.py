@@ -1,22 +1,19 @@
-"""Options and arguments that several commands share, with what completion suggests for them."""
+"""Options and arguments that several commands share."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.shell_completion import CompletionItem
 
-from slipway.errors import SlipwayError
+from slipway.cli.terminal import completions
+from slipway.errors import ResourceError
 from slipway.recorded_parameters import unfit
 
 if TYPE_CHECKING:
     from slipway.cloud.jobs import VertexJob
     from slipway.context import Context
-
-_RECENT = 50
 
 Command = Callable[..., Any]
 
@@ -58,56 +55,41 @@ def output_option(command: Command) -> Command:
 
 
 def template_argument(command: Command) -> Command:
-    return click.argument("template", type=WORD, shell_complete=_templates)(command)
+    return click.argument("template", type=WORD, shell_complete=completions.templates)(command)
 
 
 def job_argument(command: Command) -> Command:
-    return click.argument("job", type=WORD, shell_complete=complete_jobs)(command)
+    return click.argument("job", type=WORD, shell_complete=completions.jobs)(command)
 
 
-def found_job(context: Context, text: str) -> VertexJob:
-    """The job that a person named by name, number or full resource name. Raises ResourceError.
+def found_job(context: Context, text: str, *, of_template: bool = True) -> VertexJob:
+    """The job that a person named by name, number, full resource name or, with `of_template`, by its template, whose
+    newest job it is. Raises ResourceError.
 
-    Of several of one name it is the newest, or the one that this is a copy of, which is said.
+    Of several of one name it is the newest, or the one that this is a copy of. Which one was taken is said.
     """
     from slipway.cli.terminal import screen
     from slipway.jobs.claim import original
     from slipway.jobs.finding import find_jobs
+    from slipway.jobs.waiting import state_word
+    from slipway.labels import TEMPLATE_LABEL, USER_LABEL, label_value
 
-    newest, *namesakes = find_jobs(context.vertex, text)
+    catalog = context.catalog
+    try:
+        newest, *namesakes = find_jobs(context.vertex, text, stack=catalog.stack if of_template else "")
+    except ResourceError as problem:
+        if text not in catalog.templates:
+            raise
+        why = "it is a template, of which there are no jobs yet" if of_template else "it is a template, and no job"
+        fix = f"slipway submit {text}" if of_template else f"slipway jobs list --template {text}"
+        raise ResourceError(problem.what, why=why, fix=fix) from None
+    if newest.display_name != text and newest.labels.get(TEMPLATE_LABEL) == label_value(text):
+        who = newest.labels.get(USER_LABEL, "")
+        about = ", ".join(word for word in (who, state_word(newest.state)) if word)
+        screen.note(f"note: {text} is a template; this is its newest job, {newest.display_name} ({about})")
     if not namesakes:
         return newest
     ran = original(context.vertex, context.connection.storage, newest)
     which = f"{ran.id}, which runs the submission" if ran else f"the newest, {newest.id}"
     screen.note(f"note: {len(namesakes) + 1} jobs are called {text}; this is {which}")
     return ran or newest
-
-
-def complete_jobs(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The newest jobs' names, with their states."""
-    try:
-        recent = list(islice(_context(ctx).vertex.jobs_of_every_kind(page_size=_RECENT), _RECENT))
-    except SlipwayError:
-        return []
-    return [
-        CompletionItem(job.display_name, help=job.state) for job in recent if job.display_name.startswith(incomplete)
-    ]
-
-
-def _templates(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The catalog's templates, with what they do."""
-    from slipway.cli.terminal.screen import visible
-
-    try:
-        found = _context(ctx).catalog.templates.values()
-    except SlipwayError:
-        return []
-    return [CompletionItem(one.name, help=visible(one.summary)) for one in found if one.name.startswith(incomplete)]
-
-
-def _context(ctx: click.Context) -> Context:
-    """With little patience: somebody has pressed a key and waits."""
-    from slipway.cloud.session import HttpPolicy
-    from slipway.context import Context
-
-    return Context(ctx.params.get("catalog"), policy=HttpPolicy(connect=1.0, read=2.0, attempts=1))

@@ -21,6 +21,15 @@ def test_jobs_are_listed_newest_first(stack: Stack) -> None:
     lines = done.out.splitlines()
     assert lines[0].split() == ["JOB", "STATE", "USER", "ON", "CREATED", "WAIT", "RUN"]
     assert lines[1].startswith(f"{second}  failed     ada   cpu ") and lines[2].startswith(f"{first}  succeeded  ada")
+    for verb, code in (("show", 0), ("logs", 0), ("wait", 4)):
+        newest = stack.run("jobs", verb, "hello")
+        assert newest.code == code and newest.err.startswith(
+            f"note: hello is a template; this is its newest job, {second} (ada, failed)\n"
+        )
+    unsent = stack.run("jobs", "show", "crew")
+    assert unsent.code == 4 and "no job 'crew'" in unsent.err and "fix: slipway submit crew" in unsent.err
+    cancelled = stack.run("jobs", "cancel", "hello")
+    assert cancelled.code == 4 and "it is a template, and no job" in cancelled.err, "one of many is not guessed at"
 
 
 def test_a_list_can_be_narrowed(stack: Stack) -> None:

@@ -1,0 +1,176 @@
+"""What completion suggests, from the catalog and the service. What can't be read is not suggested, and no error."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, islice
+from typing import TYPE_CHECKING
+
+import click
+from click.shell_completion import CompletionItem
+
+from slipway.errors import SlipwayError
+
+if TYPE_CHECKING:
+    from slipway.catalog.model import Parameter, Template
+    from slipway.cloud.jobs import VertexJob
+    from slipway.context import Context
+
+_RECENT = 50
+_PLAIN = re.compile(r"[\w@%+=:,./-]+", re.ASCII)
+"""What a shell takes as it is: nobody's text is put into a command line that would read more into it."""
+_NAME = re.compile(r"[\w.-]*", re.ASCII)
+
+Completion = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
+_Found = Callable[["Context", click.Context, str], Iterable[tuple[str, str]]]
+
+
+def _completion(found: _Found) -> Completion:
+    """Suggests those of the values that go on with what is typed, each with its words of help."""
+
+    def complete(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from slipway.cli.terminal.screen import visible
+        from slipway.cloud.session import HttpPolicy
+        from slipway.context import Context
+        from slipway.formatting import short
+
+        # With little patience: somebody has pressed a key and waits.
+        context = Context(ctx.params.get("catalog"), policy=HttpPolicy(connect=1.0, read=2.0, attempts=1))
+        try:
+            values = dict(found(context, ctx, incomplete))
+        except SlipwayError:
+            return []
+        return [
+            CompletionItem(value, help=short(visible(help), 100))
+            for value, help in values.items()
+            if value.startswith(incomplete) and _PLAIN.fullmatch(value)
+        ]
+
+    return complete
+
+
+def _templates(context: Context, _: click.Context, __: str) -> Iterator[tuple[str, str]]:
+    return ((one.name, one.summary) for one in context.catalog.templates.values())
+
+
+def _named(incomplete: str) -> str:
+    """The API's filter for names that go on with what is typed."""
+    return f'display_name:"{incomplete}*"' if incomplete and _NAME.fullmatch(incomplete) else ""
+
+
+def _jobs(context: Context, _: click.Context, incomplete: str) -> Iterator[tuple[str, str]]:
+    listed = context.vertex.jobs_of_every_kind(_named(incomplete), page_size=_RECENT)
+    return ((job.display_name, job.state) for job in islice(listed, _RECENT))
+
+
+def _active(context: Context, filter: str) -> Iterator[VertexJob]:
+    from slipway.kinds import KINDS
+
+    listed = (context.vertex.active_jobs(kind, filter, page_size=_RECENT) for kind in KINDS.values())
+    return chain.from_iterable(islice(jobs, _RECENT) for jobs in listed)
+
+
+def _active_jobs(context: Context, _: click.Context, incomplete: str) -> Iterator[tuple[str, str]]:
+    return ((job.display_name, job.state) for job in _active(context, _named(incomplete)))
+
+
+def _sweeps_of(context: Context, jobs: Callable[[str], Iterable[VertexJob]]) -> Iterator[tuple[str, str]]:
+    from slipway.labels import STACK_LABEL, SWEEP_LABEL, TEMPLATE_LABEL, label_filter
+
+    wanted = f"{label_filter({STACK_LABEL: context.catalog.stack})} AND labels.{SWEEP_LABEL}:*"
+    return ((job.labels.get(SWEEP_LABEL, ""), job.labels.get(TEMPLATE_LABEL, "")) for job in jobs(wanted))
+
+
+def _sweeps(context: Context, _: click.Context, __: str) -> Iterator[tuple[str, str]]:
+    return _sweeps_of(context, lambda filter: islice(context.vertex.jobs_of_every_kind(filter), 2 * _RECENT))
+
+
+def _active_sweeps(context: Context, _: click.Context, __: str) -> Iterator[tuple[str, str]]:
+    return _sweeps_of(context, lambda filter: _active(context, filter))
+
+
+def _template_of(context: Context, ctx: click.Context) -> Template | None:
+    return context.catalog.templates.get(_argument(ctx, "template"))
+
+
+def _argument(ctx: click.Context, name: str) -> str:
+    """The command's only argument: click leaves it among the rest when an option still lacks its value."""
+    return str(ctx.params.get(name) or next(iter(ctx.args), ""))
+
+
+def _parameters(context: Context, ctx: click.Context, incomplete: str) -> Iterator[tuple[str, str]]:
+    """`trees=` for those that are not given yet, the required ones first; after the `=` the values that there are."""
+    from slipway.submission.parameters import describe
+
+    template = _template_of(context, ctx)
+    if template is None:
+        return
+    name, equals, _ = incomplete.partition("=")
+    if equals:
+        for one in template.parameters:
+            if one.name == name:
+                yield from ((f"{name}={value}", "") for value in _values(one))
+        return
+    given = {one.partition("=")[0].strip() for one in ctx.params.get("params") or ()}
+    for one in sorted(template.parameters, key=lambda one: not one.required):
+        if one.name not in given:
+            yield f"{one.name}=", "; ".join(word for word in (one.help, describe(one)) if word)
+
+
+def _values(parameter: Parameter) -> list[str]:
+    from slipway.catalog.placeholders import render
+
+    return [render(value) for value in parameter.choices or ((True, False) if parameter.type == "bool" else ())]
+
+
+def _capacity_types(context: Context, ctx: click.Context, _: str) -> Iterator[tuple[str, str]]:
+    """Those of the template, with why one is not available."""
+    from slipway.capacity import CAPACITY_TYPES
+    from slipway.catalog.lookup import reason
+
+    template = _template_of(context, ctx)
+    if template is None:
+        yield from ((name, "") for name in CAPACITY_TYPES)
+        return
+    kind = ctx.params.get("kind") or template.kind
+    offers = [offer for offer in template.offers if offer.kind == kind and offer.capacity_type in CAPACITY_TYPES]
+    can = {offer.capacity_type for offer in offers if offer.available}
+    for offer in offers:
+        yield offer.capacity_type, "" if offer.capacity_type in can else f"not available: {reason(offer)}"
+
+
+def _waits(context: Context, ctx: click.Context, incomplete: str) -> Iterator[tuple[str, str]]:
+    return ((f"{name}=", help) for name, help in _capacity_types(context, ctx, incomplete))
+
+
+def _then(context: Context, ctx: click.Context, incomplete: str) -> Iterator[tuple[str, str]]:
+    """The last of a list, without those that stand before it."""
+    before, comma, _ = incomplete.rpartition(",")
+    taken = before.split(",")
+    types = _capacity_types(context, ctx, incomplete)
+    return ((f"{before}{comma}{name}", help) for name, help in types if name not in taken)
+
+
+def _roles(context: Context, ctx: click.Context, _: str) -> Iterator[tuple[str, str]]:
+    from slipway.jobs.finding import find_jobs
+    from slipway.jobs.roles import replica_names, role_names
+
+    if job := _argument(ctx, "job"):
+        found = find_jobs(context.vertex, job, stack=context.catalog.stack)[0]
+        yield from ((name, "") for name in (*role_names(found), *replica_names(found)))
+
+
+def files(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    return [CompletionItem(incomplete, type="file")]
+
+
+def folders(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    return [CompletionItem(incomplete, type="dir")]
+
+
+templates, parameters = _completion(_templates), _completion(_parameters)
+jobs, active_jobs = _completion(_jobs), _completion(_active_jobs)
+sweeps, active_sweeps = _completion(_sweeps), _completion(_active_sweeps)
+capacity_types, waits, then = _completion(_capacity_types), _completion(_waits), _completion(_then)
+roles = _completion(_roles)
