@@ -123,6 +123,11 @@ class Facts:
                 if catalog.dormant
                 else {}
             ),
+            **(
+                {"reservations": {path: codec.write(one) for path, one in catalog.reservations.items()}}
+                if catalog.reservations
+                else {}
+            ),
         }
 
 

@@ -24,7 +24,7 @@ from slipway.catalog.forms import (
     Text,
     Texts,
 )
-from slipway.cluster import PoolSpec
+from slipway.cluster import PoolSpec, Reservation
 from slipway.kinds import CUSTOM_JOB
 from slipway.labels import Revision
 from slipway.recorded_parameters import unfit
@@ -223,7 +223,8 @@ class Template:
 @dataclass(frozen=True)
 class Catalog:
     """What one stack offers. `retiring` are the ids of clusters that finish their jobs and go; `trainer` is the address
-    of the account that jobs run as. `dormant`: clusters that are declared and not there for now."""
+    of the account that jobs run as. `dormant`: clusters that are declared and not there for now.
+    `reservations` by path."""
 
     stack: Annotated[str, PLAIN_NAME]
     project: Annotated[str, PROJECT]
@@ -237,6 +238,7 @@ class Catalog:
     templates: Mapping[str, Template]
     catalog_bucket: Annotated[str, At("storage.catalog")] = ""
     dormant: Mapping[str, DormantCluster] = field(default_factory=dict)
+    reservations: Mapping[str, Reservation] = field(default_factory=dict)
     source: Annotated[str, NOT_WRITTEN] = field(default="", compare=False)
 
     @property

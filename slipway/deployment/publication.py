@@ -98,6 +98,7 @@ def catalog_of(
         templates=templates,
         catalog_bucket=context.catalog_bucket,
         dormant={one.spec.name: published_dormant(one, stack.region) for one in dormant},
+        reservations={one.path: one for one in stack.reservations.values()},
     )
 
 

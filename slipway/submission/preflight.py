@@ -13,6 +13,7 @@ from slipway.catalog.lookup import reason
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.failures import CloudError, Denied, NotFound, Unauthenticated, Unreachable
 from slipway.cloud.jobs import VertexJob
+from slipway.cluster import Reservation
 from slipway.context import Context
 from slipway.errors import PolicyError, ResourceError
 from slipway.jobs.earlier_waits import EARLIER, Expected, earlier_filter, wait_range, with_wait_range
@@ -86,7 +87,7 @@ class Preflight:
         return replace(found, hopeless=tuple(judged))
 
     def _judged(self, candidate: Candidate) -> JudgedCandidate:
-        impossible = offline(candidate, self._catalog.region, limits_follow=True)
+        impossible = offline(candidate, self._catalog.region, reserved=self._catalog.reservations, limits_follow=True)
         if impossible:
             return impossible
         try:
@@ -156,16 +157,25 @@ class Preflight:
             self._others = self._threads.submit(self._vertex.persistent_resources)
 
 
-def offline(candidate: Candidate, region: str, *, limits_follow: bool = False) -> JudgedCandidate | None:
+def offline(
+    candidate: Candidate,
+    region: str,
+    *,
+    reserved: Mapping[str, Reservation] | None = None,
+    limits_follow: bool = False,
+) -> JudgedCandidate | None:
     """What can be told without asking anybody: the catalog's word, and the service's rules for these parameters.
 
-    `limits_follow`: quota will be read, so what the catalog says of it does not count.
+    `reserved`: reservations by path. `limits_follow`: quota will be read, so what the catalog says of it does not
+    count.
     """
     if not candidate.offer.available and not (limits_follow and candidate.offer.lacks_quota):
         return JudgedCandidate(candidate, _never(candidate, reason(candidate.offer)))
     from slipway.rules.table import check
 
-    breaches = check(candidate.kind.name, candidate.offer.capacity_type, candidate.body, region=region)
+    breaches = check(
+        candidate.kind.name, candidate.offer.capacity_type, candidate.body, region=region, reserved=reserved
+    )
     return JudgedCandidate(candidate, _never(candidate, *(str(one) for one in breaches))) if breaches else None
 
 
@@ -209,7 +219,8 @@ def offline_request(prepared: PreparedSubmission) -> Mapping[str, Any]:
 
 def _request(prepared: PreparedSubmission, *, limits_follow: bool) -> Mapping[str, Any]:
     def judged(candidate: Candidate) -> JudgedCandidate:
-        found = offline(candidate, prepared.catalog.region, limits_follow=limits_follow)
+        catalog = prepared.catalog
+        found = offline(candidate, catalog.region, reserved=catalog.reservations, limits_follow=limits_follow)
         return found or JudgedCandidate(candidate, Verdict(Outcome.UNKNOWN, "not looked at"))
 
     choice = choose(prepared.template.name, map(judged, prepared.candidates))

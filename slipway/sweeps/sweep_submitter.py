@@ -10,6 +10,7 @@ from functools import cache, partial
 from threading import Lock
 from typing import Protocol
 
+from slipway.catalog.model import Catalog
 from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
 from slipway.errors import PolicyError, ResourceError, SlipwayError
@@ -141,7 +142,7 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
         listing = threads.submit(jobs.all)
         choices = _choices(context, plan, threads)
         candidate = cache(lambda run: plan.candidate(run, choices))
-        _check(candidate, plan.count, catalog.region)
+        _check(candidate, plan.count, catalog)
         template, commit, when = plan.groups[0].prepared.template.name, catalog.revision.short, context.now.isoformat()
         journal.begin(SweepHeader(plan.id, template, plan.digest, plan.count, commit, when))
         known = known_runs(plan.id, journal.jobs, journal.open, listing.result(), jobs.settle)
@@ -191,11 +192,11 @@ def _choices(context: Context, plan: SweepPlan, threads: ThreadPoolExecutor) -> 
     return chosen
 
 
-def _check(candidate: Callable[[Run], Candidate], count: int, region: str) -> None:
+def _check(candidate: Callable[[Run], Candidate], count: int, catalog: Catalog) -> None:
     """Raises PolicyError when a run breaks a rule of the service, with each reason once."""
     broken: dict[str, list[int]] = {}
     for index in range(count):
-        if judged := offline(candidate(Run(index)), region):
+        if judged := offline(candidate(Run(index)), catalog.region, reserved=catalog.reservations):
             for reason in judged.reasons:
                 broken.setdefault(reason, []).append(index)
     if broken:

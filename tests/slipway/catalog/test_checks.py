@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from slipway.catalog.codec import write as written
 from slipway.catalog.document import read, write
 from slipway.catalog.model import Catalog
+from slipway.cluster import Reservation
 from slipway.deployment.publication import catalog_of, draws, template_entry
 from slipway.errors import ConfigError, SlipwayError
 from slipway.labels import Revision
@@ -110,6 +111,38 @@ def submit_one(catalog: Catalog, asked: SubmissionRequest) -> None:
             assert summary(candidate) and price(catalog, candidate) is not None
         json.dumps(candidate.body, allow_nan=False, ensure_ascii=False).encode()
         assert candidate.request.mark(catalog.work_bucket)
+
+
+PATH = "projects/acme/zones/us-central1-a/reservations/three"
+RESERVED = template(
+    capacity_types=("reservation",),
+    worker_pools=(
+        WorkerPool("chief", "n1-standard-8", args=("--trees=${trees}",), reservation="three"),
+        WorkerPool("workers", "n1-standard-8", replicas="${workers}", reservation="three"),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("workers", "why"),
+    [
+        ("2", ()),
+        ("5", (f"worker pool 1: {PATH} holds 3 machines, the job needs 6; lower the replicas [reservation-fits]",)),
+    ],
+)
+def test_a_reservation_gives_no_more_machines_than_the_stack_says_it_holds(
+    workers: str, why: tuple[str, ...]
+) -> None:  # Z6
+    reservations = {"three": Reservation(PATH, "n1-standard-8", machines=3)}
+    context, stack = replace(HERE, reservations=reservations), replace(STACK, reservations=reservations)
+    placements = prove(RESERVED, (), region="us-central1", reservations=reservations)
+    packages = dict.fromkeys(RESERVED.packages, "packages/p.tar.gz")
+    entry = template_entry(RESERVED, placements, {"reservation": OfferVerdict(True)}, context, packages)
+    made = catalog_of(context, stack, (), (), Revision("3f9c2e1", dirty=False), {RESERVED.name: entry})
+    catalog = read(write(made), SOURCE)
+    (candidate,) = prepare(catalog, SubmissionRequest(RESERVED.name, {"workers": workers}), "ada").candidates
+    found = offline(candidate, catalog.region, reserved=catalog.reservations)
+    assert (found.reasons if found else ()) == why
 
 
 def test_what_is_published_can_be_submitted() -> None:
