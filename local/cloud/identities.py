@@ -41,3 +41,10 @@ BINDINGS: dict[str, tuple[str, ...]] = {
     "roles/aiplatform.customCodeServiceAgent": (f"serviceAccount:{CUSTOM_CODE_AGENT}",),
 }
 """The project's first policy: role to members. The submitters' group has none; the Workspace component grants them."""
+
+
+def is_of_project(email: str) -> bool:
+    """Whether a service account is one of the project: that somebody made, or one of Google's default accounts."""
+    made = f"@{PROJECT_ID}.iam.gserviceaccount.com"
+    defaults = (f"{PROJECT_NUMBER}-compute@developer.gserviceaccount.com", f"{PROJECT_ID}@appspot.gserviceaccount.com")
+    return email.endswith(made) or email in defaults

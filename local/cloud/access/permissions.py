@@ -58,9 +58,12 @@ class Access:
                 if found["purpose"] == purpose:
                     self._store.delete(_KIND, digest)
 
-    def granted(self, principal: str, permission: str, resource: str | None = None) -> bool:
-        """Whether a role on the project, or on the resource (full name), gives the principal the permission."""
-        return any(role.grants(permission) for role in self._roles(principal, resource))
+    def granted(self, principal: str, permission: str, resource: str | None = None, *, inherits: bool = True) -> bool:
+        """Whether a role on the project, or on the resource (full name), gives the principal the permission.
+
+        One that is not the project's own `inherits` nothing: a role on the resource alone counts.
+        """
+        return any(role.grants(permission) for role in self._roles(principal, resource, inherits))
 
     def require(self, principal: str, permission: str, project: str, resource: str | None = None) -> None:
         """Raises 403 PERMISSION_DENIED in Google's words unless granted.
@@ -77,8 +80,13 @@ class Access:
         raise permission_denied(f"Permission '{permission}' denied on resource '{name}' (or it may not exist).")
 
     def require_act_as(self, principal: str, email: str) -> None:
-        """Raises 403 PERMISSION_DENIED unless the principal may run things as the service account."""
-        if not self.granted(principal, "iam.serviceAccounts.actAs", policies.account_name(email)):
+        """Raises 403 PERMISSION_DENIED unless the principal may run things as the service account.
+
+        A role on the project is one on its own accounts: that of another project, or what is no account at all,
+        needs a grant of its own.
+        """
+        resource, inherits = policies.account_name(email), identities.is_of_project(email)
+        if not self.granted(principal, "iam.serviceAccounts.actAs", resource, inherits=inherits):
             raise permission_denied(
                 f"You do not have permission to act as service_account: {email}. "
                 "(or the resource may not exist). Permission 'iam.serviceAccounts.actAs' is needed on it."
@@ -88,13 +96,13 @@ class Access:
         """Those of `permissions` that the principal has, in the order asked."""
         return [name for name in permissions if self.granted(principal, name, resource)]
 
-    def _roles(self, principal: str, resource: str | None) -> Iterator[roles.Role]:
+    def _roles(self, principal: str, resource: str | None, inherits: bool) -> Iterator[roles.Role]:
         table = roles.table()
         on_project = self._policies.bindings(policies.project_name())
         names = self._names(principal, on_project)
-        bindings = on_project
+        bindings = on_project if inherits else []
         if resource is not None and resource != policies.project_name():
-            bindings = [*on_project, *self._policies.bindings(resource)]
+            bindings = [*bindings, *self._policies.bindings(resource)]
         for role, members in bindings:
             if role in table and not names.isdisjoint(members):
                 yield table[role]

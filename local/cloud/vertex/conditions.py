@@ -3,10 +3,9 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from local.cloud import filters
-from local.cloud.clock import timestamp
+from local.cloud.clock import moment_of, timestamp
 
 _EQUAL, _ORDERED = ("=", "!="), ("=", "!=", "<", "<=", ">", ">=")
 
@@ -92,7 +91,7 @@ class _Conditions(filters.Meaning[Condition]):
 
     def _time(self, value: str) -> str:
         try:
-            moment = datetime.fromisoformat(value)
+            moment = moment_of(value)
         except ValueError as error:
             raise self.refusal(f"'{value}' is not a time") from error
         if moment.tzinfo is None:

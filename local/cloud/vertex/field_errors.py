@@ -1,5 +1,6 @@
-"""What all rules share: field errors in the service's wording, labels, display names and disks."""
+"""What all rules share: field errors in the service's wording, labels, display names, disks and keys."""
 
+import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from local.cloud.wire import ApiError, invalid_argument
 
 LABEL_LENGTH = 64
 DISPLAY_NAME_LENGTH = 128
+_KMS_KEY = re.compile(r"projects/[^/]+/locations/([^/]+)/keyRings/[^/]+/cryptoKeys/[^/]+")
 _CHARACTERS = 'lowercase letters, digits, "_" and "-"'
 
 
@@ -62,6 +64,19 @@ def disk_mistakes(path: str, disk: Mapping[str, Any]) -> Iterator[Mistake]:
     low, high = machines.DISK_GB
     if size is not None and not low <= size <= high:
         yield Mistake(f"{path}.boot_disk_size_gb", f"Boot disk size {size} GB must be between {low} and {high} GB.")
+
+
+def key_mistakes(root: str, body: Mapping[str, Any], region: str) -> Iterator[Mistake]:
+    """What is wrong with the key of a canonical message at a path ("" for that of the request)."""
+    if "encryptionSpec" not in body:
+        return
+    path = f"{root}.encryption_spec.kms_key_name".lstrip(".")
+    key = body["encryptionSpec"].get("kmsKeyName", "")
+    match = _KMS_KEY.fullmatch(key)
+    if not match:
+        yield Mistake(path, f'"{key}" is not the name of a key.')
+    elif match[1] != region:
+        yield Mistake(path, f"The key is in {match[1]}; it must be in the same region as the resource, {region}.")
 
 
 def _plain(text: str) -> bool:

@@ -1,13 +1,19 @@
 """What the service takes as a persistent resource, and what it fills in (vertex-rules 1.1, 1.2, 1.4, 1.5)."""
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from local.cloud.supply import machines
 from local.cloud.supply.shape import DEFAULT_DISK_GB
-from local.cloud.vertex.field_errors import Mistake, disk_mistakes, display_name_mistakes, label_mistakes
+from local.cloud.vertex.field_errors import (
+    Mistake,
+    disk_mistakes,
+    display_name_mistakes,
+    key_mistakes,
+    label_mistakes,
+)
 from local.cloud.vertex.names import CLUSTER_ID
+from local.cloud.vertex.network import network_mistakes
 
 MAX_NODES = 1000
 _OUTPUT_ONLY = (
@@ -20,9 +26,6 @@ _OUTPUT_ONLY = (
     "satisfiesPzs",
     "satisfiesPzi",
 )
-_NETWORK = re.compile(r"projects/[^/]+/global/networks/[^/]+")
-_ATTACHMENT = re.compile(r"projects/[^/]+/regions/[^/]+/networkAttachments/[^/]+|[a-z]([-a-z0-9]*[a-z0-9])?")
-_KMS_KEY = re.compile(r"projects/[^/]+/locations/([^/]+)/keyRings/[^/]+/cryptoKeys/[^/]+")
 _ROOT = "persistent_resource"
 
 
@@ -46,7 +49,7 @@ def mistakes(body: Mapping[str, Any], region: str) -> list[Mistake]:
     ids = [pool["id"] for pool in pools if pool.get("id")]
     for repeated in sorted({name for name in ids if ids.count(name) > 1}):
         found.append(Mistake(f"{_ROOT}.resource_pools.id", f'Resource pool id "{repeated}" is used more than once.'))
-    return [*found, *_network(body), *_encryption(body, region), *_service_account(body)]
+    return [*found, *network_mistakes(_ROOT, body), *key_mistakes(_ROOT, body, region), *_service_account(body)]
 
 
 def defaulted(body: Mapping[str, Any], cluster_id: str) -> dict[str, Any]:
@@ -129,42 +132,6 @@ def _replicas(path: str, pool: Mapping[str, Any], ray: bool) -> Iterator[Mistake
     if count is not None and not low <= count <= high:
         text = f"Replica count {count} must be between min replica count {low} and max replica count {high}."
         yield Mistake(f"{path}.replica_count", text)
-
-
-def _network(body: Mapping[str, Any]) -> Iterator[Mistake]:
-    network = body.get("network", "")
-    if network and not _NETWORK.fullmatch(network):
-        text = f'Network "{network}" must be of the form projects/{{project}}/global/networks/{{network}}.'
-        yield Mistake(f"{_ROOT}.network", text)
-    if body.get("reservedIpRanges") and not network:
-        yield Mistake(f"{_ROOT}.reserved_ip_ranges", "Reserved IP ranges need a network.")
-    psc = body.get("pscInterfaceConfig")
-    if psc is None:
-        return
-    path = f"{_ROOT}.psc_interface_config"
-    if network:
-        yield Mistake(path, "A network and a PSC interface cannot both be set.")
-    if not _ATTACHMENT.fullmatch(psc.get("networkAttachment", "")):
-        yield Mistake(f"{path}.network_attachment", "The name or full path of a network attachment is required.")
-    for at, peering in enumerate(psc.get("dnsPeeringConfigs", [])):
-        where = f"{path}.dns_peering_configs[{at}]"
-        if not peering.get("domain", "").endswith("."):
-            yield Mistake(f"{where}.domain", 'The domain must end with ".".')
-        for key, field in (("targetProject", "target_project"), ("targetNetwork", "target_network")):
-            if not peering.get(key):
-                yield Mistake(f"{where}.{field}", "This field is required.")
-
-
-def _encryption(body: Mapping[str, Any], region: str) -> Iterator[Mistake]:
-    if "encryptionSpec" not in body:
-        return
-    key = body["encryptionSpec"].get("kmsKeyName", "")
-    match = _KMS_KEY.fullmatch(key)
-    if not match:
-        yield Mistake(f"{_ROOT}.encryption_spec.kms_key_name", f'"{key}" is not the name of a key.')
-    elif match[1] != region:
-        text = f"The key is in {match[1]}; it must be in the same region as the resource, {region}."
-        yield Mistake(f"{_ROOT}.encryption_spec.kms_key_name", text)
 
 
 def _service_account(body: Mapping[str, Any]) -> Iterator[Mistake]:

@@ -7,8 +7,15 @@ from typing import Any
 from local.cloud.nodes import mounts
 from local.cloud.supply import machines
 from local.cloud.supply.shape import disk_spec, shape_of
-from local.cloud.vertex.field_errors import Mistake, disk_mistakes, display_name_mistakes, label_mistakes
+from local.cloud.vertex.field_errors import (
+    Mistake,
+    disk_mistakes,
+    display_name_mistakes,
+    key_mistakes,
+    label_mistakes,
+)
 from local.cloud.vertex.jobs import strategies
+from local.cloud.vertex.network import network_mistakes
 from local.cloud.wire import ApiError, unimplemented
 
 MAX_ENV = 100
@@ -42,6 +49,7 @@ def mistakes(body: Mapping[str, Any], region: str) -> list[Mistake]:
         found.append(
             Mistake("job_spec.service_account", "A service account is required with tensorboard or experiment.")
         )
+    found += [*network_mistakes("job_spec", spec), *key_mistakes("", body, region)]
     return [*found, *_scheduling(spec), *strategies.mistakes(spec)]
 
 

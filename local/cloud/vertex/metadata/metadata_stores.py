@@ -4,6 +4,7 @@ import re
 
 from local.cloud.documents import Body
 from local.cloud.vertex.collection import Documents
+from local.cloud.vertex.field_errors import key_mistakes, refuse
 from local.cloud.vertex.metadata import links
 from local.cloud.vertex.metadata.kinds import ARTIFACT, CONTEXT, EXECUTION, SCHEMA, STORE
 from local.cloud.vertex.names import region
@@ -29,7 +30,9 @@ class MetadataStores(Documents):
             name = self.name(self.parent(call), store_id)
             if self.look(name):
                 raise already_exists(f"The MetadataStore {name} already exists.")
-            self.add(name, self.parsed(call))
+            body = self.parsed(call)
+            refuse([*key_mistakes("metadata_store", body, call.params["location"])])
+            self.add(name, body)
             return self.done(call, name, "CreateMetadataStoreOperationMetadata", STORE.message)
 
     def delete(self, call: Call) -> Reply:

@@ -39,7 +39,7 @@ class Models(Entries):
         body = MESSAGES.parse(call.params["version"], "UploadModelRequest", call.object())
         model = registration.declared(body.get("model", {}))
         model_id = body.get("modelId", "")
-        refuse([*rules.mistakes(model), *rules.id_mistakes("model_id", model_id)])
+        refuse([*rules.mistakes(model, location), *rules.id_mistakes("model_id", model_id)])
         with self.world.store.transaction():
             try:
                 parent_model = body.get("parentModel", "")
@@ -65,7 +65,7 @@ class Models(Entries):
             if sent.get("etag", version["etag"]) != version["etag"]:
                 raise aborted("The Model's etag is not the current one: it was changed meanwhile.")
             changed = documents.merged(version, sent, fields)
-            refuse(rules.mistakes(changed))
+            refuse(rules.mistakes(changed, location))
             return self.shown(call, records.change(self.world, changed))
 
     def delete(self, call: Call) -> Reply:

@@ -61,7 +61,7 @@ def add(
         body["artifactUri"] = body["artifactUri"].rstrip("/")
     world.store.put(_VERSION, _key(entry.name, str(number)), _tagged(body))
     MODELS.put(world.store, Entry(entry.number, _tagged(body), {"last": number}) if first else _counted(entry, number))
-    aliases = [*model.get("versionAliases", []), *([DEFAULT] if first else [])]
+    aliases = [*([DEFAULT] if first else []), *model.get("versionAliases", [])]
     return give_aliases(world, entry.name, str(number), aliases)
 
 
@@ -89,17 +89,17 @@ def change(world: World, version: Mapping[str, Any]) -> Model:
 
 
 def give_aliases(world: World, name: str, version_id: str, aliases: Sequence[str]) -> Model:
-    """Give aliases to a version, taken from the versions that have them; `-alias` is taken away.
+    """Give aliases to a version, in their order, taken from the versions that have them; `-alias` is taken away.
 
     Within a transaction.
     """
-    given = {alias for alias in aliases if not alias.startswith("-")}
+    given = [alias for alias in dict.fromkeys(aliases) if not alias.startswith("-")]
     taken = {alias.removeprefix("-") for alias in aliases if alias.startswith("-")}
     for version in versions(world, name):
         own = version["versionId"] == version_id
         has = [alias for alias in version["versionAliases"] if alias not in (taken if own else given)]
         if own:
-            has += sorted(given - set(has))
+            has += [alias for alias in given if alias not in has]
         if has != version["versionAliases"]:
             world.store.put(_VERSION, _key(name, version["versionId"]), _tagged({**version, "versionAliases": has}))
     _show_default(world, name)

@@ -4,18 +4,19 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from local.cloud.vertex.field_errors import Mistake, display_name_mistakes, label_mistakes
+from local.cloud.vertex.field_errors import Mistake, display_name_mistakes, key_mistakes, label_mistakes
 from local.cloud.vertex.models.registration import is_directory
 
 MODEL_ID = re.compile(r"[a-z_][a-z0-9_-]{0,62}")
 _ALIAS = re.compile(r"[a-z][a-zA-Z0-9-]{0,126}[a-z0-9]")
 
 
-def mistakes(model: Mapping[str, Any], root: str = "model") -> list[Mistake]:
+def mistakes(model: Mapping[str, Any], region: str, root: str = "model") -> list[Mistake]:
     """All that is wrong with a canonical Model that is to be uploaded; `root` is its path in the request."""
     found = display_name_mistakes(f"{root}.display_name", model.get("displayName", ""), required=True)
     found += label_mistakes(f"{root}.labels", model.get("labels", {}))
     found += alias_mistakes(f"{root}.version_aliases", model.get("versionAliases", []))
+    found += key_mistakes(root, model, region)
     if "containerSpec" in model and not model["containerSpec"].get("imageUri"):
         found.append(Mistake(f"{root}.container_spec.image_uri", "Image URI is required."))
     if model.get("artifactUri") and not is_directory(model["artifactUri"]):

@@ -20,7 +20,7 @@ def task_of(body: Mapping[str, Any]) -> Task:
     return _TASKS[body["trainingTaskDefinition"]]
 
 
-def mistakes(body: Mapping[str, Any]) -> list[Mistake]:
+def mistakes(body: Mapping[str, Any], region: str) -> list[Mistake]:
     """All that is wrong with a create's canonical body, but for the job in its inputs."""
     found = display_name_mistakes("display_name", body.get("displayName", ""), required=True)
     found += label_mistakes("labels", body.get("labels", {}))
@@ -33,7 +33,7 @@ def mistakes(body: Mapping[str, Any]) -> list[Mistake]:
         found.append(Mistake("training_task_inputs", "The inputs of the training task are required, as an object."))
     found += model_rules.id_mistakes("model_id", body.get("modelId", ""))
     if "modelToUpload" in body:
-        found += _model(body["modelToUpload"])
+        found += _model(body["modelToUpload"], region)
     return found
 
 
@@ -56,8 +56,8 @@ def output_mistakes(body: Mapping[str, Any], job_spec: Mapping[str, Any]) -> lis
     return [Mistake("model_to_upload.artifact_uri", text)]
 
 
-def _model(model: Mapping[str, Any]) -> list[Mistake]:
-    found = model_rules.mistakes(model, "model_to_upload")
+def _model(model: Mapping[str, Any], region: str) -> list[Mistake]:
+    found = model_rules.mistakes(model, region, "model_to_upload")
     if "containerSpec" not in model:
         text = "The container that serves the model is required."
         found.append(Mistake("model_to_upload.container_spec", text))

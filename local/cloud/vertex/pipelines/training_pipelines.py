@@ -44,7 +44,7 @@ class TrainingPipelines(Entries):
         """Make the pipeline and, with it, the job behind it."""
         location, version = self.enter(call, "create", "submit"), call.params["version"]
         body = {key: value for key, value in self.sent(call).items() if key not in _OUTPUT_ONLY}
-        refuse(rules.mistakes(body))
+        refuse(rules.mistakes(body, location))
         missing = rules.not_here(body)
         if missing:
             raise missing

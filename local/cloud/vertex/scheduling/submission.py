@@ -140,8 +140,7 @@ def _check_account(world: World, principal: str | None, email: str) -> None:
     """The caller may run jobs as the account, and it exists. Raises 403, 400."""
     if principal is not None:
         world.access.require_act_as(principal, email)
-    ours = email.endswith(f"@{identities.PROJECT_ID}.iam.gserviceaccount.com")
-    if ours and world.store.get("serviceAccount", email) is None:
+    if identities.is_of_project(email) and world.store.get("serviceAccount", email) is None:
         raise failed_precondition(f"Service account {email} does not exist.")
 
 

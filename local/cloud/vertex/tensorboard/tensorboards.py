@@ -2,7 +2,7 @@
 
 from local.cloud.documents import Body
 from local.cloud.vertex.collection import Documents, canonical
-from local.cloud.vertex.field_errors import display_name_mistakes, label_mistakes, refuse
+from local.cloud.vertex.field_errors import display_name_mistakes, key_mistakes, label_mistakes, refuse
 from local.cloud.vertex.names import region
 from local.cloud.vertex.tensorboard import log_uploads
 from local.cloud.vertex.tensorboard.contents import remove_below
@@ -28,7 +28,7 @@ class Tensorboards(Documents):
         self.enter(call, "create", "submit")
         region(call)
         body = self.parsed(call)
-        _check(body)
+        _check(body, call.params["location"])
         with self.world.store.transaction():
             number = _FIRST_ID + self.world.store.next_id("tensorboard")
             name = self.name(self.parent(call), str(number))
@@ -47,7 +47,7 @@ class Tensorboards(Documents):
         self.enter(call, "update", "submit")
         with self.world.store.transaction():
             changed = self.patched(call, self.find(self.named(call)))
-            _check(changed)
+            _check(changed, call.params["location"])
             self._replace_default(call, changed)
             name = self.change(changed)["name"]
             return self.done(call, name, "UpdateTensorboardOperationMetadata", TENSORBOARD.message)
@@ -85,10 +85,11 @@ class Tensorboards(Documents):
                 self.change({key: value for key, value in other.items() if key != "isDefault"})
 
 
-def _check(body: Body) -> None:
+def _check(body: Body, location: str) -> None:
     refuse(
         [
             *display_name_mistakes("tensorboard.display_name", body.get("displayName", ""), required=True),
             *label_mistakes("tensorboard.labels", body.get("labels", {})),
+            *key_mistakes("tensorboard", body, location),
         ]
     )

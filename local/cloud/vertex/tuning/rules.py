@@ -48,6 +48,9 @@ def study_mistakes(spec: Mapping[str, Any], path: str) -> Iterator[Mistake]:
     if not metrics:
         yield Mistake(f"{path}.metrics", "At least one metric is required.")
     yield from _ids([metric.get("metricId", "") for metric in metrics], f"{path}.metrics", "metric_id")
+    for at, metric in enumerate(metrics):
+        if metric.get("goal") not in ("MAXIMIZE", "MINIMIZE"):
+            yield Mistake(f"{path}.metrics[{at}].goal", "The goal is required: MAXIMIZE or MINIMIZE.")
     parameters = spec.get("parameters", [])
     if not parameters:
         yield Mistake(f"{path}.parameters", "At least one parameter is required.")

@@ -136,6 +136,7 @@ def test_an_id_must_fit_the_service_s_pattern(calling: Calling, name: str) -> No
         (cluster_body(labels={"team": "x" * 65}), "labels.team", "64 characters"),
         (cluster_body(displayName="x" * 129), "display_name", "128"),
         (cluster_body(network="default"), "network", "projects/"),
+        (cluster_body(network="projects/acme/global/networks/n"), "network", "projects/{number}"),
         (cluster_body(reservedIpRanges=["r"]), "reserved_ip_ranges", "need a network"),
         (cluster_body(encryptionSpec={"kmsKeyName": "key"}), "kms_key_name", "not the name of a key"),
         (

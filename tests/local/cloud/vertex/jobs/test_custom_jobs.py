@@ -12,7 +12,7 @@ from local.cloud.nodes.spec import Status
 from local.cloud.vertex.jobs import life as job_life
 from local.cloud.vertex.jobs import table as jobs
 from tests.local.cloud.calling import CLUSTERS, JOBS, Calling
-from tests.local.cloud.vertex.bodies import autoscaled, cluster_body, job_body, pool, worker
+from tests.local.cloud.vertex.bodies import KEY, NETWORK, PEERED, autoscaled, cluster_body, job_body, pool, worker
 
 NFS = {"server": "10.0.0.2", "path": "/share", "mountPoint": "data"}
 CUSTOM_ACCOUNT = {"serviceAccountSpec": {"enableCustomServiceAccount": True}}
@@ -70,6 +70,22 @@ def test_a_job_gets_a_number_a_disk_and_at_once_a_machine(calling: Calling) -> N
         (job_body(spec={"baseOutputDirectory": {"outputUriPrefix": "/tmp"}}), "output_uri_prefix", "Cloud Storage"),
         (job_body(spec={"scheduling": {"timeout": "-5s"}}), "timeout", "positive"),
         (job_body(spec={"tensorboard": "t"}), "service_account", "required with tensorboard"),
+        (job_body(spec={"network": "default"}), "job_spec.network", "projects/{number}"),
+        (job_body(spec={"network": "projects/acme/global/networks/n"}), "job_spec.network", "projects/{number}"),
+        (job_body(spec={"reservedIpRanges": ["r"]}), "job_spec.reserved_ip_ranges", "need a network"),
+        (job_body(spec={"network": NETWORK, "pscInterfaceConfig": PEERED}), "psc_interface_config", "cannot both"),
+        (
+            job_body(spec={"pscInterfaceConfig": {"networkAttachment": "A b"}}),
+            "network_attachment",
+            "name or full path",
+        ),
+        (
+            job_body(spec={"pscInterfaceConfig": PEERED}),
+            "job_spec.psc_interface_config.dns_peering_configs[0]",
+            'with "."',
+        ),
+        (job_body(encryptionSpec={"kmsKeyName": KEY.replace("us-central1", "eu")}), "kms_key_name", "same region"),
+        (job_body(encryptionSpec={"kmsKeyName": "key"}), "encryption_spec.kms_key_name", "not the name of a key"),
     ],
 )
 def test_a_bad_body_is_refused_with_field_and_message(calling: Calling, body: Any, field: str, words: str) -> None:
@@ -141,6 +157,27 @@ def test_running_as_a_service_account_needs_leave_to_act_as_it(calling: Calling)
 def test_a_service_account_must_exist(calling: Calling) -> None:
     error = calling.refused("POST", JOBS, job_body(spec={"serviceAccount": TRAINER.replace("deployer", "nobody")}))
     assert "does not exist" in error.message
+
+
+@pytest.mark.parametrize("account", ["foo", "trainer@elsewhere.iam.gserviceaccount.com"])
+def test_an_account_of_another_project_needs_a_grant_of_its_own_even_from_the_owner(
+    calling: Calling, account: str
+) -> None:
+    """What this project's policy grants is for this project's accounts. (D5, P5)"""
+    body = job_body(spec={"serviceAccount": account})
+    error = calling.refused("POST", JOBS, body)
+    assert (error.code, f"act as service_account: {account}" in error.message) == (403, True)
+    owner = (identities.ROLES["owner"],)
+    calling.world.policies.seed(policies.account_name(account), {"roles/iam.serviceAccountUser": owner})
+    assert calling.call("POST", JOBS, body)["jobSpec"]["serviceAccount"] == account
+
+
+def test_a_network_and_a_key_that_fit_are_taken(calling: Calling) -> None:
+    spec = {"network": NETWORK, "reservedIpRanges": ["r"]}
+    made = calling.job(spec=spec, encryptionSpec={"kmsKeyName": KEY})
+    assert (made["jobSpec"]["network"], made["encryptionSpec"]["kmsKeyName"]) == (NETWORK, KEY)
+    named = {"networkAttachment": "a", "dnsPeeringConfigs": [{**PEERED["dnsPeeringConfigs"][0], "domain": "x.com."}]}
+    assert calling.job(spec={"pscInterfaceConfig": named})["jobSpec"]["pscInterfaceConfig"] == named
 
 
 def test_a_cluster_with_custom_accounts_wants_one_named(calling: Calling) -> None:

@@ -7,6 +7,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.local.cloud.calling import NUMBERED, PARENT, Calling
+from tests.local.cloud.vertex.bodies import KEY
 
 MODELS = f"/v1/{PARENT}/models"
 SERVING = "us-docker.pkg.dev/mine/serving/image:1"
@@ -69,6 +70,24 @@ def test_versions_are_found_by_id_and_alias(calling: Calling, upload: Upload) ->
         "GET", f"{MODELS}/digits:listVersions?orderBy=create_time%20desc&pageToken={listed['nextPageToken']}"
     )
     assert [item["name"] for item in rest["models"]] == [f"{name}@1"]
+
+
+def test_aliases_come_back_in_the_order_in_which_they_were_sent(calling: Calling, upload: Upload) -> None:
+    upload(model_id="digits", versionAliases=["prod-b", "canary-a", "prod-b"])
+    assert aliases(calling, "digits") == {"1": ["default", "prod-b", "canary-a"]}
+    merged = {"versionAliases": ["zeta-z", "alpha-a", "-prod-b"]}
+    calling.call("POST", f"{MODELS}/digits:mergeVersionAliases", merged)
+    assert aliases(calling, "digits") == {"1": ["default", "canary-a", "zeta-z", "alpha-a"]}
+
+
+def test_a_key_must_be_of_the_model_s_region(calling: Calling) -> None:
+    key = {"kmsKeyName": KEY.replace("us-central1", "us-east1")}
+    error = calling.refused("POST", f"{MODELS}:upload", {"model": model(encryptionSpec=key)})
+    assert "model.encryption_spec.kms_key_name" in error.message and "same region" in error.message
+    boards = MODELS.replace("/models", "/tensorboards")
+    assert "same region" in calling.refused("POST", boards, {"displayName": "b", "encryptionSpec": key}).message
+    stores = MODELS.replace("/models", "/metadataStores?metadataStoreId=s")
+    assert "same region" in calling.refused("POST", stores, {"encryptionSpec": key}).message
 
 
 def test_an_alias_is_of_one_version_at_a_time(calling: Calling, upload: Upload) -> None:

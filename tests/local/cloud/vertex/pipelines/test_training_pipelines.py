@@ -164,7 +164,7 @@ def test_the_model_is_uploaded_from_the_output_directory(studies: Studies) -> No
     model = studies.get(f"{MODELS}/digits")
     assert model["trainingPipeline"] == made["name"]
     assert model["artifactUri"] == "gs://models/run/model"
-    assert (model["versionAliases"], model["labels"]) == (["champion", "default"], {"kind": "forest"})
+    assert (model["versionAliases"], model["labels"]) == (["default", "champion"], {"kind": "forest"})
     assert model["containerSpec"] == {"imageUri": SKLEARN}
 
 
@@ -253,6 +253,13 @@ def test_a_model_and_the_end_of_its_pipeline_are_written_together_or_not_at_all(
         (pipeline_body(inputs=[1]), "training_task_inputs", "as an object"),
         (pipeline_body(inputs={}), "training_task_inputs.worker_pool_specs", "At least one"),
         (pipeline_body(modelId="9digits"), "model_id", "63"),
+        (pipeline_body(inputs=trial_spec(network="default")), "training_task_inputs.network", "projects/{number}"),
+        (pipeline_body(encryptionSpec={"kmsKeyName": "key"}), "encryption_spec.kms_key_name", "not the name of a key"),
+        (
+            pipeline_body(inputs={**TUNING_TASK, "trialJobSpec": trial_spec(network="default")}, definition=TUNE),
+            "training_task_inputs.trial_job_spec.network",
+            "projects/{number}",
+        ),
         (pipeline_body(modelToUpload={"displayName": "m"}), "model_to_upload.container_spec", "required"),
         (
             pipeline_body(modelToUpload={"displayName": "m", "containerSpec": {}}),

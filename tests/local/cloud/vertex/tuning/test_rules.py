@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.local.cloud.calling import Calling
+from tests.local.cloud.vertex.bodies import KEY
 from tests.local.cloud.vertex.tuning.conftest import LAYERS, LR, MODEL, TUNING, UNITS, study, trial_spec, tuning_body
 
 
@@ -39,6 +40,11 @@ MISTAKES: list[tuple[dict[str, Any], str, str]] = [
         tuning_body(studySpec=study(metrics=[{"metricId": "a"}, {"metricId": "a"}])),
         "study_spec.metrics[1].metric_id",
         "unique",
+    ),
+    (
+        tuning_body(studySpec=study(LR, metrics=[{"metricId": "a"}])),
+        "study_spec.metrics[0].goal",
+        "MAXIMIZE or MINIMIZE",
     ),
     (tuning_body(studySpec={"metrics": [{"metricId": "a"}]}), "study_spec.parameters", "At least one"),
     (tuning_body(studySpec=study(LR, LR)), "study_spec.parameters[1].parameter_id", "unique"),
@@ -109,6 +115,12 @@ MISTAKES: list[tuple[dict[str, Any], str, str]] = [
         f"{PARAMETERS}.conditional_parameter_specs[1].parameter_spec.parameter_id",
         "disjoint",
     ),
+    (tuning_body(trialJobSpec=trial_spec(network="default")), "trial_job_spec.network", "projects/{number}"),
+    (
+        tuning_body(encryptionSpec={"kmsKeyName": KEY.replace("us-central1", "us-east1")}),
+        "encryption_spec.kms_key_name",
+        "same region",
+    ),
     (tuning_body(trialJobSpec={}), "trial_job_spec.worker_pool_specs", "At least one"),
     (
         tuning_body(trialJobSpec=trial_spec(baseOutputDirectory={"outputUriPrefix": "/tmp"})),
@@ -131,7 +143,7 @@ def test_a_bad_body_is_refused_with_field_and_message(calling: Calling, body: An
     [
         study(LR, UNITS, LAYERS, MODEL),
         study(LAYERS, UNITS, algorithm="GRID_SEARCH"),
-        study(metrics=[{"metricId": "a"}, {"metricId": "b", "goal": "MINIMIZE"}]),
+        study(metrics=[{"metricId": "a", "goal": "MAXIMIZE"}, {"metricId": "b", "goal": "MINIMIZE"}]),
         study(
             {
                 **MODEL,
@@ -161,7 +173,10 @@ def test_a_good_study_is_taken_and_answered_as_sent(calling: Calling, spec: Any,
     ("spec", "words"),
     [
         (study(convexAutomatedStoppingSpec={}), "convexAutomatedStoppingSpec"),
-        (study(metrics=[{"metricId": "a", "safetyConfig": {"safetyThreshold": 1}}]), "safety metrics"),
+        (
+            study(metrics=[{"metricId": "a", "goal": "MAXIMIZE", "safetyConfig": {"safetyThreshold": 1}}]),
+            "safety metrics",
+        ),
     ],
 )
 def test_what_is_not_here_says_so(calling: Calling, spec: Any, words: str) -> None:
