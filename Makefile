@@ -20,7 +20,7 @@ WORKERS ?= $(shell $(PYTHON) -c 'import os; print(min(8, 2 * (os.cpu_count() or 
 LOCK ?= --upgrade
 STACK ?= local
 
-.PHONY: demo demo-down test test-quick lint format bench review verify-cloud setup lock help
+.PHONY: demo demo-down test test-quick lint format fuzz bench review verify-cloud setup lock help
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -52,6 +52,9 @@ lint: setup ## format, lint, strict types
 format: setup ## write the format and what the linter can correct
 	@$(VENV)/bin/ruff format .
 	@$(VENV)/bin/ruff check --fix .
+
+fuzz: setup ## many thousands of odd requests to the local cloud, others each time: make fuzz [REQUESTS=20000]
+	@SLIPWAY_FUZZ=$(or $(REQUESTS),20000) $(PY) -m pytest tests/local/cloud/test_fuzz.py $(PYTEST_ARGS)
 
 bench: setup ## the bars, one JSON line each
 	@$(PY) -m bench

@@ -68,3 +68,12 @@ class ManualClock:
 def timestamp(moment: datetime) -> str:
     """A moment as the APIs write it: RFC 3339 in UTC with microseconds, `2026-11-20T10:00:00.123456Z`."""
     return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+
+
+def moment_of(text: str) -> datetime:
+    """A moment as somebody writes it, in UTC; one without a time zone stays so. Raises ValueError for what is none."""
+    moment = datetime.fromisoformat(text)
+    try:
+        return moment.astimezone(UTC) if moment.tzinfo else moment
+    except OverflowError as error:
+        raise ValueError(f"'{text}' is before the first year or after the last") from error

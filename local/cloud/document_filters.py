@@ -3,11 +3,10 @@
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
 from local.cloud import filters
-from local.cloud.clock import timestamp
+from local.cloud.clock import moment_of, timestamp
 from local.cloud.filters import Values
 from local.cloud.wire import camel
 
@@ -121,7 +120,7 @@ def _found(document: Any, names: tuple[str, ...]) -> Any:
 def _moment(text: str) -> str:
     """A time in the form that documents keep, "" for another text."""
     try:
-        moment = datetime.fromisoformat(text)
+        moment = moment_of(text)
     except ValueError:
         return ""
     return timestamp(moment) if "T" in text and moment.tzinfo else ""

@@ -20,7 +20,7 @@ def listed(
     size = max(1, min(call.integer("pageSize", usual) or usual, most))
     try:
         found, more = pages(call.query.get("pageToken", ""), size)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:  # SQLite's integers end somewhere
         raise invalid_argument("Invalid page token.") from error
     return Reply(body={key: [shown(item) for item in found]} | ({"nextPageToken": more} if more else {}))
 

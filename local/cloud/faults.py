@@ -83,15 +83,24 @@ class Faults:
         return None
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 def parse(body: dict[str, Any]) -> list[Fault]:
     """The faults of a request's body. Raises 400 INVALID_ARGUMENT."""
     faults = []
-    for item in body.get("faults", []):
+    listed = body.get("faults", [])
+    if not isinstance(listed, list) or not all(isinstance(item, dict) for item in listed):
+        raise invalid_argument("'faults' is a list of objects")
+    for item in listed:
         try:
             fault = Fault(**item)
             re.compile(fault.match)
         except (TypeError, re.error) as error:
             raise invalid_argument(f"not a fault: {error}") from error
+        if not all(_is_number(value) for value in (fault.times, fault.seconds, fault.every)) or fault.seconds < 0:
+            raise invalid_argument("'times', 'seconds' and 'every' are numbers, and 'seconds' are not negative")
         if fault.every < 1:
             raise invalid_argument(f"every {fault.every}-th call: it is 1 or more")
         if fault.kind not in get_args(Kind):

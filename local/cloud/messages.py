@@ -9,13 +9,14 @@ import re
 import sys
 import threading
 import types
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from google.protobuf import field_mask_pb2, json_format
 
+from local.cloud import discovery
 from local.cloud.wire import Call, invalid_argument
 
 _NO_FIELD = re.compile(r'no field named "([^"]+)" at "[^".]*\.?([^"]*)"', re.DOTALL)
@@ -48,6 +49,11 @@ class Messages:
             message = part
         answer: dict[str, Any] = json_format.MessageToDict(message, use_integers_for_enums=wants_numbers(call))
         return answer
+
+    def check_query(self, call: Call, version: str, request: str, bound: Collection[str]) -> None:
+        """Raises 400 for a query parameter that is no field of a request's message, or one `bound` to path or body."""
+        fields = {field.json_name for field in self._type(version, request).DESCRIPTOR.fields}
+        discovery.refuse_unknown(call.query, fields.difference(bound))
 
     def _type(self, version: str, kind: str) -> Any:
         return getattr(_module(self.packages[version], self.modules[kind]), kind).meta.pb

@@ -45,8 +45,7 @@ class Accounts:
         return found
 
     def create(self, call: Call) -> Reply:
-        body = call.object()
-        discovery.check("iam.v1", "CreateServiceAccountRequest", body)
+        body = discovery.parsed("iam.v1", "CreateServiceAccountRequest", call.object())
         self._access.require(call.principal, "iam.serviceAccounts.create", call.params["project"])
         identifier = body.get("accountId", "")
         if not _ID.fullmatch(identifier):
@@ -86,8 +85,7 @@ class Accounts:
         return documents.without_empty(found)
 
     def patch(self, call: Call) -> Reply:
-        body = call.object()
-        discovery.check("iam.v1", "PatchServiceAccountRequest", body)
+        body = discovery.parsed("iam.v1", "PatchServiceAccountRequest", call.object())
         mask = [part.strip() for part in body.get("updateMask", "").split(",") if part.strip()]
         names = [camel(part) for part in mask]
         unknown = [part for part, name in zip(mask, names, strict=True) if name not in _SETTABLE]
@@ -97,8 +95,7 @@ class Accounts:
         return self._change(call, {name: sent.get(name, "") for name in names})
 
     def update(self, call: Call) -> Reply:
-        body = call.object()
-        discovery.check("iam.v1", "ServiceAccount", body)
+        body = discovery.parsed("iam.v1", "ServiceAccount", call.object())
         return self._change(call, _settable(body))
 
     def delete(self, call: Call) -> Reply:

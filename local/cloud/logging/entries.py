@@ -6,11 +6,11 @@ import itertools
 import json
 import uuid
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
+from datetime import UTC
 from typing import Any
 
 from local.cloud import discovery, identities
-from local.cloud.clock import timestamp
+from local.cloud.clock import moment_of, timestamp
 from local.cloud.logging import query
 from local.cloud.wire import Call, Reply, Route, invalid_argument
 from local.cloud.world import World
@@ -45,8 +45,7 @@ class Entries:
         ]
 
     def list_all(self, call: Call) -> Reply:
-        body = call.object()
-        discovery.check("logging.v2", "ListLogEntriesRequest", body)
+        body = discovery.parsed("logging.v2", "ListLogEntriesRequest", call.object())
         names = body.get("resourceNames") or [f"projects/{name}" for name in body.get("projectIds", [])]
         if not names:
             raise invalid_argument("At least one resource name must be specified in the field 'resource_names'.")
@@ -62,8 +61,7 @@ class Entries:
         return Reply(body=self._page(body, _ORDERS[order], min(size, _MOST)))
 
     def write(self, call: Call) -> Reply:
-        body = call.object()
-        discovery.check("logging.v2", "WriteLogEntriesRequest", body)
+        body = discovery.parsed("logging.v2", "WriteLogEntriesRequest", call.object())
         prepared = []
         now = self._world.now()
         for entry in body.get("entries", []):
@@ -112,7 +110,7 @@ def _completed(entry: Mapping[str, Any], now: str) -> dict[str, Any]:
 
 def _fixed_width(text: str) -> str:
     try:
-        moment = datetime.fromisoformat(text)
+        moment = moment_of(text)
     except ValueError as error:
         raise invalid_argument(f"Invalid timestamp '{text}'.") from error
     return timestamp(moment if moment.tzinfo else moment.replace(tzinfo=UTC))

@@ -7,12 +7,12 @@ Filters (see `filters.py`) with `=~` and `!~`; a bare word or string is searched
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC
 from functools import reduce
 from typing import Any
 
 from local.cloud import filters
-from local.cloud.clock import timestamp
+from local.cloud.clock import moment_of, timestamp
 from local.cloud.document_filters import MISSING, Document, Test, holds, shown
 from local.cloud.log_store import Window
 from local.cloud.wire import ApiError, invalid_argument
@@ -87,11 +87,13 @@ class _Queries(filters.Meaning[Query]):
             raise self.refusal(f"unrecognized severity '{value}'")
         self._check_order(sign)
         bound = _SEVERITIES.index(value.upper())
-        return Query(lambda entry: holds(_SEVERITIES.index(entry.get("severity", "DEFAULT")), sign, bound))
+        # An entry from before severities were checked may have any; it has the least then.
+        known = {name: at for at, name in enumerate(_SEVERITIES)}
+        return Query(lambda entry: holds(known.get(entry.get("severity", ""), 0), sign, bound))
 
     def _timestamp(self, sign: str, value: str) -> Query:
         try:
-            parsed = datetime.fromisoformat(value)
+            parsed = moment_of(value)
         except ValueError as error:
             raise self.refusal(f"'{value}' is not a timestamp") from error
         self._check_order(sign)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from local.cloud import document_filters, documents
-from local.cloud.clock import timestamp
+from local.cloud.clock import moment_of, timestamp
 from local.cloud.document_filters import Function, Test
 from local.cloud.filters import Values
 from local.cloud.monitoring import aggregation, gauges
@@ -72,7 +72,7 @@ def _interval(call: Call) -> tuple[str, str]:
 def _moment(call: Call, name: str, default: str) -> datetime:
     text = call.query.get(name) or default
     try:
-        found = datetime.fromisoformat(text)
+        found = moment_of(text)
     except ValueError as error:
         raise invalid_argument(f"Invalid value at '{name}' (Timestamp), \"{text}\"") from error
     if found.tzinfo is None:

@@ -5,7 +5,7 @@ from typing import Any
 from local.cloud import documents, identities
 from local.cloud.quotas import limits
 from local.cloud.quotas.metrics import SERVICE, Quota, table
-from local.cloud.quotas.records import MESSAGES
+from local.cloud.quotas.records import MESSAGES, check_query
 from local.cloud.supply import machines
 from local.cloud.wire import Call, Reply, Route, not_found
 from local.cloud.world import World
@@ -21,14 +21,14 @@ class QuotaInfos:
         return [Route("GET", _BASE, self.list_all), Route("GET", _BASE + "/{quota}", self.get)]
 
     def get(self, call: Call) -> Reply:
-        self._require(call)
+        self._require(call, "GetQuotaInfoRequest")
         quota = table().by_id(call.params["quota"])
         if quota is None or call.params["service"] != SERVICE:
             raise not_found(f"Quota {call.params['quota']} of service {call.params['service']} not found.")
         return Reply(body=self._answer(call, quota))
 
     def list_all(self, call: Call) -> Reply:
-        self._require(call)
+        self._require(call, "ListQuotaInfosRequest")
         every = table().quotas if call.params["service"] == SERVICE else ()
         return documents.listed(call, "quotaInfos", documents.sliced(every), lambda quota: self._answer(call, quota))
 
@@ -68,5 +68,6 @@ class QuotaInfos:
         others = [region for region, value in found.items() if value == common]
         return [*named, {"details": {"value": str(common)}, "applicableLocations": others}]
 
-    def _require(self, call: Call) -> None:
+    def _require(self, call: Call, request: str) -> None:
+        check_query(call, request)
         self._world.access.require(call.principal, "cloudquotas.quotas.get", call.params["project"])

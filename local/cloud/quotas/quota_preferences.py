@@ -47,7 +47,7 @@ class QuotaPreferences:
         ]
 
     def create(self, call: Call) -> Reply:
-        self._require(call, "update")
+        self._require(call, "update", "CreateQuotaPreferenceRequest")
         body = self._body(call)
         name = call.query.get("quotaPreferenceId") or body.get("name", "").rpartition("/")[2] or uuid.uuid4().hex
         if not _ID.fullmatch(name):
@@ -60,11 +60,11 @@ class QuotaPreferences:
         return self._answer(call, made)
 
     def get(self, call: Call) -> Reply:
-        self._require(call, "get")
+        self._require(call, "get", "GetQuotaPreferenceRequest")
         return self._answer(call, self._find(call))
 
     def list(self, call: Call) -> Reply:
-        self._require(call, "get")
+        self._require(call, "get", "ListQuotaPreferencesRequest")
         test = document_filters.parsed(call.query.get("filter", ""))
         now = self._world.clock.now()
 
@@ -80,7 +80,7 @@ class QuotaPreferences:
         )
 
     def patch(self, call: Call) -> Reply:
-        self._require(call, "update")
+        self._require(call, "update", "UpdateQuotaPreferenceRequest")
         body = self._body(call)
         name = f"{_PARENT}/{call.params['preference']}"
         with self._world.store.transaction():
@@ -188,7 +188,8 @@ class QuotaPreferences:
         body = records.answer(item, self._world.clock.now())
         return Reply(body=MESSAGES.render(call, call.params["version"], "QuotaPreference", body))
 
-    def _require(self, call: Call, verb: str) -> None:
+    def _require(self, call: Call, verb: str, request: str) -> None:
+        records.check_query(call, request)
         self._world.access.require(call.principal, f"cloudquotas.quotas.{verb}", call.params["project"])
 
 

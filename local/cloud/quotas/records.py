@@ -8,12 +8,27 @@ from typing import Any
 from local.cloud.clock import timestamp
 from local.cloud.messages import Messages
 from local.cloud.store import Store
+from local.cloud.wire import Call
 
 _KIND = "quotaPreference"
 MESSAGES = Messages(
     packages={"v1": "cloudquotas_v1", "v1beta": "cloudquotas_v1beta"},
-    modules={"QuotaInfo": "resources", "QuotaPreference": "resources"},
+    modules={
+        "CreateQuotaPreferenceRequest": "cloudquotas",
+        "GetQuotaInfoRequest": "cloudquotas",
+        "GetQuotaPreferenceRequest": "cloudquotas",
+        "ListQuotaInfosRequest": "cloudquotas",
+        "ListQuotaPreferencesRequest": "cloudquotas",
+        "QuotaInfo": "resources",
+        "QuotaPreference": "resources",
+        "UpdateQuotaPreferenceRequest": "cloudquotas",
+    },
 )
+
+
+def check_query(call: Call, request: str) -> None:
+    """Raises 400 for a query parameter that the request's message has not. This API has no discovery document."""
+    MESSAGES.check_query(call, call.params["version"], request, ("parent", "name", "quotaPreference"))
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from local.cloud import discovery, document_filters, documents, identities, policy_methods
-from local.cloud.clock import timestamp
+from local.cloud.clock import moment_of, timestamp
 from local.cloud.secretmanager.vault import Vault
 from local.cloud.wire import (
     Call,
@@ -143,13 +143,12 @@ class Secrets:
 
     def _checked(self, call: Call) -> dict[str, Any]:
         """The body of a create or a patch, a lifetime as the time of its end. Raises 400, 501."""
-        body = call.object()
-        discovery.check(_API, "Secret", body)
+        body = discovery.parsed(_API, "Secret", call.object())
         for field in ("topics", "rotation", "versionDestroyTtl", "customerManagedEncryption"):
             if body.get(field):
                 raise unimplemented(f"A secret's {field} is not implemented by the local cloud.")
         if body.get("expireTime"):
-            body["expireTime"] = timestamp(datetime.fromisoformat(body["expireTime"]))
+            body["expireTime"] = timestamp(moment_of(body["expireTime"]))
         if body.get("ttl"):
             match = _LIFETIME.fullmatch(body["ttl"])
             if not match:

@@ -1,7 +1,6 @@
 """The methods of secret versions, and the one that gives a value out."""
 
 import base64
-import binascii
 from typing import Any
 
 import google_crc32c
@@ -33,8 +32,7 @@ class Versions:
 
     def add(self, call: Call) -> Reply:
         secret = self._secrets.entered(call, "versions.add")
-        body = call.object()
-        discovery.check("secretmanager.v1", "AddSecretVersionRequest", body)
+        body = discovery.parsed("secretmanager.v1", "AddSecretVersionRequest", call.object())
         payload = body.get("payload", {})
         value = _decoded(payload)
         with self._world.store.transaction():
@@ -120,7 +118,7 @@ def _decoded(payload: dict[str, Any]) -> bytes:
     """The value of a payload, checked against its checksum where there is one. Raises 400, without the value."""
     try:
         value = base64.b64decode(payload.get("data", ""), validate=True)
-    except binascii.Error as error:
+    except ValueError as error:  # `binascii.Error` is one, and so is what letters beyond ASCII raise
         raise invalid_argument("Invalid value at 'payload.data' (TYPE_BYTES), Base64 decoding failed.") from error
     if not value:
         raise invalid_argument("The payload of a secret version can't be empty.")

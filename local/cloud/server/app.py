@@ -137,11 +137,12 @@ class _App:
             if path.startswith(UNSERVED):
                 service = path.removeprefix(UNSERVED).split("/")[0].replace("_", " ")
                 raise unimplemented(f"The local cloud does not serve this API of Google's: {service}.")
-            known = discovery.method_name(request.method, path)
+            known = discovery.method_of(request.method, path)
             if known:
-                raise unimplemented(f"{known} is a method of Google's API that the local cloud does not implement.")
+                raise unimplemented(f"{known.id} is a method of Google's API that the local cloud does not implement.")
             raise not_found(f"There is no method for {request.method} {path}.")
         handler, params = found
+        discovery.check_query(request.method, path, request.query_params)
         reply = handler(_call(request, principal, token, path, params, body))
         if request.method != "GET":
             self._world.trouble = ""

@@ -25,6 +25,8 @@ from local.cloud.wire import (
 )
 from local.cloud.world import Service, World
 
+_MOST_AHEAD_S = 366 * 24 * 3600.0
+
 
 def health() -> Reply:
     return Reply(body={"slipway": "local cloud", "pid": os.getpid()})
@@ -93,6 +95,8 @@ def routes(world: World, services: Sequence[Service]) -> list[Route]:
         seconds = call.object().get("advance")
         if not isinstance(seconds, int | float) or isinstance(seconds, bool) or seconds < 0:
             raise invalid_argument("'advance' is a number of seconds that is not negative")
+        if seconds > _MOST_AHEAD_S:
+            raise invalid_argument("'advance' is at most 366 days at once")
         world.advance(seconds)
         return Reply(body={"now": world.now()})
 

@@ -9,6 +9,8 @@ import pytest
 import requests
 from google.api_core import exceptions
 
+from local.cloud.faults import parse
+from local.cloud.wire import ApiError
 from tests.local.cloud.storage.conftest import bucket as bucket
 from tests.local.cloud.storage.conftest import client
 from tests.local.conftest import LocalCloud
@@ -22,6 +24,22 @@ def no_faults_left(cloud: LocalCloud) -> Iterator[None]:
 
 def switch_on(cloud: LocalCloud, **fault: object) -> None:
     cloud.rest("POST", "/slipway/faults", {"faults": [fault]})
+
+
+@pytest.mark.parametrize(
+    "faults",
+    [True, "x", {"kind": "delay"}, [None], ["x"], [{"match": "x"}], [{"kind": "delay", "match": 5}]]
+    + [
+        [{"kind": "delay", "match": "x", name: value}]
+        for name in ("times", "seconds", "every")
+        for value in ("1", None)
+    ]
+    + [[{"kind": "delay", "match": "x", "seconds": -1}], [{"kind": "delay", "match": "x", "every": 0}]],
+)
+def test_what_is_no_fault_is_refused(faults: object) -> None:
+    with pytest.raises(ApiError) as refused:
+        parse({"faults": faults})
+    assert refused.value.code == 400
 
 
 def test_an_answer_is_lost_after_the_work_is_done(cloud: LocalCloud, bucket: storage.Bucket) -> None:

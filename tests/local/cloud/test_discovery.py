@@ -1,0 +1,93 @@
+"""What Google's own documents say of methods: which query parameters each takes, and what their bodies hold. (N17)"""
+
+from typing import Any
+
+import pytest
+import requests
+
+from local.cloud import discovery
+from local.cloud.wire import ApiError
+from tests.local.conftest import LocalCloud
+
+VERTEX = "/v1/projects/p/locations/us-central1"
+
+
+@pytest.mark.parametrize(
+    ("verb", "path", "name"),
+    [
+        ("GET", f"{VERTEX}/customJobs/1", "aiplatform.projects.locations.customJobs.get"),
+        ("POST", f"{VERTEX}/customJobs/1:cancel", "aiplatform.projects.locations.customJobs.cancel"),
+        ("GET", f"/ui{VERTEX}/operations/1", "aiplatform.projects.locations.operations.get"),
+        ("POST", "/upload/storage/v1/b/x/o", "storage.objects.insert"),
+        ("GET", "/v1/projects/p/services/storage.googleapis.com", "serviceusage.services.get"),
+        ("GET", "/v1/nothing/like/it", None),
+    ],
+)
+def test_a_method_is_known_by_its_path(verb: str, path: str, name: str | None) -> None:
+    found = discovery.method_of(verb, path)
+    assert (found.id if found else None) == name
+
+
+@pytest.mark.parametrize(
+    ("verb", "path", "names"),
+    [
+        (
+            "GET",
+            f"{VERTEX}/customJobs",
+            ["pageSize", "page_token", "filter", "readMask", "$alt", "prettyPrint", "$.xgafv"],
+        ),
+        ("GET", f"{VERTEX}/models", ["orderBy"]),
+        ("POST", f"{VERTEX}/persistentResources", ["persistent_resource_id"]),
+        ("GET", "/v3/projects/p/timeSeries", ["interval.end_time", "aggregation.perSeriesAligner"]),
+        ("PUT", "/upload/storage/v1/b/x/o", ["uploadType", "upload_id", "ifGenerationMatch"]),
+        ("GET", "/slipway/status", ["anything"]),
+    ],
+)
+def test_what_a_method_takes_passes(verb: str, path: str, names: list[str]) -> None:
+    discovery.check_query(verb, path, names)
+
+
+def test_a_body_loses_its_nulls_but_for_those_that_are_values() -> None:
+    entry = {"textPayload": None, "jsonPayload": {"a": None}, "labels": {"a": "b"}}
+    body = {"entries": [entry], "labels": None}
+    kept = {"entries": [{"jsonPayload": {"a": None}, "labels": {"a": "b"}}]}
+    assert discovery.parsed("logging.v2", "WriteLogEntriesRequest", body) == kept
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ({"severity": "LOUD"}, "'entries[0].severity'"),
+        ({"timestamp": "yesterday"}, "'entries[0].timestamp'"),
+        ({"sourceLocation": {"line": "9" * 30}}, "'entries[0].sourceLocation.line' (TYPE_INT64)"),
+        (None, "'entries[0]'"),
+    ],
+)
+def test_a_value_of_another_form_is_named_with_its_path(entry: Any, words: str) -> None:
+    with pytest.raises(ApiError) as refused:
+        discovery.parsed("logging.v2", "WriteLogEntriesRequest", {"entries": [entry]})
+    assert refused.value.code == 400 and words in refused.value.message
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/v1/projects/slipway-local/locations/us-central1/customJobs?orderBy=create_time",
+        "/v1beta1/projects/slipway-local/locations/us-central1/persistentResources?filter=state%3Dx",
+        "/v1/projects/slipway-local/locations/us-central1/hyperparameterTuningJobs/1?orderBy=x",
+        "/storage/v1/b?project=slipway-local&orderBy=x",
+        "/v1/projects/slipway-local/secrets?orderBy=x",
+        "/v2/projects/slipway-local/logs?orderBy=x",
+        "/v1/projects/slipway-local/serviceAccounts?orderBy=x",
+        "/v1/projects/slipway-local/services?orderBy=x",
+        "/v3/projects/slipway-local/timeSeries?order=x",
+        "/v1/projects/slipway-local/locations/global/services/aiplatform.googleapis.com/quotaInfos?orderBy=x",
+        "/v1beta/projects/slipway-local/locations/global/quotaPreferences?orderby=x",
+    ],
+)
+def test_a_parameter_that_a_method_has_not_is_refused_in_the_services_words(cloud: LocalCloud, path: str) -> None:
+    with pytest.raises(requests.HTTPError) as refused:
+        cloud.rest("GET", path)
+    error = refused.value.response.json()["error"]
+    assert (error["code"], error["status"]) == (400, "INVALID_ARGUMENT")
+    assert "Cannot bind query parameter. Field 'order" in error["message"].replace("filter", "order")
