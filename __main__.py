@@ -70,7 +70,8 @@ def main() -> None:
         live, plan = deciding.result()
 
     deployment = plan_deployment(proven, packages, revision, live, plan, preview=preview, now=now, known=state)
-    grace.began_with(live.catalog, deployment.catalog.catalog_bucket, deployment.catalog.trainer)
+    catalog = deployment.catalog
+    grace.began_with(live.catalog, catalog.catalog_bucket, catalog.trainer, *catalog.trainers.values())
     for message in preview_text(deployment, state, now, preview=preview):
         log.info(message)
     for warning in deployment.warnings:

@@ -51,6 +51,7 @@ def declare(
         settings=stack.workspace,
         live=deployment.live,
         trainer_roles=deployment.trainer_roles,
+        trainers=deployment.trainers,
         plan=plan.workspace,
         facts=facts.workspace,
         hooks=hooks,

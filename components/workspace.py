@@ -9,7 +9,16 @@ import pulumi
 from pulumi_gcp import projects, serviceaccount, storage
 
 from slipway.deployment.retiring import CATALOG, TRAINER, WORK, RetiringWorkspaceResource
-from slipway.deployment.workspace_plan import SUBMITTER_ROLES, WorkspacePlan, trainer_display_name, trainer_email
+from slipway.deployment.workspace_plan import (
+    ACT_AS,
+    SUBMITTER_ROLES,
+    Trainer,
+    WorkspacePlan,
+    other_logical,
+    other_trainer,
+    trainer_display_name,
+    trainer_email,
+)
 from slipway.live import Live, Unknown
 from slipway.stack.stack import WorkspaceSettings
 
@@ -25,6 +34,9 @@ class Workspace(pulumi.ComponentResource):
     rewrite what others run. Does not own clusters, nor the identities that preview and deploy.
 
     Destroying it keeps `work`, which holds people's results; the catalog can be published again and goes.
+
+    The trainers that templates choose by name have the same on the buckets, and submitters of their own, who may act as
+    them alone.
 
     What is not asked for any more and what unfinished jobs need stays as it is, beside what is asked for.
     """
@@ -43,20 +55,20 @@ class Workspace(pulumi.ComponentResource):
         live: Live,
         facts: Mapping[str, Any],
         trainer_roles: Collection[str] = (),
+        trainers: Mapping[str, Trainer] | None = None,
         plan: WorkspacePlan | None = None,
         hooks: pulumi.ResourceHookBinding | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        """Buckets and the service account that `live` has are adopted, not created.
+        """Buckets and service accounts that `live` has are adopted, not created.
 
-        `trainer_roles` are those on the project that some template's jobs need. `hooks` guard the deletion of what
-        jobs need.
+        `trainer_roles` are those on the project that some template's jobs need; `trainers`: the others, by name.
+        `hooks` guard the deletion of what jobs need.
         """
         plan = plan or WorkspacePlan()
-        self.trainer_email = trainer_email(settings.trainer, project)
         super().__init__("slipway:components:Workspace", name, dict(facts), opts)
         self._project, self._region = project, region
-        self._existing, self._hooks = _known(live.buckets), hooks
+        self._existing, self._accounts, self._hooks = _known(live.buckets), _known(live.service_accounts), hooks
         catalog, work, trainer = (plan.logical.get(role, role) for role in (CATALOG, WORK, TRAINER))
         self.catalog = self._bucket(
             catalog,
@@ -75,22 +87,19 @@ class Workspace(pulumi.ComponentResource):
             versioned=False,
             rules=[_delete(age=_CLAIM_AGE_DAYS, matches_prefixes=["claims/"])],
         )
-        adopted = self.trainer_email in _known(live.service_accounts)
-        self.trainer = serviceaccount.Account(
-            trainer,
-            account_id=settings.trainer,
-            project=project,
-            display_name=trainer_display_name(pulumi.get_stack()),
-            opts=pulumi.ResourceOptions(
-                parent=self,
-                import_=f"projects/{project}/serviceAccounts/{self.trainer_email}" if adopted else None,
-                ignore_changes=["displayName", "description"],
-                hooks=hooks,
-            ),
-        )
+        self.trainer = self._account(trainer, settings.trainer)
         catalogs, works, accounts = {catalog: self.catalog}, {work: self.work}, {trainer: self.trainer}
         asked = {f"{trainer}-{role.removeprefix('roles/')}": role for role in trainer_roles}
         self._roles = {trainer: {**plan.grants, **asked}}
+        members = dict.fromkeys(settings.submitters)
+        acting = {(trainer, member): self.trainer for member in settings.submitters}
+        for name, one in (trainers or {}).items():
+            logical = plan.logical.get(other_trainer(name), other_logical(one.account))
+            accounts[logical] = self._account(logical, one.account)
+            asked = {f"{logical}-{role.removeprefix('roles/')}": role for role in one.roles}
+            self._roles[logical] = {**plan.trainer_grants.get(other_trainer(name), {}), **asked}
+            members |= dict.fromkeys(one.submitters)
+            acting |= {(logical, member): accounts[logical] for member in one.submitters}
         for resource in plan.retiring:
             if resource.role == TRAINER:
                 accounts[resource.logical] = self._old_account(resource)
@@ -99,8 +108,10 @@ class Workspace(pulumi.ComponentResource):
                 (catalogs if resource.role == CATALOG else works)[resource.logical] = self._old_bucket(resource)
         for logical, account in accounts.items():
             self._grant_trainer(logical, account, catalogs, works)
-        for member in settings.submitters:
-            self._grant_submitter(member, trainer, catalog, works)
+        for member in members:
+            self._grant_submitter(member, catalog, works)
+        for (logical, member), account in acting.items():
+            self._act_as(logical, account, member)
         self.register_outputs({"catalog": self.catalog.name, "work": self.work.name, "trainer": self.trainer.email})
 
     def _bucket(
@@ -127,6 +138,21 @@ class Workspace(pulumi.ComponentResource):
                 import_=bucket if bucket in self._existing else None,
                 retain_on_delete=keep,
                 hooks=None if keep else self._hooks,
+            ),
+        )
+
+    def _account(self, logical: str, account_id: str) -> serviceaccount.Account:
+        email = trainer_email(account_id, self._project)
+        return serviceaccount.Account(
+            logical,
+            account_id=account_id,
+            project=self._project,
+            display_name=trainer_display_name(pulumi.get_stack()),
+            opts=pulumi.ResourceOptions(
+                parent=self,
+                import_=f"projects/{self._project}/serviceAccounts/{email}" if email in self._accounts else None,
+                ignore_changes=["displayName", "description"],
+                hooks=self._hooks,
             ),
         )
 
@@ -172,17 +198,19 @@ class Workspace(pulumi.ComponentResource):
         for name, bucket in works.items():
             self._on_bucket(f"{logical}-writes-{name}", bucket, "roles/storage.objectUser", account.member, self._hooks)
 
-    def _grant_submitter(self, member: str, trainer: str, catalog: str, works: Mapping[str, storage.Bucket]) -> None:
+    def _act_as(self, logical: str, account: serviceaccount.Account, member: str) -> None:
+        serviceaccount.IAMMember(
+            f"act-as-{logical}-{member}",
+            service_account_id=account.name,
+            role=ACT_AS,
+            member=member,
+            opts=pulumi.ResourceOptions(parent=self),
+        )
+
+    def _grant_submitter(self, member: str, catalog: str, works: Mapping[str, storage.Bucket]) -> None:
         child = pulumi.ResourceOptions(parent=self)
         for purpose, role in SUBMITTER_ROLES.items():
             projects.IAMMember(f"{purpose}-{member}", project=self._project, role=role, member=member, opts=child)
-        serviceaccount.IAMMember(
-            f"act-as-{trainer}-{member}",
-            service_account_id=self.trainer.name,
-            role="roles/iam.serviceAccountUser",
-            member=member,
-            opts=child,
-        )
         self._on_bucket(f"reads-{catalog}-{member}", self.catalog, "roles/storage.objectViewer", member)
         for name, bucket in works.items():
             self._on_bucket(f"reads-{name}-{member}", bucket, "roles/storage.objectViewer", member)

@@ -66,10 +66,19 @@ class Kept:
 
 
 @dataclass(frozen=True)
+class TrainerFacts:
+    """A trainer that templates choose by name: its address, and by member the role by which one may act as it."""
+
+    name: Annotated[str, KEY_OF_ENTRY]
+    account: str
+    submitters: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Facts:
-    """`catalog` as it is published. `submitters`: by member, the roles on the project by what they are for. `code`:
-    whether the stack allows code of one's own. `policy`: by level, what the stack file gives each rule. `kept` by id or
-    name."""
+    """`catalog` as it is published. `submitters`: by member, the roles on the project by what they are for; theirs is
+    the workspace's trainer. `code`: whether the stack allows code of one's own. `policy`: by level, what the stack file
+    gives each rule. `kept` by id or name. `trainers`: the others, by name."""
 
     catalog: Catalog
     submitters: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -77,6 +86,13 @@ class Facts:
     quota: QuotaFacts = field(default_factory=lambda: QuotaFacts("", "", strict=False))
     policy: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     kept: Mapping[str, Kept] = field(default_factory=dict)
+    trainers: Mapping[str, TrainerFacts] = field(default_factory=dict)
+
+    @property
+    def people(self) -> tuple[str, ...]:
+        """Everybody who may submit something, as whichever trainer."""
+        others = (member for one in self.trainers.values() for member in one.submitters)
+        return tuple(dict.fromkeys((*self.submitters, *others)))
 
     @property
     def clusters(self) -> Mapping[str, Fact]:
@@ -98,6 +114,7 @@ class Facts:
             "code": self.code,
             "submitters": {member: dict(roles) for member, roles in self.submitters.items()},
             "retiring": {one.id: _kept(one) for one in self.kept.values() if one.kind != "cluster"},
+            **({"trainers": {name: codec.write(one) for name, one in self.trainers.items()}} if self.trainers else {}),
         }
 
     @property
@@ -167,6 +184,7 @@ def _read(components: Iterable[tuple[str, str, Fact]], published: Catalog | None
         quota=codec.read(QuotaFacts, quota) if quota else QuotaFacts("", "", strict=False),
         policy=_by_two_keys(declared.get("policy", {}), "policy"),
         kept={id_: codec.read(Kept, {"kind": "cluster", **one}, id_) for id_, one in retiring.items()},
+        trainers={name: codec.read(TrainerFacts, one, name) for name, one in workspace.get("trainers", {}).items()},
     )
 
 
@@ -182,6 +200,7 @@ def _catalog(declared: Fact, workspace: Fact, of_type: Mapping[str, Mapping[str,
         **declared,
         "storage": {"work": workspace.get("work"), "catalog": workspace.get("catalog")},
         "trainer": workspace.get("trainer"),
+        "trainers": {name: one.get("account") for name, one in workspace.get("trainers", {}).items()},
         "clusters": clusters,
         "retiring": list(declared.get("retiring", {})),
         "templates": {name: _read_template(one) for name, one in of_type.get(TEMPLATE, {}).items()},

@@ -26,8 +26,8 @@ class PublishedCatalog:
 
     `age`: for how long it has been published, by the storage's own clock; None when that was not told.
     `damage` says what is wrong with one that is there and can't be understood: what it offered can't be told.
-    `needs`: the account and the buckets of jobs that are sent by it. `stack` is whose it is, empty when that is untold.
-    `whole` is all of it, None for one that this version does not read.
+    `needs`: the accounts and the buckets of jobs that are sent by it. `stack` is whose it is, empty when that is
+    untold. `whole` is all of it, None for one that this version does not read.
     """
 
     clusters: Mapping[str, str] = field(default_factory=dict)
@@ -71,10 +71,10 @@ def read(content: bytes | str, source: str) -> Catalog:
 def published(content: bytes | str, source: str) -> PublishedCatalog:
     """What a deployment needs of the catalog that is published now, from whatever version wrote it. Never raises.
 
-    Two keys of any schema, older or newer: `clusters` and `retiring`. They keep their meaning forever, and nothing
-    else matters: no version's catalog stops another's deployment. The stack (`stack`), account and buckets (`trainer`,
-    `storage`) are taken where they are. One that can't be told says so in `damage`, with its address `source`, and
-    lists nothing.
+    Two keys of any schema, older or newer: `clusters` and `retiring`. They keep their meaning forever, and nothing else
+    matters: no version's catalog stops another's deployment. The stack (`stack`), accounts and buckets (`trainer`,
+    `trainers`, `storage`) are taken where they are. One that can't be told says so in `damage`, with its address
+    `source`, and lists nothing.
     """
     try:
         body = _parsed(content)
@@ -90,7 +90,11 @@ def published(content: bytes | str, source: str) -> PublishedCatalog:
     if not isinstance(retiring, list) or not all(isinstance(id_, str) for id_ in retiring):
         return PublishedCatalog(damage=f"{source}: retiring is not a list of ids")
     storage = body.get("storage")
-    names = [body.get("trainer"), *(storage.values() if isinstance(storage, dict) else ())]
+    trainers = body.get("trainers")
+    names = [
+        body.get("trainer"),
+        *(one for some in (storage, trainers) if isinstance(some, dict) for one in some.values()),
+    ]
     needs = frozenset(name for name in names if isinstance(name, str) and name)
     ids, stack = {name: one["id"] for name, one in clusters.items()}, body.get("stack")
     try:

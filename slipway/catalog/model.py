@@ -222,9 +222,8 @@ class Template:
 
 @dataclass(frozen=True)
 class Catalog:
-    """What one stack offers. `retiring` are the ids of clusters that finish their jobs and go; `trainer` is the address
-    of the account that jobs run as. `dormant`: clusters that are declared and not there for now.
-    `reservations` by path."""
+    """What one stack offers. `retiring`: ids of clusters that finish their jobs and go. `trainer`: the address of the
+    account that jobs run as; `trainers`: others by name. `dormant`: declared, and not there. `reservations` by path."""
 
     stack: Annotated[str, PLAIN_NAME]
     project: Annotated[str, PROJECT]
@@ -239,6 +238,7 @@ class Catalog:
     catalog_bucket: Annotated[str, At("storage.catalog")] = ""
     dormant: Mapping[str, DormantCluster] = field(default_factory=dict)
     reservations: Mapping[str, Reservation] = field(default_factory=dict)
+    trainers: Mapping[str, str] = field(default_factory=dict)
     source: Annotated[str, NOT_WRITTEN] = field(default="", compare=False)
 
     @property

@@ -6,7 +6,7 @@ Pure, but for `prove_stack` and `build_packages`, which read files.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -16,8 +16,8 @@ from slipway.deployment.publication import asleep, catalog_of, compile_context, 
 from slipway.deployment.retiring import Retiring, RetiringCluster
 from slipway.deployment.schedule import schedule
 from slipway.deployment.summary import neighbours, overdue, summary
-from slipway.deployment.workspace_plan import SUBMITTER_ROLES, trainer_roles
-from slipway.facts import Facts, Kept, QuotaFacts, QuotaLine
+from slipway.deployment.workspace_plan import ACT_AS, SUBMITTER_ROLES, Trainer, other_trainers, trainer_roles
+from slipway.facts import Facts, Kept, QuotaFacts, QuotaLine, TrainerFacts
 from slipway.labels import Revision
 from slipway.live import Live, Unknown
 from slipway.packages.source_package import SourcePackage, build
@@ -69,7 +69,8 @@ def _draws(
 class Deployment:
     """What components declare, and the `messages` and `warnings` that people read before.
 
-    `trainer_roles` are those on the project that some template's jobs need. `violations`: of the stack's own policy.
+    `trainer_roles` are those on the project that some template's jobs need; `trainers`: those that templates choose, by
+    name. `violations`: of the stack's own policy.
     """
 
     stack: Stack
@@ -84,6 +85,7 @@ class Deployment:
     violations: tuple[Violation, ...]
     messages: tuple[str, ...]
     warnings: tuple[str, ...]
+    trainers: Mapping[str, Trainer] = field(default_factory=dict)
 
     def refuse(self) -> None:
         """Raises PolicyError when quota does not suffice, or the stack breaks a mandatory rule of its own."""
@@ -158,6 +160,7 @@ def plan_deployment(
         catalog=catalog,
         packages=packages,
         trainer_roles=trainer_roles(proven.templates.values()),
+        trainers=other_trainers(stack.trainers, tuple(proven.templates.values())),
         facts=told,
         violations=broken,
         messages=(text, table(report)) if preview and report.lines else (text,),
@@ -165,7 +168,7 @@ def plan_deployment(
             *report.warnings,
             *late,
             *neighbours(stack.name, live),
-            *open_to(stack.workspace.submitters),
+            *open_to(stack.submitters),
             *(str(one) for one in broken if one.level == ADVISORY),
         ),
     )
@@ -192,6 +195,10 @@ def facts(stack: Stack, plan: Plan, catalog: Catalog, report: QuotaReport) -> Fa
             if (rules := getattr(stack.policy, level).model_dump(by_alias=True, exclude_none=True))
         },
         kept={one.id: _kept(one) for one in retiring},
+        trainers={
+            name: TrainerFacts(name, catalog.trainers[name], dict.fromkeys(one.submitters, ACT_AS))
+            for name, one in stack.trainers.items()
+        },
     )
 
 

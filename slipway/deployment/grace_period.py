@@ -47,7 +47,7 @@ class GracePeriod:
 
     def began_with(self, catalog: PublishedCatalog | Unknown | None, *keeps: str) -> None:
         """What was published when this deployment began: what it left out has been left out for as long. `keeps`: the
-        bucket where this deployment publishes, and its account."""
+        bucket where this deployment publishes, and its accounts."""
         self._keeps = frozenset(keeps)
         if isinstance(catalog, PublishedCatalog) and catalog.age is not None and not catalog.damage:
             self._published, self._published_at = catalog, self._clock() - catalog.age.total_seconds()

@@ -13,7 +13,7 @@ from slipway.deployment.live_reader import LiveScope, read, skipped
 from slipway.deployment.plan import Plan, plan
 from slipway.deployment.quota_limits import quota_info
 from slipway.deployment.retiring import CATALOG, TRAINER, WORK
-from slipway.deployment.workspace_plan import trainer_email, trainer_owner
+from slipway.deployment.workspace_plan import other_trainer, trainer_email, trainer_owner
 from slipway.errors import ConfigError, ResourceError, Timeout
 from slipway.formatting import join
 from slipway.live import Live, Unknown
@@ -41,11 +41,7 @@ def read_and_plan(
     """
 
     before = _NOTHING if isinstance(known, Unknown) else known
-    workspace = {
-        CATALOG: stack.workspace.catalog_bucket,
-        WORK: stack.workspace.work_bucket,
-        TRAINER: trainer_email(stack.workspace.trainer, stack.project),
-    }
+    workspace = asked_for(stack)
 
     def live() -> Live:
         return _live(stack, environ, metrics, before, now, preview=preview, warn=warn)
@@ -75,6 +71,16 @@ def read_and_plan(
             "SLIPWAY_PURPOSE=destroy pulumi destroy --run-program asks only what is in use)",
         )
     return found, decided
+
+
+def asked_for(stack: Stack) -> Mapping[str, str]:
+    """Buckets' names and trainers' addresses by their roles."""
+    return {
+        CATALOG: stack.workspace.catalog_bucket,
+        WORK: stack.workspace.work_bucket,
+        TRAINER: trainer_email(stack.workspace.trainer, stack.project),
+        **{other_trainer(name): trainer_email(one.account, stack.project) for name, one in stack.trainers.items()},
+    }
 
 
 def identity(environ: Mapping[str, str]) -> str:
@@ -114,6 +120,7 @@ def _live(
         catalog_bucket=stack.workspace.catalog_bucket,
         work_bucket=stack.workspace.work_bucket,
         service_account=trainer_email(stack.workspace.trainer, stack.project),
+        trainers=tuple(trainer_email(one.account, stack.project) for one in stack.trainers.values()),
         metrics=metrics,
         read_quota=quota_info,
         published=known.catalog_bucket,

@@ -39,8 +39,8 @@ _SWITCHED_OFF = ("has not been used in project", "is disabled")
 
 @dataclass(frozen=True)
 class LiveScope:
-    """Where to look. `service_account` is an address, `catalog` the catalog object's name, `published` the bucket that
-    has it now, where that is another one than it will be in.
+    """Where to look. `service_account` and `trainers` are addresses, `catalog` the catalog object's name, `published`
+    the bucket that has it now, where that is another one than it will be in.
 
     `metrics` are those whose limits matter, and `read_quota` turns what is listed of one into a value. Ended jobs are
     looked at where they were made after `jobs_since`; None for none.
@@ -51,6 +51,7 @@ class LiveScope:
     catalog_bucket: str = ""
     work_bucket: str = ""
     service_account: str = ""
+    trainers: tuple[str, ...] = ()
     catalog: str = NAME
     metrics: frozenset[str] = frozenset()
     read_quota: ReadQuota = QuotaInfo.read
@@ -72,7 +73,7 @@ def read(
     Sends nothing but GETs. Raises nothing for an API's refusal: that becomes `Unknown`, with `identity` in it.
     """
     reader = Reader(connection, wanted, identity, off_is_empty=off_is_empty)
-    with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="live") as threads:
+    with ThreadPoolExecutor(_AT_ONCE + len(wanted.trainers), thread_name_prefix="live") as threads:
         clusters = threads.submit(reader.clusters)
         found = [threads.submit(reader.jobs, kind) for kind in KINDS.values()]
         limits = threads.submit(reader.limits)
@@ -80,7 +81,7 @@ def read(
         catalog = threads.submit(reader.catalog)
         beside = threads.submit(reader.catalog_beside)
         buckets = [threads.submit(reader.bucket, name) for name in (wanted.catalog_bucket, wanted.work_bucket)]
-        account = threads.submit(reader.service_account)
+        accounts = [threads.submit(reader.service_account, one) for one in (wanted.service_account, *wanted.trainers)]
         ends = threads.submit(reader.last_ends)
         adopted = all_or_unknown(future.result() for future in buckets)
         live = Live(
@@ -89,7 +90,7 @@ def read(
             limits=limits.result(),
             catalog=catalog.result(),
             buckets=adopted if isinstance(adopted, Unknown) else frozenset(adopted),
-            service_accounts=account.result(),
+            service_accounts=adopted_accounts(future.result() for future in accounts),
             beside=beside.result(),
             last_ends=ends.result(),
             preferences=preferences.result(),
@@ -182,9 +183,9 @@ class Reader:
         api = f"storage.googleapis.com buckets.get {name}"
         return self._read(api, _BUCKETS, existing, frozenset(), may_lack=True)
 
-    def service_account(self) -> Mapping[str, str] | Unknown:
+    def service_account(self, address: str) -> Mapping[str, str] | Unknown:
         """Its display name by its address; empty when it is not there."""
-        address, project = self.wanted.service_account, self.wanted.project
+        project = self.wanted.project
         call = Call(f"look at service account {address}", "iam.serviceAccounts.get", f"project {project}")
         url = f"{self.connection.endpoints.iam}projects/{project}/serviceAccounts/{address}"
 
@@ -213,6 +214,16 @@ def unanswered(error: CloudError, api: str, role: str, identity: str) -> Unknown
     """`role` helps only where something was refused."""
     needs = role if isinstance(error, Denied) else "the API to answer"
     return Unknown(error.message or str(error), api, needs, identity)
+
+
+def adopted_accounts(parts: Iterable[Mapping[str, str] | Unknown]) -> Mapping[str, str] | Unknown:
+    """Those that are there, with their display names; where one can't be read, nobody knows."""
+    found: dict[str, str] = {}
+    for part in parts:
+        if isinstance(part, Unknown):
+            return part
+        found |= part
+    return found
 
 
 def all_or_unknown(parts: Iterable[Iterable[Found] | Unknown]) -> tuple[Found, ...] | Unknown:

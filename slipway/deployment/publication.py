@@ -44,6 +44,7 @@ def compile_context(
         project=stack.project,
         reservations=stack.reservations,
         code_allowed=workspace.code,
+        trainers={name: trainer_email(one.account, stack.project) for name, one in stack.trainers.items()},
     )
 
 
@@ -93,6 +94,7 @@ def catalog_of(
         dirty=bool(revision.dirty),
         work_bucket=context.work_bucket,
         trainer=context.trainer,
+        trainers=context.trainers,
         clusters={one.spec.name: published(one, stack.region) for one in clusters},
         retiring=tuple(retiring),
         templates=templates,

@@ -7,7 +7,7 @@ other one is another resource, with a logical name of its own, and this one keep
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -16,9 +16,11 @@ from slipway.deployment.retiring import CATALOG, TRAINER, WORK, RetiringWorkspac
 from slipway.state import State
 
 if TYPE_CHECKING:
+    from slipway.stack.stack import TrainerSettings
     from slipway.template import JobTemplate
 
 _CALLED = "Slipway trainer ("
+_OTHER = f"{TRAINER}."
 
 SUBMITTER_ROLES: Mapping[str, str] = {
     "submit": "roles/aiplatform.user",
@@ -27,6 +29,17 @@ SUBMITTER_ROLES: Mapping[str, str] = {
     "logs": "roles/logging.viewer",
 }
 """On the project, by what a submitter does with each."""
+ACT_AS = "roles/iam.serviceAccountUser"
+"""On a trainer's account: without it one can't submit as that trainer, and with it one runs any code as it."""
+
+
+@dataclass(frozen=True)
+class Trainer:
+    """A trainer that templates choose: its account id, who may act as it, and its roles on the project."""
+
+    account: str
+    submitters: tuple[str, ...] = ()
+    roles: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -34,35 +47,46 @@ class WorkspacePlan:
     """`logical`: by role, the logical name of what is asked for. `released` are not declared: nobody needs them.
 
     `grants`: the roles on the project, by logical name, that the account has and keeps while jobs run as it.
+    `trainer_grants`: the same of the other trainers, by role.
     """
 
     logical: Mapping[str, str] = field(default_factory=lambda: {role: role for role in (CATALOG, WORK, TRAINER)})
     retiring: tuple[RetiringWorkspaceResource, ...] = ()
     released: tuple[RetiringWorkspaceResource, ...] = ()
     grants: Mapping[str, str] = field(default_factory=dict)
+    trainer_grants: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 def plan_workspace(
     known: State, wanted: Mapping[str, str], jobs: tuple[VertexJob, ...], doubt: Why | None = None
 ) -> WorkspacePlan:
-    """`wanted`: by role, the name of what is asked for. `doubt`: why jobs may be missing, which keeps everything."""
+    """`wanted`: by role, the name of what is asked for. `doubt`: why jobs may be missing, which keeps everything.
+
+    An account that was one trainer's and is another's now is the same resource as before.
+    """
     logical: dict[str, str] = {}
     retiring: list[RetiringWorkspaceResource] = []
     released: list[RetiringWorkspaceResource] = []
     for role, name in wanted.items():
         old = _of(role, known)
         logical[role] = _logical(role, name, old)
+        if is_other_trainer(role):
+            continue  # What becomes of accounts is decided with the workspace's own.
+        asked = [each for one, each in wanted.items() if one == role or (role == TRAINER and is_other_trainer(one))]
         for known_as, each in old.items():
-            if each == name:
+            if each in asked:
                 continue
             users = _users(each, jobs)
             resource = RetiringWorkspaceResource(
                 role, known_as, each, users, (None if users else doubt) or Why.JOBS, _grants(role, each, known)
             )
             (retiring if users or doubt else released).append(resource)
-    account = wanted.get(TRAINER, "")
-    grants = _grants(TRAINER, account, known) if _users(account, jobs) or doubt else {}
-    return WorkspacePlan(logical, tuple(retiring), tuple(released), grants)
+    accounts = {role: name for role, name in wanted.items() if role == TRAINER or is_other_trainer(role)}
+    grants = {
+        role: _grants(TRAINER, account, known) if _users(account, jobs) or doubt else {}
+        for role, account in accounts.items()
+    }
+    return WorkspacePlan(logical, tuple(retiring), tuple(released), grants.pop(TRAINER, {}), grants)
 
 
 def _users(name: str, jobs: tuple[VertexJob, ...]) -> tuple[VertexJob, ...]:
@@ -71,11 +95,14 @@ def _users(name: str, jobs: tuple[VertexJob, ...]) -> tuple[VertexJob, ...]:
 
 def _of(role: str, known: State) -> dict[str, str]:
     """What the state has in a role, by logical names."""
-    some = known.accounts if role == TRAINER else known.buckets
+    if role == TRAINER or is_other_trainer(role):
+        some, role, starts = known.accounts, TRAINER, [f"{TRAINER}-", _OTHER]
+    else:
+        some, starts = known.buckets, [f"{role}-"]
     return {
         one.logical: one.name
         for one in some
-        if one.name and (one.logical == role or one.logical.startswith(f"{role}-"))
+        if one.name and (one.logical == role or one.logical.startswith(tuple(starts)))
     }
 
 
@@ -84,6 +111,8 @@ def _logical(role: str, name: str, old: Mapping[str, str]) -> str:
     same = [logical for logical, each in old.items() if each == name]
     if same:
         return same[0]
+    if is_other_trainer(role):
+        return other_logical(name)
     return role if role not in old else f"{role}-{name.partition('@')[0]}"
 
 
@@ -91,6 +120,21 @@ def _grants(role: str, name: str, known: State) -> dict[str, str]:
     if role != TRAINER:
         return {}
     return {one.name: one.role for one in known.grants if one.member == f"serviceAccount:{name}"}
+
+
+def other_trainer(name: str) -> str:
+    """The role of a trainer that the stack file names under slipway:trainers."""
+    return f"{TRAINER} {name}"
+
+
+def is_other_trainer(role: str) -> bool:
+    return role.startswith(f"{TRAINER} ")
+
+
+def other_logical(account: str) -> str:
+    """The logical name of such a trainer's account (an id or an address), whatever templates call the trainer. It is
+    never one of the workspace's own, which have a dash where this has a dot."""
+    return f"{_OTHER}{account.partition('@')[0]}"
 
 
 def trainer_email(account: str, project: str) -> str:
@@ -109,7 +153,18 @@ def trainer_owner(called: str) -> str:
     return called.removeprefix(_CALLED).removesuffix(")") if called.startswith(_CALLED) else ""
 
 
-def trainer_roles(templates: Iterable[JobTemplate]) -> tuple[str, ...]:
-    """What jobs that run as the trainer need on the project beside its buckets: some write metrics to Vertex AI."""
-    writes = any(one.experiment or one.tensorboard for one in templates if one.service_account is None)
+def trainer_roles(templates: Iterable[JobTemplate], trainer: str | None = None) -> tuple[str, ...]:
+    """What jobs that run as a trainer, by its name, need on the project beside its buckets: some write metrics to
+    Vertex AI. None is the workspace's."""
+    own = (one for one in templates if one.service_account is None and one.trainer == trainer)
+    writes = any(one.experiment or one.tensorboard for one in own)
     return ("roles/aiplatform.user",) if writes else ()
+
+
+def other_trainers(
+    settings: Mapping[str, TrainerSettings], templates: Collection[JobTemplate]
+) -> Mapping[str, Trainer]:
+    """By name, with what the templates that choose them need."""
+    return {
+        name: Trainer(one.account, one.submitters, trainer_roles(templates, name)) for name, one in settings.items()
+    }

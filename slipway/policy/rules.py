@@ -111,7 +111,7 @@ def _cmek(subject: Subject, asked: bool) -> Iterator[str]:
 
 
 def _nothing_public(subject: Subject, asked: bool) -> Iterator[str]:
-    for member in subject.facts.submitters if asked else ():
+    for member in subject.facts.people if asked else ():
         if member in _EVERYBODY or crowd(member):
             yield f"submitter {member}: that is everybody; name people or a group"
 

@@ -56,7 +56,8 @@ def read(preview: Preview, catalog: PublishedCatalog | Unknown | None, after: Fa
 def as_declared(catalog: Catalog) -> Catalog:
     """Without what differs at each deployment and means nothing, as the components of a preview tell it."""
     bare = Facts(catalog)
-    return replace((facts.read(_components(bare)) or bare).catalog, retiring=catalog.retiring)
+    told = (facts.read(_components(bare)) or bare).catalog
+    return replace(told, retiring=catalog.retiring, trainers=catalog.trainers)
 
 
 def _beside(components: tuple[Published, ...], catalog: Catalog, after: Facts | None) -> Deployed:

@@ -25,6 +25,7 @@ from slipway.review.resources.data import data
 from slipway.review.resources.exposure import exposure
 from slipway.review.resources.people import people
 from slipway.review.resources.resources import resources
+from slipway.review.resources.trainers import trainers
 from slipway.review.resources.unsaid_clusters import unsaid_clusters
 from slipway.review.templates.templates import templates
 
@@ -44,6 +45,7 @@ COMPARISONS: tuple[Comparison, ...] = (
     costs,
     templates,
     people,
+    trainers,
     exposure,
     buckets,
     data,

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from slipway.stack import bounds
-from slipway.stack.entries import ClusterEntry, Entry, QuotaEntry, ReservationEntry, WorkspaceEntry
+from slipway.stack.entries import ClusterEntry, Entry, QuotaEntry, ReservationEntry, TrainerEntry, WorkspaceEntry
 
 
 class PolicyRulesEntry(Entry):
@@ -99,6 +99,11 @@ class ConfigEntry(BaseModel):
         description="Reserved machines by the name that templates use for the capacity type `reservation`.",
     )
     workspace: WorkspaceEntry = Field(default=WorkspaceEntry(), alias="slipway:workspace")
+    trainers: dict[Annotated[str, bounds.TRAINER_NAME], TrainerEntry] = Field(
+        default={},
+        alias="slipway:trainers",
+        description='Other accounts for jobs, by the name that templates choose one by: trainer="evals".',
+    )
     policy: PolicyEntry = Field(default=PolicyEntry(), alias="slipway:policy")
 
 

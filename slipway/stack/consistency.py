@@ -10,9 +10,10 @@ from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.machines.table import Machine, MachineError, machine, region_has, regions, regions_with
 from slipway.rules.reservations import reserved_only, zone
 from slipway.season import moment
-from slipway.stack.bounds import BUCKET_NAME, DISK_TYPES, LARGEST_POOL, NAME, PROJECT, TRAINER
+from slipway.stack.bounds import BUCKET_NAME, DISK_TYPES, LARGEST_POOL, NAME, PROJECT
 from slipway.stack.config import OWN_KEYS
 from slipway.stack.secrets import shown
+from slipway.stack.trainers import check_trainers
 from slipway.stack.yaml_file import Document, DocumentPart, Finding
 
 LONGEST_STACK = 63
@@ -44,6 +45,9 @@ def check_rules(document: Document, stack: str) -> tuple[Finding, ...]:
     _no_repeats(config["slipway:workspace"]["submitters"])
     project = config["gcp:project"].of(str) or ""
     _workspace(config["slipway:workspace"], project if re.fullmatch(PROJECT, project) else "", stack)
+    check_trainers(config, stack)
+    for _, trainer in config["slipway:trainers"].items():
+        _no_repeats(trainer["submitters"])
     return tuple(root.findings)
 
 
@@ -51,10 +55,6 @@ def default_buckets(project: str, stack: str) -> tuple[str, str]:
     """Names of the catalog's and the work bucket. A domain's projects have a colon that buckets can't have."""
     base = project.split(":")[-1]
     return f"{base}-{stack}-catalog", f"{base}-{stack}-work"
-
-
-def default_trainer(stack: str) -> str:
-    return f"slipway-{stack}-trainer"
 
 
 def _stack_name(root: DocumentPart, stack: str) -> None:
@@ -108,8 +108,6 @@ def _workspace(workspace: DocumentPart, project: str, stack: str) -> None:
             workspace[key].wrong(*said)
     if names[0] is not None and names[0] == names[1]:
         workspace["workBucket"].wrong("is the catalog's bucket as well", "two buckets: no job may rewrite the catalog")
-    if workspace["trainer"].value is None and named and (said := TRAINER.wrong(default_trainer(stack))):
-        workspace["trainer"].wrong(*said)
 
 
 def _quota(quota: DocumentPart) -> None:

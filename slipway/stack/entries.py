@@ -228,3 +228,18 @@ class WorkspaceEntry(Entry):
         description="Whether `submit --code` may run a working tree on templates that allow it.",
         examples=["true"],
     )
+
+
+class TrainerEntry(Entry):
+    """Another account that jobs run as, for templates that name it: with secrets, data and people of its own."""
+
+    account: Annotated[str, bounds.TRAINER] | None = Field(
+        default=None,
+        description="Account id, made in the stack's project; slipway-<stack>-<name> when left out.",
+        examples=["slipway-evals"],
+    )
+    submitters: list[Annotated[str, bounds.MEMBER]] = Field(
+        default=[],
+        description="IAM members that may submit its templates, and so may run any code as it; nobody when left out.",
+        examples=["[group:evals@acme.example]"],
+    )

@@ -94,7 +94,9 @@ _MAY = "may submit, spend money and read all results"
 def check_warnings(document: Document) -> tuple[Finding, ...]:
     """In the order of the lines. Of what is wrong altogether, the findings speak."""
     root = DocumentPart(document)
-    for member in root["config"]["slipway:workspace"]["submitters"].entries():
+    config = root["config"]
+    places = [config["slipway:workspace"], *(one for _, one in config["slipway:trainers"].items())]
+    for member in (member for place in places for member in place["submitters"].entries()):
         name = member.of(str) or ""
         who = "" if invalid_member(name) else crowd(name)
         if who:

@@ -14,10 +14,11 @@ from slipway.machines.spec import Disk, MachineSpec
 from slipway.machines.table import machine
 from slipway.season import Season, moment
 from slipway.stack.config import PolicyEntry
-from slipway.stack.consistency import check_rules, default_buckets, default_trainer
+from slipway.stack.consistency import check_rules, default_buckets
 from slipway.stack.entries import ClusterEntry, PoolEntry, QuotaEntry, ReplicaRange, ReservationEntry
 from slipway.stack.secrets import check_secrets
 from slipway.stack.structure import StackFile, check_structure
+from slipway.stack.trainers import default_trainer
 from slipway.stack.yaml_file import Document, StackErrors
 
 
@@ -36,8 +37,16 @@ class WorkspaceSettings:
 
 
 @dataclass(frozen=True)
+class TrainerSettings:
+    """A trainer that templates choose: its account id, and the IAM members that may act as it, and so submit."""
+
+    account: str
+    submitters: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Stack:
-    """One environment. `name` is the Pulumi stack's. `reservations` by the names that templates use."""
+    """One environment. `name` is the Pulumi stack's. `reservations` and `trainers` by the names that templates use."""
 
     name: str
     project: str
@@ -48,6 +57,13 @@ class Stack:
     policy: PolicyEntry = field(default_factory=PolicyEntry)
     templates: tuple[str, ...] = ()
     reservations: Mapping[str, Reservation] = field(default_factory=dict)
+    trainers: Mapping[str, TrainerSettings] = field(default_factory=dict)
+
+    @property
+    def submitters(self) -> tuple[str, ...]:
+        """Everybody who may submit some template, once: as the workspace's trainer or as another one."""
+        others = (member for one in self.trainers.values() for member in one.submitters)
+        return tuple(dict.fromkeys((*self.workspace.submitters, *others)))
 
 
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
@@ -127,6 +143,10 @@ def _stack(file: StackFile, name: str) -> Stack:
             code=workspace.code,
         ),
         reservations={key: _reservation(entry) for key, entry in config.reservations.items()},
+        trainers={
+            key: TrainerSettings(entry.account or default_trainer(name, key), tuple(entry.submitters))
+            for key, entry in config.trainers.items()
+        },
     )
 
 

@@ -142,6 +142,7 @@ class Declaration:
     secrets: Mapping[str, str] = field(default_factory=dict)
     nfs_mounts: tuple[NfsMount, ...] = ()
     network: str | None = None
+    trainer: str | None = None
     service_account: str | None = None
     enable_web_access: bool = False
     enable_dashboard_access: bool = False

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from slipway.capacity import CAPACITY_TYPES
 from slipway.catalog.placeholders import BUILT_IN, names, whole
-from slipway.cluster import SERVICE_ACCOUNT
 from slipway.errors import ConfigError
 from slipway.kinds import KINDS
 from slipway.machines.table import MachineError
@@ -20,13 +19,13 @@ from slipway.recorded_parameters import VARIABLE, excess
 from slipway.rules.code import ENV_NAME
 from slipway.rules.workers import MOST_POOLS, POSITIONS
 from slipway.template.declaration import Declaration, Variant
+from slipway.template.identity import account_problems, secret_problems
 from slipway.template.types import mistyped
 from slipway.template.worker_pool import Image, Package, WorkerPool, places
 
 MAX_TIMEOUT_S = 7 * 24 * 3600
 NAME = re.compile(r"[a-z]([a-z0-9-]{0,48}[a-z0-9])?")
 """What a template is called: it begins display names and object names, and is a label's value."""
-_SECRET = re.compile(r"(projects/[^/\s]+/secrets/)?[A-Za-z0-9_-]{1,255}(/versions/(latest|[1-9][0-9]*))?")
 
 
 @dataclass(frozen=True)
@@ -45,8 +44,10 @@ class JobTemplate(Declaration):
     - `secrets`: by environment variable, a secret of Secret Manager: its name, or projects/…/secrets/…/versions/…. The
       job gets the reference as `NAME__SECRET` and reads the value with its own identity; the launcher of a package does
       that for it and sets NAME.
-    - `network` projects/NUMBER/global/networks/NAME; `service_account` the trainer's when None; `tensorboard` an id or
-      its full name, not together with `experiment`, the name of a Vertex AI experiment.
+    - `trainer`: whom its jobs run as, by a name under `slipway:trainers` of the stack file; the workspace's trainer
+      when None. `service_account`: an account's address instead, which the stack neither makes nor grants anything.
+    - `network` projects/NUMBER/global/networks/NAME; `tensorboard` an id or its full name, not together with
+      `experiment`, the name of a Vertex AI experiment.
     - `code_flag`: it may be submitted with `--code`, on stacks that allow it.
     - `checkpoints`: its code goes on from a checkpoint of its own when it is started again.
     """
@@ -73,16 +74,14 @@ def _problems(template: Declaration) -> Iterator[str]:
     yield from _waits(template)
     if not 0 < template.timeout_s <= MAX_TIMEOUT_S:
         yield f"timeout_s: {template.timeout_s} is not between 1 and {MAX_TIMEOUT_S} (7 days)"
-    account = template.service_account
-    if account is not None and "${" not in account and not re.fullmatch(SERVICE_ACCOUNT, account):
-        yield f"service_account: {account!r} is not an account's address: trainer@acme-ml.iam.gserviceaccount.com"
+    yield from account_problems(template)
     yield from template.code.problems()
     yield from _parameters(template)
     yield from _pools(template, template.worker_pools)
     for number, variant in enumerate(template.variants, 1):
         yield from (f"variant {number}: {problem}" for problem in _variant(template, variant))
     yield from _study(template)
-    yield from _secrets(template)
+    yield from secret_problems(template)
     yield from _placeholders(template, {parameter.name for parameter in template.parameters})
     if template.code_flag and not isinstance(template.code, Package):
         yield "code_flag: --code packs a Python package, and this template runs an image"
@@ -206,16 +205,6 @@ def _study(template: Declaration) -> Iterator[str]:
     yield from (f"study: {one}" for one in _count(template, "max_trials", study.max_trials, "trials"))
     yield from (f"study: {one}" for one in _count(template, "parallel_trials", study.parallel_trials, "trials"))
     yield from (f"study: {one}" for one in study.problems())
-
-
-def _secrets(template: Declaration) -> Iterator[str]:
-    for name, secret in template.secrets.items():
-        if not ENV_NAME.fullmatch(name):
-            yield f"secrets {name!r}: not a C identifier"
-        if name in template.env or f"{name}__SECRET" in template.env:
-            yield f"secrets {name!r}: it is in env as well"
-        if not _SECRET.fullmatch(secret):
-            yield f"secrets {name!r}: give the secret's name, or projects/…/secrets/NAME/versions/N; never its value"
 
 
 def _placeholders(template: Declaration, declared: set[str]) -> Iterator[str]:

@@ -9,6 +9,8 @@ from typing import Any
 from slipway.capacity import CAPACITY_TYPES, DAY, RESERVATION
 from slipway.catalog.placeholders import EXPERIMENT_RUN, OUTPUT, PACKAGE, REQUEST
 from slipway.cluster import ClusterSpec, Reservation
+from slipway.errors import ConfigError
+from slipway.formatting import nearest
 from slipway.kinds import Kind
 from slipway.rules.reservations import NAME_KEY
 from slipway.template.case import Case
@@ -22,8 +24,8 @@ LAUNCHER = "slipway_launcher"
 class CompileContext:
     """What the stack gives to every template. `trainer` is a service account's address, `clusters` ids by name.
 
-    `reservations` by the names that templates use; `code_allowed` where --code may replace a template's package.
-    `dirty`: there is more than the `commit`.
+    `reservations`, and the addresses of other `trainers`, by the names that templates use; `code_allowed` where --code
+    may replace a template's package. `dirty`: there is more than the `commit`.
     """
 
     stack: str
@@ -37,6 +39,21 @@ class CompileContext:
     reservations: Mapping[str, Reservation] = field(default_factory=dict)
     code_allowed: bool = False
     dirty: bool = False
+    trainers: Mapping[str, str] = field(default_factory=dict)
+
+    def account(self, template: JobTemplate) -> str:
+        """Whom its jobs run as. Raises ConfigError for a trainer that the stack does not have."""
+        if template.service_account or template.trainer is None:
+            return template.service_account or self.trainer
+        if template.trainer in self.trainers:
+            return self.trainers[template.trainer]
+        near = nearest(template.trainer, self.trainers)
+        known = f"one of {', '.join(self.trainers)}, or declare it" if self.trainers else "declare it"
+        raise ConfigError(
+            f"template {template.name} runs as trainer {template.trainer}, which stack {self.stack} does not have",
+            why="its jobs would have no account",
+            fix=f"did you mean trainer={near!r}?" if near else f"{known} under slipway:trainers",
+        )
 
 
 def job_spec(
@@ -56,7 +73,7 @@ def job_spec(
     spec: dict[str, Any] = {
         "workerPoolSpecs": pools,
         "scheduling": _scheduling(template, capacity_type),
-        "serviceAccount": template.service_account or context.trainer,
+        "serviceAccount": context.account(template),
         "baseOutputDirectory": {"outputUriPrefix": f"${{{OUTPUT}}}"},
     }
     network = template.network or (on.network if on else None)

@@ -6,7 +6,7 @@ import pytest
 
 from components.workspace import Workspace
 from slipway.deployment.retiring import RetiringWorkspaceResource, Why
-from slipway.deployment.workspace_plan import WorkspacePlan
+from slipway.deployment.workspace_plan import Trainer, WorkspacePlan
 from slipway.live import Live, Unknown
 from slipway.stack.stack import WorkspaceSettings
 
@@ -190,3 +190,76 @@ def test_an_account_keeps_the_roles_that_its_jobs_use() -> None:  # N1
 def test_it_can_not_be_declared_without_knowing_what_exists() -> None:
     with pytest.raises(ValueError, match="what exists must be known"):
         workspace(live=replace(NOTHING, buckets=Unknown("denied", "storage", "role")))
+
+
+EVALS = "serviceAccount:slipway-dev-evals@acme-dev.iam.gserviceaccount.com"
+EVA = "user:eva@acme.example"
+
+
+def with_evals(live: Live = NOTHING, plan: WorkspacePlan | None = None, roles: tuple[str, ...] = ()) -> list[Asked]:
+    """The team may act as the workspace's trainer, eva as `evals`."""
+    trainers = {"evals": Trainer("slipway-dev-evals", (EVA,), roles)}
+    return declared(
+        lambda: Workspace(
+            "workspace",
+            project=PROJECT,
+            region=REGION,
+            settings=SETTINGS,
+            live=live,
+            facts=FACTS,
+            trainers=trainers,
+            plan=plan,
+        )
+    )
+
+
+def test_another_trainer_has_the_same_on_the_buckets_and_its_own_people() -> None:  # P5
+    asked = with_evals(roles=("roles/aiplatform.user",))
+    assert set(every(asked, "gcp:serviceaccount/account:Account")) == {"trainer", "trainer.slipway-dev-evals"}
+    act_as = every(asked, "gcp:serviceaccount/iAMMember:IAMMember").values()
+    assert {(one.inputs["serviceAccountId"].rpartition("/")[2], one.inputs["member"]) for one in act_as} == {
+        (TRAINER.partition(":")[2], TEAM),
+        (EVALS.partition(":")[2], EVA),
+    }
+    buckets = [(one.inputs["bucket"], one.inputs["role"]) for one in every(asked, MEMBER).values()]
+    by_member = {
+        member: {
+            each
+            for each, one in zip(buckets, every(asked, MEMBER).values(), strict=True)
+            if one.inputs["member"] == member
+        }
+        for member in (TRAINER, EVALS, TEAM, EVA)
+    }
+    assert by_member[EVALS] == by_member[TRAINER] != set()
+    assert by_member[EVA] == by_member[TEAM] != set()
+    on_project = every(asked, "gcp:projects/iAMMember:IAMMember")
+    assert on_project["trainer.slipway-dev-evals-aiplatform.user"].inputs["member"] == EVALS
+    assert {one.inputs["role"] for one in on_project.values() if one.inputs["member"] == EVA} == {
+        one.inputs["role"] for one in on_project.values() if one.inputs["member"] == TEAM
+    }
+
+
+def test_another_trainer_changes_nothing_of_the_others() -> None:
+    before = {(one.type, one.name): one.inputs for one in workspace()}
+    after = {(one.type, one.name): one.inputs for one in with_evals()}
+    assert {key: after[key] for key in before} == before
+
+
+def test_an_account_that_exists_is_adopted_for_another_trainer() -> None:
+    asked = with_evals(replace(NOTHING, service_accounts={EVALS.partition(":")[2]: ""}))
+    accounts = every(asked, "gcp:serviceaccount/account:Account")
+    assert accounts["trainer.slipway-dev-evals"].request.importId.endswith(
+        f"/serviceAccounts/{EVALS.partition(':')[2]}"
+    )
+    assert accounts["trainer"].request.importId == ""
+
+
+def test_another_trainer_keeps_its_logical_name_and_the_roles_that_its_jobs_use() -> None:  # N1
+    """One that was the workspace's own before, say."""
+    names = {**WorkspacePlan().logical, "trainer": "trainer-new", "trainer evals": "trainer"}
+    kept = {"trainer evals": {"trainer-aiplatform.user": "roles/aiplatform.user"}}
+    asked = with_evals(plan=WorkspacePlan(names, trainer_grants=kept))
+    accounts = every(asked, "gcp:serviceaccount/account:Account")
+    assert accounts["trainer"].inputs["accountId"] == "slipway-dev-evals"
+    assert every(asked, "gcp:projects/iAMMember:IAMMember")["trainer-aiplatform.user"].inputs["member"] == EVALS
+    assert f"act-as-trainer-{EVA}" in every(asked, "gcp:serviceaccount/iAMMember:IAMMember")

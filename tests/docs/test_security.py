@@ -17,8 +17,10 @@ import pytest
 from components.workspace import Workspace
 from local.cloud import identities
 from local.cloud.wire import ApiError
+from slipway.deployment.workspace_plan import Trainer
 from slipway.live import Live
-from slipway.stack.stack import WorkspaceSettings
+from slipway.stack.stack import WorkspaceSettings, parse
+from slipway.stack.yaml_file import from_text
 from tests.components.conftest import PROJECT as MOCKED
 from tests.components.conftest import declared
 from tests.local.cloud.calling import JOBS, PARENT, Calling, every_service
@@ -32,12 +34,15 @@ ROWS = tuple((who, does, verdict) for who, does, verdict, _ in ROW.findall(PAGE)
 PROJECT = identities.PROJECT_ID
 AT = f"{PROJECT}.iam.gserviceaccount.com"
 TRAINER = f"slipway-local-trainer@{AT}"
+EVALS = f"slipway-local-evals@{AT}"
 CATALOG, WORK = "acme-catalog", "acme-work"
 TEAM, READER = "group:ml-engineers@slipway.example", "user:rita@slipway.example"
 
 WHO: Mapping[str, str] = {
     "a submitter": identities.ROLES["submitter"],
+    "a submitter of `evals` alone": "user:eva@slipway.example",
     "a job": f"serviceAccount:{TRAINER}",
+    "a job of `evals`": f"serviceAccount:{EVALS}",
     "a job that names no account": f"serviceAccount:{identities.CUSTOM_CODE_AGENT}",
     "whoever may read the catalog's bucket": READER,
     "CI on a pull request": identities.ROLES["previewer"],
@@ -107,10 +112,12 @@ DOES: Mapping[str, Callable[[Calling, str], object]] = {
     "adds results": writes(WORK, "mine"),
     "deletes the results of others": removes(WORK, "theirs"),
     "runs any code as the trainer": runs(serviceAccount=TRAINER),
+    "runs any code as `evals`": runs(serviceAccount=EVALS),
     "runs any code as the deployer": runs(serviceAccount=identities.DEPLOYER),
     "runs any code as no account": runs(),
     "takes a token of the trainer": gets_token(TRAINER),
     "reads a secret that the trainer reads": secret("hf-token"),
+    "reads a secret that `evals` reads": secret("judge-key"),
     "cancels a job of somebody else": cancels,
     "reads the logs of all jobs": reads_logs,
     "makes a cluster": makes_cluster,
@@ -121,9 +128,16 @@ DOES: Mapping[str, Callable[[Calling, str], object]] = {
 def workspace() -> Iterator[tuple[str, str, str]]:
     """What the component grants: the path of the policy, role and member."""
     settings = WorkspaceSettings((TEAM,), CATALOG, WORK, TRAINER.partition("@")[0])
+    evals = Trainer(EVALS.partition("@")[0], (WHO["a submitter of `evals` alone"],))
     asked = declared(
         lambda: Workspace(
-            "workspace", project=PROJECT, region="us-central1", settings=settings, live=Live((), (), {}, None), facts={}
+            "workspace",
+            project=PROJECT,
+            region="us-central1",
+            settings=settings,
+            live=Live((), (), {}, None),
+            facts={},
+            trainers={"evals": evals},
         )
     )
     paths = {
@@ -154,12 +168,13 @@ def grant(cloud: Calling, path: str, role: str, member: str) -> None:
 
 @pytest.fixture(scope="module")
 def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Calling]:
-    """A local cloud with a stack's workspace, a published catalog, a result, and a secret that the trainer may read."""
+    """A local cloud with a stack's workspace, a published catalog, a result, and a secret for each trainer."""
     with every_service(tmp_path_factory.mktemp("security") / "state") as cloud:
         for bucket in (CATALOG, WORK):
             cloud.call("POST", f"/storage/v1/b?project={PROJECT}", {"name": bucket})
         accounts = f"/v1/projects/{PROJECT}/serviceAccounts"
-        cloud.call("POST", accounts, {"accountId": TRAINER.partition("@")[0]})
+        for account in (TRAINER, EVALS):
+            cloud.call("POST", accounts, {"accountId": account.partition("@")[0]})
         for path, role, member in workspace():
             grant(cloud, path, role, member)
         grant(cloud, f"/storage/v1/b/{CATALOG}/iam", "roles/storage.objectViewer", READER)
@@ -167,7 +182,7 @@ def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Calling]:
         writes(CATALOG, "catalog.json")(cloud, owner)
         writes(WORK, "model")(cloud, owner)
         secrets = f"/v1/projects/{PROJECT}/secrets"
-        for name, reader in (("hf-token", TRAINER),):
+        for name, reader in (("hf-token", TRAINER), ("judge-key", EVALS)):
             cloud.call("POST", f"{secrets}?secretId={name}", {"replication": {"automatic": {}}})
             data = base64.b64encode(b"a value").decode()
             cloud.call("POST", f"{secrets}/{name}:addVersion", {"payload": {"data": data}})
@@ -203,6 +218,13 @@ def test_it_says_plainly_that_a_submitter_is_the_trainer() -> None:
     said: Any = {(who, does): verdict for who, does, verdict in ROWS}
     assert said["a submitter", "runs any code as the trainer"] == "allowed"
     assert "whatever `workspace.code` says" in " ".join(PAGE.split())
+
+
+def test_the_stack_file_and_the_template_that_it_shows_are_ones() -> None:
+    (block,) = re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    stack = parse(from_text(block, "stacks/Pulumi.prod.yaml"))
+    (chosen,) = re.findall(r"`trainer=\"(\w+)\"`", PAGE)
+    assert stack.trainers[chosen].account in PAGE.split("```sh")[-1]
 
 
 def test_the_readme_leads_to_it() -> None:

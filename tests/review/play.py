@@ -8,9 +8,10 @@ from functools import cache
 
 from slipway.cloud.jobs import VertexJob
 from slipway.deployment.deployment import Deployment, Packages, ProvenStack, plan_deployment
+from slipway.deployment.live_plan import asked_for
 from slipway.deployment.plan import Plan, plan
 from slipway.deployment.retiring import CATALOG, TRAINER, WORK
-from slipway.deployment.workspace_plan import trainer_email
+from slipway.deployment.workspace_plan import other_logical
 from slipway.errors import ResourceError, SlipwayError
 from slipway.facts import Facts
 from slipway.labels import Revision
@@ -145,7 +146,7 @@ def _deployment(built: Built, there: Live, known: State, revision: Revision) -> 
         region=stack.region,
         now=NOW,
         known=known,
-        workspace=_workspace(built),
+        workspace=asked_for(stack),
     )
     _refuse(decided)
     return plan_deployment(proven_stack, packages, revision, there, decided, preview=True, now=NOW)
@@ -154,16 +155,6 @@ def _deployment(built: Built, there: Live, known: State, revision: Revision) -> 
 def _refuse(decided: Plan) -> None:
     if decided.problems:
         raise ResourceError("what to deploy can't be decided", why="\n".join(decided.problems))
-
-
-def _workspace(built: Built) -> Mapping[str, str]:
-    stack = built[0].stack
-    settings = stack.workspace
-    return {
-        CATALOG: settings.catalog_bucket,
-        WORK: settings.work_bucket,
-        TRAINER: trainer_email(settings.trainer, stack.project),
-    }
 
 
 def _state(of: Deployment, clusters: Mapping[str, object]) -> State:
@@ -175,10 +166,13 @@ def _state(of: Deployment, clusters: Mapping[str, object]) -> State:
             StateResource(CATALOG, catalog.catalog_bucket, *place),
             StateResource(WORK, catalog.work_bucket, *place),
         ),
-        accounts=(StateResource(TRAINER, catalog.trainer, stack.project),),
+        accounts=(
+            StateResource(TRAINER, catalog.trainer, stack.project),
+            *(StateResource(other_logical(one), one, stack.project) for one in catalog.trainers.values()),
+        ),
         catalog_bucket=catalog.catalog_bucket,
         creation=True,
-        submitters=stack.workspace.submitters,
+        submitters=stack.submitters,
     )
 
 

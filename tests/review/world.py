@@ -105,5 +105,7 @@ def live(
         limits=of,
         catalog=published(write(catalog), source),
         buckets=frozenset({catalog.catalog_bucket, catalog.work_bucket}),
-        service_accounts=MappingProxyType({catalog.trainer: f"Slipway trainer ({catalog.stack})"}),
+        service_accounts=MappingProxyType(
+            dict.fromkeys((catalog.trainer, *catalog.trainers.values()), f"Slipway trainer ({catalog.stack})")
+        ),
     )

@@ -17,7 +17,7 @@ from slipway.deployment.plan import Plan
 from slipway.deployment.publication import catalog_of, compile_context
 from slipway.deployment.retiring import RetiringCluster, RetiringWorkspaceResource, Why
 from slipway.deployment.workspace_plan import WorkspacePlan
-from slipway.facts import CATALOG, CLUSTER, QUOTA, TEMPLATE, WORKSPACE, Facts, read
+from slipway.facts import CATALOG, CLUSTER, QUOTA, TEMPLATE, WORKSPACE, Facts, TrainerFacts, read
 from slipway.labels import Revision
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.prices import UNKNOWN, Price
@@ -114,6 +114,22 @@ def test_who_may_submit_with_which_roles_and_where_jobs_write() -> None:  # P5
     found = told().workspace
     assert (found["catalog"], found["work"], found["trainer"]) == ("acme-catalog", "acme-work", TRAINER)
     assert found["submitters"][TEAM]["submit"] == "roles/aiplatform.user"
+
+
+def test_another_trainer_with_who_may_act_as_it_is_told_and_read_back() -> None:  # P5
+    assert "trainers" not in told().workspace, "a stack without any says nothing"
+    evals, eva = "evals@acme-dev.iam.gserviceaccount.com", "user:eva@acme.example"
+    plain = told()
+    meant = replace(
+        plain,
+        catalog=replace(plain.catalog, trainers={"evals": evals}),
+        trainers={"evals": TrainerFacts("evals", evals, {eva: "roles/iam.serviceAccountUser"})},
+    )
+    assert meant.workspace["trainers"]["evals"]["account"] == evals
+    found = read(components(meant))
+    assert found is not None
+    assert (found.trainers, found.catalog.trainers) == (meant.trainers, {"evals": evals})
+    assert found.people == (TEAM, eva)
 
 
 def test_a_template_by_its_parameters_and_offers() -> None:

@@ -108,8 +108,10 @@ def _unkept(change: Change) -> Iterator[Consequence]:
     if change.old is None or change.after is None or told:
         return
     old, new = change.old, change.after.catalog
+    asked = (new.trainer, *new.trainers.values())
+    accounts = ((one, one if one in asked else "") for one in (old.trainer, *old.trainers.values()))
     for kind, what, before, after in (
-        ("jobs-lose-account", "account", old.trainer, new.trainer),
+        *(("jobs-lose-account", "account", *names) for names in accounts),
         ("jobs-lose-bucket", "bucket", old.work_bucket, new.work_bucket),
         ("jobs-lose-bucket", "bucket", old.catalog_bucket, new.catalog_bucket),
     ):

@@ -38,7 +38,7 @@ def _moved(change: Change) -> Iterator[Consequence]:
     before, after = change.old.catalog_bucket, change.new.catalog_bucket
     if before != after:
         words = f"The catalog moves from `gs://{before}` to `gs://{after}`: whoever submits types"
-        who = tuple(f"`{member}`" for member in (change.after.submitters if change.after else ()))
+        who = tuple(f"`{member}`" for member in (change.after.people if change.after else ()))
         yield KINDS["catalog-moved"].of(
             "catalog", f"{words} `slipway use gs://{after}`", details=who, field="slipway:workspace.catalogBucket"
         )
@@ -50,11 +50,13 @@ def _accounts(change: Change) -> Iterator[Consequence]:
         if one.type == ACCOUNT:
             address = _address(one, change)
             seen.add(address)
-            yield from _account(one, address)
-    before, after = change.old and change.old.trainer, change.new and change.new.trainer
-    if not before or not after or before == after:
+            yield from _account(one, address, _key(address, change))
+    if change.old is None or change.new is None or change.old.trainer == change.new.trainer:
         return
-    if before not in seen:
+    before, after = change.old.trainer, change.new.trainer
+    if not before or not after:
+        return
+    if before not in seen and before not in change.new.trainers.values():
         kept = change.after is not None and before in change.after.kept
         once = "once the jobs that run as it have ended" if kept else "with this deployment"
         words = f"Jobs run as `{after}`; account `{before}` is deleted {once}, and with it all that it may do"
@@ -65,8 +67,17 @@ def _accounts(change: Change) -> Iterator[Consequence]:
         yield KINDS["account-created"].of(f"account {after}", words, field=_TRAINER)
 
 
-def _account(one: Touched, address: str) -> Iterator[Consequence]:
-    subject, key = f"account {address}", _TRAINER if one.parent == WORKSPACE else ""
+def _key(address: str, change: Change) -> str:
+    """The key of the stack file that names an account of the workspace's."""
+    for catalog in (change.new, change.old):
+        for name, account in catalog.trainers.items() if catalog else ():
+            if account == address:
+                return f"slipway:trainers.{name}"
+    return _TRAINER
+
+
+def _account(one: Touched, address: str, workspace_key: str) -> Iterator[Consequence]:
+    subject, key = f"account {address}", workspace_key if one.parent == WORKSPACE else ""
     if one.goes:
         does = "is deleted" if one.fate is Fate.DELETED else "is deleted and made anew"
         words = f"Account `{address}` {does}, and with it all that it may do, in other projects too"

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from slipway.cloud.jobs import VertexJob
-from slipway.deployment.workspace_plan import SUBMITTER_ROLES
+from slipway.deployment.workspace_plan import ACT_AS, SUBMITTER_ROLES
+from slipway.facts import Facts
 from slipway.formatting import counted
 from slipway.labels import USER_LABEL, label_value
 from slipway.review.change import Change
@@ -16,16 +17,16 @@ from slipway.review.kinds import KINDS
 from slipway.review.preview import UNKNOWN
 from slipway.review.resources.grants import Grant, form, grants
 from slipway.review.resources.touched import ACCOUNT, Fate, touched
+from slipway.review.resources.trainers import acting, submits_as, trainers_alone
 from slipway.review.words import distinct, jobs, named, told_jobs
 from slipway.stack.members import crowd
 
 _SUBMITTERS, _CODE = "slipway:workspace.submitters", "slipway:workspace.code"
 _EVERYBODY = {"allUsers": "Anybody on the internet", "allAuthenticatedUsers": "Anybody with a Google account"}
-_ACT_AS = "roles/iam.serviceAccountUser"
-_OF_ONE = frozenset({_ACT_AS, "roles/secretmanager.secretAccessor"})
-_TO_SUBMIT = frozenset({SUBMITTER_ROLES["submit"], _ACT_AS})
+_OF_ONE = frozenset({ACT_AS, "roles/secretmanager.secretAccessor"})
+_TO_SUBMIT = frozenset({SUBMITTER_ROLES["submit"], ACT_AS})
 # What the workspace grants on its buckets and its account, and to submitters on the project.
-_ON_PLACES = frozenset({_ACT_AS, *(f"roles/storage.object{one}" for one in ("Viewer", "Creator", "User"))})
+_ON_PLACES = frozenset({ACT_AS, *(f"roles/storage.object{one}" for one in ("Viewer", "Creator", "User"))})
 _ON_PROJECT = frozenset(SUBMITTER_ROLES.values())
 # What lets one act as somebody else, or give away what one has not; and whatever is called an administrator's.
 _ABOVE = re.compile(
@@ -49,7 +50,7 @@ def people(change: Change) -> Iterator[Consequence]:
             yield _gone(member, change, after)
     for member in after:
         if member not in before:
-            yield _added(member)
+            yield _added(member, change)
     for member, net in _nets(change).items():
         yield from _other(member, _own(member, net, change, before, after), change, before, after)
 
@@ -79,10 +80,10 @@ def _code(change: Change) -> Iterator[Consequence]:
 
 def _submitters(change: Change) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Before and after; the same where one side is not known."""
-    before = tuple(change.before.submitters) if change.before else ()
+    before = change.before.people if change.before else ()
     if change.after is None:
         return before, before
-    after = tuple(change.after.submitters)
+    after = change.after.people
     return (after, after) if change.before is None and change.unread else (before, after)
 
 
@@ -101,13 +102,15 @@ def _gone(member: str, change: Change, after: Iterable[str]) -> Consequence:
     return KINDS["submitter-gone"].of(f"member {member}", words, details=details, field=_SUBMITTERS)
 
 
-def _added(member: str) -> Consequence:
+def _added(member: str, change: Change) -> Consequence:
     who = crowd(member)
-    may = "can submit, spend money and read all results and logs"
+    alone = trainers_alone(change.after, member)
+    key = f"slipway:trainers.{alone[0]}.submitters" if alone else _SUBMITTERS
+    may = f"can submit{submits_as(alone)}, spend money and read all results and logs"
     if who:
         words = f"{who[0].upper()}{who[1:]} {may}: submitter `{member}`"
-        return KINDS["domain-access"].of(f"member {member}", words, field=_SUBMITTERS)
-    return KINDS["submitter-added"].of(f"member {member}", f"`{member}` {may}", field=_SUBMITTERS)
+        return KINDS["domain-access"].of(f"member {member}", words, field=key)
+    return KINDS["submitter-added"].of(f"member {member}", f"`{member}` {may}", field=key)
 
 
 def _nets(change: Change) -> Mapping[str, _Net]:
@@ -119,8 +122,8 @@ def _nets(change: Change) -> Mapping[str, _Net]:
             before.update(dict.fromkeys(grants(one, one.old)))
             after.update(dict.fromkeys(grants(one, one.new or (one.old if not one.goes else None))))
     if change.preview is None and change.before and change.after:
-        before.update(dict.fromkeys(_of_facts(change.before.submitters)))
-        after.update(dict.fromkeys(_of_facts(change.after.submitters)))
+        before.update(dict.fromkeys(_of_facts(change.before)))
+        after.update(dict.fromkeys(_of_facts(change.after)))
     found: dict[str, _Net] = {}
     for grant in before:
         if grant not in after:
@@ -131,19 +134,23 @@ def _nets(change: Change) -> Mapping[str, _Net]:
     return found
 
 
-def _of_facts(submitters: Mapping[str, Mapping[str, str]]) -> Iterator[Grant]:
-    for member, roles in submitters.items():
+def _of_facts(facts: Facts) -> Iterator[Grant]:
+    for member in facts.people:
+        roles = facts.submitters.get(member, SUBMITTER_ROLES)
         yield from (Grant(member, role, "the project", ours=True) for role in roles.values())
 
 
 def _own(member: str, net: _Net, change: Change, before: Iterable[str], after: Iterable[str]) -> _Net:
-    """Without what is said otherwise: of a submitter who comes or goes, of a bucket or an account that goes."""
+    """Without what is said otherwise: of a submitter who comes or goes, of a bucket or an account that goes, of who may
+    act as which trainer."""
     all_touched = touched(change)
     going = {one.physical for one in all_touched if one.goes or one.fate is Fate.FORGOTTEN}
     accounts = {one.physical for one in all_touched if one.goes and one.type == ACCOUNT}
     left = _Net(list(net.gained), [one for one in net.lost if one.place not in going])
     if member.partition(":")[2] in accounts:
         left.lost = []
+    told = acting(change.before) - acting(change.after) if change.before and change.after else frozenset()
+    left.lost = [one for one in left.lost if not (one.ours and one.role == ACT_AS and (one.place, member) in told)]
     if member in before or member in after:
         gained, stays = {one.role for one in net.gained}, member in before and member in after
         left.gained = [one for one in left.gained if not _usual(one)]
@@ -161,7 +168,7 @@ def _other(
 ) -> Iterator[Consequence]:
     subject, details = f"member {member}", (*_lines("gets", net.gained), *_lines("loses", net.lost))
     if member not in after and {one.role for one in net.gained if one.ours} >= _TO_SUBMIT:
-        yield _added(member)  # What the components publish could not be read.
+        yield _added(member, change)  # What the components publish could not be read.
     elif net.gained:
         kind, grade = _kind_of(member, net.gained)
         also = f" and loses {named(one.words for one in net.lost)}" if net.lost else ""

@@ -2,7 +2,7 @@
 
 Worker pools go by role and environment variables by name, so that their order alone is none. What each deployment sets
 anew means nothing: the commit, a cluster's id, a package's hash (`templates.py` tells of code). Buckets and the trainer
-that all share are told once elsewhere.
+that all share are told once elsewhere, and so is a template that changes its trainer.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from itertools import zip_longest
 from typing import Any
 
 from slipway.catalog.model import Catalog, Offer
-from slipway.catalog.placeholders import PACKAGE, placeholder
+from slipway.catalog.placeholders import placeholder
 from slipway.formatting import join, span
 from slipway.kinds import CUSTOM_JOB, KINDS
-from slipway.labels import TEMPLATE_LABEL
 from slipway.review.templates.roles import renamed_roles, repeats, with_roles
 from slipway.review.templates.secret_values import looks_secret, shown
+from slipway.review.templates.shared_names import Leaf, in_words, shared_names, trainers_in_words
 
 _SILENT = re.compile(r"spec/persistentResourceId|labels/slipway-commit(-dirty)?")
 _ARGUMENTS = ("args", "command")
@@ -30,6 +30,7 @@ _SPECIFIC = {
 # What is told in words of its own.
 _OF_MACHINES = ("machineSpec", "diskSpec", "replicaCount", "nfsMounts")
 _DURATIONS, _WAIT = ("timeout", "maxWaitDuration"), "spec/scheduling/maxWaitDuration"
+_ACCOUNT = "spec/serviceAccount"
 _MACHINE = ("machineType", "acceleratorType", "acceleratorCount", "tpuTopology")
 _POOL, _CODE = r"pools/(?P<role>[^/]+)/", r"(containerSpec|pythonPackageSpec)/"
 _ROWS: tuple[tuple[str, str, str], ...] = (
@@ -57,8 +58,6 @@ _ROWS: tuple[tuple[str, str, str], ...] = (
 )
 _COMPILED = tuple((re.compile(pattern), kind, what) for pattern, kind, what in _ROWS)
 
-Leaf = str | tuple[str, ...]
-
 
 @dataclass(frozen=True)
 class Difference:
@@ -85,7 +84,8 @@ def differences(
         a, b = before.get(path), after.get(path)
         waits = path == _WAIT and _is_wait(a, old) and _is_wait(b, new)
         repeated = repeats(path, before, after) if b is None else repeats(path, after, before) if a is None else False
-        if a != b and not (_SILENT.fullmatch(path) or waits or repeated):
+        moved = path == _ACCOUNT and {a, b} <= trainers_in_words(was, becomes)
+        if a != b and not (_SILENT.fullmatch(path) or waits or repeated or moved):
             yield _difference(path, a, b)
 
 
@@ -112,8 +112,8 @@ def flat(offer: Offer, catalog: Catalog) -> Mapping[str, Leaf]:
         if pool:
             role = next(iter(offer.roles[index : index + 1]), "") or f"worker pool {index}"
             found |= _pool(pool, f"pools/{role}/")
-    shared = {name: word for name, word in _shared(catalog, offer) if name}
-    return {path: _general(leaf, shared) for path, leaf in found.items()}
+    shared = shared_names(catalog, offer)
+    return {path: in_words(leaf, shared) for path, leaf in found.items()}
 
 
 def plain_secrets(offer: Offer, catalog: Catalog) -> Iterator[str]:
@@ -123,25 +123,6 @@ def plain_secrets(offer: Offer, catalog: Catalog) -> Iterator[str]:
             name, _, given = value.partition("=") if path.endswith(_ARGUMENTS) else (path.rpartition("/")[2], "", value)
             if looks_secret(given or value, name.lstrip("-")):
                 yield _words(path, given or value)[1]
-
-
-def _shared(catalog: Catalog, offer: Offer) -> Iterator[tuple[str, str]]:
-    template = catalog.templates.get(str((offer.request.get("labels") or {}).get(TEMPLATE_LABEL)))
-    yield placeholder(PACKAGE), "the template's code"
-    yield template.package if template else "", "the template's code"
-    yield catalog.trainer, "the trainer"
-    yield catalog.work_bucket, "the work bucket"
-    yield catalog.catalog_bucket, "the catalog bucket"
-
-
-def _general(leaf: Leaf, shared: Mapping[str, str]) -> Leaf:
-    if isinstance(leaf, tuple):
-        return tuple(str(_general(one, shared)) for one in leaf)
-    if leaf in shared:
-        return shared[leaf]
-    for name, word in shared.items():
-        leaf = leaf.replace(f"gs://{name}/", f"gs://({word})/")
-    return leaf
 
 
 def _pool(pool: Mapping[str, Any], start: str) -> Mapping[str, Leaf]:

@@ -271,6 +271,19 @@ def test_the_published_catalog_and_what_exists_already(connection: Connection, s
     assert found.service_accounts == {"trainer@acme.iam.gserviceaccount.com": "Slipway trainer (prod)"}
 
 
+def test_the_accounts_of_all_trainers_are_looked_at(connection: Connection, service: Service) -> None:
+    """One that can't be read leaves nobody sure of any."""
+    service["account"] = {"email": WANTED.service_account, "displayName": "Slipway trainer (prod)"}
+    evals, tuning = (f"{name}@acme.iam.gserviceaccount.com" for name in ("evals", "tuning"))
+    path = "/iam/projects/acme/serviceAccounts/"
+    service.answers |= {f"{path}{evals}": (200, {"email": evals}), f"{path}{tuning}": (404, {})}
+    wanted = replace(WANTED, trainers=(evals, tuning))
+    found, _ = read(connection, wanted, off_is_empty=False)
+    assert found.service_accounts == {WANTED.service_account: "Slipway trainer (prod)", evals: ""}
+    service.answers[f"{path}{tuning}"] = (403, {"error": {"code": 403, "message": "no"}})
+    assert isinstance(read(connection, wanted, off_is_empty=False)[0].service_accounts, Unknown)
+
+
 def test_how_long_the_catalog_has_been_published_is_told_by_the_storages_own_clock(
     connection: Connection, service: Service
 ) -> None:

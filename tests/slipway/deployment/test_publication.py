@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from slipway.catalog import document
 from slipway.catalog.document import read, write
 from slipway.catalog.model import Catalog, Parameter
 from slipway.cluster import ClusterSpec, CurrentCluster
@@ -17,7 +18,7 @@ from slipway.live import Live
 from slipway.quota.assessment import assess
 from slipway.quota.report import QuotaReport
 from slipway.season import Season
-from slipway.stack.stack import Stack, WorkspaceSettings
+from slipway.stack.stack import Stack, TrainerSettings, WorkspaceSettings
 from slipway.template.proof import prove
 from tests.slipway.catalog.test_document import published
 from tests.slipway.template.conftest import cluster, template
@@ -84,6 +85,19 @@ def test_an_offer_on_a_dormant_cluster_is_unavailable_in_words_and_others_are_ta
     assert catalog.clusters == {} and catalog.dormant["cpu"].words == RESTING
     assert catalog.dormant["cpu"].pools["workers"].price_per_hour.known
     assert not any("cpu" in line and "unavailable" in line for line in report.errors), "which is meant so"
+
+
+REVISION = Revision("3f9c2e1", dirty=False)
+
+
+def test_the_accounts_of_all_trainers_are_published() -> None:  # P5 N1
+    """By what a submission needs: an account that is still offered is not deleted before its time."""
+    stack = replace(STACK, trainers={"evals": TrainerSettings("evals-1")})
+    found = catalog_of(compile_context(stack, REVISION, ()), stack, (), (), REVISION, {})
+    evals = "evals-1@acme.iam.gserviceaccount.com"
+    assert read(write(found), "gs://c/catalog.json").trainers == {"evals": evals}
+    assert document.published(write(found), "gs://c/catalog.json").offers(evals)
+    assert not document.published(write(replace(found, trainers={})), "gs://c/catalog.json").offers(evals)
 
 
 def test_a_template_that_fits_only_a_dormant_cluster_is_no_error() -> None:  # B6

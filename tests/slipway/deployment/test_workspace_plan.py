@@ -9,8 +9,15 @@ import pytest
 from slipway.cloud.jobs import VertexJob
 from slipway.deployment.plan import plan
 from slipway.deployment.retiring import RetiringWorkspaceResource, Why
-from slipway.deployment.workspace_plan import WorkspacePlan, plan_workspace, trainer_roles
+from slipway.deployment.workspace_plan import (
+    Trainer,
+    WorkspacePlan,
+    other_trainers,
+    plan_workspace,
+    trainer_roles,
+)
 from slipway.live import Live, Unknown
+from slipway.stack.stack import TrainerSettings
 from slipway.state import State, StateGrant, StateResource
 from slipway.template import JobTemplate, Package, WorkerPool
 
@@ -102,6 +109,49 @@ def test_an_account_keeps_its_roles_on_the_project_while_jobs_run_as_it() -> Non
     assert plan_workspace(KNOWN, WANTED, ()).grants == {}
 
 
+EVALS, OF_EVALS = "evals@acme.iam.gserviceaccount.com", "trainer.evals"
+WITH_EVALS = replace(KNOWN, accounts=(*KNOWN.accounts, StateResource(OF_EVALS, EVALS, "acme")))
+
+
+def test_another_trainer_has_a_logical_name_by_its_account() -> None:
+    """So that templates may call it otherwise, and nothing is made anew."""
+    for known, name in ((KNOWN, "evals"), (WITH_EVALS, "evals"), (WITH_EVALS, "judges")):
+        found = plan_workspace(known, {**WANTED, f"trainer {name}": EVALS}, ())
+        assert found.logical == {**PLAIN, f"trainer {name}": OF_EVALS}
+        assert (found.retiring, found.released) == ((), ())
+
+
+def test_another_trainer_retires_by_the_same_rule() -> None:
+    user = needing(EVALS)
+    (thing,) = plan_workspace(WITH_EVALS, WANTED, (user,)).retiring
+    assert (thing.role, thing.logical, thing.name, thing.jobs) == ("trainer", OF_EVALS, EVALS, (user,))
+    assert [one.name for one in plan_workspace(WITH_EVALS, WANTED, ()).released] == [EVALS]
+
+
+@pytest.mark.parametrize(
+    ("known", "trainer", "other", "logical", "of_other"),
+    [
+        (KNOWN, NEW, OLD, "trainer-new", "trainer"),
+        (WITH_EVALS, EVALS, OLD, OF_EVALS, "trainer"),
+        (WITH_EVALS, EVALS, NEW, OF_EVALS, "trainer.new"),
+    ],
+)
+def test_an_account_that_becomes_another_trainers_is_the_same_resource(
+    known: State, trainer: str, other: str, logical: str, of_other: str
+) -> None:
+    found = plan_workspace(known, {**WANTED, "trainer": trainer, "trainer evals": other}, ())
+    assert (found.logical["trainer"], found.logical["trainer evals"]) == (logical, of_other)
+    assert not {trainer, other} & {one.name for one in (*found.retiring, *found.released)}
+
+
+def test_another_trainer_keeps_its_roles_while_jobs_run_as_it() -> None:
+    grant = StateGrant(f"{OF_EVALS}-aiplatform.user", "roles/aiplatform.user", f"serviceAccount:{EVALS}")
+    known = replace(WITH_EVALS, grants=(*KNOWN.grants, grant))
+    asked = {**WANTED, "trainer evals": EVALS}
+    assert plan_workspace(known, asked, (needing(EVALS),)).trainer_grants == {"trainer evals": {grant.name: grant.role}}
+    assert plan_workspace(known, asked, ()).trainer_grants == {"trainer evals": {}}
+
+
 def test_a_doubt_whether_all_jobs_are_listed_keeps_everything() -> None:
     (thing,) = plan_workspace(KNOWN, {**WANTED, "catalog": "acme-2"}, (), Why.IN_USE).retiring
     assert (thing.words, thing.jobs, thing.why) == ("bucket gs://acme-catalog", (), Why.IN_USE)
@@ -140,3 +190,14 @@ def template(**changes: Any) -> JobTemplate:
 )
 def test_only_those_who_write_to_vertex_ai_may(changes: dict[str, Any], roles: tuple[str, ...]) -> None:
     assert trainer_roles([template(), template(**changes)]) == roles
+
+
+def test_metrics_that_another_trainers_templates_write_are_its_own() -> None:  # P5 W8
+    some = [template(), template(trainer="evals", experiment="scores")]
+    assert trainer_roles(some) == ()
+    assert trainer_roles(some, "evals") == ("roles/aiplatform.user",)
+    settings = {"evals": TrainerSettings("evals-1", ("user:eva@acme.example",)), "tuning": TrainerSettings("tuning-1")}
+    assert other_trainers(settings, some) == {
+        "evals": Trainer("evals-1", ("user:eva@acme.example",), ("roles/aiplatform.user",)),
+        "tuning": Trainer("tuning-1"),
+    }

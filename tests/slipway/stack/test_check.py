@@ -114,6 +114,19 @@ def test_a_template_that_is_not_there(checkout: Path) -> None:  # D3
     assert "2 errors" in run().output  # beside what else is wrong
 
 
+def test_a_template_whose_trainer_is_not_there(checkout: Path) -> None:  # P5
+    template = checkout / "templates" / "train.py"
+    template.write_text(template.read_text().replace("capacity_types=", 'trainer="eval", capacity_types='))
+    path = checkout / "stacks" / "Pulumi.prod.yaml"
+    path.write_text(GOOD + "  slipway:trainers: {evals: {}}\n")
+    result = run()
+    assert result.exit_code == 2
+    assert "Pulumi.prod.yaml:11  slipway:templates[0]: template train runs as trainer eval, which" in result.output
+    assert "did you mean trainer='evals'?" in result.output
+    template.write_text(template.read_text().replace('"eval"', '"evals"'))
+    assert run().exit_code == 0
+
+
 def test_a_template_that_fits_no_pool_is_shown_field_by_field(checkout: Path) -> None:  # P2
     (checkout / "stacks" / "Pulumi.prod.yaml").write_text(
         GOOD.replace("machine: n1-standard-8", "machine: n1-standard-4")

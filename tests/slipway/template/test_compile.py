@@ -55,6 +55,30 @@ def test_the_request_on_a_pool() -> None:  # P1
     assert package["env"] == [{"name": "SEED", "value": "${trees}"}]
 
 
+def test_a_job_runs_as_the_trainer_that_its_template_chooses() -> None:  # P5
+    """On a cluster too: one with accounts of jobs' own takes any of them (vertex-rules 2)."""
+    context = replace(CONTEXT, trainers={"evals": "evals-1@acme.iam.gserviceaccount.com"})
+    for place in (("pool", "cpu"), ("spot", None)):
+        spec = request(template(trainer="evals"), place[0], context, {CODE: URI}, place[1])["jobSpec"]
+        assert spec["serviceAccount"] == "evals-1@acme.iam.gserviceaccount.com"
+
+
+@pytest.mark.parametrize(
+    ("trainers", "fix"),
+    [
+        (("evals", "tuning"), "did you mean trainer='evals'?"),
+        (("tuning",), "one of tuning, or declare it under slipway:trainers"),
+        ((), "declare it under slipway:trainers"),
+    ],
+)
+def test_a_trainer_that_the_stack_does_not_have_is_refused(trainers: tuple[str, ...], fix: str) -> None:
+    context = replace(CONTEXT, trainers={name: f"{name}@acme.iam.gserviceaccount.com" for name in trainers})
+    with pytest.raises(ConfigError) as refused:
+        request(template(trainer="eval"), "spot", context, {CODE: URI})
+    assert refused.value.what == "template dask-digits runs as trainer eval, which stack dev does not have"
+    assert refused.value.fix == fix
+
+
 def test_spot_names_its_strategy_and_no_cluster() -> None:
     spec = request(template(), "spot", CONTEXT, {CODE: URI})["jobSpec"]
     assert spec["scheduling"]["strategy"] == "SPOT"

@@ -44,6 +44,8 @@ def workers(**changes: Any) -> tuple[WorkerPool, ...]:
         ({"name": "Dask_Digits"}, "name: at most 50 lowercase letters"),
         ({"service_account": "trainer"}, "service_account: 'trainer' is not an account's address"),
         ({"service_account": "serviceAccount:a@b.iam.gserviceaccount.com"}, "is not an account's address"),
+        ({"trainer": "trainer@acme-ml.iam.gserviceaccount.com"}, "is not a name under slipway:trainers"),
+        ({"trainer": "evals", "service_account": "a@acme-ml.iam.gserviceaccount.com"}, "not both"),
         ({"kinds": ("batch",)}, "unknown 'batch'; known: custom-job"),
         ({"kinds": ()}, "at least one"),
         ({"kinds": ("hyperparameter-tuning-job",)}, "hyperparameter-tuning-job needs a study"),

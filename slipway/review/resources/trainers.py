@@ -1,0 +1,207 @@
+"""Trainers: which accounts templates may run as, who may act as each, and what a template gets or loses with another.
+
+Whoever may act as a trainer may run any code as it, and so read every secret that it reads: a template that moves from
+one trainer to another moves between people and between secrets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from slipway.catalog.model import Catalog, Template
+from slipway.facts import Facts
+from slipway.formatting import join
+from slipway.kinds import KINDS as JOB_KINDS
+from slipway.review.change import Change
+from slipway.review.consequence import Consequence, Grade
+from slipway.review.kinds import KINDS
+from slipway.review.words import named
+
+_SUBMITTERS = "slipway:workspace.submitters"
+
+
+@dataclass(frozen=True)
+class _Trainer:
+    """`name` is empty for the workspace's own."""
+
+    name: str
+    account: str
+    submitters: tuple[str, ...]
+
+    @property
+    def words(self) -> str:
+        return f"trainer `{self.name}`" if self.name else "the workspace's trainer"
+
+    @property
+    def field(self) -> str:
+        return f"slipway:trainers.{self.name}.submitters" if self.name else _SUBMITTERS
+
+
+def trainers(change: Change) -> Iterator[Consequence]:
+    if change.before is None or change.after is None:
+        return
+    before, after = _trainers(change.before), _trainers(change.after)
+    for name in after:
+        if name not in before:
+            yield _added(after[name], change.after.catalog)
+    for name, old in before.items():
+        if name not in after:
+            yield _gone(old)
+        else:
+            yield from _account(old, after[name])
+            yield from _access(old, after[name], change.before, change.after)
+    for name, template in change.after.catalog.templates.items():
+        was = change.before.catalog.templates.get(name)
+        if was is not None:
+            yield from _moved(was, template, change.before, change.after)
+
+
+def acting(facts: Facts | None) -> frozenset[tuple[str, str]]:
+    """Whom the stack file lets act as which account: address and member."""
+    known = _trainers(facts) if facts else {}
+    return frozenset((one.account, member) for one in known.values() for member in one.submitters)
+
+
+def trainers_alone(facts: Facts | None, member: str) -> tuple[str, ...]:
+    """The trainers that a member may act as, where the workspace's own is not among them."""
+    if facts is None or member in facts.submitters:
+        return ()
+    return tuple(name for name, one in facts.trainers.items() if member in one.submitters)
+
+
+def _trainers(facts: Facts) -> Mapping[str, _Trainer]:
+    own = _Trainer("", facts.catalog.trainer, tuple(facts.submitters))
+    others = {name: _Trainer(name, one.account, tuple(one.submitters)) for name, one in facts.trainers.items()}
+    return {"": own, **others}
+
+
+def _of(template: Template, some: Mapping[str, _Trainer]) -> _Trainer | None:
+    """Whom its jobs run as; None for an account that is no trainer's."""
+    accounts = {
+        str(JOB_KINDS[offer.kind].spec_of(offer.request).get("serviceAccount", ""))
+        for offer in template.offers
+        if offer.kind in JOB_KINDS
+    }
+    return next((one for one in some.values() if one.account in accounts), None)
+
+
+def _added(one: _Trainer, catalog: Catalog) -> Consequence:
+    runs = [name for name, template in catalog.templates.items() if _of(template, {one.name: one})]
+    who = f"{named(map(_quoted, one.submitters))} may run any code as it" if one.submitters else "nobody may submit"
+    words = (
+        f"{_capital(one.words)} comes, account `{one.account}`, for {named(map(_quoted, runs)) or 'no template yet'}"
+    )
+    return KINDS["trainer-added"].of(
+        f"trainer {one.name}",
+        f"{words}: {who}",
+        details=_lines("may act as it", one.submitters),
+        field=f"slipway:trainers.{one.name}",
+    )
+
+
+def _gone(old: _Trainer) -> Consequence:
+    words = f"{_capital(old.words)} is not there any more: nothing new runs as `{old.account}`"
+    if old.submitters:
+        words += f", and {named(map(_quoted, old.submitters))} may not act as it"
+    return KINDS["trainer-gone"].of(
+        f"trainer {old.name}", words, details=_lines("may not act as it", old.submitters), field="slipway:trainers"
+    )
+
+
+def _account(old: _Trainer, new: _Trainer) -> Iterator[Consequence]:
+    if old.name and old.account != new.account:  # Of the workspace's own it is told with the templates.
+        words = f"every template of {old.words} runs as `{new.account}`, it was `{old.account}`"
+        yield KINDS["account-changed"].of(
+            f"trainer {old.name}",
+            f"{words}; what was granted to that, secrets and data, has to be granted to this",
+            field=f"slipway:trainers.{old.name}.account",
+        )
+
+
+def _access(old: _Trainer, new: _Trainer, before: Facts, after: Facts) -> Iterator[Consequence]:
+    """Of those who may submit something before and after; of others it is told with who comes and goes."""
+    stay = set(before.people) & set(after.people)
+    templates = named(_quoted(name) for name, one in after.catalog.templates.items() if _of(one, {new.name: new}))
+    secrets = named(map(_quoted, sorted(_secrets(after.catalog, new.account))))
+    for member in (one for one in new.submitters if one in stay and one not in old.submitters):
+        reads = f", which reads {secrets}" if secrets else ""
+        yield KINDS["trainer-access-added"].of(
+            f"member {member} {new.words}".replace("`", ""),
+            f"`{member}` may submit as {new.words} too, and so run any code as `{new.account}`{reads}",
+            field=new.field,
+        )
+    for member in (one for one in old.submitters if one in stay and one not in new.submitters):
+        what = f": {templates} {'is' if templates.count('`') == 2 else 'are'} refused to them" if templates else ""
+        yield KINDS["trainer-access-gone"].of(
+            f"member {member} {new.words}".replace("`", ""),
+            f"`{member}` can't submit as {new.words} any more{what}",
+            grade=None if templates else Grade.WARNING,
+            field=new.field,
+        )
+
+
+def _moved(was: Template, template: Template, before: Facts, after: Facts) -> Iterator[Consequence]:
+    old, new = _of(was, _trainers(before)), _of(template, _trainers(after))
+    if old is None or new is None or old.name == new.name:
+        return
+    lost = [one for one in old.submitters if one not in new.submitters]
+    gained = [one for one in new.submitters if one not in old.submitters]
+    own = _secrets(after.catalog, new.account, only=template.name)
+    more = _secrets(after.catalog, new.account) - own - _secrets(before.catalog, old.account)
+    words = f"`{template.name}` runs as {new.words}, `{new.account}`, it was {old.words}, `{old.account}`"
+    told = []
+    if lost:
+        told.append(f"{named(map(_quoted, lost))} can't submit it any more")
+    if gained:
+        told.append(f"{named(map(_quoted, gained))} may submit it now")
+    if more:
+        told.append(f"its code may read {named(map(_quoted, sorted(more)))} as well")
+    details = [
+        *_lines("can't submit it any more", lost),
+        *_lines("may submit it now", gained),
+        *(f"reads secret `{one}`, which `{new.account}` must be allowed to" for one in sorted(own)),
+        *(f"may read secret `{one}`, as other templates of {new.words} do" for one in sorted(more)),
+    ]
+    yield KINDS["trainer-changed"].of(
+        f"template {template.name} trainer",
+        "; ".join([words, *told]),
+        details=details,
+        grade=Grade.BLOCKING if lost else None,
+        field="trainer",
+    )
+
+
+def _secrets(catalog: Catalog, account: str, only: str = "") -> frozenset[str]:
+    """Names of the secrets that templates of an account read, as they say; of one template with `only`."""
+    found = set()
+    for template in catalog.templates.values():
+        for offer in template.offers if only in ("", template.name) else ():
+            spec = JOB_KINDS[offer.kind].spec_of(offer.request) if offer.kind in JOB_KINDS else {}
+            if spec.get("serviceAccount") != account:
+                continue
+            for pool in spec.get("workerPoolSpecs") or ():
+                code = pool.get("containerSpec") or pool.get("pythonPackageSpec") or {}
+                found |= {
+                    str(one.get("value", "")).partition("/secrets/")[2].partition("/")[0]
+                    for one in code.get("env") or ()
+                    if str(one.get("name", "")).endswith("__SECRET")
+                }
+    return frozenset(found - {""})
+
+
+def _lines(does: str, members: Collection[str]) -> tuple[str, ...]:
+    return tuple(f"`{member}` {does}" for member in members)
+
+
+def _quoted(word: str) -> str:
+    return f"`{word}`"
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+def submits_as(names: Collection[str]) -> str:
+    """` as trainer `evals` alone`, empty for whoever may act as the workspace's."""
+    return f" as trainer {join(map(_quoted, names))} alone" if names else ""

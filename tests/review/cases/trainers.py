@@ -1,0 +1,99 @@
+"""Trainers: another account for a template, who may act as it, and which secrets it reads."""
+
+from tests.review.case import Case, Edit, hurts, stack, stops, tells, template
+from tests.review.cases.clusters import BUSY
+
+TEAM, ADA, BEN = "group:ml@acme.example", "user:ada@acme.example", "user:ben@acme.example"
+NIGHTLY = "serviceAccount:nightly@acme-ml.iam.gserviceaccount.com"
+TUNING = "slipway-prod-tuning@acme-ml.iam.gserviceaccount.com"
+OF_TUNE = "    timeout_s=3600,\n"
+OF_LORA = "    timeout_s=86_400,\n"
+
+
+def trainer(*members: str) -> Edit:
+    """`tuning`, as whom these may act."""
+    listed = "".join(f"        - {one}\n" for one in members)
+    submitters = f"      submitters:\n{listed}" if members else "      submitters: []\n"
+    return stack("  slipway:policy:\n", f"  slipway:trainers:\n    tuning:\n{submitters}\n  slipway:policy:\n")
+
+
+def runs_as_tuning(name: str, after: str) -> Edit:
+    return template(name, after, f'{after}    trainer="tuning",\n')
+
+
+LORA = runs_as_tuning("lora", OF_LORA)
+
+CASES = (
+    Case(
+        "A fine-tuning with a token gets a trainer of its own, for one person",
+        (trainer(ADA), LORA),
+        (
+            stops("trainer-changed", "lora", TEAM, "hf-token", TUNING),
+            tells("trainer-added", "tuning", ADA, "lora"),
+        ),
+        world=BUSY,
+        accident="a token that a whole department could read",
+    ),
+    Case(
+        "The same for everybody who may submit already: nobody is shut out",
+        (trainer(TEAM, ADA, NIGHTLY), LORA),
+        (hurts("trainer-changed", "lora", "hf-token", TUNING), tells("trainer-added", "tuning", TEAM)),
+        may=("trainer-access-added",),
+        world=BUSY,
+    ),
+    Case(
+        "A template without secrets moves to the trainer that reads the token",
+        (runs_as_tuning("tune", OF_TUNE),),
+        (hurts("trainer-changed", "tune", "its code may read `hf-token` as well"),),
+        given=(trainer(TEAM, ADA, NIGHTLY), LORA),
+        world=BUSY,
+        accident="a token within the reach of code that had no business with it",
+    ),
+    Case(
+        "Another person may submit as the trainer, and so read the token",
+        (stack(f"        - {ADA}\n", f"        - {ADA}\n        - {TEAM}\n"),),
+        (hurts("trainer-access-added", TEAM, "hf-token"),),
+        given=(trainer(ADA), LORA),
+        world=BUSY,
+        accident="a secret shared with those who were only to use it",
+    ),
+    Case(
+        "Somebody new may submit as that trainer alone",
+        (stack(f"        - {ADA}\n", f"        - {ADA}\n        - {BEN}\n"),),
+        (tells("submitter-added", BEN, "tuning"),),
+        given=(trainer(ADA), LORA),
+    ),
+    Case(
+        "One who may submit as both loses the trainer",
+        (stack(f"        - {ADA}\n        - {TEAM}\n", f"        - {TEAM}\n"),),
+        (stops("trainer-access-gone", ADA, "lora"),),
+        given=(trainer(ADA, TEAM), LORA),
+        world=BUSY,
+        accident="a person shut out of one job of many",
+    ),
+    Case(
+        "The trainer goes, and its template runs as the trainer of all again",
+        (
+            Edit("stacks/Pulumi.prod.yaml", trainer(ADA).new or "", "  slipway:policy:\n"),
+            template("lora", '    trainer="tuning",\n', ""),
+        ),
+        (
+            hurts("trainer-changed", "lora", TEAM, "hf-token"),
+            hurts("trainer-gone", "tuning", ADA),
+        ),
+        given=(trainer(ADA), LORA),
+        may=("trainer-access-gone",),
+    ),
+    Case(
+        "A trainer's account is another one",
+        (stack("    tuning:\n", "    tuning:\n      account: tuning-of-research\n"),),
+        (hurts("account-changed", "trainer tuning", TUNING, "tuning-of-research@"),),
+        given=(trainer(TEAM, ADA, NIGHTLY), LORA),
+    ),
+    Case(
+        "A template names a trainer that the stack does not have",
+        (template("lora", OF_LORA, f'{OF_LORA}    trainer="tunning",\n'),),
+        (stops("preview-failed", "", "did you mean trainer='tuning'?"),),
+        given=(trainer(ADA),),
+    ),
+)
