@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from google.protobuf import field_mask_pb2, json_format
+from google.protobuf.descriptor import Descriptor
 
-from local.cloud import discovery
-from local.cloud.wire import Call, invalid_argument
+from local.cloud import discovery, projection
+from local.cloud.wire import Call, camel, invalid_argument
 
 _NO_FIELD = re.compile(r'no field named "([^"]+)" at "[^".]*\.?([^"]*)"', re.DOTALL)
 _loading = threading.Lock()
@@ -42,13 +43,9 @@ class Messages:
 
     def render(self, call: Call, version: str, kind: str, body: Mapping[str, Any], mask: str = "") -> dict[str, Any]:
         """A body as this call wants it: its version's fields, enums as numbers if asked, only the masked fields."""
-        message = json_format.ParseDict(dict(body), self._type(version, kind)(), ignore_unknown_fields=True)
-        if mask:
-            part = self._type(version, kind)()
-            _mask(mask, message).MergeMessage(message, part)
-            message = part
-        answer: dict[str, Any] = json_format.MessageToDict(message, use_integers_for_enums=wants_numbers(call))
-        return answer
+        descriptor = self._type(version, kind).DESCRIPTOR
+        shown = projection.projection(descriptor, wants_numbers(call))(body)
+        return projection.masked(shown, _mask(mask, descriptor)) if mask else shown
 
     def check_query(self, call: Call, version: str, request: str, bound: Collection[str]) -> None:
         """Raises 400 for a query parameter that is no field of a request's message, or one `bound` to path or body."""
@@ -64,18 +61,29 @@ def wants_numbers(call: Call) -> bool:
     return "enum-encoding=int" in call.query.get("$alt", "")
 
 
-def _mask(text: str, message: Any) -> field_mask_pb2.FieldMask:
+@functools.lru_cache(100)
+def _mask(text: str, descriptor: Descriptor) -> Mapping[str, Any]:
+    """A read mask as a tree of names in JSON. Raises 400 for one that names no field, or a part of a list."""
     paths = [path.strip() for path in text.split(",") if path.strip()]
-    if "*" in paths:
-        return field_mask_pb2.FieldMask(paths=[field.name for field in message.DESCRIPTOR.fields])
     mask = field_mask_pb2.FieldMask()
     try:
-        mask.FromJsonString(",".join(re.sub(r"_([a-z])", lambda hit: hit[1].upper(), path) for path in paths))
+        mask.FromJsonString(",".join(camel(path) for path in paths if path != "*"))
     except ValueError as error:
         raise invalid_argument(f"Invalid read mask: {text}") from error
-    if not mask.IsValidForDescriptor(message.DESCRIPTOR):
+    if not mask.IsValidForDescriptor(descriptor):
         raise invalid_argument(f"Invalid read mask: {text}")
-    return mask
+    if "*" in paths:
+        return {field.json_name: {} for field in descriptor.fields}
+    tree: dict[str, Any] = {}
+    # The shorter first: what is below a name that keeps everything changes nothing.
+    for path in sorted(mask.paths, key=len):
+        *above, last = [camel(name) for name in path.split(".")]
+        node: dict[str, Any] | None = tree
+        for name in above:
+            node = None if node is None or node.get(name) == {} else node.setdefault(name, {})
+        if node is not None:
+            node.setdefault(last, {})
+    return tree
 
 
 def _words(error: Exception) -> str:

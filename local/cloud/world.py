@@ -17,6 +17,7 @@ from local.cloud.log_store import Logs
 from local.cloud.rate_limits import Limits
 from local.cloud.settings import Settings
 from local.cloud.store import Store
+from local.cloud.trash import Trash
 from local.cloud.wire import Route
 
 
@@ -53,6 +54,7 @@ class World:
         self.clock = clock
         self.store = Store(state_folder / "cloud.sqlite")
         self.logs = Logs(state_folder / "logs.sqlite")
+        self.trash = Trash(state_folder / "trash")
         self.policies = Policies(self.store)
         self.access = Access(self.store, self.policies, clock, lambda: self.settings)
         self.limits = Limits(clock, lambda: self.settings)

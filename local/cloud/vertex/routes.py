@@ -66,7 +66,7 @@ def routes(world: World) -> list[Route]:
 
 
 def loop(world: World) -> Loop:
-    return Loops(Scheduler(world), Follower(world, [tuning_work.step, pipelines.step]))
+    return Loops(world.trash, Scheduler(world), Follower(world, [tuning_work.step, pipelines.step]))
 
 
 def summary(world: World) -> Mapping[str, str | int]:

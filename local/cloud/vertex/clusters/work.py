@@ -1,6 +1,5 @@
 """Clusters brought up to date with the clock: made, rebooted or gone when that is due."""
 
-import shutil
 from dataclasses import replace
 from datetime import datetime
 
@@ -25,8 +24,7 @@ def apply_due(world: World) -> None:
             cluster = records.get(world.store, stale.name)
             if cluster and _settled(world, cluster, now):
                 gone.append(cluster)
-    for cluster in gone:
-        shutil.rmtree(world.state_folder / "pools" / cluster.id, ignore_errors=True)
+    world.trash.take(world.state_folder / "pools" / cluster.id for cluster in gone)
 
 
 def _settled(world: World, cluster: Cluster, now: datetime) -> bool:

@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import shutil
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -85,13 +84,12 @@ def specification(world: World, job: Job, run: Run, replica: Replica, token: str
 
 def clean(world: World, run: Run) -> None:
     """Remove what a job's machines had on their disks; logs and exit files stay."""
-    clean_folder(job_folder(world, run))
+    clean_folder(world, job_folder(world, run))
 
 
-def clean_folder(root: Path) -> None:
+def clean_folder(world: World, root: Path) -> None:
     """The same for a job's folder."""
-    for path in (root / "images", *root.glob("*/environments"), *root.glob("*/*/work")):
-        shutil.rmtree(path, ignore_errors=True)
+    world.trash.take([root / "images", *root.glob("*/environments"), *root.glob("*/*/work")])
     for path in root.glob("*/*/spec.json"):
         path.unlink(missing_ok=True)
 

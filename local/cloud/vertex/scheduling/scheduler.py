@@ -137,7 +137,7 @@ class Scheduler:
         alive = {job.run.id for job in jobs.started(self._world.store) if job.run}
         for folder in (self._world.state_folder / "jobs").glob("*"):
             if folder.name not in alive:
-                replicas.clean_folder(folder)
+                replicas.clean_folder(self._world, folder)
 
     def _work(self) -> None:
         self._sweep()

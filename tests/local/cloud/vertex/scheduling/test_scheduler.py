@@ -1,0 +1,35 @@
+"""The thread that moves all jobs on: it is soon done, and leaves no machine idle that somebody waits for. (N4)"""
+
+from local.cloud.nodes.spec import Status
+from local.cloud.vertex.jobs import replicas
+from local.cloud.vertex.jobs import table as jobs
+from tests.local.cloud.calling import REGION
+from tests.local.cloud.vertex.bodies import pool
+from tests.local.cloud.vertex.scheduling.conftest import Stage
+
+
+def test_machines_that_become_free_are_given_away_in_the_same_look(stage: Stage) -> None:
+    stage.calling.cluster("eight", resourcePools=[pool(replicas=8)])
+    names = [str(stage.calling.job(cluster="eight")["name"]) for _ in range(30)]
+    stage.step()
+    for name in names[:5]:
+        stage.machines.seen[stage.folder(name, "workerpool0-0")] = Status("exited")
+    for _ in range(2):  # the verdict, and the end of all that the job had
+        stage.scheduler.step()
+        assert jobs.pool_use(stage.world.store, REGION, "eight") == {"n1-standard-4": 8}
+    assert [stage.state(name) for name in names[4:6]] == ["SUCCEEDED", "RUNNING"]
+    assert [stage.state(name) for name in names[12:14]] == ["RUNNING", "QUEUED"]
+
+
+def test_it_removes_nothing_itself_of_what_jobs_leave(stage: Stage) -> None:
+    """Eight environments took it half a second, and in a busy cloud ten; the machines of those who waited were idle."""
+    name = stage.submit()
+    stage.step()
+    root = replicas.job_folder(stage.world, stage.run(name))
+    left = [root / "images" / "a" / "lib", root / "1" / "environments" / "b" / "lib", root / "1" / "chief" / "work"]
+    for folder in left:
+        folder.mkdir(parents=True)
+    stage.ends(name)
+    assert not any(folder.parent.exists() for folder in left[:2])
+    assert not left[2].exists()
+    assert len(list((stage.world.state_folder / "trash").iterdir())) == 3, "for those who have time"
