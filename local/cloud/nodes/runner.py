@@ -55,6 +55,7 @@ class Runner:
         self._folder, self._spec = folder, spec
         self._log = LogFile(folder / specs.LOG)
         self._events: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._over: datetime | None = None
         self._stopping = False
 
     def run(self) -> None:
@@ -101,6 +102,7 @@ class Runner:
         ended = threading.Event()
         threading.Thread(target=_reap, args=(child.pid, ended), daemon=True).start()
         code = self._wait(child)
+        self._over = datetime.now(UTC)
         ended.set()
         processes.end_replica(os.getpid(), processes.birth(os.getpid()), self._folder)
         for reader in readers:
@@ -200,7 +202,8 @@ class Runner:
         self._events.put("stop")
 
     def _exit(self, phase: Phase, code: int = 0, message: str = "") -> None:
-        files.write_json(self._folder / specs.EXIT, {"phase": phase, "code": code, "message": message})
+        over = timestamp(self._over or datetime.now(UTC))
+        files.write_json(self._folder / specs.EXIT, {"phase": phase, "code": code, "message": message, "time": over})
 
 
 def main(path: Path) -> None:

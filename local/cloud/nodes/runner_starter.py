@@ -59,7 +59,7 @@ class RunnerStarter:
             self._forget(folder)
             return ended
         if self._lives(folder) or not (folder / specs.CLAIM).exists():
-            return Status("running" if (folder / specs.STARTED).exists() else "starting")
+            return _under_way(folder)
         try:
             with files.locked(folder / specs.LOCK):
                 ended = _exit_of(folder)
@@ -68,7 +68,7 @@ class RunnerStarter:
                     ended = Status("killed" if (folder / specs.KILL).exists() else "lost")
                     _write_exit(folder, ended)
         except files.BusyError:
-            return Status("running" if (folder / specs.STARTED).exists() else "starting")
+            return _under_way(folder)
         return ended
 
     def stop(self, folder: Path, grace_s: float | None = None) -> None:
@@ -141,9 +141,21 @@ def _held(folder: Path) -> bool:
         return True
 
 
+def _under_way(folder: Path) -> Status:
+    began = _began(folder)
+    return Status("starting" if began is None else "running", began=began)
+
+
+def _began(folder: Path) -> str | None:
+    started = files.read_json(folder / specs.STARTED)
+    return None if started is None else str(started["time"])
+
+
 def _exit_of(folder: Path) -> Status | None:
     found = files.read_json(folder / specs.EXIT)
-    return None if found is None else Status(found["phase"], found["code"], found["message"])
+    if found is None:
+        return None
+    return Status(found["phase"], found["code"], found["message"], _began(folder), found.get("time"))
 
 
 def _write_exit(folder: Path, status: Status) -> None:

@@ -74,11 +74,14 @@ class Status:
 
     `exited` has the code of user code (128 + N for signal N), `unready` the words of why user code never started;
     a `lost` replica's machine went away, a `stopped` one was asked to end, a `killed` one was ended without a word.
+    `began` is when user code did, `over` when it ended, as far as that is known: timestamps of the machine's clock.
     """
 
     phase: Phase
     code: int = 0
     message: str = ""
+    began: str | None = field(default=None, compare=False)
+    over: str | None = field(default=None, compare=False)
 
     @property
     def ended(self) -> bool:

@@ -70,7 +70,7 @@ def settled(cluster: Cluster, now: datetime, *, busy: bool) -> Cluster | None:
     pools = cluster.pools
     if cluster.change == "reboot":
         pools = tuple(replace(pool, replicas=pool.minimum or pool.replicas) for pool in pools)
-    return replace(calm, state="RUNNING", error=None, pools=pools, start_time=cluster.start_time or moment)
+    return replace(calm, state="RUNNING", error=None, pools=pools, start_time=cluster.start_time or cluster.due)
 
 
 def scaled(cluster: Cluster, needed: Mapping[str, int], now: datetime, rules: TrainingSettings) -> Cluster:

@@ -18,6 +18,7 @@ from local.cloud.vertex.jobs.records import (
     State,
     changed,
     ended,
+    halted,
     running_s,
 )
 
@@ -63,18 +64,19 @@ def advanced(job: Job, run: Run, seen: Mapping[str, Status], now: datetime, rule
                 item.phase in ("running", "exited") for item in seen.values()
             )
             over = ran and run.state == "JOB_STATE_PENDING"
-            run = replace(_begun(run, now) if over else run, outcome=verdict)
+            run = replace(_begun(run, seen, now) if over else run, outcome=verdict)
             job = changed(job, run, "JOB_STATE_RUNNING" if over else run.state, now)
     if run.outcome is not None:
         return _closed(job, run, run.outcome, seen, now, rules)
     if run.state == "JOB_STATE_PENDING" and all(status.phase != "starting" for status in seen.values()):
-        began = changed(job, _begun(run, now), "JOB_STATE_RUNNING", now)
+        began = changed(job, _begun(run, seen, now), "JOB_STATE_RUNNING", now)
         return began.telling("The job is running again.") if run.start_time else began
     return job
 
 
-def _begun(run: Run, now: datetime) -> Run:
-    moment = timestamp(now)
+def _begun(run: Run, seen: Mapping[str, Status], now: datetime) -> Run:
+    """RUNNING since the last of its replicas began, which may be a while before it is seen."""
+    moment = max((status.began for status in seen.values() if status.began), default=timestamp(now))
     return replace(run, start_time=run.start_time or moment, running_since=moment)
 
 
@@ -109,20 +111,22 @@ def _closed(
     """A job whose attempt is decided, once all replicas have ended."""
     if not all(status.ended for status in seen.values()):
         return job
+    over = datetime.fromisoformat(max(status.over or timestamp(now) for status in seen.values()))
+    if not outcome.again:
+        return ended(job, run, outcome, now, over)
+    run = halted(run, over)
     if outcome.state == "restart":
         again = _again(replace(run, outcome=None), [item.name for item in run.replicas], now)
         return changed(job, again, "JOB_STATE_PENDING", now)
     if outcome.state == "preempted":
         return _preempted(job, run, now, rules)
-    if outcome.state == "retry":
-        told = job.telling(f"Attempt {run.attempt} of the job has failed; retrying the job.", "WARNING")
-        again = replace(run, attempt=run.attempt + 1, replicas=(), outcome=None, worn={})
-        return waiting.waiting(told, again, now)
-    return ended(job, run, outcome, now)
+    told = job.telling(f"Attempt {run.attempt} of the job has failed; retrying the job.", "WARNING")
+    again = replace(run, attempt=run.attempt + 1, replicas=(), outcome=None, worn={})
+    return waiting.waiting(told, again, now)
 
 
 def _preempted(job: Job, run: Run, now: datetime, rules: TrainingSettings) -> Job:
-    ran = timedelta(seconds=round(running_s(run, now)))
+    ran = timedelta(seconds=round(run.ran_s))
     told = job.telling(f"STOCKOUT: the job has no machines any more. It has run for {ran}; waiting is not billed.")
     again = replace(run, attempt=run.attempt + 1, preemptions=run.preemptions + 1, replicas=(), outcome=None)
     gone = changed(told, again, "JOB_STATE_PENDING", now)

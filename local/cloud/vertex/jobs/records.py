@@ -186,15 +186,20 @@ def changed(job: Job, run: Run, state: State, now: datetime) -> Job:
     if run.start_time:
         body["startTime"] = run.start_time
     if run.state == "JOB_STATE_RUNNING" and state not in ("JOB_STATE_RUNNING", "JOB_STATE_CANCELLING"):
-        run = replace(run, ran_s=running_s(run, now), running_since=None)
+        run = halted(run, now)
     return Job(body, replace(run, state=state), job.said)
 
 
-def ended(job: Job, run: Run, outcome: Outcome, now: datetime) -> Job:
-    """A job at its end: nothing is left to do for it."""
+def halted(run: Run, over: datetime) -> Run:
+    """A run whose replicas ended at a moment, with its time in RUNNING counted."""
+    return replace(run, state="JOB_STATE_PENDING", ran_s=running_s(run, over), running_since=None)
+
+
+def ended(job: Job, run: Run, outcome: Outcome, now: datetime, over: datetime | None = None) -> Job:
+    """A job at its end: nothing is left to do for it. Its replicas were `over` before it was seen, where it had any."""
     assert outcome.state in ENDED
-    moment = timestamp(now)
-    body = {**job.body, "state": outcome.state, "endTime": moment, "updateTime": moment}
+    moments = {"endTime": timestamp(over or now), "updateTime": timestamp(now)}
+    body = {**job.body, "state": outcome.state, **moments}
     if run.start_time:
         body["startTime"] = run.start_time
     if outcome.state != "JOB_STATE_SUCCEEDED":

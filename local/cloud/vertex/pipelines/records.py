@@ -43,7 +43,8 @@ def followed(entry: Entry, job: Mapping[str, Any] | None, best: str | None, now:
         body["startTime"] = job["startTime"]
     if state in ("PIPELINE_STATE_FAILED", "PIPELINE_STATE_CANCELLED"):
         error = job.get("error", {"code": _INTERNAL, "message": f"The job {work['job']} ended as {job['state']}."})
-        return Entry(entry.number, {**body, "state": state, "error": error, "endTime": now, "updateTime": now}, None)
+        ended = {"endTime": job.get("endTime", now), "updateTime": now}
+        return Entry(entry.number, {**body, "state": state, "error": error, **ended}, None)
     if state == "PIPELINE_STATE_SUCCEEDED":
         state = "PIPELINE_STATE_RUNNING"
     if body == entry.body and state == entry.body["state"]:
@@ -58,9 +59,9 @@ def failed(entry: Entry, code: int, message: str, now: str) -> Entry:
     return Entry(entry.number, body, None)
 
 
-def succeeded(entry: Entry, model: Mapping[str, Any] | None, now: str) -> Entry:
+def succeeded(entry: Entry, model: Mapping[str, Any] | None, end_time: str, now: str) -> Entry:
     """The pipeline at its good end, with the model it uploaded."""
-    body = {**entry.body, "state": "PIPELINE_STATE_SUCCEEDED", "endTime": now, "updateTime": now}
+    body = {**entry.body, "state": "PIPELINE_STATE_SUCCEEDED", "endTime": end_time, "updateTime": now}
     if model is not None:
         named = {key: model[key] for key in ("name", "versionId", "artifactUri") if key in model}
         body["modelToUpload"] = {**entry.body["modelToUpload"], **named}

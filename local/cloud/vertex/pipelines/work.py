@@ -46,22 +46,23 @@ def _advance(world: World, entry: Entry) -> None:
     job, best_trial = _look(world, entry.work or {})
     best_job = best_trial[1] if best_trial else None
     seen = records.followed(entry, job, best_job, now)
-    over = job is not None and job["state"] == "JOB_STATE_SUCCEEDED"
+    over = str(job["endTime"]) if job is not None and job["state"] == "JOB_STATE_SUCCEEDED" else ""
     if seen is entry and not over:
         return
     with world.store.transaction():
         if PIPELINES.get(world.store, entry.name) != entry:
             return
         if over:
-            seen = _finished(world, seen, best_trial[0] if best_trial else None, now)
+            seen = _finished(world, seen, best_trial[0] if best_trial else None, over, now)
         PIPELINES.put(world.store, seen)
 
 
-def _finished(world: World, entry: Entry, best: str | None, now: str) -> Entry:
-    """A pipeline whose job succeeded, with its model uploaded; `best` is a tuning job's best trial."""
+def _finished(world: World, entry: Entry, best: str | None, over: str, now: str) -> Entry:
+    """A pipeline whose job succeeded and was `over` at that time, with its model uploaded; `best` is a tuning job's
+    best trial."""
     declared = entry.body.get("modelToUpload")
     if not declared:
-        return records.succeeded(entry, None, now)
+        return records.succeeded(entry, None, over, now)
     model = registration.declared(declared)
     if not model.get("artifactUri"):
         directory = (entry.work or {})["output"].rstrip("/")
@@ -74,7 +75,7 @@ def _finished(world: World, entry: Entry, best: str | None, now: str) -> Entry:
     except ApiError as error:
         code = _CODES.get(error.status, _INVALID_ARGUMENT)
         return records.failed(entry, code, f"The model could not be uploaded. {error.message}", now)
-    return records.succeeded(entry, made, now)
+    return records.succeeded(entry, made, now, now)
 
 
 def _look(world: World, work: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, tuple[str, str] | None]:

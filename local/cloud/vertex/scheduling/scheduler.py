@@ -2,10 +2,12 @@
 
 import logging
 import threading
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
+from local.cloud.clock import timestamp
 from local.cloud.nodes.runner_starter import RunnerStarter
 from local.cloud.nodes.spec import ReplicaSpec, Status
 from local.cloud.supply import preemption
@@ -95,7 +97,7 @@ class Scheduler:
         run, world = job.run, self._world
         if run is None or not run.replicas:
             return []
-        seen = {item.name: self._nodes.status(replicas.folder(world, run, item)) for item in run.replicas}
+        seen = {item.name: self._look(replicas.folder(world, run, item)) for item in run.replicas}
         logs.forward(world, run)
         changed = job_life.advanced(job, run, seen, now, world.settings)
         if changed is job:
@@ -110,6 +112,14 @@ class Scheduler:
                 logs.drain_replica(world, run, replica)
         jobs.keep(world, run, changed)
         return [run] if over else []
+
+    def _look(self, folder: Path) -> Status:
+        """What a replica does, its times by the cloud's clock."""
+        status, here = self._nodes.status(folder), self._world.clock.here
+        began, over = (
+            moment and timestamp(here(datetime.fromisoformat(moment))) for moment in (status.began, status.over)
+        )
+        return replace(status, began=began, over=over)
 
     def _act(self, job: Job, now: datetime) -> None:
         run = job.run

@@ -96,13 +96,19 @@ def over(tuning: Tuning) -> bool:
     return tuning.ending is not None and not tuning.open_trials
 
 
+def end_time(before: Tuning, after: Tuning, now: str) -> str:
+    """When a job ended that is over after a look: with the last of the trials that were open before it."""
+    last = {trial.id for trial in before.open_trials}
+    return max((trial.end_time for trial in after.trials if trial.id in last and trial.end_time), default=now)
+
+
 def _standing(tuning: Tuning, seen: Mapping[str, Seen], now: str) -> tuple[str, str | None]:
     """State and start time from what the trials' jobs do."""
     if tuning.state == "JOB_STATE_CANCELLING":
         return tuning.state, tuning.start_time
-    has_run = any(sight.progress == "running" or sight.start_time for sight in seen.values())
-    if tuning.start_time or has_run:
-        return "JOB_STATE_RUNNING", tuning.start_time or now
+    started = [sight.start_time or now for sight in seen.values() if sight.progress == "running" or sight.start_time]
+    if tuning.start_time or started:
+        return "JOB_STATE_RUNNING", tuning.start_time or min(started)
     waits = all(sight.progress == "queued" for sight in seen.values())
     return "JOB_STATE_QUEUED" if waits else "JOB_STATE_PENDING", None
 

@@ -101,19 +101,19 @@ def tuning_of(entry: Entry) -> Tuning:
     )
 
 
-def entry_of(tuning: Tuning, now: str, *, over: bool = False) -> Entry:
-    """The entry of a job; `over` when it has ended as `ending` says."""
+def entry_of(tuning: Tuning, now: str, end_time: str | None = None) -> Entry:
+    """The entry of a job; `end_time` is when it ended as `ending` says, None while it has not."""
     body: dict[str, Any] = {**tuning.declared, "state": tuning.state, "updateTime": now}
     if tuning.trials:
         body["trials"] = [trials.body(item) for item in tuning.trials]
     if tuning.start_time:
         body["startTime"] = tuning.start_time
-    if not over:
+    if end_time is None:
         ending = asdict(tuning.ending) if tuning.ending else None
         work = {"email": tuning.email, "closed": tuning.closed, "ending": ending, "read": dict(tuning.read)}
         return Entry(tuning.number, body, work)
     assert tuning.ending is not None
-    body |= {"state": tuning.ending.state, "endTime": now}
+    body |= {"state": tuning.ending.state, "endTime": end_time}
     if tuning.ending.state != "JOB_STATE_SUCCEEDED":
         body["error"] = {"code": tuning.ending.code, "message": tuning.ending.message}
     return Entry(tuning.number, body, None)

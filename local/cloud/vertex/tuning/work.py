@@ -41,7 +41,7 @@ def cancel(world: World, entry: Entry) -> None:
     before = tuning_of(entry)
     changed = life.cancelled(before)
     _stop_jobs(world, before, changed)
-    _keep(world, changed, moment)
+    _keep(world, changed, moment, moment)
 
 
 def _advance(world: World, entry: Entry, now: datetime) -> None:
@@ -65,7 +65,7 @@ def _advance(world: World, entry: Entry, now: datetime) -> None:
             after = _begun(world, after, assignment)
             if len(after.trials) == count:
                 break
-        _keep(world, after, timestamp(now))
+        _keep(world, after, timestamp(now), life.end_time(before, after, timestamp(now)))
     world.changed.set()
 
 
@@ -135,6 +135,7 @@ def _stop_jobs(world: World, before: Tuning, after: Tuning) -> None:
             submission.cancel(world, trial.job, "The trial was stopped.")
 
 
-def _keep(world: World, tuning: Tuning, moment: str) -> None:
+def _keep(world: World, tuning: Tuning, moment: str, end_time: str) -> None:
+    """Write a job, changed at a moment; `end_time` is when it ended, if it is over."""
     cluster = tuning.declared["trialJobSpec"].get("persistentResourceId")
-    TUNING_JOBS.put(world.store, entry_of(tuning, moment, over=life.over(tuning)), cluster)
+    TUNING_JOBS.put(world.store, entry_of(tuning, moment, end_time if life.over(tuning) else None), cluster)

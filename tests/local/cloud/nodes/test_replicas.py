@@ -140,7 +140,9 @@ def test_lines_come_with_their_severity_and_structure(run: Replica) -> None:
 @pytest.mark.parametrize(("code", "status"), [("raise SystemExit(3)", 3), ("import os; os.abort()", 134)])
 def test_an_exit_status_is_kept(run: Replica, code: str, status: int) -> None:
     run.start(*python(code))
-    assert run.ended() == Status("exited", status)
+    ended = run.ended()
+    assert ended == Status("exited", status)
+    assert ended.began and ended.over and ended.began < ended.over, "its own times, whoever looks when"
 
 
 def test_an_image_without_a_recipe_is_refused_in_words(run: Replica) -> None:

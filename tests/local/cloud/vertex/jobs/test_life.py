@@ -54,6 +54,31 @@ def test_a_job_runs_once_all_its_replicas_do() -> None:
     assert (after.body["state"], after.body["startTime"]) == ("JOB_STATE_RUNNING", "2026-11-20T10:00:00.000000Z")
 
 
+def test_times_are_when_it_happened_not_when_the_cloud_looked() -> None:
+    """A job that trains for 2 s between two looks has run for 2 s."""
+    waiting, run = job()
+    late = START + timedelta(seconds=30)
+    began, last, over = (f"2026-11-20T10:00:{second}Z" for second in ("01.000000", "02.500000", "04.500000"))
+    both = seen(Status("running", began=last), Status("running", began=began))
+    running = job_life.advanced(waiting, run, both, late, RULES)
+    assert (running.body["startTime"], running.body["updateTime"]) == (last, "2026-11-20T10:00:30.000000Z")
+    assert running.run
+    both = seen(Status("exited", began=last, over=began), Status("stopped", began=began, over=over))
+    done = job_life.advanced(running, running.run, both, late, RULES)
+    assert (done.body["startTime"], done.body["endTime"]) == (last, over)
+    at_once = job_life.advanced(waiting, run, both, late, RULES)
+    assert (at_once.body["startTime"], at_once.body["endTime"]) == (last, over)
+    unseen = seen(Status("exited", began=last, over=over), Status("lost", began=began))
+    assert job_life.advanced(waiting, run, unseen, late, RULES).body["endTime"] == done.body["updateTime"]
+
+
+def test_time_in_running_counts_until_the_last_replica_ended() -> None:
+    running, run = job(state="JOB_STATE_RUNNING", start_time="2026-11-20T10:00:00.000000Z")
+    crashed = seen(*(Status("exited", 139, over=f"2026-11-20T10:00:0{second}.000000Z") for second in (3, 5)))
+    after = job_life.advanced(running, run, crashed, START + timedelta(seconds=30), RULES)
+    assert after.run and (after.run.attempt, after.run.ran_s) == (2, 5.0)
+
+
 def test_the_chief_s_success_is_the_job_s_once_the_others_have_been_ended() -> None:
     running, run = job(state="JOB_STATE_RUNNING", start_time="2026-11-20T09:59:00.000000Z")
     closing = job_life.advanced(running, run, seen(DONE, RUNNING), START, RULES)

@@ -87,6 +87,19 @@ def test_a_pipeline_is_made_with_its_job_and_follows_it(studies: Studies, inputs
     assert "error" not in done
 
 
+@pytest.mark.parametrize(("code", "state"), [(0, "SUCCEEDED"), (3, "FAILED")])
+def test_its_times_are_those_of_the_job(
+    studies: Studies, monkeypatch: pytest.MonkeyPatch, code: int, state: str
+) -> None:
+    quick = Status("exited", code, began="2026-11-20T10:00:00.250000Z", over="2026-11-20T10:00:00.500000Z")
+    monkeypatch.setattr(studies.machines, "status", lambda folder: quick)
+    path = f"/v1/{create(studies)['name']}"
+    studies.tick()
+    done = studies.get(path)
+    assert done["state"] == f"PIPELINE_STATE_{state}"
+    assert (done["startTime"], done["endTime"]) == ("2026-11-20T10:00:00.250Z", "2026-11-20T10:00:00.500Z")
+
+
 def test_inputs_in_snake_case_are_the_same_job(studies: Studies) -> None:
     job = studies.get(f"/v1/{create(studies, inputs=SNAKE)['trainingTaskMetadata']['backingCustomJob']}")
     (worker,) = job["jobSpec"]["workerPoolSpecs"]

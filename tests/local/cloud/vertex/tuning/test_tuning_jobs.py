@@ -7,6 +7,7 @@ import pytest
 
 from local.cloud.access import policies
 from local.cloud.faults import Fault
+from local.cloud.nodes.spec import Status
 from local.cloud.vertex.clusters.work import apply_due
 from local.cloud.vertex.tuning import search
 from local.cloud.vertex.tuning import work as tuning_work
@@ -62,6 +63,17 @@ def test_as_many_trials_run_at_once_as_are_asked_for(studies: Studies) -> None:
     assert (done["state"], len(done["trials"])) == ("JOB_STATE_SUCCEEDED", 5)
     assert done["startTime"] < done["endTime"]
     assert {trial["state"] for trial in done["trials"]} == {"SUCCEEDED"}
+
+
+def test_times_are_those_of_the_trials(studies: Studies, monkeypatch: pytest.MonkeyPatch) -> None:
+    quick = Status("exited", began="2026-11-20T10:00:00.250000Z", over="2026-11-20T10:00:00.500000Z")
+    monkeypatch.setattr(studies.machines, "status", lambda folder: quick)
+    done = studies.get(studies.create(trials=1))
+    studies.tick()
+    done = studies.get(f"/v1/{done['name']}")
+    (trial,) = done["trials"]
+    for item in (done, trial):
+        assert (item["startTime"], item["endTime"]) == ("2026-11-20T10:00:00.250Z", "2026-11-20T10:00:00.500Z")
 
 
 def test_measurements_are_shown_while_a_trial_runs(studies: Studies) -> None:
