@@ -1,19 +1,23 @@
-"""Slipway: training capacity and jobs on Vertex AI. `submit` runs a template from Python and gives its `Job`."""
+"""Slipway: training capacity and jobs on Vertex AI. `submit` runs a template from Python and gives its `Job`, `sweep`
+runs it many times and gives their `Sweep`."""
 
 TYPE_CHECKING = False
 """Type checkers take it for true. `typing` is not imported for it, as every command would wait for that."""
 if TYPE_CHECKING:
     from slipway.api import Job, submit
+    from slipway.sweep_api import Sweep, sweep
 
-__all__ = ["Job", "submit"]
+__all__ = ["Job", "Sweep", "submit", "sweep"]
+
+_MODULES = {"Job": "slipway.api", "submit": "slipway.api", "Sweep": "slipway.sweep_api", "sweep": "slipway.sweep_api"}
 
 
 def __getattr__(name: str) -> object:
     """What the names refer to is imported when it is asked for, so that importing slipway costs nothing."""
     import importlib
 
-    if name in __all__:
-        return getattr(importlib.import_module("slipway.api"), name)
+    if name in _MODULES:
+        return getattr(importlib.import_module(_MODULES[name]), name)
     raise AttributeError(f"module 'slipway' has no attribute {name!r}")
 
 

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.cloud.jobs import Trial, VertexJob, best
-from slipway.context import Context
-from slipway.errors import SlipwayError
+from slipway.context import Context, context_of
 from slipway.labels import revision_of
 from slipway.submission.call import check, check_timeout, params_as_typed, types, waits_as_typed
 from slipway.submission.candidates import PreparedSubmission, SubmissionRequest, prepare
@@ -61,10 +60,7 @@ def submit(
     check(template=template, capacity=capacity, kind=kind, wait_for=wait_for, then=then)
     check(request_id=request_id, catalog=catalog, code=code)
     id_ = checked_request_id(request_id) if request_id is not None else new_request_id()
-    try:
-        context = Context(catalog)
-    except FileNotFoundError as problem:
-        raise SlipwayError("this folder is gone", fix="change to one that exists") from problem
+    context = context_of(catalog)
     asked = SubmissionRequest(
         template, params_as_typed(params), capacity, kind, waits(waits_as_typed(wait_for)), types(then)
     )
@@ -129,6 +125,11 @@ class Job:
     def output(self) -> str:
         """Its output directory, `gs://…`; empty for a job without one."""
         return self._job.output
+
+    @property
+    def parameters(self) -> Mapping[str, str | float] | None:
+        """What it was submitted with, defaults too; None for a job that does not record it."""
+        return self._job.parameters
 
     @property
     def best_trial(self) -> Trial | None:

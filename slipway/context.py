@@ -16,6 +16,7 @@ from slipway.catalog.selection import SelectedCatalog, fetch, select_catalog
 from slipway.cloud.connection import Connection, connect
 from slipway.cloud.session import HttpPolicy
 from slipway.cloud.vertex import Vertex
+from slipway.errors import SlipwayError
 from slipway.formatting import seconds
 
 HURRIED = HttpPolicy(connect=5.0, read=15.0, attempts=2, longest_wait=2.0)
@@ -103,3 +104,11 @@ class Context:
         """What people call a cluster; a retiring generation has its id."""
         cluster = self.catalog.cluster_named(cluster_id)
         return cluster.name if cluster else cluster_id
+
+
+def context_of(address: str | None) -> Context:
+    """What a call from Python starts from. Raises SlipwayError where the process's own folder is gone."""
+    try:
+        return Context(address)
+    except FileNotFoundError as problem:
+        raise SlipwayError("this folder is gone", fix="change to one that exists") from problem

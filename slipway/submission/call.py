@@ -22,17 +22,24 @@ _TAKES: Mapping[str, tuple[tuple[type, ...], str]] = {
     "code": ((str, os.PathLike, _NONE), "a folder's path"),
 }
 """What each argument of `slipway.submit` may be, as types and in words; all others are parameters."""
+
+_OF_SWEEPS: Mapping[str, tuple[tuple[type, ...], str]] = {
+    "runs": ((Iterable, os.PathLike), "values by parameter, a list with the parameters of each run, or a file's path"),
+    "retry_failed": ((bool,), "True or False"),
+    "retry_cancelled": ((bool,), "True or False"),
+    "rate": ((int,), "submissions a minute, 0 for no limit"),
+}
+"""The same for those that `slipway.sweep` has besides."""
+_ALL = {**_TAKES, **_OF_SWEEPS}
 _FAR = 1e15
 
 
 def check(**given: object) -> None:
     """Raises ConfigError for an argument that is not of its type."""
     for name, value in given.items():
-        _require(name, value, _TAKES[name][0])
-        if (
-            value == "" and _NONE in _TAKES[name][0]
-        ):  # In a script a variable that nobody set, which is not the default.
-            raise ConfigError(f"{name} is empty", why=f"it takes {_TAKES[name][1]}, or None")
+        _require(name, value, _ALL[name][0])
+        if value == "" and _NONE in _ALL[name][0]:  # In a script a variable that nobody set, which is not the default.
+            raise ConfigError(f"{name} is empty", why=f"it takes {_ALL[name][1]}, or None")
 
 
 def check_timeout(timeout: float | None) -> None:
@@ -61,9 +68,10 @@ def types(then: str | Sequence[str]) -> tuple[str, ...]:
     return named
 
 
-def params_as_typed(params: Mapping[str, str | float]) -> dict[str, str]:
+def params_as_typed(params: Mapping[str, str | float], *, of_sweep: bool = False) -> dict[str, str]:
     """By their own names: `500`, `true`. Raises ConfigError for what is neither text nor number."""
-    pairs = {name.removesuffix("_") if name.rstrip("_") in _TAKES else name: one for name, one in params.items()}
+    taken = _ALL if of_sweep else _TAKES
+    pairs = {name.removesuffix("_") if name.rstrip("_") in taken else name: one for name, one in params.items()}
     texts = {}
     for name, value in pairs.items():
         _require(name, value, (str, Real), "a parameter is a string, a number or a bool")
@@ -76,5 +84,5 @@ def params_as_typed(params: Mapping[str, str | float]) -> dict[str, str]:
 
 def _require(name: str, value: object, of: tuple[type, ...], why: str = "", fix: str = "") -> None:
     if not isinstance(value, of):
-        why = why or f"it takes {_TAKES[name][1]}"
+        why = why or f"it takes {_ALL[name][1]}"
         raise ConfigError(f"{name} is given a {type(value).__name__}", why=why, fix=fix)

@@ -98,7 +98,7 @@ class _PointMaker:
 
     def _each(self, root: Node) -> tuple[Point, ...]:
         if root.items is not None:
-            return tuple(self._rows(root))
+            return self._multiplied(self._rows(root), {})
         if root.entries is None:
             self._wrong(self._source, "is not a sweep: it holds neither a grid nor a list")
             return ()

@@ -1,0 +1,152 @@
+"""A sweep from Python: `slipway.sweep(...)` and the `Sweep` it gives. The same code as `slipway submit --sweep`.
+
+Nothing is printed. What the command would say beside its result goes to the logger `slipway` as INFO.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from slipway.api import Job
+from slipway.cloud.jobs import VertexJob
+from slipway.context import Context, context_of
+from slipway.errors import ConfigError
+from slipway.labels import REQUEST_LABEL
+from slipway.submission.call import check, check_timeout, params_as_typed
+from slipway.submission.candidates import SubmissionRequest, summary
+from slipway.submission.choice import Choice
+from slipway.submission.request import checked_request_id
+from slipway.submission.submitter import with_code
+from slipway.sweeps.cancelling import cancel_sweep
+from slipway.sweeps.rate_limit import SUBMISSIONS_PER_MINUTE
+from slipway.sweeps.runs import RemainingRuns, RunsAgain
+from slipway.sweeps.sweep_call import Runs, points_of
+from slipway.sweeps.sweep_end import Again, problem_of_runs, problem_of_sending, until_ended
+from slipway.sweeps.sweep_plan import plan_sweep
+from slipway.sweeps.sweep_sender import SendingProgress
+from slipway.sweeps.sweep_submitter import SubmittedSweep, send_sweep
+
+_log = logging.getLogger("slipway")
+
+_AGAIN = Again("the same call", "the same call with retry_failed=True", "the same call with retry_cancelled=True")
+
+
+def sweep(
+    template: str,
+    runs: Runs,
+    *,
+    capacity: str | None = None,
+    kind: str | None = None,
+    request_id: str | None = None,
+    catalog: str | None = None,
+    code: str | os.PathLike[str] | None = None,
+    retry_failed: bool = False,
+    retry_cancelled: bool = False,
+    rate: int = SUBMISSIONS_PER_MINUTE,
+    **params: str | float,
+) -> Sweep:
+    """Submits one job for each of many sets of parameters, each exactly once, and returns when all are accepted.
+
+    `runs` is `{"trees": [100, 200], "seed": range(10)}` for every combination, `[{"trees": 100}, {"trees": 200}]` for
+    a run of each entry, or the path of a sweep's file. `params` are the parameters that all runs share; one whose name
+    is taken above is written with one more underscore behind it (`rate_=…`). `capacity`, `kind`, `catalog` and `code`
+    are those of `slipway.submit`.
+
+    The same call sends only what is left: the sweep's id follows from what it is, or is `request_id`, which also makes
+    the same runs another sweep. `retry_failed` sends what failed once more, `retry_cancelled` what was cancelled and
+    what was never sent. `rate` is submissions a minute, of which the service permits 60; 0 is no limit.
+
+    Raises ConfigError with all mistakes at once, AuthError, ResourceError, PolicyError and AnswerUnknown of
+    `slipway.errors`, as the command exits with 2, 3, 4, 5 and 75. What was accepted by then goes on.
+    """
+    check(template=template, runs=runs, capacity=capacity, kind=kind, request_id=request_id, catalog=catalog)
+    check(code=code, retry_failed=retry_failed, retry_cancelled=retry_cancelled, rate=rate)
+    if rate < 0:
+        raise ConfigError(f"rate is {rate}", why="it is submissions a minute", fix="rate=0, for no limit")
+    name = checked_request_id(request_id) if request_id is not None else None
+    context = context_of(catalog)
+    given, shared = points_of(runs), params_as_typed(params, of_sweep=True)
+    asked = SubmissionRequest(template, shared, capacity, kind)
+    if code is not None:
+        asked = with_code(context, asked, Path(os.fsdecode(code)), tell=_log.info)
+    plan = plan_sweep(context.catalog, asked, given, context.user, name, shared="an argument")
+    sent = send_sweep(context, plan, rate, _LogDisplay(), RunsAgain(failed=retry_failed, cancelled=retry_cancelled))
+    if sent.result.interrupted:
+        stopped = KeyboardInterrupt()
+        stopped.add_note(f"what was sent of sweep {sent.id} goes on; {_AGAIN.same} sends the rest")
+        raise stopped
+    if problem := problem_of_sending(sent, _AGAIN):
+        problem.add_note(f"what was accepted of sweep {sent.id} goes on: slipway jobs list --sweep {sent.id}")
+        raise problem
+    return Sweep(sent.id, sent.count, sent, context)
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A sweep whose runs were all accepted: `count` of them, by the id that `slipway jobs list --sweep` takes."""
+
+    id: str
+    count: int
+    _sent: SubmittedSweep = field(compare=False, repr=False)
+    _context: Context = field(compare=False, repr=False)
+
+    def jobs(self) -> tuple[Job, ...]:
+        """The job of each run as it is now, in the order of the runs; of one that was sent more than once the last.
+
+        Each has its `parameters`. Raises CloudError.
+        """
+        listed = self._sent.jobs.latest()
+        late = {run.index: name for run, name in self._sent.result.accepted.items() if run.index not in listed}
+        found = {**listed, **{index: self._context.vertex.job(name) for index, name in late.items()}}
+        return self._handles(found[index] for index in sorted(found))
+
+    def wait(self, timeout: float | None = None) -> tuple[Job, ...]:
+        """Waits for the end of every run, at most `timeout` seconds, and gives their jobs, in the order of the runs.
+
+        Raises ResourceError when any failed or expired, Cancelled when others were cancelled, Timeout (the runs go
+        on), ConfigError for a `timeout` that is not a number, and CloudError when there has been no contact for five
+        minutes.
+        """
+        check_timeout(timeout)
+        ended = until_ended(self._context, self._sent, _LogDisplay(), timeout=timeout)
+        if problem := problem_of_runs(self._sent, ended, _AGAIN):
+            raise problem
+        return self._handles(ended.values())
+
+    def cancel(self) -> None:
+        """Asks for the end of every run that has not ended; `wait` then raises Cancelled.
+
+        The same call with `retry_cancelled=True` goes on with it. Raises ResourceError where all have ended already.
+        """
+        cancel_sweep(self._context, self.id)
+
+    def _handles(self, jobs: Iterable[VertexJob]) -> tuple[Job, ...]:
+        return tuple(Job(job.name, job.labels.get(REQUEST_LABEL, ""), job, self._context) for job in jobs)
+
+
+class _LogDisplay:
+    """Tells what a sweep does to the logger."""
+
+    def note(self, text: str) -> None:
+        _log.info(text)
+
+    def state(self, text: Callable[[datetime], str]) -> None:
+        """How many run is for whoever asks for the jobs."""
+
+    def ending(self, count: int) -> None:
+        _log.info("waits for %d runs that are being cancelled", count)
+
+    def chosen(self, choices: Sequence[Choice], left: RemainingRuns, begun_at: str) -> None:
+        for choice in choices:
+            _log.info("%s: %s", summary(choice.taken.candidate), choice.taken.verdict.text)
+        _log.info("%d runs are sent, %d were submitted before", len(left.send), left.done)
+
+    @contextmanager
+    def sending(self, progress: SendingProgress) -> Iterator[Callable[[SendingProgress], None]]:
+        yield lambda now: None

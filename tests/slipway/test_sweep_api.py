@@ -1,0 +1,108 @@
+"""`slipway.sweep(...)` on a real local cloud: the same sweeps as the command's, and nothing printed."""
+
+from __future__ import annotations
+
+import pydoc
+from typing import Any
+
+import pytest
+
+import slipway
+import slipway.sweeps
+from slipway.errors import Cancelled, ConfigError, ResourceError
+from slipway.sweeps.points import Points
+from slipway.sweeps.sweep_call import Runs, points_of
+from tests.slipway import test_api as _fixtures
+from tests.slipway.cli.stack import SLEEP, Stack
+
+_stack, stack = _fixtures._stack, _fixtures.stack
+
+
+def test_each_run_of_a_grid_is_sent_awaited_and_read(
+    stack: Stack, capfd: pytest.CaptureFixture[str]
+) -> None:  # N7, N12
+    codes = ["print('one')", "print('two')"]
+    sent = slipway.sweep("hello", {"code": codes})
+    assert (sent.count, len(sent.jobs())) == (2, 2) and sent.id.startswith("hello-")
+    assert [job.parameters for job in sent.jobs()] == [{"code": code} for code in codes]
+    done = sent.wait(timeout=120)
+    assert [job.state for job in done] == ["JOB_STATE_SUCCEEDED"] * 2 and "main  two" in list(done[1].logs())
+    assert slipway.sweep("hello", [{"code": code} for code in codes]) == sent, "the same runs are the same sweep"
+    assert len(stack.jobs()) == 2 and capfd.readouterr() == ("", "")
+    (stack.folder / "s.yaml").write_text("grid: {code: [\"print('one')\", \"print('two')\"]}")
+    assert (
+        stack.run("submit", "hello", "--sweep", "s.yaml")
+        .out.splitlines()[-1]
+        .endswith(": 0 submitted now, 2 before, of 2")
+    )
+    assert slipway.sweep("hello", stack.folder / "s.yaml") == sent and len(stack.jobs()) == 2
+
+
+def test_a_cancelled_sweep_goes_on_and_a_failed_run_is_told_with_the_call_that_sends_it(
+    stack: Stack,
+) -> None:  # N7, N12
+    runs = [{"code": SLEEP}, {"code": "raise SystemExit(3)"}]
+    sent = slipway.sweep("hello", runs, capacity="pool")
+    stack.until(lambda: any(job.state == "JOB_STATE_FAILED" for job in sent.jobs()))
+    sent.cancel()
+    with pytest.raises(ResourceError, match="1 of 2 runs of sweep") as failed:
+        sent.wait(timeout=60)
+    assert "once more:  the same call with retry_failed=True" in failed.value.fix
+    again = slipway.sweep("hello", runs, capacity="pool", retry_cancelled=True)
+    assert sorted(job["labels"]["slipway-run"] for job in stack.jobs()) == ["0", "0-1", "1"] and again == sent
+    alone = slipway.sweep("hello", runs[:1], capacity="pool", request_id="alone")
+    alone.cancel()
+    with pytest.raises(Cancelled) as stopped:
+        alone.wait(timeout=60)
+    assert alone.id == "alone" and "to go on:  the same call with retry_cancelled=True" in stopped.value.fix
+
+
+def test_everything_wrong_is_said_at_once_and_before_anything_is_sent(stack: Stack) -> None:  # P3, N12
+    with pytest.raises(ConfigError, match="crew: 3 of 3 runs are wrong") as error:
+        slipway.sweep("crew", [{"workers": 1}, {"workers": 99}, {"wokers": 2}], code_="x", tres=1)
+    assert error.value.why.splitlines() == [
+        "an argument: unknown parameter tres; the template has code, workers (all 3 runs)",
+        "run 1: workers=99 is out of bounds: 1 to 50",
+        "run 2: unknown parameter wokers; did you mean workers?",
+    ]
+    for wrong in ({"runs": 5}, {"rate": "60"}, {"rate": -1}, {"retry_failed": 1}, {"request_id": ""}):
+        given: dict[str, Any] = {"runs": [{"workers": 1}], **wrong}
+        with pytest.raises(ConfigError):
+            slipway.sweep("crew", **given)
+    assert stack.jobs() == []
+
+
+def points(runs: Runs) -> Points:
+    return points_of(runs)
+
+
+def test_values_are_taken_as_a_file_has_them() -> None:
+    grid = points({"trees": (n for n in (100, 200)), "rate": {"from": 0, "to": 1}, "deep": [True]})
+    assert [point.values for point in grid.each] == [
+        {"trees": trees, "rate": rate, "deep": "true"} for trees in ("100", "200") for rate in ("0", "1")
+    ]
+    listed = points([{"a": 0.1, "b": None, "c": "x"}, {}])
+    assert [point.values for point in listed.each] == [{"a": "0.1", "c": "x"}, {}] and not listed.mistakes
+
+
+@pytest.mark.parametrize(
+    ("runs", "said"),
+    [
+        ({"trees": "100", "seed": [1, [2]]}, ["trees: grid: trees has no list", "seed[1]: grid: seed holds something"]),
+        ([{"a": [1]}, 5, {"a": 10**5000}], ["run 0: a is not one", "run 1: a point must", "run 2: a is not one"]),
+        ([], ["runs: has no point"]),
+        ({}, ["runs: has no point"]),
+        (({"a": n} for n in range(10**9)), ["runs: makes 100,001 runs"]),
+    ],
+)
+def test_what_can_be_no_run_is_told_with_its_number(runs: Any, said: list[str]) -> None:
+    found = [str(one) for one in points(runs).mistakes]
+    assert [one[: len(start)] for one, start in zip(found, said, strict=True)] == said
+
+
+def test_help_shows_how_it_is_called() -> None:
+    """Whoever has imported the folder `slipway/sweeps` before as well."""
+    shown = pydoc.plain(pydoc.render_doc(slipway.sweep))
+    assert "sweep(template: 'str', runs: 'Runs', *, capacity: 'str | None' = None" in shown
+    assert "one job for each of many sets of parameters" in shown
+    assert {"sweep", "Sweep"} <= set(dir(slipway)) and "wait(" in pydoc.plain(pydoc.render_doc(slipway.Sweep))
