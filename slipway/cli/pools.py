@@ -172,6 +172,8 @@ def _show(table: list[Row], context: Context) -> None:
         ("CLUSTER", "POOL", "STATE", "MACHINE", "BUSY/LIVE/MAX", "JOBS", "IDLE", "$/h NOW", "$/h MIN–MAX"),
         [_cells(row, context.now) for row in table],
         right=("BUSY/LIVE/MAX", "JOBS", "$/h NOW"),
+        wraps=("MACHINE", "IDLE", "$/h MIN–MAX"),
+        names=2,
     )
     for row in table:
         if row.state in ("ERROR", _GONE):

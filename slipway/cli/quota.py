@@ -32,7 +32,7 @@ from slipway.quota.assessment import assess
 from slipway.quota.by_hand import Ask, all_short, ask_for, parsed
 from slipway.quota.increases import became_of
 from slipway.quota.metrics import quota_id
-from slipway.quota.report import Line, OfferDraw, QuotaReport, table
+from slipway.quota.report import Line, OfferDraw, QuotaReport, regions
 from slipway.quota.request import Requested
 from slipway.quota.usage import drawn
 from slipway.submission.request import fill
@@ -73,11 +73,7 @@ def command(
     if output == "json":
         screen.out_json("quota", document(context.catalog, live, report))
         return
-    text = table(report)
-    if text:
-        screen.out(text)
-    else:
-        screen.note("nothing here draws quota")
+    _show(report)
     if isinstance(live.limits, Unknown):
         screen.note(f"quota not checked: {live.limits.why}\n  fix: ask for {live.limits.role}")
     for line in dict.fromkeys([*report.errors, *report.warnings]):
@@ -86,6 +82,16 @@ def command(
         screen.note(f"  fix: {command}")
     if all_short(report.lines, live):
         screen.note("  or: slipway quota --request asks for all of these")
+
+
+def _show(report: QuotaReport) -> None:
+    if not report.lines:
+        screen.note("nothing here draws quota")
+    for place, region in enumerate(regions(report)):
+        if place:
+            screen.out("")
+        numbers = region.heads[3:-1]
+        screen.table(region.heads, region.rows, right=numbers, wraps=("", "VERDICT"), names=2, title=True)
 
 
 def requests(catalog: Catalog, lines: Iterable[Line]) -> list[str]:

@@ -50,6 +50,8 @@ def command(catalog: str | None, output: str) -> None:
             ("CLUSTER", "ID", "DUE", "WHEN", "$/h", "$ UNTIL THEN", "WHY"),
             [_cells(one, now) for one in due],
             right=("$/h", "$ UNTIL THEN"),
+            wraps=("WHEN", "$/h", "$ UNTIL THEN", "WHY"),
+            names=2,
         )
     else:
         screen.note(f"nothing is due in stack {found.stack}: a deployment of what is published changes no cluster")

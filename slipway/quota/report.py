@@ -134,25 +134,41 @@ def refuse_shortage(report: QuotaReport, region: str) -> None:
         )
 
 
-def table(report: QuotaReport) -> str:
-    """Plain text without a final newline, one block per region; empty when nothing is drawn.
+@dataclass(frozen=True)
+class Region:
+    """A region's table as cells: `heads` begin with the region's name, and three columns of `rows` with words. Numbers
+    follow, and the verdict."""
 
-    `–` is nothing, `∞` unlimited, `?` not known. What retires has a column where anything does.
-    """
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def regions(report: QuotaReport) -> list[Region]:
+    """`–` is nothing, `∞` unlimited, `?` not known. What retires has a column where anything does. An empty first cell
+    means that of the row above."""
     retires = any(line.retiring for line in report.lines)
     shown = [head for head in _HEADS if retires or head != _RETIRING]
-    blocks = []
+    found = []
     for region, lines in groupby(sorted(report.lines, key=lambda line: line.region), key=lambda line: line.region):
-        rows = [_row(line, shown) for line in lines]
-        seen = ""
-        for row in rows:
-            row[0], seen = ("" if row[0] == seen else row[0]), row[0] or seen
-        widths = [max(len(row[column]) for row in rows) for column in range(3)]
-        numbers = [max(len(head), *(len(row[3 + i]) for row in rows)) for i, head in enumerate(shown)]
+        rows, seen = [], ""
+        for row in (_row(line, shown) for line in lines):
+            rows.append(("" if row[0] == seen else row[0], *row[1:]))
+            seen = row[0]
+        found.append(Region((region, "", "", *shown, "VERDICT"), tuple(rows)))
+    return found
+
+
+def table(report: QuotaReport) -> str:
+    """Plain text without a final newline, one block per region; empty when nothing is drawn."""
+    blocks = []
+    for region in regions(report):
+        name, shown = region.heads[0], region.heads[3:-1]
+        widths = [max(len(row[column]) for row in region.rows) for column in range(3)]
+        numbers = [max(len(head), *(len(row[3 + i]) for row in region.rows)) for i, head in enumerate(shown)]
         left = sum(widths) + 4
         heads = "  ".join(head.rjust(width) for head, width in zip(shown, numbers, strict=True))
-        out = [f"{region.ljust(left)}  {heads}  VERDICT"]
-        for row in rows:
+        out = [f"{name.ljust(left)}  {heads}  VERDICT"]
+        for row in region.rows:
             start = "  ".join(text.ljust(width) for text, width in zip(row[:3], widths, strict=True))
             middle = "  ".join(text.rjust(width) for text, width in zip(row[3:-1], numbers, strict=True))
             out.append(f"{start.ljust(left)}  {middle}  {row[-1]}".rstrip())
@@ -160,7 +176,7 @@ def table(report: QuotaReport) -> str:
     return "\n\n".join(blocks)
 
 
-def _row(line: Line, shown: list[str]) -> list[str]:
+def _row(line: Line, shown: list[str]) -> tuple[str, ...]:
     limit = "?" if line.limit is None else "∞" if line.limit == UNLIMITED else f"{line.limit:,}"
     # Whether more can be had matters only where it is not enough.
     told = str(line.requested) if line.requested else line.increase if line.verdict != "ok" else ""
@@ -172,7 +188,7 @@ def _row(line: Line, shown: list[str]) -> list[str]:
         "USED BY OTHERS": _used(line.others, limit),
     }
     verdict = " · ".join(part for part in (_without_cases(line.verdict), told) if part)
-    return [line.namespace, line.label, _without_cases(line.who), *(numbers[head] for head in shown), verdict]
+    return (line.namespace, line.label, _without_cases(line.who), *(numbers[head] for head in shown), verdict)
 
 
 def _used(amount: int | None, limit: str) -> str:

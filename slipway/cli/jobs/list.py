@@ -85,7 +85,8 @@ def command(
         values = apart([job.parameters or {} for job in found])
         columns = ("#", *columns, "PARAMETERS")
         rows = [(number, *row, own) for number, row, own in zip(numbers, rows, values, strict=True)]
-    screen.table(columns, rows, right=("#", "WAIT", "RUN"))
+    names = 2 if sweep else 1
+    screen.table(columns, rows, right=("#", "WAIT", "RUN"), wraps=("CREATED", "PARAMETERS"), names=names)
     if sweep:
         screen.note(tally(found, settle))
 

@@ -66,8 +66,7 @@ def command(job: str, catalog: str | None, output: str) -> None:
     if output == "json":
         screen.out_json("job", {"job": _document(context, picture)})
         return
-    for key, value in _facts(context, picture):
-        screen.out(f"{key:<10} {value}")
+    screen.fields(_facts(context, picture))
     if picture.job.tried:
         screen.out("")
         _show_trials(picture.job)
@@ -230,7 +229,7 @@ def _show_events(picture: JobDetails) -> None:
         who = who_of(event.replica, job) if event.replica else "–"
         when = event.at.isoformat(timespec="seconds") if event.at else "?"
         rows.append((when, event.kind, f"{event.trial}/{who}" if event.trial else who, event.text))
-    screen.table(("WHEN", "WHAT", "REPLICA", "THE SERVICE SAID"), rows)
+    screen.table(("WHEN", "WHAT", "REPLICA", "THE SERVICE SAID"), rows, wraps=("THE SERVICE SAID",))
     if picture.events.more:
         screen.hint(f"older ones: slipway jobs logs {job.typed}")
 

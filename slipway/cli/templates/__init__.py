@@ -41,6 +41,7 @@ def command(ctx: click.Context, catalog: str | None, output: str) -> None:
             )
             for one in found
         ],
+        wraps=("CAPACITY TYPES", "PARAMETERS", "SUMMARY"),
     )
     if any(not offer.available for one in found for offer in one.offers):
         screen.note("(type) is not available now; slipway templates show TEMPLATE says why")

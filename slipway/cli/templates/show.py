@@ -32,12 +32,13 @@ def command(template: str, catalog: str | None, output: str) -> None:
     if output == "json":
         screen.out_json("template", {"catalog": catalog_document(context), "template": template_document(found)})
         return
-    screen.out(f"{found.name}  {found.summary}{commit_words(context.catalog)}".rstrip())
+    screen.prose(f"{found.name}  {found.summary}{commit_words(context.catalog)}".rstrip())
     if found.parameters:
         screen.out("")
         screen.table(
             ("PARAMETER", "DEFAULT", "VALUES", "HELP"),
             [(one.name, _default(one), describe(one), one.help) for one in found.parameters],
+            wraps=("DEFAULT", "VALUES", "HELP"),
         )
     for kind in found.kinds:
         screen.out("")
@@ -45,14 +46,14 @@ def command(template: str, catalog: str | None, output: str) -> None:
             screen.out(kind if kind == found.kind else f"{kind}   (--as {kind})")
         offers = [offer for offer in found.offers if offer.kind == kind]
         if kind not in KINDS:
-            screen.out(f"this version does not know what a {kind} is; {UPDATE}")
+            screen.prose(f"this version does not know what a {kind} is; {UPDATE}")
             continue
         if KINDS[kind].has_trials and found.study is not None:
-            screen.out(_study(found, found.study))
+            screen.prose(_study(found, found.study))
         _offers(found, offers)
     screen.out("")
     for name in dict.fromkeys(offer.capacity_type for offer in found.offers):
-        screen.out(f"{name}: {CAPACITY_TYPES[name].billing}" if name in CAPACITY_TYPES else name)
+        screen.prose(f"{name}: {CAPACITY_TYPES[name].billing}" if name in CAPACITY_TYPES else name)
     for note in dict.fromkeys(f"{offer.capacity_type}: {offer.note}" for offer in found.offers if offer.note):
         screen.note(f"note: {note}")
     needed = [f"-p {one.name}=…" for one in found.parameters if one.required]
@@ -85,7 +86,8 @@ def _offers(template: Template, offers: list[Offer]) -> None:
         else:
             found = [_offer_row(template, offer) for offer in those]
         rows += [(row[0], *((when,) if choice else ()), *row[1:]) for row in found]
-    screen.table(("CAPACITY TYPE", *(("WHEN",) if choice else ()), "ON", "MACHINES", "$/h", ""), rows, right=("$/h",))
+    columns = ("CAPACITY TYPE", *(("WHEN",) if choice else ()), "ON", "MACHINES", "$/h", "")
+    screen.table(columns, rows, right=("$/h",), wraps=("WHEN", "ON", "MACHINES", "$/h", ""))
 
 
 def _offer_row(template: Template, offer: Offer) -> tuple[str, ...]:

@@ -25,6 +25,7 @@ from slipway.jobs.waiting import waits
 
 _BLOCKS, _ASCII = "▁▂▃▄▅▆▇█", ".:-=+*#@"
 _WIDEST, _NARROWEST = 60, 8
+_HEADS = ("REPLICA", "USE OF")
 _MOST_ROWS = 24
 _EVERY = 20.0
 _RECENT = timedelta(minutes=15)
@@ -35,17 +36,17 @@ _WORDS = {ACCELERATOR: "gpu", CPU: "cpu", MEMORY: "mem"}
 def show_usage(usage: Utilization) -> None:
     """The chart, as wide as the terminal has room, or why there is none."""
     if not usage.rows:
-        screen.out(f"usage      {usage.why}")
+        screen.fields([("usage", usage.why)])
         return
     rows = usage.rows[:_MOST_ROWS]
-    words = max(len(row.who) for row in rows) + max(len(row.what) for row in rows)
-    room = shutil.get_terminal_size((80, 24)).columns - words - len("      ") - 3 * len("  100 %")
+    words = sum(max(map(len, column)) for column in zip(*[(row.who, row.what) for row in rows], _HEADS, strict=True))
+    room = (screen.columns() or shutil.get_terminal_size().columns) - words - len("    ") - 3 * len("  100 %")
     first, last = ends(row.points for row in rows)
     length = f"{span((last - first).total_seconds())} OF SAMPLES" if last > first else "ONE SAMPLE"
-    charts = sparks([row.points for row in rows], min(_WIDEST, room)) if room >= _NARROWEST else [""] * len(rows)
+    charts = sparks([row.points for row in rows], min(_WIDEST, room) - 1) if room >= _NARROWEST else [""] * len(rows)
     screen.out("")
     screen.table(
-        ("REPLICA", "USE OF", length if room >= len(length) else "", "LAST", "MEAN", "MAX"),
+        (*_HEADS, length if room >= len(length) else "", "LAST", "MEAN", "MAX"),
         [
             (row.who, row.what, chart, percent(row.last), percent(row.mean), percent(row.max))
             for row, chart in zip(rows, charts, strict=True)

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import re
+import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TextIO
@@ -17,7 +18,6 @@ from slipway.errors import Interrupted, SlipwayError
 
 SCHEMA = 2
 """Version of the JSON that `--output json` prints: fields are added without a change, changed only with one."""
-_WIDEST = 100_000
 _BREAKS = "\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069"
 """Characters that do something to a terminal, or turn the order of what is read, but for newline and tab."""
 _OURS = f"\x1b{os.urandom(8).hex()}"
@@ -118,19 +118,39 @@ def prepare_streams() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[str] = ()) -> None:
-    """Columns under heads, those of `right` flush right. Nothing is ever cut: names are to be copied."""
-    from rich.console import Console  # Not before it is needed: a submission shows no table.
-    from rich.table import Table
-    from rich.text import Text
+def columns() -> int | None:
+    """How wide the terminal is; None where there is none, and lines are as long as they are."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
-    shown = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for head in heads:
-        shown.add_column(Text(head), justify="right" if head in right else "left", no_wrap=True)
-    for row in rows:
-        shown.add_row(*(Text(visible(cell)) for cell in row))
-    lines = Console(width=_WIDEST).render_lines(shown, pad=False)
-    first, *others = ("".join(segment.text for segment in line).rstrip() for line in lines)
-    out(styled(first, sys.stdout, bold=True))
-    for line in others:
+
+def table(
+    heads: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    right: Sequence[str] = (),
+    wraps: Sequence[str] = (),
+    names: int = 1,
+    title: bool = False,
+) -> None:
+    """Columns under heads, as `Table` has them. No name is ever cut: names are to be copied."""
+    from slipway.cli.terminal.table import Table  # Not before it is needed: a submission shows no table.
+
+    shown = Table(heads, [[visible(cell).expandtabs() for cell in row] for row in rows], right, wraps, names, title)
+    for line in shown.lines(columns()):
+        out(styled(line.text, sys.stdout, bold=True) if line.head else line.text)
+
+
+def fields(facts: Iterable[tuple[str, str]]) -> None:
+    """A line for each: what it is, and its value."""
+    from slipway.cli.terminal.table import fields as lines
+
+    for line in lines(((key, visible(value)) for key, value in facts), columns()):
+        out(line)
+
+
+def prose(text: str) -> None:
+    """A sentence of the result, which may be wrapped."""
+    from slipway.cli.terminal.table import wrapped
+
+    room = columns()
+    for line in [text] if room is None else wrapped(visible(text), room):
         out(line)

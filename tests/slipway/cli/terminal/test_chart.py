@@ -63,6 +63,17 @@ def test_a_narrow_terminal_has_the_numbers_alone(
     assert out.splitlines()[-1].split()[-6:] == ["75", "%", "50", "%", "75", "%"]
 
 
+@pytest.mark.parametrize("columns", [40, 60, 80, 100])
+def test_the_chart_takes_the_room_that_the_terminal_has(
+    columns: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("slipway.cli.terminal.screen.columns", lambda: columns)
+    show_usage(usage(*[0.5, 1.0] * 100))
+    heads, row = capsys.readouterr().out.splitlines()[1:]
+    assert heads.startswith("REPLICA") and max(len(heads), len(row)) <= columns
+    assert len(row) > min(columns, 90) - 10
+
+
 def test_a_terminal_without_such_letters_has_plain_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     written = BytesIO()
     monkeypatch.setattr(sys, "stdout", TextIOWrapper(written, encoding="ascii", write_through=True))

@@ -1,0 +1,77 @@
+"""Every table fits the terminal at 60, 80 and 100 columns, and says what it says without one."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from rich.cells import cell_len
+
+from slipway.cli.terminal import screen
+from slipway.season import Season
+from tests.checkouts.shell import Done
+
+from .stack import Stack, held
+from .test_schedule import deployed
+
+LONG = (
+    "Trains a forest on the digits with Dask, on a scheduler and as many workers as are asked for, and keeps the best"
+)
+NOTE = "only a word or two, which may have spaces and be longer than the terminal is wide; it is repeated as it is"
+
+
+def wide(stack: Stack) -> None:
+    """Texts and names as long as people have them."""
+    for template in stack.catalog["templates"].values():
+        template["summary"] = LONG
+        template["parameters"] += [
+            {"name": f"parameter_{index}", "type": "str", "default": NOTE, "choices": [], "help": f"{LONG} {index}"}
+            for index in range(3)
+        ]
+        template["offers"][1].update(available=False, why=f"quota: {LONG}")
+    stack.catalog["templates"]["a-template-whose-name-is-as-long-as-they-get"] = stack.catalog["templates"].pop("crew")
+    stack.publish()
+
+
+@pytest.fixture
+def at(monkeypatch: pytest.MonkeyPatch, stack: Stack) -> Callable[..., Done]:
+    def run(room: int | None, *words: str) -> Done:
+        monkeypatch.setattr(screen, "columns", lambda: room)
+        done = stack.run(*words)
+        assert done.code == 0, done.err
+        return done
+
+    return run
+
+
+def words_of(text: str) -> set[str]:
+    """Without numbers, as time passes between two looks, and without heads: a block has none over its name."""
+    return {word for word in text.split() if not word[0].isdigit() and not word.isupper()}
+
+
+def fits(at: Callable[..., Done], *words: str) -> None:
+    whole = at(None, *words).out
+    for room in (60, 80, 100):
+        shown = at(room, *words).out
+        wider = [line for line in shown.splitlines() if cell_len(line) > room and " " in line.strip()]
+        assert not wider, (words, room)
+        assert not words_of(whole) - words_of(shown), (words, room)
+
+
+def test_every_table_fits_the_terminal_and_loses_nothing(stack: Stack, at: Callable[..., Done]) -> None:
+    names = [held(stack, 2)]
+    stack.run("submit", "hello", "-p", "code=raise SystemExit('no')", "--wait")
+    names.append(stack.jobs()[0]["displayName"])
+    wide(stack)
+    fits(at, "templates")
+    for template in stack.catalog["templates"]:
+        fits(at, "templates", "show", template)
+    fits(at, "quota")
+    fits(at, "pools")
+    fits(at, "jobs", "list")
+    for name in names:
+        fits(at, "jobs", "show", name)
+
+
+def test_the_schedule_fits_the_terminal(stack: Stack, at: Callable[..., Done]) -> None:
+    deployed(stack, Season(None, datetime.now(UTC) + timedelta(days=30), timedelta(hours=4)))
+    fits(at, "schedule")
