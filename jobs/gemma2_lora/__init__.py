@@ -1,1 +1,1 @@
-"""LoRA fine-tuning of Gemma 2 on a text: transformers, peft, one process for each GPU of the machine."""
+"""LoRA fine-tuning of Gemma 2 on a text or on chats: transformers, peft, one process for each GPU of the machine."""

@@ -6,8 +6,12 @@ import argparse
 import posixpath
 from collections.abc import Mapping
 
-MODELS = {"2b": "google/gemma-2-2b", "9b": "google/gemma-2-9b", "27b": "google/gemma-2-27b", "tiny": ""}
-"""By the model's name its repository on the Hugging Face hub. `tiny` is made here, of random weights."""
+from .precision import BITS
+
+_SIZES = ("2b", "9b", "27b")
+MODELS = {f"{size}{tuned}": f"google/gemma-2-{size}{tuned}" for size in _SIZES for tuned in ("", "-it")} | {"tiny": ""}
+"""By the model's name its repository on the Hugging Face hub: `-it` is tuned to instructions. `tiny` is made here, of
+random weights."""
 
 RATE, TINY_RATE = 2e-4, 2e-2
 """Random weights have nothing to spoil, and little time to learn."""
@@ -18,7 +22,12 @@ def options(argv: list[str], environ: Mapping[str, str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="gemma2_lora", description=__doc__)
     parser.add_argument("--model", choices=tuple(MODELS), default="tiny")
     parser.add_argument("--base", default="", help="weights: a gs:// or local folder, or a repository of the hub")
-    parser.add_argument("--data", default="", help="a text file, gs:// or local; sonnets of Shakespeare when left out")
+    parser.add_argument("--data", default="", help="a text or JSONL file, or a dataset of the hub; sonnets if left out")
+    parser.add_argument("--split", default="train", help="of a dataset of the hub: what its files are called")
+    parser.add_argument("--column", default="text", help="of records: the field to train on, where it is not messages")
+    parser.add_argument(
+        "--precision", choices=tuple(BITS), default="16bit", help="in which the base's weights are held"
+    )
     parser.add_argument("--steps", type=int, default=100, help="optimizer steps")
     parser.add_argument("--every", type=int, default=20, help="steps between two checkpoints")
     parser.add_argument("--batch", type=int, default=2, help="sequences in a step, on each GPU")

@@ -15,6 +15,11 @@ class Place:
         return self.work / "text.txt"
 
     @property
+    def records(self) -> Path:
+        """There instead of the text where the data are records (`records.read`)."""
+        return self.work / "records.json"
+
+    @property
     def download(self) -> Path:
         return self.work / "download"
 

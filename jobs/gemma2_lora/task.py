@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from . import base, sonnets, tiny
+from . import base, data, hub, precision, sonnets, tiny
 from .checkpoints import Checkpoints
 from .folder import Folder
 from .options import options
@@ -34,9 +34,10 @@ def main(argv: list[str], environ: Mapping[str, str]) -> int:
 def run(known: argparse.Namespace, argv: list[str], place: Place, environ: Mapping[str, str]) -> int:
     checkpoints = Checkpoints(Folder(known.checkpoints))
     attempt = checkpoints.attempt()
-    say(f"a token for the Hugging Face hub is {'there' if environ.get(base.TOKEN) else 'not given'}")
+    say(f"a token for the Hugging Face hub is {'there' if environ.get(hub.TOKEN) else 'not given'}")
     place.events.mkdir(parents=True)
-    place.text.write_text(text(known.data), "utf-8")
+    precision.check(known.precision)
+    data.prepare(known, place, environ)
     done = max(checkpoints.steps(), default=0)
     if done:
         say(f"attempt {attempt}: goes on from the checkpoint of step {done}")
@@ -50,17 +51,6 @@ def run(known: argparse.Namespace, argv: list[str], place: Place, environ: Mappi
             return code
     bring_out(known, place, attempt)
     return 0
-
-
-def text(data: str) -> str:
-    """What to train on. Raises TroubleError."""
-    if not data:
-        return sonnets.TEXT
-    folder, _, name = data.rpartition("/")
-    content = Folder(folder or ".").read(name)
-    if content is None:
-        raise TroubleError(f"there is no {data}", "it is what -p data names", "name a text file: gs://BUCKET/FILE")
-    return content.decode("utf-8", "replace")
 
 
 def weights(known: argparse.Namespace, place: Place, environ: Mapping[str, str]) -> Path:

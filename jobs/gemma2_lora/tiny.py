@@ -8,6 +8,13 @@ from __future__ import annotations
 from pathlib import Path
 
 _VOCABULARY = 512
+_TURNS = (
+    "{{ bos_token }}{% for message in messages %}"
+    "{{ '<start_of_turn>' + ('user' if message.role == 'user' else 'model') + '\n' }}"
+    "{{ message.content | trim + '<end_of_turn>\n' }}"
+    "{% endfor %}{% if add_generation_prompt %}{{ '<start_of_turn>model\n' }}{% endif %}"
+)
+"""How Gemma 2 writes a conversation."""
 
 
 def make(folder: Path, text: str, seed: int) -> Path:
@@ -17,7 +24,7 @@ def make(folder: Path, text: str, seed: int) -> Path:
     from transformers import Gemma2Config, Gemma2ForCausalLM, PreTrainedTokenizerFast
 
     pieces = ByteLevelBPETokenizer()
-    special = ["<pad>", "<eos>", "<bos>", "<unk>"]
+    special = ["<pad>", "<eos>", "<bos>", "<unk>", "<start_of_turn>", "<end_of_turn>"]
     pieces.train_from_iterator([text], vocab_size=_VOCABULARY, special_tokens=special, show_progress=False)
     tokenizer = PreTrainedTokenizerFast(
         tokenizer_object=pieces._tokenizer,
@@ -25,7 +32,9 @@ def make(folder: Path, text: str, seed: int) -> Path:
         eos_token="<eos>",
         bos_token="<bos>",
         unk_token="<unk>",
+        additional_special_tokens=special[4:],
     )
+    tokenizer.chat_template = _TURNS
     tokenizer.save_pretrained(folder)
     manual_seed(seed)
     config = Gemma2Config(

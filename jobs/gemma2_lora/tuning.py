@@ -9,15 +9,19 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from . import records
 from .blocks import blocks
 from .checkpoints import Checkpoints
+from .examples import Example, encode, padded
 from .folder import Folder
 from .options import options
 from .place import Place
+from .precision import leave_out, quantization
+from .trouble import TroubleError
 
 LAYERS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
 """Every linear layer of a Gemma 2 block gets an adapter."""
@@ -27,6 +31,7 @@ _POINTS = 500
 
 def tune(known: argparse.Namespace, place: Place) -> None:
     """Train from the checkpoint that was fetched, if any, to the last step, which ends with a checkpoint."""
+    leave_out(known.precision)
     import torch
     from peft import LoraConfig, get_peft_model
     from torch.utils.tensorboard import SummaryWriter
@@ -36,6 +41,7 @@ def tune(known: argparse.Namespace, place: Place) -> None:
     from .keeper import Keeper
 
     gpu = torch.cuda.is_available()
+    dtype = torch.bfloat16 if gpu else torch.float32
     arguments = TrainingArguments(
         output_dir=str(place.trainer),
         max_steps=known.steps,
@@ -59,11 +65,12 @@ def tune(known: argparse.Namespace, place: Place) -> None:
         report_to=[],
     )
     tokenizer = AutoTokenizer.from_pretrained(place.base)
-    text = place.text.read_text("utf-8")
+    examples = _examples(known, place, tokenizer)
     # On a GPU the weights go straight to it, file by file, rounded to the 16 bits that they are used in.
     model = AutoModelForCausalLM.from_pretrained(
         place.base,
-        torch_dtype=torch.bfloat16 if gpu else torch.float32,
+        torch_dtype=dtype,
+        quantization_config=quantization(known.precision, dtype),
         device_map={"": arguments.local_process_index} if gpu else None,
         # Gemma 2 caps its attention's scores, which the fused kernels of this version leave out in training.
         attn_implementation="eager",
@@ -74,29 +81,41 @@ def tune(known: argparse.Namespace, place: Place) -> None:
         r=known.rank, lora_alpha=2 * known.rank, lora_dropout=0.05, target_modules=list(LAYERS), task_type="CAUSAL_LM"
     )
     model = get_peft_model(model, lora)
-    data = [
-        {"input_ids": torch.tensor(block), "labels": torch.tensor(block)}
-        for block in blocks(
-            tokenizer(text, add_special_tokens=False)["input_ids"], known.length, tokenizer.bos_token_id
-        )
-    ]
+
+    def collate(batch: Sequence[Example]) -> dict[str, Any]:
+        tokens, labels = padded(batch, tokenizer.eos_token_id)
+        return {"input_ids": torch.tensor(tokens), "labels": torch.tensor(labels)}
+
     checkpoint = place.checkpoint()
     keeper = Keeper(Checkpoints(Folder(known.checkpoints)), place.events, Folder(known.logs))
     callbacks: list[Any] = [keeper]
     if arguments.process_index == 0:
+        most = "up to " if place.records.exists() else ""
         trained, all_of_it = model.get_nb_trainable_parameters()
         print(
-            f"{len(data)} sequences of {known.length} tokens; {trained:,} of {all_of_it:,} parameters are trained, "
+            f"{len(examples)} sequences of {most}{known.length} tokens; "
+            f"{trained:,} of {all_of_it:,} parameters are trained, "
             f"{arguments.world_size} process(es) on {torch.cuda.get_device_name() if gpu else 'CPU'}",
             flush=True,
         )
         # Without what a lost attempt logged after its last checkpoint.
         writer = SummaryWriter(str(place.events), purge_step=checkpoint[0] + 1 if checkpoint else None)
         callbacks.insert(0, TensorBoardCallback(writer))
-    trainer = Trainer(model=model, args=arguments, train_dataset=data, callbacks=callbacks)
+    trainer = Trainer(model=model, args=arguments, train_dataset=examples, data_collator=collate, callbacks=callbacks)
     trainer.remove_callback(PrinterCallback)
     _allow_numpys_state()
     trainer.train(resume_from_checkpoint=str(checkpoint[1]) if checkpoint else None)
+
+
+def _examples(known: argparse.Namespace, place: Place, tokenizer: Any) -> list[Example]:
+    """What to train on, in tokens. Raises TroubleError."""
+    if place.records.exists():
+        examples, cut = encode(records.read(place.records), tokenizer, known.length, known.base or known.model)
+        if cut:
+            print(f"{cut} records are longer than {known.length} tokens and were cut there (-p length)", flush=True)
+        return examples
+    tokens = tokenizer(place.text.read_text("utf-8"), add_special_tokens=False)["input_ids"]
+    return [Example(block, block) for block in blocks(tokens, known.length, tokenizer.bos_token_id)]
 
 
 def _allow_numpys_state() -> None:
@@ -115,7 +134,12 @@ def _allow_numpys_state() -> None:
 def main(argv: list[str], environ: Mapping[str, str]) -> int:
     """As torchrun starts it, several times on one machine."""
     known = options(argv, environ)
-    tune(known, Place(Path(known.work)))
+    try:
+        tune(known, Place(Path(known.work)))
+    except TroubleError as error:
+        if environ.get("LOCAL_RANK", "0") == "0":  # All of them meet it.
+            print(error, file=sys.stderr, flush=True)
+        return 1
     return 0
 
 

@@ -6,9 +6,7 @@ import json
 import shutil
 import signal
 import subprocess
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +20,7 @@ from jobs.gemma2_lora.sonnets import TEXT
 from jobs.gemma2_lora.trouble import TroubleError
 
 from .conftest import environ, installed, once
+from .hub import GOOD, STRANGER, UNKNOWN, serving
 
 IMAGE = "us-docker.pkg.dev/vertex-ai/training/pytorch-gpu.2-4.py310:latest"
 STEPS, EVERY = 16, 4
@@ -39,6 +38,7 @@ def test_gemma2_lora_takes_the_folders_that_vertex_ai_names_and_else_those_of_it
 
 def test_gemma2_lora_fetches_the_model_that_is_named_unless_other_weights_are() -> None:
     assert options(["--model=27b"], {}).base == "google/gemma-2-27b"
+    assert options(["--model=27b-it"], {}).base == "google/gemma-2-27b-it"
     assert options(["--model=27b", "--base=gs://weights/27b"], {}).base == "gs://weights/27b"
     assert options(["--model=9b"], {}).learning_rate < options(["--model=tiny"], {}).learning_rate
     assert options(["--model=tiny", "--learning-rate=0.5"], {}).learning_rate == 0.5
@@ -151,46 +151,12 @@ def test_gemma2_lora_in_two_processes_trains_one_adapter_and_goes_on_from_a_chec
     assert states == {"rng_state_0.pth", "rng_state_1.pth"}
 
 
-GOOD, STRANGER, UNKNOWN = "hf_good", "hf_has_not_accepted", "hf_unknown"
-
-
 @pytest.fixture
 def hub(unbroken: Path) -> Iterator[str]:
-    """A hub on loopback with one gated model, the files of the tiny one. It gives them to the token GOOD."""
+    """A hub with one gated model, the files of the tiny one."""
     files = {file.name: file.read_bytes() for file in (unbroken.parent / "work" / "download").iterdir()}
-    sha = "0" * 39 + "1"
-
-    class Hub(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            token = (self.headers.get("Authorization") or "").removeprefix("Bearer ")
-            name = self.path.rpartition("/")[2]
-            if token == UNKNOWN:
-                self.answer(401, {"X-Error-Message": "Invalid credentials in Authorization header"})
-            elif "/resolve/" not in self.path:
-                siblings = [{"rfilename": file} for file in files]
-                self.answer(200, {}, json.dumps({"id": "google/gemma-2-2b", "sha": sha, "siblings": siblings}).encode())
-            elif token != GOOD:
-                self.answer(403, {"X-Error-Code": "GatedRepo", "X-Error-Message": "you are not in the authorized list"})
-            else:
-                self.answer(200, {"ETag": f'"{name}"', "X-Repo-Commit": sha}, files[name])
-
-        do_HEAD = do_GET  # noqa: N815 (the name that the server looks for)
-
-        def answer(self, status: int, headers: dict[str, str], content: bytes = b"") -> None:
-            self.send_response(status)
-            for name, value in {**headers, "Content-Length": str(len(content))}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            if self.command == "GET":
-                self.wfile.write(content)
-
-        def log_message(self, *_: object) -> None:
-            return
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Hub) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    with serving(files) as url:
+        yield url
 
 
 ASK = """

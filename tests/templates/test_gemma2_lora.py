@@ -95,3 +95,16 @@ def test_gemma2_lora_says_which_bucket_is_closed_to_it(stack: Stack) -> None:
     told = "\n".join(job.lines)
     assert "error: gs://texts-of-others can't be used" in told
     assert "roles/storage.objectUser" in told and "Traceback" not in told
+
+
+def test_gemma2_lora_names_the_lines_of_a_chat_that_it_cannot_use(stack: Stack) -> None:
+    good = {"messages": [{"role": "user", "content": "Sun?"}, {"role": "assistant", "content": "A star."}]}
+    lines = [json.dumps(good), "{broken", json.dumps({"messages": good["messages"][:1]})]
+    bucket = json.loads(stack.content(f"{stack.checkout.catalog}/catalog.json"))["storage"]["work"]
+    url = f"{stack.cloud.url}/upload/storage/v1/b/{bucket}/o?uploadType=media&name=chat.jsonl"
+    stack.cloud.session().post(url, data="\n".join(lines), timeout=30).raise_for_status()
+    job = stack.run("gemma2-lora", model="tiny", data=f"gs://{bucket}/chat.jsonl", code=4)
+    told = "\n".join(job.lines)
+    assert f"error: 2 of 3 records of gs://{bucket}/chat.jsonl can't be used" in told
+    assert "line 2 is not JSON" in told and "line 3 ends without the assistant's answer" in told
+    assert "Traceback" not in told

@@ -18,7 +18,7 @@ from slipway.template.load import load
 from slipway.template.proof import prove
 
 ROOT = Path(__file__).resolve().parents[3]
-MODELS = ("2b", "9b", "27b", "tiny")
+MODELS = ("2b", "2b-it", "9b", "9b-it", "27b", "27b-it", "tiny")
 ACCELERATORS = ("auto", "L4", "A100", "A100_80GB", "H100")
 MACHINES = {
     "g2-standard-12": ("NVIDIA_L4", 1),
@@ -52,8 +52,8 @@ def entry() -> dict[str, Any]:
     return write(template_entry(template, offers, verdicts, context, packages))
 
 
-def standing(entry: Mapping[str, Any], model: str, accelerator: str) -> list[dict[str, Any]]:
-    chosen = {"model": model, "accelerator": accelerator}
+def standing(entry: Mapping[str, Any], model: str, accelerator: str, precision: str = "16bit") -> list[dict[str, Any]]:
+    chosen = {"model": model, "accelerator": accelerator, "precision": precision}
     return [
         offer for offer in entry["offers"] if all(chosen[name] in allowed for name, allowed in offer["when"].items())
     ]
@@ -75,7 +75,7 @@ def test_gemma2_lora_gives_every_choice_a_machine_whose_gpus_hold_the_model_or_s
 ) -> None:
     offers = standing(entry, model, accelerator)
     assert offers
-    if (model, accelerator) in TOO_SMALL or (model == "tiny" and accelerator != "auto"):
+    if (model.removesuffix("-it"), accelerator) in TOO_SMALL or (model == "tiny" and accelerator != "auto"):
         assert not any(offer["available"] for offer in offers)
         assert all(
             re.search(r"GB of weights.*: take A100|for CPUs: take accelerator=auto", offer["why"]) for offer in offers
@@ -89,8 +89,16 @@ def test_gemma2_lora_gives_every_choice_a_machine_whose_gpus_hold_the_model_or_s
         assert accelerator == "auto" or (kind is not None and accelerator in kind)
 
 
+@pytest.mark.parametrize("precision", ["8bit", "4bit"])
+def test_gemma2_lora_in_fewer_bits_fits_smaller_gpus(entry: Mapping[str, Any], precision: str) -> None:
+    for model, accelerator, type_ in (("9b", "L4", "g2-standard-12"), ("27b-it", "A100", "a2-highgpu-1g")):
+        offers = standing(entry, model, accelerator, precision)
+        assert {machine(offer)["machineType"] for offer in offers if offer["available"]} == {type_}
+    assert not any(offer["available"] for offer in standing(entry, "27b", "L4", precision))
+
+
 def test_gemma2_lora_has_few_cases_to_read(entry: Mapping[str, Any]) -> None:
-    assert len({str(offer["when"]) for offer in entry["offers"]}) == 10
+    assert len({str(offer["when"]) for offer in entry["offers"]}) == 13
 
 
 @pytest.mark.parametrize(

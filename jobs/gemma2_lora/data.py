@@ -1,0 +1,101 @@
+"""The data as it is named: a file of Cloud Storage or of this machine, or a dataset of the Hugging Face hub."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from . import hub, records, sonnets
+from .folder import Folder
+from .place import Place
+from .trouble import TroubleError
+
+KINDS = (".jsonl", ".ndjson", ".json", ".parquet")
+"""Endings of files that hold records. Every other file is one text."""
+_NO_DATA = ("dataset_infos.json", "dataset_dict.json", "state.json")
+_DATASET = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
+
+
+def prepare(known: argparse.Namespace, place: Place, environ: Mapping[str, str]) -> None:
+    """Put what to train on into the place: a text, or records. Raises TroubleError."""
+    name, local = known.data, place.work / "data"
+    if not name:
+        place.text.write_text(sonnets.TEXT, "utf-8")
+    elif _DATASET.fullmatch(name) and Path(name).suffix not in (".txt", *KINDS) and not Path(name).exists():
+        files = _of_the_hub(name, known.split, local, environ)
+        found = [one for file in files for one in _values(file, f"{file.name}, " if len(files) > 1 else "")]
+        records.write(place.records, records.records(found, f"{name} ({known.split})", known.column))
+    else:
+        file = _stored(name, local)
+        if file.suffix in KINDS:
+            records.write(place.records, records.records(_values(file, ""), name, known.column))
+        else:
+            place.text.write_text(file.read_text("utf-8", "replace"), "utf-8")
+
+
+def _stored(name: str, local: Path) -> Path:
+    folder, _, file = name.rpartition("/")
+    content = Folder(folder or ".").read(file)
+    if content is None:
+        raise TroubleError(
+            f"there is no {name}",
+            "it is what -p data names",
+            "name a text or a JSONL file, gs://BUCKET/FILE, or a dataset of the hub, OWNER/NAME",
+        )
+    local.mkdir(parents=True, exist_ok=True)
+    (local / file).write_bytes(content)
+    return local / file
+
+
+def _of_the_hub(dataset: str, split: str, target: Path, environ: Mapping[str, str]) -> list[Path]:
+    page = f"https://huggingface.co/datasets/{dataset}"
+    elsewhere = "or copy its records to a bucket and name them: -p data=gs://BUCKET/FILE.jsonl"
+    token = environ.get(hub.TOKEN, "").strip()
+    with hub.in_words(dataset, page, f"correct -p data; {elsewhere}", elsewhere):
+        from huggingface_hub import HfApi, snapshot_download
+
+        there = HfApi(token=token or None).list_repo_files(dataset, repo_type="dataset")
+        names = chosen(there, split)
+        if names:
+            found = snapshot_download(
+                dataset, repo_type="dataset", cache_dir=target, token=token or False, allow_patterns=names
+            )
+            return [Path(found, name) for name in names]
+    raise TroubleError(
+        f"{dataset} has no file of the split {split!r}",
+        f"it has {', '.join(there[:20]) or 'no files'}{' …' if len(there) > 20 else ''}",
+        f"name the split as the files do, -p split=…; {elsewhere}",
+    )
+
+
+def chosen(files: Sequence[str], split: str) -> list[str]:
+    """Those of one kind that have the split in their path; the only one that has records, whatever its name. Empty when
+    there is none."""
+    data = [name for name in files if Path(name).suffix in KINDS and Path(name).name not in _NO_DATA]
+    named = [name for name in data if re.search(rf"(?<![A-Za-z0-9]){re.escape(split)}(?![A-Za-z0-9])", name)]
+    wanted = named or (data if len(data) == 1 else [])
+    kind = min((KINDS.index(Path(name).suffix) for name in wanted), default=0)
+    return sorted(name for name in wanted if Path(name).suffix == KINDS[kind])
+
+
+def _values(file: Path, before: str) -> Iterator[tuple[str, Any]]:
+    """Each record of a file, with where it is."""
+    if file.suffix == ".parquet":
+        from pyarrow import parquet
+
+        for number, value in enumerate(parquet.read_table(file).to_pylist(), 1):
+            yield f"{before}row {number}", value
+        return
+    content = file.read_bytes()
+    if file.suffix == ".json" and content.lstrip()[:1] == b"[":
+        try:
+            values = json.loads(content)
+        except ValueError as error:
+            raise TroubleError(f"{file.name} can't be read", f"it is not JSON: {error}", "correct it") from error
+        yield from ((f"{before}item {number}", value) for number, value in enumerate(values, 1))
+        return
+    yield from ((f"{before}{where}", value) for where, value in records.lines(content))

@@ -1,0 +1,95 @@
+"""Records as tokens: of a conversation the answers are learnt, of a text all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .records import Record
+from .trouble import TroubleError
+
+UNLEARNT = -100
+"""The label of a token that is read and not learnt, as PyTorch's loss has it."""
+
+
+@dataclass(frozen=True)
+class Example:
+    """As many labels as tokens: a token's own number, or UNLEARNT."""
+
+    tokens: list[int]
+    labels: list[int]
+
+
+def encode(found: Sequence[Record], tokenizer: Any, length: int, base: str) -> tuple[list[Example], int]:
+    """The examples, each of at most `length` tokens, and how many had to be cut. One whose answers all begin later is
+    left out. Raises TroubleError for conversations without a chat template, and when nothing is left."""
+    if any(record.turns for record in found) and not tokenizer.chat_template:
+        raise TroubleError(
+            f"{base} has no chat template",
+            "the data are conversations, which only an instruction-tuned model knows how to read",
+            "take one: -p model=2b-it (9b-it, 27b-it), or other data",
+        )
+    whole = [_conversation(record, tokenizer) if record.turns else _text(record, tokenizer) for record in found]
+    short = [Example(one.tokens[:length], one.labels[:length]) for one in whole]
+    kept = [one for one in short if any(label != UNLEARNT for label in one.labels[1:])]
+    if not kept:
+        raise TroubleError(
+            "nothing of the data can be learnt",
+            f"every answer begins after the first {length} tokens",
+            "allow longer sequences with -p length",
+        )
+    return kept, sum(len(one.tokens) > length for one in whole)
+
+
+def _text(record: Record, tokenizer: Any) -> Example:
+    edges = (tokenizer.bos_token_id, tokenizer.eos_token_id)
+    before, after = ([] if edge is None else [edge] for edge in edges)
+    tokens = [*before, *tokenizer(record.text, add_special_tokens=False)["input_ids"], *after]
+    return Example(tokens, tokens)
+
+
+def _conversation(record: Record, tokenizer: Any) -> Example:
+    tokens: list[int] = []
+    labels: list[int] = []
+    for text, learnt in _parts(record, tokenizer):
+        more = tokenizer(text, add_special_tokens=False)["input_ids"]
+        tokens += more
+        labels += more if learnt else [UNLEARNT] * len(more)
+    return Example(tokens, labels)
+
+
+def _parts(record: Record, tokenizer: Any) -> Iterator[tuple[str, bool]]:
+    """The conversation as the template writes it, in parts: what comes before an answer, and each answer, which is
+    what the model is to say after the template's own words for its turn."""
+    from jinja2 import TemplateError
+
+    messages = [{"role": role, "content": content} for role, content in record.turns]
+    done = ""
+    for index in range(1, len(messages), 2):
+        try:
+            asked = tokenizer.apply_chat_template(messages[:index], tokenize=False, add_generation_prompt=True)
+            answered = tokenizer.apply_chat_template(messages[: index + 1], tokenize=False)
+        except TemplateError as error:
+            raise TroubleError(
+                f"{record.where} of the data can't be used", f"the model's chat template says: {error}", "correct it"
+            ) from error
+        if not (asked.startswith(done) and answered.startswith(asked)):
+            raise TroubleError(
+                "the model's chat template can't be trained on",
+                "it writes the beginning of a conversation otherwise when more follows",
+                "take one of Google's models, whose template does not",
+            )
+        yield asked[len(done) :], False
+        yield answered[len(asked) :], True
+        done = answered
+
+
+def padded(batch: Sequence[Example], filler: int) -> tuple[list[list[int]], list[list[int]]]:
+    """Tokens and labels, all as long as the longest. What is filled up is at the end, where no token looks at it, and
+    is not learnt."""
+    longest = max(len(one.tokens) for one in batch)
+    rest = [longest - len(one.tokens) for one in batch]
+    tokens = [[*one.tokens, *[filler] * more] for one, more in zip(batch, rest, strict=True)]
+    labels = [[*one.labels, *[UNLEARNT] * more] for one, more in zip(batch, rest, strict=True)]
+    return tokens, labels

@@ -1,0 +1,52 @@
+"""What the Hugging Face hub, or the way to it, refuses: in words, with what to do."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+from .trouble import TroubleError
+
+TOKEN = "HF_TOKEN"
+
+
+@contextlib.contextmanager
+def in_words(repository: str, page: str, unknown: str, elsewhere: str) -> Iterator[None]:
+    """`unknown`: what to correct where the hub knows no such repository; `elsewhere`: what to do without the hub."""
+    from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, RepositoryNotFoundError
+    from huggingface_hub.utils import disable_progress_bars
+    from requests import RequestException
+
+    disable_progress_bars()
+    try:
+        yield
+    except GatedRepoError as error:
+        raise TroubleError(
+            f"the hub does not give {repository} to the owner of the token",
+            _told(error),
+            f"accept the licence on {page} with the token's account, and let a fine-grained token read gated "
+            f"repositories; {elsewhere}",
+        ) from error
+    except RepositoryNotFoundError as error:
+        raise TroubleError(
+            f"the hub knows no {repository} for this token",
+            _told(error),
+            f"store a token that is valid as a new version of the secret, or {unknown}",
+        ) from error
+    except (HfHubHTTPError, RequestException, OSError) as error:
+        if _status(error) == 401:
+            why, fix = "the hub takes the token for none of its own", "store a new one as a version of the secret"
+        else:
+            why, fix = _told(error), "let the job's network reach huggingface.co (a private one needs Cloud NAT)"
+        raise TroubleError(f"{repository} can't be downloaded from the hub", why, f"{fix}; {elsewhere}") from error
+
+
+def _status(error: BaseException) -> int:
+    return int(getattr(getattr(error, "response", None), "status_code", 0) or 0)
+
+
+def _told(error: BaseException) -> str:
+    """What the hub, or the network, said: the first cause, on one line."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return " ".join(f"{type(error).__name__}: {error}".split())[:500]

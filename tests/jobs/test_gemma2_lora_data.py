@@ -1,0 +1,243 @@
+"""gemma2-lora's data: texts, chats as JSONL, datasets of the hub; and bases in fewer bits. # Z1"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from jobs.gemma2_lora import data
+from jobs.gemma2_lora.examples import UNLEARNT, Example, encode, padded
+from jobs.gemma2_lora.options import options
+from jobs.gemma2_lora.place import Place
+from jobs.gemma2_lora.records import Record, read
+from jobs.gemma2_lora.trouble import TroubleError
+
+from .conftest import environ, installed
+from .hub import GOOD, STRANGER, serving
+
+IMAGE = "us-docker.pkg.dev/vertex-ai/training/pytorch-gpu.2-4.py310:latest"
+CHAT = [
+    {"messages": [{"role": "user", "content": "Sun?"}, {"role": "assistant", "content": "A star."}]},
+    {"messages": [{"role": "user", "content": "Moon?"}, {"role": "model", "content": "A rock."}]},
+]
+
+
+def jsonl(values: Sequence[Any]) -> bytes:
+    return "".join(json.dumps(value) + "\n" for value in values).encode()
+
+
+def prepared(folder: Path, content: bytes, name: str = "chat.jsonl", *more: str) -> list[Record]:
+    (folder / name).write_bytes(content)
+    place = Place(folder / "work")
+    data.prepare(options([f"--data={folder / name}", *more], {}), place, {})
+    return read(place.records)
+
+
+def refused(folder: Path, content: bytes, name: str = "chat.jsonl", *more: str) -> str:
+    with pytest.raises(TroubleError) as error:
+        prepared(folder, content, name, *more)
+    return str(error.value)
+
+
+def test_gemma2_lora_takes_chats_questions_with_answers_and_texts(tmp_path: Path) -> None:
+    pair, tuning = {"prompt": "Sun?", "completion": "A star."}, {"input_text": "Sun?", "output_text": "A star."}
+    values = [*CHAT, pair, tuning, {"text": "All of it."}]
+    found = prepared(tmp_path, b"\xef\xbb\xbf" + jsonl(values).replace(b"\n", b"\r\n\n"))
+    assert [one.turns for one in found] == [
+        (("user", "Sun?"), ("assistant", "A star.")),
+        (("user", "Moon?"), ("assistant", "A rock.")),
+        *[(("user", "Sun?"), ("assistant", "A star."))] * 2,
+        (),
+    ]
+    assert (found[4].text, found[4].where) == ("All of it.", "line 9")
+
+
+def test_gemma2_lora_takes_the_field_that_is_named(tmp_path: Path) -> None:
+    values = [{"story": "Once."}, {"story": CHAT[0]["messages"]}]
+    found = prepared(tmp_path, json.dumps(values).encode(), "stories.json", "--column=story")
+    assert [(one.where, one.text, len(one.turns)) for one in found] == [("item 1", "Once.", 0), ("item 2", "", 2)]
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        (b'{"messages": [', "is not JSON: Expecting value (column 15)"),
+        (b'{"text": "\xff"}', "is not UTF-8"),
+        (b'["a", "b"]', "is no JSON object"),
+        (b'{"id": 1, "text": " "}', "has an empty 'text'"),
+        (b'{"text": 3}', "has a 'text' that is neither text nor a list"),
+        (b'{"messages": "hello"}', "has a 'messages' that is no list"),
+        (b'{"id": 1, "say": "x"}', "nor 'text' (-p column): it has 'id', 'say'"),
+        (b'{"messages": []}', "ends without the assistant's answer"),
+        (b'{"messages": ["hello"]}', "has a message 1 that is no JSON object"),
+        (b'{"messages": [{"role": "user"}]}', "has a message 1 without content"),
+        (b'{"messages": [{"role": "tool", "content": "x"}]}', "has a message 1 of role 'tool'"),
+        (b'{"messages": [{"role": "system", "content": "x"}]}', "has a message 1 of the system, which Gemma 2"),
+        (b'{"messages": [{"role": "assistant", "content": "x"}]}', "has a message 1 out of turn"),
+        (b'{"messages": [{"role": "user", "content": "x"}]}', "ends without the assistant's answer"),
+        (b'{"prompt": "x", "completion": null}', "has a message 2 without content"),
+    ],
+)
+def test_gemma2_lora_names_a_bad_line_and_what_is_wrong_with_it(tmp_path: Path, line: bytes, why: str) -> None:
+    told = refused(tmp_path, jsonl(CHAT) + b"\n" + line)
+    assert f"error: 1 of 3 records of {tmp_path}/chat.jsonl can't be used" in told
+    assert "why: line 4 " in told and why in told
+
+
+def test_gemma2_lora_names_ten_bad_lines_at_most_and_none_of_an_empty_file(tmp_path: Path) -> None:
+    told = refused(tmp_path, b"{}\n" * 14 + jsonl(CHAT))
+    assert "14 of 16" in told and "line 10 has" in told and "line 11" not in told and "and 4 more" in told
+    assert "holds no records" in refused(tmp_path, b"\n\n")
+
+
+def test_gemma2_lora_takes_the_files_of_a_dataset_that_are_called_as_the_split() -> None:
+    guanaco = ["README.md", "best_replies_train.jsonl", "best_replies_eval.jsonl"]
+    assert data.chosen(guanaco, "train") == ["best_replies_train.jsonl"]
+    shards = ["data/test-0-of-1.parquet", "data/train-1-of-2.parquet", "data/train-0-of-2.parquet", "training.json"]
+    assert data.chosen(shards, "train") == ["data/train-0-of-2.parquet", "data/train-1-of-2.parquet"]
+    assert data.chosen(["fr/train.json", "de/train.json"], "de/train") == ["de/train.json"]
+    assert data.chosen(["train.parquet", "train.jsonl"], "train") == ["train.jsonl"]
+    assert data.chosen(["dataset_infos.json", "all.jsonl"], "train") == ["all.jsonl"]
+    assert data.chosen(["a.jsonl", "b.jsonl"], "train") == []
+
+
+class Letters:
+    """A tokenizer with a token for each letter, and a chat template, which `template` takes away."""
+
+    bos_token_id, eos_token_id = 1, 2
+
+    def __init__(self, template: str = "there") -> None:
+        self.chat_template = template
+
+    def __call__(self, text: str, *, add_special_tokens: bool) -> Mapping[str, list[int]]:
+        assert not add_special_tokens
+        return {"input_ids": [ord(letter) for letter in text]}
+
+    def apply_chat_template(
+        self, messages: Sequence[Mapping[str, str]], *, tokenize: bool, add_generation_prompt: bool = False
+    ) -> str:
+        assert not tokenize
+        return "".join(f"<{one['role'][0]}>{one['content']};" for one in messages) + "<a>" * add_generation_prompt
+
+
+def learnt(example: Example) -> str:
+    assert all(label in (token, UNLEARNT) for token, label in zip(example.tokens, example.labels, strict=True))
+    return "".join("_" if label == UNLEARNT else chr(label) for label in example.labels)
+
+
+@pytest.fixture
+def broken(monkeypatch: pytest.MonkeyPatch) -> type[Exception]:
+    """What chat templates raise. The job's environment has jinja2, the tests' own need not."""
+    monkeypatch.setitem(sys.modules, "jinja2", SimpleNamespace(TemplateError=LookupError))
+    return LookupError
+
+
+TALK = Record("line 1", (("user", "hi"), ("assistant", "yes"), ("user", "o"), ("assistant", "no")))
+
+
+@pytest.mark.usefixtures("broken")
+def test_gemma2_lora_learns_the_answers_of_a_chat_and_all_of_a_text() -> None:
+    (talk, text), cut = encode([TALK, Record("line 2", text="all")], Letters(), 64, "base")
+    assert "".join(map(chr, talk.tokens)) == "<u>hi;<a>yes;<u>o;<a>no;"
+    assert (learnt(talk), learnt(text), cut) == ("_________yes;________no;", "\x01all\x02", 0)
+
+
+@pytest.mark.usefixtures("broken")
+def test_gemma2_lora_cuts_what_is_too_long_and_leaves_out_what_teaches_nothing_then() -> None:
+    late = Record("line 2", (("user", "x" * 20), ("assistant", "no")))
+    (talk,), cut = encode([TALK, late], Letters(), 12, "base")
+    assert (learnt(talk), cut) == ("_________yes", 2)
+    with pytest.raises(TroubleError, match="every answer begins after the first 8 tokens"):
+        encode([TALK, late], Letters(), 8, "base")
+
+
+def test_gemma2_lora_names_the_record_that_the_models_template_refuses(broken: type[Exception]) -> None:
+    class Strict(Letters):
+        def apply_chat_template(self, *_: Any, **__: Any) -> str:
+            raise broken("Conversation roles must alternate")
+
+    class Forgetful(Letters):
+        def apply_chat_template(self, messages: Sequence[Mapping[str, str]], **more: Any) -> str:
+            return super().apply_chat_template(messages[-1:], **more)
+
+    with pytest.raises(TroubleError, match=r"line 1 of the data[\s\S]*template says: Conversation roles"):
+        encode([TALK], Strict(), 64, "base")
+    with pytest.raises(TroubleError, match="template can't be trained on"):
+        encode([TALK], Forgetful(), 64, "base")
+
+
+def test_gemma2_lora_asks_for_a_model_that_can_read_chats() -> None:
+    with pytest.raises(TroubleError, match=r"google/gemma-2-2b has no chat template[\s\S]*-p model=2b-it"):
+        encode([TALK], Letters(""), 64, "google/gemma-2-2b")
+
+
+def test_gemma2_lora_fills_a_batch_up_with_what_is_not_learnt() -> None:
+    short, long_ = Example([5, 6], [UNLEARNT, 6]), Example([7, 8, 9], [7, 8, 9])
+    assert padded([short, long_], 2) == ([[5, 6, 2], [7, 8, 9]], [[UNLEARNT, 6, UNLEARNT], [7, 8, 9]])
+
+
+FEW_BITS = """
+import json, sys
+from pathlib import Path
+from transformers.integrations import bitsandbytes
+from gemma2_lora import data, precision, records, task, tuning
+from gemma2_lora.options import options
+from gemma2_lora.place import Place
+from gemma2_lora.trouble import TroubleError
+
+folder, hub_token, stranger = Path(sys.argv[1]), *sys.argv[2:]
+def known(*more):
+    few = ("--model=tiny", "--precision=4bit", "--steps=6", "--every=6", "--length=48")
+    return options([*few, f"--output={folder}/output", *more], {})
+def told(call, *arguments):
+    try:
+        call(*arguments)
+    except TroubleError as error:
+        return str(error)
+found = {"check": told(precision.check, "4bit")}
+gated = told(data.prepare, known("--data=ada/chats"), Place(folder / "gated"), {"HF_TOKEN": stranger})
+missing = told(data.prepare, known("--data=ada/chats", "--split=test"), Place(folder / "none"), {"HF_TOKEN": hub_token})
+from pyarrow import Table, parquet
+parquet.write_table(Table.from_pylist([{"text": "a"}, {"text": None}]), folder / "one.parquet")
+rows = told(data.prepare, known(f"--data={folder}/one.parquet"), Place(folder / "rows"), {})
+place = Place(folder / "work")
+place.events.mkdir(parents=True)
+data.prepare(known("--data=ada/chats"), place, {"HF_TOKEN": hub_token})
+found |= {"gated": gated, "missing": missing, "rows": rows, "records": len(records.read(place.records))}
+place.base.symlink_to(task.weights(known(), place, {}))
+# transformers leaves CPUs to Intel's extension of PyTorch; today's bitsandbytes can do without it.
+bitsandbytes.is_ipex_available = lambda: True
+tuning.tune(known("--data=ada/chats"), place)
+task.bring_out(known(), place, 1)
+print(json.dumps(found))
+"""
+
+
+@pytest.mark.journey
+def test_gemma2_lora_learns_a_chat_of_the_hub_on_weights_of_four_bits(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Without a GPU the job refuses that. Here the check is passed over: the weights are quantized on the CPU."""
+    python = installed(tmp_path_factory, IMAGE, "gemma2-lora")
+    with serving({"data/train-a.jsonl": jsonl(CHAT), "data/train-b.jsonl": jsonl(CHAT)}) as url:
+        call = [str(python), "-c", FEW_BITS, str(tmp_path), GOOD, STRANGER]
+        settings = environ(HF_ENDPOINT=url, OMP_NUM_THREADS="1")
+        done = subprocess.run(call, env=settings, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = SimpleNamespace(**json.loads(done.stdout.splitlines()[-1]))
+    assert "error: the base model can't be held in 4 bits on this machine" in found.check
+    assert "it has no CUDA GPU" in found.check and "-p precision=16bit" in found.check
+    assert "accept the licence on https://huggingface.co/datasets/ada/chats" in found.gated
+    assert "ada/chats has no file of the split 'test'" in found.missing and "data/train-a.jsonl" in found.missing
+    assert "why: row 2 has neither" in found.rows
+    assert found.records == 4
+    assert "4 sequences of up to 48 tokens" in done.stdout
+    metrics = json.loads((tmp_path / "output" / "metrics.json").read_text())
+    assert metrics["last_loss"] < metrics["first_loss"] - 0.5
