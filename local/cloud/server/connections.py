@@ -3,6 +3,7 @@
 import asyncio
 from typing import Any
 
+import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 
@@ -25,6 +26,13 @@ class Connections:
             def connection_made(self, transport: Any) -> None:
                 registry[transport.get_extra_info("peername")[:2]] = transport
                 super().connection_made(transport)
+
+            def send_400_response(self, msg: str) -> None:
+                """Not to a request that has its answer: a body can turn to nonsense after it was refused."""
+                if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+                    super().send_400_response(msg)
+                else:
+                    self.transport.close()
 
             def connection_lost(self, exc: Exception | None) -> None:
                 registry.pop(self.transport.get_extra_info("peername")[:2], None)

@@ -91,3 +91,16 @@ def test_json_that_is_nested_too_deeply_is_refused(cloud: LocalCloud) -> None:
     deep = "(" * 3000
     jobs = get(cloud, f"/v1/projects/slipway-local/locations/us-central1/customJobs?filter={deep}", **good)
     assert jobs.status_code == 400
+
+
+def test_a_body_that_turns_to_nonsense_after_its_request_was_refused_ends_the_connection(cloud: LocalCloud) -> None:
+    """Once in words, and with nothing in the log that looks like a mistake of the cloud's."""
+    log = cloud.state / "cloud.log"
+    before = log.stat().st_size
+    with socket.create_connection(("127.0.0.1", cloud.record.port), timeout=30) as connection:
+        connection.sendall(b"POST /v1/x HTTP/1.1\r\nHost: elsewhere\r\nTransfer-Encoding: chunked\r\n\r\n")
+        assert connection.recv(65536).startswith(b"HTTP/1.1 403 ")
+        connection.sendall(b"nonsense\r\n")
+        while connection.recv(65536):
+            pass
+    assert "Traceback" not in log.read_bytes()[before:].decode()
