@@ -9,7 +9,8 @@
     ├── Conflict               409, 412                                        exit 4
     ├── Refused                other 4xx: the service rejects the request      exit 4
     ├── Exhausted              429: quota or rate                              exit 5
-    ├── Unavailable            5xx                                             exit 4
+    ├── Unserved               501: it does not do this, for anybody           exit 4
+    ├── Unavailable            other 5xx                                       exit 4
     ├── Unreachable            never sent: nothing answers at the endpoint     exit 1
     ├── NoAnswer               sent, and the answer was lost                   exit 1
     └── Garbled                answered with something that no API says        exit 1
@@ -94,10 +95,12 @@ class Answer:
         """True when the request was certainly not carried out.
 
         A 4xx is a refusal. A 5xx may come from a proxy in front of a service that did the work, so it counts only
-        when the service itself says when to come back.
+        when the service itself says that it does not do this, or when to come back.
         """
         if 400 <= self.status < 500:
             return self.status != 408
+        if self.status == 501 and self.reason == "UNIMPLEMENTED":
+            return True
         asks_again = self.retry_after is not None or any(
             "RetryInfo" in str(one.get("@type", "")) for one in self.details
         )
@@ -158,6 +161,10 @@ class Exhausted(CloudError):
     exit_code = 5
 
 
+class Unserved(CloudError):
+    """Nothing is wrong with the request: what answers has no such thing. The local cloud says so of its own limits."""
+
+
 class Unavailable(CloudError):
     pass
 
@@ -189,6 +196,7 @@ _BY_STATUS: Mapping[int, type[CloudError]] = {
     409: Conflict,
     412: Conflict,
     429: Exhausted,
+    501: Unserved,
 }
 
 
@@ -204,6 +212,7 @@ def failure(call: Call, answer: Answer) -> CloudError:
         "GOOGLE_OAUTH_ACCESS_TOKEN (an access token lives for an hour)",
         NotFound: "",
         Exhausted: "wait and try again, or ask for more quota: slipway quota",
+        Unserved: "trying again does not help: take a stack whose cloud has this (slipway use)",
         Unavailable: "try again; https://status.cloud.google.com shows known outages",
     }.get(kind, "")
     return kind(what, why, fix, call=call, answer=answer)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 DISK_TYPES = ("pd-ssd", "pd-standard", "hyperdisk-balanced")
 DISK_GB = (100, 64000)
@@ -67,17 +68,22 @@ def default_disk_type(machine_type: str) -> str:
 
 
 @cache
+def data() -> Mapping[str, Any]:
+    """What machines.toml says, read once."""
+    return tomllib.loads(_DATA.read_text(encoding="utf-8"))
+
+
+@cache
 def table() -> MachineTable:
-    """The table of machines.toml, read once."""
-    data = tomllib.loads(_DATA.read_text(encoding="utf-8"))
-    attach = {machine: item["counts"] for item in data["attach"] for machine in item["machines"]}
+    """The machines that the local cloud has."""
+    attach = {machine: item["counts"] for item in data()["attach"] for machine in item["machines"]}
     types: dict[str, MachineType] = {}
-    for series, sizes in data["cpu"].items():
+    for series, sizes in data()["cpu"].items():
         for size in sizes:
             name = f"{series}-{size}"
             fits = {accelerator: tuple(counts) for accelerator, counts in attach.get(name, {}).items()}
             types[name] = MachineType(name, series.split("-")[0], size, None, fits)
-    for name, (vcpus, accelerator, count) in data["gpu"].items():
+    for name, (vcpus, accelerator, count) in data()["gpu"].items():
         types[name] = MachineType(name, name.split("-")[0], vcpus, accelerator, {accelerator: (count,)})
-    regions = {accelerator: tuple(where) for accelerator, where in data["accelerators"].items()}
-    return MachineTable(types, tuple(data["regions"]), regions, tuple(data["hyperdisk_first"]))
+    regions = {accelerator: tuple(where) for accelerator, where in data()["accelerators"].items()}
+    return MachineTable(types, tuple(data()["regions"]), regions, tuple(data()["hyperdisk_first"]))

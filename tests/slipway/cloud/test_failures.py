@@ -12,6 +12,7 @@ from slipway.cloud.failures import (
     Refused,
     Unauthenticated,
     Unavailable,
+    Unserved,
     failure,
     role_for,
 )
@@ -30,6 +31,7 @@ CALL = Call("submit digits-1", "aiplatform.customJobs.create", "project p")
         (412, Conflict, 4),
         (429, Exhausted, 5),
         (500, Unavailable, 4),
+        (501, Unserved, 4),
         (503, Unavailable, 4),
     ],
 )
@@ -87,6 +89,11 @@ def test_an_identity_is_not_taken_for_a_permission() -> None:
     assert error.role == "roles/storage.objectViewer"
 
 
+def test_what_a_cloud_has_not_is_no_mistake_of_the_person() -> None:  # N4
+    error = failure(CALL, Answer(501, "UNIMPLEMENTED", "the local cloud has no TPUs"))
+    assert error.fix.startswith("trying again does not help") and "status.cloud" not in error.fix
+
+
 def test_an_api_that_is_off_is_no_matter_of_roles() -> None:
     message = "Cloud Quotas API has not been used in project 1 before or it is disabled."
     assert "enable the API" in failure(CALL, Answer(403, "PERMISSION_DENIED", message)).fix
@@ -100,6 +107,8 @@ def test_an_api_that_is_off_is_no_matter_of_roles() -> None:
         (Answer(408, "", ""), False),
         (Answer(500, "", ""), False),
         (Answer(502, "", ""), False),
+        (Answer(501, "", ""), False),
+        (Answer(501, "UNIMPLEMENTED", ""), True),
         (Answer(503, "UNAVAILABLE", ""), False),
         (Answer(503, "UNAVAILABLE", "", retry_after=5.0), True),
         (Answer(503, "", "", ({"@type": "type.googleapis.com/google.rpc.RetryInfo"},)), True),

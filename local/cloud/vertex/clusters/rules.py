@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from local.cloud.supply import machines
+from local.cloud.supply import machines, tpus
 from local.cloud.supply.shape import DEFAULT_DISK_GB
 from local.cloud.vertex.field_errors import (
     Mistake,
@@ -96,7 +96,7 @@ def _pool(path: str, pool: Mapping[str, Any], region: str, ray: bool) -> Iterato
         yield Mistake(
             f"{path}.machine_spec.reservation_affinity", "Reservations are not supported on persistent resources."
         )
-    if "tpuTopology" in machine or machine.get("acceleratorType", "").startswith("TPU"):
+    if tpus.is_tpu(machine) or "tpuTopology" in machine or machine.get("acceleratorType", "").startswith("TPU"):
         yield Mistake(f"{path}.machine_spec", "TPUs are not supported on persistent resources.")
         return
     for field, message in machines.table().mistakes(

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from local.cloud.nodes import mounts
-from local.cloud.supply import machines
+from local.cloud.supply import machines, tpus
 from local.cloud.supply.shape import disk_spec, shape_of
 from local.cloud.vertex.field_errors import (
     Mistake,
@@ -41,6 +41,7 @@ def mistakes(body: Mapping[str, Any], region: str) -> list[Mistake]:
     for at, pool in enumerate(pools):
         if pool:
             found += _worker_pool(f"{root}[{at}]", at, pool, region)
+    found += _tpus_alone(root, pools)
     prefix = spec.get("baseOutputDirectory", {}).get("outputUriPrefix", "")
     if "baseOutputDirectory" in spec and not prefix.startswith("gs://"):
         path = "job_spec.base_output_directory.output_uri_prefix"
@@ -57,6 +58,12 @@ def not_here(body: Mapping[str, Any]) -> ApiError | None:
     """The 501 of a job that the service would take and this cloud can't run, or None."""
     spec = body.get("jobSpec", {})
     for at, pool in enumerate(spec.get("workerPoolSpecs", [])):
+        machine = pool.get("machineSpec", {})
+        if tpus.is_tpu(machine):
+            return unimplemented(
+                f"worker pool {at}: the local cloud has no TPUs, so it can't run {machine['machineType']}. This is a "
+                "limit of the local cloud, not a mistake in the request."
+            )
         if pool.get("lustreMounts"):
             return unimplemented(f"worker pool {at}: lustreMounts can't be mounted by the local cloud.")
         if pool.get("nfsMounts") and not mounts.possible():
@@ -83,9 +90,7 @@ def defaulted(body: Mapping[str, Any]) -> dict[str, Any]:
 
 def _worker_pool(path: str, at: int, pool: Mapping[str, Any], region: str) -> Iterator[Mistake]:
     machine = pool.get("machineSpec", {})
-    for field, message in machines.table().mistakes(
-        machine.get("machineType", ""), machine.get("acceleratorType"), machine.get("acceleratorCount", 0), region
-    ):
+    for field, message in _machine(machine, region):
         yield Mistake(f"{path}.machine_spec.{field}", message)
     yield from disk_mistakes(f"{path}.disk_spec", pool.get("diskSpec", {}))
     count = int(pool.get("replicaCount", 0))
@@ -101,6 +106,26 @@ def _worker_pool(path: str, at: int, pool: Mapping[str, Any], region: str) -> It
         yield from _container(f"{path}.container_spec", pool["containerSpec"])
     else:
         yield from _package(f"{path}.python_package_spec", pool["pythonPackageSpec"])
+
+
+def _machine(machine: Mapping[str, Any], region: str) -> list[tuple[str, str]]:
+    """What is wrong with a machine spec, as (field of machine_spec, message)."""
+    if tpus.is_tpu(machine):
+        return tpus.mistakes(machine, region)
+    name = machine.get("machineType", "")
+    if machine.get("tpuTopology"):
+        return [("tpu_topology", f'Machine type "{name}" takes no TPU topology.')]
+    return machines.table().mistakes(name, machine.get("acceleratorType"), machine.get("acceleratorCount", 0), region)
+
+
+def _tpus_alone(root: str, pools: Sequence[Mapping[str, Any]]) -> Iterator[Mistake]:
+    """A TPU job has one worker pool, with one replica (vertex-rules 3.2)."""
+    found = [at for at, pool in enumerate(pools) if tpus.is_tpu(pool.get("machineSpec", {}))]
+    if found and len(pools) > 1:
+        yield Mistake(root, f"A TPU job has exactly one worker pool; this one has {len(pools)}.")
+    for at in found:
+        if int(pools[at].get("replicaCount", 0)) > 1:
+            yield Mistake(f"{root}[{at}].replica_count", "Replica count of a TPU worker pool must be 1.")
 
 
 def _nfs(path: str, found: Sequence[Mapping[str, Any]]) -> Iterator[Mistake]:

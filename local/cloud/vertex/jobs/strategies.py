@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from local.cloud.supply import tpus
 from local.cloud.supply.scenario import Strategy
 from local.cloud.vertex.field_errors import Mistake
 
@@ -71,6 +72,8 @@ def _on_cluster(spec: Mapping[str, Any], strategy: str) -> Iterator[Mistake]:
     if strategy_of(spec) != "standard":
         yield Mistake(_STRATEGY, f"Strategy {strategy} is not supported on a persistent resource.")
     for path, machine in machine_specs(spec):
+        if tpus.is_tpu(machine):
+            yield Mistake(path, "TPUs are not supported on persistent resources.")
         if affinity_of(machine) != "NO_RESERVATION":
             text = "Reservations are not supported on a persistent resource."
             yield Mistake(f"{path}.reservation_affinity", text)
@@ -97,8 +100,7 @@ def _flex(spec: Mapping[str, Any]) -> Iterator[Mistake]:
 
 def _spot(spec: Mapping[str, Any]) -> Iterator[Mistake]:
     for path, machine in machine_specs(spec):
-        pod = machine.get("acceleratorType", "").endswith(("_POD", "_LITEPOD"))
-        if pod or "tpuTopology" in machine:
+        if tpus.is_pod(machine):
             yield Mistake(path, "TPU Pods are not supported with strategy SPOT.")
 
 

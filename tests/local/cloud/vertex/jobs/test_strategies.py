@@ -14,6 +14,8 @@ from tests.local.cloud.vertex.scheduling.conftest import A100, H100, QUOTAS, gpu
 
 FLEX = {"strategy": "FLEX_START"}
 T4 = {"machineType": "n1-standard-8", "acceleratorType": "NVIDIA_TESLA_T4", "acceleratorCount": 1}
+TPU = {"machineType": "ct5lp-hightpu-1t", "tpuTopology": "1x1"}
+POD = {"machineType": "cloud-tpu", "acceleratorType": "TPU_V3", "acceleratorCount": 32}
 KEY = "compute.googleapis.com/reservation-name"
 SPECIFIC = {"reservationAffinityType": "SPECIFIC_RESERVATION", "key": KEY, "values": [HELD]}
 ANY = {"reservationAffinityType": "ANY_RESERVATION"}
@@ -62,8 +64,19 @@ def reserved(affinity: dict[str, Any], machine: dict[str, Any] | None = None, re
             "[0].machine_spec",
             "TPU Pods are not supported with strategy SPOT",
         ),
+        (spec(gpu(POD), scheduling={"strategy": "SPOT"}), "[0].machine_spec", "TPU Pods are not supported"),
         (spec(worker(), scheduling={"strategy": "SPOT"}, persistentResourceId="cpu"), "strategy", "SPOT is not supp"),
         (spec(reserved(SPECIFIC), scheduling={"strategy": "SPOT"}), "reservation_affinity", "with strategy SPOT"),
+        # TPUs: not on a cluster, one worker pool with one replica, a topology of the machine's, in their regions
+        (spec(gpu(TPU), persistentResourceId="cpu"), "[0].machine_spec", "TPUs are not supported on persistent"),
+        (spec(gpu(TPU), worker()), "worker_pool_specs", "exactly one worker pool; this one has 2"),
+        (spec(gpu(TPU, 2)), "[0].replica_count", "of a TPU worker pool must be 1"),
+        (spec(gpu(TPU | {"tpuTopology": "2x4"})), "[0].machine_spec.tpu_topology", "supported: 1x1"),
+        (spec(gpu({"machineType": "ct6e-standard-4t"})), "[0].machine_spec.tpu_topology", "supported: 2x2, 2x4"),
+        (spec(gpu(POD | {"acceleratorCount": 16})), "[0].machine_spec.accelerator_count", "8, and multiples of 32"),
+        (spec(gpu({"machineType": "cloud-tpu"})), "[0].machine_spec.accelerator_type", "TPU_V2, TPU_V3"),
+        (spec(gpu(T4 | {"tpuTopology": "1x1"})), "[0].machine_spec.tpu_topology", "takes no TPU topology"),
+        (spec(gpu(TPU), scheduling=FLEX), "[0].machine_spec.accelerator_type", "this is none"),
         # reservations: form
         (spec(reserved({"reservationAffinityType": "SPECIFIC_RESERVATION"})), "affinity.key", KEY),
         (spec(reserved(SPECIFIC | {"values": []})), "affinity.values", "At least one"),
@@ -120,6 +133,23 @@ def test_flex_start_has_these_accelerators(calling: Calling, accelerator: str) -
     given = {"machineType": machine.name, "acceleratorType": accelerator, "acceleratorCount": count}
     error = calling.refused("POST", JOBS, spec(gpu(given, 1000), scheduling=FLEX))
     assert "replica_count" in error.message and "accelerator_type" not in error.message
+
+
+@pytest.mark.parametrize(
+    ("machine", "strategy"),
+    [(TPU, "STANDARD"), (TPU, "SPOT"), (POD, "STANDARD"), (POD | {"acceleratorCount": 8}, "SPOT")],
+)
+def test_a_right_tpu_job_is_told_that_the_local_cloud_has_none(
+    calling: Calling, machine: dict[str, Any], strategy: str
+) -> None:
+    error = calling.refused("POST", JOBS, spec(gpu(machine), scheduling={"strategy": strategy}))
+    assert (error.code, error.status) == (501, "UNIMPLEMENTED")
+    assert "the local cloud has no TPUs" in error.message and "not a mistake in the request" in error.message
+
+
+def test_a_tpu_is_not_in_every_region(calling: Calling) -> None:
+    error = calling.refused("POST", JOBS.replace("us-central1", "europe-west1"), spec(gpu(TPU)))
+    assert "machine_spec.machine_type" in error.message and "not available in region europe-west1" in error.message
 
 
 def test_a_reservation_on_a_spot_job_may_be_ignored(calling: Calling) -> None:

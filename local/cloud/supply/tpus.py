@@ -1,0 +1,73 @@
+"""TPU machines (vertex-rules 7.2): what a job may ask for. The local cloud has none (data: machines.toml)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from local.cloud.supply import machines
+
+_CHIPS, _POD_CHIPS = 8, 32
+_OLD = "cloud-tpu"
+_OLD_KINDS = ("TPU_V2", "TPU_V3")
+
+
+@dataclass(frozen=True)
+class TpuType:
+    """`kind` is the key of its regions; `topologies` are those that it can be joined to, with the VMs of each."""
+
+    name: str
+    kind: str
+    topologies: Mapping[str, int]
+
+
+def is_tpu(machine: Mapping[str, Any]) -> bool:
+    """Whether a canonical machine spec is one of TPUs, right or wrong."""
+    name = machine.get("machineType", "")
+    return name == _OLD or name in table()
+
+
+def is_pod(machine: Mapping[str, Any]) -> bool:
+    """Whether a canonical machine spec joins several VMs to a pod."""
+    accelerator, chips = machine.get("acceleratorType", ""), int(machine.get("acceleratorCount", 0))
+    found = table().get(machine.get("machineType", ""))
+    several = found is not None and found.topologies.get(machine.get("tpuTopology", ""), 1) > 1
+    return several or accelerator.endswith("_POD") or (accelerator in _OLD_KINDS and chips > _CHIPS)
+
+
+def mistakes(machine: Mapping[str, Any], region: str) -> list[tuple[str, str]]:
+    """What is wrong with the canonical machine spec of a TPU, as (field of machine_spec, message)."""
+    name, accelerator = machine["machineType"], machine.get("acceleratorType")
+    chips, topology = int(machine.get("acceleratorCount", 0)), machine.get("tpuTopology", "")
+    found = table().get(name)
+    if found is None:
+        if accelerator not in _OLD_KINDS:
+            text = f"Machine type {name} requires one of the accelerators {', '.join(_OLD_KINDS)}."
+            return [("accelerator_type", text)]
+        if chips != _CHIPS and (chips <= 0 or chips % _POD_CHIPS):
+            text = f"Accelerator count {chips} of {accelerator} is not supported; supported: {_CHIPS}, and multiples of"
+            return [("accelerator_count", f"{text} {_POD_CHIPS}.")]
+        if topology:
+            return [("tpu_topology", f"Machine type {name} takes no TPU topology.")]
+        return _elsewhere(accelerator, region)
+    if accelerator is not None:
+        return [("accelerator_type", f"Accelerator {accelerator} is not supported on machine type {name}.")]
+    if chips:
+        return [("accelerator_count", "Accelerator count is set without an accelerator type.")]
+    if topology not in found.topologies:
+        known = ", ".join(found.topologies)
+        text = f'TPU topology "{topology}" is not supported on machine type {name}; supported: {known}.'
+        return [("tpu_topology", text)]
+    return _elsewhere(found.kind, region)
+
+
+@cache
+def table() -> Mapping[str, TpuType]:
+    """Those with a topology, by name."""
+    return {name: TpuType(name, kind, topologies) for name, (kind, topologies) in machines.data()["tpu"].items()}
+
+
+def _elsewhere(kind: str, region: str) -> list[tuple[str, str]]:
+    if region in machines.table().accelerator_regions[kind]:
+        return []
+    return [("machine_type", f"{kind} is not available in region {region}.")]
