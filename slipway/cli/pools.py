@@ -119,7 +119,7 @@ def _row(
     return Row(
         name=declared.name if declared else cluster.id,
         cluster=cluster,
-        pool=pool,
+        pool=pool.without_machines if cluster.failed else pool,
         retires=cluster.id in catalog.retiring and cluster.state in RUNNING_STATES,
         jobs=tuple(job.display_name or job.id for job in mine),
         idle_since=None if mine or pool.used else last,

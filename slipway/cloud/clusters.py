@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from slipway.cloud.answers import Json, parse_timestamp
@@ -33,6 +33,11 @@ class ResourcePool:
     def ceiling(self) -> int:
         """The machines that it can grow to."""
         return max(self.max or 0, self.replicas)
+
+    @property
+    def without_machines(self) -> ResourcePool:
+        """The same with nothing in it."""
+        return replace(self, replicas=0, used=0, min=self.floor, max=self.ceiling)
 
     @classmethod
     def read(cls, body: Json) -> ResourcePool:
@@ -67,6 +72,11 @@ class PersistentResource:
     @property
     def id(self) -> str:
         return self.name.rsplit("/", 1)[-1]
+
+    @property
+    def failed(self) -> bool:
+        """It has no machines and is not billed, whatever its pools say: they tell what it was to have."""
+        return self.state == "ERROR"
 
     @property
     def in_use(self) -> bool:

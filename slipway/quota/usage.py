@@ -18,8 +18,6 @@ from slipway.machines.table import MachineError
 from slipway.quota.metrics import Need, needs_of, rank
 from slipway.quota.report import OfferDraw
 
-# A failed cluster has no machines; one that is being deleted has them until it is gone.
-_HOLDS_NOTHING = frozenset({"ERROR"})
 _NOT_STARTED = frozenset({"JOB_STATE_QUEUED", "JOB_STATE_PAUSED"})
 
 
@@ -83,7 +81,7 @@ def usage(
     others: Counter[str] = Counter()
     uncounted: list[str] = []
     for cluster in clusters:
-        if cluster.state not in _HOLDS_NOTHING:
+        if not cluster.failed:  # One that is being deleted has its machines until it is gone.
             target = mine if cluster.id in own else leaving if cluster.id in old else others
             uncounted += _count(target, cluster.machines, preemptible=False, who=f"cluster {cluster.id}")
     for job in jobs:
