@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from slipway.cloud.failures import CloudError, Denied, Exhausted, Garbled, NoAnswer, Unavailable, Unreachable
+from slipway.cloud.failures import CloudError, Denied, Exhausted, Garbled, NoAnswer, NotFound, Unavailable, Unreachable
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.logging import LogEntry
+from slipway.cloud.quotas import Quotas
 from slipway.cloud.session import HttpPolicy
 from slipway.cloud.vertex import Vertex
 from slipway.context import Clock, Context
@@ -85,6 +86,7 @@ class Follower:
     polling: Polling = field(default_factory=Polling)
     clock: Clock = field(default_factory=Clock)
     word: Callable[[VertexJob], str] | None = None
+    quotas: Quotas | None = None
 
     def __post_init__(self) -> None:
         self._begin = self.clock.monotonic()
@@ -108,7 +110,8 @@ class Follower:
                 if not waits(self.job):
                     why, why_at = no_wait, now
                 elif now >= why_at:
-                    why = read_why(self.vertex, self.job, self.cluster_name, self.clock.now(), self.word)
+                    at = self.clock.now()
+                    why = read_why(self.vertex, self.job, self.cluster_name, at, self.word, self.quotas)
                     why_at = now + self.polling.why
                 yield Progress(self.job, why)
                 state_at = now + self.polling.state(now - self._begin)
@@ -173,15 +176,23 @@ class Follower:
 
 
 def read_why(
-    vertex: Vertex, job: VertexJob, cluster_name: str, now: datetime, word: Callable[[VertexJob], str] | None
+    vertex: Vertex,
+    job: VertexJob,
+    cluster_name: str,
+    now: datetime,
+    word: Callable[[VertexJob], str] | None,
+    quotas: Quotas | None = None,
 ) -> Why:
-    """What a job waits for. Not being able to tell is said. `word` gives the service's own last word about a job."""
+    """What a job waits for. Not being able to tell is said. `word` gives the service's own last word about a job;
+    beside the pools `quotas` tell whether there is room for it."""
     cluster = job.persistent_resource_id
     if not cluster:
         said = word(job) if word else ""
         if job.state == "JOB_STATE_PENDING" and job.start_time is None and (machines := stock_out(said)):
             return lambda at: f"waits for machines: {machines}"
         own = f"; the service says: {said}" if said else ""
+        if quotas and job.state == "JOB_STATE_QUEUED" and (short := _read_quota_reason(vertex, quotas, job, now)):
+            return lambda at: short + own
         return lambda at: wait_reason(job, None, "", (), at) + own
     try:
         jobs = tuple(vertex.active_jobs(CUSTOM_JOB))
@@ -189,6 +200,25 @@ def read_why(
     except CloudError as problem:
         text = f"why is not known: {problem.message}"
     return lambda at: text
+
+
+def _read_quota_reason(vertex: Vertex, quotas: Quotas, job: VertexJob, now: datetime) -> str:
+    """Empty where nothing can be told."""
+    from slipway.jobs.quota_wait import draws, quota_reason
+    from slipway.quota.metrics import quota_id
+
+    limits = {}
+    try:
+        for metric, id_ in ((need.metric, quota_id(need.metric)) for need in draws(job)):
+            limit = quotas.info(id_).limit(vertex.region) if id_ else None
+            if limit is not None:
+                limits[metric] = limit
+        clusters = () if job.preemptible or not limits else vertex.persistent_resources()
+        return quota_reason(job, limits, clusters, vertex.active_jobs(CUSTOM_JOB) if limits else (), now)
+    except NotFound:
+        return ""
+    except CloudError as problem:
+        return f"{wait_reason(job, None, '', (), now)}; quota not checked: {problem.message}"
 
 
 def follower_of(
@@ -212,4 +242,5 @@ def follower_of(
         tail=Tail(logging, job.log_ids, severity=severity, begin=begin, only=only) if logs else None,
         clock=context.clock,
         word=lambda waiting: last_word(logging, waiting),
+        quotas=connection.quotas(context.catalog.project),
     )

@@ -36,7 +36,7 @@ class Verdict:
     """`text` is one line that begins with the verdict. `why` has the reasons of a job that can never run.
 
     `grows`: by how many machines each pool would grow, for a job that makes pools scale up. `holder`: the job that
-    has most of a full pool.
+    has most of a full pool. `lacking`: the quota metrics that are short, each with a limit that would do.
     """
 
     outcome: Outcome
@@ -44,6 +44,7 @@ class Verdict:
     why: tuple[str, ...] = ()
     grows: tuple[tuple[str, int], ...] = ()
     holder: str = ""
+    lacking: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from slipway.capacity import CAPACITY_TYPES
 from slipway.machines.spec import Disk, MachineGroup, MachineSpec
-from slipway.machines.table import Machine, accelerator, all_accelerators, machine, rows
+from slipway.machines.table import Machine, MachineError, accelerator, all_accelerators, machine, rows
 from slipway.machines.tpu import is_tpu, one_tpu
 
 ON_DEMAND_QUOTA = "on-demand"
@@ -67,6 +68,17 @@ def needs_of(groups: Iterable[MachineGroup], *, preemptible: bool = False) -> tu
     return _summed(need for group in groups for need in needs(group, preemptible=preemptible))
 
 
+def drawn_by(capacity_type: str, groups: Iterable[MachineGroup]) -> tuple[Need, ...]:
+    """What machines of a job's own draw. Empty for those whose shape is not known, and where no rule is known."""
+    row = CAPACITY_TYPES[capacity_type]
+    if row.draws not in (ON_DEMAND_QUOTA, PREEMPTIBLE):
+        return ()
+    try:
+        return needs_of(groups, preemptible=row.preemptible)
+    except MachineError:
+        return ()
+
+
 def _shape(spec: MachineSpec) -> Machine:
     if is_tpu(spec.type):
         return one_tpu(spec.type, spec.accelerator, spec.accelerator_count)
@@ -108,6 +120,11 @@ def quota_id(metric: str) -> str | None:
     if infix is None and kind and rest == "cpus":
         infix = "CPUs"
     return None if infix is None else f"CustomModelTraining{kind}{infix}PerProjectPerRegion"
+
+
+def request_command(metric: str, limit: int) -> str:
+    """What a person types to ask for that limit."""
+    return f"slipway quota --request {metric}={limit} --contact EMAIL"
 
 
 def rank(metric: str) -> tuple[bool, int, str]:

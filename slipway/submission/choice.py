@@ -111,6 +111,16 @@ def passed_over(one: JudgedCandidate) -> str:
     return f"{one.candidate.label} passed over: {'; '.join(one.reasons)}"
 
 
+def quota_commands(seen: Iterable[JudgedCandidate]) -> tuple[str, ...]:
+    """What asks for the quota that they lack, a command for each metric; for all that is short where none is known."""
+    from slipway.quota.metrics import request_command
+
+    enough: dict[str, int] = {}
+    for metric, limit in (pair for one in seen for pair in one.verdict.lacking):
+        enough[metric] = max(limit, enough.get(metric, 0))
+    return tuple(request_command(*pair) for pair in enough.items()) or ("slipway quota --request",)
+
+
 def never_runs(one: JudgedCandidate) -> str:
     """`spot can never run: quota …`"""
     return f"{one.candidate.label} can never run: {'; '.join(one.reasons)}"
@@ -135,7 +145,7 @@ def _other(template: str, seen: list[JudgedCandidate]) -> str:
     """What to do where nothing would help but other parameters, another pool or more quota."""
     fix = f"ask for less, or for something else: slipway templates show {template}"
     if any(reason.startswith("quota") for one in seen for reason in one.reasons):
-        fix += "\nor for more quota: slipway quota --request"
+        fix += "".join(f"\nor for more quota: {command}" for command in quota_commands(seen))
     if any(one.candidate.offer.cluster for one in seen):
         fix += "\nor have the pool changed in the stack file"
     return fix
@@ -146,10 +156,12 @@ def _way_out(template: str, seen: list[JudgedCandidate], waiting: list[JudgedCan
         return _other(template, seen)
     names = list(dict.fromkeys(one.candidate.offer.capacity_type for one in waiting))
     holder = next((one.verdict.holder for one in waiting if one.verdict.holder), "")
-    if holder:
-        help_ = f"wait for {holder} (slipway jobs wait {holder}), or ask for more: slipway quota --request"
-    else:
-        help_ = "ask for more: slipway quota --request"
+    more = "\nor ask for more: ".join(quota_commands(waiting))
+    help_ = (
+        f"wait for {holder} (slipway jobs wait {holder}), or ask for more: {more}"
+        if holder
+        else f"ask for more: {more}"
+    )
     queue: Fix = (f"{help_}\nto queue for one of them: ", {"template": template, "capacity": names[0]})
     if names[0] in WAIT_BY_THEMSELVES:
         return queue

@@ -216,9 +216,9 @@ class FallbackLoop:
         """The job after that many seconds, or as soon as it starts or ends."""
         from slipway.jobs.follower import Follower, Progress
 
-        follower = Follower(
-            self.context.vertex, job, cluster_name=self.candidate.offer.cluster, clock=self.context.clock
-        )
+        context = self.context
+        quotas, name = context.connection.quotas(context.catalog.project), self.candidate.offer.cluster
+        follower = Follower(context.vertex, job, cluster_name=name, clock=context.clock, quotas=quotas)
         begun = job.start_time is not None
         try:
             waiting = WaitingAttempt(job, self.candidate, seconds, self.later, overdue=overdue)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from slipway.capacity import CAPACITY_TYPES
+from slipway.capacity import CAPACITY_TYPES, DAY
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.formatting import counted, join, span
 from slipway.jobs.verdict import Outcome, Verdict
 from slipway.machines.spec import MachineGroup
-from slipway.machines.table import MachineError
-from slipway.quota.metrics import Need, label, needs_of
+from slipway.quota.metrics import Need, drawn_by, label
 from slipway.quota.usage import usage
 from slipway.submission.candidates import Candidate
 
@@ -35,14 +34,9 @@ def on_demand(candidate: Candidate) -> bool:
 
 
 def draws(candidate: Candidate) -> tuple[Need, ...]:
-    """What the job draws of each metric. Empty for machines whose shape is not known, and where no rule is known."""
-    if CAPACITY_TYPES[candidate.offer.capacity_type].draws not in ("on-demand", "preemptible"):
-        return ()
-    try:
-        groups = [MachineGroup(part.machine, part.machines) for part in candidate.demand.parts]
-        return needs_of(groups, preemptible=CAPACITY_TYPES[candidate.offer.capacity_type].preemptible)
-    except MachineError:
-        return ()
+    """What the job draws of each metric."""
+    groups = (MachineGroup(part.machine, part.machines) for part in candidate.demand.parts)
+    return drawn_by(candidate.offer.capacity_type, groups)
 
 
 def on_own_machines(
@@ -60,7 +54,7 @@ def on_own_machines(
     used = None
     if active is not None and clusters is not None:
         used = usage(tuple(clusters), tuple(active))
-    never, waits, unread = [], [], []
+    never, waits, unread, lacking = [], [], [], []
     checked = unsure = False
     needs = draws(candidate)
     for need in needs:
@@ -73,12 +67,14 @@ def on_own_machines(
             checked = True
         elif need.amount > limit:
             never.append(f"quota {need.metric} {region}: needs {need.amount:,}, limit {limit:,}")
+            lacking.append((need.metric, need.amount + (used.total(need.metric) if used else 0)))
         elif used is not None and need.amount + used.total(need.metric) > limit:
             waits.append((need, limit, used.total(need.metric)))
+            lacking.append((need.metric, need.amount + used.total(need.metric)))
         else:
             checked, unsure = True, unsure or used is None
     if never:
-        return Verdict(Outcome.NEVER, f"can never run on {name} machines", tuple(never))
+        return Verdict(Outcome.NEVER, f"can never run on {name} machines", tuple(never), lacking=tuple(lacking))
     place = _place(candidate)
     if waits:
         kind = "preemptible" if CAPACITY_TYPES[name].preemptible else "on-demand"
@@ -89,7 +85,7 @@ def on_own_machines(
             f"quota {need.metric} {region}: needs {need.amount:,}, limit {limit:,}, used {have:,}"
             for need, limit, have in waits
         )
-        return Verdict(Outcome.WAITS, f"{place}; waits for {kind} quota: {busy}", why)
+        return Verdict(Outcome.WAITS, f"{place}; waits for {kind} quota: {busy}", why, lacking=tuple(lacking))
     if unread:
         return Verdict(Outcome.BESIDE, f"{place}; quota not checked: {unread[0]}")
     if not needs:
@@ -104,10 +100,16 @@ def on_own_machines(
 
 
 def _place(candidate: Candidate) -> str:
-    count = counted(candidate.demand.machines, "machine")
+    job, name = VertexJob.read(candidate.body, candidate.kind), candidate.offer.capacity_type
     if not candidate.waits_by_itself:
-        return f"{candidate.offer.capacity_type}: runs beside the pools on {count} of its own"
-    scheduling = candidate.kind.spec_of(candidate.body).get("scheduling", {})
-    longest = float(str(scheduling.get("maxWaitDuration", "86400s")).removesuffix("s"))
-    until = f"up to {span(longest)}" if longest else "forever"
-    return f"{candidate.offer.capacity_type}: waits {until} for {count} of its own, all at once"
+        return f"{name}: runs beside the pools on {counted(candidate.demand.machines, 'machine')} of its own"
+    wait = DAY if job.max_wait is None else job.max_wait
+    until = f"up to {span(wait)}" if wait else "forever"
+    if candidate.kind.has_trials:
+        at_once = f", {job.trials} at a time" if job.trials > 1 else ""
+        return f"{name}: each trial waits {until} for {_together(job.replicas)}{at_once}"
+    return f"{name}: waits {until} for {_together(job.replicas)}"
+
+
+def _together(machines: int) -> str:
+    return f"{counted(machines, 'machine')} of its own{', all at once' if machines > 1 else ''}"

@@ -125,6 +125,8 @@ class Sender:
         except CloudError as problem:
             if problem.not_accepted:
                 self._note(request, EntryState.REFUSED)
+                if _QUOTA_TOO_SMALL in problem.message:
+                    problem.fix = _more_quota(request, problem.message)
                 raise
             self.tell(f"{problem.why}; looking whether the job was made")
             found = self._search(request, self.policy.look_for)
@@ -201,6 +203,16 @@ class Sender:
             + f"; no job of request {request.id} is listed",
             risk=risk,
         )
+
+
+def _more_quota(request: Request, message: str) -> str:
+    """How to ask for the quota that a refusal names, as much of it as the request needs."""
+    from slipway.jobs.quota_wait import draws
+    from slipway.quota.metrics import request_command
+
+    drawn = {need.metric: need.amount for need in draws(VertexJob.read(request.body, request.kind))}
+    short = [request_command(metric, amount) for metric, amount in drawn.items() if f"/{metric}" in message]
+    return "\nand ".join(f"ask for more: {command}" for command in short) or "see what is short: slipway quota"
 
 
 def worth_again(problem: CloudError) -> bool:

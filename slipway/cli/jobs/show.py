@@ -110,8 +110,9 @@ def _fallback_of(context: Context, job: VertexJob) -> VertexJob | None:
 def _why(context: Context, job: VertexJob) -> str:
     if not waits(job):
         return ""
-    name, now, logging = context.cluster_name(job.persistent_resource_id), context.now, context.brief.logging
-    return read_why(context.vertex, job, name, now, partial(last_word, logging(context.catalog.project)))(now)
+    name, now, project = context.cluster_name(job.persistent_resource_id), context.now, context.catalog.project
+    word, quotas = partial(last_word, context.brief.logging(project)), context.brief.quotas(project)
+    return read_why(context.vertex, job, name, now, word, quotas)(now)
 
 
 def _document(context: Context, picture: JobDetails) -> dict[str, Any]:

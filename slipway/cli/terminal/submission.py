@@ -16,7 +16,7 @@ from slipway.formatting import clock, span
 from slipway.jobs.verdict import Outcome, Verdict
 from slipway.prices import UNKNOWN, UNKNOWN_PRICE, dollars
 from slipway.submission.candidates import PreparedSubmission, added, price, summary
-from slipway.submission.choice import Choice, JudgedCandidate, never_runs, passed_over
+from slipway.submission.choice import Choice, JudgedCandidate, never_runs, passed_over, quota_commands
 from slipway.submission.fallback import FOR_EVER, WaitingAttempt
 from slipway.submission.submitter import SubmissionResult
 
@@ -52,6 +52,8 @@ class TerminalDisplay:
                 self._tell(f"  waits here {f'{long}, then moves on to {_labels(left)}' if left else 'until it starts'}")
                 for one in choice.hopeless:
                     self._tell(f"  {never_runs(one)}")
+                    for command in quota_commands([one]) if one.verdict.lacking else ():
+                        screen.hint(f"  to ask for more: {command}")
                 screen.hint(f"  after an interruption: {self._again}")
 
     def sent(self, submitted: SubmissionResult) -> None:

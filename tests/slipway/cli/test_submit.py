@@ -343,6 +343,8 @@ def test_without_the_role_for_quota_it_is_not_checked_and_never_refused(stack: S
     assert "quota not checked: " in done.out and "roles/cloudquotas.viewer" in done.out
     # The service itself refuses what is beyond its limit.
     assert done.code == 5 and "custom_model_training_preemptible_cpus" in done.err
+    more = "slipway quota --request custom_model_training_preemptible_cpus=4 --contact EMAIL"
+    assert f"  fix: ask for more: {more}\n" in done.err
 
 
 def test_an_unavailable_offer_says_why(stack: Stack) -> None:

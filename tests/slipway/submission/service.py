@@ -209,6 +209,8 @@ class Service:
 class Vertex:
     """The model as the typed client: its list is a method of its own, where the model's jobs are a field."""
 
+    region = "us-central1"
+
     def __init__(self, service: Service) -> None:
         self._service = service
 

@@ -70,6 +70,20 @@ def test_where_several_offers_would_wait_the_choice_is_a_persons() -> None:
     assert settled.taken.candidate.offer.capacity_type == "pool"
 
 
+def test_where_quota_is_short_the_fix_is_a_command() -> None:  # Z2
+    """It works as it is typed, whatever parameters made the job that large."""
+    short = replace(NEVER, lacking=(("preemptible_cpus", 24), ("preemptible_nvidia_l4_gpus", 4)))
+    with pytest.raises(PolicyError) as error:
+        choose("t", [judged("spot", short)])
+    assert error.value.fix.splitlines()[1:] == [
+        "or for more quota: slipway quota --request preemptible_cpus=24 --contact EMAIL",
+        "or for more quota: slipway quota --request preemptible_nvidia_l4_gpus=4 --contact EMAIL",
+    ]
+    with pytest.raises(PolicyError) as error:
+        choose("t", [judged("pool", FULL), judged("flex-start", replace(BUSY, lacking=(("h100_gpus", 16),)))])
+    assert "or ask for more: slipway quota --request h100_gpus=16 --contact EMAIL\n" in str(error.value)
+
+
 def test_a_broken_cluster_is_the_news_where_no_other_offer_is_left() -> None:
     gone = broken(judged("pool", FULL).candidate, ResourceError("cluster h100 is gone", why="404", fix="pulumi up"))
     with pytest.raises(ResourceError, match="cluster h100 is gone") as error:

@@ -4,7 +4,7 @@ from slipway.catalog.model import Catalog, Offer, Template
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.jobs.verdict import Outcome, Verdict
-from slipway.kinds import CUSTOM_JOB
+from slipway.kinds import CUSTOM_JOB, TUNING_JOB
 from slipway.prices import UNKNOWN
 from slipway.submission.candidates import PreparedSubmission
 from slipway.submission.quota_verdict import Limits, NotChecked, on_own_machines
@@ -68,6 +68,26 @@ def test_flex_start_draws_the_preemptible_quota_and_says_how_long_it_waits() -> 
     assert "waits up to 2 h for" in verdict({CPUS: 24}, by="flex-start", wait=7200).text
     assert "waits forever for" in verdict({CPUS: 24}, by="flex-start", wait=0).text
     assert verdict({CPUS: 23}, by="flex-start").outcome is Outcome.NEVER
+
+
+def test_trials_wait_for_their_machines_one_by_one() -> None:  # W2, W5
+    spec = {"trialJobSpec": {**THREE["jobSpec"], "workerPoolSpecs": [{**SPEC, "replicaCount": 1}]}}
+    body = {**spec, "parallelTrialCount": 2, "maxTrialCount": 8}
+    offer = Offer("flex-start", True, "", "", (), UNKNOWN, body, TUNING_JOB.name)
+    prepared = PreparedSubmission(CATALOG, TEMPLATE, TUNING_JOB, {}, ((offer, None),), "", RequestOverrides())
+
+    def text() -> str:
+        return on_own_machines(prepared.candidates[0], "us-central1", {CPUS: 64}, (), ()).text
+
+    assert text() == "flex-start: each trial waits up to 24 h for 1 machine of its own, 2 at a time; quota suffices"
+
+
+def test_what_is_short_is_told_with_a_limit_that_would_do() -> None:  # Z2
+    spot = job("tune", 2, on="", strategy="SPOT")
+    assert verdict({CPUS: 24}, spot).lacking == ((CPUS, 40),)
+    assert verdict({CPUS: 23}, spot).lacking == ((CPUS, 40),)
+    assert judged({CPUS: 23}, None, None).lacking == ((CPUS, 24),)
+    assert verdict({CPUS: 64}, spot).lacking == ()
 
 
 def test_on_demand_shares_its_quota_with_the_clusters() -> None:  # D2

@@ -106,6 +106,16 @@ def test_without_its_role_the_rest_is_shown_and_the_role_named(stack: Stack) -> 
     assert document["usage"]["series"] == [] and "roles/monitoring.viewer" in document["usage"]["why"]
 
 
+def test_a_job_that_waits_for_quota_says_who_has_it(stack: Stack) -> None:  # N9
+    spot = ("submit", "hello", "--capacity", "spot", "-p", f"code={SLEEP}", "--output", "json")
+    with stack.settings(quota={"custom_model_training_preemptible_cpus": 4}):
+        first, second = (stack.run(*spot).json["job"]["displayName"] for _ in range(2))
+        stack.until(lambda: stack.jobs()[1]["state"] == "JOB_STATE_RUNNING")
+        shown = stack.run("jobs", "show", second, "--output", "json").json["job"]["waitsFor"]
+        assert shown.startswith(f"preemptible quota full: 4 of 4 vCPUs in use with {first} (ada, ")
+        assert ", this needs 4" in shown
+
+
 def test_monitoring_that_is_away_hinders_nothing(stack: Stack) -> None:
     name = held(stack, 1)
     with stack.faults({"kind": "unavailable", "match": "timeSeries", "times": 20}):

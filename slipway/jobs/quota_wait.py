@@ -1,0 +1,75 @@
+"""Which quota a job that waits beside the pools lacks, and who has it, from what the services tell. Pure.
+
+They tell no order: who waits as well is counted, and may start first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+from slipway.cloud.clusters import PersistentResource
+from slipway.cloud.jobs import VertexJob
+from slipway.formatting import join
+from slipway.jobs.verdict import holder
+from slipway.live import UNLIMITED
+from slipway.quota.metrics import Need, drawn_by, label, namespace
+from slipway.quota.usage import usage
+
+_NAMED = 3
+
+
+def draws(job: VertexJob) -> tuple[Need, ...]:
+    """What the job draws of each metric."""
+    return drawn_by(job.capacity_type, job.machines)
+
+
+def quota_reason(
+    job: VertexJob,
+    limits: Mapping[str, int],
+    clusters: Iterable[PersistentResource],
+    jobs: Iterable[VertexJob],
+    now: datetime,
+) -> str:
+    """`preemptible quota full: 16 of 24 vCPUs in use with tune (ada, 14 min), this needs 24`.
+
+    `limits` by metric, -1 for none; `jobs` are those of the region that have not ended. What has no known limit is not
+    looked at. Empty where nothing was.
+    """
+    others, needs = [one for one in jobs if one.id != job.id], draws(job)
+    there, full = tuple(clusters), []
+    for need in needs:
+        limit = limits.get(need.metric, UNLIMITED)
+        users = _users(need.metric, there, others, now)
+        used = sum(amount for amount, _ in users)
+        if limit != UNLIMITED and used + need.amount > limit:
+            names = [name for _, name in users[:_NAMED]]
+            names += [f"{len(users) - _NAMED} more"] if len(users) > _NAMED else []
+            amounts = f"{used:,} of {limit:,} {label(need.metric)} in use{f' with {join(names)}' if names else ''}"
+            full.append(f"{namespace(need.metric)} quota full: {amounts}, this needs {need.amount:,}")
+    if full:
+        return f"{'; '.join(full)}{_queue(needs, others)}"
+    checked = any(need.metric in limits for need in needs)
+    return "queued by the service: quota suffices now, machines are not promised" if checked else ""
+
+
+def _users(
+    metric: str, clusters: tuple[PersistentResource, ...], jobs: list[VertexJob], now: datetime
+) -> list[tuple[int, str]]:
+    """(amount, in words who) of all that draw the metric now, the largest first."""
+    found = [(usage((one,), ()).total(metric), f"cluster {one.id}") for one in clusters]
+    found += [(usage((), (one,)).total(metric), holder(one, now)) for one in jobs]
+    return sorted((one for one in found if one[0]), key=lambda one: -one[0])
+
+
+def _queue(needs: tuple[Need, ...], jobs: list[VertexJob]) -> str:
+    metrics = {need.metric for need in needs}
+    waiting = [
+        one
+        for one in jobs
+        if not one.persistent_resource_id
+        and one.state == "JOB_STATE_QUEUED"
+        and metrics & {need.metric for need in draws(one)}
+    ]
+    many = f"{len(waiting)} other jobs wait" if len(waiting) > 1 else "1 other job waits"
+    return f"; {many} as well" if waiting else ""

@@ -1,0 +1,58 @@
+"""Why a job beside the pools waits: its quota, who has it, and who waits as well. # N9 N6"""
+
+from dataclasses import replace
+
+from slipway.cloud.clusters import PersistentResource
+from slipway.cloud.jobs import VertexJob
+from slipway.jobs.quota_wait import quota_reason
+from slipway.machines.spec import MachineSpec
+from tests.slipway.submission.conftest import NOW, cluster, job, pool
+
+CPUS, ON_DEMAND = "custom_model_training_preemptible_cpus", "custom_model_training_cpus"
+
+
+def spot(name: str, machines: int = 1, minutes: float | None = 14) -> VertexJob:
+    return job(name, machines, minutes=minutes, on="", strategy="SPOT")
+
+
+def why(
+    limits: dict[str, int], *others: VertexJob, waiting: VertexJob, there: tuple[PersistentResource, ...] = ()
+) -> str:
+    return quota_reason(waiting, limits, there, (waiting, *others), NOW)
+
+
+WAITING = spot("mine", 2, minutes=None)
+
+
+def test_a_full_quota_says_who_has_it_and_how_many_wait() -> None:  # N9
+    others = spot("tune", 2), spot("later", minutes=None), job("on a pool", 3)
+    assert why({CPUS: 24}, *others, waiting=WAITING) == (
+        "preemptible quota full: 16 of 24 vCPUs in use with tune (ada, 14 min), this needs 16; "
+        "1 other job waits as well"
+    )
+    many = [spot(f"run-{n}", minutes=n + 1) for n in range(5)]
+    assert why({CPUS: 40}, *many, waiting=WAITING).startswith(
+        "preemptible quota full: 40 of 40 vCPUs in use with run-0 (ada, 1 min), run-1 (ada, 2 min), "
+    )
+    assert "and 2 more, this needs 16" in why({CPUS: 40}, *many, waiting=WAITING)
+
+
+def test_clusters_have_on_demand_quota_as_well() -> None:  # D2, N9
+    on_demand, there = job("mine", 3, minutes=None, on="", strategy="STANDARD"), (cluster(pool(replicas=3)),)
+    assert why({ON_DEMAND: 40}, waiting=on_demand, there=there) == (
+        "on-demand quota full: 24 of 40 N1/E2 vCPUs in use with cluster cpu-1, this needs 24"
+    )
+
+
+def test_with_room_in_its_quota_it_is_not_blamed() -> None:
+    said = "queued by the service: quota suffices now, machines are not promised"
+    assert why({CPUS: 32}, spot("tune", 2), waiting=WAITING) == said
+    assert why({CPUS: -1}, spot("tune", 2), waiting=WAITING) == said
+
+
+def test_what_is_not_known_is_not_told() -> None:
+    assert why({}, spot("tune", 2), waiting=WAITING) == ""
+    unknown = replace(WAITING, worker_pools=(replace(WAITING.worker_pools[0], machine=MachineSpec("x9-new-8")),))
+    assert why({CPUS: 1}, waiting=unknown) == ""
+    reserved = replace(WAITING, strategy="", labels={"slipway-capacity-type": "reservation"})
+    assert why({CPUS: 1, ON_DEMAND: 1}, waiting=reserved) == ""
