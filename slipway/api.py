@@ -186,6 +186,21 @@ class Job:
         for entry in Tail(self._context.connection.logging(self._context.catalog.project), job.log_ids).more():
             yield from line(entry, job).split("\n")
 
+    def download(self, folder: str | os.PathLike[str] | None = None, *, overwrite: bool = False) -> Path:
+        """Fetches what it has written so far below its output directory into `folder`, else into one that is called as
+        the job, and gives that. What is there already is kept, so that the same call goes on after an interruption.
+
+        Raises ConfigError where a file of the folder differs, unless `overwrite`; ResourceError for a job without an
+        output directory, and, when the others are there, for objects that can't become files; and CloudError.
+        """
+        from slipway.jobs.download import download
+
+        into = Path(os.fsdecode(folder)) if folder is not None else Path(self._job.typed)
+        done = download(self._context, self.refresh()._job, into, overwrite=overwrite)
+        _log.info("%s has %d files of %s", into, len(done.files), self.name)
+        done.require_all()
+        return into
+
     def cancel(self) -> None:
         """Asks for its end; `wait` then raises Cancelled. Raises ResourceError for a job that has ended already."""
         from slipway.submission.ending import cancel_job

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from slipway.errors import ConfigError
 
 _UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
+_BYTES = ("bytes", "kB", "MB", "GB", "TB")
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|min|m|h|d)?")
 
 
@@ -61,6 +62,16 @@ def span(seconds: float) -> str:
     if hours < 48:
         return f"{hours} h {rest} min" if rest else f"{hours} h"
     return f"{round(hours / 24)} days"
+
+
+def size(count: int) -> str:
+    """Bytes to about two digits: `42 bytes`, `3.4 MB`."""
+    if count == 1:
+        return "1 byte"
+    amount, unit = float(count), 0
+    while amount >= 999.5 and unit < len(_BYTES) - 1:
+        amount, unit = amount / 1000, unit + 1
+    return f"{amount:.1f} {_BYTES[unit]}" if unit and amount < 9.95 else f"{amount:.0f} {_BYTES[unit]}"
 
 
 def exact(seconds: float) -> str:

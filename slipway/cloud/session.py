@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from http.cookiejar import DefaultCookiePolicy
+from typing import Any
 
 import requests
 import urllib3.exceptions
@@ -19,6 +20,7 @@ from slipway.cloud.failures import Call, CloudError, NoAnswer, Unauthenticated, 
 
 Params = Mapping[str, str | int]
 
+_CHUNK = 1 << 18
 _RETRIED = frozenset({429, 500, 502, 503, 504})
 _NEVER_SENT = (
     urllib3.exceptions.NewConnectionError,
@@ -79,6 +81,18 @@ class Session:
         """GET bytes, tried again while the service is busy."""
         return self._send("GET", url, call, params=params, again=True)
 
+    def stream(self, url: str, call: Call, params: Params, headers: Mapping[str, str]) -> Iterator[bytes]:
+        """GET bytes as they are stored, a part at a time; tried again until the first comes. Raises NoAnswer when they
+        break off, Garbled when a range was asked for and the whole is given."""
+        response = self._send("GET", url, call, params=params, headers=headers, again=True, stream=True)
+        with response:
+            if "Range" in headers and response.status_code != 206:
+                raise garbled(call, "a part was asked for, and the whole was given")
+            try:
+                yield from response.raw.stream(_CHUNK, decode_content=False)
+            except (OSError, urllib3.exceptions.HTTPError) as problem:
+                raise _no_answer(call, url, problem) from problem
+
     def post(self, url: str, call: Call, body: Json, params: Params | None = None, *, idempotent: bool = False) -> Json:
         """POST JSON. Sent exactly once unless `idempotent`."""
         return json_object(self._send("POST", url, call, params=params, body=body, again=idempotent), call)
@@ -89,7 +103,8 @@ class Session:
 
     def upload(self, url: str, call: Call, content: bytes, media: str, params: Params | None = None) -> Json:
         """POST bytes, once."""
-        sent = self._send("POST", url, call, params=params, content=content, media=media, again=False)
+        headers = {"Content-Type": media}
+        sent = self._send("POST", url, call, params=params, content=content, headers=headers, again=False)
         return json_object(sent, call)
 
     def delete(self, url: str, call: Call, params: Params | None = None) -> None:
@@ -118,15 +133,18 @@ class Session:
         params: Params | None = None,
         body: Json | None = None,
         content: bytes | None = None,
-        media: str = "application/json",
+        headers: Mapping[str, str] | None = None,
         again: bool,
+        stream: bool = False,
     ) -> requests.Response:
         data = json.dumps(body).encode() if body is not None else content
-        headers = {"Content-Type": media} if data is not None else {}
+        headers = {"Content-Type": "application/json"} if body is not None else dict(headers or {})
         attempts = self._policy.attempts if again else 1
         for attempt in range(1, attempts + 1):
             try:
-                response = self._once(method, url, call, params, data, headers)
+                response = self._once(
+                    method, url, call, params=dict(params or {}), data=data, headers=headers, stream=stream
+                )
             except NoAnswer:
                 if attempt == attempts:
                     raise
@@ -144,19 +162,15 @@ class Session:
         backoff = self._policy.first_wait * 2.0 ** (attempt - 1) * (0.5 + self._chance())
         return min(self._policy.longest_wait, backoff if asked is None else max(asked, backoff))
 
-    def _once(
-        self, method: str, url: str, call: Call, params: Params | None, data: bytes | None, headers: Mapping[str, str]
-    ) -> requests.Response:
+    def _once(self, method: str, url: str, call: Call, **sent: Any) -> requests.Response:
         timeout = (self._policy.connect, self._policy.read)
         try:
             return self._http.request(
                 method,
                 url,
-                params=dict(params or {}),
-                data=data,
-                headers=dict(headers),
                 timeout=timeout,
                 allow_redirects=method == "GET",  # Following one would make another request of a POST.
+                **sent,
             )
         except (requests.RequestException, urllib3.exceptions.HTTPError) as problem:
             raise _no_answer(call, url, problem) from problem

@@ -1,14 +1,16 @@
-"""Cloud Storage: read an object, write one that must not exist yet, and look at a bucket."""
+"""Cloud Storage: list and read objects, write one that must not exist yet, and look at a bucket."""
 
 from __future__ import annotations
 
+import base64
+from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import quote
 
-from slipway.cloud.answers import json_object, parse_timestamp, shaped
+from slipway.cloud.answers import Json, json_object, parse_timestamp, shaped
 from slipway.cloud.endpoints import Endpoints
 from slipway.cloud.failures import Call, Conflict
 from slipway.cloud.session import Session
@@ -40,6 +42,30 @@ class Location:
         return f"gs://{self.bucket}/{self.name}" if self.name else f"gs://{self.bucket}"
 
 
+@dataclass(frozen=True)
+class StoredObject:
+    """An object as a list has it: `generation` is that of its contents, `md5` of them in hexadecimal digits, empty for
+    one that was composed of parts. `packed`: it is stored compressed, and read so."""
+
+    at: Location
+    size: int
+    generation: str
+    md5: str
+    updated: datetime | None
+    packed: bool = False
+
+    @classmethod
+    def read(cls, bucket: str, body: Json) -> StoredObject:
+        return cls(
+            at=Location(bucket, body["name"]),
+            size=int(body["size"]),
+            generation=str(body["generation"]),
+            md5=base64.b64decode(body.get("md5Hash", "")).hex(),
+            updated=parse_timestamp(body.get("updated")),
+            packed=bool(body.get("contentEncoding")),
+        )
+
+
 class Storage:
     def __init__(self, session: Session, endpoints: Endpoints) -> None:
         self._session = session
@@ -53,6 +79,23 @@ class Storage:
         """The whole object. Raises NotFound when bucket or object is not there."""
         call = Call(doing or f"read {at}", "storage.objects.get", f"gs://{at.bucket}")
         return self._session.download(self._object(at), call, {"alt": "media"}).content
+
+    def objects(self, under: Location) -> Iterator[StoredObject]:
+        """Those whose names begin with that of `under`, in the order of their names; read page by page."""
+        call = Call(f"list {under}", "storage.objects.list", f"gs://{under.bucket}")
+        url, params = f"{self._base}/{quote(under.bucket, safe='')}/o", {"prefix": under.name}
+        for body in self._session.pages(url, call, "items", params):
+            yield shaped(call, lambda one: StoredObject.read(under.bucket, one), body)
+
+    def chunks(self, one: StoredObject, start: int = 0) -> Iterator[bytes]:
+        """Its bytes from `start` on, as they are stored. Raises NotFound when it has other contents meanwhile, NoAnswer
+        when they break off."""
+        call = Call(f"read {one.at}", "storage.objects.get", f"gs://{one.at.bucket}")
+        headers = {"Accept-Encoding": "gzip" if one.packed else "identity"}
+        if start:
+            headers["Range"] = f"bytes={start}-"
+        params = {"alt": "media", "generation": one.generation}
+        return self._session.stream(self._object(one.at), call, params, headers)
 
     def age(self, at: Location) -> timedelta | None:
         """How long the object has had its contents, by the service's own clock; None when the answer does not tell."""

@@ -44,6 +44,13 @@ def test_a_job_is_submitted_awaited_and_read(stack: Stack, capfd: pytest.Capture
     assert done.output == f"gs://w-{stack.name}/jobs/{job.name}"
     assert {"main  out of the job", "main  and more"} <= set(done.logs())
     assert done.best_trial is None
+    stack.write(f"jobs/{job.name}/metrics.json", b"{}")
+    assert done.download() == Path(job.name) and Path(job.name, "metrics.json").read_bytes() == b"{}"
+    Path("mine").mkdir()
+    Path("mine", "metrics.json").write_text("mine")
+    with pytest.raises(ConfigError, match="1 file of mine differ"):
+        done.download("mine")
+    assert done.download("mine", overwrite=True) == Path("mine")
     assert [one["displayName"] for one in stack.jobs()] == [job.name] and stack.jobs()[0]["name"].endswith(job.id)
     assert capfd.readouterr() == ("", "")
 

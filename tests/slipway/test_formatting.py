@@ -80,6 +80,22 @@ def test_measured_times(seconds: float, said: str) -> None:
     assert formatting.exact(seconds) == said
 
 
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [
+        (0, "0 bytes"),
+        (1, "1 byte"),
+        (999, "999 bytes"),
+        (999_499, "999 kB"),
+        (999_500, "1.0 MB"),
+        (54_200_000_000, "54 GB"),
+        (10**17, "100000 TB"),
+    ],
+)
+def test_sizes(count: int, said: str) -> None:
+    assert formatting.size(count) == said
+
+
 @pytest.mark.parametrize(("seconds", "said"), [(0, "0:00"), (42, "0:42"), (3723, "1:02:03")])
 def test_clocks(seconds: float, said: str) -> None:
     assert formatting.clock(seconds) == said

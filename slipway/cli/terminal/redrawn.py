@@ -1,4 +1,4 @@
-"""What is redrawn on a terminal: the state line below a log that scrolls, and the bar of a sweep."""
+"""What is redrawn on a terminal: the state line below a log that scrolls, and the bars of a sweep and of a download."""
 
 from __future__ import annotations
 
@@ -9,7 +9,15 @@ from datetime import datetime
 
 from rich.console import Console
 from rich.live import Live
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeRemainingColumn,
+    TransferSpeedColumn,
+)
 from rich.text import Text
 
 from slipway.cli.terminal import screen
@@ -51,3 +59,18 @@ def bar(total: int, done: int) -> Iterator[Callable[[int, str], None]]:
     with Progress(*columns, console=Console(file=sys.stderr), transient=True, refresh_per_second=5) as shown:
         task = shown.add_task("", total=total, completed=done, words="")
         yield lambda now, words: shown.update(task, completed=now, words=words)
+
+
+@contextmanager
+def transfer() -> Iterator[Callable[[int, int, int], None]]:
+    """Takes how many files are there, the bytes that have come, and those of all."""
+    columns = (
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[words]}"),
+    )
+    with Progress(*columns, console=Console(file=sys.stderr), transient=True, refresh_per_second=5) as shown:
+        task = shown.add_task("", total=None, words="")
+        yield lambda files, now, total: shown.update(task, completed=now, total=total, words=f"{files:,} files there")

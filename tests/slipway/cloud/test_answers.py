@@ -22,7 +22,7 @@ from slipway.cloud.connection import Connection
 from slipway.cloud.endpoints import OVERRIDES, Endpoints
 from slipway.cloud.failures import Call, CloudError, Exhausted, Garbled, NoAnswer, Unavailable, Unreachable
 from slipway.cloud.session import HttpPolicy, Session
-from slipway.cloud.storage import Location
+from slipway.cloud.storage import Location, StoredObject
 from slipway.deployment.deletion_guard import use_of_cluster
 from slipway.kinds import CUSTOM_JOB
 from slipway.live import Unknown
@@ -233,6 +233,16 @@ def test_tls_that_fails_before_the_request_proves_that_it_was_not_sent(
         with pytest.raises(Unreachable) as error:
             connection(url).vertex("p", "us-central1").create(CUSTOM_JOB, {"displayName": "digits"})
         assert error.value.not_accepted
+
+
+def test_an_object_that_breaks_off_or_begins_anew_is_not_taken_for_what_was_asked_for(server: Server) -> None:
+    storage, one = connection(server.url).storage, StoredObject(Location("work", "model"), 12, "7", "", None)
+    server.content, server.missing = b"abc", 9
+    with pytest.raises(NoAnswer, match="could not read gs://work/model"):
+        list(storage.chunks(one))
+    server.missing = 0
+    with pytest.raises(Garbled):
+        next(storage.chunks(one, 3))
 
 
 def test_an_answer_that_breaks_off_is_no_answer_and_never_damaged_content(server: Server) -> None:
