@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Annotated, Any
 
 from slipway.catalog import codec
@@ -94,13 +95,13 @@ class Facts:
         others = (member for one in self.trainers.values() for member in one.submitters)
         return tuple(dict.fromkeys((*self.submitters, *others)))
 
-    @property
+    @cached_property
     def clusters(self) -> Mapping[str, Fact]:
         """Those that components declare, by id: the current ones, and the retiring."""
         current = {one.id: {"cluster": one.name, **codec.write(one)} for one in self.catalog.clusters.values()}
         return {**current, **{one.id: _kept(one) for one in self.kept.values() if one.kind == "cluster"}}
 
-    @property
+    @cached_property
     def templates(self) -> Mapping[str, Fact]:
         return {name: _template(one) for name, one in self.catalog.templates.items()}
 

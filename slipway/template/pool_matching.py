@@ -54,21 +54,21 @@ class PoolMismatch:
 
 def compare(worker: WorkerPool, network: str | None, cluster: ClusterSpec, pool: PoolSpec) -> PoolMismatch:
     """`network` is the one that the template insists on; without it a job takes the cluster's."""
+    return PoolMismatch(worker.role, f"{cluster.name}/{pool.name}", tuple(_fields(worker, network, cluster, pool)))
+
+
+def _fields(worker: WorkerPool, network: str | None, cluster: ClusterSpec, pool: PoolSpec) -> Iterator[FieldComparison]:
+    def field(name: str, ours: str, theirs: str) -> FieldComparison:
+        return FieldComparison(name, ours, theirs, ours == theirs)
+
     needs, has = worker.spec, pool.machine
-    rows = [
-        ("machine", needs.type, has.type),
-        ("accelerator", _accelerators(needs), _accelerators(has)),
-        ("disk", str(needs.disk), str(has.disk)),
-        (
-            "service account",
-            "custom",
-            "custom" if cluster.custom_service_account else "none (serviceAccount.custom: false)",
-        ),
-    ]
+    yield field("machine", needs.type, has.type)
+    yield field("accelerator", _accelerators(needs), _accelerators(has))
+    yield field("disk", str(needs.disk), str(has.disk))
+    custom = "custom" if cluster.custom_service_account else "none (serviceAccount.custom: false)"
+    yield field("service account", "custom", custom)
     if network is not None:
-        rows.append(("network", network, cluster.network or "none"))
-    fields = tuple(FieldComparison(name, ours, theirs, ours == theirs) for name, ours, theirs in rows)
-    return PoolMismatch(worker.role, f"{cluster.name}/{pool.name}", fields)
+        yield field("network", network, cluster.network or "none")
 
 
 def distance(worker: WorkerPool, pool: PoolSpec) -> float:
@@ -97,20 +97,21 @@ class WorkerPoolDemand:
     machines: int
 
 
-def match_pools(
+def fitting_pools(
     asked: tuple[WorkerPoolDemand, ...], network: str | None, cluster: ClusterSpec
-) -> tuple[tuple[PoolSpec, ...], tuple[PoolMismatch, ...]]:
-    """The resource pools in the order of `asked`, or why there are none."""
-    mismatches = tuple(_mismatches(asked, network, cluster))
-    if mismatches:
-        return (), mismatches
-    placed = _assign(cluster, network, asked, {pool.name: pool.max for pool in cluster.pools})
-    return (placed, ()) if placed is not None else ((), tuple(_too_many(asked, network, cluster)))
+) -> tuple[PoolSpec, ...] | None:
+    """The resource pools in the order of `asked`, None where the cluster lacks some."""
+    return _assign(cluster, network, asked, {pool.name: pool.max for pool in cluster.pools})
 
 
-def _mismatches(
+def mismatches(
     asked: tuple[WorkerPoolDemand, ...], network: str | None, cluster: ClusterSpec
-) -> Iterator[PoolMismatch]:
+) -> tuple[PoolMismatch, ...]:
+    """Why a cluster has no fitting pools."""
+    return tuple(_unlike(asked, network, cluster)) or tuple(_too_many(asked, network, cluster))
+
+
+def _unlike(asked: tuple[WorkerPoolDemand, ...], network: str | None, cluster: ClusterSpec) -> Iterator[PoolMismatch]:
     taken = {pool.name for one in asked for pool in _fitting(one, network, cluster)}
     for one in asked:
         nearest = min(cluster.pools, key=lambda pool: (distance(one.worker, pool), pool.name in taken, pool.name))
@@ -120,7 +121,9 @@ def _mismatches(
 
 
 def _fitting(one: WorkerPoolDemand, network: str | None, cluster: ClusterSpec) -> tuple[PoolSpec, ...]:
-    return tuple(pool for pool in cluster.pools if not compare(one.worker, network, cluster, pool).differences)
+    return tuple(
+        pool for pool in cluster.pools if all(field.fits for field in _fields(one.worker, network, cluster, pool))
+    )
 
 
 def _assign(

@@ -17,7 +17,7 @@ from slipway.rules.reservations import misfits_of, zone
 from slipway.rules.workers import lacks
 from slipway.template.case import Case, cases
 from slipway.template.job_template import JobTemplate
-from slipway.template.pool_matching import PoolMismatch, WorkerPoolDemand, match_pools
+from slipway.template.pool_matching import PoolMismatch, WorkerPoolDemand, fitting_pools, mismatches
 from slipway.template.worker_pool import ANY_RESERVATION
 
 
@@ -95,9 +95,9 @@ def prove(
     for kind in template.kinds:
         for case in cases(template):
             for capacity_type in case.capacity_types(template):
-                placements, mismatches = _placements(template, kind, case, capacity_type, here)
+                placements, unfit = _placements(template, kind, case, capacity_type, here)
                 found += placements
-                refused += mismatches
+                refused += unfit
     on_pools = [placement for placement in found if placement.capacity_type == POOL]
     if on_pools and all(placement.refusal for placement in on_pools):
         raise _no_pool(template, refused)
@@ -120,16 +120,11 @@ def _placements(
     times = template.trials_at_once(kind)
     workers = case.worker_pools(template)
     asked = tuple(WorkerPoolDemand(worker, template.replicas(worker)[1] * times) for worker in workers)
-    placements: list[Placement] = []
-    refused: list[tuple[PoolMismatch, ...]] = []
-    for cluster in here.clusters:
-        pools, mismatches = match_pools(asked, template.network, cluster)
-        if mismatches:
-            refused.append(mismatches)
-        else:
-            placements.append(replace(plain, cluster=cluster, pools=pools))
+    fitting = [(cluster, fitting_pools(asked, template.network, cluster)) for cluster in here.clusters]
+    placements = [replace(plain, cluster=cluster, pools=pools) for cluster, pools in fitting if pools is not None]
     if placements:
-        return placements, refused
+        return placements, []
+    refused = [mismatches(asked, template.network, cluster) for cluster in here.clusters]
     why = "; ".join(map(str, _nearest(refused))) if refused else "the stack has no cluster"
     return [replace(plain, refusal=f"fits no pool of this stack: {why}")], refused
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.machines.table import Machine
@@ -76,12 +77,12 @@ class WorkerPool:
     reservation: str | None = None
     tpu_topology: str | None = None
 
-    @property
+    @cached_property
     def shape(self) -> Machine:
         """The machine with its accelerators. Raises MachineError."""
         return machine_or_tpu(self.machine, self.accelerator, self.accelerator_count, self.tpu_topology)
 
-    @property
+    @cached_property
     def spec(self) -> MachineSpec:
         """One of its machines, everything resolved. Raises MachineError."""
         shape = self.shape

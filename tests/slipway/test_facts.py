@@ -209,3 +209,9 @@ def test_what_is_published() -> None:
 def test_all_of_it_is_json() -> None:
     for _, _, part in components(told()):
         assert json.loads(json.dumps(part)) == part
+
+
+def test_a_template_is_written_once_however_many_components_ask() -> None:
+    facts_of_many = told()
+    assert facts_of_many.templates is facts_of_many.templates
+    assert facts_of_many.clusters is facts_of_many.clusters
