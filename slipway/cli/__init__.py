@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import shlex
@@ -166,6 +167,8 @@ def run() -> None:
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         # All is said. Threads that still wait for an answer are waited for, unless somebody presses Ctrl-C once more.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+    # The interpreter looks through all that lives for garbage once more as it ends, which takes as long as a request.
+    gc.freeze()
     sys.exit(code)
 
 
