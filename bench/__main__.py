@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bench import preview, review, startup, submit, sweep
+from bench import listing, pool, preview, review, scale, startup, submit, sweep
 from bench.errors import BenchError
 from bench.ground import Ground, Tell
 from bench.result import Result
@@ -27,11 +27,15 @@ BENCHMARKS = (
     Benchmark(("help",), startup.help_text),
     Benchmark(("local-cloud-start",), startup.local_cloud),
     Benchmark(("submit-vs-sdk", "submit"), submit.submit),
+    Benchmark(("submit-vs-by-hand",), submit.by_hand),
     Benchmark(("submit-memory",), submit.memory),
     Benchmark(("submit-round-trips",), submit.round_trips),
-    Benchmark(("sweep-vs-sdk",), sweep.versus_sdk),
-    Benchmark(("sweep-rate",), sweep.rate),
+    Benchmark(("sweep-vs-sdk-loop", "sweep-vs-sdk-threads"), sweep.versus_sdk),
+    Benchmark(("sweep-rate", "sweep-rate-calls"), sweep.rate),
+    Benchmark(("start-warm-vs-first", "start-pool-vs-own"), pool.starts),
     Benchmark(("preview-vs-bare",), preview.preview),
+    Benchmark(("stack-scale",), scale.preview),
+    Benchmark(("list-10000",), listing.pages),
     Benchmark(("review",), review.review),
 )
 

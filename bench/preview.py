@@ -32,7 +32,7 @@ def preview(ground: Ground, runs: int, tell: Tell) -> list[Result]:
     pulumi(theirs, folder, "up", "--yes", "--skip-preview", "--stack", STACK)
 
     medians = measure.medians(runs, lambda: _seconds(ours, CHECKOUT), lambda: _seconds(theirs, folder), tell)
-    return [Result("preview-vs-bare", *medians, 1.5)]
+    return [Result("preview-vs-bare", *medians, 1.2)]
 
 
 def _keep_provider_settings(file: Path) -> None:

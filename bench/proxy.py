@@ -16,11 +16,12 @@ _HOP_BY_HOP = {"connection", "keep-alive", "transfer-encoding", "content-length"
 
 @dataclass(frozen=True)
 class Exchange:
-    """One request: `what` it was, and when it began and ended (seconds, monotonic)."""
+    """One request: `what` it was, when it began and ended (seconds, monotonic), and the answer's `status`."""
 
     what: str
     began: float
     ended: float
+    status: int = 200
 
 
 def in_sequence(exchanges: Iterable[Exchange]) -> list[Exchange]:
@@ -71,7 +72,7 @@ def recording(target: str, delay_s: float) -> Iterator[Recorder]:
                 behind.close()
             time.sleep(delay_s)
             # Ended before the answer leaves: the caller's next request can't be here sooner.
-            exchange = Exchange(f"{self.command} {self.path}", began, time.monotonic())
+            exchange = Exchange(f"{self.command} {self.path}", began, time.monotonic(), answer.status)
             with recorder.lock:
                 recorder.exchanges.append(exchange)
             self.send_response(answer.status)

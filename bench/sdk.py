@@ -1,4 +1,4 @@
-"""Writes what a person would write without Slipway: a script that submits one job with the Vertex SDK."""
+"""Writes what a person would write without Slipway: scripts that submit one job, or many, with the Vertex SDK."""
 
 from __future__ import annotations
 
@@ -42,6 +42,16 @@ began = time.monotonic()
 for _ in range({count}):
 {one}print(json.dumps({{"seconds": time.monotonic() - began}}))
 """
+_THREADS = """\
+from concurrent.futures import ThreadPoolExecutor
+
+
+def submit(_):
+{one}
+
+with ThreadPoolExecutor({width}) as threads:
+    list(threads.map(submit, range({count})))
+"""
 _JOB = {"displayName", "jobSpec", "labels"}
 _SPEC = {"workerPoolSpecs", "baseOutputDirectory", "persistentResourceId", "serviceAccount", "scheduling"}
 
@@ -57,6 +67,12 @@ def script(request: Mapping[str, Any], project: str, region: str) -> str:
 def loop(request: Mapping[str, Any], project: str, region: str, count: int) -> str:
     """The same, so many times over, printing how long that took without the imports. Raises BenchError."""
     body = _LOOP.format(count=count, one=indent(_one(request), "    "))
+    return _SCRIPT.format(project=project, region=region, body=body)
+
+
+def threads(request: Mapping[str, Any], project: str, region: str, count: int, width: int) -> str:
+    """The same, `count` times over by `width` threads. Raises BenchError."""
+    body = _THREADS.format(count=count, width=width, one=indent(_one(request), "    "))
     return _SCRIPT.format(project=project, region=region, body=body)
 
 

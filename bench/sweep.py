@@ -1,4 +1,4 @@
-"""A sweep of 500 jobs, against a loop with the Vertex SDK where answers are slow, and against the permitted rate.
+"""Sweeps: 500 jobs against loops with the Vertex SDK where answers are slow, and fewer against the permitted rate.
 
 The jobs go to a pool that takes a day to grow, so that they wait and nothing runs beside what is measured.
 """
@@ -9,12 +9,13 @@ import json
 import re
 import sys
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from bench import measure, sdk
+from bench import measure, proxy, sdk
 from bench.errors import BenchError
 from bench.ground import Ground, Tell
 from bench.result import Result
@@ -24,55 +25,108 @@ COUNT = 500
 LATENCY_S = 0.5
 # A loop's time is its passes' time: so many passes of it are measured, for all of them.
 LOOP = 25
-# With a window of a minute: as many as are permitted at once, and the rest a minute later.
-RATE = 400
+# The most that Python's own pool takes unless it is told otherwise, on however large a machine.
+THREADS = 32
+# The service's limit. As many as are permitted at once, twice as many in the two minutes after that, and one more.
+PER_MINUTE = 60
+RATED = 3 * PER_MINUTE + 1
 _SLIPWAY = str(Path(sys.executable).with_name("slipway"))
 _DONE = re.compile(r": (\d[\d,]*) submitted now")
 
 
 def versus_sdk(ground: Ground, runs: int, tell: Tell) -> list[Result]:
-    """Seconds of process time for all jobs, with `LATENCY_S` added to each answer of Vertex AI and no rate limit."""
+    """Seconds for all jobs, with `LATENCY_S` added to each answer of Vertex AI and no rate limit: against a loop that
+    sends one after the other, and against one with threads, which is what a person writes when the first is too slow.
+    """
     submitter = Submitter(ground)
-    script = submitter.folder / "loop_with_the_sdk.py"
-    script.write_text(sdk.loop(submitter.request, "slipway-local", "us-central1", LOOP))
+    place = ("slipway-local", "us-central1")
+    loop = _script(submitter, "loop_with_the_sdk.py", sdk.loop(submitter.request, *place, LOOP))
+    threads = _script(submitter, "threads_with_the_sdk.py", sdk.threads(submitter.request, *place, COUNT, THREADS))
+    with _slow(submitter):
+        looped = measure.run(loop, submitter.environ, submitter.folder)
+    each = float(json.loads(looped.output.splitlines()[-1])["seconds"]) / LOOP
+    tell(f"a loop with the SDK: {each:.3f} s a job, {each * COUNT:.0f} s for {COUNT}")
+    ours, theirs = [], []
+    for _ in range(min(runs, 3)):
+        with _slow(submitter):
+            ours.append(swept(submitter, tell, "0"))
+        with _slow(submitter):
+            theirs.append(measure.run(threads, submitter.environ, submitter.folder).seconds)
+        tell(f"{THREADS} threads with the SDK: {theirs[-1]:.2f} s for {COUNT}")
+    return [
+        Result("sweep-vs-sdk-loop", min(ours), each * COUNT, 20.0, speedup=True),
+        Result("sweep-vs-sdk-threads", min(ours), min(theirs), 3.0, speedup=True),
+    ]
+
+
+@contextmanager
+def _slow(submitter: Submitter) -> Iterator[None]:
+    """Adds `LATENCY_S` to each answer of Vertex AI, and ends what was submitted."""
     slow = {"kind": "delay", "match": "/locations/us-central1/", "seconds": LATENCY_S}
     submitter.cloud.call("POST", "/slipway/faults", {"faults": [slow]})
     try:
-        looped = measure.run([sys.executable, str(script)], submitter.environ, submitter.folder)
-        each = float(json.loads(looped.output.splitlines()[-1])["seconds"]) / LOOP
-        tell(f"a loop with the SDK: {each:.3f} s a job, {each * COUNT:.0f} s for {COUNT}")
-        seconds = min(swept(submitter, tell, "0") for _ in range(min(runs, 2)))
+        yield
     finally:
         submitter.cloud.call("DELETE", "/slipway/faults")
         end_all(submitter)
-    return [Result("sweep-vs-sdk", seconds, each * COUNT, 20.0, speedup=True)]
+
+
+def _script(submitter: Submitter, name: str, source: str) -> list[str]:
+    """The command that runs it."""
+    file = submitter.folder / name
+    file.write_text(source)
+    return [sys.executable, str(file)]
 
 
 def rate(ground: Ground, runs: int, tell: Tell) -> list[Result]:
-    """Seconds of process time against those that the limit permits. Measured once, as it takes over a minute."""
+    """At the service's own rate, which `slipway` keeps unless it is told otherwise: seconds of process time against
+    those that the limit permits, and calls sent against jobs made (more than one each, where some were refused by it).
+
+    Measured once, as it takes minutes.
+    """
     submitter = Submitter(ground)
-    submitter.cloud.call("POST", "/slipway/settings", {"submissions_per_minute": RATE})
+    url, limits = submitter.cloud.url, {"submissions_per_minute": PER_MINUTE, "calls_per_minute": 600}
+    submitter.cloud.call("POST", "/slipway/settings", limits)
     try:
-        seconds = swept(submitter, tell, str(RATE))
+        with proxy.recording(url, 0.0) as recorder:
+            environ = {name: value.replace(url, recorder.url) for name, value in submitter.environ.items()}
+            seconds = swept(submitter, tell, environ=environ, count=RATED)
+            sent = [each for each in recorder.take() if each.what.startswith("POST ") and "/customJobs" in each.what]
     finally:
-        submitter.cloud.call("POST", "/slipway/settings", {"submissions_per_minute": 0})
+        submitter.cloud.call("POST", "/slipway/settings", dict.fromkeys(limits, 0))
         end_all(submitter)
-    permitted = 60.0 * ((COUNT - 1) // RATE)
-    return [Result("sweep-rate", seconds, permitted, 1 / 0.95)]
+    refused = sum(each.status == 429 for each in sent)
+    tell(f"{len(sent)} calls for {RATED} jobs, {refused} of them answered with 429")
+    permitted = 60.0 * ((RATED - 1) // PER_MINUTE)
+    return [
+        Result("sweep-rate", seconds, permitted, 1 / 0.95),
+        Result("sweep-rate-calls", len(sent), RATED, 1.0),
+    ]
 
 
-def swept(submitter: Submitter, tell: Tell, per_minute: str) -> float:
-    """Seconds for a sweep that nobody has made before. Raises BenchError when a run of it is missing."""
+def swept(
+    submitter: Submitter,
+    tell: Tell,
+    per_minute: str | None = None,
+    *,
+    environ: Mapping[str, str] | None = None,
+    count: int = COUNT,
+) -> float:
+    """Seconds for a sweep that nobody has made before, at slipway's own rate where none is given.
+
+    Raises BenchError when a run of it is missing.
+    """
     file = submitter.folder / "sweep.csv"
-    file.write_text("\n".join(["seed", *map(str, range(COUNT))]) + "\n")
+    file.write_text("\n".join(["seed", *map(str, range(count))]) + "\n")
     name = f"bench-{uuid.uuid4().hex[:8]}"
-    words = [_SLIPWAY, "submit", "dask-digits", "-p", "workers=3", "--sweep", str(file)]
-    sample = measure.run([*words, "--rate", per_minute, "--request-id", name], submitter.environ, submitter.folder)
+    words = [_SLIPWAY, "submit", "dask-digits", "-p", "workers=3", "--sweep", str(file), "--request-id", name]
+    words += ["--rate", per_minute] if per_minute is not None else []
+    sample = measure.run(words, environ or submitter.environ, submitter.folder)
     found = _DONE.search(sample.output)
     jobs = _jobs(submitter, f'labels.slipway-sweep="{name}"')
-    if found is None or int(found[1].replace(",", "")) != COUNT or len(jobs) != COUNT:
-        raise BenchError(f"{len(jobs)} jobs of {COUNT} were made:\n{sample.output}")
-    tell(f"a sweep of {COUNT} at {per_minute} a minute: {sample.seconds:.2f} s")
+    if found is None or int(found[1].replace(",", "")) != count or len(jobs) != count:
+        raise BenchError(f"{len(jobs)} jobs of {count} were made:\n{sample.output}")
+    tell(f"a sweep of {count}: {sample.seconds:.2f} s")
     return sample.seconds
 
 

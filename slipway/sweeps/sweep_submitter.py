@@ -39,7 +39,7 @@ from slipway.sweeps.sweep_journal import SweepHeader, SweepJournal
 from slipway.sweeps.sweep_plan import SweepPlan
 from slipway.sweeps.sweep_sender import SendingProgress, SendingResult, SweepSender
 
-WIDTH = 64
+WIDTH = 128
 """Requests under way at once: enough to use any permitted rate at a second's latency."""
 _ONE_BY_ONE = 8
 _PAGE = 100
