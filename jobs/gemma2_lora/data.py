@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from . import hub, records, sonnets
+from .examples import no_template
 from .folder import Folder
+from .options import NO_CHAT
 from .place import Place
 from .trouble import TroubleError
 
@@ -28,13 +30,19 @@ def prepare(known: argparse.Namespace, place: Place, environ: Mapping[str, str])
     elif _DATASET.fullmatch(name) and Path(name).suffix not in (".txt", *KINDS) and not Path(name).exists():
         files = _of_the_hub(name, known.split, local, environ)
         found = [one for file in files for one in _values(file, f"{file.name}, " if len(files) > 1 else "")]
-        records.write(place.records, records.records(found, f"{name} ({known.split})", known.column))
+        _keep(records.records(found, f"{name} ({known.split})", known.column), known, place)
     else:
         file = _stored(name, local)
         if file.suffix in KINDS:
-            records.write(place.records, records.records(_values(file, ""), name, known.column))
+            _keep(records.records(_values(file, ""), name, known.column), known, place)
         else:
             place.text.write_text(file.read_text("utf-8", "replace"), "utf-8")
+
+
+def _keep(found: Sequence[records.Record], known: argparse.Namespace, place: Place) -> None:
+    if known.base in NO_CHAT and any(record.turns for record in found):
+        raise no_template(known.base)  # Known before gigabytes of it are fetched; of other bases their files tell.
+    records.write(place.records, found)
 
 
 def _stored(name: str, local: Path) -> Path:

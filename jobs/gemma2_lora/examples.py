@@ -25,11 +25,7 @@ def encode(found: Sequence[Record], tokenizer: Any, length: int, base: str) -> t
     """The examples, each of at most `length` tokens, and how many had to be cut. One whose answers all begin later is
     left out. Raises TroubleError for conversations without a chat template, and when nothing is left."""
     if any(record.turns for record in found) and not tokenizer.chat_template:
-        raise TroubleError(
-            f"{base} has no chat template",
-            "the data are conversations, which only an instruction-tuned model knows how to read",
-            "take one: -p model=2b-it (9b-it, 27b-it), or other data",
-        )
+        raise no_template(base)
     whole = [_conversation(record, tokenizer) if record.turns else _text(record, tokenizer) for record in found]
     short = [Example(one.tokens[:length], one.labels[:length]) for one in whole]
     kept = [one for one in short if any(label != UNLEARNT for label in one.labels[1:])]
@@ -40,6 +36,14 @@ def encode(found: Sequence[Record], tokenizer: Any, length: int, base: str) -> t
             "allow longer sequences with -p length",
         )
     return kept, sum(len(one.tokens) > length for one in whole)
+
+
+def no_template(base: str) -> TroubleError:
+    return TroubleError(
+        f"{base} has no chat template",
+        "the data are conversations, which only an instruction-tuned model knows how to read",
+        "take one: -p model=2b-it (9b-it, 27b-it), or other data",
+    )
 
 
 def _text(record: Record, tokenizer: Any) -> Example:

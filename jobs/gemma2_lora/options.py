@@ -13,6 +13,9 @@ MODELS = {f"{size}{tuned}": f"google/gemma-2-{size}{tuned}" for size in _SIZES f
 """By the model's name its repository on the Hugging Face hub: `-it` is tuned to instructions. `tiny` is made here, of
 random weights."""
 
+NO_CHAT = tuple(f"google/gemma-2-{size}" for size in _SIZES)
+"""Bases that have no chat template."""
+
 RATE, TINY_RATE = 2e-4, 2e-2
 """Random weights have nothing to spoil, and little time to learn."""
 

@@ -178,6 +178,12 @@ def test_gemma2_lora_asks_for_a_model_that_can_read_chats() -> None:
         encode([TALK], Letters(""), 64, "google/gemma-2-2b")
 
 
+def test_gemma2_lora_refuses_a_chat_for_a_plain_base_before_that_is_fetched(tmp_path: Path) -> None:
+    assert "google/gemma-2-9b has no chat template" in refused(tmp_path, jsonl(CHAT), "chat.jsonl", "--model=9b")
+    assert prepared(tmp_path, jsonl([{"text": "all"}]), "chat.jsonl", "--model=9b")
+    assert prepared(tmp_path, jsonl(CHAT), "chat.jsonl", "--model=9b-it")
+
+
 def test_gemma2_lora_fills_a_batch_up_with_what_is_not_learnt() -> None:
     short, long_ = Example([5, 6], [UNLEARNT, 6]), Example([7, 8, 9], [7, 8, 9])
     assert padded([short, long_], 2) == ([[5, 6, 2], [7, 8, 9]], [[UNLEARNT, 6, UNLEARNT], [7, 8, 9]])
