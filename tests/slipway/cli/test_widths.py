@@ -7,6 +7,7 @@ import pytest
 from rich.cells import cell_len
 
 from slipway.cli.terminal import screen
+from slipway.context import Context
 from slipway.season import Season
 from tests.checkouts.shell import Done
 
@@ -34,6 +35,9 @@ def wide(stack: Stack) -> None:
 
 @pytest.fixture
 def at(monkeypatch: pytest.MonkeyPatch, stack: Stack) -> Callable[..., Done]:
+    now = datetime.now(UTC) + timedelta(minutes=5)
+    monkeypatch.setattr(Context, "now", now)  # What jobs cost by now is the same at each look.
+
     def run(room: int | None, *words: str) -> Done:
         monkeypatch.setattr(screen, "columns", lambda: room)
         done = stack.run(*words)
@@ -44,7 +48,7 @@ def at(monkeypatch: pytest.MonkeyPatch, stack: Stack) -> Callable[..., Done]:
 
 
 def words_of(text: str) -> set[str]:
-    """Without numbers, as time passes between two looks, and without heads: a block has none over its name."""
+    """Without numbers, as a pool may grow between two looks, and without heads: a block has none over its name."""
     return {word for word in text.split() if not word[0].isdigit() and not word.isupper()}
 
 

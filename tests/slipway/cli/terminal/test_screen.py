@@ -62,3 +62,24 @@ def test_what_is_done_is_said_where_the_rest_can_not_be_written() -> None:
     with pytest.raises(SlipwayError, match="job a was sent") as error, screen.after("job a was sent", "look"):
         raise OSError(28, "No space left on device")
     assert error.value.why.endswith("no space left on device") and error.value.fix == "look"
+
+
+def test_lines_are_as_long_as_they_are_where_there_is_no_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import sys
+
+    monkeypatch.setenv("COLUMNS", "20")
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    screen.table(("TEMPLATE", "SUMMARY"), [("dask-digits", "Trains a forest")], wraps=("SUMMARY",))
+    screen.fields([("output", "gs://work/jobs/dask")])
+    assert capsys.readouterr().out == (
+        "TEMPLATE     SUMMARY\ndask-digits  Trains a forest\noutput     gs://work/jobs/dask\n"
+    )
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("TERM", "dumb")
+    screen.table(("TEMPLATE", "SUMMARY"), [("dask-digits", "Trains a forest")], wraps=("SUMMARY",))
+    screen.prose("a forest, a tree and a leaf")
+    assert capsys.readouterr().out == (
+        "TEMPLATE     SUMMARY\ndask-digits  Trains\n             a\n             forest\na forest, a tree and\na leaf\n"
+    )
