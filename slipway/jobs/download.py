@@ -11,7 +11,6 @@ import os
 import shutil
 import threading
 from collections.abc import Callable
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -94,6 +93,7 @@ class _Fetching:
         self._storage, self._folder, self._files, self._overwrite = storage, folder, files, overwrite
         self._lock, self._stop = threading.Lock(), threading.Event()
         self._waiting = iter(files)
+        self._failures: list[Exception] = []
         self._there = self._bytes = 0
 
     def run(self, tell: Tell) -> None:
@@ -107,51 +107,60 @@ class _Fetching:
                 why=f"{size(total - here)} are to be fetched, and {size(free)} are free",
                 fix="make room, or name a folder on another disk",
             )
-        with ThreadPoolExecutor(_THREADS, thread_name_prefix="download") as threads:
-            left = {threads.submit(self._work, parts) for _ in range(_THREADS)}
-            try:
-                while left:
-                    done, left = wait(left, timeout=_TICK, return_when=FIRST_EXCEPTION)
-                    for one in done:
-                        one.result()
+        # Nobody waits for one that waits for an answer, once another has failed or somebody has pressed Ctrl-C.
+        threads = [threading.Thread(target=self._work, args=(parts,), daemon=True) for _ in range(_THREADS)]
+        try:
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                while thread.is_alive() and not self._failures:
+                    thread.join(_TICK)
                     tell(self._there, self._bytes, total)
-            except BaseException:
-                self._stop.set()
-                raise
+        finally:
+            self._stop.set()
+        if self._failures:
+            raise self._failures[0]
         shutil.rmtree(parts)
 
     def _work(self, parts: Path) -> None:
-        while not self._stop.is_set():
-            with self._lock:
-                one = next(self._waiting, None)
-            if one is None:
-                return
-            self._fetch(one, parts / _part(one))
+        try:
+            while not self._stop.is_set():
+                with self._lock:
+                    one = next(self._waiting, None)
+                if one is None:
+                    return
+                self._fetch(one, parts / _part(one))
+        except Exception as problem:
+            self._failures.append(problem)
 
     def _fetch(self, one: OutputFile, part: Path) -> None:
         with part.open("ab") as file:
             if file.tell() > one.stored.size:
-                file.truncate(0)
+                file.seek(0)
+                file.truncate()
             self._count(file.tell())
             fruitless = 0
             while file.tell() < one.stored.size and not self._stop.is_set():
-                before = file.tell()
+                before, lost = file.tell(), None
                 try:
                     for chunk in self._storage.chunks(one.stored, before):
-                        file.write(chunk)
-                        self._count(len(chunk))
                         if self._stop.is_set():
                             return
-                except NoAnswer:
-                    fruitless = fruitless + 1 if file.tell() == before else 0
-                    if fruitless == _FRUITLESS:
-                        raise
+                        file.write(chunk)
+                        self._count(len(chunk))
+                except NoAnswer as problem:
+                    lost = problem
                 except NotFound as problem:
                     raise ResourceError(
                         f"{one.stored.at} was replaced or deleted while it was fetched",
                         why=problem.message,
                         fix="give the same command again",
                     ) from problem
+                fruitless = 0 if file.tell() > before else fruitless + 1
+                if fruitless == _FRUITLESS:
+                    if lost:
+                        raise lost
+                    break
             file.flush()
             os.fsync(file.fileno())
         if not self._stop.is_set():

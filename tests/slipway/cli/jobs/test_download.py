@@ -1,6 +1,7 @@
 """`slipway jobs download`: whole files or none, nothing outside of the folder, nothing fetched twice."""
 
 import os
+import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
@@ -112,23 +113,34 @@ def test_what_has_arrived_is_not_fetched_again_and_nothing_is_there_by_half(
 
     model.unlink()
     with monkeypatch.context() as interrupting:
+        stopped_answers = threading.Event()
 
-        def interrupt(*_: Any, **__: Any) -> None:
-            raise KeyboardInterrupt
+        def interrupt(_: int, come: int, __: int) -> None:
+            if come:
+                raise KeyboardInterrupt
 
-        interrupting.setattr(module, "wait", interrupt)
-        interrupting.setattr(os, "fsync", lambda _: None)
+        def stalled(*_: Any) -> Iterator[bytes]:
+            yield MODEL[:1000]
+            stopped_answers.wait()
+            yield MODEL[1000:]
+
+        interrupting.setattr(Storage, "chunks", stalled)
+        interrupting.setattr("slipway.cli.jobs.download._quarters", lambda: interrupt)
         stopped = stack.run("jobs", "download", name)
+    stopped_answers.set()
+    for thread in threading.enumerate():
+        if thread.daemon and "_work" in thread.name:
+            thread.join()
+    assert not model.exists(), "what comes after Ctrl-C is nobody's any more"
     assert stopped.code == 130 and f"what has arrived stays in {name}" in stopped.err
     assert f"fix: to go on: slipway jobs download {name} {name}\n" in stopped.err
 
-    model.unlink(missing_ok=True)
     broken.times, broken.starts = 99, []
     monkeypatch.setattr(module, "_FRUITLESS", 0)
     lost = stack.run("jobs", "download", name)
     assert lost.code == 1 and "could not read it" in lost.err and not model.exists()
     (part,) = parts.iterdir()
-    assert 0 < part.stat().st_size < len(MODEL)
+    assert broken.starts[0] == 1000 < part.stat().st_size < len(MODEL)
     broken.times, there = 0, part.stat().st_size
     part.write_bytes(b"?" * there)
     damaged = stack.run("jobs", "download", name)
