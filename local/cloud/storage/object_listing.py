@@ -32,7 +32,17 @@ class Listing:
         self._world, self._records, self._guard = world, records, guard
 
     def routes(self) -> list[Route]:
-        return [Route("GET", "/storage/v1/b/{bucket:any}/o", self.list_all)]
+        return [
+            Route("GET", "/storage/v1/b/{bucket:any}/o", self.list_all),
+            Route("GET", "/storage/v1/b/{bucket:any}/managedFolders", self.managed_folders),
+        ]
+
+    def managed_folders(self, call: Call) -> Reply:
+        """None: nobody can make one here. gcloud asks for them before it removes a bucket."""
+        bucket = call.params["bucket"]
+        self._records.bucket(bucket)
+        self._guard.bucket(call, "storage.managedFolders.list", bucket)
+        return Reply(body={"kind": "storage#managedFolders"})
 
     def list_all(self, call: Call) -> Reply:
         bucket = call.params["bucket"]

@@ -30,6 +30,7 @@ APIS = {
 # A method alone in its collection, or that makes a resource of another one, stands with what it is about.
 BESIDE = {
     "storage.projects.serviceAccount.get": "buckets",
+    "storage.managedFolders.list": "object_listing",
     "logging.projects.logs.list": "entries",
     "secretmanager.projects.secrets.addVersion": "versions",
 }
