@@ -1,6 +1,7 @@
 """What happens on a replica before user code: the image, and the job's packages on top of it."""
 
 import os
+import re
 import shutil
 import time
 from collections.abc import Callable
@@ -13,8 +14,8 @@ from local.cloud.images.recipes import recipe_for
 from local.cloud.nodes.spec import ReplicaSpec, UnreadyError
 
 _READY = "ready"
-_ENDPOINT = Path(__file__).with_name("vertex_endpoint.py")
-_ENDPOINT_MODULE = "_local_vertex_endpoint"
+_AT_START = ("vertex_endpoint", "user_site")
+_OUTSIDE = re.compile(r"^include-system-site-packages *=.*$", re.M)
 _WAIT_S = 1800.0
 
 
@@ -38,7 +39,8 @@ def prepared(spec: ReplicaSpec, tool: cache.Tool, uv: str | None, say: Callable[
         if not (folder / _READY).exists():
             shutil.rmtree(environment, ignore_errors=True)
             _fill(spec, folder, image, tool, uv, say, lasting=recipe.shared)
-            install_endpoint(environment)
+            install_at_start(environment)
+            show_outside(environment)
             (folder / _READY).touch()
     return environment
 
@@ -88,8 +90,18 @@ def _no_recipe(image: str) -> str:
     )
 
 
-def install_endpoint(environment: Path) -> None:
-    """Let every Python of a virtual environment load `vertex_endpoint` as it starts."""
+def install_at_start(environment: Path) -> None:
+    """Let every Python of a virtual environment load `vertex_endpoint` and `user_site` as it starts."""
     for folder in environment.glob("lib/python3*/site-packages"):
-        shutil.copyfile(_ENDPOINT, folder / f"{_ENDPOINT_MODULE}.py")
-        (folder / f"{_ENDPOINT_MODULE}.pth").write_text(f"import {_ENDPOINT_MODULE}\n", encoding="utf-8")
+        for name in _AT_START:
+            shutil.copyfile(Path(__file__).with_name(f"{name}.py"), folder / f"_local_{name}.py")
+            (folder / f"_local_{name}.pth").write_text(f"import _local_{name}\n", encoding="utf-8")
+
+
+def show_outside(environment: Path) -> None:
+    """Let a virtual environment see the user's packages. Its settings may be a link to the image's, so they are written
+    anew, not over."""
+    settings = environment / "pyvenv.cfg"
+    text = _OUTSIDE.sub("include-system-site-packages = true", settings.read_text(encoding="utf-8"))
+    settings.unlink()
+    settings.write_text(text, encoding="utf-8")

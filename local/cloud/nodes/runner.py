@@ -21,7 +21,7 @@ from typing import IO
 
 from local.cloud import files
 from local.cloud.clock import timestamp
-from local.cloud.nodes import environment, mounts, preparation, processes
+from local.cloud.nodes import environment, gcs_paths, mounts, preparation, processes
 from local.cloud.nodes import spec as specs
 from local.cloud.nodes.logfile import LINE_BYTES, LogFile
 from local.cloud.nodes.metadata_server import MetadataServer
@@ -130,11 +130,9 @@ class Runner:
 
     def _command(self, home: Path, variables: dict[str, str]) -> list[str]:
         words = [environment.expanded(word, variables) for word in (*self._spec.command, *self._spec.args)]
-        if self._spec.module:
-            return [str(home / "bin" / "python"), "-m", self._spec.module, *words]
-        if not words:
-            return [str(home / "bin" / "python")]
-        return words
+        words = gcs_paths.fetched(words, self._spec, self._folder / "work", self._log.service)
+        python = str(home / "bin" / "python")
+        return [python, "-m", self._spec.module, *words] if self._spec.module else words or [python]
 
     def _variables(self, home: Path, work: Path, metadata: str) -> dict[str, str]:
         passed = {

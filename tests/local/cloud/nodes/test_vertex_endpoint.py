@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from local.cloud.nodes.preparation import install_endpoint
+from local.cloud.nodes.preparation import install_at_start
 
 CLOUD = {"GOOGLE_VERTEX_AI_CUSTOM_ENDPOINT": "http://127.0.0.1:8470/v1beta1/", "GOOGLE_CLOUD_PROJECT": "slipway-local"}
 SHOW = "c = aiplatform.initializer.global_config; print(c.api_endpoint, c._api_transport, c.project, c.location)"
@@ -18,7 +18,7 @@ def packages(tmp_path: Path) -> Path:
     """The site-packages of an environment that a job runs in."""
     folder = tmp_path / "lib" / "python3.11" / "site-packages"
     folder.mkdir(parents=True)
-    install_endpoint(tmp_path)
+    install_at_start(tmp_path)
     return folder
 
 

@@ -136,6 +136,29 @@ def test_sdk_runs_a_local_script_as_a_package(cloud: LocalCloud, sdk: str, clust
     assert any(line.startswith("script ['--trees', '3']") for line in logs(cloud, job.name))
 
 
+def test_sdk_runs_a_local_script_in_an_image_that_is_not_prebuilt(
+    cloud: LocalCloud, sdk: str, cluster: str, tmp_path: Path
+) -> None:  # N17
+    """By a shell, which installs the script's package from /gcs, for its user."""
+    script = tmp_path / "task.py"
+    script.write_text("import sys\nprint('script', sys.argv[1:])\nprint(__file__, *sys.path)\n", encoding="utf-8")
+    job = aiplatform.CustomJob.from_local_script(
+        display_name="from-script-of-ones-own",
+        script_path=str(script),
+        container_uri=PLAIN,
+        args=["--trees", "3"],
+        machine_type="n1-standard-4",
+    )
+    job.submit(service_account=DEPLOYER, persistent_resource_id=cluster)
+    assert ended(job) == "JOB_STATE_SUCCEEDED", logs(cloud, job.name)
+    *_, said, places = logs(cloud, job.name)
+    assert said == "script ['--trees', '3']"
+    own, *path = places.split()
+    assert own.startswith(f"{cloud.state}/jobs/{job.name}/1/workerpool0-0/work/.local/lib/")
+    packages = [folder for folder in path if folder.endswith("-packages")]
+    assert len(packages) == 2 and all(f"/jobs/{job.name}/" in folder for folder in packages), "none of this machine's"
+
+
 def test_sdk_cancels_a_job(sdk: str, cluster: str) -> None:
     job = aiplatform.CustomJob(display_name="cancelled", worker_pool_specs=[worker(["sleep", "600"])])
     job.submit(service_account=DEPLOYER, persistent_resource_id=cluster)
