@@ -24,6 +24,7 @@ from slipway.submission.choice import Choice
 from slipway.submission.request import checked_request_id
 from slipway.submission.submitter import with_code
 from slipway.sweeps.cancelling import cancel_sweep
+from slipway.sweeps.forecast import Forecast, forecast_lines
 from slipway.sweeps.rate_limit import SUBMISSIONS_PER_MINUTE
 from slipway.sweeps.runs import RemainingRuns, RunsAgain
 from slipway.sweeps.sweep_call import Runs, points_of
@@ -142,9 +143,11 @@ class _LogDisplay:
     def ending(self, count: int) -> None:
         _log.info("waits for %d runs that are being cancelled", count)
 
-    def chosen(self, choices: Sequence[Choice], left: RemainingRuns, begun_at: str) -> None:
+    def chosen(self, choices: Sequence[Choice], left: RemainingRuns, begun_at: str, forecast: Forecast | None) -> None:
         for choice in choices:
             _log.info("%s: %s", summary(choice.taken.candidate), choice.taken.verdict.text)
+        for line in forecast_lines(forecast) if forecast else ():
+            _log.info(line)
         _log.info("%d runs are sent, %d were submitted before", len(left.send), left.done)
 
     @contextmanager

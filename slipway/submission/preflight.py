@@ -208,20 +208,24 @@ def _or_none(reading: Future[Read]) -> Read | None:
 
 
 def offline_request(prepared: PreparedSubmission) -> Mapping[str, Any]:
-    """By the first candidate that no rule forbids, those that had quota when the stack was deployed before those that
+    """That of `offline_candidate`. Raises PolicyError when there is none."""
+    return offline_candidate(prepared).body
+
+
+def offline_candidate(prepared: PreparedSubmission) -> Candidate:
+    """The first candidate that no rule forbids, those that had quota when the stack was deployed before those that
     lacked it. Raises PolicyError when there is none.
     """
     try:
-        return _request(prepared, limits_follow=False)
+        return _first(prepared, limits_follow=False)
     except PolicyError:
-        return _request(prepared, limits_follow=True)
+        return _first(prepared, limits_follow=True)
 
 
-def _request(prepared: PreparedSubmission, *, limits_follow: bool) -> Mapping[str, Any]:
+def _first(prepared: PreparedSubmission, *, limits_follow: bool) -> Candidate:
     def judged(candidate: Candidate) -> JudgedCandidate:
         catalog = prepared.catalog
         found = offline(candidate, catalog.region, reserved=catalog.reservations, limits_follow=limits_follow)
         return found or JudgedCandidate(candidate, Verdict(Outcome.UNKNOWN, "not looked at"))
 
-    choice = choose(prepared.template.name, map(judged, prepared.candidates))
-    return choice.taken.candidate.body
+    return choose(prepared.template.name, map(judged, prepared.candidates)).taken.candidate

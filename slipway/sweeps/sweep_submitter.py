@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache, partial
+from itertools import islice
 from threading import Lock
 from typing import Protocol
 
 from slipway.catalog.model import Catalog
+from slipway.cloud.failures import CloudError
 from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
 from slipway.errors import PolicyError, ResourceError, SlipwayError
 from slipway.jobs.claim import settled
+from slipway.jobs.earlier_waits import EARLIER, earlier_filter
 from slipway.labels import REQUEST_LABEL
+from slipway.live import Unknown
 from slipway.submission.candidates import Candidate
 from slipway.submission.choice import Choice, choose
 from slipway.submission.experiment_run import create_run, experiment_of, prepare_experiment
@@ -23,7 +28,8 @@ from slipway.submission.journal import state_folder
 from slipway.submission.preflight import Preflight, offline
 from slipway.submission.request import Request
 from slipway.submission.sender import RetryPolicy
-from slipway.sweeps.rate_limit import RateLimiter
+from slipway.sweeps.forecast import Forecast, share
+from slipway.sweeps.rate_limit import RateLimiter, seconds_to_send
 from slipway.sweeps.runs import (
     RemainingRuns,
     Run,
@@ -57,8 +63,8 @@ class SweepDisplay(Protocol):
     def ending(self, count: int) -> None:
         """So many runs are being cancelled, and are waited for."""
 
-    def chosen(self, choices: Sequence[Choice], left: RemainingRuns, begun_at: str) -> None:
-        """`begun_at`: the commit whose templates the sweep began with."""
+    def chosen(self, choices: Sequence[Choice], left: RemainingRuns, begun_at: str, forecast: Forecast | None) -> None:
+        """`begun_at`: the commit whose templates the sweep began with. `forecast`: None where nothing is sent."""
 
     def sending(self, progress: SendingProgress) -> AbstractContextManager[Callable[[SendingProgress], None]]:
         """Takes the progress after every change."""
@@ -66,13 +72,15 @@ class SweepDisplay(Protocol):
 
 @dataclass(frozen=True)
 class SubmittedSweep:
-    """What came of sending what was `left`; `jobs` reads the sweep's from the service."""
+    """What came of sending what was `left`; `jobs` reads the sweep's from the service. `forecast` is what was to be
+    expected before, None where nothing was left."""
 
     id: str
     count: int
     left: RemainingRuns
     result: SendingResult
     jobs: SweepJobs
+    forecast: Forecast | None
 
 
 class SweepJobs:
@@ -139,7 +147,7 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
     ):
         context.connection.session.widen(WIDTH)
         jobs = SweepJobs(context, plan)
-        listing = threads.submit(jobs.all)
+        listing, earlier = threads.submit(jobs.all), threads.submit(earlier_jobs, context, plan)
         choices = _choices(context, plan, threads)
         candidate = cache(lambda run: plan.candidate(run, choices))
         _check(candidate, plan.count, catalog)
@@ -152,7 +160,9 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
                 context.clock.sleep(_LOOK_EVERY)
                 known = known_runs(plan.id, journal.jobs, journal.open, jobs.all(), jobs.settle)
         left = remaining_runs(plan.count, known, retry=asks.failed, recall=asks.cancelled)
-        show.chosen(choices, left, journal.commit)
+        taken = [choice.taken.candidate for choice in choices]
+        forecast = forecast_of(context, plan, taken, left.send, rate, earlier.result()) if left.send else None
+        show.chosen(choices, left, journal.commit, forecast)
         progress = SendingProgress(total=left.done + len(left.send) + len(left.look), before=left.done)
         with show.sending(progress) as tell:
             sender = SweepSender(
@@ -168,7 +178,35 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
                 context.clock,
             )
             result = sender.send(left.send, left.look, progress, insist=asks.failed)
-    return SubmittedSweep(plan.id, plan.count, left, result, jobs)
+    return SubmittedSweep(plan.id, plan.count, left, result, jobs, forecast)
+
+
+def earlier_jobs(context: Context, plan: SweepPlan) -> tuple[VertexJob, ...] | Unknown:
+    """The newest jobs of the template."""
+    prepared, catalog = plan.groups[0].prepared, context.catalog
+    vertex = context.hurried.vertex(catalog.project, catalog.region)
+    wanted = earlier_filter(catalog.stack, prepared.template.name)
+    try:
+        return tuple(islice(vertex.jobs(prepared.kind, wanted, page_size=EARLIER), EARLIER))
+    except CloudError as problem:  # A sweep must not hang on what it is going to take.
+        return Unknown(problem.message, "", "")
+
+
+def forecast_of(
+    context: Context,
+    plan: SweepPlan,
+    taken: Sequence[Candidate],
+    send: Sequence[Run],
+    rate: int,
+    earlier: Sequence[VertexJob] | Unknown,
+) -> Forecast:
+    """Of the runs that are sent now, by the candidate that each group has `taken`."""
+    groups = sorted(Counter(plan.of_group[run.index] for run in send).items())
+    known, unread = (
+        ((), f"earlier runs can't be read ({earlier.why})") if isinstance(earlier, Unknown) else (earlier, "")
+    )
+    shares = tuple(share(context.catalog, taken[group], runs, known, context.now) for group, runs in groups)
+    return Forecast(len(send), shares, seconds_to_send(len(send), rate), unread)
 
 
 def _choices(context: Context, plan: SweepPlan, threads: ThreadPoolExecutor) -> list[Choice]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pydoc
 from typing import Any
 
@@ -92,12 +93,18 @@ def test_values_are_taken_as_a_file_has_them() -> None:
         ([{"a": [1]}, 5, {"a": 10**5000}], ["run 0: a is not one", "run 1: a point must", "run 2: a is not one"]),
         ([], ["runs: has no point"]),
         ({}, ["runs: has no point"]),
-        (({"a": n} for n in range(10**9)), ["runs: makes 100,001 runs"]),
     ],
 )
 def test_what_can_be_no_run_is_told_with_its_number(runs: Any, said: list[str]) -> None:
     found = [str(one) for one in points(runs).mistakes]
     assert [one[: len(start)] for one, start in zip(found, said, strict=True)] == said
+
+
+def test_runs_without_an_end_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("points", "sweep_call"):
+        monkeypatch.setattr(f"slipway.sweeps.{module}.MOST", 10)
+    (told,) = points({"a": n} for n in itertools.count()).mistakes
+    assert str(told) == "runs: makes 11 runs"
 
 
 def test_help_shows_how_it_is_called() -> None:

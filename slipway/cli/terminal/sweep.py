@@ -10,20 +10,22 @@ from pathlib import Path
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.arguments import SubmitArguments, WaitOptions
 from slipway.cli.terminal.submission import commit_words
-from slipway.cli.terminal.sweep_outcome import closing, document, trouble_in_sending, watched
+from slipway.cli.terminal.sweep_outcome import closing, document, forecast_document, trouble_in_sending, watched
 from slipway.context import Clock, Context
 from slipway.errors import ConfigError
 from slipway.formatting import exact, join
 from slipway.submission.candidates import summary
 from slipway.submission.choice import Choice, passed_over
+from slipway.submission.preflight import offline_candidate, offline_request
 from slipway.submission.submitter import with_code
+from slipway.sweeps.forecast import Forecast, forecast_lines
 from slipway.sweeps.rate_limit import SUBMISSIONS_PER_MINUTE, seconds_to_send
 from slipway.sweeps.runs import RemainingRuns, Run, RunsAgain
 from slipway.sweeps.sweep_end import Again, problem_of_runs
 from slipway.sweeps.sweep_file import read
 from slipway.sweeps.sweep_plan import SweepPlan, plan_sweep
 from slipway.sweeps.sweep_sender import SendingProgress
-from slipway.sweeps.sweep_submitter import send_sweep
+from slipway.sweeps.sweep_submitter import earlier_jobs, forecast_of, send_sweep
 
 _SHOWN_REQUESTS = 3
 _LINE_EVERY = 15.0
@@ -103,20 +105,24 @@ class SweepTerminal:
         self.rate = rate
 
     def dry_run(self) -> None:
-        """How many, how long, and the first requests. Nothing is read of pools and quota, nothing is sent."""
-        from slipway.submission.preflight import offline_request
-
+        """How many, how long, for how much, and the first requests. Nothing is read of pools and quota, nothing is
+        sent."""
         plan = self._plan
         requests = [offline_request(plan.prepared(Run(index))) for index in range(min(_SHOWN_REQUESTS, plan.count))]
-        screen.note(f"{plan.count:,} runs, sweep {plan.id}{self._takes(plan.count)}; the first {len(requests)}:")
+        taken, runs = [offline_candidate(group.prepared) for group in plan.groups], [*map(Run, range(plan.count))]
+        forecast = forecast_of(self._context, plan, taken, runs, self.rate, earlier_jobs(self._context, plan))
+        screen.note(f"{plan.count:,} runs, sweep {plan.id}{self._takes(plan.count)}")
+        for line in forecast_lines(forecast):
+            screen.note(f"  {line}")
+        screen.note(f"the first {len(requests)}:")
         document = {"sweep": plan.id, "count": plan.count, "takesSeconds": seconds_to_send(plan.count, self.rate)}
-        screen.out_json("sweep-plan", {**document, "requests": requests})
+        screen.out_json("sweep-plan", {**document, "forecast": forecast_document(forecast), "requests": requests})
 
     def ending(self, count: int) -> None:
         runs = "1 run that is" if count == 1 else f"{count:,} runs that are"
         screen.note(f"waits for {runs} being cancelled, to send what did not end otherwise once more")
 
-    def chosen(self, choices: Sequence[Choice], left: RemainingRuns, begun_at: str) -> None:
+    def chosen(self, choices: Sequence[Choice], left: RemainingRuns, begun_at: str, forecast: Forecast | None) -> None:
         catalog, plan = self._context.catalog, self._plan
         template = plan.groups[0].prepared.template.name
         for group, choice in list(zip(plan.groups, choices, strict=True))[:5]:
@@ -127,6 +133,8 @@ class SweepTerminal:
         if len(choices) > 5:
             self._tell(f"  … and {len(choices) - 5} more shapes")
         self._tell(f"sweep {plan.id}: {self._how_many(left)}")
+        for line in forecast_lines(forecast) if forecast else ():
+            self._tell(f"  {line}")
         now = catalog.revision.short
         if begun_at != now and (left.send or left.look):
             screen.note(f"note: begun with the templates of {begun_at}; the rest runs those of {now}")

@@ -10,6 +10,8 @@ from slipway.cli.terminal.watching import Detached, display
 from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
 from slipway.errors import SlipwayError
+from slipway.prices import price_text
+from slipway.sweeps.forecast import Forecast
 from slipway.sweeps.runs import FAILED, Run, Settle, copies, latest, most_likely
 from slipway.sweeps.sweep_end import Again, counted_states, problem_of_sending, until_ended
 from slipway.sweeps.sweep_submitter import SubmittedSweep
@@ -47,7 +49,23 @@ def document(sweep: SubmittedSweep, ended: Mapping[int, VertexJob] | None = None
         ],
         "refused": [{"run": run.index, "why": result.refused[run].message} for run in sorted(result.refused)],
         "unknown": [run.index for run in result.unknown],
+        "forecast": forecast_document(sweep.forecast),
         "states": None if ended is None else [{"run": index, "state": job.state} for index, job in ended.items()],
+    }
+
+
+def forecast_document(forecast: Forecast | None) -> dict[str, Any] | None:
+    """Seconds and USD, null for what is not known; None where nothing is sent."""
+    if forecast is None:
+        return None
+    least, most = forecast.least_cost, forecast.most_cost
+    return {
+        "runs": forecast.runs,
+        "earlierRuns": forecast.earlier,
+        "seconds": {"least": forecast.least_seconds, "most": forecast.most_seconds},
+        "usd": {"least": price_text(least) if least else None, "most": price_text(most) if most else None},
+        "usdComplete": bool(most and most.complete),
+        "paidAnyway": all(share.pool for share in forecast.shares),
     }
 
 

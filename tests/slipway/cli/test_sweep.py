@@ -72,6 +72,16 @@ def test_what_it_is_is_said(stack: Stack) -> None:
     assert lines[2].startswith("sweep hello-") and lines[2].endswith(": 3 runs")
     assert lines[-1].endswith(": 3 submitted now, 0 before, of 3")
     assert "slipway jobs list --sweep hello-" in done.err
+    assert lines[3] == "  each run: $0.25/h, paid for anyway"
+    few = "fewer than 3 earlier runs on such machines succeeded in 30 days"
+    assert lines[4] == f"  what all 3 runs cost and take is not known: {few}"
+    stack.until(lambda: all(job["state"] == "JOB_STATE_SUCCEEDED" for job in every_job(stack)))
+    planned = stack.run("submit", "hello", "--sweep", points(stack, 7), "--dry-run")
+    told = planned.json["forecast"]
+    assert (told["runs"], told["earlierRuns"], told["paidAnyway"], told["usdComplete"]) == (7, 3, True, True)
+    assert 0 < told["seconds"]["least"] <= told["seconds"]["most"] and told["usd"]["least"] <= told["usd"]["most"]
+    assert "(3 earlier runs in 30 days)\n  all 7 runs: less than $0.01 of machine time" in planned.err
+    assert "on the whole pool, 3 at a time\n" in planned.err
 
 
 def test_a_dry_run_prints_the_count_and_the_first_requests(stack: Stack) -> None:

@@ -1,0 +1,193 @@
+"""What a sweep costs and how long it takes, as a range: from its machines' rates, how fast it may be sent, and how long
+earlier runs of its template took. Pure; what is not known is left out and said, and nothing is guessed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from slipway.catalog.model import Catalog
+from slipway.cloud.jobs import VertexJob
+from slipway.formatting import span
+from slipway.jobs.demand import Demand
+from slipway.labels import REQUEST_LABEL, capacity_type_label
+from slipway.prices import Price, dollars
+from slipway.submission.candidates import Candidate, price
+
+_SINCE = timedelta(days=30)
+_FEWEST = 3
+_CENT = Decimal("0.01")
+
+
+@dataclass(frozen=True)
+class RunTimes:
+    """The shortest and the longest time in seconds that `count` earlier runs took, from their start to their end."""
+
+    shortest: float
+    longest: float
+    count: int
+
+
+@dataclass(frozen=True)
+class Share:
+    """Runs of a sweep that need the same machines. `hourly`: USD an hour for those of one run; those of a `pool` are
+    paid for anyway. `at_once`: so many runs the pool takes at most, None beside the pools. `times`: None where too few
+    earlier runs tell them. With `trials` not all machines of a run are in use all the time."""
+
+    runs: int
+    hourly: Price
+    pool: bool
+    at_once: int | None
+    times: RunTimes | None
+    trials: bool = False
+
+    @property
+    def rounds(self) -> int:
+        return 1 if self.at_once is None else -(-self.runs // self.at_once)
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Of all runs that are about to be sent: seconds and USD, at least and at most, None where that is not known."""
+
+    runs: int
+    shares: tuple[Share, ...]
+    seconds_to_send: float
+    unread: str = ""
+    """Why earlier runs can't be read; empty where they were."""
+
+    @property
+    def earlier(self) -> int | None:
+        """How many earlier runs tell the time; None when those of some share are too few."""
+        counts = [share.times.count for share in self.shares if share.times]
+        return sum(counts) if len(counts) == len(self.shares) else None
+
+    @property
+    def least_seconds(self) -> float | None:
+        times = [(share.rounds, share.times.shortest) for share in self.shares if share.times]
+        if self.earlier is None or not times:
+            return None
+        return max(self.seconds_to_send + min(each for _, each in times), max(rounds * each for rounds, each in times))
+
+    @property
+    def most_seconds(self) -> float | None:
+        """On whole pools, at their largest and with nobody else there. Beside them nobody knows when machines come."""
+        if self.earlier is None or any(share.at_once is None for share in self.shares):
+            return None
+        return self.seconds_to_send + sum(share.rounds * share.times.longest for share in self.shares if share.times)
+
+    @property
+    def least_cost(self) -> Price | None:
+        return None if any(share.trials for share in self.shares) else self._cost(longest=False)
+
+    @property
+    def most_cost(self) -> Price | None:
+        return self._cost(longest=True)
+
+    def _cost(self, *, longest: bool) -> Price | None:
+        if self.earlier is None or any(share.hourly.unknown for share in self.shares):
+            return None
+        hours = (
+            (share, Decimal(str(share.times.longest if longest else share.times.shortest)) / 3600 * share.runs)
+            for share in self.shares
+            if share.times
+        )
+        return sum((share.hourly * each for share, each in hours), Price())
+
+
+def run_times(jobs: Iterable[VertexJob], capacity_type: str, demand: Demand, now: datetime) -> RunTimes | None:
+    """Of the jobs that succeeded on as many of the same machines, by the same capacity type. None when there are fewer
+    than three in 30 days. Of several jobs of one submission the longest counts: the others were its copies."""
+    wanted, longest = _machines(demand), dict[str, float]()
+    for job in jobs:
+        if (
+            job.state == "JOB_STATE_SUCCEEDED"
+            and job.start_time is not None
+            and job.end_time is not None
+            and now - job.start_time <= _SINCE
+            and capacity_type_label(job.labels) == capacity_type
+            and _machines(Demand.of(job)) == wanted
+        ):
+            key = job.labels.get(REQUEST_LABEL) or job.name
+            longest[key] = max(longest.get(key, 0.0), (job.end_time - job.start_time).total_seconds())
+    found = longest.values()
+    return RunTimes(min(found), max(found), len(found)) if len(found) >= _FEWEST else None
+
+
+def _machines(demand: Demand) -> Counter[tuple[str, str | None, int]]:
+    """How many of each machine type with its accelerators."""
+    found = Counter[tuple[str, str | None, int]]()
+    for part in demand.parts:
+        found[part.machine.type, part.machine.accelerator, part.machine.accelerator_count] += part.machines
+    return found
+
+
+def share(catalog: Catalog, candidate: Candidate, runs: int, earlier: Iterable[VertexJob], now: datetime) -> Share:
+    """Of so many runs that take the candidate; `earlier` are jobs of its template."""
+    offer, demand = candidate.offer, candidate.demand
+    at_once = None
+    if offer.cluster:
+        needs = Counter[str]()
+        for part in demand.parts:
+            needs[part.pool] += part.machines
+        pools = catalog.clusters[offer.cluster].pools
+        at_once = min((max(1, pools[name].max // count) for name, count in needs.items() if name in pools), default=1)
+    times = run_times(earlier, offer.capacity_type, demand, now)
+    return Share(runs, price(catalog, candidate), bool(offer.cluster), at_once, times, candidate.kind.has_trials)
+
+
+def forecast_lines(forecast: Forecast) -> list[str]:
+    """`each run: $0.25/h while it runs; 4 to 9 min (11 earlier runs in 30 days)`, and the same of all of them."""
+    lines = [_each(share) for share in forecast.shares] if len(forecast.shares) == 1 else []
+    if forecast.earlier is None:
+        few = forecast.unread or f"fewer than {_FEWEST} earlier runs on such machines succeeded in {_SINCE.days} days"
+        verbs = "costs and takes" if forecast.runs == 1 else "cost and take"
+        return [*lines, f"what {_all(forecast.runs)} {verbs} is not known: {few}"]
+    pools = any(one.pool for one in forecast.shares)
+    cost = _between(forecast.least_cost, forecast.most_cost)
+    where = " of machine time, which pools are paid for anyway" if pools else ""
+    return [*lines, f"{_all(forecast.runs)}: {cost}{where}; {_how_long(forecast)}"]
+
+
+def _each(one: Share) -> str:
+    rate = f"{dollars(one.hourly)}{', paid for anyway' if one.pool else ' while it runs'}"
+    if one.times is None:
+        return f"each run: {rate}"
+    return f"each run: {rate}; {_range(one.times)} ({one.times.count} earlier runs in {_SINCE.days} days)"
+
+
+def _how_long(forecast: Forecast) -> str:
+    least, most = forecast.least_seconds, forecast.most_seconds
+    assert least is not None, "asked only where earlier runs tell it"
+    if most is None:
+        return f"{span(least)} at least, as quota and machines allow"
+    counts: Sequence[int] = [one.at_once for one in forecast.shares if one.at_once is not None]
+    at_once = f"{counts[0]} at a time" if len(counts) == 1 and counts[0] < forecast.runs else ""
+    alone = ", ".join(word for word in ("on the whole pool", at_once) if word)
+    return f"{span(least)} to {span(most)} {alone}" if span(least) != span(most) else f"about {span(least)} {alone}"
+
+
+def _range(times: RunTimes) -> str:
+    low, high = span(times.shortest), span(times.longest)
+    return low if low == high else f"{low} to {high}"
+
+
+def _between(least: Price | None, most: Price | None) -> str:
+    if most is None:
+        return "price unknown"
+    if least is None:
+        return f"at most {_dollars(most)}"
+    low, high = _dollars(Price(least.known)), _dollars(most)
+    return high if low == high else f"{low} to {high}"
+
+
+def _dollars(amount: Price) -> str:
+    return "less than $0.01" if amount.known < _CENT and amount.complete else dollars(amount, per="")
+
+
+def _all(runs: int) -> str:
+    return "the run" if runs == 1 else f"all {runs:,} runs"

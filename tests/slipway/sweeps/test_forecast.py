@@ -1,0 +1,95 @@
+"""What a sweep costs and takes, as a range: from rates and earlier runs, and nothing that is not known."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from slipway.cloud.jobs import VertexJob
+from slipway.jobs.demand import Demand
+from slipway.prices import UNKNOWN, Price
+from slipway.sweeps.forecast import Forecast, RunTimes, Share, forecast_lines, run_times
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+TOOK = RunTimes(240.0, 540.0, 11)
+POOL = Share(100, Price(Decimal("0.25")), True, 3, TOOK)
+SPOT = Share(100, Price(Decimal("0.31")), False, None, TOOK)
+
+
+def earlier(number: int, seconds: float, **changed: Any) -> VertexJob:
+    machine = changed.pop("machine", "n1-standard-4")
+    body = {
+        "name": f"jobs/{number}",
+        "state": "JOB_STATE_SUCCEEDED",
+        "labels": {"slipway-capacity-type": "spot", "slipway-request": f"r{number}"},
+        "startTime": (NOW - timedelta(days=1)).isoformat(),
+        "endTime": (NOW - timedelta(days=1) + timedelta(seconds=seconds)).isoformat(),
+        "jobSpec": {
+            "workerPoolSpecs": [{"machineSpec": {"machineType": machine}, "replicaCount": changed.pop("replicas", 1)}]
+        },
+        **changed,
+    }
+    return VertexJob.read(body)
+
+
+def test_earlier_runs_on_the_same_machines_tell_how_long_one_takes() -> None:
+    jobs = [earlier(1, 60), earlier(2, 300), earlier(3, 90)]
+    demand = Demand.of(jobs[0])
+    assert run_times(jobs, "spot", demand, NOW) == RunTimes(60, 300, 3)
+    copy = earlier(4, 2, labels={**jobs[0].labels})
+    others = [
+        earlier(5, 1, machine="n1-standard-8"),
+        earlier(6, 1, replicas=2),
+        earlier(7, 1, state="JOB_STATE_FAILED"),
+        earlier(8, 1, labels={"slipway-capacity-type": "pool"}),
+        earlier(9, 1, startTime="2026-09-01T00:00:00Z"),
+    ]
+    assert run_times([*jobs, copy, *others], "spot", demand, NOW) == RunTimes(60, 300, 3)
+    assert run_times(jobs[:2], "spot", demand, NOW) is None
+
+
+def test_a_pool_bounds_how_many_run_at_a_time() -> None:
+    forecast = Forecast(100, (POOL,), 60.0)
+    assert (forecast.least_seconds, forecast.most_seconds) == (34 * 240, 60 + 34 * 540)
+    each, together = forecast_lines(forecast)
+    assert each == "each run: $0.25/h, paid for anyway; 4 min to 9 min (11 earlier runs in 30 days)"
+    money, time = together.split("; ")
+    assert money == "all 100 runs: $1.67 to $3.75 of machine time, which pools are paid for anyway"
+    assert time == "2 h 16 min to 5 h 7 min on the whole pool, 3 at a time"
+
+
+def test_beside_the_pools_nobody_knows_when_machines_come() -> None:
+    forecast = Forecast(100, (SPOT,), 60.0)
+    assert (forecast.least_seconds, forecast.most_seconds) == (300, None)
+    assert forecast_lines(forecast)[1] == "all 100 runs: $2.07 to $4.65; 5 min at least, as quota and machines allow"
+
+
+def test_shapes_are_told_together() -> None:
+    small = Share(10, Price(Decimal(1), complete=False), True, 10, RunTimes(60, 60, 3))
+    both = Forecast(110, (POOL, small), 0.0)
+    assert (both.least_seconds, both.most_seconds, both.earlier) == (34 * 240, 34 * 540 + 60, 14)
+    (line,) = forecast_lines(both)
+    assert line.startswith("all 110 runs: $1.83 to $3.92 and more of machine time")
+
+
+@pytest.mark.parametrize(
+    ("forecast", "said"),
+    [
+        (
+            Forecast(1, (Share(1, Price(Decimal(1)), False, None, None),), 0.0),
+            "what the run costs and takes is not known",
+        ),
+        (Forecast(1, (Share(1, UNKNOWN, False, None, TOOK),), 0.0), "the run: price unknown; 4 min at least"),
+        (Forecast(1, (Share(1, Price(Decimal(1)), False, None, TOOK, True),), 0.0), "the run: at most $0.15; 4 min"),
+        (Forecast(1, (SPOT, Share(1, UNKNOWN, True, 1, None)), 0.0), "fewer than 3 earlier runs on such machines"),
+        (
+            Forecast(1, (Share(1, UNKNOWN, True, 1, None),), 0.0, "earlier runs can't be read (no)"),
+            "can't be read (no)",
+        ),
+    ],
+)
+def test_what_is_not_known_is_said(forecast: Forecast, said: str) -> None:
+    assert said in forecast_lines(forecast)[-1]
