@@ -17,8 +17,9 @@ AT = f"{PROJECT}.iam.gserviceaccount.com"
 ELSEWHERE = "europe-west4"
 
 
-def up(checkout: Checkout, **workspace: Any) -> str:
-    checkout.write(workspace={"submitters": ["group:ml-engineers@slipway.example"], **workspace})
+def up(checkout: Checkout, trainers: Any = None, **workspace: Any) -> str:
+    submitters = {"submitters": ["group:ml-engineers@slipway.example"]}
+    checkout.write(workspace={**submitters, **workspace}, trainers={name: submitters for name in trainers or ()})
     done = checkout.pulumi("up")
     assert done.code == 0, done.said
     return done.said
@@ -63,7 +64,9 @@ def test_a_job_keeps_the_account_that_it_runs_as_and_the_buckets_that_it_reads_a
     base = f"{PROJECT}-{checkout.stack}"
     trainer, catalog, work = f"slipway-{checkout.stack}-trainer", f"{base}-catalog", f"{base}-work"
     new = {"trainer": f"{checkout.stack}-new", "catalogBucket": f"{base}-other", "workBucket": f"{base}-results"}
-    up(checkout)
+    evals = f"slipway-{checkout.stack}-evals"
+    up(checkout, trainers=["evals"])
+    assert roles(checkout, work, evals) == roles(checkout, work, trainer) == ["roles/storage.objectUser"]
     job = checkout.submit("-p", "seconds=600")
     name = job["displayName"]
     wait_for(lambda: checkout.job_state(job["name"]) == "JOB_STATE_RUNNING", "the job runs")
@@ -76,6 +79,8 @@ def test_a_job_keeps_the_account_that_it_runs_as_and_the_buckets_that_it_reads_a
         assert f"{what} retires when the job that needs it has ended: {name}" in said
     assert checkout.job_state(job["name"]) == "JOB_STATE_RUNNING"
     assert account(checkout, trainer) and account(checkout, new["trainer"])
+    assert f"account {evals}@{AT} is not asked for any more and no job needs it: it will be deleted" in said
+    assert not account(checkout, evals), "another trainer goes by the same rule"
     assert exists(checkout, f"/storage/v1/b/{catalog}/o/{quote(package, safe='')}")
     assert not exists(checkout, f"/storage/v1/b/{catalog}/o/catalog.json"), "nobody is sent there any more"
     assert exists(checkout, f"/storage/v1/b/{new['catalogBucket']}/o/catalog.json")
