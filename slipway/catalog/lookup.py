@@ -40,6 +40,16 @@ def find_kind(template: Template, wanted: str | None) -> Kind:
     raise ConfigError(f"{template.name} is a {name}, which this version does not know", fix=UPDATE)
 
 
+def trainer_of(catalog: Catalog, template: Template) -> str:
+    """The name of the trainer that a template chose; empty for the workspace's own, and for another account."""
+    accounts = {
+        KINDS[offer.kind].spec_of(offer.request).get("serviceAccount")
+        for offer in template.offers
+        if offer.kind in KINDS
+    }
+    return next((name for name, account in catalog.trainers.items() if account in accounts), "")
+
+
 def standing(template: Template, kind: Kind, values: Mapping[str, Scalar]) -> tuple[Offer, ...]:
     """The offers of the case that these values choose, in the template's order. Raises ConfigError for none."""
     found = tuple(

@@ -93,7 +93,7 @@ def _digests(subject: Subject, asked: bool) -> Iterator[str]:
 def _own_account(subject: Subject, asked: bool) -> Iterator[str]:
     trainer = subject.catalog.trainer
     yield from in_offers(
-        (template, offer, f"runs as {trainer}, as all do; give the template a service_account of its own")
+        (template, offer, f"runs as {trainer}, as all do; give the template a trainer or a service_account of its own")
         for template, offer, request in subject.requests
         if asked and request.spec.get("serviceAccount", trainer) == trainer
     )

@@ -19,7 +19,7 @@ ELSEWHERE = "europe-west4"
 
 def up(checkout: Checkout, trainers: Any = None, **workspace: Any) -> str:
     submitters = {"submitters": ["group:ml-engineers@slipway.example"]}
-    checkout.write(workspace={**submitters, **workspace}, trainers={name: submitters for name in trainers or ()})
+    checkout.write(workspace={**submitters, **workspace}, trainers=dict.fromkeys(trainers or (), submitters))
     done = checkout.pulumi("up")
     assert done.code == 0, done.said
     return done.said

@@ -9,7 +9,7 @@ import click
 
 from slipway.capacity import CAPACITY_TYPES, POOL
 from slipway.catalog.checks import UPDATE
-from slipway.catalog.lookup import find_template, reason
+from slipway.catalog.lookup import find_template, reason, trainer_of
 from slipway.catalog.model import Offer, Parameter, Study, Template
 from slipway.catalog.placeholders import render
 from slipway.cli.terminal import screen
@@ -29,10 +29,15 @@ from slipway.submission.parameters import describe
 def command(template: str, catalog: str | None, output: str) -> None:
     context = Context(catalog)
     found = find_template(context.catalog, template)
+    trainer = trainer_of(context.catalog, found)
     if output == "json":
-        screen.out_json("template", {"catalog": catalog_document(context), "template": template_document(found)})
+        document = {**template_document(found), "trainer": trainer or None}
+        screen.out_json("template", {"catalog": catalog_document(context), "template": document})
         return
     screen.prose(f"{found.name}  {found.summary}{commit_words(context.catalog)}".rstrip())
+    if trainer:
+        address = context.catalog.trainers[trainer]
+        screen.prose(f"runs as trainer {trainer}, {address}: only its own submitters may submit it")
     if found.parameters:
         screen.out("")
         screen.table(

@@ -56,6 +56,15 @@ def row(text: str, *words: str) -> str:
     return " ".join(line.split())
 
 
+def test_another_trainer_is_told_as_not_everybody_may_act_as_it(lora: Stack) -> None:  # P5
+    assert "trainer" not in lora.run("templates", "show", "lora").out
+    lora.catalog["trainers"] = {"evals": "evals-1@p.iam", "tuning": CONTEXT.trainer}
+    lora.publish()
+    said = lora.run("templates", "show", "lora").out
+    assert "runs as trainer tuning, t@p.iam: only its own submitters may submit it" in said
+    assert lora.run("templates", "show", "lora", "-o", "json").json["template"]["trainer"] == "tuning"
+
+
 def test_flags_before_the_verb_are_the_verbs(lora: Stack) -> None:
     assert lora.run("templates", "-o", "json", "show", "lora").json["kind"] == "template"
     done = lora.run("templates", "--catalog", "gs://nope-at-all", "show", "lora")

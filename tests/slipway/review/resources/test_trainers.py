@@ -1,0 +1,139 @@
+"""Trainers beside what else is told: each thing once, by whoever knows most of it. # P5 # N1 # N5"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from slipway.catalog.model import Template
+from slipway.facts import Facts, TrainerFacts
+from slipway.review.clusters.jobs import unfinished
+from slipway.review.consequence import Grade
+from slipway.review.preview import Step
+from slipway.review.resources.data import data
+from slipway.review.resources.people import people
+from slipway.review.resources.trainers import trainers
+from slipway.review.review import review
+from tests.slipway.review.builders import (
+    PROJECT,
+    TEAM,
+    TRAINER,
+    change,
+    cluster,
+    facts,
+    job,
+    living,
+    offer,
+    request,
+    step,
+    template,
+    worker_pool,
+)
+
+EVALS = f"evals@{PROJECT}.iam.gserviceaccount.com"
+ADA, WORKSPACE = "user:ada@acme.example", "slipway:components:Workspace"
+ACCOUNT, ON_ACCOUNT = "gcp:serviceaccount/account:Account", "gcp:serviceaccount/iAMMember:IAMMember"
+
+
+def with_trainers(of: Mapping[str, tuple[str, ...]], *parts: Template, account: str = EVALS) -> Facts:
+    """Who may act as each, by its name; they all have one account, as a test has one trainer."""
+    known = facts(*parts)
+    some = {name: TrainerFacts(name, account, dict.fromkeys(members, "role")) for name, members in of.items()}
+    return replace(known, catalog=replace(known.catalog, trainers=dict.fromkeys(of, account)), trainers=some)
+
+
+def acts(op: str, member: str) -> Step:
+    inputs = {
+        "member": member,
+        "role": "roles/iam.serviceAccountUser",
+        "serviceAccountId": f"projects/p/serviceAccounts/{EVALS}",
+    }
+    old, new = (inputs, None) if op == "delete" else (None, inputs)
+    return step(op, ON_ACCOUNT, f"act-as-trainer.evals-{member}", parent=WORKSPACE, old=old, new=new)
+
+
+def runs_as(account: str, name: str = "lora") -> Template:
+    return template(
+        name,
+        offer(
+            request=request(worker_pool(env={"T__SECRET": "projects/p/secrets/hf/versions/1"}), serviceAccount=account)
+        ),
+    )
+
+
+def test_a_grant_that_the_stack_file_takes_back_is_told_once() -> None:
+    before, after = with_trainers({"evals": (ADA, TEAM)}), with_trainers({"evals": (TEAM,)})
+    after = replace(after, submitters={**after.submitters, ADA: after.submitters[TEAM]})
+    before = replace(before, submitters=after.submitters)
+    told = change(before, after, steps=[acts("delete", ADA)])
+    assert list(people(told)) == []
+    (gone,) = trainers(told)
+    assert (gone.kind, gone.subject, gone.grade) == (
+        "trainer-access-gone",
+        f"member {ADA} trainer evals",
+        Grade.WARNING,
+    )
+    assert gone.sentence == f"`{ADA}` can't submit as trainer `evals` any more"
+
+
+def test_a_grant_that_the_program_takes_back_behind_the_stack_file_is_told_of_the_member() -> None:
+    same = with_trainers({"evals": (TEAM,)})
+    (lost,) = people(change(same, same, steps=[acts("delete", TEAM)]))
+    assert lost.kind == "submitter-gone" and "still listed" in lost.sentence
+
+
+def test_who_comes_to_a_trainer_is_told_once_with_what_it_reads() -> None:
+    lora = runs_as(EVALS)
+    told = change(
+        with_trainers({"evals": ()}, lora), with_trainers({"evals": (TEAM,)}, lora), steps=[acts("create", TEAM)]
+    )
+    (one,) = review(told).consequences
+    assert (one.kind, one.grade, one.field) == (
+        "trainer-access-added",
+        Grade.WARNING,
+        "slipway:trainers.evals.submitters",
+    )
+    assert (
+        one.sentence
+        == f"`{TEAM}` may submit as trainer `evals` too, and so run any code as `{EVALS}`, which reads `hf`"
+    )
+
+
+def test_a_template_that_moves_is_told_once_and_blocks_where_somebody_is_shut_out() -> None:
+    before, after = facts(runs_as(TRAINER)), with_trainers({"evals": ()}, runs_as(EVALS))
+    moved, added = review(change(before, after, clusters=[living(cluster())])).consequences
+    assert (moved.kind, moved.grade, moved.subject) == ("trainer-changed", Grade.BLOCKING, "template lora trainer")
+    assert moved.sentence.endswith(f"; `{TEAM}` can't submit it any more")
+    assert added.sentence == f"Trainer `evals` comes, account `{EVALS}`, for `lora`: nobody may submit"
+
+
+def test_an_account_of_the_stack_and_one_that_is_not_are_told_of_the_template() -> None:
+    """Whose people and secrets nobody knows."""
+    other = "theirs@other.iam.gserviceaccount.com"
+    after = with_trainers({"evals": (TEAM,)}, runs_as(other))
+    before = with_trainers({"evals": (TEAM,)}, runs_as(EVALS))
+    (one,) = review(change(before, after, clusters=[living(cluster())])).consequences
+    assert one.kind == "account-changed" and one.sentence == f"`lora`: service account: `trainer evals` → `{other}`"
+
+
+def test_jobs_that_run_as_a_trainer_that_goes_are_named() -> None:
+    mine = job(service_account=EVALS)
+    told = change(with_trainers({"evals": (TEAM,)}), facts(), jobs=[mine])
+    (lost,) = unfinished(told)
+    assert (lost.kind, lost.subject, lost.grade) == ("jobs-lose-account", f"account {EVALS}", Grade.BLOCKING)
+    assert list(unfinished(change(with_trainers({"evals": ()}), with_trainers({"judges": ()}), jobs=[mine]))) == []
+
+
+def test_an_account_that_becomes_another_trainers_is_not_lost() -> None:
+    before, after = facts(), with_trainers({"evals": (TEAM,)}, account=TRAINER)
+    after = replace(after, catalog=replace(after.catalog, trainer=EVALS))
+    told = change(before, after, jobs=[job()])
+    assert [one.kind for one in data(told)] == ["account-created"]
+    assert list(unfinished(told)) == []
+
+
+def test_an_account_has_the_key_of_its_trainer() -> None:
+    new = {"accountId": "evals", "project": PROJECT}
+    made = step("create", ACCOUNT, "trainer.evals", new=new, parent=WORKSPACE)
+    (one,) = data(change(facts(), with_trainers({"evals": ()}), steps=[made]))
+    assert (one.kind, one.field) == ("account-created", "slipway:trainers.evals")
