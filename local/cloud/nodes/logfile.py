@@ -81,13 +81,19 @@ def _lines(content: bytes) -> Iterator[Line]:
 
 
 def _structured(text: str) -> dict[str, Any] | None:
+    """The fields of a line in JSON with a `message`; None for any other, and for what only Python takes for JSON."""
     if not text.startswith("{"):
         return None
     try:
-        fields = json.loads(text)
-    except ValueError:
+        fields = json.loads(text, parse_constant=_no_constant)
+        json.dumps(fields, ensure_ascii=False).encode()  # fails for half of a character, as in "\\ud800"
+    except (ValueError, RecursionError):
         return None
     return fields if isinstance(fields, dict) and "message" in fields else None
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
 
 
 def _now() -> str:

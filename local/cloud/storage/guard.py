@@ -58,14 +58,16 @@ def check_conditions(
 
 
 def checked(call: Call, schema: str) -> dict[str, Any]:
-    """The body as it was sent, checked against a schema of the discovery document: a patch removes what it has as
-    null. Raises 400 invalid."""
-    return checked_body(call.object(), schema)
+    """The body, checked against a schema of the discovery document. A patch keeps its nulls, as it removes what they
+    stand for. Raises 400 invalid."""
+    sent = call.object()
+    found = checked_body(sent, schema)
+    return sent if call.method == "PATCH" else found
 
 
 def checked_body(body: dict[str, Any], schema: str) -> dict[str, Any]:
+    """The body without its nulls. Raises 400 invalid."""
     try:
-        discovery.parsed("storage.v1", schema, body)
+        return discovery.parsed("storage.v1", schema, body)
     except ApiError as problem:
         raise errors.invalid(problem.message) from problem
-    return body

@@ -77,6 +77,16 @@ def test_permissions_to_test_are_a_list_or_none_are(calling: Calling, permission
         assert calling.refused("POST", path, body).code == 400
 
 
+def test_a_null_is_a_field_that_is_not_set_but_for_a_patch_which_removes_it(calling: Calling) -> None:
+    labels = {"a": "b", "c": "d"}
+    body = {"name": "odd", "labels": labels, "lifecycle": None, "versioning": None}
+    assert "lifecycle" not in calling.call("POST", "/storage/v1/b?project=slipway-local", body)
+    changed = calling.call("PATCH", "/storage/v1/b/odd", {"labels": {"a": None}})
+    assert changed["labels"] == {"c": "d"}
+    error = calling.refused("POST", "/storage/v1/b/odd/o/x/compose", {"sourceObjects": None})
+    assert error.code == 400
+
+
 @pytest.mark.parametrize("data", ["ü", "a", "====", None])
 def test_a_payload_that_is_not_base64_is_refused(calling: Calling, data: Any) -> None:
     calling.call("POST", f"{PROJECT}/secrets?secretId=s", {"replication": {"automatic": {}}})

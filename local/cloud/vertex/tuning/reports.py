@@ -10,6 +10,8 @@ from local.cloud.vertex.tuning.trial import Measurement
 
 MOST = 1000
 """As many measurements of a trial are kept, the oldest go first."""
+_MOST_SECONDS, _MOST_STEPS = 1e11, 1 << 63
+"""Beyond these a time or a step is none that an answer could have."""
 _UNNAMED = "training/hptuning/metric"
 _OTHER_KEYS = ("timestamp", "trial", "global_step", "checkpoint_path")
 
@@ -92,8 +94,10 @@ def _reports(line: str) -> Iterator[Report]:
     try:
         fields = json.loads(line)
         time, step = float(fields["timestamp"]), int(fields.get("global_step", 0))
+        if not abs(time) < _MOST_SECONDS or abs(step) >= _MOST_STEPS:
+            return
         for key, value in fields.items():
             if key not in _OTHER_KEYS and math.isfinite(float(value)):
                 yield Report(time, step, key, float(value))
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, OverflowError, RecursionError, KeyError, TypeError, AttributeError):
         return

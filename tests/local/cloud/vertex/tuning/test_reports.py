@@ -42,7 +42,8 @@ def test_what_the_real_package_writes_is_read(tmp_path: Path, monkeypatch: pytes
 def test_lines_that_are_no_reports_are_none() -> None:
     good = {"timestamp": 1.5, "trial": "1", "acc": "0.5", "global_step": "2", "checkpoint_path": ""}
     lines = [good, {**good, "acc": "nan"}, {**good, "acc": "word"}, {"acc": "1"}, [1], 7]
-    text = "\n".join(map(json.dumps, lines)) + "\n" + json.dumps(good)[:-9]
+    lines += [{**good, key: value} for key in ("timestamp", "global_step") for value in (1e300, 10**400, float("inf"))]
+    text = "\n".join(map(json.dumps, lines)) + "\n" + '{"a": ' * 5000 + "\n" + json.dumps(good)[:-9]
     assert [(item.time, item.step, item.metric, item.value) for item in reports.reports(text)] == [(1.5, 2, "acc", 0.5)]
 
 
