@@ -115,11 +115,11 @@ WAIT_BY_THEMSELVES = frozenset(row.name for row in _ROWS if row.waits_by_itself)
 _BY_STRATEGY: Mapping[str, str] = {row.strategy: row.name for row in _ROWS if row.strategy}
 
 
-def of_job(strategy: str, label: str = "", *, reserved: bool = False) -> str:
+def of_job(strategy: str, label: str = "", reserved: bool = False) -> str:
     """The capacity type of a job beside the pools.
 
     `strategy`: of its scheduling, empty where it is left out. `label`: the type that it was sent by, as its label says;
-    nothing of it counts where the strategy says otherwise. `reserved`: it names a reservation.
+    nothing of it counts where the strategy says otherwise. `reserved`: it takes machines of a reservation.
     """
     sent_by = CAPACITY_TYPES.get(label)
     if sent_by is not None and label != POOL and strategy in ("", sent_by.strategy or "STANDARD"):

@@ -26,7 +26,7 @@ _BUCKET = re.compile(r"(?:gs://|/gcs/)([a-z0-9][a-z0-9_.-]*[a-z0-9])")
 class WorkerPool:
     """One role of a job: `replicas` equal machines, running a package's module or an image.
 
-    `env` are `NAME=value`, in the request's order. `reservations`: full paths of those that it names.
+    `env` are `NAME=value`, in the request's order. `reservations`: full paths of those named; `reserves`: it takes any.
     """
 
     machine: MachineSpec
@@ -38,10 +38,12 @@ class WorkerPool:
     env: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
     reservations: tuple[str, ...] = ()
+    reserves: bool = False
 
     @classmethod
     def read(cls, body: Json) -> WorkerPool:
         package, container = body.get("pythonPackageSpec", {}), body.get("containerSpec", {})
+        affinity = body.get("machineSpec", {}).get("reservationAffinity", {})
         return cls(
             machine=MachineSpec.read(body),
             replicas=int(body.get("replicaCount", 0)),
@@ -53,7 +55,8 @@ class WorkerPool:
                 f"{one['name']}={one.get('value', '')}" for one in package.get("env") or container.get("env", ())
             ),
             command=tuple(map(str, container.get("command", ()))),
-            reservations=tuple(map(str, body.get("machineSpec", {}).get("reservationAffinity", {}).get("values", ()))),
+            reservations=tuple(map(str, affinity.get("values", ()))),
+            reserves=affinity.get("reservationAffinityType") in ("SPECIFIC_RESERVATION", "ANY_RESERVATION"),
         )
 
 
@@ -91,13 +94,11 @@ class VertexJob:
     """A job of any kind, by its custom job's terms: a pipeline's states are named as a job's are.
 
     Times are None until they have come; `worker_pools` (of one trial) keep their position, empty ones too. `trials`
-    run at once, of `max_trials` in all (0 without trials). `backing` is the job that a pipeline runs as, once it
-    has one, `model` (with its `@version`) what it uploaded, `model_name` what that is called. `tried` are a
-    tuning job's trials so far, `goals` MAXIMIZE or MINIMIZE by metric.
-    `max_wait`: seconds that the service waits for its machines, 0 forever, None where it was told none.
-    `buckets` are all that it names: for packages, outputs, in arguments.
-    `experiment_run`: the full name of the run of an experiment that it belongs to, `tensorboard` that of the
-    one which takes its logs.
+    run at once, of `max_trials` in all (0 without trials). `backing` is the job that a pipeline runs as, once it has
+    one, `model` (with its `@version`) what it uploaded, `model_name` what that is called. `tried` are a tuning job's
+    trials so far, `goals` MAXIMIZE or MINIMIZE by metric. `max_wait`: seconds that the service waits for its machines,
+    0 forever, None where it was told none. `buckets` are all that it names: for packages, outputs, in arguments.
+    `experiment_run`: the full name of its run of an experiment, `tensorboard` that of the one which takes its logs.
     """
 
     name: str
@@ -154,7 +155,7 @@ class VertexJob:
 
     @property
     def _without_pool(self) -> str:
-        return of_job(self.strategy, capacity_type_label(self.labels), reserved=bool(self.reservations))
+        return of_job(self.strategy, capacity_type_label(self.labels), any(one.reserves for one in self.worker_pools))
 
     @property
     def machines(self) -> tuple[MachineGroup, ...]:

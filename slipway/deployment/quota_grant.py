@@ -12,6 +12,7 @@ from slipway.errors import PolicyError
 from slipway.formatting import join, span
 from slipway.live import Live, QuotaLimit
 from slipway.quota.increases import requested
+from slipway.quota.metrics import request_command
 from slipway.quota.request import Requested, lacks, more
 
 WITHIN_S = 30.0
@@ -91,9 +92,7 @@ def _refusal(missing: list[_Missing], region: str, clusters: Collection[str]) ->
         fixes.append("run pulumi up again, which asks for more: it has taken over what somebody else asked for")
     if refused := [one for one in missing if not one.undecided and not one.raised_next]:
         one = refused[0]
-        fixes.append(
-            f"lower `replicas` in the stack file, or ask again: slipway quota --request {one.metric}={one.enough}"
-        )
+        fixes.append(f"lower `replicas` in the stack file, or ask again: {request_command(one.metric, one.enough)}")
     return PolicyError(
         f"quota does not suffice yet, so {join(sorted(clusters))} {'is' if len(clusters) == 1 else 'are'} not made",
         why="\n".join(

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -62,7 +63,7 @@ def test_spot_costs_less_than_a_pools_machines_and_is_not_paid_anyway() -> None:
     assert spot.cost is not None and pool.cost is not None and spot.cost.known < pool.cost.known
 
 
-RESERVED = {
+RESERVED: dict[str, Any] = {
     "machineSpec": {
         "machineType": "a2-highgpu-1g",
         "reservationAffinity": {
@@ -80,6 +81,14 @@ def test_a_job_on_reserved_machines_is_called_so_and_shown_no_price(labels: dict
     found = job_cost(VertexJob.read(body), "us-central1", BEGIN + timedelta(hours=1))
     assert found.capacity_type == "reservation" and not found.paid_anyway
     assert found.per_hour.unknown and found.cost is not None and found.cost.unknown
+
+
+def test_a_job_on_machines_of_any_reservation_is_called_so_too() -> None:  # Z6
+    """The trials of a tuning job have no label of ours."""
+    spec = {**RESERVED["machineSpec"], "reservationAffinity": {"reservationAffinityType": "ANY_RESERVATION"}}
+    body = {"startTime": "2026-11-20T12:00:00Z", "jobSpec": {"workerPoolSpecs": [{**RESERVED, "machineSpec": spec}]}}
+    found = job_cost(VertexJob.read(body), "us-central1", BEGIN + timedelta(hours=1))
+    assert found.capacity_type == "reservation" and found.per_hour.unknown
 
 
 def test_a_tuning_job_costs_the_time_of_its_trials_together() -> None:  # Z3
