@@ -46,9 +46,11 @@ def command(job: str | None, sweep: str | None, catalog: str | None, output: str
 
 
 def _cancel_sweep(context: Context, sweep: str, *, json: bool) -> None:
-    found = cancel_sweep(context, sweep)
+    listing = f"slipway jobs list --sweep {sweep}"
+    with screen.interruptible(f"some jobs of sweep {sweep} may be cancelled already", listing):
+        found = cancel_sweep(context, sweep)
     asked, all_ = len(found.cancelling), len(found.jobs)
-    with screen.after(f"{asked:,} jobs of sweep {sweep} are being cancelled", f"slipway jobs list --sweep {sweep}"):
+    with screen.after(f"{asked:,} jobs of sweep {sweep} are being cancelled", listing):
         if json:
             document = {"sweep": sweep, "jobs": all_, "cancelling": list(found.cancelling)}
             screen.out_json("sweep-cancellation", document)

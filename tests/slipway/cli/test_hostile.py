@@ -168,7 +168,7 @@ def test_who_interrupts_it_before_it_sends_is_told_that_nothing_was_sent(
     stack: Stack, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr("slipway.submission.submitter.choose", interrupted)
+        patched.setattr("slipway.submission.preflight.choose", interrupted)
         done = stack.run("submit", "hello", *words)
     assert (done.code, done.out, done.err) == (130, "", "\ninterrupted; nothing was sent\n")
     assert stack.jobs() == []
@@ -188,6 +188,10 @@ def test_who_interrupts_it_once_it_has_sent_is_told_what_was(stack: Stack, monke
         patched.setattr("slipway.cli.jobs.cancel.cancel_job", interrupted)
         done = stack.run("jobs", "cancel", name)
     assert done.code == 130 and f"interrupted; {name} may be cancelled already\n" in done.err
+    with monkeypatch.context() as patched:
+        patched.setattr("slipway.cli.jobs.cancel.cancel_sweep", interrupted)
+        done = stack.run("jobs", "cancel", "--sweep", "grid")
+    assert done.code == 130 and "interrupted; some jobs of sweep grid may be cancelled already\n" in done.err
 
 
 def test_closed_streams_are_no_fault(stack: Stack) -> None:
