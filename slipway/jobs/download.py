@@ -110,6 +110,7 @@ class _Fetching:
         # Nobody waits for one that waits for an answer, once another has failed or somebody has pressed Ctrl-C.
         threads = [threading.Thread(target=self._work, args=(parts,), daemon=True) for _ in range(_THREADS)]
         try:
+            tell(0, 0, total)
             for thread in threads:
                 thread.start()
             for thread in threads:
