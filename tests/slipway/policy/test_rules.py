@@ -9,7 +9,7 @@ import pytest
 
 from slipway.catalog.model import Catalog, Cluster, Offer, Pool, Template
 from slipway.errors import PolicyError
-from slipway.facts import Facts, QuotaFacts, QuotaLine
+from slipway.facts import Facts, QuotaFacts, QuotaLine, TrainerFacts
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.policy.rule import ADVISORY, MANDATORY
 from slipway.policy.rules import RULES
@@ -121,6 +121,12 @@ CASES: tuple[tuple[str, object, Facts, str], ...] = (
     ("cmek", True, with_cluster(kms_key=""), "cluster cpu: no encryption.kmsKey"),
     ("cmek", True, with_request("encryptionSpec", {}), "template lora (spot): no key of your own"),
     ("nothingPublic", True, replace(GOOD, submitters={"domain:acme.example": {}}), "submitter domain:acme.example"),
+    (
+        "nothingPublic",
+        True,
+        replace(GOOD, trainers={"evals": TrainerFacts("evals", "e@p.iam", {"domain:acme.example": "role"})}),
+        "submitter domain:acme.example",
+    ),
     (
         "submitterRoles",
         True,
