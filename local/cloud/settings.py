@@ -20,6 +20,11 @@ FILE = "settings.toml"
 """The settings' name in a state folder."""
 
 
+_MOST_WHOLE = 2**53
+_MOST = {int: _MOST_WHOLE, float: 1e8}
+"""Beyond these a number fits no database, and a delay leads beyond all years."""
+
+
 class SettingsError(Exception):
     """A setting that does not exist or has a value that does not fit; the text says which and what would do."""
 
@@ -117,9 +122,12 @@ def _converted(name: str, value: Any, example: Any) -> Any:
             return words[str(value).lower()]
         raise SettingsError(f"'{name}' is true or false, not '{value}'")
     try:
-        return kind(value)
-    except (TypeError, ValueError) as error:
-        words_for = {int: "a whole number", float: "a number"}
+        found = kind(value)
+        if kind in (int, float) and not (0 if kind is float else -_MOST_WHOLE) <= found <= _MOST[kind]:
+            raise ValueError
+        return found
+    except (TypeError, ValueError, OverflowError) as error:
+        words_for = {int: "a whole number", float: f"a number from 0 to {_MOST[float]:g}"}
         raise SettingsError(f"'{name}' is {words_for.get(kind, 'text')}, not '{value}'") from error
 
 
@@ -127,5 +135,7 @@ def _table(name: str, value: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         raise SettingsError(f"'{name}' is a table")
     if name == "groups":
-        return {group: tuple(members) for group, members in value.items()}
+        if not all(isinstance(members, list | tuple) for members in value.values()):
+            raise SettingsError("'groups' has a list of members for each group")
+        return {group: tuple(map(str, members)) for group, members in value.items()}
     return {metric: _converted(f"quota.{metric}", limit, 0) for metric, limit in value.items()}

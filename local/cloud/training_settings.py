@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+_LEAST_SPEED = 0.01
 _CHOICES: Mapping[str, tuple[str, ...]] = {
     "cluster_quota": ("reject", "error"),
     "patch_refusal": ("INVALID_ARGUMENT", "FAILED_PRECONDITION"),
@@ -88,8 +89,8 @@ class TrainingSettings:
     quota_ineligible: str = ""
 
     def __post_init__(self) -> None:
-        if self.speed <= 0:
-            raise ValueError(f"'speed' is greater than 0, not {self.speed}")
+        if self.speed < _LEAST_SPEED:
+            raise ValueError(f"'speed' is at least {_LEAST_SPEED:g}, not {self.speed}")
         for name, choices in _CHOICES.items():
             if getattr(self, name) not in choices:
                 raise ValueError(f"'{name}' is one of {', '.join(filter(None, choices))}, not '{getattr(self, name)}'")

@@ -2,6 +2,7 @@
 
 import ipaddress
 import json
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -185,13 +186,20 @@ def parsed_json(raw: bytes) -> Any:
     """A text's JSON. Raises 400 INVALID_ARGUMENT for what is not JSON in UTF-8, all of which can be written again:
     Python's parser takes `NaN`, and halves of characters (`"\\ud800"`), too."""
     try:
-        found = json.loads(raw.decode(), parse_constant=_no_constant)
+        found = json.loads(raw.decode(), parse_constant=_no_constant, parse_float=_finite)
         if b"\\u" in raw:
             json.dumps(found, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
         raise invalid_argument("Invalid JSON payload received. A surrogate stands alone in a string.") from error
     except ValueError as error:
         raise invalid_argument(f"Invalid JSON payload received. {error}") from error
+    return found
+
+
+def _finite(text: str) -> float:
+    found = float(text)
+    if math.isinf(found):
+        raise ValueError(f"{text} is beyond the range of a double.")
     return found
 
 

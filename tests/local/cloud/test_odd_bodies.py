@@ -57,7 +57,9 @@ def test_half_a_character_is_refused_everywhere(calling: Calling, path: str, bod
     assert "surrogate" in error.message
 
 
-@pytest.mark.parametrize("raw", [b'{"displayName": NaN}', b'"\xed\xa0\x80"', b"\xff", b"{", b"[1]"])
+@pytest.mark.parametrize(
+    "raw", [b'{"displayName": NaN}', b'{"displayName": 1e400}', b'"\xed\xa0\x80"', b"\xff", b"{", b"[1]"]
+)
 def test_what_is_not_json_is_refused(calling: Calling, raw: bytes) -> None:
     assert sent(calling, JOBS, raw).message.startswith("Invalid JSON payload received.")
 

@@ -46,3 +46,26 @@ def test_a_file_that_is_no_toml_is_said(tmp_path: Path) -> None:
     (tmp_path / "s.toml").write_text("= 3")
     with pytest.raises(SettingsError, match="is not TOML"):
         settings.load(tmp_path / "s.toml", {})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("create_seconds", "inf"),
+        ("create_seconds", "nan"),
+        ("create_seconds", -1),
+        ("create_seconds", 1e300),
+        ("create_seconds", None),
+        ("log_entries_kept", 2**63),
+        ("log_entries_kept", {}),
+        ("speed", 0),
+        ("speed", 1e-300),
+        ("groups", 5),
+        ("groups", {"a": 5}),
+        ("groups", {"a": "b"}),
+        ("quota.custom_model_training_cpus", 2**63),
+    ],
+)
+def test_a_value_that_nothing_can_work_with_is_refused(name: str, value: object) -> None:
+    with pytest.raises(SettingsError):
+        Settings().changed({name: value})
