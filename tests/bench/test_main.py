@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
@@ -88,3 +90,9 @@ def test_the_bars_of_the_design_are_measured() -> None:
         "list-10000",
         "review",
     }
+
+
+def test_the_guide_has_a_row_for_each_of_them() -> None:
+    guide = (Path(command.__file__).parents[1] / "docs" / "testing.md").read_text()
+    rows = re.findall(r"^\| `([a-z0-9-]+)` \|", guide.partition("## The bars")[2], re.MULTILINE)
+    assert sorted(rows) == sorted(name for each in command.BENCHMARKS for name in each.names)
