@@ -1,11 +1,17 @@
-"""Records as tokens: of a conversation the answers are learnt, of a text all of it."""
+"""The data as tokens: of a conversation the answers are learnt, of a text all of it."""
 
 from __future__ import annotations
 
+import argparse
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from . import records
+from .blocks import blocks
+from .place import Place
 from .records import Record
 from .trouble import TroubleError
 
@@ -19,6 +25,30 @@ class Example:
 
     tokens: list[int]
     labels: list[int]
+
+
+def prepare(known: argparse.Namespace, place: Place) -> None:
+    """Put the examples into the place, once for all processes: what is wrong with them ends the run before one starts.
+    Raises TroubleError."""
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(place.base)
+    if place.records.exists():
+        found = records.read(place.records)
+        examples, cut = encode(found, tokenizer, known.length, known.base or known.model)
+        if cut:
+            out = len(found) - len(examples)
+            left = f", {out} of them left out, as no answer begins before that" if out else ""
+            many = f"{cut} of {len(found)} records are longer than {known.length} tokens"
+            print(f"{many} and cut there{left} (-p length)", flush=True)
+    else:
+        tokens = tokenizer(place.text.read_text("utf-8"), add_special_tokens=False)["input_ids"]
+        examples = [Example(block, block) for block in blocks(tokens, known.length, tokenizer.bos_token_id)]
+    place.examples.write_text(json.dumps([[one.tokens, one.labels] for one in examples]), "utf-8")
+
+
+def read(file: Path) -> list[Example]:
+    return [Example(tokens, labels) for tokens, labels in json.loads(file.read_text("utf-8"))]
 
 
 def encode(found: Sequence[Record], tokenizer: Any, length: int, base: str) -> tuple[list[Example], int]:
@@ -89,11 +119,11 @@ def _parts(record: Record, tokenizer: Any) -> Iterator[tuple[str, bool]]:
         done = answered
 
 
-def padded(batch: Sequence[Example], filler: int) -> tuple[list[list[int]], list[list[int]]]:
+def padded(batch: Sequence[Example]) -> tuple[list[list[int]], list[list[int]]]:
     """Tokens and labels, all as long as the longest. What is filled up is at the end, where no token looks at it, and
-    is not learnt."""
+    is not learnt: any token will do."""
     longest = max(len(one.tokens) for one in batch)
     rest = [longest - len(one.tokens) for one in batch]
-    tokens = [[*one.tokens, *[filler] * more] for one, more in zip(batch, rest, strict=True)]
+    tokens = [[*one.tokens, *[0] * more] for one, more in zip(batch, rest, strict=True)]
     labels = [[*one.labels, *[UNLEARNT] * more] for one, more in zip(batch, rest, strict=True)]
     return tokens, labels

@@ -20,6 +20,11 @@ class Place:
         return self.work / "records.json"
 
     @property
+    def examples(self) -> Path:
+        """Text or records in tokens (`examples.read`)."""
+        return self.work / "examples.json"
+
+    @property
     def download(self) -> Path:
         return self.work / "download"
 

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from . import base, data, hub, precision, sonnets, tiny
+from . import base, data, examples, hub, precision, sonnets, tiny
 from .checkpoints import Checkpoints
 from .folder import Folder
 from .options import options
@@ -46,6 +46,7 @@ def run(known: argparse.Namespace, argv: list[str], place: Place, environ: Mappi
         say(f"attempt {attempt}: no checkpoint in {checkpoints.address}, starts at step 0")
     if done < known.steps:
         place.base.symlink_to(weights(known, place, environ), target_is_directory=True)
+        examples.prepare(known, place)
         code = train(known, argv, place, environ)
         if code:
             return code

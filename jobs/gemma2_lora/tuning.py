@@ -13,15 +13,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from . import records
-from .blocks import blocks
 from .checkpoints import Checkpoints
-from .examples import Example, encode, padded
+from .examples import Example, padded, read
 from .folder import Folder
 from .options import options
 from .place import Place
 from .precision import leave_out, quantization
-from .trouble import TroubleError
 
 LAYERS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
 """Every linear layer of a Gemma 2 block gets an adapter."""
@@ -35,7 +32,7 @@ def tune(known: argparse.Namespace, place: Place) -> None:
     import torch
     from peft import LoraConfig, get_peft_model
     from torch.utils.tensorboard import SummaryWriter
-    from transformers import AutoModelForCausalLM, AutoTokenizer, PrinterCallback, Trainer, TrainingArguments
+    from transformers import AutoModelForCausalLM, PrinterCallback, Trainer, TrainingArguments
     from transformers.integrations import TensorBoardCallback
 
     from .keeper import Keeper
@@ -64,8 +61,7 @@ def tune(known: argparse.Namespace, place: Place) -> None:
         disable_tqdm=True,
         report_to=[],
     )
-    tokenizer = AutoTokenizer.from_pretrained(place.base)
-    examples = _examples(known, place, tokenizer)
+    examples = read(place.examples)
     # On a GPU the weights go straight to it, file by file, rounded to the 16 bits that they are used in.
     model = AutoModelForCausalLM.from_pretrained(
         place.base,
@@ -83,7 +79,7 @@ def tune(known: argparse.Namespace, place: Place) -> None:
     model = get_peft_model(model, lora)
 
     def collate(batch: Sequence[Example]) -> dict[str, Any]:
-        tokens, labels = padded(batch, tokenizer.eos_token_id)
+        tokens, labels = padded(batch)
         return {"input_ids": torch.tensor(tokens), "labels": torch.tensor(labels)}
 
     checkpoint = place.checkpoint()
@@ -107,17 +103,6 @@ def tune(known: argparse.Namespace, place: Place) -> None:
     trainer.train(resume_from_checkpoint=str(checkpoint[1]) if checkpoint else None)
 
 
-def _examples(known: argparse.Namespace, place: Place, tokenizer: Any) -> list[Example]:
-    """What to train on, in tokens. Raises TroubleError."""
-    if place.records.exists():
-        examples, cut = encode(records.read(place.records), tokenizer, known.length, known.base or known.model)
-        if cut:
-            print(f"{cut} records are longer than {known.length} tokens and were cut there (-p length)", flush=True)
-        return examples
-    tokens = tokenizer(place.text.read_text("utf-8"), add_special_tokens=False)["input_ids"]
-    return [Example(block, block) for block in blocks(tokens, known.length, tokenizer.bos_token_id)]
-
-
 def _allow_numpys_state() -> None:
     """Of a checkpoint PyTorch reads tensors and what is named as harmless. Up to 2.5 the Trainer forgets to name what
     the state of numpy's random numbers is made of, which its own checkpoints hold."""
@@ -134,12 +119,7 @@ def _allow_numpys_state() -> None:
 def main(argv: list[str], environ: Mapping[str, str]) -> int:
     """As torchrun starts it, several times on one machine."""
     known = options(argv, environ)
-    try:
-        tune(known, Place(Path(known.work)))
-    except TroubleError as error:
-        if environ.get("LOCAL_RANK", "0") == "0":  # All of them meet it.
-            print(error, file=sys.stderr, flush=True)
-        return 1
+    tune(known, Place(Path(known.work)))
     return 0
 
 

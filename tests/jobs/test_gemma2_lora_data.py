@@ -186,21 +186,21 @@ def test_gemma2_lora_refuses_a_chat_for_a_plain_base_before_that_is_fetched(tmp_
 
 def test_gemma2_lora_fills_a_batch_up_with_what_is_not_learnt() -> None:
     short, long_ = Example([5, 6], [UNLEARNT, 6]), Example([7, 8, 9], [7, 8, 9])
-    assert padded([short, long_], 2) == ([[5, 6, 2], [7, 8, 9]], [[UNLEARNT, 6, UNLEARNT], [7, 8, 9]])
+    assert padded([short, long_]) == ([[5, 6, 0], [7, 8, 9]], [[UNLEARNT, 6, UNLEARNT], [7, 8, 9]])
 
 
 FEW_BITS = """
 import json, sys
 from pathlib import Path
 from transformers.integrations import bitsandbytes
-from gemma2_lora import data, precision, records, task, tuning
+from gemma2_lora import data, examples, precision, records, task, tuning
 from gemma2_lora.options import options
 from gemma2_lora.place import Place
 from gemma2_lora.trouble import TroubleError
 
 folder, hub_token, stranger = Path(sys.argv[1]), *sys.argv[2:]
 def known(*more):
-    few = ("--model=tiny", "--precision=4bit", "--steps=6", "--every=6", "--length=48")
+    few = ("--model=tiny", "--precision=4bit", "--steps=6", "--every=6", "--length=28")
     return options([*few, f"--output={folder}/output", *more], {})
 def told(call, *arguments):
     try:
@@ -220,6 +220,7 @@ found |= {"gated": gated, "missing": missing, "rows": rows, "records": len(recor
 place.base.symlink_to(task.weights(known(), place, {}))
 # transformers leaves CPUs to Intel's extension of PyTorch; today's bitsandbytes can do without it.
 bitsandbytes.is_ipex_available = lambda: True
+examples.prepare(known("--data=ada/chats"), place)
 tuning.tune(known("--data=ada/chats"), place)
 task.bring_out(known(), place, 1)
 print(json.dumps(found))
@@ -232,7 +233,8 @@ def test_gemma2_lora_learns_a_chat_of_the_hub_on_weights_of_four_bits(
 ) -> None:
     """Without a GPU the job refuses that. Here the check is passed over: the weights are quantized on the CPU."""
     python = installed(tmp_path_factory, IMAGE, "gemma2-lora")
-    with serving({"data/train-a.jsonl": jsonl(CHAT), "data/train-b.jsonl": jsonl(CHAT)}) as url:
+    late = {"prompt": "sun " * 40, "completion": "No."}
+    with serving({"data/train-a.jsonl": jsonl(CHAT), "data/train-b.jsonl": jsonl([*CHAT, late])}) as url:
         call = [str(python), "-c", FEW_BITS, str(tmp_path), GOOD, STRANGER]
         settings = environ(HF_ENDPOINT=url, OMP_NUM_THREADS="1")
         done = subprocess.run(call, env=settings, capture_output=True, text=True, check=False)
@@ -243,7 +245,8 @@ def test_gemma2_lora_learns_a_chat_of_the_hub_on_weights_of_four_bits(
     assert "accept the licence on https://huggingface.co/datasets/ada/chats" in found.gated
     assert "ada/chats has no file of the split 'test'" in found.missing and "data/train-a.jsonl" in found.missing
     assert "why: row 2 has neither" in found.rows
-    assert found.records == 4
-    assert "4 sequences of up to 48 tokens" in done.stdout
+    assert found.records == 5
+    cut = "1 of 5 records are longer than 28 tokens and cut there, 1 of them left out, as no answer begins before that"
+    assert cut in done.stdout and "4 sequences of up to 28 tokens" in done.stdout
     metrics = json.loads((tmp_path / "output" / "metrics.json").read_text())
     assert metrics["last_loss"] < metrics["first_loss"] - 0.5
