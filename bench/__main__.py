@@ -33,6 +33,7 @@ BENCHMARKS = (
     Benchmark(("sweep-vs-sdk-loop", "sweep-vs-sdk-threads"), sweep.versus_sdk),
     Benchmark(("sweep-rate", "sweep-rate-calls"), sweep.rate),
     Benchmark(("start-warm-vs-first", "start-pool-vs-own"), pool.starts),
+    Benchmark(("pool-elastic",), pool.elastic),
     Benchmark(("preview-vs-bare",), preview.preview),
     Benchmark(("stack-scale",), scale.preview),
     Benchmark(("list-10000",), listing.pages),

@@ -29,6 +29,8 @@ class TrainingSettings:
     create_seconds: float = 0.0
     reboot_seconds: float = 0.0
     delete_seconds: float = 0.0
+    # Machines of a job's own, beside persistent resources: how long they take to be made.
+    machine_seconds: float = 0.0
     # Autoscaling: how long a pool takes to grow, how long it is idle before it shrinks, how long shrinking takes.
     scale_up_seconds: float = 0.0
     scale_idle_seconds: float = 300.0

@@ -85,6 +85,7 @@ def test_the_bars_of_the_design_are_measured() -> None:
         "sweep-rate-calls",
         "start-warm-vs-first",
         "start-pool-vs-own",
+        "pool-elastic",
         "preview-vs-bare",
         "stack-scale",
         "list-10000",

@@ -43,7 +43,7 @@ class Replica:
     """One replica that was given a machine: of a cluster's pool, of a reservation (its path), or neither.
 
     `host` is its address, which it keeps when it is restarted in place; `restarts` counts that in this attempt, and
-    `lost` is the moment of the last one.
+    `lost` is the moment of the last one. `made`: when a machine of the job's own is there.
     """
 
     index: int
@@ -55,6 +55,7 @@ class Replica:
     reservation: str | None = None
     restarts: int = 0
     lost: str | None = None
+    made: str | None = None
 
     @property
     def name(self) -> str:

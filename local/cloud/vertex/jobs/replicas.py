@@ -34,7 +34,10 @@ def folder_name(replica: Replica) -> str:
 
 
 def due(world: World, replica: Replica, now: datetime) -> bool:
-    """Whether a replica is to run by now. One that was lost is away for a while, by the setting as it is now."""
+    """Whether a replica is to run by now: its machine is made. One that was lost is away for a while, by the setting as
+    it is now."""
+    if replica.made and now < datetime.fromisoformat(replica.made):
+        return False
     away = timedelta(seconds=world.settings.delay(world.settings.worker_restart_seconds))
     return replica.lost is None or now >= datetime.fromisoformat(replica.lost) + away
 

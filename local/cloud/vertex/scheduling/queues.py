@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from local.cloud.clock import timestamp
 from local.cloud.nodes import addresses
@@ -136,12 +136,14 @@ def _start(
     """Put a job on machines: (worker pool, pool of its cluster or None, reservation or None) for each replica."""
     numbers: Counter[int] = Counter()
     replicas: list[Replica] = []
+    takes = 0.0 if run.cluster else world.settings.delay(world.settings.machine_seconds)
+    made = timestamp(now + timedelta(seconds=takes)) if takes else None
     beginning, first = addresses.beginning(world.state_folder), 0
     for index, pool, reservation in places:
         number = beginning + world.store.next_id("replica")
         first = first or number
         host, port, open_port = addresses.address(number, first)
-        replicas.append(Replica(index, numbers[index], pool, host, port, open_port, reservation))
+        replicas.append(Replica(index, numbers[index], pool, host, port, open_port, reservation, made=made))
         numbers[index] += 1
     jobs.keep(world, run, waiting_life.placed(job, run, replicas, now))
 

@@ -67,6 +67,16 @@ def test_who_waits_for_machines_can_be_cancelled(stage: Stage) -> None:
     assert stage.state(job) == "CANCELLED"
 
 
+def test_machines_of_a_job_s_own_take_as_long_as_the_setting_says(stage: Stage) -> None:  # B4
+    stage.set(machine_seconds=120, speed=2)
+    job = stage.submit()
+    for seconds in (0, 59):
+        stage.step(seconds)
+        assert (stage.state(job), stage.machines_used()) == ("PENDING", {(N1, "standard"): 1})
+    stage.step(1)
+    assert stage.state(job) == "RUNNING"
+
+
 # --- flex-start (W1, W2)
 
 
