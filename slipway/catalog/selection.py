@@ -27,6 +27,13 @@ class SelectedCatalog:
     given: bool = False
 
 
+def default_buckets(project: str, stack: str) -> tuple[str, str]:
+    """Names of the catalog's and the work bucket, where a stack file names none. A domain's projects have a colon that
+    buckets can't have."""
+    base = project.split(":")[-1]
+    return f"{base}-{stack}-catalog", f"{base}-{stack}-work"
+
+
 def checkout(start: Path) -> Path | None:
     """The nearest folder upwards that looks like a checkout, or that has remembered something before."""
     return next((folder for folder in (start, *start.parents) if any((folder / one).exists() for one in _ROOTS)), None)

@@ -15,26 +15,23 @@ from typing import Any
 import click
 
 from slipway.capacity import CAPACITY_TYPES
-from slipway.catalog.model import Catalog, Cluster, Offer, Template
+from slipway.catalog.model import Catalog, Offer, Template
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.options import WORD, catalog_and_output
 from slipway.cloud.quotas import preference_body
-from slipway.cluster import ClusterSpec, CurrentCluster
 from slipway.context import Context
 from slipway.deployment.live_reader import LiveScope, read
 from slipway.errors import ConfigError, ResourceError, SlipwayError
 from slipway.jobs.demand import Demand
 from slipway.kinds import KINDS
-from slipway.labels import STACK_LABEL
 from slipway.live import INCREASABLE, Live, Unknown
 from slipway.machines.spec import MachineGroup
-from slipway.quota.assessment import assess
 from slipway.quota.by_hand import Ask, all_short, ask_for, parsed
 from slipway.quota.increases import became_of
 from slipway.quota.metrics import quota_id
+from slipway.quota.published import judge, metrics
 from slipway.quota.report import Line, OfferDraw, QuotaReport, regions
 from slipway.quota.request import Requested
-from slipway.quota.usage import drawn
 from slipway.submission.request import fill
 
 CONTACT = "SLIPWAY_CONTACT"
@@ -155,32 +152,12 @@ def _live(context: Context, draws: tuple[OfferDraw, ...], *also: str) -> Live:
         work_bucket=catalog.work_bucket,
         service_account=catalog.trainer,
         catalog=context.selected.location.name,
-        metrics=drawn(map(_spec, catalog.clusters.values()), draws) | frozenset(also),
+        metrics=metrics(catalog, draws) | frozenset(also),
     )
     live, warnings = read(context.connection, wanted, off_is_empty=True)
     for warning in warnings:
         screen.note(f"warning: {warning}")
     return live
-
-
-def judge(catalog: Catalog, live: Live, draws: tuple[OfferDraw, ...]) -> QuotaReport:
-    """The report for what the catalog has deployed and offers. Pure."""
-    states = {} if isinstance(live.clusters, Unknown) else {cluster.id: cluster.state for cluster in live.clusters}
-    current = tuple(
-        CurrentCluster(_spec(cluster), cluster.id, "", cluster.id in states, states.get(cluster.id, ""))
-        for cluster in catalog.clusters.values()
-    )
-    known = {item.id for item in current}
-    old = frozenset(
-        cluster.id
-        for cluster in (() if isinstance(live.clusters, Unknown) else live.clusters)
-        if cluster.id not in known and cluster.labels.get(STACK_LABEL) == catalog.stack
-    )
-    return assess(current, live, region=catalog.region, offers=draws, mode="warn", preview=True, old=old)
-
-
-def _spec(cluster: Cluster) -> ClusterSpec:
-    return ClusterSpec(cluster.name, tuple(cluster.pools.values()))
 
 
 def _draws(catalog: Catalog) -> tuple[OfferDraw, ...]:

@@ -68,6 +68,7 @@ class PersistentResource:
     error: str = ""
     error_code: int = 0
     display_name: str = ""
+    update_time: datetime | None = None
 
     @property
     def id(self) -> str:
@@ -96,6 +97,7 @@ class PersistentResource:
             labels=dict(body.get("labels", {})),
             pools=tuple(ResourcePool.read(pool) for pool in body.get("resourcePools", ())),
             create_time=parse_timestamp(body.get("createTime")),
+            update_time=parse_timestamp(body.get("updateTime")),
             error=body.get("error", {}).get("message", ""),
             error_code=int(body.get("error", {}).get("code", 0)),
         )

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from slipway.cloud.logging import Logging
     from slipway.cloud.metadata import Metadata
     from slipway.cloud.monitoring import Monitoring
+    from slipway.cloud.permissions import Permissions
     from slipway.cloud.quotas import Quotas
 
 
@@ -39,6 +40,12 @@ class Connection:
         from slipway.cloud.quotas import Quotas
 
         return Quotas(self.session, self.endpoints, project)
+
+    @property
+    def permissions(self) -> Permissions:
+        from slipway.cloud.permissions import Permissions
+
+        return Permissions(self.session, self.endpoints)
 
     def logging(self, project: str) -> Logging:
         from slipway.cloud.logging import Logging

@@ -15,6 +15,7 @@ OVERRIDES = {
     "logging": "GOOGLE_LOGGING_CUSTOM_ENDPOINT",
     "monitoring": "GOOGLE_MONITORING_CUSTOM_ENDPOINT",
     "iam": "GOOGLE_IAM_BETA_CUSTOM_ENDPOINT",
+    "projects": "GOOGLE_RESOURCE_MANAGER_CUSTOM_ENDPOINT",
 }
 """The provider's variable for each API that is called here: a base URL with version and trailing slash."""
 
@@ -27,6 +28,7 @@ _HOSTS = {
     "logging": ("logging", "v2/"),
     "monitoring": ("monitoring", "v3/"),
     "iam": ("iam", "v1/"),
+    "projects": ("cloudresourcemanager", "v1/"),
 }
 
 
@@ -104,6 +106,11 @@ class Endpoints:
     @property
     def iam(self) -> str:
         return self._base("iam")
+
+    @property
+    def projects(self) -> str:
+        """Resource Manager's."""
+        return self._base("projects")
 
 
 def _is_base_url(text: str) -> bool:

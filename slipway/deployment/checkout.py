@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
 from slipway.errors import ConfigError
@@ -44,6 +44,15 @@ def checkout_revision(checkout: Path, environ: Mapping[str, str]) -> Revision:
         )
     changed = any(not line.startswith("#") for line in status.splitlines())
     return Revision(oid[1][:SHORT], dirty=changed or _ignored(checkout))
+
+
+def commits_since(checkout: Path, commit: str, paths: Iterable[str]) -> tuple[str, ...]:
+    """`3f9c2e1 Its subject` of each commit of the checkout since another that touches any of some paths, newest first;
+    none where git does not tell."""
+    if not _COMMIT.fullmatch(commit):
+        return ()
+    told, _ = _git(checkout, "log", "--format=%h %s", f"{commit}..HEAD", "--", *paths)
+    return tuple(told.splitlines())
 
 
 def _given(environ: Mapping[str, str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from slipway.catalog.selection import default_buckets
 from slipway.formatting import nearest, quoted
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.machines.table import Machine, MachineError, machine, region_has, regions, regions_with
@@ -49,12 +50,6 @@ def check_rules(document: Document, stack: str) -> tuple[Finding, ...]:
     for _, trainer in config["slipway:trainers"].items():
         _no_repeats(trainer["submitters"])
     return tuple(root.findings)
-
-
-def default_buckets(project: str, stack: str) -> tuple[str, str]:
-    """Names of the catalog's and the work bucket. A domain's projects have a colon that buckets can't have."""
-    base = project.split(":")[-1]
-    return f"{base}-{stack}-catalog", f"{base}-{stack}-work"
 
 
 def _stack_name(root: DocumentPart, stack: str) -> None:

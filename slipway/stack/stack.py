@@ -9,12 +9,13 @@ from datetime import timedelta
 from pathlib import PurePath
 from typing import Any
 
+from slipway.catalog.selection import default_buckets
 from slipway.cluster import ClusterSpec, DnsPeering, PoolSpec, PscInterface, Reservation
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.machines.table import machine
 from slipway.season import Season, moment
 from slipway.stack.config import PolicyEntry
-from slipway.stack.consistency import check_rules, default_buckets
+from slipway.stack.consistency import check_rules
 from slipway.stack.entries import ClusterEntry, PoolEntry, QuotaEntry, ReplicaRange, ReservationEntry
 from slipway.stack.secrets import check_secrets
 from slipway.stack.structure import StackFile, check_structure

@@ -6,13 +6,14 @@ from dataclasses import replace
 from decimal import Decimal
 
 from slipway.catalog.model import Catalog, Cluster, Pool
-from slipway.cli.quota import document, judge, requests
+from slipway.cli.quota import document, requests
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.quotas import QuotaPreference
 from slipway.labels import STACK_LABEL
 from slipway.live import INCREASABLE, Live
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.prices import Price
+from slipway.quota.published import judge
 from tests.slipway.quota.region import DENIED, H100, cluster, h100, region
 
 MACHINE = MachineSpec("a3-highgpu-8g", "NVIDIA_H100_80GB", 8, Disk("pd-ssd", 500))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from slipway.deployment.checkout import checkout_revision
+from slipway.deployment.checkout import checkout_revision, commits_since
 from slipway.errors import ConfigError
 from slipway.labels import Revision
 
@@ -124,3 +124,12 @@ def test_outside_of_git_it_is_unknown(tmp_path: Path) -> None:
 def test_before_the_first_commit_it_is_unknown(tmp_path: Path) -> None:
     git(tmp_path, "init", "--quiet")
     assert checkout_revision(tmp_path, {}) == Revision("unknown", dirty=False)
+
+
+def test_commits_since_another_are_those_that_touch_what_is_named(checkout: Path) -> None:
+    first = git(checkout, "rev-parse", "HEAD")[:7]
+    (checkout / "file").write_text("two")
+    git(checkout, "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "--quiet", "--all", "-m", "Be two")
+    second = git(checkout, "log", "-1", "--format=%h %s")
+    assert commits_since(checkout, first, ("file",)) == (second,)
+    assert commits_since(checkout, first, ("templates",)) == commits_since(checkout, "unknown", ("file",)) == ()

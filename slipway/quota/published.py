@@ -1,0 +1,36 @@
+"""The quota verdict of what is deployed, from a catalog and from what lives."""
+
+from __future__ import annotations
+
+from slipway.catalog.model import Catalog, Cluster
+from slipway.cluster import ClusterSpec, CurrentCluster
+from slipway.labels import STACK_LABEL
+from slipway.live import Live, Unknown
+from slipway.quota.assessment import assess
+from slipway.quota.report import OfferDraw, QuotaReport
+from slipway.quota.usage import drawn
+
+
+def judge(catalog: Catalog, live: Live, draws: tuple[OfferDraw, ...] = ()) -> QuotaReport:
+    """The report for what the catalog has deployed and offers. Pure."""
+    states = {} if isinstance(live.clusters, Unknown) else {cluster.id: cluster.state for cluster in live.clusters}
+    current = tuple(
+        CurrentCluster(spec(cluster), cluster.id, "", cluster.id in states, states.get(cluster.id, ""))
+        for cluster in catalog.clusters.values()
+    )
+    known = {item.id for item in current}
+    old = frozenset(
+        cluster.id
+        for cluster in (() if isinstance(live.clusters, Unknown) else live.clusters)
+        if cluster.id not in known and cluster.labels.get(STACK_LABEL) == catalog.stack
+    )
+    return assess(current, live, region=catalog.region, offers=draws, mode="warn", preview=True, old=old)
+
+
+def metrics(catalog: Catalog, draws: tuple[OfferDraw, ...] = ()) -> frozenset[str]:
+    """Those whose limits the verdict needs."""
+    return drawn(map(spec, catalog.clusters.values()), draws)
+
+
+def spec(cluster: Cluster) -> ClusterSpec:
+    return ClusterSpec(cluster.name, tuple(cluster.pools.values()))
