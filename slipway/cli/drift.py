@@ -1,0 +1,101 @@
+"""Tell what people changed by hand since a stack was deployed, field by field.
+
+EVENTS is what a preview of the stack wrote on stdout, whose refresh knows what differs:
+
+\b
+  PULUMI_ENABLE_STREAMING_JSON_PREVIEW=1 pulumi preview --json --stack prod > prod.events
+  slipway drift prod.events
+
+Clusters and who may do what are read with the credentials at hand, and nothing is written. What the autoscaler does
+within bounds is no drift. The exit code is 4 when there is any, or when something could not be compared.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from slipway.cli.terminal import screen
+from slipway.cli.terminal.options import output_option
+from slipway.errors import ConfigError
+from slipway.formatting import counted, quoted
+
+if TYPE_CHECKING:
+    from slipway.doctor.drift_reading import Drifted
+
+EXIT_DRIFTED = 4
+_STDIN = "-"
+
+
+@click.command()
+@click.argument("events", metavar="EVENTS")
+@click.option("--no-live", is_flag=True, help="Read nothing of the cloud: the engine's events alone.")
+@output_option
+@click.pass_context
+def command(context: click.Context, events: str, no_live: bool, output: str) -> None:
+    from slipway.cloud.connection import connect
+    from slipway.deployment.live_plan import identity
+    from slipway.doctor.drift_reading import drifted
+    from slipway.review.events import read
+
+    # Not at whatever else Unicode ends a line with: a name may hold that, and the engine writes it as it is.
+    preview = read(_text(events).split("\n"))
+    if not preview.stack:
+        raise ConfigError(
+            f"{events} has no events of a preview",
+            why="no resource of any stack is in it",
+            fix="PULUMI_ENABLE_STREAMING_JSON_PREVIEW=1 pulumi preview --json --stack NAME > FILE",
+        )
+    told = drifted(preview, None if no_live else connect(os.environ), identity(os.environ))
+    if output == "json":
+        screen.out_json("drift", document(preview.stack, told))
+    else:
+        _show(preview.stack, told)
+    if told.found or told.unread:
+        context.exit(EXIT_DRIFTED)
+
+
+def document(stack: str, told: Drifted) -> dict[str, Any]:
+    """What `--output json` prints. `shape` is the same until somebody changes something else, or back. Pure."""
+    from slipway.doctor.drift import shape_of
+
+    return {
+        "stack": stack,
+        "shape": shape_of(told.found, told.unread),
+        "drift": [
+            {
+                "on": one.on,
+                "field": one.field or None,
+                "sentence": one.sentence,
+                "nextDeployment": one.then.name.lower(),
+            }
+            for one in told.found
+        ],
+        "unread": list(told.unread),
+    }
+
+
+def _show(stack: str, told: Drifted) -> None:
+    sign = screen.styled("!", sys.stdout, fg="yellow", bold=True)
+    for one in told.found:
+        screen.out(f"{sign} {one.on}: {one.sentence}")
+        screen.out(f"    the next deployment {one.then.value}")
+    for what in told.unread:
+        screen.note(f"could not compare {what}")
+    if told.found:
+        screen.note(f"stack {stack}: {counted(len(told.found), 'thing')} changed by hand")
+    elif not told.unread:
+        screen.note(f"✓ nobody changed anything of stack {stack} by hand")
+
+
+def _text(source: str) -> str:
+    try:
+        return sys.stdin.read() if source == _STDIN else Path(source).read_text(encoding="utf-8", errors="replace")
+    except OSError as problem:
+        raise ConfigError(
+            f"{quoted(source)} can't be read", why=problem.strerror or str(problem), fix="name a file, or - for stdin"
+        ) from problem

@@ -1,0 +1,99 @@
+"""What killed runs left: in the engine's backend, in this checkout's journals, in the bucket of packages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from slipway.doctor.finding import KINDS, Finding
+from slipway.doctor.picture import Backend, Lock, Picture
+from slipway.formatting import counted, join, size, span
+from slipway.live import Unknown
+
+_LONGEST_RUN = timedelta(hours=3)
+"""After which CI ends a deployment, and longer than one waits for a cluster."""
+_ABANDONED = timedelta(minutes=10)
+_KEPT = timedelta(days=90)
+
+
+def backend(picture: Picture) -> Iterator[Finding]:
+    found = picture.backend
+    if found is None:
+        return
+    if found.cut_off:
+        words = f"a killed run left empty files in {found.cut_off}, so that every command fails with EOF"
+        mend = f"find '{found.cut_off}' -name '*.attrs' -size 0 -delete"
+        yield KINDS["state-damaged"].of("backend", words, mend, "while no pulumi runs; nothing in them is needed")
+    if found.state is None and picture.published is not None and not isinstance(picture.published, Unknown):
+        words = f"the backend {found.address} has no stack {picture.stack}, and its catalog is published"
+        does = "and look again; pulumi stack init is right only where the state is lost: up adopts what lives"
+        mend = "export PULUMI_BACKEND_URL=…"
+        yield KINDS["state-missing"].of(f"stack {picture.stack}", words, mend, does)
+    if not isinstance(found.locks, Unknown):
+        for lock in found.locks:
+            yield from _lock(lock, picture)
+    if found.pending and not found.busy:
+        yield _pending(found, picture)
+
+
+def _lock(lock: Lock, picture: Picture) -> Iterator[Finding]:
+    subject, cancel = f"lock {lock.file}", f"pulumi cancel {picture.stack} --yes"
+    if lock.damaged:
+        words = f"the lock {lock.file} was cut off in the writing, so every deployment is refused"
+        yield KINDS["lock-stale"].of(subject, words, cancel, "when no deployment is under way")
+        return
+    who = f"{lock.user}@{lock.host}" if lock.user else lock.host
+    since = picture.now - lock.since if lock.since else None
+    held = f" for {span(since.total_seconds())}" if since else ""
+    if lock.alive is False:
+        words = f"{who} has held the stack's lock{held}, and its process is gone: every deployment is refused"
+        yield KINDS["lock-stale"].of(subject, words, cancel, "it releases the lock")
+    elif lock.alive is None and (since is None or since > _LONGEST_RUN):
+        words = f"{who} has held the stack's lock{held}, longer than a deployment takes"
+        does = "when its process there is gone, or no run of `up` is going on; in CI: Run workflow, release-lock"
+        yield KINDS["lock-old"].of(subject, words, cancel, does)
+
+
+def _pending(found: Backend, picture: Picture) -> Finding:
+    words = f"a killed run was at work on {join(found.pending)}, and nobody knows whether it was done"
+    does = "clears that; then pulumi up takes over what was made"
+    return KINDS["operation-pending"].of(
+        f"state {picture.stack}", words, f"pulumi refresh --clear-pending-creates --stack {picture.stack}", does
+    )
+
+
+def submissions(picture: Picture) -> Iterator[Finding]:
+    for one in picture.submissions:
+        since = picture.now - one.when
+        if since < _ABANDONED:
+            continue
+        subject, ago = f"submission {one.request_id}", span(since.total_seconds())
+        resume = f"slipway submit {one.template} --request-id {one.request_id}"
+        if one.job and one.waited:
+            words = f"submission {one.request_id} of {one.template} was interrupted {ago} ago while it waited"
+            mend, does = resume, "with the same parameters goes on: waits, and falls back where it was to"
+        elif one.job:
+            continue
+        else:
+            words = f"submission {one.request_id} of {one.template} was interrupted {ago} ago as it was sent"
+            mend, does = resume, "with the same parameters finds its job, or sends it once"
+        yield KINDS["submission-abandoned"].of(subject, words, mend, does)
+
+
+def packages(picture: Picture) -> Iterator[Finding]:
+    if picture.catalog is None or isinstance(picture.packages, Unknown) or isinstance(picture.jobs, Unknown):
+        return
+    used = {one.package for one in picture.catalog.templates.values()}
+    used |= {uri for job in picture.jobs for uri in job.packages}
+    left = [
+        one
+        for one in picture.packages
+        if one.uri not in used and one.updated is not None and picture.now - one.updated > _KEPT
+    ]
+    if left:
+        are, them = ("is", "it") if len(left) == 1 else ("are", "them")
+        amount = size(sum(one.size for one in left))
+        words = f"{counted(len(left), 'package')} of earlier deployments {are} older than {_KEPT.days} days ({amount})"
+        words += f"; no template and no unfinished job uses {them}"
+        does = "or leave it: the bucket's lifecycle deletes packages after two years"
+        yield KINDS["package-left"].of(f"packages {picture.stack}", words, f"gcloud storage rm {left[0].uri} …", does)

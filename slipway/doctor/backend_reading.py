@@ -1,0 +1,198 @@
+"""The engine's backend, read without the engine: a folder or a bucket, its state of one stack, and its locks."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+from urllib.parse import unquote
+
+import yaml
+
+from slipway.cloud.answers import MISREAD, parse_timestamp
+from slipway.cloud.failures import CloudError, NotFound
+from slipway.cloud.storage import Location, Storage
+from slipway.deployment.live_reader import unanswered
+from slipway.doctor.picture import Backend, Lock
+from slipway.live import Unknown
+from slipway.state import State, read
+
+_ROLE = "roles/storage.objectViewer"
+
+
+class _Files(Protocol):
+    """A folder or a bucket. Names are relative to it. `cut_off` is a folder with empty `.attrs` files in it."""
+
+    @property
+    def address(self) -> str: ...
+
+    @property
+    def cut_off(self) -> str: ...
+
+    def names(self, under: str) -> list[str]: ...
+
+    def content(self, name: str) -> bytes | None:
+        """None for what is not there. Raises OSError or CloudError."""
+
+
+@dataclass(frozen=True)
+class _Folder:
+    address: str
+    path: Path
+
+    def names(self, under: str) -> list[str]:
+        files = (file for file in (self.path / under).rglob("*") if file.is_file())
+        return sorted(str(file.relative_to(self.path)) for file in files)
+
+    def content(self, name: str) -> bytes | None:
+        try:
+            return (self.path / name).read_bytes()
+        except FileNotFoundError:
+            return None
+
+    @property
+    def cut_off(self) -> str:
+        found = self.path / ".pulumi"
+        empty = (file for file in found.rglob("*.attrs") if not file.stat().st_size)
+        return str(found) if any(empty) else ""
+
+
+@dataclass(frozen=True)
+class _Bucket:
+    address: str
+    at: Location
+    storage: Storage
+    cut_off: str = ""
+    """An object is there as a whole or not at all."""
+
+    def names(self, under: str) -> list[str]:
+        prefix = self._name("")
+        found = self.storage.objects(Location(self.at.bucket, self._name(under)))
+        return [one.at.name.removeprefix(prefix) for one in found]
+
+    def content(self, name: str) -> bytes | None:
+        try:
+            return self.storage.read(Location(self.at.bucket, self._name(name)))
+        except NotFound as problem:
+            if "bucket" in problem.message.lower():
+                raise
+            return None
+
+    def _name(self, name: str) -> str:
+        prefix = self.at.name.strip("/")
+        return f"{prefix}/{name}" if prefix else name
+
+
+def look(checkout: Path, environ: Mapping[str, str], storage: Storage, stack: str, identity: str) -> Backend | str:
+    """What the backend has of a stack, or why nobody looked."""
+    project, url = _settings(checkout, environ)
+    if not url:
+        return "the state: no backend is chosen (PULUMI_BACKEND_URL, or pulumi login)"
+    if not url.startswith(("file://", "gs://")):
+        return f"the state: it is in {url.partition('?')[0]}, which pulumi alone can read"
+    plain = url.partition("?")[0]
+    files: _Files
+    if plain.startswith("file://"):
+        folder = Path(unquote(plain.removeprefix("file://")) or ".").expanduser()
+        if not folder.is_dir():
+            return Backend(plain, Unknown("there is no such folder", plain, "a folder that is there"))
+        files = _Folder(plain, folder)
+    else:
+        files = _Bucket(plain, Location.parse(plain), storage)
+    locks = _locks(files, project, stack, identity)
+    try:
+        cut_off, latest = files.cut_off, _latest(files, project, stack)
+    except (CloudError, OSError, *MISREAD) as problem:
+        return Backend(plain, _unread(problem, plain, identity), locks=locks)
+    if latest is None:
+        return Backend(plain, None, locks=locks, cut_off=cut_off)
+    return Backend(plain, _state(latest), _pending(latest), locks, cut_off)
+
+
+def _settings(checkout: Path, environ: Mapping[str, str]) -> tuple[str, str]:
+    """The project's name and the backend's address, as the engine finds them."""
+    try:
+        body = yaml.safe_load((checkout / "Pulumi.yaml").read_text(encoding="utf-8"))
+    except (OSError, ValueError, yaml.YAMLError):
+        body = {}
+    body = body if isinstance(body, dict) else {}
+    backend = body.get("backend")
+    of_project = backend.get("url") if isinstance(backend, dict) else ""
+    url = environ.get("PULUMI_BACKEND_URL", "").strip() or str(of_project or "") or _logged_in(environ)
+    return str(body.get("name", "slipway")), url
+
+
+def _logged_in(environ: Mapping[str, str]) -> str:
+    home = environ.get("PULUMI_HOME", "").strip() or str(Path(environ.get("HOME", "~")).expanduser() / ".pulumi")
+    try:
+        current = json.loads((Path(home) / "credentials.json").read_text(encoding="utf-8")).get("current")
+    except (OSError, *MISREAD):
+        return ""
+    return current if isinstance(current, str) else ""
+
+
+def _latest(files: _Files, project: str, stack: str) -> Mapping[str, Any] | None:
+    """What the engine knows of the stack; None where it has none. Raises what reading it raises."""
+    name = f".pulumi/stacks/{project}/{stack}.json"
+    content = files.content(name)
+    if content is None:
+        packed = files.content(f"{name}.gz")
+        if packed is None:
+            return None
+        content = gzip.decompress(packed)
+    latest = json.loads(content)["checkpoint"].get("latest")
+    return latest if isinstance(latest, dict) else {}
+
+
+def _state(latest: Mapping[str, Any]) -> State | Unknown:
+    try:
+        living = (one for one in latest.get("resources") or () if not one.get("delete"))
+        return read({one["urn"]: one for one in living})
+    except MISREAD as problem:
+        return Unknown(f"it is of another form than expected ({problem})", "", "another version of slipway")
+
+
+def _pending(latest: Mapping[str, Any]) -> tuple[str, ...]:
+    found = [one for one in latest.get("pending_operations") or () if isinstance(one, dict)]
+    return tuple(str(one.get("resource", {}).get("urn", "")).rpartition("::")[2] for one in found)
+
+
+def _locks(files: _Files, project: str, stack: str, identity: str) -> tuple[Lock, ...] | Unknown:
+    try:
+        names = files.names(f".pulumi/locks/organization/{project}/{stack}/")
+        found = ((name, files.content(name)) for name in names if name.endswith(".json"))
+        return tuple(_lock(f"{files.address}/{name}", content) for name, content in found if content is not None)
+    except (CloudError, OSError) as problem:
+        return _unread(problem, files.address, identity)
+
+
+def _lock(file: str, content: bytes) -> Lock:
+    try:
+        body = json.loads(content)
+        host, pid = str(body["hostname"]), int(body["pid"])
+        since = parse_timestamp(str(body.get("timestamp", "")))
+    except MISREAD:
+        return Lock(file, damaged=True)
+    return Lock(file, str(body.get("username", "")), host, since, _alive(pid) if host == socket.gethostname() else None)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _unread(problem: Exception, address: str, identity: str) -> Unknown:
+    if isinstance(problem, CloudError):
+        return unanswered(problem, f"storage.googleapis.com {address}", _ROLE, identity)
+    why = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)
+    return Unknown(why, address, "files that can be read")

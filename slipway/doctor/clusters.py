@@ -1,0 +1,146 @@
+"""Clusters that are broken, that nobody keeps, or that are there for too long."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from slipway.cloud.clusters import RUNNING_STATES, PersistentResource
+from slipway.deployment.plan import is_ours
+from slipway.doctor.finding import KINDS, Finding, Grade
+from slipway.doctor.picture import Picture
+from slipway.formatting import join, short, span
+from slipway.labels import NAME_LABEL, STACK_LABEL
+from slipway.live import Unknown
+from slipway.prices import dollars
+from slipway.state import State
+
+ADVISED = timedelta(days=30)
+"""vertex-rules 0.10: the service advises to make a cluster anew after that, for its machines' updates."""
+_RETIRES_WITHIN = timedelta(days=1)
+_MADE_WITHIN = timedelta(hours=2)
+
+
+def clusters(picture: Picture) -> Iterator[Finding]:
+    if isinstance(picture.clusters, Unknown):
+        return
+    there = {cluster.id: cluster for cluster in picture.clusters}
+    for name, id_ in picture.current.items():
+        if id_ not in there:
+            words = f"cluster {id_} is not there, and the catalog offers it as {name}: submissions to it fail"
+            yield KINDS["cluster-gone"].of(f"cluster {id_}", words, picture.up, "it makes the cluster anew")
+    for cluster in sorted(picture.clusters, key=lambda one: one.id):
+        if is_ours(cluster, picture.stack):
+            yield from _ours(cluster, picture, there)
+        else:
+            yield from _others(cluster, picture)
+
+
+def _ours(cluster: PersistentResource, picture: Picture, there: dict[str, PersistentResource]) -> Iterator[Finding]:
+    name, subject = cluster.labels[NAME_LABEL], f"cluster {cluster.id}"
+    if cluster.failed:
+        yield _failed(cluster, picture, there)
+        return
+    if cluster.state == "PROVISIONING" and (age := _age(cluster, picture)) and age > _MADE_WITHIN:
+        words = f"{subject} has been in the making for {_span(age)}, which may go on until there are machines"
+        yield KINDS["cluster-slow"].of(subject, words, picture.up, "it waits for its end, and says what became of it")
+    yield from _unknown(cluster, picture)
+    current = picture.current.get(name)
+    if current == cluster.id:
+        yield from _old(cluster, name, picture)
+    elif cluster.state in RUNNING_STATES and cluster.id in _retiring(picture):
+        yield from _retires(cluster, picture, there.get(current or ""))
+
+
+def _failed(cluster: PersistentResource, picture: Picture, there: dict[str, PersistentResource]) -> Finding:
+    since = f" for {_span(picture.now - cluster.update_time)}" if cluster.update_time else ""
+    why = f" ({short(cluster.error, 200)})" if cluster.error else ""
+    subject, name = f"cluster {cluster.id}", cluster.labels[NAME_LABEL]
+    words = f"{subject} has been in ERROR{since}{why} and holds its name"
+    current = there.get(picture.current.get(name, ""))
+    if current is not None and current.id != cluster.id and not current.failed:
+        words += f"; {current.id} is there in its place"
+        return KINDS["name-blocked"].of(subject, words, picture.up, "it clears what failed")
+    return KINDS["cluster-failed"].of(subject, words, picture.up, "it clears the cluster and tries again")
+
+
+def _unknown(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]:
+    """To the state, where that was read, else to the catalog."""
+    subject, costs = f"cluster {cluster.id}", dollars(picture.per_hour(*cluster.pools))
+    backend = picture.backend
+    busy = Grade.NOTE if backend is not None and backend.busy else None
+    under_way = "; a deployment seems to be under way, which may be making it" if busy else ""
+    if backend is not None and isinstance(backend.state, State):
+        if not backend.state.has(picture.project, picture.region, cluster.id):
+            words = f"{subject} is in no state, so no deployment ends it by itself: {costs}{under_way}"
+            does = "it takes the cluster over, or deletes it when idle"
+            yield KINDS["cluster-in-no-state"].of(subject, words, picture.up, does, grade=busy)
+    elif picture.catalog is not None and cluster.id not in {*picture.current.values(), *_retiring(picture)}:
+        words = f"{subject} belongs to the stack and is not in its catalog: {costs}{under_way}"
+        does = "when no deployment is under way; it takes the cluster over, or deletes it"
+        yield KINDS["cluster-in-no-catalog"].of(subject, words, picture.up, does, grade=busy)
+
+
+def _old(cluster: PersistentResource, name: str, picture: Picture) -> Iterator[Finding]:
+    age = _age(cluster, picture)
+    if cluster.state in RUNNING_STATES and age is not None and age > ADVISED:
+        words = f"cluster {cluster.id} is {_span(age)} old; the cloud advises {ADVISED.days}"
+        mend = f"raise `generation` of {name} in {picture.line(name)}"
+        yield KINDS["cluster-old"].of(f"cluster {cluster.id}", words, mend, "a new cluster, as after an edit")
+
+
+def _retires(cluster: PersistentResource, picture: Picture, successor: PersistentResource | None) -> Iterator[Finding]:
+    """Counted from its successor's making, or from the end of its season; of one that the stack file names no more
+    nobody knows since when."""
+    name, subject = cluster.labels[NAME_LABEL], f"cluster {cluster.id}"
+    whole = picture.catalog
+    rests = whole.dormant.get(name) if whole else None
+    declared = rests or (whole.clusters.get(name) if whole else None)
+    within = timedelta(seconds=declared.retire_within) if declared and declared.retire_within else _RETIRES_WITHIN
+    since = successor.create_time if successor else rests.since if rests else None
+    if since is not None and picture.now - since <= within:
+        return
+    costs, jobs = dollars(picture.per_hour(*cluster.pools)), picture.jobs_on(cluster)
+    long = f" for {_span(picture.now - since)}" if since else ""
+    if jobs:
+        are = f"{join(job.display_name for job in jobs)} still {'runs' if len(jobs) == 1 else 'run'}"
+        words = f"{subject} has been retiring{long}: {are}, {costs}"
+        mend, does = f"slipway jobs show {jobs[0].typed}", "or wait: a deployment deletes the cluster when it is idle"
+    elif cluster.in_use:
+        words = f"{subject} has been retiring{long}: a job that no list shows uses its machines, {costs}"
+        mend, does = "slipway pools", "wait until none is in use: a deployment deletes the cluster then"
+    else:
+        words = f"{subject} has been retiring{long} and is idle: {costs} for nothing"
+        mend, does = picture.up, "it deletes the cluster"
+    yield KINDS["cluster-retires-long"].of(subject, words, mend, does)
+
+
+def _others(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]:
+    stack, subject = cluster.labels.get(STACK_LABEL, ""), f"cluster {cluster.id}"
+    if cluster.id in {*picture.current.values(), *_retiring(picture)}:
+        words = f"{subject} has an id of this stack and not its labels: somebody else made it, so it is left alone"
+        name = next((name for name, id_ in picture.current.items() if id_ == cluster.id), cluster.id)
+        mend = f"raise `generation` of {name} in {picture.line(name)}"
+        yield KINDS["name-taken"].of(subject, words, mend, "for another id; or delete that cluster by hand")
+        return
+    if cluster.state == "STOPPING" or (stack and (not picture.stacks or stack in picture.stacks)):
+        return
+    costs = "" if cluster.failed else f": {dollars(picture.per_hour(*cluster.pools))}"
+    whose = f"belongs to stack {stack}, of which there is no file here" if stack else "is in no stack"
+    jobs = picture.jobs_on(cluster)
+    busy = f", and {join(job.display_name for job in jobs)} on it" if jobs else ""
+    delete = f"gcloud ai persistent-resources delete {cluster.id} --project={picture.project} --region={picture.region}"
+    does = "if nobody needs it; ask whoever made it first"
+    yield KINDS["cluster-in-no-stack"].of(subject, f"{subject} {whose}{costs}{busy}", delete, does)
+
+
+def _retiring(picture: Picture) -> tuple[str, ...]:
+    return () if picture.published is None or isinstance(picture.published, Unknown) else picture.published.retiring
+
+
+def _age(cluster: PersistentResource, picture: Picture) -> timedelta | None:
+    return picture.now - cluster.create_time if cluster.create_time else None
+
+
+def _span(age: timedelta) -> str:
+    return span(age.total_seconds())

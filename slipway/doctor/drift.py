@@ -1,0 +1,165 @@
+"""Drift: what a person did to what a stack deployed, field by field, in words. What the autoscaler does is none.
+
+The engine's refresh tells what differs from its own state; of clusters, which no deployment changes in place, the
+catalog tells what was asked for; and of grants that somebody added, which the engine never sees, the policies.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from slipway.cloud.permissions import Bound
+from slipway.doctor.finding import shape
+from slipway.facts import CATALOG, TEMPLATE, WORKSPACE
+from slipway.review.clusters.deletions import CLUSTER_TYPE
+from slipway.review.preview import Preview, Resource, Step
+from slipway.review.resources.bucket_fields import FIELDS
+from slipway.review.resources.grants import form, place
+from slipway.review.resources.inputs import differences, top
+from slipway.review.resources.touched import ACCOUNT, BUCKET, OBJECT
+
+_BY_ITSELF = re.compile(r"(?i).*(etag|fingerprint|generation|updated|time|timestamp|version|selflink|status|state)")
+_DONE = ("same", "refresh", "read", "discard")
+
+
+class Then(StrEnum):
+    """What the next deployment does about it."""
+
+    PUT_BACK = "puts it back"
+    MADE_ANEW = "makes it anew"
+    STAYS = "leaves it as it is"
+
+
+@dataclass(frozen=True)
+class Drift:
+    """`on` is whose it is (`bucket acme-work`), `field` which of its fields, empty for all of it. `sentence` has no
+    amount that moves by itself."""
+
+    on: str
+    field: str
+    sentence: str
+    then: Then
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Who has what on a resource now: `on` in words as drift has it. `ours`: a member for whom alone it is looked at,
+    as what others have there is not the stack's; empty for all."""
+
+    on: str
+    bound: frozenset[Bound]
+    ours: frozenset[str] = frozenset()
+
+
+def shape_of(found: Iterable[Drift], unread: Iterable[str] = ()) -> str:
+    """The same until a person changes something else, or back."""
+    return shape([*((one.on, one.field, one.sentence) for one in found), *(("unread", one) for one in unread)])
+
+
+def of_engine(preview: Preview) -> Iterator[Drift]:
+    """What the refresh found of everything but clusters that are there."""
+    doing = {step.urn for step in preview.steps if step.op not in _DONE}
+    for step in preview.standing.values():
+        if step.op != "refresh" or step.component or step.old is None:
+            continue
+        if step.new is None:
+            yield _gone(step, step.old, again=step.urn in doing)
+        elif step.type == OBJECT:
+            yield from _overwritten(step, step.old, step.new)
+        elif not step.type.startswith(CLUSTER_TYPE) and not form(step.type):
+            yield from _changed(step, step.old, step.new, Then.PUT_BACK if step.urn in doing else Then.STAYS)
+
+
+def of_policies(preview: Preview, policies: Iterable[Policy]) -> Iterator[Drift]:
+    """Grants beside those that the stack made: the engine knows its own alone."""
+    granted = {key for step in preview.standing.values() if (key := _grant(step))}
+    for policy in policies:
+        for one in sorted(policy.bound, key=lambda one: (one.role, one.member, one.condition)):
+            others = policy.ours and one.member not in policy.ours
+            if others or (policy.on, one.role, one.member) in granted or _googles(one):
+                continue
+            under = f" under condition {one.condition}" if one.condition else ""
+            words = f"{one.member} has {one.role}{under}, which the stack did not grant"
+            yield Drift(policy.on, f"{one.role} {one.member}", words, Then.STAYS)
+
+
+def _googles(one: Bound) -> bool:
+    """What every bucket begins with, and what Google grants its own agents."""
+    return one.member.startswith(("projectOwner:", "projectEditor:", "projectViewer:")) or "@gcp-sa-" in one.member
+
+
+def _grant(step: Step) -> tuple[str, str, str] | None:
+    is_form = form(step.type)
+    if is_form is None or step.old is None or "member" not in step.old.inputs:
+        return None
+    on = _on_of_grant(step, step.old)
+    return on, str(step.old.inputs.get("role", "")), str(step.old.inputs["member"])
+
+
+def _on_of_grant(step: Step, resource: Resource) -> str:
+    is_form = form(step.type)
+    assert is_form is not None
+    _, name = place(is_form, resource.inputs)
+    return f"{is_form.what} {name}" if is_form.what else f"project {resource.inputs.get('project', '')}"
+
+
+def _gone(step: Step, old: Resource, *, again: bool) -> Drift:
+    then = Then.MADE_ANEW if again else Then.STAYS
+    if form(step.type):
+        role, member = str(old.inputs.get("role", "")), str(old.inputs.get("member", ""))
+        words = f"{member} does not have {role} any more, which the stack granted"
+        return Drift(_on_of_grant(step, old), f"{role} {member}", words, Then.PUT_BACK if again else then)
+    if step.type == OBJECT and step.parent == TEMPLATE:
+        return Drift(f"package {_name(step, old)}", "", "it is not there any more, deleted by hand or by its age", then)
+    empty = ", and comes back empty" if step.type == BUCKET and again else ""
+    return Drift(_on(step, old), "", f"somebody deleted it{empty}", then)
+
+
+def _overwritten(step: Step, old: Resource, new: Resource) -> Iterator[Drift]:
+    """A content is secret to the engine; its checksum is not."""
+    before, now = old.outputs.get("md5hash"), new.outputs.get("md5hash")
+    if before and now and before != now:
+        what = "catalog" if step.parent == CATALOG else "list of clusters" if step.parent == WORKSPACE else "object"
+        bucket = old.inputs.get("bucket") or old.outputs.get("bucket") or ""
+        words = "somebody overwrote it: it has other contents than were deployed"
+        yield Drift(f"{what} gs://{bucket}/{_name(step, old)}", "content", words, Then.PUT_BACK)
+
+
+def _changed(step: Step, old: Resource, new: Resource, then: Then) -> Iterator[Drift]:
+    on = _on(step, old)
+    if step.type == BUCKET:
+        for key, told in FIELDS.items():
+            was, now = _value(old, key), _value(new, key)
+            for _, words, _ in told(was, now) if was != now else ():
+                yield Drift(on, key, f"it {words}", then if key in old.inputs else Then.STAYS)
+    for one in differences(old.inputs, new.inputs):
+        if not (step.type == BUCKET and top(one.path) in FIELDS) and not _BY_ITSELF.fullmatch(top(one.path)):
+            yield Drift(on, one.path, str(one).replace("`", ""), then)
+
+
+def _value(resource: Resource, key: str) -> Any:
+    """What the program leaves to the cloud is not among its inputs."""
+    return resource.inputs.get(key, resource.outputs.get(key))
+
+
+def _on(step: Step, resource: Resource) -> str:
+    if step.type == BUCKET:
+        return f"bucket {_name(step, resource)}"
+    if step.type == ACCOUNT:
+        return f"account {resource.outputs.get('email') or resource.inputs.get('accountId') or step.name}"
+    kind = "cluster" if step.type.startswith(CLUSTER_TYPE) else step.type.rpartition(":")[2]
+    return f"{kind} {_name(step, resource)}"
+
+
+def _name(step: Step, resource: Resource) -> str:
+    found = _text(resource.inputs, "name") or _text(resource.outputs, "name") or step.name
+    return found if step.type == OBJECT else found.rsplit("/", 1)[-1]
+
+
+def _text(values: Mapping[str, Any], key: str) -> str:
+    value = values.get(key)
+    return value if isinstance(value, str) else ""

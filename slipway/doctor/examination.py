@@ -1,0 +1,33 @@
+"""`examine`: everything that is wrong with a stack, the worst first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from slipway.doctor.access import roles, unread
+from slipway.doctor.backend import backend, packages, submissions
+from slipway.doctor.clusters import clusters
+from slipway.doctor.finding import WORST_FIRST, Finding
+from slipway.doctor.picture import Picture
+from slipway.doctor.pools import jobs, pools
+from slipway.doctor.published import catalog, quota
+
+FAMILIES: tuple[Callable[[Picture], Iterator[Finding]], ...] = (
+    unread,
+    backend,
+    catalog,
+    clusters,
+    pools,
+    jobs,
+    quota,
+    submissions,
+    packages,
+    roles,
+)
+"""In the order in which findings of one grade are told."""
+
+
+def examine(picture: Picture) -> tuple[Finding, ...]:
+    """Pure. What could not be read is among them, and hides nothing else."""
+    found = [finding for family in FAMILIES for finding in family(picture)]
+    return tuple(sorted(found, key=lambda one: WORST_FIRST.index(one.grade)))

@@ -1,0 +1,141 @@
+"""A stack and its region as they are at one moment, frozen: all that a doctor looks at.
+
+Types only. Each part is a value, an `Unknown` with its reason, or None where nobody looked, which `unseen` says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from slipway.catalog.document import PublishedCatalog
+from slipway.catalog.model import Catalog
+from slipway.cloud.clusters import PersistentResource, ResourcePool
+from slipway.cloud.jobs import VertexJob
+from slipway.live import Unknown
+from slipway.prices import Price, hourly
+from slipway.quota.report import QuotaReport
+from slipway.stack.yaml_file import Document
+from slipway.state import State
+
+
+@dataclass(frozen=True)
+class Lock:
+    """The engine's lock on a stack. `file` is its address. `alive`: whether its holder's process is there; None where
+    that is another machine's. `damaged`: it was cut off in the writing."""
+
+    file: str
+    user: str = ""
+    host: str = ""
+    since: datetime | None = None
+    alive: bool | None = None
+    damaged: bool = False
+
+
+@dataclass(frozen=True)
+class Backend:
+    """What the engine keeps. `state` is None where it has no such stack. `pending`: names of what a killed run was
+    making or deleting. `cut_off`: a folder with empty files in it that make the engine fail."""
+
+    address: str
+    state: State | Unknown | None
+    pending: tuple[str, ...] = ()
+    locks: tuple[Lock, ...] | Unknown = ()
+    cut_off: str = ""
+
+    @property
+    def busy(self) -> bool:
+        """Whether a deployment may be under way."""
+        return not isinstance(self.locks, Unknown) and any(lock.alive is not False for lock in self.locks)
+
+
+@dataclass(frozen=True)
+class Submission:
+    """One that this machine recorded and that no process holds. `job` is empty where no answer came, `sent` False
+    where nothing was sent by then."""
+
+    request_id: str
+    template: str
+    when: datetime
+    job: str
+    waited: bool
+
+
+@dataclass(frozen=True)
+class Package:
+    """`uri` is its gs:// address, `size` in bytes."""
+
+    uri: str
+    size: int
+    updated: datetime | None
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A role that whoever asks does not have. `on` is what it is granted on, `verbs` the commands that need it."""
+
+    role: str
+    on: str
+    verbs: str
+
+
+@dataclass(frozen=True)
+class Picture:
+    """`published` is None where nothing is. `recent` are the newest jobs made since `recent_since`, ended ones too.
+
+    `stacks` are those that the checkout has files of, empty without one; `document` this stack's file. `commits`: the
+    subjects of those since the catalog's that touch what is deployed, newest first. `unseen`: what was not looked at
+    and why, a phrase each.
+    """
+
+    stack: str
+    project: str
+    region: str
+    now: datetime
+    published: PublishedCatalog | Unknown | None
+    clusters: tuple[PersistentResource, ...] | Unknown
+    jobs: tuple[VertexJob, ...] | Unknown
+    recent: tuple[VertexJob, ...] | Unknown
+    recent_since: datetime
+    quota: QuotaReport | Unknown | None = None
+    backend: Backend | None = None
+    submissions: tuple[Submission, ...] = ()
+    packages: tuple[Package, ...] | Unknown = ()
+    gaps: tuple[Gap, ...] | Unknown = ()
+    stacks: tuple[str, ...] = ()
+    document: Document | None = None
+    commits: tuple[str, ...] = ()
+    unseen: tuple[str, ...] = field(default=())
+
+    @property
+    def catalog(self) -> Catalog | None:
+        """All of it, where it could be read."""
+        return self.published.whole if isinstance(self.published, PublishedCatalog) else None
+
+    @property
+    def current(self) -> Mapping[str, str]:
+        """The ids of the clusters that are offered, by their names."""
+        return self.published.clusters if isinstance(self.published, PublishedCatalog) else {}
+
+    @property
+    def up(self) -> str:
+        return f"pulumi up --stack {self.stack}"
+
+    def line(self, *keys: str) -> str:
+        """`stacks/Pulumi.dev.yaml:14`, where a key of a cluster stands; `its stack file` without a checkout."""
+        if self.document is None:
+            return "its stack file"
+        return f"{self.document.file}:{self.document.line(('config', 'slipway:persistentResources', *keys))}"
+
+    def jobs_on(self, cluster: PersistentResource) -> tuple[VertexJob, ...]:
+        jobs = () if isinstance(self.jobs, Unknown) else self.jobs
+        return tuple(job for job in jobs if job.persistent_resource_id == cluster.id and not job.ended)
+
+    def per_hour(self, *pools: ResourcePool) -> Price:
+        """What their machines of the moment cost."""
+        return sum((hourly(pool.machine, self.region) * pool.replicas for pool in pools), Price())
+
+    def span_since(self, moment: datetime) -> float:
+        """Seconds."""
+        return (self.now - moment).total_seconds()

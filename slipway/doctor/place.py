@@ -1,0 +1,98 @@
+"""Which stack is looked at, and where it is: of a stack file in this checkout, or of a catalog alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from slipway.catalog.model import NAME
+from slipway.catalog.selection import default_buckets
+from slipway.cloud.storage import Location
+from slipway.context import Context
+from slipway.errors import ConfigError, SlipwayError
+from slipway.formatting import nearest, quoted
+from slipway.stack.yaml_file import Document, load
+
+
+@dataclass(frozen=True)
+class Place:
+    """`checkout` is the folder that has the stack's file, None without one; `stacks` are all that it has files of."""
+
+    stack: str
+    project: str
+    region: str
+    catalog: Location
+    checkout: Path | None = None
+    document: Document | None = None
+    stacks: tuple[str, ...] = ()
+
+
+def find(context: Context, stack: str | None) -> Place:
+    """Raises ConfigError where nothing tells which stack, or the stack's file does not say where it is; what fetching a
+    catalog raises where nothing else tells."""
+    root = _root(context.folder)
+    found = _files(root) if root else {}
+    if stack is not None:
+        if stack not in found:
+            near = nearest(stack, found)
+            raise ConfigError(
+                f"there is no file of stack {quoted(stack)} here",
+                why=f"this checkout has {', '.join(found)}" if found else "this folder is in no checkout",
+                fix=f"slipway doctor --stack {near}" if near else "slipway doctor --catalog gs://PROJECT-STACK-catalog",
+            )
+        place = _of_file(stack, found[stack], root)
+        # A catalog that was named for this call is another's only by mistake, which its stack shows.
+        return replace(place, catalog=context.selected.location) if context.address else place
+    location = context.selected.location
+    for name, document in found.items():
+        of_file = _placed(name, document, root)
+        if of_file and of_file.catalog.bucket == location.bucket:
+            return replace(of_file, catalog=location, stacks=tuple(found))
+    catalog = context.catalog
+    place = Place(catalog.stack, catalog.project, catalog.region, location)
+    own = found.get(catalog.stack)
+    if own is None or _value(own, "gcp:project") != catalog.project:
+        return place  # Another repository's stack, of which nothing here tells.
+    return replace(place, checkout=root, document=own, stacks=tuple(found))
+
+
+def _of_file(stack: str, document: Document, root: Path | None) -> Place:
+    place = _placed(stack, document, root)
+    if place is None:
+        why = "; ".join(map(str, document.findings[:1])) or "it lacks gcp:project or gcp:region"
+        raise ConfigError(f"{document.file} does not say where the stack is", why=why, fix=f"slipway check {stack}")
+    return replace(place, stacks=tuple(_files(root)) if root else ())
+
+
+def _placed(stack: str, document: Document, root: Path | None) -> Place | None:
+    project, region = _value(document, "gcp:project"), _value(document, "gcp:region")
+    if not project or not region:
+        return None
+    bucket = _value(document, "slipway:workspace", "catalogBucket") or default_buckets(project, stack)[0]
+    return Place(stack, project, region, Location(bucket, NAME), root, document)
+
+
+def _root(folder: Path) -> Path | None:
+    return next((one for one in (folder, *folder.parents) if (one / "Pulumi.yaml").is_file()), None)
+
+
+def _files(root: Path) -> dict[str, Document]:
+    """By the stack's name; a file that can't be read is left out."""
+    found = {}
+    for path in sorted((root / "stacks").glob("Pulumi.*.yaml")):
+        try:
+            document = load(path, shown_as=str(path.relative_to(root)))
+        except SlipwayError:
+            continue
+        found[path.name.removeprefix("Pulumi.").removesuffix(".yaml")] = document
+    return found
+
+
+def _value(document: Document, *keys: str) -> str:
+    """A text; empty where there is none."""
+    value: Any = document.values
+    for key in ("config", *keys):
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,101 @@
+"""What is paid for and not used: pools that idle, and jobs on machines of their own beside pools with room."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from slipway.cloud.clusters import RUNNING_STATES, PersistentResource, ResourcePool
+from slipway.cloud.jobs import VertexJob
+from slipway.doctor.finding import KINDS, Finding
+from slipway.doctor.picture import Picture
+from slipway.formatting import span
+from slipway.jobs.demand import Demand, by_pool
+from slipway.labels import NAME_LABEL, TEMPLATE_LABEL
+from slipway.live import Unknown
+from slipway.prices import Price, dollars, hourly
+
+_IDLE = timedelta(days=1)
+_WAITS = frozenset({"JOB_STATE_QUEUED", "JOB_STATE_PENDING"})
+
+
+def pools(picture: Picture) -> Iterator[Finding]:
+    for cluster in _current(picture):
+        for pool in cluster.pools:
+            yield from _idle(cluster, pool, picture)
+
+
+def jobs(picture: Picture) -> Iterator[Finding]:
+    if isinstance(picture.jobs, Unknown):
+        return
+    for job in picture.jobs:
+        # What the service runs for a pipeline or a trial is a job of its own, and told as that.
+        if job.ended or job.persistent_resource_id or not (job.kind.runs_itself or job.kind.has_trials):
+            continue
+        fits = next((found for cluster in _current(picture) if (found := _room(job, cluster))), "")
+        if fits:
+            yield _beside(job, fits, picture)
+
+
+def _current(picture: Picture) -> Iterator[PersistentResource]:
+    """The clusters that take the stack's jobs."""
+    if not isinstance(picture.clusters, Unknown):
+        ids = set(picture.current.values())
+        yield from (one for one in picture.clusters if one.id in ids and one.state in RUNNING_STATES)
+
+
+def _idle(cluster: PersistentResource, pool: ResourcePool, picture: Picture) -> Iterator[Finding]:
+    if isinstance(picture.jobs, Unknown) or isinstance(picture.recent, Unknown) or pool.used or not pool.replicas:
+        return
+    if any(_on(job, cluster, pool) for job in picture.jobs_on(cluster)):
+        return
+    last = max((job.end_time for job in picture.recent if job.end_time and _on(job, cluster, pool)), default=None)
+    since = last or max(cluster.create_time or picture.recent_since, picture.recent_since)
+    idle = picture.now - since
+    if idle < _IDLE:
+        return
+    name = cluster.labels.get(NAME_LABEL, cluster.id)
+    cost = dollars(picture.per_hour(pool) * _hours(picture, since), per="")
+    at_least = "" if last or since != picture.recent_since else "at least "
+    what = "since its last job" if last else "and no job on it"
+    words = f"pool {name}/{pool.id} has been idle for {at_least}{span(idle.total_seconds())}, {cost} {what}"
+    where = picture.line(name, "pools", pool.id)
+    lower = "lower replicas.min, or " if pool.min is not None and pool.min > 1 else ""
+    mend = f"{lower}remove the pool in {where}"
+    limit = "an `idleLimit` on the cluster does that by itself" if len(cluster.pools) == 1 else ""
+    yield KINDS["pool-idle"].of(f"pool {name}/{pool.id}", words, mend, limit)
+
+
+def _hours(picture: Picture, since: datetime) -> Decimal:
+    return Decimal(round(picture.span_since(since))) / 3600
+
+
+def _on(job: VertexJob, cluster: PersistentResource, pool: ResourcePool) -> bool:
+    return job.persistent_resource_id == cluster.id and bool(by_pool(Demand.of(job), cluster).get(pool.id))
+
+
+def _room(job: VertexJob, cluster: PersistentResource) -> str:
+    """The pools that have, or can grow by, all the machines that a job takes; empty where they do not."""
+    demand = Demand.of(job)
+    needs = by_pool(demand, cluster)
+    free = {pool.id: pool.ceiling - pool.used for pool in cluster.pools}
+    if not needs or sum(needs.values()) < demand.machines or any(needs[id_] > free[id_] for id_ in needs):
+        return ""
+    name = cluster.labels.get(NAME_LABEL, cluster.id)
+    return ", ".join(f"{name}/{id_}" for id_ in sorted(needs))
+
+
+def _beside(job: VertexJob, fits: str, picture: Picture) -> Finding:
+    each = (hourly(one.machine, picture.region, job.capacity_type) * one.count for one in job.machines)
+    costs = sum(each, Price())
+    waits = job.state in _WAITS
+    does = "waits for machines of its own" if waits else "runs on machines of its own"
+    words = f"job {job.display_name} {does} ({job.capacity_type}, {dollars(costs)}), and pool {fits} has them free"
+    template = job.labels.get(TEMPLATE_LABEL, "")
+    if template:
+        mend = f"slipway submit {template} --capacity pool"
+        means = "the next time" if not waits else f"and slipway jobs cancel {job.typed}"
+    else:
+        mend, means = "slipway templates", "shows what can be submitted to the pool, the next time"
+    return KINDS["job-beside-pool"].of(f"job {job.name}", words, mend, means)

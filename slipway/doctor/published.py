@@ -1,0 +1,75 @@
+"""The catalog, and the quota that what it offers draws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from slipway.catalog.document import PublishedCatalog
+from slipway.doctor.finding import KINDS, Finding
+from slipway.doctor.picture import Picture
+from slipway.formatting import join, short
+from slipway.live import UNLIMITED, Unknown
+from slipway.quota.report import Line, QuotaReport
+from slipway.state import State
+
+_NEARLY = 0.9
+
+
+def catalog(picture: Picture) -> Iterator[Finding]:
+    published, subject = picture.published, f"catalog {picture.stack}"
+    if isinstance(published, Unknown):
+        return
+    if published is None:
+        words = f"stack {picture.stack} has no catalog: nobody can submit"
+        yield KINDS["catalog-missing"].of(subject, words, picture.up, "it publishes one")
+        return
+    if published.whole is None:
+        why = published.damage or "another version wrote it"
+        words = f"the catalog of {picture.stack} can't be read ({short(why, 300)}): nobody can submit with this version"
+        yield KINDS["catalog-damaged"].of(subject, words, picture.up, "it publishes it anew")
+        return
+    commit = published.whole.commit
+    if picture.commits:
+        change = "commit since then changes" if len(picture.commits) == 1 else "commits since then change"
+        words = f"the catalog is of {commit}, and {len(picture.commits)} {change} what is deployed"
+        words += f" (the newest: {short(picture.commits[0], 80)})"
+        yield KINDS["catalog-older"].of(subject, words, picture.up, "it deploys them; slipway review says what changes")
+    if published.whole.dirty:
+        words = f"the catalog was deployed from {commit} with local changes, which nobody can look up"
+        yield KINDS["catalog-dirty"].of(subject, words, picture.up, "from a clean checkout")
+    yield from _unfinished(published, picture)
+
+
+def _unfinished(published: PublishedCatalog, picture: Picture) -> Iterator[Finding]:
+    """The catalog is written last: what the state has and it does not is of a deployment that ended before."""
+    backend = picture.backend
+    if backend is None or backend.busy or not isinstance(backend.state, State):
+        return
+    known = {one.name for one in backend.state.clusters}
+    ahead = sorted(known - {*published.clusters.values(), *published.retiring})
+    if ahead:
+        words = f"the last deployment ended before it published: the state has {join(ahead)}, the catalog does not"
+        yield KINDS["deployment-unfinished"].of(f"state {picture.stack}", words, picture.up, "it goes on from there")
+
+
+def quota(picture: Picture) -> Iterator[Finding]:
+    if isinstance(picture.quota, QuotaReport):
+        for line in picture.quota.lines:
+            yield from _nearly(line, picture)
+
+
+def _nearly(line: Line, picture: Picture) -> Iterator[Finding]:
+    if line.now is None or line.others is None or line.limit is None or line.limit == UNLIMITED:
+        return
+    used = line.now + (line.retiring or 0) + line.others
+    if not used or used < _NEARLY * line.limit:
+        return
+    rest = max(0, line.limit - used)
+    words = f"{line.namespace} {line.label} in {picture.region}: {used:,} of {line.limit:,} in use, {rest:,} left"
+    words += f" ({line.others:,} by others)" if line.others else ""
+    if line.requested is not None:
+        mend, means = "slipway quota", f"more was asked for: {line.requested}"
+    else:
+        mend = f"slipway quota --request {line.metric} --contact EMAIL"
+        means = line.increase
+    yield KINDS["quota-nearly-used"].of(f"quota {line.metric}", words, mend, means)

@@ -1,0 +1,185 @@
+"""The thin shell: reads a picture, everything at once. What can't be read is `Unknown`; sends nothing but questions."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from datetime import datetime, timedelta
+from itertools import islice
+from typing import Any, TypeVar
+
+from slipway.catalog.document import PublishedCatalog
+from slipway.catalog.model import Catalog
+from slipway.cloud.failures import CloudError
+from slipway.cloud.jobs import VertexJob
+from slipway.cloud.storage import Location
+from slipway.context import Context
+from slipway.deployment.checkout import commits_since
+from slipway.deployment.live_plan import identity
+from slipway.deployment.live_reader import LiveScope, Reader, all_or_unknown, unanswered
+from slipway.doctor.backend_reading import look
+from slipway.doctor.gaps import gaps
+from slipway.doctor.picture import Backend, Gap, Package, Picture, Submission
+from slipway.doctor.place import Place
+from slipway.errors import SlipwayError
+from slipway.formatting import join
+from slipway.kinds import KINDS
+from slipway.live import Live, Unknown
+from slipway.quota.published import judge, metrics
+from slipway.quota.report import QuotaReport
+from slipway.season import moment_text
+from slipway.submission.journal import EntryState, SubmissionJournal
+
+DAYS = 30
+_MOST_RECENT = 1000
+_PATIENCE_S = 1.0
+_DEPLOYED = ("templates", "jobs", "components", "policy", "__main__.py")
+Found = TypeVar("Found")
+_NOTHING_SAID: Callable[[str], None] = lambda _: None  # noqa: E731 - a default, with its type
+
+
+def picture(
+    context: Context, place: Place, say: Callable[[str], None] = _NOTHING_SAID, patience: float = _PATIENCE_S
+) -> Picture:
+    """`say` gets a sentence of what is still being read after `patience` seconds."""
+    return _Reading(context, place).read(say, patience)
+
+
+class _Reading:
+    def __init__(self, context: Context, place: Place) -> None:
+        self.context, self.place, self.now = context, place, context.now
+        self.who = identity(context.environ)
+        self.connection = context.connection
+        self.vertex = self.connection.vertex(place.project, place.region)
+
+    def read(self, say: Callable[[str], None], patience: float) -> Picture:
+        place, since = self.place, self.now - timedelta(days=DAYS)
+        with ThreadPoolExecutor(len(KINDS) + 8, thread_name_prefix="doctor") as threads:
+            reader = self._reader()
+            first: dict[str, Future[Any]] = {
+                "the catalog": threads.submit(reader.catalog),
+                "clusters": threads.submit(reader.clusters),
+                f"the jobs of the last {DAYS} days": threads.submit(self._recent, since),
+                "the state": threads.submit(self._backend),
+                **{f"{kind.words}s": threads.submit(reader.jobs, kind) for kind in KINDS.values()},
+            }
+            awaited(first, say, patience)
+            published: PublishedCatalog | Unknown | None = first["the catalog"].result()
+            catalog = published.whole if isinstance(published, PublishedCatalog) else None
+            second: dict[str, Future[Any]] = {"roles": threads.submit(self._gaps, catalog)}
+            if catalog is not None:
+                scoped = self._reader(metrics(catalog))
+                second["quota"] = threads.submit(scoped.limits)
+                second["requests for quota"] = threads.submit(scoped.preferences)
+                second["packages"] = threads.submit(self._packages)
+            awaited(second, say, patience)
+            clusters = first["clusters"].result()
+            jobs = all_or_unknown(first[f"{kind.words}s"].result() for kind in KINDS.values())
+            backend = first["the state"].result()
+            recent = first[f"the jobs of the last {DAYS} days"].result()
+            if not isinstance(recent, Unknown) and len(recent) == _MOST_RECENT:
+                since = recent[-1].create_time or since  # Whatever is older was not looked at.
+            quota: QuotaReport | Unknown | None = None
+            if catalog is not None:
+                limits = second["quota"].result()
+                live = Live(clusters, jobs, limits, None, preferences=second["requests for quota"].result())
+                quota = limits if isinstance(limits, Unknown) else judge(catalog, live)
+            return Picture(
+                stack=place.stack,
+                project=place.project,
+                region=place.region,
+                now=self.now,
+                published=published,
+                clusters=clusters,
+                jobs=jobs,
+                recent=recent,
+                recent_since=since,
+                quota=quota,
+                backend=backend if isinstance(backend, Backend) else None,
+                submissions=tuple(self._submissions()),
+                packages=second["packages"].result() if catalog is not None else (),
+                gaps=second["roles"].result(),
+                stacks=place.stacks,
+                document=place.document,
+                commits=self._commits(catalog),
+                unseen=tuple(self._unseen(backend, catalog)),
+            )
+
+    def _reader(self, wanted: frozenset[str] = frozenset()) -> Reader:
+        place = self.place
+        scope = LiveScope(place.project, place.region, place.catalog.bucket, catalog=place.catalog.name, metrics=wanted)
+        return Reader(self.connection, scope, self.who)
+
+    def _recent(self, since: datetime) -> tuple[VertexJob, ...] | Unknown:
+        def listed() -> tuple[VertexJob, ...]:
+            found = self.vertex.jobs_of_every_kind(f'create_time>"{moment_text(since)}"')
+            return tuple(islice(found, _MOST_RECENT))
+
+        return self._asked("aiplatform.googleapis.com customJobs.list", "roles/aiplatform.viewer", listed)
+
+    def _packages(self) -> tuple[Package, ...] | Unknown:
+        bucket = self.place.catalog.bucket
+
+        def listed() -> tuple[Package, ...]:
+            found = self.connection.storage.objects(Location(bucket, "packages/"))
+            return tuple(Package(str(one.at), one.size, one.updated) for one in found)
+
+        return self._asked(f"storage.googleapis.com gs://{bucket}", "roles/storage.objectViewer", listed)
+
+    def _gaps(self, catalog: Catalog | None) -> tuple[Gap, ...] | Unknown:
+        def asked() -> tuple[Gap, ...]:
+            return gaps(self.connection.permissions, self.place.project, self.place.catalog.bucket, catalog)
+
+        return self._asked("cloudresourcemanager.googleapis.com projects.testIamPermissions", "", asked)
+
+    def _asked(self, api: str, role: str, ask: Callable[[], Found]) -> Found | Unknown:
+        try:
+            return ask()
+        except CloudError as error:
+            return unanswered(error, api, role or error.role, self.who)
+
+    def _backend(self) -> Backend | str:
+        checkout = self.place.checkout
+        if checkout is None:
+            return "the state: there is no checkout of the stack here (slipway doctor --stack NAME in one looks at it)"
+        return look(checkout, self.context.environ, self.connection.storage, self.place.stack, self.who)
+
+    def _commits(self, catalog: Catalog | None) -> tuple[str, ...]:
+        if catalog is None or self.place.checkout is None or self.place.document is None:
+            return ()
+        return commits_since(self.place.checkout, catalog.commit, (self.place.document.file, *_DEPLOYED))
+
+    def _submissions(self) -> Iterable[Submission]:
+        """Those of this machine's journal that were interrupted, and that no process holds."""
+        context, place = self.context, self.place
+        try:
+            journal = SubmissionJournal.find(context.folder, context.environ, place.project, place.stack)
+        except SlipwayError:
+            return
+        for file in sorted(journal.folder.glob("*.json")):
+            with contextlib.suppress(SlipwayError):
+                entry = journal.read(file.stem)
+                waited = file.with_suffix(".waiting").is_file()
+                open_ = entry is not None and (waited or entry.state is EntryState.SENDING)
+                if entry is not None and open_ and journal.free(entry.request_id):
+                    when = datetime.fromisoformat(entry.when)
+                    yield Submission(entry.request_id, entry.template, when, entry.job, waited)
+
+    def _unseen(self, backend: object, catalog: Catalog | None) -> Iterable[str]:
+        if isinstance(backend, str):
+            yield backend
+        if self.place.document is None:
+            yield "whether the catalog is that of the newest commit: there is no checkout of the stack here"
+        elif catalog is not None and catalog.commit in ("", "unknown"):
+            yield "whether the catalog is that of the newest commit: it was deployed from no commit"
+        if catalog is None:
+            yield "quota and packages: which of them matter stands in the catalog"
+
+
+def awaited(parts: Mapping[str, Future[Any]], say: Callable[[str], None], patience: float) -> None:
+    """Waits for all of them, and names those that take longer."""
+    _, late = wait(parts.values(), timeout=patience)
+    if late:
+        say(f"still reading {join(what for what, part in parts.items() if part in late)} …")
+        wait(parts.values())

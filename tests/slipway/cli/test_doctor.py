@@ -1,0 +1,97 @@
+"""`slipway doctor` on a local cloud that other tests use too, so each looks at its own stack's findings. # N10"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from slipway.cli.doctor import document
+from slipway.doctor.examination import examine
+from slipway.doctor.finding import KINDS
+from slipway.season import Season
+from tests.checkouts.shell import Done
+from tests.slipway.doctor.picture import picture
+
+from .stack import PROJECT, REGION, Stack
+from .test_schedule import deployed
+
+
+def told(done: Done, stack: Stack) -> dict[tuple[str, str], dict[str, Any]]:
+    """What is about the stack, by id and subject."""
+    return {
+        (one["id"], one["subject"]): one
+        for one in done.json["findings"]
+        if stack.name in json.dumps(one) or not one["subject"].startswith(("cluster", "job"))
+    }
+
+
+def test_what_is_found_with_a_catalog_alone_and_in_a_checkout(stack: Stack) -> None:
+    # The stack's own cluster has no labels: it is as if somebody else had made it. # N2
+    done = stack.run("doctor", "--output", "json")
+    assert done.code == 4, done.err
+    found = told(done, stack)
+    taken = found["name-taken", f"cluster {stack.cluster}"]
+    assert taken["grade"] == "broken" and taken["mend"] == "raise `generation` of cpu in its stack file"
+    assert (done.json["stack"], done.json["project"], done.json["region"]) == (stack.name, PROJECT, REGION)
+    assert [one.partition(":")[0] for one in done.json["notLookedAt"]] == [
+        "the state",
+        "whether the catalog is that of the newest commit",
+    ]
+
+    # Well again; a role is missing, which is a note.
+    id_ = deployed(stack, Season())
+    stack.delete_cluster()
+    stack.act_as_trainer(False)
+    done = stack.run("doctor", "--output", "json")
+    assert [one for key, one in told(done, stack).items() if one["grade"] == "broken"] == []
+    found = told(done, stack)
+    missing = found["role-missing", f"role roles/iam.serviceAccountUser {stack.trainer}"]
+    assert missing["mend"] == f"ask for roles/iam.serviceAccountUser on {stack.trainer}"
+
+    # In a checkout, with a state elsewhere than was thought, and without the right to see clusters.
+    (stack.folder / "stacks").mkdir()
+    (stack.folder / "Pulumi.yaml").write_text("name: slipway\nruntime: python\n")
+    (stack.folder / "stacks" / f"Pulumi.{stack.name}.yaml").write_text(
+        f"config:\n  gcp:project: {PROJECT}\n  gcp:region: {REGION}\n"
+        f"  slipway:workspace: {{catalogBucket: c-{stack.name}}}\n"
+    )
+    backend = stack.folder / "state"
+    backend.mkdir()
+    stack.grant("roles/aiplatform.user", False)
+    done = stack.run("doctor", "--stack", stack.name, PULUMI_BACKEND_URL=f"file://{backend}")
+    assert done.code == 4
+    assert "✗ clusters can't be read: aiplatform.googleapis.com persistentResources.list as " in done.out
+    assert f"    mend: ask for roles/aiplatform.viewer on project {PROJECT}" in done.out
+    assert f"✗ the backend file://{backend} has no stack {stack.name}, and its catalog is published" in done.out
+    assert f"• you don't have roles/aiplatform.user on project {PROJECT}" in done.out
+    assert id_ not in done.out and "not looked at" not in done.err
+    assert f"stack {stack.name} in {PROJECT}, {REGION}: " in done.err
+
+
+def test_a_stack_that_no_file_names(stack: Stack) -> None:
+    done = stack.run("doctor", "--stack", "prod")
+    assert done.code == 2 and "there is no file of stack 'prod' here" in done.err
+    assert "slipway doctor --catalog gs://" in done.err
+
+
+def test_the_document_has_every_field_of_a_finding() -> None:
+    seen = picture(published=None)
+    body = document(seen, examine(seen))
+    assert body["findings"] == [
+        {
+            "id": "catalog-missing",
+            "grade": "broken",
+            "subject": "catalog prod",
+            "sentence": "stack prod has no catalog: nobody can submit",
+            "mend": "pulumi up --stack prod",
+            "means": "it publishes one",
+        }
+    ]
+    assert len(body["shape"]) == 12 and body["notLookedAt"] == []
+
+
+def test_the_guide_has_every_kind_with_its_grade() -> None:
+    from .test_guide import GUIDE
+
+    for kind in KINDS.values():
+        assert f"| `{kind.word}` | {kind.grade.sign} | {kind.means} |" in GUIDE, kind.word

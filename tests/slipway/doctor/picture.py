@@ -1,0 +1,67 @@
+"""A picture of a stack with one cluster `cpu` that is well, of which each test breaks a part."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from slipway.catalog.document import PublishedCatalog
+from slipway.catalog.model import Catalog
+from slipway.cloud.clusters import PersistentResource
+from slipway.doctor.examination import examine
+from slipway.doctor.finding import Finding
+from slipway.doctor.picture import Picture
+from slipway.stack.yaml_file import from_text
+from slipway.state import State, StateResource
+from tests.slipway.review.builders import NOW, PROJECT, REGION, STACK, catalog, cluster, job, living
+
+CPU = cluster()
+FILE = f"stacks/Pulumi.{STACK}.yaml"
+DOCUMENT = from_text(
+    """config:
+  gcp:project: acme-prod
+  slipway:persistentResources:
+    cpu:
+      pools:
+        workers: { machine: n1-standard-8 }
+""",
+    FILE,
+)
+BUSY = job("train-1", on=CPU, machine=CPU.pools["workers"].machine)
+
+
+def published(whole: Catalog) -> PublishedCatalog:
+    ids = {name: one.id for name, one in whole.clusters.items()}
+    return PublishedCatalog(ids, whole.retiring, stack=whole.stack, whole=whole)
+
+
+def lives(of: Any = CPU, days: float = 9, **fields: Any) -> PersistentResource:
+    """`fields` are the cluster's own."""
+    words = {key: fields.pop(key) for key in ("used", "replicas", "state") if key in fields}
+    return replace(living(of, **words), create_time=NOW - timedelta(days=days), **fields)
+
+
+def state(*ids: str) -> State:
+    return State(clusters=tuple(StateResource(id_, id_, PROJECT, REGION) for id_ in ids))
+
+
+def picture(*clusters: PersistentResource, **fields: Any) -> Picture:
+    """Of these, or of one that runs a job. `fields` are the picture's own."""
+    usual: dict[str, Any] = {
+        "published": published(catalog(CPU)),
+        "clusters": clusters or (lives(used=1),),
+        "jobs": (BUSY,),
+        "recent": (BUSY,),
+        "document": DOCUMENT,
+        "stacks": (STACK,),
+    }
+    return Picture(STACK, PROJECT, REGION, NOW, recent_since=NOW - timedelta(days=30), **{**usual, **fields})
+
+
+def found(*clusters: PersistentResource, **fields: Any) -> dict[str, Finding]:
+    """By their kinds; no test has two of one kind."""
+    findings = examine(picture(*clusters, **fields))
+    by_kind = {one.kind: one for one in findings}
+    assert len(by_kind) == len(findings), findings
+    return by_kind

@@ -1,0 +1,143 @@
+"""What killed runs left, read and told. # N10"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from slipway.cloud.connection import connect
+from slipway.cloud.storage import Storage
+from slipway.doctor.backend_reading import look
+from slipway.doctor.finding import Grade
+from slipway.doctor.picture import Backend, Lock, Package, Submission
+from slipway.live import Unknown
+from slipway.state import State
+from tests.slipway.doctor.picture import CPU, found, published, state
+from tests.slipway.review.builders import NOW, STACK, catalog, template
+
+ROOT = Path(__file__).resolve().parents[3]
+STATES = ROOT / "tests" / "end_to_end" / "states"
+HELD = Lock("file:///state/lock", "ada", "laptop", NOW - timedelta(hours=5))
+
+
+def with_lock(lock: Lock) -> Backend:
+    return Backend("file:///state", state(CPU.id), locks=(lock,))
+
+
+def test_a_lock_whose_holder_is_gone_is_broken_and_one_elsewhere_a_doubt() -> None:
+    one = found(backend=with_lock(replace(HELD, alive=False)))["lock-stale"]
+    assert one.sentence == (
+        "ada@laptop has held the stack's lock for 5 h, and its process is gone: every deployment is refused"
+    )
+    assert (one.grade, one.mend) == (Grade.BROKEN, f"pulumi cancel {STACK} --yes")
+    assert found(backend=with_lock(HELD))["lock-old"].grade is Grade.WARNING
+    assert found(backend=with_lock(replace(HELD, since=NOW - timedelta(hours=1)))) == {}
+    assert found(backend=with_lock(replace(HELD, since=NOW, alive=True))) == {}
+    assert found(backend=with_lock(Lock("l", damaged=True)))["lock-stale"].grade is Grade.BROKEN
+
+
+def test_a_backend_that_can_not_be_read_names_api_identity_and_role_and_hides_nothing() -> None:
+    denied = Unknown("denied", "storage.googleapis.com gs://acme-state", "roles/storage.objectViewer", "ci@acme")
+    findings = found(backend=Backend("gs://acme-state", denied), published=None)
+    one = findings["unread"]
+    assert one.sentence == "the state can't be read: storage.googleapis.com gs://acme-state as ci@acme: denied"
+    assert one.mend == "ask for roles/storage.objectViewer on gs://acme-state" and "catalog-missing" in findings
+
+
+def test_a_stack_that_the_backend_lacks_and_files_that_were_cut_off() -> None:
+    assert found(backend=Backend("file:///elsewhere", None))["state-missing"].grade is Grade.BROKEN
+    assert set(found(backend=Backend("file:///new", None), published=None)) == {"catalog-missing"}
+    one = found(backend=Backend("file:///s", state(CPU.id), cut_off="/s/.pulumi"))["state-damaged"]
+    assert one.mend == "find '/s/.pulumi' -name '*.attrs' -size 0 -delete"
+    pending = found(backend=Backend("file:///s", state(CPU.id), pending=("work",)))["operation-pending"]
+    assert "at work on work" in pending.sentence
+
+
+def test_submissions_that_nobody_waits_for() -> None:
+    one = Submission("hello-1", "hello", NOW - timedelta(hours=2), "", waited=False)
+    said = found(submissions=(one,))["submission-abandoned"]
+    assert said.sentence == "submission hello-1 of hello was interrupted 2 h ago as it was sent"
+    assert said.mend == "slipway submit hello --request-id hello-1"
+    waits = found(submissions=(replace(one, job="projects/1/jobs/2", waited=True),))["submission-abandoned"]
+    assert waits.sentence.endswith("while it waited")
+    assert found(submissions=(replace(one, when=NOW),)) == {}, "it may be at work"
+
+
+def test_packages_that_nothing_uses() -> None:
+    used = template()
+    packages = (
+        Package(used.package, 10, NOW - timedelta(days=200)),
+        Package("gs://b/packages/old.tar.gz", 2_000_000, NOW - timedelta(days=100)),
+        Package("gs://b/packages/new.tar.gz", 10, NOW - timedelta(days=10)),
+    )
+    one = found(packages=packages, published=published(catalog(CPU, used)))["package-left"]
+    assert one.sentence.startswith("1 package of earlier deployments is older than 90 days (2.0 MB)")
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    (tmp_path / "Pulumi.yaml").write_text("name: slipway\n")
+    return tmp_path
+
+
+def storage() -> Storage:
+    return connect({"GOOGLE_OAUTH_ACCESS_TOKEN": "none"}).storage
+
+
+def looked(checkout: Path, url: str) -> Backend | str:
+    return look(checkout, {"PULUMI_BACKEND_URL": url}, storage(), STACK, "ada")
+
+
+def test_a_folder_s_state_and_locks_are_read_without_the_engine(checkout: Path) -> None:
+    pulumi = checkout / "state" / ".pulumi"
+    locks = pulumi / "locks" / "organization" / "slipway" / STACK
+    (pulumi / "stacks" / "slipway").mkdir(parents=True)
+    locks.mkdir(parents=True)
+    exported = json.loads((STATES / "cecf6b4.json").read_text())["deployment"]
+    pending = [{"resource": {"urn": "urn:pulumi:prod::slipway::gcp:storage/bucket:Bucket::work"}, "type": "creating"}]
+    exported |= {"pending_operations": pending}
+    body = {"version": 3, "checkpoint": {"stack": "x", "latest": exported}}
+    (pulumi / "stacks" / "slipway" / f"{STACK}.json").write_text(json.dumps(body))
+    (pulumi / "stacks" / "slipway" / f"{STACK}.json.attrs").touch()
+    lock = {"username": "ada", "hostname": socket.gethostname(), "timestamp": "2026-11-21T08:00:00.123456789Z"}
+    (locks / "a.json").write_text(json.dumps({**lock, "pid": 2**22 + 1}))
+    (locks / "b.json").write_text(json.dumps({**lock, "pid": os.getpid()}))
+    (locks / "c.json").write_text(json.dumps({**lock, "pid": 1, "hostname": "another"}))
+    (locks / "d.json").touch()
+    found = looked(checkout, f"file://{checkout}/state?metadata=skip")
+    assert isinstance(found, Backend) and isinstance(found.state, State) and isinstance(found.locks, tuple)
+    assert [one.name for one in found.state.clusters] == ["cpu-7532df3"]
+    assert found.pending == ("work",) and found.cut_off == str(pulumi)
+    assert [(one.alive, one.damaged) for one in found.locks] == [
+        (False, False),
+        (True, False),
+        (None, False),
+        (None, True),
+    ]
+
+
+def test_backends_that_are_not_there_or_not_to_be_read(checkout: Path) -> None:
+    gone = looked(checkout, f"file://{checkout}/nowhere")
+    assert isinstance(gone, Backend) and isinstance(gone.state, Unknown)
+    (checkout / "empty").mkdir()
+    empty = looked(checkout, f"file://{checkout}/empty")
+    assert isinstance(empty, Backend) and empty.state is None and empty.locks == ()
+    (checkout / "empty" / ".pulumi" / "stacks" / "slipway").mkdir(parents=True)
+    (checkout / "empty" / ".pulumi" / "stacks" / "slipway" / f"{STACK}.json").write_text("{")
+    cut = looked(checkout, f"file://{checkout}/empty")
+    assert isinstance(cut, Backend) and isinstance(cut.state, Unknown)
+    assert looked(checkout, "https://api.pulumi.com") == (
+        "the state: it is in https://api.pulumi.com, which pulumi alone can read"
+    )
+    home = {"PULUMI_HOME": str(checkout)}
+    assert "no backend is chosen" in str(look(checkout, home, storage(), STACK, "ada"))
+    (checkout / "credentials.json").write_text(json.dumps({"current": "https://api.pulumi.com"}))
+    assert "pulumi alone" in str(look(checkout, home, storage(), STACK, "ada"))
+    (checkout / "Pulumi.yaml").write_text(f"name: slipway\nbackend: {{url: 'file://{checkout}/none'}}\n")
+    assert isinstance(look(checkout, home, storage(), STACK, "ada"), Backend)

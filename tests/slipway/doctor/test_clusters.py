@@ -1,0 +1,129 @@
+"""Clusters that are broken, that nobody keeps, or that are there for too long. # N10 N1 N2"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from slipway.catalog.model import DormantCluster
+from slipway.doctor.finding import Finding, Grade
+from slipway.doctor.picture import Backend, Lock
+from slipway.labels import STACK_LABEL
+from tests.slipway.doctor.picture import BUSY, CPU, FILE, found, lives, published, state
+from tests.slipway.review.builders import NOW, STACK, catalog, cluster, job
+
+OLD = cluster("cpu", generation=7)
+"""An earlier generation of the same name."""
+
+
+def test_a_stack_that_is_well_has_no_findings() -> None:
+    assert found() == {}
+    assert found(backend=Backend("file:///state", state(CPU.id))) == {}
+
+
+def test_a_cluster_in_error_says_since_when_and_why_and_what_clears_it() -> None:  # N2
+    failed = lives(state="ERROR", error="no machines in us-central1", update_time=NOW - timedelta(hours=3))
+    one = found(failed)["cluster-failed"]
+    assert one.sentence == (
+        f"cluster {CPU.id} has been in ERROR for 3 h (no machines in us-central1) and holds its name"
+    )
+    assert (one.grade, one.mend, one.means) == (
+        Grade.BROKEN,
+        f"pulumi up --stack {STACK}",
+        "it clears the cluster and tries again",
+    )
+
+
+def test_a_spent_name_beside_a_cluster_that_runs_is_a_warning() -> None:
+    one = found(lives(used=1), lives(OLD, state="ERROR"))["name-blocked"]
+    assert one.grade is Grade.WARNING and one.sentence.endswith(f"holds its name; {CPU.id} is there in its place")
+
+
+def test_a_name_that_somebody_else_holds_is_never_ours_to_delete() -> None:  # N2
+    foreign = replace(lives(), labels={})
+    one = found(foreign)["name-taken"]
+    assert one.mend == f"raise `generation` of cpu in {FILE}:4" and "left alone" in one.sentence
+    assert "cluster-in-no-stack" not in found(foreign)
+
+
+def test_a_cluster_deleted_by_hand_is_gone() -> None:
+    one = found(lives(OLD, used=1), published=published(catalog(CPU, retiring=(OLD.id,))), jobs=(), recent=())
+    assert one["cluster-gone"].sentence == (
+        f"cluster {CPU.id} is not there, and the catalog offers it as cpu: submissions to it fail"
+    )
+
+
+def test_what_the_state_lacks_is_in_no_state_unless_it_is_being_made() -> None:
+    backend = Backend("gs://state", state())
+    one = found(backend=backend)["cluster-in-no-state"]
+    assert one.sentence == f"cluster {CPU.id} is in no state, so no deployment ends it by itself: $0.46/h"
+    assert one.grade is Grade.WARNING
+    busy = replace(backend, locks=(Lock("l", "ada", "laptop", NOW - timedelta(minutes=5)),))
+    assert found(backend=busy)["cluster-in-no-state"].grade is Grade.NOTE
+
+
+def test_where_no_state_was_read_the_catalog_tells() -> None:
+    one = found(lives(used=1), lives(OLD))["cluster-in-no-catalog"]
+    assert one.subject == f"cluster {OLD.id}" and "$0.46/h" in one.sentence
+    assert "cluster-in-no-catalog" not in found(lives(used=1), lives(OLD), published=None, jobs=())
+
+
+@pytest.mark.parametrize(("labels", "words"), [({}, "is in no stack"), ({STACK_LABEL: "lab"}, "belongs to stack lab")])
+def test_a_cluster_of_nobody_is_told_with_its_price(labels: dict[str, str], words: str) -> None:
+    stray = replace(lives(OLD), name="scratch", labels=labels)
+    one = found(lives(used=1), stray)["cluster-in-no-stack"]
+    assert words in one.sentence and "$0.46/h" in one.sentence
+    assert one.mend == "gcloud ai persistent-resources delete scratch --project=acme-prod --region=us-central1"
+    # Without a checkout nobody knows which stacks there are.
+    assert ("cluster-in-no-stack" in found(lives(used=1), stray, stacks=())) is (not labels)
+
+
+RETIRING = published(catalog(CPU, retiring=(OLD.id,)))
+
+
+def test_a_generation_that_retires_for_long_names_its_jobs_or_says_that_it_is_idle() -> None:  # N1
+    stays = job("tune-27b-x1", on=OLD)
+    one = found(lives(days=6, used=1), lives(OLD, used=1), jobs=(BUSY, stays), published=RETIRING)[
+        "cluster-retires-long"
+    ]
+    assert one.sentence == f"cluster {OLD.id} has been retiring for 6 days: tune-27b-x1 still runs, $0.46/h"
+    assert one.mend == "slipway jobs show tune-27b-x1"
+    one = found(lives(days=6, used=1), lives(OLD), published=RETIRING)["cluster-retires-long"]
+    assert one.sentence.endswith("is idle: $0.46/h for nothing") and one.mend == f"pulumi up --stack {STACK}"
+
+
+def test_retire_within_decides_how_long_is_too_long() -> None:
+    patient = cluster("cpu", retire_within=7 * 86400.0)
+    told = published(catalog(patient, retiring=(OLD.id,)))
+    assert patient.id == CPU.id
+    assert found(lives(days=6, used=1), lives(OLD, used=1), published=told) == {}
+    assert "cluster-retires-long" in found(lives(days=8, used=1), lives(OLD, used=1), published=told)
+
+
+def test_a_cluster_whose_season_is_over_retires_since_then() -> None:  # B6
+    def told(days: float) -> Mapping[str, Finding]:
+        rests = DormantCluster(**vars(OLD) | {"why": "season", "since": NOW - timedelta(days=days)})
+        whole = catalog(CPU, retiring=(OLD.id,), dormant={"cpu": rests})
+        return found(lives(used=1), lives(OLD, used=1), published=published(replace(whole, clusters={})), jobs=())
+
+    assert "cluster-retires-long" not in told(0.5)
+    assert "has been retiring for 3 days: a job that no list shows" in told(3)["cluster-retires-long"].sentence
+
+
+def test_a_cluster_older_than_the_cloud_advises() -> None:
+    assert found(lives(days=30, used=1)) == {}
+    one = found(lives(days=34, used=1))["cluster-old"]
+    assert one.sentence == f"cluster {CPU.id} is 34 days old; the cloud advises 30"
+    assert one.mend == f"raise `generation` of cpu in {FILE}:4"
+    assert (
+        found(lives(days=34, used=1), document=None)["cluster-old"].mend
+        == "raise `generation` of cpu in its stack file"
+    )
+
+
+def test_a_cluster_that_is_being_made_for_hours() -> None:
+    assert found(lives(days=0.05, state="PROVISIONING"), jobs=()) == {}
+    assert "3 h" in found(lives(days=0.125, state="PROVISIONING"), jobs=())["cluster-slow"].sentence

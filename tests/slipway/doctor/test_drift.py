@@ -1,0 +1,169 @@
+"""What a person did is drift, field by field, and what the autoscaler does within bounds is none. # N10"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from slipway.cli.drift import document
+from slipway.cloud.permissions import Bound
+from slipway.doctor.cluster_drift import of_clusters
+from slipway.doctor.drift import Drift, Policy, Then, of_engine, of_policies, shape_of
+from slipway.doctor.drift_reading import drifted
+from slipway.labels import HASH_LABEL
+from slipway.review.preview import Preview, Resource, Step
+from tests.checkouts.shell import slipway
+from tests.slipway.doctor.picture import CPU, lives
+from tests.slipway.review.builders import STACK, TRAINER, catalog, cluster, pool
+from tests.slipway.review.recordings import FOLDER, preview
+
+TEAM = "group:ml-engineers@slipway.example"
+WORK = "bucket slipway-local-local-work"
+
+
+def said(found: Iterable[Drift]) -> dict[tuple[str, str], str]:
+    return {(one.on, one.field): one.sentence for one in found}
+
+
+def test_what_the_refresh_found_is_told_field_by_field() -> None:
+    """A stream that the engine wrote, after rules, versioning and two grants of a bucket were changed by hand."""
+    found = tuple(of_engine(preview("by_hand")))
+    trainer = "serviceAccount:slipway-local-trainer@slipway-local.iam.gserviceaccount.com"
+    assert said(found) == {
+        (WORK, "lifecycleRules"): "it no longer deletes `claims/` after 30 days",
+        (WORK, "versioning"): "it keeps what is overwritten or deleted, as an earlier version",
+        (WORK, f"roles/storage.objectCreator {TEAM}"): (
+            f"{TEAM} does not have roles/storage.objectCreator any more, which the stack granted"
+        ),
+        (WORK, f"roles/storage.objectUser {trainer}"): (
+            f"{trainer} does not have roles/storage.objectUser any more, which the stack granted"
+        ),
+    }
+    assert {one.then for one in found} == {Then.PUT_BACK}
+
+
+def refreshed(type_: str, name: str, old: Resource, new: Resource | None, parent: str = "") -> Preview:
+    urn = f"urn:pulumi:{STACK}::slipway::{type_}::{name}"
+    return Preview(standing={urn: Step("refresh", urn, type_, name, parent, old, new)}, stack=STACK)
+
+
+def test_a_field_that_the_program_leaves_to_the_cloud_is_seen_too() -> None:
+    before = Resource({"name": "acme-work"}, {"name": "acme-work"})
+    after = Resource({"name": "acme-work"}, {"name": "acme-work", "retentionPolicy": {"retentionPeriod": 86400}})
+    (one,) = of_engine(refreshed("gcp:storage/bucket:Bucket", "work", before, after))
+    assert (one.on, one.field, one.then) == ("bucket acme-work", "retentionPolicy", Then.STAYS)
+
+
+def test_an_account_that_was_disabled_and_things_that_were_deleted() -> None:
+    account = "gcp:serviceaccount/account:Account"
+    old = Resource({"accountId": "trainer", "disabled": False}, {"email": TRAINER})
+    (one,) = of_engine(refreshed(account, "trainer", old, replace(old, inputs={**old.inputs, "disabled": True})))
+    assert (one.on, one.sentence) == (f"account {TRAINER}", "disabled false → true")
+    (gone,) = of_engine(refreshed(account, "trainer", old, None))
+    assert (gone.sentence, gone.then) == ("somebody deleted it", Then.STAYS)
+    package = refreshed(
+        "gcp:storage/bucketObject:BucketObject",
+        "p",
+        Resource({"name": "packages/p"}),
+        None,
+        "slipway:components:JobTemplate",
+    )
+    assert said(of_engine(package)) == {
+        ("package packages/p", ""): "it is not there any more, deleted by hand or by its age"
+    }
+
+
+def test_a_catalog_that_somebody_overwrote() -> None:
+    old = Resource({"name": "catalog.json", "bucket": "acme-catalog"}, {"md5hash": "a"})
+    seen = refreshed(
+        "gcp:storage/bucketObject:BucketObject",
+        "catalog",
+        old,
+        replace(old, outputs={"md5hash": "b"}),
+        "slipway:components:Catalog",
+    )
+    assert said(of_engine(seen)) == {
+        ("catalog gs://acme-catalog/catalog.json", "content"): (
+            "somebody overwrote it: it has other contents than were deployed"
+        )
+    }
+
+
+def test_a_grant_beside_the_stack_s_own_is_drift_and_what_google_grants_is_none() -> None:
+    grants = preview("by_hand")
+    bound = frozenset(
+        {
+            Bound("roles/storage.objectCreator", TEAM),
+            Bound("roles/storage.objectAdmin", "user:eve@acme.example"),
+            Bound("roles/storage.legacyBucketOwner", "projectOwner:slipway-local"),
+        }
+    )
+    assert said(of_policies(grants, [Policy(WORK, bound)])) == {
+        (WORK, "roles/storage.objectAdmin user:eve@acme.example"): (
+            "user:eve@acme.example has roles/storage.objectAdmin, which the stack did not grant"
+        )
+    }
+    trainer = f"serviceAccount:{TRAINER}"
+    project = frozenset({Bound("roles/editor", trainer), Bound("roles/owner", "user:boss@acme.example")})
+    assert [one.field for one in of_policies(grants, [Policy("project p", project, frozenset({trainer}))])] == [
+        f"roles/editor {trainer}"
+    ]
+
+
+@pytest.mark.parametrize("replicas", [1, 2, 4])
+def test_the_autoscaler_s_work_within_bounds_is_no_drift(replicas: int) -> None:
+    assert not list(of_clusters(catalog(CPU), (lives(replicas=replicas),)))
+
+
+def test_what_a_person_did_to_a_cluster_is_told_field_by_field() -> None:
+    live = lives(replicas=5)
+    (workers,) = live.pools
+    live = replace(
+        live,
+        labels={**{k: v for k, v in live.labels.items() if k != HASH_LABEL}, "team": "x", "goog-managed": "y"},
+        pools=(replace(workers, max=8), replace(workers, id="extra")),
+    )
+    on = f"cluster {CPU.id}"
+    assert said(of_clusters(catalog(CPU), (live,))) == {
+        (on, "labels.team"): "label team 'x' was added",
+        (on, f"labels.{HASH_LABEL}"): f"label {HASH_LABEL} is 'gone'; by it the cluster was known as the stack's",
+        (on, "pools.workers.replicas.max"): "pool workers has replicas.max 8, and was deployed with 4",
+        (on, "pools.extra"): "pool extra was added",
+    }
+    beyond = (replace(lives(), pools=(replace(workers, replicas=9),)),)
+    assert said(of_clusters(catalog(CPU), beyond)) == {
+        (on, "pools.workers.replicas"): "pool workers has more machines than its maximum of 4"
+    }
+    growing = tuple(replace(one, state="UPDATING") for one in beyond)
+    assert not list(of_clusters(catalog(CPU), growing))
+    assert said(of_clusters(catalog(CPU), ())) == {(on, ""): "somebody deleted it"}
+
+
+def test_a_fixed_pool_has_one_size() -> None:
+    fixed = cluster("cpu", pool(high=None))
+    assert not list(of_clusters(catalog(fixed), (lives(fixed),)))
+    (one,) = of_clusters(catalog(fixed), (lives(fixed, replicas=3),))
+    assert one.sentence == "pool workers has 3 machines, and was deployed with 1"
+
+
+def test_the_shape_follows_what_was_changed() -> None:
+    found = tuple(of_engine(preview("by_hand")))
+    assert shape_of(found) == shape_of(reversed(found)) != shape_of(found[1:])
+    assert shape_of(found) != shape_of(found, ["clusters: denied"])
+
+
+def test_the_command_reads_events_and_says_what_it_did_not_compare(tmp_path: Path) -> None:
+    done = slipway(["drift", str(FOLDER / "by_hand.jsonl"), "--no-live"], {"NO_COLOR": "1"}, tmp_path)
+    assert done.code == 4
+    assert f"! {WORK}: it no longer deletes `claims/` after 30 days\n    the next deployment puts it back" in done.out
+    assert "could not compare clusters and policies" in done.err and "4 things changed by hand" in done.err
+    seen = preview("by_hand")
+    body = document("local", drifted(seen, None, "ada"))
+    assert set(body) == {"stack", "shape", "drift", "unread"}
+    assert body["drift"][0]["nextDeployment"] == "put_back" and len(body["shape"]) == 12
+    (tmp_path / "nothing").write_text("")
+    done = slipway(["drift", "nothing"], {}, tmp_path)
+    assert done.code == 2 and "has no events of a preview" in done.err

@@ -1,0 +1,64 @@
+"""Pools that are paid for and idle, and jobs that pay for machines beside them. # N10 B4"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+from slipway.labels import TEMPLATE_LABEL
+from slipway.live import Unknown
+from tests.slipway.doctor.picture import CPU, FILE, found, lives
+from tests.slipway.review.builders import NOW, job
+
+DONE = replace(job("done", on=CPU, state="SUCCEEDED"), end_time=NOW - timedelta(days=2))
+
+
+def test_an_idle_pool_says_what_it_cost_since_its_last_job_and_where_it_stands() -> None:
+    one = found(lives(), jobs=(), recent=(DONE,))["pool-idle"]
+    assert one.sentence == "pool cpu/workers has been idle for 2 days, $22.26 since its last job"
+    assert one.mend == f"remove the pool in {FILE}:6"
+    assert one.means == "an `idleLimit` on the cluster does that by itself"
+    larger = found(lives(replicas=2), jobs=(), recent=(DONE,))["pool-idle"]
+    assert "$44.52" in larger.sentence
+
+
+def test_without_any_job_the_cluster_s_age_counts_or_as_far_back_as_was_looked() -> None:
+    assert found(lives(), jobs=(), recent=())["pool-idle"].sentence.startswith(
+        "pool cpu/workers has been idle for 9 days, $"
+    )
+    long = found(lives(days=29.9), jobs=(), recent=())["pool-idle"].sentence
+    assert "for 30 days" in long and long.endswith("and no job on it")
+    assert "idle for at least 30 days" in found(lives(days=80), jobs=(), recent=())["pool-idle"].sentence
+
+
+def test_a_pool_in_use_or_idle_since_today_is_none_of_it() -> None:
+    recent = (replace(DONE, end_time=NOW - timedelta(hours=20)),)
+    assert found(lives(), jobs=(), recent=recent) == {}
+    assert found(lives(used=1), jobs=(), recent=()) == {}, "a job that no list shows yet"
+    assert found(lives(), jobs=(job("waits", on=CPU, state="PENDING"),), recent=()) == {}
+    assert found(lives(state="STOPPING"), jobs=(), recent=()) == {}
+    assert found(lives(replicas=0), jobs=(), recent=()) == {}
+
+
+def test_what_was_not_read_is_not_called_idle() -> None:
+    denied = Unknown("denied", "aiplatform.googleapis.com customJobs.list", "roles/aiplatform.viewer", "ada")
+    assert set(found(lives(), jobs=(), recent=denied)) == {"unread-part"}
+    assert set(found(lives(), jobs=denied, recent=())) == {"unread"}
+
+
+def test_a_job_beside_a_pool_that_has_its_machines_free() -> None:
+    beside = job("alone", strategy="STANDARD")
+    one = found(lives(used=1), jobs=(beside,))["job-beside-pool"]
+    assert one.sentence == (
+        "job alone runs on machines of its own (on-demand, $0.46/h), and pool cpu/workers has them free"
+    )
+    assert one.mend == "slipway submit lora --capacity pool"
+    by_hand = replace(beside, labels={key: value for key, value in beside.labels.items() if key != TEMPLATE_LABEL})
+    assert found(lives(used=1), jobs=(by_hand,))["job-beside-pool"].mend == "slipway templates"
+
+
+def test_a_job_beside_a_full_pool_or_of_other_machines_is_as_it_should_be() -> None:
+    assert found(lives(used=4), jobs=(job("alone"),)) == {}
+    assert found(lives(used=1), jobs=(job("alone", replicas=4),)) == {}
+    other = replace(CPU.pools["workers"].machine, type="n1-standard-4")
+    assert found(lives(used=1), jobs=(job("alone", machine=other),)) == {}

@@ -1,0 +1,57 @@
+"""The catalog that people submit by, and the quota of what it offers. # N10 N6"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from slipway.catalog.document import PublishedCatalog
+from slipway.doctor.finding import Grade
+from slipway.doctor.picture import Backend, Lock
+from slipway.live import Live
+from slipway.quota.published import judge
+from tests.slipway.doctor.picture import BUSY, CPU, found, lives, published, state
+from tests.slipway.review.builders import catalog, cluster, limits
+
+CPUS = "custom_model_training_cpus"
+
+
+def test_without_a_catalog_nobody_can_submit() -> None:
+    one = found(published=None)["catalog-missing"]
+    assert one.grade is Grade.BROKEN and one.sentence == "stack prod has no catalog: nobody can submit"
+    damaged = found(published=PublishedCatalog(damage="not valid JSON"))["catalog-damaged"]
+    assert "(not valid JSON)" in damaged.sentence and damaged.mend == "pulumi up --stack prod"
+
+
+def test_a_catalog_older_than_the_stack_names_the_newest_commit() -> None:
+    one = found(commits=("1234567 Give the pool more machines", "89abcde Earlier"))["catalog-older"]
+    assert one.sentence == (
+        "the catalog is of 3f9c2e1, and 2 commits since then change what is deployed "
+        "(the newest: 1234567 Give the pool more machines)"
+    )
+    assert "1 commit since then changes" in found(commits=("1234567 x",))["catalog-older"].sentence
+
+
+def test_a_deployment_with_local_changes_is_a_note() -> None:
+    assert found(published=published(catalog(CPU, dirty=True)))["catalog-dirty"].grade is Grade.NOTE
+
+
+def test_a_state_ahead_of_the_catalog_tells_of_a_deployment_that_ended_early() -> None:
+    new = cluster("cpu", generation=2)
+    backend = Backend("gs://state", state(CPU.id, new.id))
+    one = found(backend=backend)["deployment-unfinished"]
+    assert f"the state has {new.id}, the catalog does not" in one.sentence
+    assert found(backend=replace(backend, locks=(Lock("l", alive=True),))) == {}, "it is under way"
+
+
+def test_quota_that_is_nearly_used_says_by_whom_and_how_to_ask_for_more() -> None:
+    def report(limit: int) -> object:
+        other = replace(lives(replicas=1), name="other", labels={})
+        live = Live((lives(used=1), other), (BUSY,), limits({CPUS: limit, "custom_model_training_pd_ssd": -1}), None)
+        return judge(catalog(CPU), live)
+
+    one = found(quota=report(17))["quota-nearly-used"]
+    assert one.sentence == "on-demand N1/E2 vCPUs in us-central1: 16 of 17 in use, 1 left (8 by others)"
+    assert one.mend == f"slipway quota --request {CPUS} --contact EMAIL"
+    assert one.means == "increase can be requested"
+    assert "quota-nearly-used" not in found(quota=report(18))
+    assert "quota-nearly-used" not in found(quota=report(-1))
