@@ -123,7 +123,23 @@ def test_a_change_and_what_it_does(case: Case, restored: Checkout, tmp_path: Pat
     assert case.names <= named, review
     if not case.names:
         assert named == set(), review
+        drifts(restored, str(tmp_path / "events.jsonl"))
     assert bool(review["incomplete"]) is ("preview-failed" in case.names), review["incomplete"]
+
+
+def drifts(checkout: Checkout, events: str) -> None:
+    """Nobody did anything by hand, though a job runs; then somebody lets another into a bucket. # N10"""
+    told = checkout.slipway("drift", events, role="previewer")
+    assert told.code == 0, told.said
+    policy = f"/storage/v1/b/{checkout.buckets()[0]}/iam"
+    before = checkout.cloud.rest("GET", policy)
+    eve = {"role": "roles/storage.objectViewer", "members": ["user:eve@slipway.example"]}
+    checkout.cloud.rest("PUT", policy, {"bindings": [*before["bindings"], eve]})
+    try:
+        told = checkout.slipway("drift", events, role="previewer")
+    finally:
+        checkout.cloud.rest("PUT", policy, {"bindings": before["bindings"]})
+    assert told.code == 4 and "user:eve@slipway.example has roles/storage.objectViewer, which the stack" in told.out
 
 
 def test_after_a_deployment_that_failed_halfway_before_is_what_people_submit_to(
