@@ -63,6 +63,7 @@ def main() -> None:
         from components.deployment import declare
         from slipway.deployment.checkout import checkout_revision
         from slipway.deployment.deployment import build_packages, plan_deployment
+        from slipway.deployment.in_place import Published
         from slipway.deployment.parallel_creation import creator
         from slipway.review.preview_text import preview_text
 
@@ -78,7 +79,16 @@ def main() -> None:
         log.warn(warning)
     declare(
         deployment,
-        create=creator(plan, os.environ, (name, project, region), use, log.info, log.warn, deployment.report.awaited),
+        create=creator(
+            plan,
+            os.environ,
+            (name, project, region),
+            use,
+            log.info,
+            log.warn,
+            deployment.report.awaited,
+            Published.of(state, catalog.catalog_bucket, grace.left, now),
+        ),
         created_before=isinstance(state, State) and state.creation,
         hooks=hooks,
         packages=PACKAGES,

@@ -15,6 +15,9 @@ from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.machines.spec import MachineSpec
 from slipway.season import ALWAYS, Season
 
+ROLLOVER, IN_PLACE, PROTECT = "rollover", "in-place", "protect"
+"""How an edit of a cluster is carried out: a new one beside the old one, the old one deleted first, or not at all."""
+
 SERVICE_ACCOUNT = r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?@([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+gserviceaccount\.com"
 """The form of a service account's address. Here because templates know it too, and need no YAML."""
 
@@ -90,7 +93,7 @@ class ClusterSpec:
     psc: PscInterface | None = None
     custom_service_account: bool = True
     labels: Mapping[str, str] = field(default_factory=dict)
-    replacement: str = "rollover"
+    replacement: str = ROLLOVER
     generation: int = 1
     retire_within: timedelta | None = None
     deletion_policy: str = "DELETE"

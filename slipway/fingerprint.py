@@ -51,6 +51,11 @@ def cluster_id(name: str, fingerprint: str, n: int = 1) -> str:
     return f"{name}-{fingerprint}" if n == 1 else f"{name}-{fingerprint}-{n}"
 
 
+def is_id_of(id_: str, base: str) -> bool:
+    """Whether it is the id of some cluster of the generation whose first one has the id `base`."""
+    return id_ == base or (id_.startswith(f"{base}-") and id_.removeprefix(f"{base}-").isdecimal())
+
+
 def _pool(pool: PoolSpec) -> dict[str, object]:
     size: dict[str, int] = {"min": pool.min, "max": pool.max} if pool.autoscaled else {"replicas": pool.replicas}
     return {

@@ -12,8 +12,9 @@ from slipway.formatting import span
 MOMENT = r"[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt ][0-9]{2}:[0-9]{2}(:[0-9]{2})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?"
 """A date, or a date and a time with its zone, as a stack file has it."""
 
-Reason = Literal["season", "idle"]
-"""Why a cluster is dormant: it is out of its season, or it was given up after `idleLimit`."""
+Reason = Literal["season", "idle", "in-place"]
+"""Why a cluster is dormant: it is out of its season, it was given up after `idleLimit`, or a deployment is replacing it
+in place."""
 
 _OF_ENGINE = re.compile(r"(?P<date>\S+) (?P<time>[0-9:]{8})(?:\.[0-9]+)? (?P<zone>[+-][0-9]{4})(?: \S+)?")
 """`2027-01-10 00:00:00 +0000 UTC`: what the engine makes of a date that stands in a stack file without quotes."""
@@ -65,6 +66,9 @@ def why_dormant(name: str, season: Season, why: Reason, since: datetime | None) 
         limit = f" after {span(season.idle_limit.total_seconds())} without a job" if season.idle_limit else ""
         when = f" on {moment_in_words(since)}" if since else ""
         return f"cluster {name} was given up{when}{limit}; a higher `generation` in the stack file brings it back"
+    if why == "in-place":
+        when = f" since {since.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if since else ""
+        return f"cluster {name} is being replaced in place{when}; pulumi up offers it again when its successor runs"
     if since is None and season.begins is not None:
         return f"cluster {name} is out of season until {moment_in_words(season.begins)}"
     return f"cluster {name} is out of season{f' since {moment_in_words(since)}' if since else ''}"

@@ -101,10 +101,19 @@ class Session:
         """PATCH JSON, once."""
         return json_object(self._send("PATCH", url, call, params=params, body=body, again=False), call)
 
-    def upload(self, url: str, call: Call, content: bytes, media: str, params: Params | None = None) -> Json:
-        """POST bytes, once."""
+    def upload(
+        self,
+        url: str,
+        call: Call,
+        content: bytes,
+        media: str,
+        params: Params | None = None,
+        *,
+        idempotent: bool = False,
+    ) -> Json:
+        """POST bytes. Sent exactly once unless `idempotent`."""
         headers = {"Content-Type": media}
-        sent = self._send("POST", url, call, params=params, content=content, headers=headers, again=False)
+        sent = self._send("POST", url, call, params=params, content=content, headers=headers, again=idempotent)
         return json_object(sent, call)
 
     def delete(self, url: str, call: Call, params: Params | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Cloud Storage: list and read objects, write one that must not exist yet, and look at a bucket."""
+"""Cloud Storage: list, read and write objects, and look at a bucket."""
 
 from __future__ import annotations
 
@@ -114,6 +114,13 @@ class Storage:
         except Conflict:
             return False
         return True
+
+    def write(self, at: Location, content: bytes, media: str) -> None:
+        """Writes the object, over the one that is there. Sent again while the service is busy: the same is written."""
+        call = Call(f"write {at}", "storage.objects.create", f"gs://{at.bucket}")
+        params: dict[str, str | int] = {"uploadType": "media", "name": at.name}
+        url = f"{self._upload}/{quote(at.bucket, safe='')}/o"
+        self._session.upload(url, call, content, media, params, idempotent=True)
 
     def bucket(self, name: str) -> dict[str, Any]:
         """The bucket's own document. Raises NotFound."""

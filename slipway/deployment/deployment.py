@@ -11,6 +11,7 @@ from datetime import datetime
 from pathlib import Path
 
 from slipway.catalog.model import Catalog
+from slipway.cloud.clusters import PersistentResource
 from slipway.deployment.plan import Plan
 from slipway.deployment.publication import asleep, catalog_of, compile_context, draws, readable, template_entry
 from slipway.deployment.retiring import Retiring, RetiringCluster
@@ -120,7 +121,7 @@ def plan_deployment(
     placements = {name: asleep(some, plan.dormant) for name, some in proven.placements.items()}
     report = assess(
         plan.current,
-        live,
+        without(live, plan.replaced),
         region=stack.region,
         offers=_draws(proven.templates, placements),
         mode=stack.quota.mode,
@@ -167,11 +168,20 @@ def plan_deployment(
         warnings=(
             *report.warnings,
             *late,
+            *map(str, plan.refusals),
             *neighbours(stack.name, live),
             *open_to(stack.submitters),
             *(str(one) for one in broken if one.level == ADVISORY),
         ),
     )
+
+
+def without(live: Live, replaced: tuple[PersistentResource, ...]) -> Live:
+    """As it is when those are gone that go first."""
+    if isinstance(live.clusters, Unknown) or not replaced:
+        return live
+    gone = {one.id for one in replaced}
+    return replace(live, clusters=tuple(one for one in live.clusters if one.id not in gone))
 
 
 def facts(stack: Stack, plan: Plan, catalog: Catalog, report: QuotaReport) -> Facts:

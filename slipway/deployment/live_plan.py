@@ -11,10 +11,11 @@ from slipway.cloud.connection import connect
 from slipway.deployment.dormant import made_since
 from slipway.deployment.live_reader import LiveScope, read, skipped
 from slipway.deployment.plan import Plan, plan
+from slipway.deployment.protection import Refusal
 from slipway.deployment.quota_limits import quota_info
 from slipway.deployment.retiring import CATALOG, TRAINER, WORK
 from slipway.deployment.workspace_plan import other_trainer, trainer_email, trainer_owner
-from slipway.errors import ConfigError, ResourceError, Timeout
+from slipway.errors import ConfigError, PolicyError, ResourceError, Timeout
 from slipway.formatting import join
 from slipway.live import Live, Unknown
 from slipway.stack.stack import Stack
@@ -37,7 +38,8 @@ def read_and_plan(
 
     Outside of preview it waits for clusters that are still being made.
 
-    Raises ResourceError when what lives can't be told or forbids the plan, AuthError without credentials.
+    Raises ResourceError when what lives can't be told or forbids the plan, PolicyError for a change of a cluster that
+    is protected, or is to be replaced in place while it is in use; AuthError without credentials.
     """
 
     before = _NOTHING if isinstance(known, Unknown) else known
@@ -70,7 +72,21 @@ def read_and_plan(
             fix="correct that and run it again (SLIPWAY_LIVE=skip pulumi preview reads nothing; "
             "SLIPWAY_PURPOSE=destroy pulumi destroy --run-program asks only what is in use)",
         )
+    refuse(decided.refusals, preview=preview)
     return found, decided
+
+
+def refuse(refusals: tuple[Refusal, ...], *, preview: bool) -> None:
+    """Raises PolicyError for what may not be done to clusters; a preview goes on where time alone helps."""
+    held = [one for one in refusals if one.for_good] or ([] if preview else list(refusals))
+    if len(held) == 1:
+        raise PolicyError(held[0].what, why=held[0].why, fix=held[0].fix)
+    if held:
+        raise PolicyError(
+            f"{len(held)} clusters may not be changed as asked, so nothing was changed",
+            why="\n".join(one.why for one in held),
+            fix="\n".join(dict.fromkeys(one.fix for one in held)),
+        )
 
 
 def asked_for(stack: Stack) -> Mapping[str, str]:

@@ -24,6 +24,8 @@ from slipway.deployment.orphans import (
     untold,
     unwilling,
 )
+from slipway.deployment.protection import undeletable
+from slipway.errors import PolicyError
 from slipway.fingerprint import cluster_id, fingerprint_of
 from slipway.formatting import join, span
 from slipway.live import Unknown, Use
@@ -58,10 +60,13 @@ class OrphanCleanup:
         self._insists, self._known, self._stack = left(environ), known, stack
         self._grace, self._say, self._warn, self._sleep = GracePeriod.of(environ), say, warn, sleep
         self._connection = connect(environ)
-        declared = file.clusters if file else ()
+        self._specs = declared = file.clusters if file else ()
         self._declared = [(spec.name, fingerprint_of(stack, project, region, spec)) for spec in declared]
         self.where = ((project, region),) if isinstance(known, Unknown) else stack_locations(known, project, region)
-        wanted = LiveScope(*self.where[0], catalog_bucket=file.workspace.catalog_bucket if file else "")
+        self._bucket = file.workspace.catalog_bucket if file else ""
+        if not isinstance(known, Unknown) and known.catalog_bucket:
+            self._bucket = known.catalog_bucket
+        wanted = LiveScope(*self.where[0], catalog_bucket=self._bucket)
         self._here = Reader(self._connection, wanted, identity(environ))
         others = {place: Reader(self._connection, LiveScope(*place), identity(environ)) for place in self.where[1:]}
         self._readers = {self.where[0]: self._here, **others}
@@ -71,9 +76,10 @@ class OrphanCleanup:
 
         Gives the ids of those that are left because a person insists.
 
-        Raises SlipwayError before anything is deleted when jobs are on a cluster of the stack, or when that or the
-        clusters can't be told; Timeout when one is still being made after `within_s` seconds.
+        Raises SlipwayError before anything is deleted when a cluster of the stack is protected or jobs are on one, or
+        when jobs or clusters can't be told; Timeout when one is still being made after `within_s` seconds.
         """
+        self._must_not_be_protected()
         found = self._orphans()
         if found and self._insists:
             self._warn(leaving(found))
@@ -86,12 +92,19 @@ class OrphanCleanup:
         return frozenset()
 
     def must_leave_none(self) -> None:
-        """Raises SlipwayError when a stack that is taken down unasked would leave a cluster behind that it made."""
+        """Raises SlipwayError when a stack that is taken down unasked has a protected cluster, or would leave one that
+        it made."""
+        self._must_not_be_protected()
         found = self._orphans()
         if found and not self._insists:
             raise unasked(found)
         if found:
             self._warn(leaving(found))
+
+    def _must_not_be_protected(self) -> None:
+        catalog = self._here.catalog() if self._bucket else None
+        if refusal := undeletable(self._specs, catalog, self._stack):
+            raise PolicyError(refusal.what, why=refusal.why, fix=refusal.fix)
 
     def _orphans(self) -> tuple[Orphan, ...]:
         if isinstance(self._known, Unknown):

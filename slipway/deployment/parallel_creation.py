@@ -10,6 +10,7 @@ from slipway.cloud.connection import connect
 from slipway.cluster import CurrentCluster
 from slipway.deployment.cluster_creation import ClusterCreation
 from slipway.deployment.creation_context import CreationContext, CreationPolicy, NewCluster
+from slipway.deployment.in_place import InPlace, Published
 from slipway.deployment.plan import Plan
 from slipway.deployment.quota_grant import WITHIN_S, await_grant
 from slipway.errors import ConfigError, ResourceError, SlipwayError
@@ -30,10 +31,12 @@ def creator(
     say: Callable[[str], None],
     warn: Callable[[str], None],
     awaited: Mapping[str, int] = _NONE,
+    published: Published | None = None,
 ) -> Callable[[Sequence[str]], None]:
-    """A function that makes clusters of the plan, by id, once the limits of some metrics are what is `awaited`.
+    """A function that makes clusters of the plan, by id, once the limits of some metrics are what is `awaited`, and
+    those that they replace in place are gone.
 
-    `place` is stack, project and region. Raises ConfigError.
+    `place` is stack, project and region; `published` has the catalog that offers what is replaced. Raises ConfigError.
     """
     policy, (stack, project, region) = _policy(environ), place
     asked = {item.id: _new(item, stack, plan) for item in plan.current if not item.import_}
@@ -44,6 +47,8 @@ def creator(
             patience = min(WITHIN_S, policy.refused)
             await_grant(connection.quotas(project), region, awaited, ids, say, within_s=patience)
             cloud = CreationContext(connection.vertex(project, region), use, say, warn)
+            if published:
+                InPlace(plan.replaced, published, connection.storage, cloud).run()
             create_all([asked[id_] for id_ in ids], cloud, policy)
 
     return create

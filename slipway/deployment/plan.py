@@ -11,20 +11,19 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from slipway.catalog.document import PublishedCatalog
-from slipway.cloud.clusters import RUNNING_STATES, PersistentResource
-from slipway.cloud.jobs import VertexJob
+from slipway.cloud.clusters import PersistentResource
 from slipway.cluster import ClusterSpec, CurrentCluster
 from slipway.deployment.dormant import DormantCluster, given_up, out_of_season, undecided
+from slipway.deployment.old_generations import goes_first, not_withdrawable, overdue, successor, why_keep
+from slipway.deployment.protection import Refusal, in_the_way, protected
 from slipway.deployment.retiring import RetiringCluster, Why
 from slipway.deployment.workspace_plan import WorkspacePlan, plan_workspace
-from slipway.fingerprint import LONGEST_ID, cluster_id, fingerprint_of
+from slipway.fingerprint import LONGEST_ID, cluster_id, fingerprint_of, is_id_of
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.live import Live, Unknown
 from slipway.state import State
 
 SPENT_STATES = frozenset({"ERROR", "STOPPING"})
-# The API deletes a cluster in these states; in the others it refuses.
-DELETABLE_STATES = RUNNING_STATES | {"ERROR"}
 # Which one is current, should there be several of one generation.
 _PREFERENCE = {"RUNNING": 0, "UPDATING": 0, "REBOOTING": 1, "PROVISIONING": 2}
 
@@ -35,8 +34,10 @@ class Plan:
 
     `waiting`: current clusters still being made; `up` waits for their end and plans again. `deleted`: ids of ours that
     are not declared, so that Pulumi deletes them. `cleared`: failed ones that no catalog lists, which `up` itself
-    deletes before it makes their successor. `dormant` are named by the stack file and not declared for now.
-    `workspace` are the accounts and buckets. `notes` are for the person's eyes.
+    deletes before it makes their successor. `replaced` (their ids are in `deleted`) it deletes first as well, for their
+    successors are made in place of them. `dormant` are named by the stack file and not declared for now.
+    `workspace` are the accounts and buckets. `notes` are for the person's eyes. `refusals` say what may not be done to
+    a cluster: with some, `up` changes nothing.
     """
 
     current: tuple[CurrentCluster, ...] = ()
@@ -44,6 +45,8 @@ class Plan:
     waiting: tuple[PersistentResource, ...] = ()
     deleted: tuple[str, ...] = ()
     cleared: tuple[PersistentResource, ...] = ()
+    replaced: tuple[PersistentResource, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
     problems: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     dormant: tuple[DormantCluster, ...] = ()
@@ -114,20 +117,30 @@ def plan(
     retiring: list[RetiringCluster] = []
     deleted: list[str] = []
     cleared: list[PersistentResource] = []
+    replaced: list[PersistentResource] = []
+    refusals = list(protected(named, ours, live.catalog, stack))
     for cluster in sorted(ours.values(), key=lambda cluster: cluster.id):
         if any(item.id == cluster.id for item in current):
             continue
-        why = _why_keep(cluster, jobs[cluster.id], current, live.catalog)
+        follows = successor(cluster, current)
+        why = why_keep(cluster, jobs[cluster.id], follows, live.catalog)
+        first = goes_first(cluster, follows)
         if isinstance(why, Unknown):
             decides = f"the published catalog, which decides about idle cluster {cluster.id},"
             problems.append(f"can't read {decides} from {why}")
-        elif why == Why.UNPUBLISHED and cluster.state == "ERROR" and _successor_is_new(cluster, current):
+        elif why == Why.UNPUBLISHED and cluster.state == "ERROR" and follows is not None and not follows.import_:
             cleared.append(cluster)
+        elif first and why in (None, Why.UNPUBLISHED, Why.DAMAGED):
+            replaced.append(cluster)
+            deleted.append(cluster.id)
         elif why:
-            overdue = _overdue(cluster, current, dormant, clusters, now)
-            retiring.append(RetiringCluster(cluster, cluster.labels[NAME_LABEL], jobs[cluster.id], why, overdue))
+            late = overdue(cluster, follows, dormant, clusters, now)
+            retiring.append(RetiringCluster(cluster, cluster.labels[NAME_LABEL], jobs[cluster.id], why, late))
+            if first and follows is not None and not _retired_before(cluster, live.catalog):
+                refusals.append(in_the_way(retiring[-1], follows, stack))
         else:
             deleted.append(cluster.id)
+    problems += not_withdrawable(replaced, live.catalog)
     if problems:
         return Plan(problems=tuple(problems))
     unlisted = any(cluster.in_use and not jobs[id_] for id_, cluster in ours.items())
@@ -137,6 +150,8 @@ def plan(
         waiting=tuple(clusters[item.id] for item in current if item.state == "PROVISIONING"),
         deleted=tuple(deleted),
         cleared=tuple(cleared),
+        replaced=tuple(replaced),
+        refusals=tuple(refusals),
         notes=(*_damaged(live.catalog), *undecided(current, live)),
         dormant=tuple(dormant),
         workspace=plan_workspace(known or State(), workspace or {}, live.jobs, Why.IN_USE if unlisted else None),
@@ -147,11 +162,7 @@ def is_ours(cluster: PersistentResource, stack: str) -> bool:
     """Whether a stack made it: its labels say so, and its id is one that they give."""
     name, fingerprint = cluster.labels.get(NAME_LABEL, ""), cluster.labels.get(HASH_LABEL, "")
     named = bool(name and fingerprint) and cluster.labels.get(STACK_LABEL) == stack
-    return named and _is_id_of(cluster.id, cluster_id(name, fingerprint))
-
-
-def _is_id_of(id_: str, base: str) -> bool:
-    return id_ == base or (id_.startswith(f"{base}-") and id_.removeprefix(f"{base}-").isdecimal())
+    return named and is_id_of(cluster.id, cluster_id(name, fingerprint))
 
 
 def _taken_ids(
@@ -166,8 +177,7 @@ def _taken_ids(
         f"cluster {cluster.id} has an id of this stack but not its labels ({STACK_LABEL}, {NAME_LABEL}, {HASH_LABEL}): "
         "somebody else made it, so it is left alone; delete it by hand, or raise `generation` to get another id"
         for cluster in clusters
-        if cluster.id not in ours
-        and (published.lists(cluster.id) or any(_is_id_of(cluster.id, base) for base in bases))
+        if cluster.id not in ours and (published.lists(cluster.id) or any(is_id_of(cluster.id, base) for base in bases))
     ]
 
 
@@ -180,7 +190,7 @@ def _current(
 ) -> CurrentCluster:
     base = cluster_id(spec.name, fingerprint)
     published = catalog.clusters.get(spec.name) if isinstance(catalog, PublishedCatalog) else None
-    usable = [item for item in ours.values() if _is_id_of(item.id, base) and item.state not in SPENT_STATES]
+    usable = [item for item in ours.values() if is_id_of(item.id, base) and item.state not in SPENT_STATES]
     if usable:
         best = min(
             usable,
@@ -193,57 +203,9 @@ def _current(
     return CurrentCluster(spec, cluster_id(spec.name, fingerprint, n), fingerprint, import_=False)
 
 
-def _why_keep(
-    cluster: PersistentResource,
-    jobs: tuple[VertexJob, ...],
-    current: list[CurrentCluster],
-    catalog: PublishedCatalog | Unknown | None,
-) -> Why | Unknown | None:
-    """Why a cluster that is not asked for stays declared; None when it goes."""
-    if jobs:
-        return Why.JOBS
-    if cluster.state == "STOPPING":
-        return None  # It is going already: importing it would race with its end.
-    if cluster.in_use:
-        return Why.IN_USE
-    if cluster.state not in DELETABLE_STATES:
-        return Why.BUSY_STATE
-    successor = _successor(cluster, current)
-    # One that is made by this `up` needs no rule: the engine deletes last, and nothing when a create failed.
-    if successor is not None and successor.import_ and successor.state not in RUNNING_STATES:
-        return Why.SUCCESSOR
-    if isinstance(catalog, Unknown):
-        return catalog
-    if catalog is not None and catalog.damage:
-        return Why.DAMAGED  # It may be offered to submitters: the catalog of this deployment ends that.
-    return None if catalog is not None and catalog.lists(cluster.id) else Why.UNPUBLISHED
-
-
-def _successor_is_new(cluster: PersistentResource, current: list[CurrentCluster]) -> bool:
-    """Whether this deployment creates its successor: only then does the program itself run in the engine's midst."""
-    successor = _successor(cluster, current)
-    return successor is not None and not successor.import_
-
-
-def _successor(cluster: PersistentResource, current: list[CurrentCluster]) -> CurrentCluster | None:
-    return next((item for item in current if item.spec.name == cluster.labels[NAME_LABEL]), None)
-
-
-def _overdue(
-    cluster: PersistentResource,
-    current: list[CurrentCluster],
-    dormant: list[DormantCluster],
-    clusters: dict[str, PersistentResource],
-    now: datetime | None,
-) -> bool:
-    """Counted from its successor's creation, or from when it was not asked for any more."""
-    follows = _successor(cluster, current)
-    rests = next((one for one in dormant if one.spec.name == cluster.labels[NAME_LABEL]), None)
-    if follows is not None:
-        within, since = follows.spec.retire_within, clusters[follows.id].create_time if follows.id in clusters else None
-    else:
-        within, since = (rests.spec.retire_within, rests.since) if rests is not None else (None, None)
-    return now is not None and since is not None and within is not None and now - since > within
+def _retired_before(cluster: PersistentResource, catalog: PublishedCatalog | Unknown | None) -> bool:
+    """Whether it was another's predecessor already: its machines are not those that are to be replaced."""
+    return isinstance(catalog, PublishedCatalog) and cluster.id in catalog.retiring
 
 
 def _damaged(catalog: PublishedCatalog | Unknown | None) -> tuple[str, ...]:

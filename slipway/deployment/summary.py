@@ -47,7 +47,13 @@ def summary(
         f"cluster {failed.id} {_failure(failed)}: it holds nothing, and goes before its successor is made"
         for failed in plan.cleared
     ]
-    lines += [f"cluster {id_} is idle and not asked for any more: it will be deleted" for id_ in plan.deleted]
+    first = {one.id for one in plan.replaced}
+    lines += [f"cluster {id_} is idle and goes before its successor is made, in its place" for id_ in sorted(first)]
+    lines += [
+        f"cluster {id_} is idle and not asked for any more: it will be deleted"
+        for id_ in plan.deleted
+        if id_ not in first
+    ]
     lines += workspace(plan, now, catalog)
     for name, some in placements.items():
         lines += _template(name, report, some)

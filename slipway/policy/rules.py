@@ -7,6 +7,7 @@ from decimal import Decimal
 from fnmatch import fnmatchcase
 
 from slipway.capacity import SPOT
+from slipway.cluster import IN_PLACE
 from slipway.formatting import join
 from slipway.policy.rule import Rule, Subject, in_offers
 from slipway.prices import Bounds, Price, dollars
@@ -60,7 +61,7 @@ def _most_cost(subject: Subject, most: float) -> Iterator[str]:
 
 def _protection(subject: Subject, asked: bool) -> Iterator[str]:
     for cluster in subject.clusters:
-        if asked and cluster.replacement == "in-place":
+        if asked and cluster.replacement == IN_PLACE:
             yield f"cluster {cluster.name}: replacement in-place deletes it before its successor is there; use rollover"
 
 

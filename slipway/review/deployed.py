@@ -9,6 +9,7 @@ from slipway import facts
 from slipway.catalog.codec import MalformedError
 from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.model import Catalog
+from slipway.deployment.withdrawal import before_withdrawal
 from slipway.facts import CATALOG, Fact, Facts
 from slipway.live import Unknown
 from slipway.review.events import Published, deployed
@@ -54,8 +55,9 @@ def read(preview: Preview, catalog: PublishedCatalog | Unknown | None, after: Fa
 
 
 def as_declared(catalog: Catalog) -> Catalog:
-    """Without what differs at each deployment and means nothing, as the components of a preview tell it."""
-    bare = Facts(catalog)
+    """Without what differs at each deployment and means nothing, as the components of a preview tell it; and with what
+    was withdrawn to be replaced in place, as the deployment of that has not come to its end."""
+    bare = Facts(before_withdrawal(catalog))
     told = (facts.read(_components(bare)) or bare).catalog
     return replace(told, retiring=catalog.retiring, trainers=catalog.trainers)
 

@@ -52,6 +52,7 @@ _ALL = (
         ("jobs-finish-on-old", _CHANGE, "jobs stay on the old generation, which retires when they have ended"),
         ("cluster-created", _CHANGE, "a cluster is made that was not there"),
         ("cluster-new-generation", _WARNING, "a field that can't change in place makes a second cluster"),
+        ("cluster-in-place", _BLOCKING, "a cluster is deleted before its successor is made, and is away until then"),
         ("cluster-returns", _CHANGE, "an older generation that still lives becomes current again"),
         ("cluster-retires", _BLOCKING, "a cluster is not asked for any more and goes when its jobs have ended"),
         ("cluster-deleted", _BLOCKING, "a cluster goes with this deployment, and its machines may not come again"),

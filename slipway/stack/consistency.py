@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 
 from slipway.catalog.selection import default_buckets
+from slipway.cluster import PROTECT
 from slipway.formatting import nearest, quoted
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.machines.table import Machine, MachineError, machine, region_has, regions, regions_with
@@ -160,6 +161,9 @@ def _season(cluster: DocumentPart) -> None:
         late = begins is not None and ends is not None and moment(begins) >= moment(ends)
     except ValueError:
         return  # The type check speaks about it.
+    for key in ("until", "idleLimit"):
+        if cluster["replacement"].value == PROTECT and cluster[key].value is not None:
+            cluster[key].wrong("would end a cluster that `replacement: protect` keeps", "one of the two")
     if late:
         cluster["until"].wrong(f"{ends} is not after `from`, {begins}", "a later date; it is the first day without it")
 

@@ -128,9 +128,10 @@ class ClusterEntry(Entry):
     labels: dict[str, str] = Field(
         default={}, description="Labels of the cluster; changing them makes a new generation."
     )
-    replacement: Literal["rollover"] = Field(
+    replacement: Literal["rollover", "in-place", "protect"] = Field(
         default="rollover",
-        description="How an edit is carried out: a new generation beside the old one, which retires when it is idle.",
+        description="How an edit is carried out. rollover: a new generation beside the old one, which retires when it "
+        "is idle. in-place: the old one is deleted first, once it is idle. protect: not at all, every edit is refused.",
         examples=["rollover"],
     )
     generation: Annotated[int, bounds.GENERATION] = Field(

@@ -63,10 +63,6 @@ _NO_ACCOUNT = (
     "a cluster names no account: each job on it names its own",
     "leave it out, or `{custom: true}`; the account is the `trainer` of slipway:workspace, or a template's own",
 )
-_CHOICES_TO_COME: Mapping[tuple[str, str], str] = {
-    ("replacement", "in-place"): "rollover; `in-place` (delete first, then create) is not there yet",
-    ("replacement", "protect"): "rollover; `protect` (refuse every change) is not there yet",
-}
 
 
 class StackFile(BaseModel):
@@ -121,8 +117,7 @@ def _words(path: KeyPath, detail: Any) -> tuple[str, str]:
         return "is missing", f"add `{key}: {example}`" if example else f"add `{key}`"
     if kind == "literal_error":
         choices = get_args(next(iter(_leaves(_field(path), Literal)), None))
-        to_come = _CHOICES_TO_COME.get((key, str(detail["input"])))
-        return f"can't be {shown(detail['input'])}", to_come or " or ".join(str(choice) for choice in choices)
+        return f"can't be {shown(detail['input'])}", " or ".join(str(choice) for choice in choices)
     if "slipway:persistentResources" in path and key in _ACCOUNT_KEYS and "@" in str(detail["input"]):
         return _NO_ACCOUNT
     wanted = _KINDS.get(kind)

@@ -22,6 +22,7 @@ A_OTHERWISE = {
     "cpu": {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 2, "initial": 2}}}, "retireWithin": "7d"}
 }
 B = {"cpu": {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 3}}}}}
+C = {"cpu": {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 4}}}, "replacement": "in-place"}}
 UNLISTED = "machines are in use by a job that the lists do not show yet"
 
 
@@ -209,6 +210,30 @@ def test_a_job_that_nothing_shows_yet_saves_its_cluster_when_it_shows_up(
     said = up(checkout, B)
     assert f"{old}, an old generation of cpu, retires when accepted (queued" in said
     checkout.cloud.cancel(job["name"])
+    settings(scale_up_seconds=0.0)
+    replaced_in_place_and_gone_on_with_after_a_refusal(checkout, faults)
+
+
+def replaced_in_place_and_gone_on_with_after_a_refusal(checkout: Checkout, faults: Faults) -> None:  # N1
+    """The old one goes first; until its successor runs nobody is sent to either, and the next `up` makes it."""
+    before = set(checkout.clusters())
+    checkout.write(persistentResources=C)
+    faults({"kind": "unavailable", "match": "POST .*/persistentResources$", "times": 1000})
+    failed = checkout.pulumi("up", SLIPWAY_GRACE="1s", SLIPWAY_CREATE_PATIENCE="1s")
+    assert failed.code != 0
+    assert "cpu is replaced in place" in failed.said
+    assert checkout.clusters() == {}, "all went before the new one was asked for"
+    refused = checkout.slipway("submit", "nap", "-p", "say=x", "--capacity", "pool")
+    assert refused.code != 0
+    assert "cluster cpu is being replaced in place since" in refused.err
+    faults()
+    said = up(checkout, C)
+    assert "is made and gets its submissions" in said
+    (new,) = checkout.clusters()
+    assert new not in before
+    assert checkout.outputs()["clusters"] == {"cpu": new}
+    assert checkout.outputs()["retiring"] == []
+    assert checkout.submit()["labels"]["slipway-capacity-type"] == "pool"
 
 
 def refused_when_it_shows_up(checkout: Checkout, faults: Faults, verb: str, cluster: str, **extra: str) -> None:

@@ -92,7 +92,12 @@ def _resized(cluster: str, old: Pool, new: Pool) -> Iterator[Consequence]:
 def _anew(one: Succession, old: Cluster, new: Cluster) -> Iterator[Consequence]:
     found, up = always(new), machines(summed(one.held))
     has = "has" if sum(group.count for group in found) == 1 else "have"
-    if found:
+    if found and one.in_place:
+        words = (
+            f"{machines(summed(found))} {has} to be found for `{new.id}` when `{old.id}` is gone; if there are none, "
+            f"the deployment waits and says so, and there is no `{one.name}` meanwhile"
+        )
+    elif found:
         words = (
             f"{machines(summed(found))} {has} to be found for `{new.id}`; if there are none, the deployment waits and "
             f"says so, and `{old.id}` stays"
@@ -111,7 +116,7 @@ def _anew(one: Succession, old: Cluster, new: Cluster) -> Iterator[Consequence]:
 
 
 def _overlap(one: Succession) -> Iterator[Consequence]:
-    if not (one.is_made and one.old and one.new) or not one.held:
+    if not (one.is_made and one.old and one.new) or one.in_place or not one.held:
         return
     more = machines(summed(always(one.new)))
     beside = f"{more} more at once" if more else "machines of both as they grow"

@@ -25,9 +25,9 @@ def clusters(change: Change) -> Iterator[Consequence]:
         if one.old is None or one.new is None:
             yield from _removed(one, change) if one.old else _created(one, change)
         elif one.stays:
-            yield from (*_in_place(one.name, one.old, one.new), *_made_again(one, change))
+            yield from (*_protection(one, one.old, one.new), *_made_again(one, change))
         else:
-            yield from _followed(one, one.old, one.new, change)
+            yield from (*_followed(one, one.old, one.new, change), *_protection(one, one.old, one.new))
         yield from _finishing(one, change)
     yield from _orphans(change)
     yield from _overdue(change)
@@ -96,6 +96,8 @@ def _followed(one: Succession, old: Cluster, new: Cluster, change: Change) -> It
         why = "failed" if one.failed else "is not there any more" if one.gone else "can't be used any more"
         words = f"`{one.name}` is made again as `{new.id}`: `{old.id}` {why}"
         yield KINDS["cluster-created"].of(subject, words)
+    elif one.in_place:
+        yield _replaced(one, old, new, change)
     else:
         if one.there:
             takes = f"submissions switch to `{new.id}`, which is there already{ending}"
@@ -110,6 +112,21 @@ def _followed(one: Succession, old: Cluster, new: Cluster, change: Change) -> It
             field=key_of(one.name, one.edits),
             cost=float(price(new).known),
         )
+
+
+def _replaced(one: Succession, old: Cluster, new: Cluster, change: Change) -> Consequence:
+    listed = jobs(one.jobs, change.now)
+    back = f"; its {machines(summed(one.held))} may not come again" if one.held and scarce(old) else ""
+    waits = f"; `pulumi up` refuses that until {have_ended(one.jobs, change.now)}" if listed else ""
+    return KINDS["cluster-in-place"].of(
+        f"cluster {one.name}",
+        f"`{one.name}` is replaced in place, for {named(map(str, one.edits))} can't change: `{old.id}` is deleted "
+        f"first, and nobody can submit to `{one.name}` until `{new.id}` runs{back}{waits}",
+        details=(*(map(str, one.edits) if len(one.edits) > 1 else ()), *listed),
+        grade=None if scarce(old) or scarce(new) or listed else Grade.WARNING,
+        field=key_of(one.name, one.edits),
+        cost=float(price(old).known),
+    )
 
 
 def _removed(one: Succession, change: Change) -> Iterator[Consequence]:
@@ -143,14 +160,15 @@ def _why_not(name: str, dormant: DormantCluster | None) -> str:
 
 
 def _finishing(one: Succession, change: Change) -> Iterator[Consequence]:
-    if one.old and one.jobs and one.kept and not (one.stays or one.doomed):
+    if one.old and one.jobs and one.kept and not (one.stays or one.doomed or one.in_place):
         listed = jobs(one.jobs, change.now)
         finish = "1 job finishes" if len(listed) == 1 else f"{len(listed)} jobs finish"
         words = f"{finish} on `{one.old.id}`, which takes no others"
         yield KINDS["jobs-finish-on-old"].of(f"cluster {one.name}", words, details=listed)
 
 
-def _in_place(name: str, old: Cluster, new: Cluster) -> Iterator[Consequence]:
+def _protection(one: Succession, old: Cluster, new: Cluster) -> Iterator[Consequence]:
+    name = one.name
     if not old.display_name:  # A catalog of an earlier version, which did not tell.
         return
     found = []
@@ -162,7 +180,7 @@ def _in_place(name: str, old: Cluster, new: Cluster) -> Iterator[Consequence]:
     if found:
         yield KINDS["cluster-protection"].of(
             f"cluster {name}",
-            f"`{name}`: {join(map(str, found))}; nothing that runs changes",
+            f"`{name}`: {join(map(str, found))}{'; nothing that runs changes' if one.stays else ''}",
             grade=None if old.replacement != new.replacement else Grade.CHANGE,
             field=key_of(name, found),
         )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 from slipway.catalog.model import Cluster, Pool
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
+from slipway.cluster import IN_PLACE
 from slipway.deployment.retiring import Why
 from slipway.facts import Kept
 from slipway.live import Unknown
@@ -68,6 +69,11 @@ class Succession:
         return (
             self.old is not None and self.new is not None and not (self.stays or self.there or self.gone or self.failed)
         )
+
+    @property
+    def in_place(self) -> bool:
+        """The old one is deleted before its successor is made."""
+        return self.is_made and self.new is not None and self.new.replacement == IN_PLACE
 
     @property
     def held(self) -> tuple[MachineGroup, ...]:

@@ -29,6 +29,7 @@ _OF_CLUSTERS = {
     "cluster-deleted": ("deleted", True),
     "cluster-retires": ("retires", True),
     "cluster-new-generation": ("new generation", True),
+    "cluster-in-place": ("replaced in place", True),
     "cluster-created": ("new", False),
     "cluster-returns": ("returns", False),
     "cluster-cleared": ("cleared", False),

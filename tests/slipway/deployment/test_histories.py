@@ -14,7 +14,11 @@ from slipway.season import Season
 from .world import PROJECT, REGION, STACK, World, creates, job, spec
 
 DECLARED = st.lists(
-    st.builds(spec, st.sampled_from(["cpu", "gpu"]), st.integers(2, 4), generation=st.integers(1, 2)),
+    st.builds(
+        lambda one, mode: replace(one, replacement=mode),
+        st.builds(spec, st.sampled_from(["cpu", "gpu"]), st.integers(2, 4), generation=st.integers(1, 2)),
+        st.sampled_from(["rollover", "in-place"]),
+    ),
     max_size=2,
     unique_by=lambda item: item.name,
 ).map(tuple)
@@ -196,6 +200,23 @@ def test_a_failed_create_is_mended_and_cleared_by_the_next_up() -> None:  # N2
     assert world.up((spec(),)).current[0].id == f"{failed}-2"
     assert set(world.clusters) == {f"{failed}-2"}
     assert world.catalog == PublishedCatalog({"cpu": f"{failed}-2"}, ())
+
+
+def test_one_that_is_replaced_in_place_is_never_there_beside_its_successor() -> None:  # N1
+    """Whether the deployment comes to its end or is killed: before the deletion, after it, while the other is made."""
+    for killed_after in (0, 1, 2, 3, 99):
+        world, asked = World(), replace(spec(high=6), replacement="in-place")
+        world.up((spec(high=4),))
+        (first,) = world.clusters
+        world.jobs.append(job(first))
+        assert world.up((asked,)).refusals and set(world.clusters) == {first}
+        assert world.catalog is not None and world.catalog.lists(first)
+        world.end_jobs()
+        world.up((asked,), killed_after=killed_after)
+        assert len(world.clusters) <= 1 and set(world.catalog.clusters.values()) <= set(world.clusters)
+        world.up((asked,))
+        assert len(world.clusters) == 1 and first not in world.clusters
+        assert set(world.catalog.clusters.values()) == set(world.clusters)
 
 
 def test_an_idle_generation_whose_state_is_lost_goes_too() -> None:  # N1, B1

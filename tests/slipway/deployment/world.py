@@ -87,6 +87,8 @@ class World:
         self.settle()
         decided = self.plan(declared)
         assert not decided.problems, decided.problems
+        if decided.refusals:
+            return decided
         steps = killed_after
         for gone in decided.cleared if steps else ():
             assert self.clusters[gone.id].state == "ERROR", "only a failed one is cleared"
@@ -94,6 +96,17 @@ class World:
                 self.deleted_with_jobs.append(gone.id)
             del self.clusters[gone.id]
             self.state.discard(gone.id)
+        going = {one.id for one in decided.replaced}
+        if going and self.catalog is not None:
+            kept = {name: id_ for name, id_ in self.catalog.clusters.items() if id_ not in going}
+            self.catalog = replace(self.catalog, clusters=kept)
+        for id_ in sorted(going):
+            if steps == 0:
+                return decided
+            steps -= 1
+            if any(one.persistent_resource_id == id_ and not one.ended for one in self.jobs):
+                self.deleted_with_jobs.append(id_)
+            del self.clusters[id_]
         for item in decided.current:
             if item.import_:
                 assert item.id in self.clusters, "importing what is not there fails"
@@ -123,6 +136,9 @@ class World:
         )
         declared_ids = {item.id for item in decided.current} | {item.cluster.id for item in decided.retiring}
         for id_ in sorted(self.state - declared_ids):
+            if id_ in going:
+                self.state.discard(id_)  # It is gone: the provider takes that for deleted.
+                continue
             steps -= 1
             if steps <= 0:
                 return decided

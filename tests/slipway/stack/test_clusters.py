@@ -16,11 +16,16 @@ from .files import FILE, only, read, with_config
     [
         ("id: old-cluster", "not there yet", "leave it out"),
         (
-            "replacement: in-place",
-            "can't be the text 'in-place'",
-            "`in-place` (delete first, then create) is not there yet",
+            "replacement: inplace",
+            "can't be the text 'inplace'",
+            "rollover or in-place or protect",
         ),
-        ("replacement: protect", "can't be the text 'protect'", "is not there yet"),
+        (
+            "replacement: protect\n    until: 2027-03-01",
+            "would end a cluster that `replacement: protect` keeps",
+            "one",
+        ),
+        ("replacement: protect\n    idleLimit: 3d", "would end a cluster that `replacement: protect` keeps", "one"),
         ("replacement: rolover", "can't be", "rollover"),
         ("raySpec: {}", "Ray", "inside a job"),
         ("generation: 0", "is 0", "1 or more"),

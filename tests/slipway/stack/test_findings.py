@@ -15,7 +15,7 @@ def test_all_errors_come_at_once_in_the_order_of_the_lines() -> None:
         slipway:quota: { mode: request }
         slipway:persistentResources:
           cpu:
-            replacement: protect
+            replacement: recreate
             pools:
               workers: { machine: n1-standrd-8, disk: {type: ssd, sizeGb: 50}, replicas: {min: 0, max: 4} }
               head: { machine: n1-standard-4, replicas: three, disc: {} }

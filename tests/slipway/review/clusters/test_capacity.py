@@ -70,6 +70,16 @@ def test_a_rollover_finds_machines_anew_has_both_for_a_while_and_an_empty_cache(
     }
 
 
+def test_one_that_is_replaced_in_place_has_no_machines_meanwhile_and_never_both() -> None:  # N1
+    new = replace(NEW, replacement="in-place")
+    found = said(change(facts(OLD), facts(new), clusters=[living(OLD)]))
+    assert found.keys() == {"capacity-raised", "capacity-found-anew", "image-cache-empty"}
+    assert found["capacity-found-anew"].sentence == (
+        f"1 `a3-highgpu-8g` has to be found for `{new.id}` when `{OLD.id}` is gone; if there are none, the deployment "
+        "waits and says so, and there is no `h100` meanwhile"
+    )
+
+
 def test_an_idle_small_cluster_is_rolled_over_without_a_warning_of_its_machines() -> None:
     old, new = cluster(), cluster(labels={"team": "ml"})
     found = said(change(facts(old), facts(new), clusters=[living(old)]))

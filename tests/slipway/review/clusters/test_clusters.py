@@ -227,6 +227,22 @@ def test_how_it_is_replaced_and_when_to_warn_change_in_place() -> None:
     assert other["cluster-protection"].grade == Grade.WARNING
 
 
+def test_one_that_is_replaced_in_place_is_away_until_its_successor_runs() -> None:  # N1
+    asked = replace(NEW, replacement="in-place")
+    found = said(change(facts(OLD), facts(asked), clusters=[living(OLD)]))
+    assert "cluster-new-generation" not in found and "generations-overlap" not in found
+    told = found["cluster-in-place"]
+    assert told.grade == Grade.BLOCKING
+    assert f"`{OLD.id}` is deleted first, and nobody can submit to `h100` until `{asked.id}` runs" in told.sentence
+    assert "`a3-highgpu-8g` may not come again" in told.sentence
+    assert "rollover → `in-place`" in found["cluster-protection"].sentence.replace("`rollover`", "rollover")
+    assert "nothing that runs changes" not in found["cluster-protection"].sentence
+
+    busy = said(change(facts(OLD), facts(asked, kept(OLD, TUNE)), clusters=[living(OLD, used=1)], jobs=[TUNE]))
+    assert "`pulumi up` refuses that until `tune-27b-x1`" in busy["cluster-in-place"].sentence
+    assert "jobs-finish-on-old" not in busy and busy["cluster-in-place"].grade == Grade.BLOCKING
+
+
 def test_what_is_kept_as_before_is_said_once_and_overdue_when_it_becomes_so() -> None:
     before = facts(NEW, kept(OLD, TUNE))
     alive = [living(OLD, used=1), living(NEW)]

@@ -1,0 +1,83 @@
+"""What becomes of a cluster that is not asked for any more: it goes, it goes before its successor is made, or it stays,
+and why. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+
+from slipway.catalog.document import PublishedCatalog
+from slipway.cloud.clusters import RUNNING_STATES, PersistentResource
+from slipway.cloud.jobs import VertexJob
+from slipway.cluster import IN_PLACE, CurrentCluster
+from slipway.deployment.dormant import DormantCluster
+from slipway.deployment.retiring import Why
+from slipway.formatting import join
+from slipway.labels import NAME_LABEL
+from slipway.live import Unknown
+
+DELETABLE_STATES = RUNNING_STATES | {"ERROR"}
+"""In these the API deletes a cluster; in the others it refuses."""
+
+
+def successor(cluster: PersistentResource, current: Iterable[CurrentCluster]) -> CurrentCluster | None:
+    return next((item for item in current if item.spec.name == cluster.labels[NAME_LABEL]), None)
+
+
+def why_keep(
+    cluster: PersistentResource,
+    jobs: tuple[VertexJob, ...],
+    follows: CurrentCluster | None,
+    catalog: PublishedCatalog | Unknown | None,
+) -> Why | Unknown | None:
+    """Why it stays declared; None when it goes. `follows` is its successor, `jobs` have not ended."""
+    if jobs:
+        return Why.JOBS
+    if cluster.state == "STOPPING":
+        return None  # It is going already: importing it would race with its end.
+    if cluster.in_use:
+        return Why.IN_USE
+    if cluster.state not in DELETABLE_STATES:
+        return Why.BUSY_STATE
+    # One that is made by this `up` needs no rule: the engine deletes last, and nothing when a create failed.
+    if follows is not None and follows.import_ and follows.state not in RUNNING_STATES:
+        return Why.SUCCESSOR
+    if isinstance(catalog, Unknown):
+        return catalog
+    if catalog is not None and catalog.damage:
+        return Why.DAMAGED  # It may be offered to submitters: the catalog of this deployment ends that.
+    return None if catalog is not None and catalog.lists(cluster.id) else Why.UNPUBLISHED
+
+
+def goes_first(cluster: PersistentResource, follows: CurrentCluster | None) -> bool:
+    """Whether its machines are needed for its successor, as there may be none for both. A failed one has none."""
+    replaces = follows is not None and not follows.import_ and follows.spec.replacement == IN_PLACE
+    return replaces and not cluster.failed
+
+
+def not_withdrawable(
+    replaced: Iterable[PersistentResource], catalog: PublishedCatalog | Unknown | None
+) -> Iterator[str]:
+    """What forbids to take clusters from a catalog that others still read and this version does not."""
+    ids = [one.id for one in replaced]
+    if ids and isinstance(catalog, PublishedCatalog) and catalog.whole is None and not catalog.damage:
+        yield (
+            f"{join(ids)} is to be replaced in place, and another version published the catalog that offers it: put "
+            "the entry back, run pulumi up once with this version, and make the edit after that"
+        )
+
+
+def overdue(
+    cluster: PersistentResource,
+    follows: CurrentCluster | None,
+    dormant: Iterable[DormantCluster],
+    clusters: Mapping[str, PersistentResource],
+    now: datetime | None,
+) -> bool:
+    """Counted from its successor's creation, or from when it was not asked for any more."""
+    rests = next((one for one in dormant if one.spec.name == cluster.labels[NAME_LABEL]), None)
+    if follows is not None:
+        within, since = follows.spec.retire_within, clusters[follows.id].create_time if follows.id in clusters else None
+    else:
+        within, since = (rests.spec.retire_within, rests.since) if rests is not None else (None, None)
+    return now is not None and since is not None and within is not None and now - since > within

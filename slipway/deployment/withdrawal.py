@@ -1,0 +1,45 @@
+"""A catalog that no longer offers some clusters, as they are being replaced in place: nobody is sent to them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import fields, replace
+from datetime import datetime
+from typing import Any
+
+from slipway.catalog.model import Catalog, Cluster, DormantCluster, Offer
+
+
+def withdrawn(catalog: Catalog, ids: Collection[str], since: datetime) -> Catalog:
+    """The same without the clusters of these ids, which are dormant then; their offers say so."""
+    going = {
+        name: DormantCluster(**_fields(one), why="in-place", since=since)
+        for name, one in catalog.clusters.items()
+        if one.id in ids
+    }
+    templates = {
+        name: replace(one, offers=tuple(_offer(offer, going) for offer in one.offers))
+        for name, one in catalog.templates.items()
+    }
+    clusters = {name: one for name, one in catalog.clusters.items() if name not in going}
+    return replace(catalog, clusters=clusters, templates=templates, dormant={**catalog.dormant, **going})
+
+
+def before_withdrawal(catalog: Catalog) -> Catalog:
+    """With its clusters as they were deployed, where a deployment that did not finish has withdrawn some."""
+    came = {name: one for name, one in catalog.dormant.items() if one.why == "in-place"}
+    clusters = {**catalog.clusters, **{name: Cluster(**_fields(one)) for name, one in came.items()}}
+    dormant = {name: one for name, one in catalog.dormant.items() if name not in came}
+    return replace(catalog, clusters=clusters, dormant=dormant)
+
+
+def _offer(offer: Offer, going: Mapping[str, DormantCluster]) -> Offer:
+    if offer.cluster not in going:
+        return offer
+    name = offer.cluster
+    return replace(offer, available=False, why=going[name].words, cluster="", pools=(), lacks_quota=False, dormant=name)
+
+
+def _fields(cluster: Cluster) -> dict[str, Any]:
+    """Those of a cluster that is offered."""
+    return {one.name: getattr(cluster, one.name) for one in fields(Cluster)}

@@ -1,0 +1,164 @@
+"""A cluster is taken out of the catalog, waited for and deleted, or all is as before. # N1"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from threading import Event
+from typing import Any
+
+import pytest
+
+from slipway.catalog import document
+from slipway.cloud.clusters import PersistentResource
+from slipway.cloud.endpoints import Endpoints
+from slipway.cloud.failures import Answer, Call, failure
+from slipway.cloud.jobs import VertexJob
+from slipway.cloud.session import Session
+from slipway.cloud.storage import Location, Storage
+from slipway.deployment.creation_context import CreationContext
+from slipway.deployment.in_place import InPlace, Published
+from slipway.errors import PolicyError, ResourceError, SlipwayError, Timeout
+from slipway.live import Unknown, Use
+
+from .test_replacement import ALIVE, OLD, catalog_with
+from .vertex import Script, Step, Waits, cluster, gone, refused, unanswered
+
+NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
+PUBLISHED = document.write(catalog_with(OLD).whole).encode()  # type: ignore[arg-type]
+JOB = VertexJob("j/1", "tune", "JOB_STATE_QUEUED", {}, persistent_resource_id=ALIVE.id)
+RUNS, STOPS = cluster("RUNNING", id_=ALIVE.id), cluster("STOPPING", id_=ALIVE.id)
+
+
+class Bucket(Storage):
+    """One object, or none."""
+
+    def __init__(self, content: bytes | None) -> None:
+        super().__init__(Session.__new__(Session), Endpoints())
+        self.content, self.refuses = content, False
+
+    def read(self, at: Location, *, doing: str = "") -> bytes:
+        if self.content is None:
+            raise gone()
+        return self.content
+
+    def write(self, at: Location, content: bytes, media: str) -> None:
+        if self.refuses:
+            raise failure(Call("write", "storage.objects.create"), Answer(403, "", "denied"))
+        self.content = content
+
+    @property
+    def offered(self) -> set[str]:
+        return set(document.read(self.content or b"", "x").clusters)
+
+
+class Deleting(Script):
+    """`ends` raises when a deletion is asked for, where it is an error."""
+
+    def delete_persistent_resource(self, cluster: str) -> None:
+        super().delete_persistent_resource(cluster)
+        if isinstance(self.ends, Exception):
+            raise self.ends
+
+
+class Story:
+    def __init__(
+        self,
+        looks: list[Step],
+        *,
+        content: bytes | None = PUBLISHED,
+        uses: list[Use | Unknown] | None = None,
+        grace: float = 25.0,
+        deletion: Exception | None = None,
+    ) -> None:
+        self.vertex, self.waits, self.bucket = Deleting([], looks), Waits(), Bucket(content)
+        self.vertex.ends = deletion
+        self.said, self.warned, self.offered = [""][:0], [""][:0], [{""}][:0]
+        self.uses, self.grace = uses or [Use()], grace
+
+    def use(self, _: str) -> Use | Unknown:
+        if self.bucket.content is not None:
+            self.offered.append(self.bucket.offered)
+        return self.uses.pop(0) if len(self.uses) > 1 else self.uses[0]
+
+    def left(self, _: str) -> float:
+        return max(0.0, self.grace - self.waits.now())
+
+    def run(self, clusters: tuple[PersistentResource, ...] = (ALIVE,)) -> Story:
+        cloud = CreationContext(
+            self.vertex, self.use, self.said.append, self.warned.append, self.waits.now, Event(), self.waits.pause
+        )
+        InPlace(clusters, Published(Location("b", "catalog.json"), self.left, NOW), self.bucket, cloud).run()
+        return self
+
+    def fails(self, kind: type[SlipwayError]) -> Any:
+        with pytest.raises(kind) as caught:
+            self.run()
+        return caught.value
+
+
+def test_it_leaves_the_catalog_is_waited_for_and_goes() -> None:
+    story = Story([RUNS, STOPS, STOPS, gone()]).run()
+    assert story.vertex.sent == [f"DELETE {ALIVE.id}"]
+    assert story.bucket.offered == set(), "until its successor runs"
+    assert story.offered == [{"cpu"}, set(), set(), set(), set()], "asked before, at each look, and at last"
+    assert story.waits.slept[:3] == [10, 10, 5]
+    assert f"deleting {ALIVE.id} in 25 s: a job that was sent while it was still offered" in story.said[1]
+
+
+def test_nothing_is_asked_where_nothing_is_replaced() -> None:
+    story = Story([RUNS]).run(())
+    assert story.vertex.asked == [] and story.bucket.content == PUBLISHED and story.offered == []
+
+
+@pytest.mark.parametrize("uses", [[Use((JOB,))], [Use(), Use(), Use((JOB,))], [Use(), Use(unlisted=(ALIVE.id,))]])
+def test_a_job_that_shows_up_saves_it_and_the_catalog_offers_it_as_before(uses: list[Use | Unknown]) -> None:
+    story = Story([RUNS], uses=uses)
+    error = story.fails(PolicyError)
+    assert f"cluster {ALIVE.id} is not deleted" in error.what and "nothing was changed" in error.why
+    assert story.vertex.sent == [] and story.bucket.content == PUBLISHED
+
+
+@pytest.mark.parametrize(
+    ("deletion", "offered"), [(refused(403, "denied"), {"cpu"}), (unanswered(), set())], ids=["refused", "unanswered"]
+)
+def test_one_that_may_be_going_is_not_offered_again(deletion: Exception, offered: set[str]) -> None:
+    story = Story([RUNS], deletion=deletion, grace=0)
+    story.fails(SlipwayError)
+    assert story.bucket.offered == offered
+
+
+def test_one_that_goes_already_is_waited_for() -> None:
+    story = Story([STOPS, STOPS, gone()], grace=0).run()
+    assert story.vertex.sent == []
+    assert Story([gone()], grace=0).run().vertex.sent == []
+    error = Story([STOPS], grace=0).fails(Timeout)
+    assert "still there 2 h after it was deleted" in error.what and "pulumi up again" in str(error.fix)
+
+
+@pytest.mark.parametrize("content", [None, b"{", b"[]"])
+def test_where_nobody_can_be_sent_by_a_catalog_none_is_written(content: bytes | None) -> None:
+    story = Story([RUNS, gone()], grace=0)
+    story.bucket = Bucket(content)
+    story.use = lambda _: Use()  # type: ignore[method-assign]
+    story.run()
+    assert story.bucket.content == content and story.vertex.sent == [f"DELETE {ALIVE.id}"]
+
+
+def test_what_cannot_be_told_deletes_nothing() -> None:
+    unknown = Unknown("denied", "aiplatform.googleapis.com", "roles/aiplatform.viewer")
+    error = Story([RUNS], uses=[unknown]).fails(ResourceError)
+    assert "can't tell whether jobs run on it" in error.what and "roles/aiplatform.viewer" in error.why
+
+
+def test_a_catalog_that_cannot_be_written_back_is_said() -> None:
+    story = Story([RUNS], uses=[Use(), Use((JOB,))])
+    write: Callable[..., None] = story.bucket.write
+
+    def once(at: Location, content: bytes, media: str) -> None:
+        write(at, content, media)
+        story.bucket.refuses = True
+
+    story.bucket.write = once  # type: ignore[method-assign]
+    story.fails(PolicyError)
+    assert f"the catalog does not offer {ALIVE.id} until the next pulumi up" in story.warned[0]

@@ -1,0 +1,192 @@
+"""How an edit of a cluster is carried out where that is not by rollover: the old one first, or not at all."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from slipway.catalog import model
+from slipway.catalog.document import PublishedCatalog
+from slipway.cluster import ClusterSpec, CurrentCluster
+from slipway.deployment.deployment import without
+from slipway.deployment.live_plan import refuse
+from slipway.deployment.old_generations import not_withdrawable
+from slipway.deployment.published_clusters import published
+from slipway.deployment.retiring import Why
+from slipway.deployment.withdrawal import before_withdrawal, withdrawn
+from slipway.errors import PolicyError
+from slipway.fingerprint import cluster_id, fingerprint_of
+from slipway.live import Live, Unknown
+from slipway.season import Season
+
+from .world import PROJECT, REGION, STACK, cluster, job, live, planned, spec
+
+NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
+UNREAD = Unknown("denied", "storage.objects.get", "roles/storage.objectViewer")
+
+
+def hash_of(one: ClusterSpec) -> str:
+    return fingerprint_of(STACK, PROJECT, REGION, one)
+
+
+def id_of(one: ClusterSpec) -> str:
+    return cluster_id(one.name, hash_of(one))
+
+
+def catalog_with(*clusters: ClusterSpec, retiring: tuple[str, ...] = ()) -> PublishedCatalog:
+    """What was deployed of these."""
+    whole = model.Catalog(
+        stack=STACK,
+        project=PROJECT,
+        region=REGION,
+        commit="",
+        dirty=False,
+        work_bucket="w",
+        trainer="t",
+        clusters={one.name: published(CurrentCluster(one, id_of(one), hash_of(one), True), REGION) for one in clusters},
+        retiring=retiring,
+        templates={},
+    )
+    return PublishedCatalog({one.name: id_of(one) for one in clusters}, retiring, whole=whole)
+
+
+OLD, NEW = spec(high=4), replace(spec(high=6), replacement="in-place")
+ALIVE = cluster(id_of(OLD), hash_of(OLD))
+
+
+@pytest.mark.parametrize("state", ["RUNNING", "UPDATING", "STOPPING"])
+@pytest.mark.parametrize(
+    "catalog", [catalog_with(OLD), None, PublishedCatalog(damage="gone bad"), catalog_with(retiring=(id_of(OLD),))]
+)
+def test_an_idle_one_is_deleted_before_its_successor_is_made(state: str, catalog: PublishedCatalog | None) -> None:
+    """Whether it is offered or a deployment that was killed has withdrawn it, made it, or begun to delete it. # N1"""
+    old = replace(ALIVE, state=state)
+    decided = planned((NEW,), live(old, catalog=catalog))
+    assert decided.replaced == (old,) and decided.deleted == (old.id,) and decided.retiring == ()
+    assert not decided.current[0].import_ and not decided.refusals and not decided.problems
+
+
+@pytest.mark.parametrize(
+    ("old", "jobs", "why"),
+    [
+        (ALIVE, (job(ALIVE.id, "tune"),), "tune has not ended"),
+        (ALIVE, (job(ALIVE.id, "tune", "JOB_STATE_QUEUED"), job(ALIVE.id, "lora")), "tune and lora have not ended"),
+        (cluster(ALIVE.id, hash_of(OLD), used=1), (), Why.IN_USE.words),
+        (replace(ALIVE, state="REBOOTING"), (), Why.BUSY_STATE.words),
+        (replace(ALIVE, state="PROVISIONING"), (), Why.BUSY_STATE.words),
+    ],
+)
+def test_one_in_use_is_not_replaced_and_up_says_so_while_preview_goes_on(old, jobs, why) -> None:  # type: ignore[no-untyped-def] # N1
+    decided = planned((NEW,), live(old, jobs=jobs, catalog=catalog_with(OLD)))
+    assert decided.replaced == () and decided.deleted == ()
+    assert [item.cluster for item in decided.retiring] == [old]
+    refuse(decided.refusals, preview=True)
+    with pytest.raises(PolicyError) as refused:
+        refuse(decided.refusals, preview=False)
+    assert f"cluster {old.id} is not replaced in place now, so nothing was changed" in refused.value.what
+    assert why in refused.value.why
+    assert "stacks/Pulumi.prod.yaml, slipway:persistentResources.cpu.replacement" in refused.value.why
+    assert "`replacement: rollover`" in str(refused.value.fix)
+
+
+def test_one_that_retired_before_may_have_its_jobs_and_goes_when_it_is_idle() -> None:  # N1
+    """It is of an earlier rollover: its machines are not those to replace."""
+    oldest = spec(high=2)
+    retires, catalog = cluster(id_of(oldest), hash_of(oldest)), catalog_with(OLD, retiring=(id_of(oldest),))
+    busy = planned((NEW,), live(retires, ALIVE, jobs=(job(retires.id),), catalog=catalog))
+    assert busy.replaced == (ALIVE,) and [item.cluster for item in busy.retiring] == [retires] and not busy.refusals
+    idle = planned((NEW,), live(retires, ALIVE, catalog=catalog))
+    assert {one.id for one in idle.replaced} == {retires.id, ALIVE.id}
+
+
+def test_a_failed_one_holds_nothing_and_what_is_there_already_is_taken() -> None:  # N2
+    failed = replace(ALIVE, state="ERROR")
+    assert planned((NEW,), live(failed)).cleared == (failed,)
+    assert planned((NEW,), live(failed, catalog=catalog_with(OLD))).deleted == (failed.id,)
+    there = cluster(id_of(NEW), hash_of(NEW))
+    decided = planned((NEW,), live(ALIVE, there, jobs=(job(ALIVE.id),), catalog=catalog_with(OLD)))
+    assert decided.current[0].import_ and not decided.refusals and decided.retiring[0].why == Why.JOBS
+
+
+def test_a_change_of_mode_makes_no_other_cluster() -> None:  # N1
+    for before, after in (("rollover", "in-place"), ("in-place", "protect"), ("protect", "rollover")):
+        was, asked = replace(OLD, replacement=before), replace(OLD, replacement=after)
+        decided = planned((asked,), live(ALIVE, jobs=(job(ALIVE.id),), catalog=catalog_with(was)))
+        assert decided.current[0].id == ALIVE.id and decided.current[0].import_
+        assert not decided.refusals and not decided.replaced and not decided.retiring
+
+
+def test_quota_counts_without_what_goes_first() -> None:  # D2
+    assert without(live(ALIVE), (ALIVE,)).clusters == ()
+    assert without(live(ALIVE), ()).clusters == (ALIVE,)
+    unread = Live(UNREAD, (), {}, None)
+    assert without(unread, (ALIVE,)) is unread
+
+
+def test_a_catalog_that_others_read_and_this_version_does_not_forbids_it() -> None:  # N1
+    (problem,) = planned((NEW,), live(ALIVE, catalog=PublishedCatalog({"cpu": ALIVE.id}))).problems
+    assert f"{ALIVE.id} is to be replaced in place, and another version published the catalog" in problem
+    assert not list(not_withdrawable((ALIVE,), None)) and not list(not_withdrawable((), PublishedCatalog()))
+    assert "can't read the published catalog" in planned((NEW,), live(ALIVE, catalog=UNREAD)).problems[0]
+
+
+def test_what_is_withdrawn_is_not_offered_and_comes_back_as_it_was() -> None:
+    whole = catalog_with(OLD, spec("gpu")).whole
+    assert whole is not None
+    without_it = withdrawn(whole, {ALIVE.id}, NOW)
+    assert set(without_it.clusters) == {"gpu"} and without_it.dormant["cpu"].id == ALIVE.id
+    assert without_it.dormant["cpu"].words == (
+        "cluster cpu is being replaced in place since 2026-11-21 09:00 UTC; pulumi up offers it again when its "
+        "successor runs"
+    )
+    again = before_withdrawal(without_it)
+    assert again.clusters == whole.clusters and not again.dormant
+
+
+PROTECTED = replace(OLD, replacement="protect")
+EDITS = {
+    "`pools.workers`": replace(PROTECTED, pools=spec(high=6).pools),
+    "`generation`": replace(OLD, generation=2, replacement="rollover"),
+    "`labels`": replace(OLD, labels={"team": "a"}, replacement="in-place"),
+    "the dates or the `idleLimit`": replace(OLD, season=Season(idle_limit=timedelta(days=1))),
+}
+
+
+@pytest.mark.parametrize("key", EDITS)
+@pytest.mark.parametrize("preview", [True, False])
+def test_no_edit_reaches_a_protected_cluster_not_even_with_its_protection_dropped(key: str, preview: bool) -> None:
+    """Busy or idle, in preview and `up`. # N1 # B3"""
+    for jobs in ((), (job(ALIVE.id),)):
+        decided = planned((EDITS[key],), live(ALIVE, jobs=jobs, catalog=catalog_with(PROTECTED)))
+        with pytest.raises(PolicyError) as refused:
+            refuse(decided.refusals, preview=preview)
+        assert refused.value.what == "cluster cpu is protected and stays as it is, so nothing was changed"
+        assert "stacks/Pulumi.prod.yaml, slipway:persistentResources.cpu: " in refused.value.why
+        assert key in refused.value.why and ALIVE.id in refused.value.why
+        assert "in two deployments" in str(refused.value.fix)
+
+
+def test_a_protected_cluster_is_not_removed_or_renamed() -> None:  # B3
+    for declared in ((), (replace(PROTECTED, name="other", display_name=""),)):
+        decided = planned(declared, live(ALIVE, catalog=catalog_with(PROTECTED)))
+        (refusal,) = decided.refusals
+        assert refusal.for_good and "the entry itself, which is gone" in refusal.why
+    two = catalog_with(PROTECTED, replace(spec("gpu"), replacement="protect"))
+    with pytest.raises(PolicyError, match="2 clusters may not be changed"):
+        refuse(planned((), live(ALIVE, catalog=two)).refusals, preview=True)
+
+
+def test_a_protected_cluster_that_is_not_edited_is_kept_and_made_again() -> None:  # B1
+    """Dropping protection, another `retireWithin` or a failure are no edits of it."""
+    for asked in (PROTECTED, OLD, replace(PROTECTED, retire_within=timedelta(days=3))):
+        for alive in ((ALIVE,), (), (replace(ALIVE, state="ERROR"),), (cluster(f"{ALIVE.id}-2", hash_of(OLD)),)):
+            assert not planned((asked,), live(*alive, catalog=catalog_with(PROTECTED))).refusals
+
+
+def test_without_a_catalog_the_file_s_own_word_protects_what_lives() -> None:
+    edited = replace(PROTECTED, generation=2)
+    for catalog in (None, PublishedCatalog(damage="gone bad")):
+        assert planned((edited,), live(ALIVE, catalog=catalog)).refusals
+        assert not planned((PROTECTED,), live(ALIVE, catalog=catalog)).refusals
+        assert not planned((edited,), live(catalog=catalog)).refusals
+    assert not planned((edited,), live(ALIVE, catalog=catalog_with(OLD))).refusals, "protected from then on"
