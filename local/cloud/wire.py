@@ -115,8 +115,8 @@ class Call:
     """One request whose sender is known.
 
     `principal` is `user:…` or `serviceAccount:…`; `params` come from the route's template, percent-decoded;
-    `path` has no `/t/TOKEN` prefix; `query` keeps the last value of a repeated key, `pairs` has them all;
-    `headers` are lower-case.
+    `path` has no `/t/TOKEN` prefix; `query` keeps the last value of a repeated key, `pairs` has them all, both with the
+    names that fields have in JSON; `headers` are lower-case.
     """
 
     principal: str

@@ -164,7 +164,7 @@ class _LostAnswerError(Exception):
 
 
 def _call(request: Request, principal: str, token: str, path: str, params: Mapping[str, str], body: bytes) -> Call:
-    pairs = tuple(request.query_params.multi_items())
+    pairs = discovery.bound(request.query_params.multi_items())
     prefix = f"/t/{token}" if request.scope["path"].startswith("/t/") else ""
     return Call(
         principal=principal,
