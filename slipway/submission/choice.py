@@ -41,7 +41,7 @@ class JudgedCandidate:
 @dataclass(frozen=True)
 class Choice:
     """`passed`: the candidates before the one taken, in order. `hopeless`: those after it that can never run, as far as
-    they were looked at: where it waits, and would move on to them."""
+    they were looked at: where it would move on to them."""
 
     taken: JudgedCandidate
     passed: tuple[JudgedCandidate, ...] = ()
@@ -49,8 +49,14 @@ class Choice:
 
     @property
     def moves(self) -> bool:
-        """Whether it waits for the one taken, and not for ever."""
-        return (self.taken.waits or self.taken.candidate.waits_by_itself) and bool(self.taken.candidate.wait)
+        """Whether it goes on to the next when the one taken has not started in time. Machines that are to come, on a
+        pool that grows or beside the pools, may not come, and those that are free may be taken first."""
+        return bool(self.taken.candidate.wait)
+
+    @property
+    def starts(self) -> bool:
+        """Nothing that was looked at makes it wait."""
+        return self.taken.verdict.outcome is Outcome.STARTS
 
 
 @dataclass(frozen=True)
