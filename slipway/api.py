@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from slipway.cloud.jobs import Trial, VertexJob, best
 from slipway.context import Context, context_of
 from slipway.labels import revision_of
-from slipway.submission.call import check, check_timeout, params_as_typed, types, waits_as_typed
+from slipway.submission.call import check, check_folder, check_timeout, params_as_typed, types, waits_as_typed
 from slipway.submission.candidates import PreparedSubmission, SubmissionRequest, prepare
 from slipway.submission.choice import Choice, never_runs
 from slipway.submission.fallback import WaitingAttempt
@@ -195,6 +195,7 @@ class Job:
         """
         from slipway.jobs.download import download
 
+        check_folder(folder)
         into = Path(os.fsdecode(folder)) if folder is not None else Path(self._job.typed)
         done = download(self._context, self.refresh()._job, into, overwrite=overwrite)
         _log.info("%s has %d files of %s", into, len(done.files), self.name)
