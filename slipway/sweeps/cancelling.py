@@ -43,6 +43,12 @@ def cancel_sweep(context: Context, sweep: str) -> CancelledSweep:
             f"no jobs of sweep {sweep}", why=f"stack {context.catalog.stack} has none", fix="slipway jobs list"
         )
     going = [job for job in jobs if not job.ended]
+    if not going and sending:
+        raise ResourceError(
+            f"sweep {sweep} has nothing to cancel yet, but a command of yours still sends runs of it",
+            why=f"all of its {len(jobs):,} jobs so far have ended",
+            fix="end that command (Ctrl-C)",
+        )
     if not going:
         raise ResourceError(
             f"sweep {sweep} has ended, there is nothing to cancel",

@@ -37,12 +37,17 @@ def test_the_runs_of_a_sweep_are_listed_and_those_that_go_on_are_cancelled(stack
     assert [job["displayName"] for job in stack.jobs() if job["state"] == "JOB_STATE_RUNNING"] == [alone]
     again = stack.run("jobs", "cancel", "--sweep", sweep)
     assert again.code == 4 and f"sweep {sweep} has ended, there is nothing to cancel" in again.err
+    (journal,) = stack.folder.rglob(f"{sweep}.jsonl")
+    with journal.open() as sender:
+        fcntl.flock(sender, fcntl.LOCK_EX)
+        sending = stack.run("jobs", "cancel", "--sweep", sweep)
+    assert sending.code == 4 and "a command of yours still sends runs of it" in sending.err
 
 
 def test_a_cancelled_sweep_is_one_document(stack: Stack) -> None:
     """With whether runs of it are still sent: those went on to come, and to cost, and nobody was told."""
     sweep = swept(stack, SLEEP)
-    (journal,) = stack.folder.rglob(f"sweeps/*/*/{sweep}.jsonl")
+    (journal,) = stack.folder.rglob(f"{sweep}.jsonl")
     assert is_being_sent(journal) is False and is_being_sent(journal.with_name("none")) is None
     with journal.open() as sender:
         fcntl.flock(sender, fcntl.LOCK_EX)
