@@ -49,8 +49,8 @@ class TerminalDisplay:
             if taken.candidate.wait is not None and later:
                 self._never = tuple(one.candidate.label for one in choice.hopeless)
                 left = self._possible(later)
-                long = f"up to {span(taken.candidate.wait)}" if taken.candidate.wait else "forever"
-                self._tell(f"  waits here {f'{long}, then moves on to {_labels(left)}' if left else 'until it starts'}")
+                moves = f"up to {span(taken.candidate.wait)}, then moves on to {_labels(left)}"
+                self._tell(f"  waits here {moves if left and taken.candidate.wait else 'until it starts'}")
                 for one in choice.hopeless:
                     self._tell(f"  {never_runs(one)}")
                     for command in quota_commands([one]) if one.verdict.lacking else ():
@@ -90,8 +90,8 @@ class TerminalDisplay:
 
         begin = self._context.clock.monotonic()
 
-        def left() -> str:
-            if waiting.seconds == FOR_EVER or waiting.job.start_time is not None:
+        def left(job: VertexJob) -> str:
+            if waiting.seconds == FOR_EVER or job.start_time is not None:
                 return ""
             later = _labels(self._possible(waiting.later)[:1])
             if waiting.candidate.waits_by_itself:  # The service ends its wait; we go on until it says so, or a while.
@@ -103,7 +103,7 @@ class TerminalDisplay:
 
         def state(event: Progress) -> Callable[[datetime], str]:
             text = state_at(event, event.job.display_name, "")
-            return lambda now: text(now) + left()
+            return lambda now: text(now) + left(event.job)
 
         # One for all waits of a submission: what it has said is no news the next time.
         self._plain = self._plain or PlainDisplay(self._context.clock, self._json)

@@ -257,6 +257,23 @@ def test_what_it_could_never_move_on_to_is_named_before_it_is_sent_and_then_said
     assert show.notes == [f"no capacity type after pool cpu can run now: {name} stays there\n  {short}"]
 
 
+def test_where_a_job_starts_now_it_is_not_said_to_move_on_to_what_can_never_run() -> None:  # N3
+    """`--wait-for pool=30` on a free pool said that it then moves on to spot, which had no quota."""
+    deployed = catalog(launcher=True)
+    template = deployed.templates["digits"]
+    pool, spot, *rest = template.offers
+    offers = (pool, replace(spot, available=False, why="quota: short by 3", lacks_quota=True), *rest)
+    for limit, never in ((3, ["spot can never run"]), (4, [])):  # What was granted since then counts.
+        show, service = Told(), Service(launcher=True, starts=[1], limit=limit, busy=0)
+        context: Any = Context(service, replace(deployed, templates={"digits": replace(template, offers=offers)}))
+        journal: Any = Journal(service)
+        prepared = prepare(context.catalog, SubmissionRequest("digits", waits={"pool": 30.0}, then=("spot",)), "ada")
+        Submitter(context, journal, show, RetryPolicy()).submit(prepared, "r1", repeated=False)
+        (choice,) = show.choices
+        assert choice.taken.verdict.text.startswith("starts now")
+        assert [never_runs(one).partition(":")[0] for one in choice.hopeless] == never
+
+
 def test_a_wait_of_the_templates_own_names_what_was_out_of_reach_at_the_last_deployment() -> None:  # N3
     show, deployed = Told(), catalog(launcher=True)
     template = deployed.templates["digits"]
