@@ -66,8 +66,9 @@ def present_files(folder: Path, files: list[OutputFile], overwrite: bool) -> lis
         elif os.path.lexists(path):
             differing.append(one)
     if differing and not overwrite:
+        differ = "differs" if len(differing) == 1 else "differ"
         raise ConfigError(
-            f"{counted(len(differing), 'file')} of {folder} differ from what the job has written",
+            f"{counted(len(differing), 'file')} of {folder} {differ} from what the job has written",
             why=listed(str(one.path) for one in differing),
             fix="name another folder, or replace them: --overwrite (overwrite=True)",
         )

@@ -74,7 +74,7 @@ def test_outputs_are_fetched_once_and_nothing_of_ones_own_is_replaced(stack: Sta
     (stack.folder / name / "empty").unlink()
     refused = stack.run("jobs", "download", name)
     assert refused.code == 2 and refused.out == "" and mine.read_bytes() == b'{"loss": 0}'
-    assert f"1 file of {name} differ" in refused.err and "why: metrics.json\n" in refused.err
+    assert f"1 file of {name} differs from" in refused.err and "why: metrics.json\n" in refused.err
     assert not (stack.folder / name / "empty").exists(), "nothing is fetched before all is known to fit"
     replaced = stack.run("jobs", "download", name, "--overwrite")
     assert replaced.out == f"3 files, 1.0 MB, in {name} (1 of them already there)\n" and files(mine.parent) == outputs
