@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from slipway.cloud.jobs import Trial, VertexJob, best
 from slipway.context import Context, context_of
 from slipway.labels import revision_of
-from slipway.submission.call import check, check_timeout, params_as_typed, types, waits_as_typed
+from slipway.submission.call import check, check_folder, check_timeout, params_as_typed, types, waits_as_typed
 from slipway.submission.candidates import PreparedSubmission, SubmissionRequest, prepare
 from slipway.submission.choice import Choice, never_runs
 from slipway.submission.fallback import WaitingAttempt
@@ -50,9 +50,10 @@ def submit(
     the submission: given again with the same parameters it finds the job, and runs nothing twice. `catalog` is
     `gs://BUCKET[/NAME]`, else what the command would use. `code` is a folder, as `--code`. `params` are the
     template's parameters; one whose name is taken above is written with one more underscore behind it (`code_=…`, and
-    `code__=…` for one that is named `code_`). With
-    `wait_for`, and where the template has waits of its own, this returns when the job has started or is on its last
-    capacity type. If it is interrupted before that, call it again with the same `request_id` to go on.
+    `code__=…` for one that is named `code_`).
+
+    With `wait_for`, and where the template has waits of its own, this returns when the job has started or is on its
+    last capacity type. If it is interrupted before that, call it again with the same `request_id` to go on.
 
     Raises ConfigError, AuthError, ResourceError, PolicyError and AnswerUnknown of `slipway.errors`, as the command
     exits with 2, 3, 4, 5 and 75, and Cancelled for a job that began while it was being given up.
@@ -195,6 +196,7 @@ class Job:
         """
         from slipway.jobs.download import download
 
+        check_folder(folder)
         into = Path(os.fsdecode(folder)) if folder is not None else Path(self._job.typed)
         done = download(self._context, self.refresh()._job, into, overwrite=overwrite)
         _log.info("%s has %d files of %s", into, len(done.files), self.name)

@@ -82,6 +82,11 @@ def refuse_unknown(names: Iterable[str], known: Collection[str]) -> None:
             raise invalid_argument(f'Invalid JSON payload received. Unknown name "{name}": {text}')
 
 
+def bound(pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """The pairs of a query with their fields named as in JSON: Google's methods take `page_size` for `pageSize`."""
+    return tuple((name if _is_shared(name) else camel(name), value) for name, value in pairs)
+
+
 def _is_shared(name: str) -> bool:
     return name.removeprefix("$").removeprefix(".") in _SHARED
 

@@ -55,7 +55,7 @@ def in_order(bodies: Iterable[Body], order: str) -> list[Body]:
 
 def mask(call: Call) -> tuple[str, ...]:
     """The paths of a call's update mask as they were sent."""
-    text = call.query.get("updateMask") or call.query.get("update_mask") or ""
+    text = call.query.get("updateMask", "")
     return tuple(path.strip() for path in text.split(",") if path.strip())
 
 

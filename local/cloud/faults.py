@@ -89,8 +89,9 @@ def _is_number(value: Any) -> bool:
 
 def parse(body: dict[str, Any]) -> list[Fault]:
     """The faults of a request's body. Raises 400 INVALID_ARGUMENT."""
-    faults = []
-    listed = body.get("faults", [])
+    if body.keys() != {"faults"}:
+        raise invalid_argument(f"a body has 'faults' and nothing else, not {sorted(body)}; DELETE switches all off")
+    faults, listed = [], body["faults"]
     if not isinstance(listed, list) or not all(isinstance(item, dict) for item in listed):
         raise invalid_argument("'faults' is a list of objects")
     for item in listed:

@@ -23,6 +23,8 @@ FILE = "settings.toml"
 _MOST_WHOLE = 2**53
 _MOST = {int: _MOST_WHOLE, float: 1e8}
 """Beyond these a number fits no database, and a delay leads beyond all years."""
+_LEAST_BODY = 1024**2
+"""With less no setting can be sent any more, not even this one back."""
 
 
 class SettingsError(Exception):
@@ -50,6 +52,11 @@ class Settings(TrainingSettings):
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: dict(identities.GROUPS))
     # Quota limits that differ from the service's defaults: "METRIC" or "METRIC.REGION" to the limit, -1 unlimited.
     quota: Mapping[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.body_bytes < _LEAST_BODY:
+            raise ValueError(f"'body_bytes' is at least {_LEAST_BODY}, not {self.body_bytes}")
 
     def changed(self, values: Mapping[str, Any]) -> "Settings":
         """These settings with some changed; texts are converted. Raises SettingsError."""
@@ -123,6 +130,8 @@ def _converted(name: str, value: Any, example: Any) -> Any:
         raise SettingsError(f"'{name}' is true or false, not '{value}'")
     try:
         found = kind(value)
+        if kind is int and isinstance(value, float) and found != value:
+            raise ValueError
         if kind in (int, float) and not (0 if kind is float else -_MOST_WHOLE) <= found <= _MOST[kind]:
             raise ValueError
         return found

@@ -11,6 +11,8 @@ from typing import Any, BinaryIO
 from local.cloud import identities
 
 JSON_MEDIA = "application/json; charset=UTF-8"
+_DIGITS = 300
+"""A whole number with so many is a double still; one with more may be none."""
 _HOST = re.compile(r"(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+)(:[0-9]{1,5})?")
 
 
@@ -115,8 +117,8 @@ class Call:
     """One request whose sender is known.
 
     `principal` is `user:…` or `serviceAccount:…`; `params` come from the route's template, percent-decoded;
-    `path` has no `/t/TOKEN` prefix; `query` keeps the last value of a repeated key, `pairs` has them all;
-    `headers` are lower-case.
+    `path` has no `/t/TOKEN` prefix; `query` keeps the last value of a repeated key, `pairs` has them all, both with the
+    names that fields have in JSON; `headers` are lower-case.
     """
 
     principal: str
@@ -186,7 +188,7 @@ def parsed_json(raw: bytes) -> Any:
     """A text's JSON. Raises 400 INVALID_ARGUMENT for what is not JSON in UTF-8, all of which can be written again:
     Python's parser takes `NaN`, and halves of characters (`"\\ud800"`), too."""
     try:
-        found = json.loads(raw.decode(), parse_constant=_no_constant, parse_float=_finite)
+        found = json.loads(raw.decode(), parse_constant=_no_constant, parse_float=_finite, parse_int=_whole)
         if b"\\u" in raw:
             json.dumps(found, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
@@ -201,6 +203,13 @@ def _finite(text: str) -> float:
     if math.isinf(found):
         raise ValueError(f"{text} is beyond the range of a double.")
     return found
+
+
+def _whole(text: str) -> int:
+    """Python's whole numbers have no end; one beyond a double's range fails wherever a double is made of it."""
+    if len(text) > _DIGITS:
+        _finite(text)
+    return int(text)
 
 
 def _no_constant(name: str) -> Any:

@@ -16,7 +16,7 @@ import click
 
 from slipway.cli.terminal.screen import note, prepare_streams, styled
 from slipway.errors import Arguments, ConfigError, Interrupted, SlipwayError
-from slipway.formatting import nearest, quoted
+from slipway.formatting import join, nearest, quoted
 
 INTERRUPTED = Interrupted.exit_code
 NOTHING_SENT = "interrupted; nothing was sent"
@@ -64,7 +64,7 @@ class Verbs(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name, known = args[0], self._files()
         if name not in known and not name.startswith("-"):
-            near = nearest(name, known)
+            near = join(self._in_groups(name), "or") or nearest(name, known)
             raise click.UsageError(f"unknown command {quoted(name)}.{f' Did you mean {near}?' if near else ''}", ctx)
         return super().resolve_command(ctx, args)
 
@@ -72,6 +72,12 @@ class Verbs(click.Group):
         with formatter.section("Commands"):
             sources = [(name, file.read_text(encoding="utf-8")) for name, file in sorted(self._files().items())]
             formatter.write_dl([(name, source.partition("\n")[0].strip('"')) for name, source in sources])
+
+    def _in_groups(self, name: str) -> list[str]:
+        """`jobs show` for `show`: the groups that have a verb of that name."""
+        groups = {group: file.parent for group, file in self._files().items() if file.name == "__init__.py"}
+        verbs = {group: {one.stem for one in folder.glob("[!_]*.py")} for group, folder in sorted(groups.items())}
+        return [f"{group} {name}" for group, known in verbs.items() if name in known]
 
     def _files(self) -> dict[str, Path]:
         """Where each verb, or group of them, is written."""

@@ -28,7 +28,7 @@ from slipway.live import INCREASABLE, Live, Unknown
 from slipway.machines.spec import MachineGroup
 from slipway.quota.by_hand import Ask, all_short, ask_for, parsed
 from slipway.quota.increases import became_of
-from slipway.quota.metrics import quota_id
+from slipway.quota.metrics import ALL_SHORT_COMMAND, quota_id
 from slipway.quota.published import judge, metrics
 from slipway.quota.report import Line, OfferDraw, QuotaReport, regions
 from slipway.quota.request import Requested
@@ -78,7 +78,7 @@ def command(
     for command in requests(context.catalog, report.lines):
         screen.note(f"  fix: {command}")
     if all_short(report.lines, live):
-        screen.note("  or: slipway quota --request asks for all of these")
+        screen.note(f"  or: {ALL_SHORT_COMMAND} asks for all of these")
 
 
 def _show(report: QuotaReport) -> None:

@@ -8,9 +8,8 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, TypeVar
 
-import requests
-
 from slipway.cloud.failures import Answer, Call, Garbled
+from slipway.cloud.transport import Response
 
 Json = Mapping[str, Any]
 Found = TypeVar("Found")
@@ -21,7 +20,7 @@ MISREAD = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError, 
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
-def read_answer(response: requests.Response) -> Answer:
+def read_answer(response: Response) -> Answer:
     """Google's error body, or as much as there is of one."""
     try:
         error = _parsed(response)["error"]
@@ -31,7 +30,7 @@ def read_answer(response: requests.Response) -> Answer:
         error = {"message": str(error)}
     details, retry_after = error.get("details"), response.headers.get("Retry-After", "")
     return Answer(
-        status=response.status_code,
+        status=response.status,
         reason=str(error.get("status") or ""),
         message=str(error.get("message") or response.reason or ""),
         details=tuple(one for one in details if isinstance(one, dict)) if isinstance(details, list) else (),
@@ -39,7 +38,7 @@ def read_answer(response: requests.Response) -> Answer:
     )
 
 
-def json_object(response: requests.Response, call: Call) -> Json:
+def json_object(response: Response, call: Call) -> Json:
     """The body as a JSON object. Raises Garbled for anything else: an API that has nothing to say answers `{}`."""
     try:
         value = _parsed(response)
@@ -47,14 +46,14 @@ def json_object(response: requests.Response, call: Call) -> Json:
         value = None
     if isinstance(value, dict):
         return value
-    raise garbled(call, f"{response.url.split('?')[0]} answered with something that is not a JSON object")
+    raise garbled(call, f"{(response.url or '').split('?')[0]} answered with something that is not a JSON object")
 
 
-def _parsed(response: requests.Response) -> Any:
+def _parsed(response: Response) -> Any:
     """The body's JSON. Half of a surrogate pair, which JSON can spell and nothing can write, is a question mark. Raises
     ValueError and RecursionError."""
-    value = response.json()
-    if not _SURROGATE.search(response.content):
+    value = json.loads(response.data.decode("utf-8-sig", errors="replace"))
+    if not _SURROGATE.search(response.data):
         return value
     return json.loads(json.dumps(value, ensure_ascii=False).encode(errors="replace"))
 

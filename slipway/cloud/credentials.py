@@ -8,41 +8,86 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import requests
-from requests.auth import AuthBase
+import urllib3
 
+from slipway.cloud.transport import Response, Transport, trust_named, trusted
 from slipway.errors import AuthError, ConfigError
+
+if TYPE_CHECKING:
+    import ssl
 
 SCOPES = ("https://www.googleapis.com/auth/cloud-platform",)
 _PROJECT = re.compile(r"[a-z0-9.:-]+")
 LOGIN = "gcloud auth application-default login"
+_TOKEN_SERVICE = (120.0, 120.0)
+_TOKEN_RETRIES = 3
 
 
-class _Bearer(AuthBase):
-    """A token as it is. Also keeps requests from putting a .netrc password in its place."""
+class _Bearer:
+    """A token as it is."""
 
     def __init__(self, token: str) -> None:
         self._token = token
 
-    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
-        request.headers["Authorization"] = f"Bearer {self._token}"
-        return request
+    def headers(self, method: str, url: str) -> Mapping[str, str]:
+        return {"Authorization": f"Bearer {self._token}"}
+
+    def renewed(self) -> bool:
+        return False
 
     def __repr__(self) -> str:
         return "<bearer token>"
 
 
-class _Keep(AuthBase):
-    """Leaves the header that google-auth has set alone, where requests would look into .netrc."""
+class _TokenService:
+    """What google-auth asks for tokens through: the same proxies and authorities as everything else."""
 
-    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
-        return request
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def __call__(
+        self,
+        url: str,
+        method: str = "GET",
+        body: bytes | str | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | None = None,
+        **_: Any,
+    ) -> Response:
+        """Raises google-auth's TransportError."""
+        from google.auth.exceptions import TransportError
+
+        data = body.encode() if isinstance(body, str) else body
+        patience = (timeout, timeout) if timeout else _TOKEN_SERVICE
+        try:
+            return self._transport.request(
+                method, url, data=data, headers=headers, timeout=patience, retries=_TOKEN_RETRIES
+            )
+        except urllib3.exceptions.HTTPError as problem:
+            raise TransportError(problem) from problem  # type: ignore[no-untyped-call]
 
 
-def authorised(environ: Mapping[str, str]) -> requests.Session:
-    """An HTTP session that authorises each request.
+class _Login:
+    """Credentials of google-auth, which get themselves a new token when the last one ends."""
+
+    def __init__(self, credentials: Any, service: _TokenService) -> None:
+        self.credentials = credentials
+        self._service = service
+
+    def headers(self, method: str, url: str) -> Mapping[str, str]:
+        found: dict[str, str] = {}
+        self.credentials.before_request(self._service, method, url, found)
+        return found
+
+    def renewed(self) -> bool:
+        self.credentials.refresh(self._service)
+        return True
+
+
+def authorised(environ: Mapping[str, str]) -> Transport:
+    """What authorises each request that it sends.
 
     Raises AuthError without credentials, ConfigError for an invalid quota project.
 
@@ -57,38 +102,46 @@ def authorised(environ: Mapping[str, str]) -> requests.Session:
             why="it has characters that no token has: spaces, lines or letters beyond ASCII",
             fix="export it again, whole and alone: export GOOGLE_OAUTH_ACCESS_TOKEN=$(gcloud auth print-access-token)",
         )
-    if token and not target and not certificate:
-        session = requests.Session()
-        session.auth = _Bearer(token)
-    else:
-        session = _google_session(token, target, certificate)
     quota_project = environ.get("GOOGLE_CLOUD_QUOTA_PROJECT", "").strip()
     if quota_project and not _PROJECT.fullmatch(quota_project):
         raise ConfigError(
             f"invalid GOOGLE_CLOUD_QUOTA_PROJECT: {quota_project!r}",
             fix="a project's id or number, or unset it",
         )
-    if quota_project:
-        session.headers["x-goog-user-project"] = quota_project
-    return session
+    headers = {"x-goog-user-project": quota_project} if quota_project else {}
+    trust = _with_client_certificate if certificate else trusted
+    if token and not target and not certificate:
+        return Transport(environ, _Bearer(token), headers)
+    service = _TokenService(Transport(environ, trust=trust))
+    return Transport(environ, _login(token, target, service), headers, trust)
 
 
-def _google_session(token: str, target: str, certificate: bool) -> requests.Session:
+def _login(token: str, target: str, service: _TokenService) -> _Login:
     from google.auth.exceptions import GoogleAuthError
-    from google.auth.transport.requests import AuthorizedSession
 
     try:
-        credentials = _google_credentials(token, target)
-        session: requests.Session = AuthorizedSession(credentials)  # type: ignore[no-untyped-call]
-        session.auth = _Keep()
-        if certificate:
-            session.configure_mtls_channel()  # type: ignore[attr-defined]
+        return _Login(_google_credentials(token, target, service), service)
     except GoogleAuthError as problem:
         raise no_credentials(problem) from problem
-    return session
 
 
-def _google_credentials(token: str, target: str) -> Any:
+def _with_client_certificate(environ: Mapping[str, str]) -> ssl.SSLContext:
+    """TLS with this device's or workload's certificate, where there is one. Raises AuthError where it can't be used."""
+    from google.auth.exceptions import GoogleAuthError
+    from google.auth.transport.urllib3 import AuthorizedHttp
+
+    http = AuthorizedHttp(None)  # type: ignore[no-untyped-call]
+    try:
+        if not http.configure_mtls_channel():  # type: ignore[no-untyped-call]
+            return trusted(environ)
+    except GoogleAuthError as problem:
+        raise no_credentials(problem) from problem
+    context: ssl.SSLContext = http.http.connection_pool_kw["ssl_context"]
+    trust_named(context, environ)
+    return context
+
+
+def _google_credentials(token: str, target: str, service: Any) -> Any:
     source: Any
     if token:
         from google.oauth2.credentials import Credentials as TokenCredentials
@@ -97,7 +150,7 @@ def _google_credentials(token: str, target: str) -> Any:
     else:
         import google.auth
 
-        source, _ = google.auth.default(scopes=SCOPES)
+        source, _ = google.auth.default(scopes=SCOPES, request=service)
     if not target:
         return source
     from google.auth import impersonated_credentials

@@ -9,14 +9,13 @@ import ssl
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from http.cookiejar import DefaultCookiePolicy
 from typing import Any
 
-import requests
 import urllib3.exceptions
 
 from slipway.cloud.answers import Json, garbled, json_object, page, read_answer
 from slipway.cloud.failures import Call, CloudError, NoAnswer, Unauthenticated, Unreachable, failure
+from slipway.cloud.transport import InvalidHeader, Response, Transport
 
 Params = Mapping[str, str | int]
 
@@ -28,8 +27,7 @@ _NEVER_SENT = (
     urllib3.exceptions.NameResolutionError,
     urllib3.exceptions.ProxyError,
     urllib3.exceptions.LocationValueError,
-    requests.exceptions.InvalidURL,
-    requests.exceptions.InvalidHeader,
+    InvalidHeader,
 )
 
 
@@ -52,7 +50,7 @@ class Session:
 
     def __init__(
         self,
-        http: requests.Session,
+        http: Transport,
         policy: HttpPolicy | None = None,
         sleep: Callable[[float], None] = time.sleep,
         chance: Callable[[], float] = random.random,
@@ -61,8 +59,6 @@ class Session:
         self._policy = policy or HttpPolicy()
         self._sleep = sleep
         self._chance = chance
-        # A cookie jar is the one part of a requests session that threads would race for; no API needs it.
-        self._http.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
 
     def with_policy(self, policy: HttpPolicy) -> Session:
         """This session's connections with other timeouts and retries."""
@@ -70,14 +66,13 @@ class Session:
 
     def widen(self, threads: int) -> None:
         """Makes room for a connection of each of these threads; to be called before they begin."""
-        for scheme in ("https://", "http://"):
-            self._http.mount(scheme, requests.adapters.HTTPAdapter(pool_maxsize=threads))
+        self._http.widen(threads)
 
     def get(self, url: str, call: Call, params: Params | None = None) -> Json:
         """GET a JSON object, tried again while the service is busy."""
         return json_object(self._send("GET", url, call, params=params, again=True), call)
 
-    def download(self, url: str, call: Call, params: Params | None = None) -> requests.Response:
+    def download(self, url: str, call: Call, params: Params | None = None) -> Response:
         """GET bytes, tried again while the service is busy."""
         return self._send("GET", url, call, params=params, again=True)
 
@@ -86,10 +81,10 @@ class Session:
         break off, Garbled when a range was asked for and the whole is given."""
         response = self._send("GET", url, call, params=params, headers=headers, again=True, stream=True)
         with response:
-            if "Range" in headers and response.status_code != 206:
+            if "Range" in headers and response.status != 206:
                 raise garbled(call, "a part was asked for, and the whole was given")
             try:
-                yield from response.raw.stream(_CHUNK, decode_content=False)
+                yield from response.stream(_CHUNK, decode_content=False)
             except (OSError, urllib3.exceptions.HTTPError) as problem:
                 raise _no_answer(call, url, problem) from problem
 
@@ -145,7 +140,7 @@ class Session:
         headers: Mapping[str, str] | None = None,
         again: bool,
         stream: bool = False,
-    ) -> requests.Response:
+    ) -> Response:
         data = json.dumps(body).encode() if body is not None else content
         headers = {"Content-Type": "application/json"} if body is not None else dict(headers or {})
         attempts = self._policy.attempts if again else 1
@@ -159,7 +154,7 @@ class Session:
                     raise
                 self._sleep(self._wait(attempt, None))
                 continue
-            if response.status_code < 400:
+            if response.status < 400:
                 return response
             answer = read_answer(response)
             if answer.status not in _RETRIED or attempt == attempts:
@@ -171,17 +166,11 @@ class Session:
         backoff = self._policy.first_wait * 2.0 ** (attempt - 1) * (0.5 + self._chance())
         return min(self._policy.longest_wait, backoff if asked is None else max(asked, backoff))
 
-    def _once(self, method: str, url: str, call: Call, **sent: Any) -> requests.Response:
+    def _once(self, method: str, url: str, call: Call, **sent: Any) -> Response:
         timeout = (self._policy.connect, self._policy.read)
         try:
-            return self._http.request(
-                method,
-                url,
-                timeout=timeout,
-                allow_redirects=method == "GET",  # Following one would make another request of a POST.
-                **sent,
-            )
-        except (requests.RequestException, urllib3.exceptions.HTTPError) as problem:
+            return self._http.request(method, url, timeout=timeout, **sent)
+        except urllib3.exceptions.HTTPError as problem:
             raise _no_answer(call, url, problem) from problem
         except Exception as problem:
             # google-auth's own errors; imported only when met, because a plain token works without the library.
@@ -241,11 +230,11 @@ def _brief(causes: list[BaseException]) -> str:
     for cause in causes:
         if isinstance(cause, OSError) and cause.strerror:
             return cause.strerror.lower()
-    names = {"ReadTimeout": "timed out", "ReadTimeoutError": "timed out", "ConnectTimeout": "timed out"}
+    if any(isinstance(cause, urllib3.exceptions.TimeoutError) for cause in causes):
+        return "timed out"
     if any(isinstance(cause, http.client.IncompleteRead) for cause in causes):
         return "its answer broke off"
-    first = type(causes[0]).__name__
-    return names.get(first, first)
+    return type(causes[0]).__name__
 
 
 def _expired(call: Call, problem: Exception) -> CloudError:

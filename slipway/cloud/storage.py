@@ -78,7 +78,7 @@ class Storage:
     def read(self, at: Location, *, doing: str = "") -> bytes:
         """The whole object. Raises NotFound when bucket or object is not there."""
         call = Call(doing or f"read {at}", "storage.objects.get", f"gs://{at.bucket}")
-        return self._session.download(self._object(at), call, {"alt": "media"}).content
+        return self._session.download(self._object(at), call, {"alt": "media"}).data
 
     def objects(self, under: Location) -> Iterator[StoredObject]:
         """Those whose names begin with that of `under`, in the order of their names; read page by page."""

@@ -135,6 +135,8 @@ class _Fetching:
             self._failures.append(problem)
 
     def _fetch(self, one: OutputFile, part: Path) -> None:
+        if part.is_symlink():
+            part.unlink()
         with part.open("ab") as file:
             if file.tell() > one.stored.size:
                 file.seek(0)

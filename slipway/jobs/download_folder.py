@@ -11,14 +11,15 @@ from pathlib import Path
 
 from slipway.errors import ConfigError
 from slipway.formatting import counted, short
-from slipway.jobs.outputs import OutputFile
+from slipway.jobs.outputs import PARTS, OutputFile
 
 _SHOWN = 5
 
 
 @contextmanager
 def alone_in(folder: Path) -> Iterator[None]:
-    """Raises ConfigError for what is no folder, and while another download writes into it."""
+    """Raises ConfigError for what is no folder, while another download writes into it, and where something of somebody
+    else's, such as a link, has the name of the folder of parts."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
@@ -31,6 +32,13 @@ def alone_in(folder: Path) -> Iterator[None]:
     except BlockingIOError:
         raise ConfigError(f"another download writes into {folder}", fix="wait for it, or name another folder") from None
     else:
+        parts = folder / PARTS
+        if parts.is_symlink() or (parts.exists() and not parts.is_dir()):
+            raise ConfigError(
+                f"{parts} is {'a link' if parts.is_symlink() else 'no folder'}",
+                why="what has not arrived wholly is kept in a folder of that name",
+                fix="move it away, or name another folder",
+            )
         yield
     finally:
         os.close(handle)
@@ -58,8 +66,9 @@ def present_files(folder: Path, files: list[OutputFile], overwrite: bool) -> lis
         elif os.path.lexists(path):
             differing.append(one)
     if differing and not overwrite:
+        differ = "differs" if len(differing) == 1 else "differ"
         raise ConfigError(
-            f"{counted(len(differing), 'file')} of {folder} differ from what the job has written",
+            f"{counted(len(differing), 'file')} of {folder} {differ} from what the job has written",
             why=listed(str(one.path) for one in differing),
             fix="name another folder, or replace them: --overwrite (overwrite=True)",
         )

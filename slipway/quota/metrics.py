@@ -122,6 +122,10 @@ def quota_id(metric: str) -> str | None:
     return None if infix is None else f"CustomModelTraining{kind}{infix}PerProjectPerRegion"
 
 
+ALL_SHORT_COMMAND = "slipway quota --request --contact EMAIL"
+"""What a person types to ask for all that is short."""
+
+
 def request_command(metric: str, limit: int) -> str:
     """What a person types to ask for that limit."""
     return f"slipway quota --request {metric}={limit} --contact EMAIL"

@@ -80,7 +80,8 @@ def load(path: Path, *, shown_as: str | None = None) -> Document:
     except FileNotFoundError:
         raise ConfigError(f"there is no stack file {path}", fix="slipway check lists the stacks that exist") from None
     except OSError as error:
-        raise ConfigError(f"can't read {path}", why=str(error), fix="a file that you may read") from error
+        why = error.strerror or str(error)
+        raise ConfigError(f"can't read {path}", why=why, fix="a file that you may read") from error
     except UnicodeDecodeError as error:
         what = f"can't read the byte {content[error.start]:#04x} as UTF-8"
         line = content.count(b"\n", 0, error.start) + 1

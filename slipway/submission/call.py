@@ -50,6 +50,14 @@ def check_timeout(timeout: float | None) -> None:
         raise ConfigError(f"timeout is {timeout}", why=takes, fix=example)
 
 
+def check_folder(folder: str | os.PathLike[str] | None) -> None:
+    """Raises ConfigError for one that is no path, or an empty one, which would be the current folder."""
+    takes = "it takes a folder's path, or None for one that is called as the job"
+    _require("folder", folder, (str, os.PathLike, _NONE), takes)
+    if folder == "":
+        raise ConfigError("folder is empty", why=takes)
+
+
 def waits_as_typed(wait_for: Mapping[str, str | float] | None) -> dict[str, str]:
     """Raises ConfigError for a time that is neither text nor seconds."""
     found = {}

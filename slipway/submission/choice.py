@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from slipway.capacity import WAIT_BY_THEMSELVES
 from slipway.errors import Fix, PolicyError, ResourceError, SlipwayError
+from slipway.formatting import join
 from slipway.jobs.verdict import Outcome, Verdict
 from slipway.submission.candidates import Candidate
 
@@ -41,7 +42,7 @@ class JudgedCandidate:
 @dataclass(frozen=True)
 class Choice:
     """`passed`: the candidates before the one taken, in order. `hopeless`: those after it that can never run, as far as
-    they were looked at: where it waits, and would move on to them."""
+    they were looked at: where it would move on to them."""
 
     taken: JudgedCandidate
     passed: tuple[JudgedCandidate, ...] = ()
@@ -49,8 +50,14 @@ class Choice:
 
     @property
     def moves(self) -> bool:
-        """Whether it waits for the one taken, and not for ever."""
-        return (self.taken.waits or self.taken.candidate.waits_by_itself) and bool(self.taken.candidate.wait)
+        """Whether it goes on to the next when the one taken has not started in time. Machines that are to come, on a
+        pool that grows or beside the pools, may not come, and those that are free may be taken first."""
+        return bool(self.taken.candidate.wait)
+
+    @property
+    def starts(self) -> bool:
+        """Nothing that was looked at makes it wait."""
+        return self.taken.verdict.outcome is Outcome.STARTS
 
 
 @dataclass(frozen=True)
@@ -112,13 +119,16 @@ def passed_over(one: JudgedCandidate) -> str:
 
 
 def quota_commands(seen: Iterable[JudgedCandidate]) -> tuple[str, ...]:
-    """What asks for the quota that they lack, a command for each metric; for all that is short where none is known."""
-    from slipway.quota.metrics import request_command
+    """What asks for the quota that they lack, a command for each metric; for all that is short where none is known.
+
+    All of one candidate's are needed, so those of several are told apart by `more_quota`.
+    """
+    from slipway.quota.metrics import ALL_SHORT_COMMAND, request_command
 
     enough: dict[str, int] = {}
     for metric, limit in (pair for one in seen for pair in one.verdict.lacking):
         enough[metric] = max(limit, enough.get(metric, 0))
-    return tuple(request_command(*pair) for pair in enough.items()) or ("slipway quota --request",)
+    return tuple(request_command(*pair) for pair in enough.items()) or (ALL_SHORT_COMMAND,)
 
 
 def never_runs(one: JudgedCandidate) -> str:
@@ -145,10 +155,21 @@ def _other(template: str, seen: list[JudgedCandidate]) -> str:
     """What to do where nothing would help but other parameters, another pool or more quota."""
     fix = f"ask for less, or for something else: slipway templates show {template}"
     if any(reason.startswith("quota") for one in seen for reason in one.reasons):
-        fix += "".join(f"\nor for more quota: {command}" for command in quota_commands(seen))
+        fix += "".join(f"\nor for more quota{what}" for what in _more_quota(seen))
     if any(one.candidate.offer.cluster for one in seen):
         fix += "\nor have the pool changed in the stack file"
     return fix
+
+
+def _more_quota(seen: Iterable[JudgedCandidate]) -> list[str]:
+    """`: COMMAND` for each way to get enough, with what else that way needs in lines of its own. Which capacity types
+    it is for is said where there are several ways."""
+    ways: dict[tuple[str, ...], list[str]] = {}
+    seen = list(seen)
+    for one in [one for one in seen if one.verdict.lacking] or seen[:1]:
+        ways.setdefault(quota_commands([one]), []).append(one.candidate.label)
+    told = {way: f" for {join(dict.fromkeys(labels), 'or')}" if len(ways) > 1 else "" for way, labels in ways.items()}
+    return ["\nand also: ".join((f"{told[way]}: {way[0]}", *way[1:])) for way in ways]
 
 
 def _way_out(template: str, seen: list[JudgedCandidate], waiting: list[JudgedCandidate]) -> Fix:
@@ -156,11 +177,9 @@ def _way_out(template: str, seen: list[JudgedCandidate], waiting: list[JudgedCan
         return _other(template, seen)
     names = list(dict.fromkeys(one.candidate.offer.capacity_type for one in waiting))
     holder = next((one.verdict.holder for one in waiting if one.verdict.holder), "")
-    more = "\nor ask for more: ".join(quota_commands(waiting))
+    more = "\nor ask for more".join(_more_quota(waiting))
     help_ = (
-        f"wait for {holder} (slipway jobs wait {holder}), or ask for more: {more}"
-        if holder
-        else f"ask for more: {more}"
+        f"wait for {holder} (slipway jobs wait {holder}), or ask for more{more}" if holder else f"ask for more{more}"
     )
     queue: Fix = (f"{help_}\nto queue for one of them: ", {"template": template, "capacity": names[0]})
     if names[0] in WAIT_BY_THEMSELVES:

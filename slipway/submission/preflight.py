@@ -71,7 +71,8 @@ class Preflight:
 
     def choice(self, prepared: PreparedSubmission, candidates: Sequence[Candidate], *, settle: bool = False) -> Choice:
         """What `choose` takes of them, with those that it could never move on to. What a template plans is not asked
-        about before it comes to that: of its later offers the last deployment's word counts.
+        about before it comes to that: of its later offers the last deployment's word counts. Where a job starts now,
+        only those are asked about that could not run at the last deployment.
 
         Raises what `choose` and `judge` raise.
         """
@@ -79,10 +80,11 @@ class Preflight:
         if not found.moves:
             return found
         later = candidates[candidates.index(found.taken.candidate) + 1 :]
+        unavailable = [one for one in later if not one.offer.available]
         if prepared.waits_asked:
-            judged = [one for one in self.judge(later) if one.verdict.outcome is Outcome.NEVER]
+            asked = unavailable if found.starts else later
+            judged = [one for one in self.judge(asked) if one.verdict.outcome is Outcome.NEVER]
         else:
-            unavailable = (one for one in later if not one.offer.available)
             judged = [one for one in (offline(each, self._catalog.region) for each in unavailable) if one]
         return replace(found, hopeless=tuple(judged))
 

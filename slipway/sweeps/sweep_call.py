@@ -58,6 +58,8 @@ def _node(value: object, place: str) -> Node:
     if isinstance(value, Mapping):
         return Node(place, entries=tuple((Node(place, str(name)), _node(one, place)) for name, one in value.items()))
     if isinstance(value, Iterable) and not isinstance(value, bytes):
-        listed: Sequence[object] = list(islice(value, MOST + 1))
+        # A set of texts has another order in each process, and the sweep another id with each order.
+        ordered = sorted(value, key=repr) if isinstance(value, set | frozenset) else value
+        listed: Sequence[object] = list(islice(ordered, MOST + 1))
         return Node(place, items=tuple(_node(one, f"{place}[{index}]") for index, one in enumerate(listed)))
     return Node(place, items=())

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from slipway.errors import ConfigError
+from slipway.formatting import counted
 from slipway.sweeps.mistakes import SHAPE, Mistake
 from slipway.sweeps.points import MOST, Content, Node, Points, points
 
@@ -37,7 +38,8 @@ def read(path: Path) -> Points:
             raise ConfigError(f"{path} is larger than {_LARGEST >> 20} MB", fix="split it into several sweeps")
         text = path.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as problem:
-        raise ConfigError(f"can't read {path}", why=str(problem), fix=({"sweep": "FILE"}, ", in UTF-8")) from problem
+        why = (problem.strerror if isinstance(problem, OSError) else None) or str(problem)
+        raise ConfigError(f"can't read {path}", why=why, fix=({"sweep": "FILE"}, ", in UTF-8")) from problem
     return points(reader(text, str(path)))
 
 
@@ -175,7 +177,7 @@ def of_csv(text: str, file: str) -> Content:
                 continue
             if len(cells) != len(names):
                 place = cells[min(len(cells) - 1, len(names))].place
-                mistakes.append(Mistake(place, f"{len(cells)} cells under {len(names)} names"))
+                mistakes.append(Mistake(place, f"{counted(len(cells), 'cell')} under {counted(len(names), 'name')}"))
                 continue
             entries = tuple((name, cell) for name, cell in zip(names, cells, strict=True) if name not in wrong)
             rows.append(Node(cells[0].place, entries=entries))

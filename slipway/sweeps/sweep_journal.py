@@ -33,6 +33,23 @@ class SweepHeader:
     when: str
 
 
+def journal_file(state: Path, project: str, stack: str, sweep: str) -> Path:
+    """`state` is the folder in which submissions are recorded."""
+    return state / "sweeps" / project / stack / f"{sweep}.jsonl"
+
+
+def is_being_sent(file: Path) -> bool | None:
+    """Whether a process has the journal and sends; None where there is no journal, as nobody began it here."""
+    try:
+        with file.open("rb") as stream:
+            fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return None
+    return False
+
+
 class SweepJournal:
     """Held by one process at a time; the kernel lets go of it when the holder dies. Use as a context.
 

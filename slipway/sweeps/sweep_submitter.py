@@ -41,7 +41,7 @@ from slipway.sweeps.runs import (
     runs_in_words,
     sweep_filter,
 )
-from slipway.sweeps.sweep_journal import SweepHeader, SweepJournal
+from slipway.sweeps.sweep_journal import SweepHeader, SweepJournal, journal_file
 from slipway.sweeps.sweep_plan import SweepPlan
 from slipway.sweeps.sweep_sender import SendingProgress, SendingResult, SweepSender
 
@@ -140,10 +140,10 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
     Raises PolicyError when some run can go nowhere, and SlipwayError.
     """
     catalog = context.catalog
-    folder = state_folder(context.folder, context.environ) / "sweeps" / catalog.project / catalog.stack
+    state = state_folder(context.folder, context.environ)
     with (
         ThreadPoolExecutor(WIDTH, thread_name_prefix="sweep") as threads,
-        SweepJournal(folder / f"{plan.id}.jsonl") as journal,
+        SweepJournal(journal_file(state, catalog.project, catalog.stack, plan.id)) as journal,
     ):
         context.connection.session.widen(WIDTH)
         jobs = SweepJobs(context, plan)

@@ -82,6 +82,8 @@ def test_values_are_taken_as_a_file_has_them() -> None:
     assert [point.values for point in grid.each] == [
         {"trees": trees, "rate": rate, "deep": "true"} for trees in ("100", "200") for rate in ("0", "1")
     ]
+    letters = points({"model": set("hgfedcba")})  # Else its sweep is another one in each process, and all runs twice.
+    assert "".join(point.values["model"] for point in letters.each) == "abcdefgh"
     listed = points([{"a": 0.1, "b": None, "c": "x"}, {}])
     assert [point.values for point in listed.each] == [{"a": "0.1", "c": "x"}, {}] and not listed.mistakes
 

@@ -40,6 +40,8 @@ from local.cloud.world import Service, World
 
 _log = logging.getLogger("local.cloud")
 _CHUNK = 1 << 20
+_STRANGERS = 1 << 20
+"""So many bytes of a body are read before it is known who sends it."""
 _FULL = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
 _SQLITE_FULL = {"SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC", "SQLITE_IOERR_TRUNCATE"}
 
@@ -98,7 +100,7 @@ class _App:
             delay = faults.take("delay", request.method, path)
             if delay:
                 await asyncio.sleep(delay.seconds)
-            body = await self._body(request)
+            body = await self._body(request, token)
             if await faults.hold(request.method, path, request.url.query, request.is_disconnected):
                 raise ClientDisconnect
             reply = await anyio.to_thread.run_sync(self._answer, request, token, path, body)
@@ -117,21 +119,28 @@ class _App:
             _log.exception("%s %s failed", request.method, _shown(path))
             return Reply(500, ApiError(500, "INTERNAL", "Internal error encountered. See cloud.log.").body())
 
-    async def _body(self, request: Request) -> bytes:
-        parts, size = [], 0
+    async def _body(self, request: Request, token: str) -> bytes:
+        parts, size, known = [], 0, False
         async for part in request.stream():
             size += len(part)
             if size > self._world.settings.body_bytes:
                 raise ApiError(
                     413, "INVALID_ARGUMENT", f"The body is larger than {self._world.settings.body_bytes} bytes."
                 )
+            if size > _STRANGERS and not known:
+                known = bool(await anyio.to_thread.run_sync(self._principal, token))
             parts.append(part)
         return b"".join(parts)
 
-    def _answer(self, request: Request, token: str, path: str, body: bytes) -> Reply:
+    def _principal(self, token: str) -> str:
+        """Raises 401."""
         principal = self._world.access.identify(token) if token else None
         if principal is None:
             raise unauthenticated()
+        return principal
+
+    def _answer(self, request: Request, token: str, path: str, body: bytes) -> Reply:
+        principal = self._principal(token)
         found = self._router.find(request.method, path)
         if found is None:
             if path.startswith(UNSERVED):
@@ -164,7 +173,7 @@ class _LostAnswerError(Exception):
 
 
 def _call(request: Request, principal: str, token: str, path: str, params: Mapping[str, str], body: bytes) -> Call:
-    pairs = tuple(request.query_params.multi_items())
+    pairs = discovery.bound(request.query_params.multi_items())
     prefix = f"/t/{token}" if request.scope["path"].startswith("/t/") else ""
     return Call(
         principal=principal,

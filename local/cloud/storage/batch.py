@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from local.cloud import discovery
 from local.cloud.router import Router
 from local.cloud.storage import errors
 from local.cloud.storage.multipart import Part, boundary, headers, parts
@@ -59,7 +60,7 @@ class Batch:
         if found is None:
             raise errors.not_implemented(f"{words[0]} {path} in a batch")
         handler, params = found
-        pairs = tuple(parse_qsl(target.query, keep_blank_values=True))
+        pairs = discovery.bound(parse_qsl(target.query, keep_blank_values=True))
         inner = replace(
             call,
             method=words[0],

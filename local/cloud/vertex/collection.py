@@ -99,7 +99,7 @@ class Collection:
 
     def listed(self, call: Call, pages: Pages[Body]) -> Reply:
         """A page of resources, with the fields of the read mask alone."""
-        version, mask = call.params["version"], call.query.get("readMask") or call.query.get("read_mask") or ""
+        version, mask = call.params["version"], call.query.get("readMask", "")
         return documents.listed(
             call, self.kind.noun, pages, lambda body: MESSAGES.render(call, version, self.kind.message, body, mask)
         )

@@ -52,9 +52,14 @@ def _cancel_sweep(context: Context, sweep: str, *, json: bool) -> None:
     asked, all_ = len(found.cancelling), len(found.jobs)
     with screen.after(f"{asked:,} jobs of sweep {sweep} are being cancelled", listing):
         if json:
-            document = {"sweep": sweep, "jobs": all_, "cancelling": list(found.cancelling)}
+            document = {"sweep": sweep, "jobs": all_, "cancelling": list(found.cancelling), "sending": found.sending}
             screen.out_json("sweep-cancellation", document)
         else:
             screen.out(f"cancelling {asked:,} of {all_:,} jobs of sweep {sweep}; the others had ended")
+    then = "end it (Ctrl-C), then give this command once more"
+    if found.sending:
+        screen.note(f"warning: a command of yours still sends runs of sweep {sweep}, and goes on: {then}")
+    elif found.sending is None:
+        screen.hint(f"  a command elsewhere that still sends runs of it goes on: {then}")
     again = f"slipway submit {found.template} --sweep … --retry-cancelled"
     screen.hint(f"  to go on with it later, with the file and the flags that it was sent with: {again}")

@@ -11,20 +11,28 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import click
 
 from slipway.cli.terminal import screen
-from slipway.cli.terminal.options import catalog_and_output, found_job, job_argument
+from slipway.cli.terminal.options import WORD, catalog_and_output, found_job, job_argument
 from slipway.context import Context
 from slipway.formatting import counted, size
 from slipway.jobs.download import Download, Tell, download
 from slipway.jobs.waiting import state_word
 
 
+class _Folder(click.Path):
+    """One that is named: an empty name would be the current folder."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return super().convert(WORD.convert(value, param, ctx), param, ctx)
+
+
 @click.command()
 @job_argument
-@click.argument("dest", required=False, type=click.Path(file_okay=False, path_type=Path))
+@click.argument("dest", required=False, type=_Folder(file_okay=False, path_type=Path))
 @click.option("--overwrite", is_flag=True, help="Replace files of DEST that differ from the job's.")
 @catalog_and_output
 def command(job: str, dest: Path | None, overwrite: bool, catalog: str | None, output: str) -> None:

@@ -20,7 +20,7 @@ from slipway.cli.terminal.sweep_outcome import tally
 from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
 from slipway.errors import ConfigError
-from slipway.formatting import quoted, short, span
+from slipway.formatting import nearest, quoted, short, span
 from slipway.jobs.claim import settled
 from slipway.jobs.cost import job_cost
 from slipway.jobs.waiting import state_word
@@ -40,7 +40,10 @@ Values = Mapping[str, Scalar]
     "--all", "everything", is_flag=True, help="Every job of the region, whoever submitted it and by whatever means."
 )
 @click.option(
-    "--limit", type=click.IntRange(1, 100_000), help="At most this many, newest first.  [default: 20; all for a sweep]"
+    "--limit",
+    type=click.IntRange(1, 100_000),
+    metavar="N",
+    help="At most this many, newest first.  [default: 20; all for a sweep]",
 )
 @catalog_and_output
 def command(
@@ -77,6 +80,9 @@ def command(
         return
     if not found:
         screen.note("no jobs" + (" match" if parts[1:] else f" of stack {context.catalog.stack} yet"))
+        if template is not None and template not in context.catalog.templates:
+            near = nearest(template, context.catalog.templates)
+            screen.note(f"  the catalog has no template {quoted(template)}{f'; did you mean {near}?' if near else ''}")
         return
     rows = [_row(job, context, copy=job.name in aside) for job in found]
     columns: tuple[str, ...] = ("JOB", "STATE", "USER", "ON", "CREATED", "WAIT", "RUN")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from slipway.context import Context
 from slipway.formatting import clock, span
 from slipway.jobs.verdict import Outcome, Verdict
 from slipway.prices import UNKNOWN, UNKNOWN_PRICE, dollars
-from slipway.submission.candidates import PreparedSubmission, added, price, summary
+from slipway.submission.candidates import Candidate, PreparedSubmission, added, price, summary
 from slipway.submission.choice import Choice, JudgedCandidate, never_runs, passed_over, quota_commands
 from slipway.submission.fallback import FOR_EVER, WaitingAttempt
 from slipway.submission.submitter import SubmissionResult
@@ -32,6 +32,7 @@ class TerminalDisplay:
         self._context, self._json, self._again = context, json, again
         self._tell = screen.note if json else screen.out
         self.any_sent = False
+        self._never: tuple[str, ...] = ()
         self._plain: PlainDisplay | None = None
 
     def note(self, text: str) -> None:
@@ -46,15 +47,19 @@ class TerminalDisplay:
                 self._tell(f"  {passed_over(one)}")
             later = prepared.candidates[prepared.candidates.index(taken.candidate) + 1 :]
             if taken.candidate.wait is not None and later:
-                never = [one.candidate for one in choice.hopeless]
-                left = tuple(one for one in later if one not in never)
-                long = f"up to {span(taken.candidate.wait)}" if taken.candidate.wait else "forever"
-                self._tell(f"  waits here {f'{long}, then moves on to {_labels(left)}' if left else 'until it starts'}")
+                self._never = tuple(one.candidate.label for one in choice.hopeless)
+                left = self._possible(later)
+                moves = f"up to {span(taken.candidate.wait)}, then moves on to {_labels(left)}"
+                self._tell(f"  waits here {moves if left and taken.candidate.wait else 'until it starts'}")
                 for one in choice.hopeless:
                     self._tell(f"  {never_runs(one)}")
                     for command in quota_commands([one]) if one.verdict.lacking else ():
                         screen.hint(f"  to ask for more: {command}")
                 screen.hint(f"  after an interruption: {self._again}")
+
+    def _possible(self, later: Sequence[Candidate]) -> tuple[Candidate, ...]:
+        """Without those that were told to be out of reach."""
+        return tuple(one for one in later if one.label not in self._never)
 
     def sent(self, submitted: SubmissionResult) -> None:
         job, attempt = submitted.attempt.job, submitted.attempt
@@ -85,19 +90,20 @@ class TerminalDisplay:
 
         begin = self._context.clock.monotonic()
 
-        def left() -> str:
-            if waiting.seconds == FOR_EVER or waiting.job.start_time is not None:
+        def left(job: VertexJob) -> str:
+            if waiting.seconds == FOR_EVER or job.start_time is not None:
                 return ""
+            later = _labels(self._possible(waiting.later)[:1])
             if waiting.candidate.waits_by_itself:  # The service ends its wait; we go on until it says so, or a while.
-                return f"  (then {waiting.later[0].label})"
+                return f"  (then {later})" if later else ""
             rest = waiting.seconds - (self._context.clock.monotonic() - begin)
             if waiting.overdue:
                 return f"  (looks at {_labels(waiting.later)} again in {clock(max(rest, 0.0))})"
-            return f"  (then {waiting.later[0].label} in {clock(rest)})" if rest > 0 else ""
+            return f"  (then {later} in {clock(rest)})" if rest > 0 and later else ""
 
         def state(event: Progress) -> Callable[[datetime], str]:
             text = state_at(event, event.job.display_name, "")
-            return lambda now: text(now) + left()
+            return lambda now: text(now) + left(event.job)
 
         # One for all waits of a submission: what it has said is no news the next time.
         self._plain = self._plain or PlainDisplay(self._context.clock, self._json)

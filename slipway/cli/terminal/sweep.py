@@ -125,18 +125,19 @@ class SweepTerminal:
     def chosen(self, choices: Sequence[Choice], left: RemainingRuns, begun_at: str, forecast: Forecast | None) -> None:
         catalog, plan = self._context.catalog, self._plan
         template = plan.groups[0].prepared.template.name
-        for group, choice in list(zip(plan.groups, choices, strict=True))[:5]:
+        begins = left.send or left.look
+        for group, choice in list(zip(plan.groups, choices, strict=True))[:5] if begins else ():
             self._tell(f"{template}{commit_words(catalog)}  →  {group.runs:,} × {summary(choice.taken.candidate)}")
             self._tell(f"  the first: {choice.taken.verdict.text}")
             for one in choice.passed:
                 self._tell(f"  {passed_over(one)}")
-        if len(choices) > 5:
+        if begins and len(choices) > 5:
             self._tell(f"  … and {len(choices) - 5} more shapes")
         self._tell(f"sweep {plan.id}: {self._how_many(left)}")
         for line in forecast_lines(forecast) if forecast else ():
             self._tell(f"  {line}")
         now = catalog.revision.short
-        if begun_at != now and (left.send or left.look):
+        if begun_at != now and begins:
             screen.note(f"note: begun with the templates of {begun_at}; the rest runs those of {now}")
 
     def _how_many(self, left: RemainingRuns) -> str:

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from local.cloud import identities
+from local.cloud import discovery, identities
 from local.cloud.clock import ManualClock
 from local.cloud.router import Router
 from local.cloud.server.main import load_services
@@ -43,7 +43,7 @@ class Calling:
         found = self.router.find(method, path)
         assert found, f"no route for {method} {path}"
         handler, params = found
-        pairs = tuple(parse_qsl(query, keep_blank_values=True))
+        pairs = discovery.bound(parse_qsl(query, keep_blank_values=True))
         raw = raw if body is None else json.dumps(body).encode()
         principal = identities.ROLES.get(role, role)
         call = Call(principal, "token", method, path, params, dict(pairs), {}, raw, pairs)

@@ -47,6 +47,18 @@ def test_what_a_method_takes_passes(verb: str, path: str, names: list[str]) -> N
     discovery.check_query(verb, path, names)
 
 
+def test_a_field_in_snake_case_is_the_same_field(cloud: LocalCloud) -> None:
+    """Not one that is taken and ignored: a program that reads pages so would get the first one for ever."""
+    for name in ("snake-one", "snake-two"):
+        secret = {"replication": {"automatic": {}}, "labels": {"kind": "snake"}}
+        cloud.rest("POST", f"/v1/projects/slipway-local/secrets?secret_id={name}", secret)
+    path = "/v1/projects/slipway-local/secrets?filter=labels.kind%3Dsnake&page_size=1"
+    first = cloud.rest("GET", path)
+    second = cloud.rest("GET", f"{path}&page_token={first['nextPageToken']}")
+    found = [item["name"].rpartition("/")[2] for page in (first, second) for item in page["secrets"]]
+    assert sorted(found) == ["snake-one", "snake-two"] and "nextPageToken" not in second
+
+
 def test_a_body_loses_its_nulls_but_for_those_that_are_values() -> None:
     entry = {"textPayload": None, "jsonPayload": {"a": None}, "labels": {"a": "b"}}
     body = {"entries": [entry], "labels": None}

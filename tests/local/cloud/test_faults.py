@@ -42,6 +42,12 @@ def test_what_is_no_fault_is_refused(faults: object) -> None:
     assert refused.value.code == 400
 
 
+@pytest.mark.parametrize("body", [{}, {"fault": []}, {"faults": [], "more": 1}])
+def test_a_body_that_names_no_faults_switches_none_off(body: dict[str, object]) -> None:
+    with pytest.raises(ApiError, match="nothing else"):
+        parse(body)
+
+
 def test_an_answer_is_lost_after_the_work_is_done(cloud: LocalCloud, bucket: storage.Bucket) -> None:
     switch_on(cloud, kind="lost-answer", match=f"POST /upload/storage/v1/b/{bucket.name}/", times=1)
     with pytest.raises((requests.ConnectionError, exceptions.RetryError, exceptions.ServiceUnavailable)):

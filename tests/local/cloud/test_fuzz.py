@@ -123,7 +123,8 @@ def fresh(begun: tuple[Path, dict[str, list[str]]], tmp_path: Path) -> Iterator[
     yield made, known
 
 
-@pytest.mark.filterwarnings("error")
+# What other tests left open is collected here as well as anywhere.
+@pytest.mark.filterwarnings("error", "ignore::ResourceWarning")
 @settings(
     max_examples=MANY // (LENGTH // 2) or 8,
     derandomize=not MANY,

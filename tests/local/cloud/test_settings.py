@@ -58,6 +58,8 @@ def test_a_file_that_is_no_toml_is_said(tmp_path: Path) -> None:
         ("create_seconds", None),
         ("log_entries_kept", 2**63),
         ("log_entries_kept", {}),
+        ("body_bytes", 0),
+        ("submissions_per_minute", 0.5),  # cut to 0 it would be no limit at all
         ("speed", 0),
         ("speed", 1e-300),
         ("groups", 5),

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import requests
+import urllib3
 
 from slipway.cli.terminal.watching import watch
 from slipway.cloud.connection import Connection
 from slipway.cloud.failures import Unauthenticated
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.session import Session
+from slipway.cloud.transport import Response, Transport
 from slipway.context import Clock, Context
 from slipway.errors import Timeout
 from slipway.jobs.follower import WATCHING
@@ -84,15 +85,16 @@ def test_a_variable_that_is_no_text_is_refused_or_means_nothing(stack: Stack) ->
 def test_half_a_character_in_what_others_named_ends_no_screen(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
     """JSON can spell it, UTF-8 can't: it went into links, filters and files as it was."""
     job = stack.run("submit", "hello", "-p", "code=print('hello-there')", "--wait", "--output", "json").json["job"]
-    send = requests.Session.send
+    send = Transport.request
 
-    def marked(*arguments: Any, **more: Any) -> requests.Response:
+    def marked(*arguments: Any, **more: Any) -> Response:
         answer = send(*arguments, **more)
-        if "application/json" in answer.headers.get("Content-Type", ""):
-            answer._content = answer.content.replace(b"hello-", b"hello\\ud800-").replace(b"4711", b"\\uDfff")
-        return answer
+        if "application/json" not in answer.headers.get("Content-Type", ""):
+            return answer
+        body = answer.data.replace(b"hello-", b"hello\\ud800-").replace(b"4711", b"\\uDfff")
+        return urllib3.HTTPResponse(body, answer.headers, answer.status)
 
-    monkeypatch.setattr(requests.Session, "send", marked)
+    monkeypatch.setattr(Transport, "request", marked)
     name = job["name"]
     screens = [
         *(("jobs", verb, name) for verb in ("show", "logs", "wait", "cancel")),
@@ -143,7 +145,7 @@ def test_a_full_disk_is_named(stack: Stack) -> None:
     assert done.stderr.decode().startswith("error: no space left on device") and "fault of slipway" not in str(done)
 
 
-@pytest.mark.parametrize(("module", "first"), [("click", ""), ("requests", "\n")])
+@pytest.mark.parametrize(("module", "first"), [("click", ""), ("urllib3", "\n")])
 def test_who_interrupts_it_at_once_is_told_that_nothing_was_sent(tmp_path: Path, module: str, first: str) -> None:
     """While it imports what all verbs need, or what this one does: then the line that shows ^C is ended `first`."""
     (tmp_path / f"{module}.py").write_text("raise KeyboardInterrupt")
@@ -247,20 +249,18 @@ def test_a_user_without_a_home_is_told_where_submissions_could_be_written_down(
     assert (stack.folder / "state" / "slipway" / "requests").is_dir()
 
 
-class Lost(requests.Session):
+class Lost(Transport):
     """A service that answers as it is told to, or never: then the clock moves on by as long as was waited."""
 
     def __init__(self, status: int = 0) -> None:
-        super().__init__()
+        super().__init__({})
         self.status, self.seconds = status, 0.0
 
-    def request(self, method: Any, url: Any, *_: Any, timeout: Any = None, **__: Any) -> requests.Response:
+    def request(self, method: Any, url: Any, *_: Any, timeout: Any = None, **__: Any) -> Response:
         if not self.status:
             self.seconds += timeout[1]
-            raise requests.ReadTimeout("silence")
-        answer = requests.Response()
-        answer.status_code = self.status
-        return answer
+            raise urllib3.exceptions.ReadTimeoutError(urllib3.HTTPConnectionPool("lost"), url, "silence")
+        return urllib3.HTTPResponse(status=self.status)
 
     def sleep(self, seconds: float) -> None:
         self.seconds += seconds

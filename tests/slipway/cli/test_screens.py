@@ -84,7 +84,7 @@ def test_quota_is_a_table_of_metrics(stack: Stack) -> None:  # D2, N6
     cpus = next(line for line in lines if line["metric"] == "custom_model_training_cpus")
     assert cpus["limit"] == 2200 and cpus["ceiling"] == 12 and cpus["verdict"] == "ok"
     assert cpus["request"] is None
-    assert "slipway quota --request asks for all of these" in done.err
+    assert "slipway quota --request --contact EMAIL asks for all of these" in done.err
 
 
 def test_more_quota_is_asked_for_by_hand(stack: Stack) -> None:  # Z2
@@ -231,6 +231,9 @@ def test_the_version_is_told() -> None:
 def test_an_unknown_command_gets_a_suggestion(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sbmit"]) == 2
     assert capsys.readouterr().err == "error: unknown command 'sbmit'. Did you mean submit?\n  fix: slipway --help\n"
+    for typed, meant in (("logs", "jobs logs"), ("list", "jobs list"), ("show", "jobs show or templates show")):
+        assert main([typed, "dask-digits"]) == 2
+        assert f"error: unknown command '{typed}'. Did you mean {meant}?\n" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

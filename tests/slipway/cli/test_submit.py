@@ -200,7 +200,7 @@ def test_ctrl_c_detaches_and_never_cancels(stack: Stack) -> None:
         (("submit", "hello", "--format", "gcloud"), "--format is not supported by this version"),
         (("submit", "hello", "--capacity", "pol"), "its capacity types are pool, spot"),
         (("submit", "hello", "--sweep", "a=1,2"), "no suffix is not .yaml, .json or .csv"),
-        (("submit", "hello", "--sweep", "gone.yaml"), "can't read gone.yaml"),
+        (("submit", "hello", "--sweep", "gone.yaml"), "can't read gone.yaml\n  why: No such file or directory\n"),
         (("submit", "hello", "--timeout", "5m"), "add --wait or --follow"),
         (("submit", "hello", "--wait", "--timeout", "soon"), "invalid duration"),
         (("submit", "hello", "--wait", "--dry-run"), "--dry-run sends nothing"),

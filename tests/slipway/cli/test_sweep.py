@@ -99,6 +99,7 @@ def test_the_same_command_sends_nothing_more_and_a_name_makes_another_sweep(stac
     assert stack.run(*words).code == 0
     again = stack.run(*words)
     assert again.code == 0 and again.out.splitlines()[-1].endswith(": 0 submitted now, 5 before, of 5")
+    assert again.out.startswith("sweep hello-"), "nothing is sent, so nothing is said of where the first would run"
     stack.folder = tmp_path / "another machine"
     (stack.folder / ".git").mkdir(parents=True)
     points(stack, 5)

@@ -1,8 +1,11 @@
 """`slipway jobs list --sweep` and `slipway jobs cancel --sweep`."""
 
+import fcntl
+
 from slipway.cli.jobs.list import apart
 from slipway.cli.terminal.sweep_outcome import tally
 from slipway.cloud.jobs import VertexJob
+from slipway.sweeps.sweep_journal import is_being_sent
 
 from .stack import SLEEP, Stack, held
 
@@ -25,7 +28,7 @@ def test_the_runs_of_a_sweep_are_listed_and_those_that_go_on_are_cancelled(stack
     assert len(listed) == 3 and {job["labels"]["slipway-sweep"] for job in listed} == {sweep}
     done = stack.run("jobs", "cancel", "--sweep", sweep)
     assert done.code == 0 and done.out == f"cancelling 2 of 3 jobs of sweep {sweep}; the others had ended\n"
-    assert "slipway submit hello --sweep … --retry-cancelled" in done.err
+    assert "slipway submit hello --sweep … --retry-cancelled" in done.err and "still sends" not in done.err
     stack.until(lambda: sum(job["state"] == "JOB_STATE_CANCELLED" for job in stack.jobs()) == 2)
     told = stack.run("submit", "hello", "--capacity", "pool", "--sweep", "sweep.csv").out.splitlines()[-1]
     assert told.endswith("to go on with them: slipway submit hello --capacity pool --sweep sweep.csv --retry-cancelled")
@@ -34,12 +37,24 @@ def test_the_runs_of_a_sweep_are_listed_and_those_that_go_on_are_cancelled(stack
     assert [job["displayName"] for job in stack.jobs() if job["state"] == "JOB_STATE_RUNNING"] == [alone]
     again = stack.run("jobs", "cancel", "--sweep", sweep)
     assert again.code == 4 and f"sweep {sweep} has ended, there is nothing to cancel" in again.err
+    (journal,) = stack.folder.rglob(f"{sweep}.jsonl")
+    with journal.open() as sender:
+        fcntl.flock(sender, fcntl.LOCK_EX)
+        sending = stack.run("jobs", "cancel", "--sweep", sweep)
+    assert sending.code == 4 and "a command of yours still sends runs of it" in sending.err
 
 
 def test_a_cancelled_sweep_is_one_document(stack: Stack) -> None:
+    """With whether runs of it are still sent: those went on to come, and to cost, and nobody was told."""
     sweep = swept(stack, SLEEP)
-    document = stack.run("jobs", "cancel", "--sweep", sweep, "--output", "json").json
-    assert document["kind"] == "sweep-cancellation" and document["jobs"] == 1
+    (journal,) = stack.folder.rglob(f"{sweep}.jsonl")
+    assert is_being_sent(journal) is False and is_being_sent(journal.with_name("none")) is None
+    with journal.open() as sender:
+        fcntl.flock(sender, fcntl.LOCK_EX)
+        done = stack.run("jobs", "cancel", "--sweep", sweep, "--output", "json")
+    assert f"warning: a command of yours still sends runs of sweep {sweep}, and goes on: end it" in done.err
+    document = done.json
+    assert document["kind"] == "sweep-cancellation" and document["jobs"] == 1 and document["sending"] is True
     assert document["cancelling"] == [stack.jobs()[0]["name"]]
     words = ("submit", "hello", "--capacity", "pool", "--sweep", "sweep.csv")
     again = stack.run(*words, "--retry-cancelled")  # Whether or not it has ended yet.

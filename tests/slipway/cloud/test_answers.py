@@ -1,7 +1,5 @@
 """Servers that answer what no API would: each is an error in words, none is taken for an empty list or for success."""
 
-import datetime
-import http.server
 import json
 import socket
 import ssl
@@ -11,21 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import requests
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 from slipway.catalog.selection import SelectedCatalog, fetch
-from slipway.cloud.connection import Connection
-from slipway.cloud.endpoints import OVERRIDES, Endpoints
 from slipway.cloud.failures import Call, CloudError, Exhausted, Garbled, NoAnswer, Unavailable, Unreachable
-from slipway.cloud.session import HttpPolicy, Session
 from slipway.cloud.storage import Location, StoredObject
 from slipway.deployment.deletion_guard import use_of_cluster
 from slipway.kinds import CUSTOM_JOB
 from slipway.live import Unknown
+from tests.slipway.cloud.server import Server, certificate, connection
 
 CLUSTER = "projects/p/locations/us-central1/persistentResources/cpu-1234567"
 NO_JSON = [b"", b"<html>sign in</html>", b"[]", b"null", b'{"customJobs": [', b"[" * 50_000 + b"]" * 50_000]
@@ -42,57 +33,6 @@ NO_JOBS = [
     {"customJobs": [], "nextPageToken": 3},
     {"customJobs": [], "nextPageToken": "again and again"},
 ]
-
-
-class Server:
-    """Answers every request with what it is told to; `sent` are the requests' first lines."""
-
-    def __init__(self) -> None:
-        self.status, self.content, self.headers = 200, b"{}", dict[str, str]()
-        self.sent: list[str] = []
-        self.missing = 0
-        """Bytes that are promised and never come."""
-        outer = self
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                outer.sent.append(f"{self.command} {self.path}")
-                # With some of a request unread the connection would be reset, and the answer lost with it.
-                self.rfile.read(int(self.headers.get("Content-Length", 0)))
-                self.send_response(outer.status)
-                for name, value in outer.headers.items():
-                    self.send_header(name, value)
-                self.send_header("Content-Length", str(len(outer.content) + outer.missing))
-                self.end_headers()
-                self.wfile.write(outer.content)
-
-            def do_POST(self) -> None:
-                self.do_GET()
-
-            def log_message(self, format: str, *args: Any) -> None:
-                pass
-
-        self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.http.server_address[1]}/"
-        threading.Thread(target=self.http.serve_forever, args=(0.05,), daemon=True).start()
-
-    def says(self, body: Any, status: int = 200, **headers: str) -> None:
-        self.content = body if isinstance(body, bytes) else json.dumps(body).encode()
-        self.status = status
-        self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    running = Server()
-    yield running
-    running.http.shutdown()
-    running.http.server_close()
-
-
-def connection(url: str, http: requests.Session | None = None) -> Connection:
-    session = Session(http or requests.Session(), HttpPolicy(1.0, 5.0, attempts=2), sleep=lambda seconds: None)
-    return Connection(session, Endpoints(overrides=dict.fromkeys(OVERRIDES, url)))
 
 
 def _short(content: bytes) -> str:
@@ -171,24 +111,6 @@ def test_what_can_not_be_sent_was_not_sent() -> None:
     assert error.value.not_accepted
 
 
-def certificate(folder: Path) -> Path:
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
-    now = datetime.datetime.now(datetime.UTC)
-    made = (
-        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-        .not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=1))
-        .sign(key, hashes.SHA256())
-    )
-    file = folder / "server.pem"
-    private = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    file.write_bytes(private + made.public_bytes(serialization.Encoding.PEM))
-    return file
-
-
 @pytest.fixture
 def broken_tls(tmp_path: Path) -> Iterator[Callable[[], str]]:
     """A server whose TLS works until it has read the request, and then sends something else."""
@@ -214,12 +136,10 @@ def broken_tls(tmp_path: Path) -> Iterator[Callable[[], str]]:
     listener.close()
 
 
-@pytest.mark.filterwarnings("ignore::urllib3.exceptions.InsecureRequestWarning")
 def test_tls_that_breaks_after_the_request_leaves_open_whether_it_was_carried_out(
-    broken_tls: Callable[[], str],
+    broken_tls: Callable[[], str], tmp_path: Path
 ) -> None:  # N7
-    trusting = requests.Session()
-    trusting.verify = trusting.trust_env = False
+    trusting = {"REQUESTS_CA_BUNDLE": str(tmp_path / "server.pem")}
     with pytest.raises(CloudError) as error:
         connection(broken_tls(), trusting).vertex("p", "us-central1").create(CUSTOM_JOB, {"displayName": "digits"})
     assert isinstance(error.value, NoAnswer)

@@ -53,12 +53,13 @@ class Job:
 class Service:
     """`faults` by kind of call, used up in order: "", "lost" (done, not answered), "busy" (503, not done),
     "kill" (before) or "killed" (after it was done). `lag` hides jobs of that age, in seconds, from lists. `limit` of
-    each quota.
+    each quota. `busy` machines of the pool's one.
     """
 
     launcher: bool
     lag: float = 0.0
     limit: int = 1000
+    busy: int = 1
     faults: dict[str, list[str]] = field(default_factory=dict)
     starts: list[int | None] = field(default_factory=list)
     time: float = 0.0
@@ -148,7 +149,7 @@ class Service:
         return iter(())
 
     def persistent_resource(self, cluster: str) -> PersistentResource:
-        pool = ResourcePool("workers", N1, 1, 1, None, None)
+        pool = ResourcePool("workers", N1, 1, self.busy, None, None)
         return PersistentResource(f"p/{cluster}", "RUNNING", {}, (pool,), BEGIN)
 
     def persistent_resources(self) -> tuple[PersistentResource, ...]:

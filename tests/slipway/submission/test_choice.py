@@ -61,7 +61,10 @@ def test_where_several_offers_would_wait_the_choice_is_a_persons() -> None:
         "gemma2-lora can't run now with any of its capacity types",
         "  why: pool h100      pool full: h100/workers has 1 of 1 machine busy with tune-27b-x1",
         "       flex-start     quota h100_gpus us-central1: needs 8, limit 8, used 8",
-        "  fix: wait for tune-27b-x1 (slipway jobs wait tune-27b-x1), or ask for more: slipway quota --request",
+        (
+            "  fix: wait for tune-27b-x1 (slipway jobs wait tune-27b-x1), or ask for more: "
+            "slipway quota --request --contact EMAIL"
+        ),
         "       to queue for one of them: template='gemma2-lora', capacity='pool'",
         "       to wait and move on: wait_for={'pool': '30m'}, then='flex-start'",
     ]
@@ -77,7 +80,15 @@ def test_where_quota_is_short_the_fix_is_a_command() -> None:  # Z2
         choose("t", [judged("spot", short)])
     assert error.value.fix.splitlines()[1:] == [
         "or for more quota: slipway quota --request preemptible_cpus=24 --contact EMAIL",
-        "or for more quota: slipway quota --request preemptible_nvidia_l4_gpus=4 --contact EMAIL",
+        "and also: slipway quota --request preemptible_nvidia_l4_gpus=4 --contact EMAIL",
+    ]
+    other = replace(NEVER, lacking=(("nvidia_l4_gpus", 4),))
+    with pytest.raises(PolicyError) as error:  # Spot needs both of its own, on-demand a third one instead.
+        choose("t", [judged("spot", short), judged("flex-start", short), judged("on-demand", other)])
+    assert error.value.fix.splitlines()[1:] == [
+        "or for more quota for spot or flex-start: slipway quota --request preemptible_cpus=24 --contact EMAIL",
+        "and also: slipway quota --request preemptible_nvidia_l4_gpus=4 --contact EMAIL",
+        "or for more quota for on-demand: slipway quota --request nvidia_l4_gpus=4 --contact EMAIL",
     ]
     with pytest.raises(PolicyError) as error:
         choose("t", [judged("pool", FULL), judged("flex-start", replace(BUSY, lacking=(("h100_gpus", 16),)))])
@@ -115,5 +126,5 @@ def test_one_reason_of_several_offers_is_said_once() -> None:
         "spot, flex-start quota cpus us-central1: needs 24, limit 1",
         "pool h100      no such pool",
     ]
-    assert "\nor for more quota: slipway quota --request\n" in error.value.fix
+    assert "\nor for more quota: slipway quota --request --contact EMAIL\n" in error.value.fix
     assert error.value.fix.endswith("\nor have the pool changed in the stack file")

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.catalog.model import Catalog, Cluster, Offer, Template
+from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.failures import CloudError
 from slipway.errors import AnswerUnknown, Cancelled
 from slipway.jobs.claim import Claim
@@ -24,7 +25,7 @@ from slipway.submission.request import fill
 from slipway.submission.sender import RetryPolicy
 from slipway.submission.submitter import SubmissionDisplay, SubmissionResult, Submitter
 
-from .service import Context, Journal, Killed, Service, is_passing
+from .service import BEGIN, Context, Journal, Killed, Service, is_passing
 
 WAITS = AttemptStatus(
     launcher=True,
@@ -256,6 +257,23 @@ def test_what_it_could_never_move_on_to_is_named_before_it_is_sent_and_then_said
     assert show.notes == [f"no capacity type after pool cpu can run now: {name} stays there\n  {short}"]
 
 
+def test_where_a_job_starts_now_it_is_not_said_to_move_on_to_what_can_never_run() -> None:  # N3
+    """`--wait-for pool=30` on a free pool said that it then moves on to spot, which had no quota."""
+    deployed = catalog(launcher=True)
+    template = deployed.templates["digits"]
+    pool, spot, *rest = template.offers
+    offers = (pool, replace(spot, available=False, why="quota: short by 3", lacks_quota=True), *rest)
+    for limit, never in ((3, ["spot can never run"]), (4, [])):  # What was granted since then counts.
+        show, service = Told(), Service(launcher=True, starts=[1], limit=limit, busy=0)
+        context: Any = Context(service, replace(deployed, templates={"digits": replace(template, offers=offers)}))
+        journal: Any = Journal(service)
+        prepared = prepare(context.catalog, SubmissionRequest("digits", waits={"pool": 30.0}, then=("spot",)), "ada")
+        Submitter(context, journal, show, RetryPolicy()).submit(prepared, "r1", repeated=False)
+        (choice,) = show.choices
+        assert choice.taken.verdict.text.startswith("starts now")
+        assert [never_runs(one).partition(":")[0] for one in choice.hopeless] == never
+
+
 def test_a_wait_of_the_templates_own_names_what_was_out_of_reach_at_the_last_deployment() -> None:  # N3
     show, deployed = Told(), catalog(launcher=True)
     template = deployed.templates["digits"]
@@ -269,6 +287,34 @@ def test_a_wait_of_the_templates_own_names_what_was_out_of_reach_at_the_last_dep
     prepared = prepare(context.catalog, SubmissionRequest("digits"), "ada")
     Submitter(context, journal, show, RetryPolicy()).submit(prepared, "r1", repeated=False)
     assert [never_runs(one) for one in show.choices[0].hopeless] == ["spot can never run: quota: short by 3"]
+
+
+class FreePool(Service):
+    def persistent_resource(self, cluster: str) -> PersistentResource:
+        (pool,) = super().persistent_resource(cluster).pools
+        return PersistentResource(f"p/{cluster}", "RUNNING", {}, (replace(pool, used=0),), BEGIN)
+
+
+@pytest.mark.parametrize(("first", "limit"), [("pool", 3), ("spot", 1000)])
+def test_what_it_could_never_move_on_to_is_named_also_where_it_does_not_wait_yet(first: str, limit: int) -> None:  # N3
+    """A pool that is free and Spot may let it wait all the same, and `then moves on to spot` was promised."""
+    show, deployed = Told(), catalog(launcher=True)
+    template = deployed.templates["digits"]
+    then = "spot" if first == "pool" else "pool"
+    offers = tuple(
+        replace(one, available=False, why="quota: short by 3", lacks_quota=first == "pool")
+        if one.capacity_type == then
+        else one
+        for one in template.offers
+    )
+    service = FreePool(launcher=True, starts=[1], limit=limit)
+    context: Any = Context(service, replace(deployed, templates={"digits": replace(template, offers=offers)}))
+    journal: Any = Journal(service)
+    asked = SubmissionRequest("digits", waits={first: 10.0}, then=(then,))
+    prepared = prepare(context.catalog, asked, "ada")
+    Submitter(context, journal, show, RetryPolicy()).submit(prepared, "r1", repeated=False)
+    (never,) = map(never_runs, show.choices[0].hopeless)
+    assert never.startswith(f"{'spot' if then == 'spot' else 'pool cpu'} can never run: quota")
 
 
 def test_a_request_is_filled_once_for_each_offer_that_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:

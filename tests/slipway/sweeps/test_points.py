@@ -126,7 +126,7 @@ def test_each_point_knows_its_place(tmp_path: Path) -> None:
         ("g.json", "[" * 900 + "]" * 900, "g.json: maximum recursion depth exceeded"),
         ("g.csv", "", "g.csv:1: the first line must name each parameter once"),
         ("g.csv", "a,a\n1,2\n", "g.csv:1:3: the first line must name each parameter once"),
-        ("g.csv", "a,b\n1\n", "g.csv:2:1: 1 cells under 2 names"),
+        ("g.csv", "a,b\n1\n", "g.csv:2:1: 1 cell under 2 names"),
         ("g.csv", "a\n", "g.csv: has no point"),
         ("g.txt", "a", "g.txt is not a sweep file"),
     ],

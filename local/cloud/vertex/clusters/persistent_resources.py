@@ -50,7 +50,7 @@ class PersistentResources(Collection):
 
     def create(self, call: Call) -> Reply:
         location = self.enter(call, "create", "submit")
-        cluster_id = call.query.get("persistentResourceId") or call.query.get("persistent_resource_id") or ""
+        cluster_id = call.query.get("persistentResourceId", "")
         body = self.sent(call)
         refuse([*rules.id_mistakes(cluster_id), *rules.mistakes(body, location)])
         if "raySpec" in body.get("resourceRuntimeSpec", {}):

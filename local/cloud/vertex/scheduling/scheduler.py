@@ -68,7 +68,7 @@ class Scheduler:
         with world.store.transaction():
             self._preempt(now)
             for job in jobs.started(world.store):
-                ended += self._advance(job, now)
+                ended += self._advance(job)
         for run in ended:
             replicas.clean(world, run)
         cluster_work.apply_due(world)
@@ -92,14 +92,15 @@ class Scheduler:
                 preempted = job_life.preempted(job, job.run, now, victim.replica, scenario.notice_s)
                 jobs.keep(self._world, job.run, preempted)
 
-    def _advance(self, job: Job, now: datetime) -> list[Run]:
+    def _advance(self, job: Job) -> list[Run]:
         """Move one started job on. Gives back the attempt that is over, if it is."""
         run, world = job.run, self._world
         if run is None or not run.replicas:
             return []
         seen = {item.name: self._look(replicas.folder(world, run, item)) for item in run.replicas}
         logs.forward(world, run)
-        changed = job_life.advanced(job, run, seen, now, world.settings)
+        # What was seen may have happened since this look at all jobs began, and is not later than now.
+        changed = job_life.advanced(job, run, seen, world.clock.now(), world.settings)
         if changed is job:
             return []
         over = changed.run is None or not changed.run.replicas

@@ -31,6 +31,14 @@ def test_without_a_good_token_there_is_only_health(cloud: LocalCloud, header: st
     assert get(cloud, "/healthz").json()["slipway"] == "local cloud"
 
 
+def test_a_stranger_fills_no_memory(cloud: LocalCloud) -> None:
+    """The answer comes after a small part of a body, not when all of it is there."""
+    head = f"POST {PATH} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {2**30}\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", cloud.record.port), timeout=10) as connection:
+        connection.sendall(head.encode() + bytes((1 << 20) + 1))
+        assert connection.recv(100).startswith(b"HTTP/1.1 401 ")
+
+
 def test_the_token_is_taken_from_the_header_or_the_path(cloud: LocalCloud) -> None:
     assert get(cloud, Authorization=f"Bearer {cloud.token()}").status_code == 200
     assert get(cloud, f"/t/{cloud.token()}{PATH}").status_code == 200

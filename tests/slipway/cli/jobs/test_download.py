@@ -74,7 +74,7 @@ def test_outputs_are_fetched_once_and_nothing_of_ones_own_is_replaced(stack: Sta
     (stack.folder / name / "empty").unlink()
     refused = stack.run("jobs", "download", name)
     assert refused.code == 2 and refused.out == "" and mine.read_bytes() == b'{"loss": 0}'
-    assert f"1 file of {name} differ" in refused.err and "why: metrics.json\n" in refused.err
+    assert f"1 file of {name} differs from" in refused.err and "why: metrics.json\n" in refused.err
     assert not (stack.folder / name / "empty").exists(), "nothing is fetched before all is known to fit"
     replaced = stack.run("jobs", "download", name, "--overwrite")
     assert replaced.out == f"3 files, 1.0 MB, in {name} (1 of them already there)\n" and files(mine.parent) == outputs
@@ -95,6 +95,12 @@ def test_no_object_leaves_the_folder_and_what_can_be_no_file_is_said(stack: Stac
     stack.write(f"jobs/{name}/logs/events", b"1")
     linked = stack.run("jobs", "download", name, "linked")
     assert linked.code == 2 and "linked/logs is a link" in linked.err and not (stack.folder / "events").exists()
+    (stack.folder / "planted").mkdir()
+    (stack.folder / "planted" / PARTS).symlink_to(stack.folder / "linked")
+    planted = stack.run("jobs", "download", name, "planted")
+    assert planted.code == 2 and f"planted/{PARTS} is a link" in planted.err
+    nowhere = stack.run("jobs", "download", name, "")  # A script's variable that nobody set, not the current folder.
+    assert nowhere.code == 2 and "it is empty" in nowhere.err and not (stack.folder / "kept").exists()
     (stack.folder / "file").touch()
     in_the_way = stack.run("jobs", "download", name, "file/below")
     assert in_the_way.code == 2 and "file/below can't be made a folder" in in_the_way.err

@@ -80,6 +80,9 @@ def test_no_jobs_yet_is_no_error(stack: Stack) -> None:
     done = stack.run("jobs", "list")
     assert done.code == 0 and done.out == "" and f"no jobs of stack {stack.name} yet" in done.err
     assert stack.run("jobs", "list", "--output", "json").json == {"schema": 2, "kind": "jobs", "jobs": []}
+    mistyped = stack.run("jobs", "list", "--template", "helo")
+    assert mistyped.code == 0 and mistyped.out == ""
+    assert mistyped.err == "no jobs match\n  the catalog has no template 'helo'; did you mean hello?\n"
 
 
 def test_a_job_is_shown_by_name_number_and_full_name(stack: Stack) -> None:

@@ -49,6 +49,10 @@ def test_a_wait_that_goes_on_is_no_news(capsys: pytest.CaptureFixture[str]) -> N
             tell(Progress(QUEUED, lambda now: "quota is full"))
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("tune  waiting 0:05  quota is full  (looks at spot again in ")
+    running = replace(QUEUED, state="JOB_STATE_RUNNING", start_time=at(4))
+    with show.watching(WaitingAttempt(QUEUED, first, 60.0, (then,))) as tell:
+        tell(Progress(running))
+    assert capsys.readouterr().err == "tune  running 0:01\n", "it has started, so nothing comes next"
 
 
 def test_where_each_state_is_a_line_counting_adds_none(capsys: pytest.CaptureFixture[str]) -> None:  # N9

@@ -1,5 +1,11 @@
 """The thread that moves all jobs on: it is soon done, and leaves no machine idle that somebody waits for. (N4)"""
 
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from local.cloud.clock import timestamp
 from local.cloud.nodes.spec import Status
 from local.cloud.vertex.jobs import replicas
 from local.cloud.vertex.jobs import table as jobs
@@ -19,6 +25,22 @@ def test_machines_that_become_free_are_given_away_in_the_same_look(stage: Stage)
         assert jobs.pool_use(stage.world.store, REGION, "eight") == {"n1-standard-4": 8}
     assert [stage.state(name) for name in names[4:6]] == ["SUCCEEDED", "RUNNING"]
     assert [stage.state(name) for name in names[12:14]] == ["RUNNING", "QUEUED"]
+
+
+def test_a_job_is_not_updated_before_it_ended(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Replicas end while the cloud looks at others, some hundredths of a second after it began to look."""
+    name = stage.submit()
+    stage.step()
+
+    def looked(folder: Path) -> Status:
+        stage.calling.clock.advance(0.02)
+        return Status("exited", over=timestamp(stage.calling.clock.now()))
+
+    monkeypatch.setattr(stage.machines, "status", looked)
+    stage.scheduler.step()
+    monkeypatch.undo()
+    over, changed = (datetime.fromisoformat(stage.body(name)[key]) for key in ("endTime", "updateTime"))
+    assert stage.state(name) == "SUCCEEDED" and over <= changed
 
 
 def test_it_removes_nothing_itself_of_what_jobs_leave(stage: Stage) -> None:

@@ -1,0 +1,235 @@
+"""Requests over HTTP as people's networks need them: through proxies, by certificate authorities of their own, sent on
+where something is only read. No cookies, and no passwords from a .netrc file.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+from urllib.parse import unquote, urlencode, urljoin, urlsplit
+
+import urllib3
+from urllib3.exceptions import HTTPError, LocationParseError, ResponseError
+
+from slipway.cloud.proxies import VARIABLES, proxy_of
+from slipway.errors import ConfigError
+
+if TYPE_CHECKING:
+    import ssl
+
+Response = urllib3.BaseHTTPResponse
+Timeout = tuple[float, float]
+"""Seconds for the connection, and for each part of the answer."""
+
+_ALWAYS = {"Accept": "*/*", "Accept-Encoding": "gzip, deflate", "User-Agent": "slipway"}
+_BUNDLES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
+"""Variables that name a file or a folder of certificate authorities, the first that is set; else certifi's are used."""
+_MOVED = frozenset({301, 302, 303, 307, 308})
+_MOST_MOVES = 30
+_RENEWALS = 2
+
+
+class InvalidHeader(HTTPError):  # noqa: N818 - named as urllib3 names its own
+    """A header that can't be sent; nothing was."""
+
+
+class Authorisation(Protocol):
+    """Who asks."""
+
+    def headers(self, method: str, url: str) -> Mapping[str, str]:
+        """What proves it."""
+
+    def renewed(self) -> bool:
+        """Whether there is something else to prove it with, after a 401."""
+
+
+class Transport:
+    """Sends requests, and keeps connections. May be shared by threads.
+
+    `headers` go with each request. `trust` makes the TLS context, which is done when it is first needed.
+    """
+
+    def __init__(
+        self,
+        environ: Mapping[str, str],
+        auth: Authorisation | None = None,
+        headers: Mapping[str, str] | None = None,
+        trust: Callable[[Mapping[str, str]], ssl.SSLContext] | None = None,
+    ) -> None:
+        self.auth = auth
+        self.headers = {**_ALWAYS, **(headers or {})}
+        # No more than is needed: the environment has a token in it as well.
+        self._environ = {name: environ[name] for name in environ if name in _BUNDLES or name.lower() in VARIABLES}
+        self._trust = trust or trusted
+        self._width = 10
+        self._managers: dict[tuple[str, str], urllib3.PoolManager] = {}
+        self._making = threading.Lock()
+
+    def widen(self, threads: int) -> None:
+        """Makes room for a connection of each of these threads; to be called before they begin."""
+        self._width = threads
+        self.forget()
+
+    def forget(self) -> None:
+        """Lets go of all connections and of the certificates that they were made with."""
+        with self._making:
+            self._managers = {}
+
+    def request(
+        self,
+        method: str,
+        url: str,
+        *,
+        params: Mapping[str, str | int] | None = None,
+        data: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: Timeout,
+        stream: bool = False,
+        retries: int | bool = False,
+    ) -> Response:
+        """The answer, with its whole body unless `stream`; redirections of a GET are followed.
+
+        `retries` of urllib3: how often a connection is tried again. Raises HTTPError, ConfigError for a proxy or
+        authorities that can't be used, and what `auth` raises.
+        """
+        url = f"{url}{'&' if '?' in url else '?'}{urlencode(params)}" if params else url
+        first, asked = url, {**self.headers, **(headers or {})}
+        renewals = moves = 0
+        while True:
+            # A host that one is sent on to learns nothing of who asks.
+            proof = self.auth.headers(method, url) if self.auth and _origin(url) == _origin(first) else {}
+            response = self._open(method, url, data, {**asked, **proof}, timeout, stream, retries)
+            if response.status == 401 and proof and self.auth and renewals < _RENEWALS and self.auth.renewed():
+                renewals += 1
+                self.forget()  # Not only a token ends: a client certificate does as well.
+            elif method == "GET" and response.status in _MOVED and "Location" in response.headers:
+                moves += 1
+                if moves > _MOST_MOVES:
+                    raise ResponseError("too many redirections")
+                url = _moved(url, response.headers["Location"])
+            else:
+                return response
+            response.drain_conn()
+            response.release_conn()
+
+    def _open(
+        self,
+        method: str,
+        url: str,
+        data: bytes | None,
+        headers: Mapping[str, str],
+        timeout: Timeout,
+        stream: bool,
+        retries: int | bool,
+    ) -> Response:
+        for name, value in headers.items():
+            if not (value.isascii() and value.isprintable()):
+                raise InvalidHeader(name)
+        response = self._manager(url).urlopen(
+            method,
+            url,
+            body=data,
+            headers=headers,
+            timeout=urllib3.Timeout(connect=timeout[0], read=timeout[1]),
+            redirect=False,
+            retries=retries,
+            preload_content=not stream,
+        )
+        response.url = url
+        return response
+
+    def _manager(self, url: str) -> urllib3.PoolManager:
+        proxy = proxy_of(url, self._environ)
+        scheme = urlsplit(url).scheme
+        with self._making:
+            found = self._managers.get((scheme, proxy))
+            if found is None:
+                found = self._managers[scheme, proxy] = self._made(scheme, proxy)
+        return found
+
+    def _made(self, scheme: str, proxy: str) -> urllib3.PoolManager:
+        context = self._trust(self._environ) if scheme == "https" or proxy.startswith("https:") else None
+        if not proxy:
+            return urllib3.PoolManager(maxsize=self._width, ssl_context=context)
+        if proxy.startswith("socks"):
+            return _through_socks(proxy, self._width, context)
+        bare, proof = _without_password(proxy)
+        return urllib3.ProxyManager(
+            bare, maxsize=self._width, ssl_context=context, proxy_ssl_context=context, proxy_headers=proof
+        )
+
+
+def trusted(environ: Mapping[str, str]) -> ssl.SSLContext:
+    """TLS with the authorities that the environment names, else certifi's. Raises ConfigError for unreadable ones."""
+    from urllib3.util.ssl_ import create_urllib3_context
+
+    context = create_urllib3_context()
+    if not trust_named(context, environ):
+        import certifi
+
+        context.load_verify_locations(certifi.where())
+    return context
+
+
+def trust_named(context: ssl.SSLContext, environ: Mapping[str, str]) -> bool:
+    """Whether the environment names authorities, which `context` then trusts. Raises ConfigError where they can't be
+    read."""
+    variable = next((name for name in _BUNDLES if environ.get(name)), None)
+    if variable is None:
+        return False
+    path = Path(environ[variable])
+    try:
+        if path.is_dir():
+            context.load_verify_locations(capath=path)
+        else:
+            context.load_verify_locations(path)
+    except OSError as problem:  # TLS's own errors are among them.
+        raise ConfigError(
+            f"{variable} names no certificate authorities: {path}",
+            why=problem.strerror or type(problem).__name__,
+            fix=f"set it to a file of certificates (PEM) that can be read, or: unset {variable}",
+        ) from problem
+    return True
+
+
+def _origin(url: str) -> tuple[str, str | None, int | None]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname, parts.port
+
+
+def _moved(url: str, location: str) -> str:
+    try:
+        found = urljoin(url, location)
+        _origin(found)
+    except ValueError as problem:
+        raise LocationParseError(location) from problem
+    return found
+
+
+def _without_password(proxy: str) -> tuple[str, Mapping[str, str]]:
+    """The proxy's URL with nobody's name in it, and the header that has name and password."""
+    try:
+        parts = urlsplit(proxy)
+        who = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
+        bare = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+        return bare, urllib3.make_headers(proxy_basic_auth=who) if parts.username else {}
+    except ValueError as problem:
+        raise _no_proxy("it is no URL") from problem
+
+
+def _through_socks(proxy: str, width: int, context: ssl.SSLContext | None) -> urllib3.PoolManager:
+    try:
+        from urllib3.contrib.socks import SOCKSProxyManager
+    except ImportError as problem:
+        raise _no_proxy("for one that speaks SOCKS the package PySocks is needed") from problem
+    return SOCKSProxyManager(proxy, maxsize=width, ssl_context=context)
+
+
+def _no_proxy(why: str) -> ConfigError:
+    return ConfigError(
+        "the proxy that the environment names can't be used",  # Not named here: it may have a password in it.
+        why=why,
+        fix="look at HTTPS_PROXY, HTTP_PROXY and ALL_PROXY; what is reached without one is named by NO_PROXY",
+    )

@@ -1,0 +1,14 @@
+"""What the tests of the clients share."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.slipway.cloud.server import Server
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    running = Server()
+    yield running
+    running.close()
