@@ -20,7 +20,7 @@ WORKERS ?= $(shell $(PYTHON) -c 'import os; print(min(8, 2 * (os.cpu_count() or 
 LOCK ?= --upgrade
 STACK ?= local
 
-.PHONY: demo demo-down test test-quick lint format fuzz bench review verify-cloud setup lock help
+.PHONY: demo demo-down test test-quick lint format fuzz bench bench-faults review verify-cloud setup lock help
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -58,6 +58,9 @@ fuzz: setup ## many thousands of odd requests to the local cloud, others each ti
 
 bench: setup ## the bars, one JSON line each
 	@$(PY) -m bench
+
+bench-faults: setup ## every call of every journey as a point of trouble: make bench-faults [ARGS="points --minutes 30"]
+	@$(PY) -m bench.faults $(ARGS)
 
 review: setup ## what this checkout would do, judged by the code of BASE: make review BASE=main [STACK=local] [ARGS=…]
 	@test -n "$(BASE)" || { echo 'error: BASE says what to compare with'; echo '  fix: make review BASE=main'; exit 2; }

@@ -1,0 +1,168 @@
+"""`python -m bench.faults [points|sequences|mutants|page]`: plays what was not played yet, and writes the page."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bench.errors import BenchError
+from bench.faults import guards, mutants, page, points, sequences
+from bench.faults.journal import Entry, Journal, code_of
+from bench.faults.journeys import JOURNEYS, Journey
+from bench.faults.play import Clean, Played, Player
+from bench.faults.points import Point
+from bench.faults.side_by_side import Bounds, Crowd
+from bench.faults.stage import Workshop, workshop
+from bench.ground import CHECKOUT
+
+PAGE = CHECKOUT / "docs" / "reliability.md"
+JOURNAL = CHECKOUT / ".slipway" / "bench-faults.jsonl"
+_WHOLE = ("points", "sequences", "mutants")
+
+
+def main(arguments: Sequence[str]) -> int:
+    chosen = _parser().parse_args(arguments)
+    code = code_of(CHECKOUT)
+    journal = Journal(JOURNAL, code)
+    bad = 0
+    try:
+        for what in _WHOLE if chosen.what == "all" else (chosen.what,):
+            bad += _PLAYED[what](chosen, journal)
+    except BenchError as error:
+        tell(f"error: the bench can't go on\n  why: {error}\n  fix: mend that and run the same command again")
+        bad += 1
+    PAGE.write_text(page.render(_report(journal, code, chosen.seed)), encoding="utf-8")
+    tell(f"{bad} did not go well; {PAGE.relative_to(CHECKOUT)} has all")
+    return 1 if bad else 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    names = [journey.name for journey in JOURNEYS]
+    parser = argparse.ArgumentParser(prog="python -m bench.faults", description=__doc__)
+    parser.add_argument("what", choices=(*_WHOLE, "page", "all"), nargs="?", default="all")
+    parser.add_argument("--only", metavar="JOURNEY", action="append", choices=names, help=f"one of {', '.join(names)}")
+    parser.add_argument("--fault", metavar="FAULT", action="append", choices=list(points.FAULTS), help="only this one")
+    parser.add_argument("--seed", type=int, default=11, help="the order of the points, and the first sequence (11)")
+    parser.add_argument("--limit", type=int, default=0, metavar="N", help="play so many of each and end")
+    parser.add_argument("--minutes", type=float, default=0.0, metavar="M", help="begin nothing new after so long")
+    parser.add_argument("--workers", type=int, default=2, metavar="N", help="so many at once (2)")
+    return parser
+
+
+def _points(chosen: argparse.Namespace, journal: Journal) -> int:
+    with tempfile.TemporaryDirectory(prefix="slipway-faults-", ignore_cleanup_errors=True) as folder:
+        shop = workshop(Path(folder).resolve())
+        journeys = [journey for journey in JOURNEYS if not chosen.only or journey.name in chosen.only]
+        with closing(Player(shop, "clean")) as player:
+            cleans = {journey.name: _recorded(player, journey, journal) for journey in journeys}
+        done = journal.entries("points")
+        every = [point for clean in cleans.values() for point in _of(clean)]
+        wanted = [point for point in every if not chosen.fault or point.fault in chosen.fault]
+        left = [point for point in points.drawn(wanted, chosen.seed) if point.key not in done]
+        seconds = sum(cleans[point.journey].seconds * 2 + 2 for point in left) / chosen.workers
+        tell(f"{len(every)} points; {len(left)} are played now, which takes some {seconds / 60:.0f} min")
+        left = left[: chosen.limit] if chosen.limit else left
+        crowd = Crowd(_bounds(chosen), lambda name: _OfPoints(shop, name, cleans, journal), tell)
+        return crowd.play(left)
+
+
+def _recorded(player: Player, journey: Journey, journal: Journal) -> Clean:
+    clean = player.clean(journey)
+    tell(f"{journey.name}: {len(clean.calls)} calls, {len(_of(clean))} points, {clean.seconds:.1f} s a clean run")
+    journal.add(Entry("cleans", journey.name, "clean", {"calls": len(clean.calls), "points": len(_of(clean))}))
+    return clean
+
+
+def _of(clean: Clean) -> list[Point]:
+    return points.of(clean.journey.name, clean.calls, clean.journey.engine)
+
+
+class _OfPoints:
+    def __init__(self, shop: Workshop, name: str, cleans: dict[str, Clean], journal: Journal) -> None:
+        self._player, self._cleans, self._journal = Player(shop, name), cleans, journal
+
+    def play(self, task: Point) -> tuple[bool, str]:
+        played = self._player.play(self._cleans[task.journey], task)
+        self._journal.add(_entry(played))
+        return played.outcome in (
+            "survived",
+            "absent",
+        ), f"{played.outcome}  {task.key}  {played.seconds:.0f} s  {played.why}"
+
+    def close(self) -> None:
+        self._player.close()
+
+
+def _entry(played: Played) -> Entry:
+    more = {"why": played.why, "runs": played.runs, "reached": played.reached, "seconds": round(played.seconds, 1)}
+    return Entry("points", played.point.key, played.outcome, {**more, "first": played.first[-6000:]})
+
+
+def _sequences(chosen: argparse.Namespace, journal: Journal) -> int:
+    done = journal.entries("sequences")
+    seeds = range(chosen.seed, chosen.seed + page.WANTED_SEQUENCES)
+    left = [seed for seed in seeds if str(seed) not in done]
+    left = left[: chosen.limit] if chosen.limit else left
+    tell(f"{len(left)} sequences are played now, which takes some {len(left) * 25 / 60 / chosen.workers:.0f} min")
+    with tempfile.TemporaryDirectory(prefix="slipway-faults-", ignore_cleanup_errors=True) as folder:
+        shop = workshop(Path(folder).resolve())
+        return Crowd(_bounds(chosen), lambda name: _OfSequences(shop, name, journal), tell).play(left)
+
+
+class _OfSequences:
+    def __init__(self, shop: Workshop, name: str, journal: Journal) -> None:
+        self._player, self._journal = Player(shop, name), journal
+
+    def play(self, task: int) -> tuple[bool, str]:
+        played = sequences.play(self._player.stage("empty"), task)
+        why = "; ".join(played.broken)
+        more = {"why": why, "steps": played.steps, "refused": played.refused, "seconds": round(played.seconds, 1)}
+        outcome = "broken" if played.broken else "held"
+        self._journal.add(Entry("sequences", str(task), outcome, more))
+        return not played.broken, f"{outcome}  seed {task}, {played.steps} steps  {played.seconds:.0f} s  {why}"
+
+    def close(self) -> None:
+        self._player.close()
+
+
+def _mutants(chosen: argparse.Namespace, journal: Journal) -> int:
+    return mutants.play(journal, chosen.limit, chosen.minutes, tell)
+
+
+def _nothing(chosen: argparse.Namespace, journal: Journal) -> int:
+    return 0
+
+
+_PLAYED = {"points": _points, "sequences": _sequences, "mutants": _mutants, "page": _nothing}
+
+
+def _bounds(chosen: argparse.Namespace) -> Bounds:
+    return Bounds(chosen.minutes, chosen.workers)
+
+
+def _report(journal: Journal, code: str, seed: int) -> page.Report:
+    done = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], cwd=CHECKOUT, capture_output=True, text=True)
+    dated = (datetime.now(UTC).date().isoformat(), done.stdout.strip() or "unknown", code, str(seed))
+    kinds = (journal.entries(kind) for kind in ("cleans", "points", "sequences", "mutants"))
+    return page.report(dated, *kinds, len(guards.rules(CHECKOUT)))
+
+
+def tell(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def _end(signum: int, frame: object) -> None:
+    sys.exit(128 + signum)
+
+
+if __name__ == "__main__":
+    # As Ctrl-C does: what runs is stopped on the way out.
+    signal.signal(signal.SIGTERM, _end)
+    sys.exit(main(sys.argv[1:]))

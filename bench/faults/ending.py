@@ -1,0 +1,129 @@
+"""How a journey has ended: what lives, what the state knows and which jobs there are; and how two endings differ."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from tests.checkouts.checkout import PROJECT, Checkout
+
+Outcome = Literal["survived", "lost", "doubled", "orphaned", "killed", "stuck", "other", "silent", "absent"]
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)")
+_LIVING = frozenset({"JOB_STATE_QUEUED", "JOB_STATE_PENDING", "JOB_STATE_RUNNING"})
+
+
+@dataclass(frozen=True)
+class Job:
+    """`ran`: whether the person's code began on it; a copy's does not."""
+
+    request: str
+    state: str
+    ran: bool = True
+
+
+@dataclass(frozen=True)
+class Ending:
+    """What is there. `clusters` are ids with their states, `known` those of them that the engine's state has;
+    `things` are all other texts that two endings must have in common."""
+
+    clusters: frozenset[tuple[str, str]]
+    known: frozenset[str]
+    things: frozenset[str]
+    jobs: tuple[Job, ...]
+    stays: bool
+
+    @property
+    def orphans(self) -> frozenset[str]:
+        return frozenset(id_ for id_, _ in self.clusters) - self.known
+
+
+def read(checkout: Checkout) -> Ending:
+    """What is there now, as the owner sees it without a proxy."""
+    cloud = checkout.cloud
+    clusters = frozenset(checkout.clusters().items())
+    resources = checkout.resources()
+    known = frozenset(_last(str(one.get("id", ""))) for one in resources)
+    things = {f"{one['urn']} {_id(one)}{' to be deleted' if one.get('delete') else ''}" for one in resources}
+    things |= {f"pending operation {one['type']} {one['resource']['urn']}" for one in _pending(checkout)}
+    for bucket in checkout.buckets():
+        things |= {
+            f"gs://{bucket}",
+            f"gs://{bucket} policy {_policy(cloud.rest('GET', f'/storage/v1/b/{bucket}/iam'))}",
+        }
+        things |= {
+            f"gs://{bucket}/{one['name']}"
+            for one in cloud.every(f"/storage/v1/b/{bucket}/o", "items")
+            if bucket.endswith("-catalog")
+        }
+    accounts = cloud.every(f"/v1/projects/{PROJECT}/serviceAccounts", "accounts")
+    things |= {f"account {one['email']}" for one in accounts}
+    things.add(f"project's policy {_policy(cloud.rest('POST', f'/v1/projects/{PROJECT}:getIamPolicy', {}))}")
+    things.add(f"catalog {_catalog(checkout)}")
+    jobs = [(one["labels"].get("slipway-request", ""), one["state"]) for one in checkout.jobs()]
+    return Ending(
+        clusters,
+        known,
+        frozenset(things),
+        tuple(sorted((Job(*one) for one in jobs), key=str)),
+        ("stays", "JOB_STATE_RUNNING") in jobs,
+    )
+
+
+def judged(clean: Ending, now: Ending) -> tuple[Outcome, str]:
+    """The worst that differs, in a word, and what it is. A job and its copies, which ran nothing, count as one."""
+    if clean.stays and not now.stays:
+        return "killed", "the job that ran does not run any more"
+    wanted, there = _count(clean), _count(now)
+    if lost := sorted((wanted - there).elements()):
+        return "lost", f"jobs that are missing: {', '.join(lost)}"
+    if twice := sorted((there - wanted).elements()):
+        return "doubled", f"jobs more than there should be: {', '.join(twice)}"
+    if orphans := sorted(now.orphans - clean.orphans):
+        return "orphaned", f"clusters that the state does not know: {', '.join(orphans)}"
+    if more := sorted(f"{id_} {state}" for id_, state in now.clusters - clean.clusters):
+        return "other", f"clusters that should not be there: {', '.join(more)}"
+    if fewer := sorted(f"{id_} {state}" for id_, state in clean.clusters - now.clusters):
+        return "other", f"clusters that are missing: {', '.join(fewer)}"
+    differences = [f"+ {one}" for one in sorted(now.things - clean.things)]
+    differences += [f"- {one}" for one in sorted(clean.things - now.things)]
+    return ("other", "; ".join(differences)) if differences else ("survived", "")
+
+
+def _count(ending: Ending) -> Counter[str]:
+    """Jobs by request that live, have succeeded or may; what was cancelled on the way to the next offer ran nothing."""
+    return Counter(
+        job.request for job in ending.jobs if job.ran and (job.state in _LIVING or job.state == "JOB_STATE_SUCCEEDED")
+    )
+
+
+def _pending(checkout: Checkout) -> list[Any]:
+    if not checkout.state_file.exists():
+        return []
+    latest = json.loads(checkout.state_file.read_text())["checkpoint"]["latest"] or {}
+    return list(latest.get("pending_operations") or [])
+
+
+def _id(resource: Mapping[str, Any]) -> str:
+    """The engine gives each provider a random one."""
+    return "" if str(resource["type"]).startswith("pulumi:providers:") else str(resource.get("id", ""))
+
+
+def _policy(body: Mapping[str, Any]) -> str:
+    rows = [(one["role"], sorted(one["members"])) for one in body.get("bindings", [])]
+    return json.dumps(sorted(rows))
+
+
+def _catalog(checkout: Checkout) -> str:
+    bucket = checkout.catalog.removeprefix("gs://")
+    if bucket not in checkout.buckets():
+        return "none"
+    answer = checkout.cloud.session().get(f"{checkout.cloud.url}/storage/v1/b/{bucket}/o/catalog.json?alt=media")
+    return _TIME.sub("T", answer.text) if answer.ok else "none"
+
+
+def _last(name: str) -> str:
+    return name.rsplit("/", 1)[-1]

@@ -1,0 +1,122 @@
+"""The journeys: how the stage stands before, what a person types, and what they do before they type it again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from bench.faults.stage import Stage, ready
+from tests.checkouts.checkout import MACHINE, REGION
+from tests.checkouts.shell import wait_for
+
+UP, DESTROY = ("pulumi", "up"), ("pulumi", "destroy")
+SWEEP = "list:\n" + "".join(f"  - {{say: point{number}}}\n" for number in range(1, 5))
+
+
+def cpu(most: int) -> dict[str, Any]:
+    """One small cluster. Another `most` is another generation of it."""
+    return {"cpu": {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": most}}}}}
+
+
+FIRST: Mapping[str, Any] = {"persistentResources": cpu(2)}
+EDITED: Mapping[str, Any] = {"persistentResources": cpu(3)}
+REMOVED: Mapping[str, Any] = {"persistentResources": {}, "templates": []}
+
+
+def _nothing(stage: Stage) -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class Journey:
+    """`base` is how the stage stands. `file` is what the stack file then says, `command` what is typed until all is
+    well, and `between` what a person does before they type it once more. `requests` of jobs the command sends."""
+
+    name: str
+    base: str
+    command: tuple[str, ...]
+    file: Mapping[str, Any] | None = None
+    between: Callable[[Stage], None] = _nothing
+    refused: bool = False
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def engine(self) -> bool:
+        return self.command[0] == "pulumi"
+
+    @property
+    def role(self) -> str:
+        return "deployer" if self.engine else "submitter"
+
+    def typed(self, stage: Stage) -> tuple[str, ...]:
+        return stage.checkout.command(self.command[1]) if self.engine else self.command
+
+
+def _stocked_out(stage: Stage) -> None:
+    none = {"at": 0, "region": REGION, "machine": MACHINE["machine"], "strategy": "any", "machines": 0}
+    stage.cloud.rest("POST", "/slipway/scenario", {"supply": [none]})
+
+
+def _stocked_again(stage: Stage) -> None:
+    stage.cloud.rest("DELETE", "/slipway/scenario")
+
+
+def up(stage: Stage, file: Mapping[str, Any]) -> None:
+    stage.checkout.write(**file)
+    ready(stage, stage.checkout.command("up"))
+
+
+def _deployed(stage: Stage) -> None:
+    up(stage, FIRST)
+
+
+def _busy(stage: Stage) -> None:
+    """One job runs on the pool's only machine, and people wait for it."""
+    _deployed(stage)
+    (stage.checkout.folder / "grid.yaml").write_text(SWEEP)
+    job = ("slipway", "submit", "nap", "-p", "say=stays", "-p", "seconds=86000", "--request-id", "stays")
+    ready(stage, job, "submitter")
+    wait_for(lambda: [one["state"] for one in stage.checkout.jobs("stays")] == ["JOB_STATE_RUNNING"], "the job runs")
+
+
+def _rolled(stage: Stage) -> None:
+    _busy(stage)
+    up(stage, EDITED)
+
+
+def _failed(stage: Stage) -> None:
+    """What an `up` leaves whose cluster could not be made."""
+    _stocked_out(stage)
+    failed = stage.run(stage.checkout.command("up"), "deployer", {})
+    assert failed.code != 0, failed.said
+    _stocked_again(stage)
+
+
+def _out(stage: Stage) -> None:
+    _stocked_out(stage)
+
+
+BASES: Mapping[str, Callable[[Stage], None]] = {
+    "empty": _nothing,
+    "stocked-out": _out,
+    "failed": _failed,
+    "deployed": _deployed,
+    "busy": _busy,
+    "rolled": _rolled,
+}
+_TO_DESTROY = {"SLIPWAY_PURPOSE": "destroy"}
+_SUBMIT = ("slipway", "submit", "nap", "-p", "say=hello", "--request-id", "wanted")
+JOURNEYS = (
+    Journey("create", "empty", UP, FIRST),
+    Journey("edit", "deployed", UP, EDITED),
+    Journey("rollover", "busy", UP, EDITED),
+    Journey("revert", "rolled", UP, FIRST),
+    Journey("remove", "deployed", UP, REMOVED),
+    Journey("destroy", "deployed", DESTROY, variables=_TO_DESTROY),
+    Journey("destroy-after-a-failed-up", "failed", DESTROY, variables=_TO_DESTROY),
+    Journey("stock-out", "stocked-out", UP, FIRST, between=_stocked_again, refused=True),
+    Journey("submit", "busy", (*_SUBMIT, "--capacity", "pool")),
+    Journey("fallback", "busy", (*_SUBMIT, "--wait-for", "pool=1s", "--then", "spot", "--wait")),
+    Journey("sweep", "busy", ("slipway", "submit", "nap", "--sweep", "grid.yaml", "--capacity", "pool")),
+)

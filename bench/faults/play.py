@@ -1,0 +1,199 @@
+"""Plays a journey: once clean, to record its calls and its ending, and once for each point."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+
+from bench.errors import BenchError
+from bench.faults import ending
+from bench.faults.ending import Ending, Outcome
+from bench.faults.journeys import BASES, Journey
+from bench.faults.points import Point
+from bench.faults.proxy import Strike
+from bench.faults.stage import Ran, Stage, Workshop, stage
+from tests.checkouts.shell import wait_for
+
+_MOST_AGAIN = 4
+# Lists lag here, so deployments must wait as they do for the service's.
+_LAG_S, _LAG = 2.0, {"SLIPWAY_GRACE": "6s"}
+# What tells a person what to do: our own line, or the words in which the engine, its provider or a command say it.
+TOLD = re.compile(
+    r"(?m)^\s*fix: |pulumi cancel|run pulumi up again|run the same command again|the same command|try again|"
+    r"python -m local up|gcloud auth"
+)
+
+
+@dataclass(frozen=True)
+class Clean:
+    """A clean run: the signatures of its calls in their order, its ending, and how long one run takes."""
+
+    journey: Journey
+    calls: tuple[str, ...]
+    ending: Ending
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Played:
+    """What became of a point. `reached`: its call came; `runs`: how often the command was typed."""
+
+    point: Point
+    outcome: Outcome
+    why: str
+    runs: int
+    reached: bool
+    seconds: float
+    first: str = ""
+
+
+class Player:
+    """One worker: its stages, a folder each, made when they are first needed."""
+
+    def __init__(self, shop: Workshop, name: str) -> None:
+        self._shop, self._name = shop, name
+        self._stages: dict[str, tuple[Stage, ExitStack]] = {}
+        self._made = 0
+
+    def close(self) -> None:
+        for _, closing in self._stages.values():
+            closing.close()
+        self._stages = {}
+
+    def clean(self, journey: Journey) -> Clean:
+        """The run without a fault, and once more as later deployments do, until nothing changes."""
+        here = self._ready(journey)
+        here.proxy.begin()
+        began = time.monotonic()
+        ran = here.run(journey.typed(here), journey.role, journey.variables)
+        took, calls = time.monotonic() - began, tuple(here.proxy.calls)
+        if (ran.code != 0) != journey.refused or not calls:
+            raise BenchError(f"{journey.name}: a clean run ended with {ran.code}:\n{ran.said}")
+        journey.between(here)
+        for _ in range(2 if journey.refused else 1):
+            again = here.run(journey.typed(here), journey.role, journey.variables)
+            if again.code != 0:
+                raise BenchError(f"{journey.name}: a second clean run ended with {again.code}:\n{again.said}")
+        return Clean(journey, calls, ending.read(here.checkout), took)
+
+    def play(self, clean: Clean, point: Point) -> Played:
+        began = time.monotonic()
+        journey, here = clean.journey, self._ready(clean.journey)
+        first = self._struck(here, journey, point)
+        reached = here.proxy.struck
+        here.proxy.begin()
+        self._recover(here, point)
+        journey.between(here)
+        runs, again = 1, first
+        extra = {**journey.variables, **(_LAG if point.fault == "lag" else {})}
+        while runs <= _MOST_AGAIN and (again.code != 0 or runs == 1):
+            again = here.run(journey.typed(here), journey.role, extra)
+            runs += 1
+        outcome, why = self._verdict(here, clean, again)
+        if outcome != "survived" and again.code == 0 and journey.engine:
+            # What retires goes with a later deployment.
+            again = here.run(journey.typed(here), journey.role, extra)
+            runs += 1
+            outcome, why = self._verdict(here, clean, again)
+        if outcome == "survived" and not told(first, point):
+            outcome, why = "silent", "the first error does not say what to do"
+        elif outcome == "survived" and not reached:
+            outcome, why = "absent", "its call did not come"
+        said = first.said if outcome != "survived" else ""
+        if outcome in ("stuck", "killed", "orphaned"):
+            said += f"\n--- again ---\n{again.said}"
+        if outcome == "killed":
+            self._drop(journey.base)
+        return Played(point, outcome, why, runs, reached, time.monotonic() - began, said)
+
+    def _struck(self, here: Stage, journey: Journey, point: Point) -> Ran:
+        here.proxy.begin(Strike(point, self._at_once(here, point)))
+        extra = {**journey.variables, **(_LAG if point.fault == "lag" else {})}
+        return here.run(journey.typed(here), journey.role, extra)
+
+    def _at_once(self, here: Stage, point: Point) -> Callable[[], None]:
+        if point.fault == "kill-cloud":
+            return here.kill_cloud
+        if point.fault.startswith("kill-"):
+            return here.kill_of_command(point.fault)
+        if point.fault == "lag":
+            lagging = {"kind": "lagging-list", "match": "^GET .*s$|/[bo]$", "seconds": _LAG_S}
+            return lambda: here.cloud.rest("POST", "/slipway/faults", {"faults": [lagging]})
+        return lambda: None
+
+    def _recover(self, here: Stage, point: Point) -> None:
+        """The world goes on; after a kill, as `make demo` and `pulumi cancel` do it."""
+        if point.fault == "kill-cloud":
+            here.start_cloud()
+        if point.fault.startswith("kill-"):
+            here.checkout.clear_after_a_kill()
+
+    def _verdict(self, here: Stage, clean: Clean, ran: Ran) -> tuple[Outcome, str]:
+        here.cloud.rest("DELETE", "/slipway/faults")
+        if ran.stuck:
+            return "stuck", "the same command does not end"
+        if ran.code != 0:
+            return "stuck", f"the same command ended with {ran.code} {_MOST_AGAIN} times"
+        now = ending.read(here.checkout)
+        outcome, why = ending.judged(clean.ending, replace(now, stays=now.stays and here.jobs_live))
+        if outcome == "doubled":
+            return ending.judged(clean.ending, _those_that_ran(here))
+        return outcome, why
+
+    def stage(self, base: str) -> Stage:
+        """A stage that stands so, whatever was played on it before."""
+        if base not in self._stages:
+            self._make(base)
+        else:
+            self._stages[base][0].put_back()
+        return self._stages[base][0]
+
+    def _ready(self, journey: Journey) -> Stage:
+        here = self.stage(journey.base)
+        if journey.file is not None:
+            here.checkout.write(**journey.file)
+        return here
+
+    def _make(self, base: str) -> None:
+        self._made += 1
+        closing = ExitStack()
+        here = closing.enter_context(stage(self._shop, f"{self._name}-{self._made}-{base}"))
+        self._stages[base] = (here, closing)
+        BASES[base](here)
+        here.keep()
+
+    def _drop(self, base: str) -> None:
+        _, closing = self._stages.pop(base)
+        closing.close()
+
+
+def told(first: Ran, point: Point) -> bool:
+    """Whether the first run said what to do, or nothing had to be said: it went well, or was itself killed."""
+    return first.code in (0, -9) or point.fault in ("kill-engine", "kill-cli") or bool(TOLD.search(first.said))
+
+
+def _those_that_ran(here: Stage) -> Ending:
+    """The ending once all jobs that waited have run: of a job and its copies only one runs the person's code."""
+    here.cloud.rest("POST", "/slipway/settings", {"scale_up_seconds": 0})
+    names = [one["name"] for one in here.checkout.jobs() if one["labels"].get("slipway-request") != "stays"]
+    wait_for(lambda: all("endTime" in here.cloud.rest("GET", f"/v1/{name}") for name in names), "all jobs end")
+    now = ending.read(here.checkout)
+    jobs = [replace(ending.Job(_request(here, name), _state(here, name)), ran=_spoke(here, name)) for name in names]
+    kept = [job for job in now.jobs if job.request == "stays"]
+    return replace(now, jobs=(*kept, *jobs))
+
+
+def _request(here: Stage, name: str) -> str:
+    return str(here.cloud.rest("GET", f"/v1/{name}")["labels"].get("slipway-request", ""))
+
+
+def _state(here: Stage, name: str) -> str:
+    return here.checkout.job_state(name)
+
+
+def _spoke(here: Stage, name: str) -> bool:
+    done = here.run(("slipway", "jobs", "logs", name.rsplit("/", 1)[-1]), "submitter", {})
+    return "the word is" in done.said

@@ -1,0 +1,83 @@
+"""Which points there are: a call of a clean run, and what happens to the world at it. Pure."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+FAULTS: Mapping[str, str] = {
+    "before": "its connection is cut before any work, and nothing gets through any more",
+    "lost": "it is done, its answer is lost, and nothing gets through any more",
+    "cut": "its connection alone is cut, before any work",
+    "429": "it is answered with 429 however often it is sent",
+    "503": "it is answered with 503 however often it is sent",
+    "timeout": "no answer comes, for longer than anybody waits",
+    "token": "from then on the token has expired",
+    "lag": "from then on lists lag by two seconds",
+    "kill-cloud": "`kill -9` of the cloud, which is started again",
+    "kill-engine": "`kill -9` of the engine",
+    "kill-program": "`kill -9` of the program",
+    "kill-plugin": "`kill -9` of the provider's plugin",
+    "kill-cli": "`kill -9` of the command",
+}
+"""What may happen at a call, in words. All but `cut` and `timeout` last until the command ends."""
+
+_OF_THE_ENGINE = ("kill-engine", "kill-program", "kill-plugin")
+_NUMBER = re.compile(r"\d{6,}|[0-9a-f]{16,}")
+_LIST = re.compile(r"^GET .*/(customJobs|hyperparameterTuningJobs|trainingPipelines|persistentResources|b|o)$")
+
+
+@dataclass(frozen=True)
+class Point:
+    """The `nth` (from 1) time that `call` comes in a run of `journey`, and the `fault` then."""
+
+    journey: str
+    call: str
+    nth: int
+    fault: str
+
+    @property
+    def key(self) -> str:
+        return f"{self.journey} · {self.call} · {self.nth} · {self.fault}"
+
+
+def signature(method: str, path: str) -> str:
+    """A call without what differs from run to run: numbers that the service gives, digests, the query's pages.
+
+    `POST /v1/…/customJobs/1234567890:cancel` is `POST /v1/…/customJobs/N:cancel`.
+    """
+    path, _, _ = path.partition("?")
+    return f"{method} {_NUMBER.sub('N', re.sub('^/t/[^/]+', '', path))}"
+
+
+def of(journey: str, calls: Sequence[str], engine: bool) -> list[Point]:
+    """Every point of a clean run whose calls, in their order, had these signatures."""
+    kills = _OF_THE_ENGINE if engine else ("kill-cli",)
+    others = set(_OF_THE_ENGINE) | {"kill-cli"}
+    seen: Counter[str] = Counter()
+    points = []
+    for call in calls:
+        seen[call] += 1
+        for fault in FAULTS:
+            if (fault in kills or fault not in others) and (fault != "lag" or _LIST.match(call)):
+                points.append(Point(journey, call, seen[call], fault))
+    return points
+
+
+def drawn(points: Iterable[Point], seed: int) -> list[Point]:
+    """The same points in the order in which a seed plays them: journeys in turn, calls that change something sooner."""
+    chance = random.Random(seed)
+    queues: dict[str, list[tuple[float, Point]]] = {}
+    for point in points:
+        reads = point.call.startswith("GET ")
+        queues.setdefault(point.journey, []).append((chance.random() * (1.0 if reads else 0.4), point))
+    ranked = [(place, row) for queue in queues.values() for place, row in enumerate(sorted(queue, key=_draw))]
+    names = list(queues)
+    return [point for _, (_, point) in sorted(ranked, key=lambda each: (each[0], names.index(each[1][1].journey)))]
+
+
+def _draw(row: tuple[float, Point]) -> float:
+    return row[0]

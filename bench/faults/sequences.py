@@ -1,0 +1,121 @@
+"""Plays random edits with jobs running on the real engine, and says after each step whether what must hold does."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from bench.faults import edits, ending
+from bench.faults.edits import Step
+from bench.faults.ending import Ending
+from bench.faults.play import TOLD
+from bench.faults.stage import Ran, Stage
+from tests.checkouts.shell import wait_for
+
+
+@dataclass(frozen=True)
+class Sequence:
+    """What became of one: `broken` are the rules that did not hold, each with its step; `refused` steps said why."""
+
+    seed: int
+    steps: int
+    refused: int
+    broken: tuple[str, ...]
+    seconds: float
+
+
+def play(here: Stage, seed: int, length: int = 4) -> Sequence:
+    """On a stage with an empty stack."""
+    began = time.monotonic()
+    here.proxy.begin()
+    refused, broken = 0, list[str]()
+    jobs: set[str] = set()
+    idle: frozenset[str] = frozenset()
+    steps = edits.sequence(seed, length)
+    for number, step in enumerate(steps):
+        here.checkout.write(**step.file.keys())
+        ran = here.run(here.checkout.command("up"), "deployer", {})
+        refused += ran.code != 0
+        now = ending.read(here.checkout)
+        found = [*_held(here, now, jobs, ran), *_burning(idle, now, ran)]
+        broken += [f"step {number} ({step.edit}): {one}" for one in found]
+        if broken:
+            break
+        _work(here, step, jobs, f"s{seed}-{number}")
+        idle = _retiring_and_idle(here, jobs)
+    if not broken:
+        broken = [f"at the end: {one}" for one in _taken_down(here, jobs, steps[-1])]
+    return Sequence(seed, len(steps), refused, tuple(broken), time.monotonic() - began)
+
+
+def _held(here: Stage, now: Ending, jobs: Iterable[str], ran: Ran) -> list[str]:
+    """What must hold after every deployment: jobs run on, every cluster is known, and a refusal says what to do."""
+    found = [f"{name} was killed" for name in sorted(jobs) if here.checkout.job_state(name) != "JOB_STATE_RUNNING"]
+    if orphans := sorted(now.orphans):
+        found.append(f"no state knows {', '.join(orphans)}, billed as they are")
+    if ran.code != 0 and not TOLD.search(ran.said):
+        found.append(f"it is refused without a word on what to do:\n{ran.said[-1500:]}")
+    return found
+
+
+def _burning(idle: Iterable[str], now: Ending, ran: Ran) -> list[str]:
+    """What retired and was idle before a deployment has gone with it: idle cost is bounded by the schedule."""
+    if ran.code != 0:
+        return []
+    still = sorted(set(idle) & {id_ for id_, _ in now.clusters})
+    return [f"{id_} was idle and retiring before this deployment, and is still there" for id_ in still]
+
+
+def _retiring_and_idle(here: Stage, jobs: Iterable[str]) -> frozenset[str]:
+    if not here.checkout.resources():
+        return frozenset()
+    retiring = set(here.checkout.outputs().get("retiring", []))
+    used = {_cluster_of(here, name) for name in jobs}
+    return frozenset(retiring - used)
+
+
+def _work(here: Stage, step: Step, jobs: set[str], name: str) -> None:
+    """A job starts on whichever pool takes one, or the oldest ends; nothing where there is nothing."""
+    if step.work == "job":
+        said = ("slipway", "submit", "nap", "-p", "say=on", "-p", "seconds=86000", "--capacity", "pool")
+        ran = here.run((*said, "--request-id", name), "submitter", {})
+        if ran.code == 0:
+            (job,) = here.checkout.jobs(name)
+            wait_for(lambda: here.checkout.job_state(job["name"]) != "JOB_STATE_PENDING", "the job starts or waits")
+            if here.checkout.job_state(job["name"]) == "JOB_STATE_RUNNING":
+                jobs.add(job["name"])
+            else:
+                _end(here, job["name"])
+    elif step.work == "cancel" and jobs:
+        job_name = min(jobs)
+        jobs.discard(job_name)
+        _end(here, job_name)
+
+
+def _end(here: Stage, name: str) -> None:
+    here.cloud.cancel(name)
+    wait_for(lambda: "endTime" in here.cloud.rest("GET", f"/v1/{name}"), "the job ends")
+
+
+def _taken_down(here: Stage, jobs: set[str], last: Step) -> list[str]:
+    """One scheduled deployment after the last job only what the file asks for is there, and a destruction leaves
+    nothing. A file that is refused stays as it is; destroying goes all the same."""
+    for name in jobs:
+        _end(here, name)
+    if here.run(here.checkout.command("up"), "deployer", {}).code == 0:
+        wanted = sum(cluster.season in ("none", "now") for cluster in last.file.clusters.values())
+        there = here.checkout.clusters()
+        if len(there) != wanted:
+            return [f"{wanted} clusters are asked for, and there are {sorted(there)}"]
+    ran = here.run(here.checkout.command("destroy"), "deployer", {"SLIPWAY_PURPOSE": "destroy"})
+    if ran.code != 0:
+        return [f"destroying ends with {ran.code}:\n{ran.said[-1500:]}"]
+    left = sorted(here.checkout.clusters())
+    return [f"destroying leaves {', '.join(left)}"] if left else []
+
+
+def _cluster_of(here: Stage, name: str) -> str:
+    body: Any = here.cloud.rest("GET", f"/v1/{name}")
+    return str(body["jobSpec"]["persistentResourceId"])

@@ -1,0 +1,225 @@
+"""Where points are played: a local cloud behind a proxy, and a checkout, put back to how a journey begins."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import psutil
+
+from bench.errors import BenchError
+from bench.faults.proxy import Proxy, standing_before
+from journey import leftovers
+from local import environment
+from local.cloud.server import daemon
+from local.cloud.server.cloud_file import read_record
+from local.engine.engine import ensure
+from local.plugin import installation
+from tests.checkouts import empty_stack, nap
+from tests.checkouts.checkout import Checkout, make_checkout
+from tests.checkouts.empty_stack import EmptyStack
+from tests.local.conftest import FAST, LocalCloud
+
+# A pool takes a day to grow: what needs one more machine than there is waits, and starts no process.
+SETTINGS = dict(pair.split("=") for pair in FAST) | {
+    "scale_up_seconds": "86400",
+    "monitoring_seconds": "0",
+    "quota.custom_model_training_preemptible_cpus": "100",
+}
+# Commands whose calls fail give up soon, as a person would with Ctrl-C.
+HASTE = {"SLIPWAY_CREATE_PATIENCE": "2s", "SLIPWAY_LOOK_FOR": "1s", "SLIPWAY_GCP_PLUGIN_SPEED": "200"}
+_LONGEST_S = 240.0
+_LONG_NAP = ("max=600", "max=86400")
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """What all stages of a run share: the engine's programs and home, and how a stack begins."""
+
+    folder: Path
+    engine: Path
+    home: Path
+    empty: EmptyStack
+
+
+def workshop(folder: Path) -> Workshop:
+    engine = ensure(lambda _: None).bin
+    home = folder / "pulumi-home"
+    installation.install(home, Path(sys.executable))
+    begin = folder / "empty"
+    begin.mkdir()
+    return Workshop(folder, engine, home, empty_stack.make(begin, engine, home))
+
+
+@dataclass
+class ProxiedCloud(LocalCloud):
+    """A local cloud whose commands go through a proxy; the bench's own calls go straight to it."""
+
+    proxy: Proxy | None = None
+
+    def env(self, role: str = "deployer") -> dict[str, str]:
+        assert self.proxy is not None
+        return {**self.base_env(), **environment.of_role(replace(self.record, url=self.proxy.url), role)}
+
+
+@dataclass
+class Stage:
+    """One cloud and one checkout. `keep` remembers how they are, `put_back` makes them so again."""
+
+    folder: Path
+    cloud: ProxiedCloud
+    proxy: Proxy
+    checkout: Checkout
+    # The sessions of their replicas.
+    kept_jobs: frozenset[int] = field(default_factory=frozenset)
+
+    def run(self, command: tuple[str, ...], role: str, extra: Mapping[str, str], longest: float = _LONGEST_S) -> Ran:
+        """A command until it ends; after `longest` seconds it is killed with all that it started, and `stuck`."""
+        started = self.checkout.start(*command, role=role, **HASTE, **extra)
+        try:
+            code = started.process.wait(longest)
+        except subprocess.TimeoutExpired:
+            started.kill_tree()
+            return Ran(-1, started.said, stuck=True)
+        return Ran(code, started.said)
+
+    def start_cloud(self) -> None:
+        daemon.start(self.cloud.state, {})
+
+    def kill_cloud(self) -> None:
+        """`kill -9` of the server; its jobs live on."""
+        record = read_record(self.cloud.state)
+        if record:
+            with suppress(psutil.Error):
+                process = psutil.Process(record.pid)
+                if "local.cloud.server.main" in process.cmdline():
+                    process.kill()
+                    process.wait(10)
+
+    def kill_of_command(self, fault: str) -> Callable[[], None]:
+        """Kills engine, program, plugin or command, whichever the fault names, when it is called."""
+        wanted = fault.removeprefix("kill-")
+        return lambda: _kill([one for one in leftovers.marked(self.checkout.state) if part_of(one) == wanted])
+
+    def keep(self) -> None:
+        """Remember how all is now; jobs that run live on through every `put_back`."""
+        self.kill_cloud()
+        self.kept_jobs = frozenset(_sessions(daemon.job_processes(self.cloud.state)))
+        for name in ("cloud", "checkout", "engine"):
+            shutil.copytree(self.folder / name, self.folder / "kept" / name, symlinks=True)
+        self.start_cloud()
+
+    def put_back(self) -> None:
+        self.kill_cloud()
+        leftovers.end(leftovers.marked(self.checkout.state), patience=0)
+        sessions = _sessions(daemon.job_processes(self.cloud.state))
+        _kill([process for session, of in sessions.items() if session not in self.kept_jobs for process in of])
+        for name in ("cloud", "checkout", "engine"):
+            _replace(self.folder / "kept" / name, self.folder / name)
+        self.start_cloud()
+
+    @property
+    def jobs_live(self) -> bool:
+        """Whether every job that ran when the stage was kept still has its processes: none was started again."""
+        return self.kept_jobs <= _sessions(daemon.job_processes(self.cloud.state)).keys()
+
+    def end(self) -> None:
+        leftovers.end(leftovers.marked(self.checkout.state), patience=0)
+        daemon.stop(self.cloud.state)
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a command did: its exit code and all that it printed."""
+
+    code: int
+    said: str
+    stuck: bool = False
+
+
+@contextmanager
+def stage(shop: Workshop, name: str) -> Iterator[Stage]:
+    """A stage with an empty stack and a running cloud."""
+    folder = shop.folder / name
+    state = folder / "cloud"
+    folder.mkdir(parents=True)
+    os.environ["SLIPWAY_LOCAL_PORT"] = "0"
+
+    def url() -> str:
+        record = read_record(state)
+        return record.url if record else "http://127.0.0.1:9"
+
+    with standing_before(url) as proxy:
+        cloud = ProxiedCloud(state, proxy=proxy)
+        daemon.start(state, SETTINGS)
+        made = make_checkout(folder, cloud, "trial", engine=shop.engine, home=shop.home, empty=shop.empty, files=_files)
+        mine = Stage(folder, cloud, proxy, made)
+        try:
+            yield mine
+        finally:
+            mine.end()
+
+
+def part_of(process: psutil.Process) -> str:
+    """Which part of a command a process is: engine, program, plugin, cli, or empty."""
+    try:
+        words, name = process.cmdline(), process.name()
+    except psutil.Error:
+        return ""
+    line = " ".join(words)
+    if name == "pulumi":
+        return "engine"
+    if "local.plugin" in line or "pulumi-resource-gcp" in line:
+        return "plugin"
+    if "pulumi-language-python-exec" in line:
+        return "program"
+    return "cli" if any(Path(word).name == "slipway" for word in words[:2]) else ""
+
+
+def _files(folder: Path) -> None:
+    nap.lay_out(folder)
+    template = folder / "templates" / "nap.py"
+    template.write_text(template.read_text().replace(*_LONG_NAP))
+
+
+def _sessions(processes: list[psutil.Process]) -> dict[int, list[psutil.Process]]:
+    """The processes of each session; a replica has one of its own."""
+    found: dict[int, list[psutil.Process]] = {}
+    for process in processes:
+        with suppress(ProcessLookupError):
+            found.setdefault(os.getsid(process.pid), []).append(process)
+    return found
+
+
+def _kill(processes: list[psutil.Process]) -> None:
+    for process in processes:
+        with suppress(psutil.Error, ProcessLookupError):
+            os.kill(process.pid, signal.SIGKILL)
+    psutil.wait_procs(processes, timeout=5)
+
+
+def _replace(source: Path, target: Path) -> None:
+    """Make a folder what it was. A process that ends late may still write there."""
+    for attempt in range(5):
+        with suppress(OSError):
+            shutil.rmtree(target)
+        if not target.exists():
+            break
+        time.sleep(0.05 * (attempt + 1))
+    shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True)
+
+
+def ready(stage_: Stage, command: tuple[str, ...], role: str = "deployer", **extra: str) -> str:
+    """A command that is not played and must go well: what it says. Raises BenchError."""
+    done = stage_.run(command, role, extra)
+    if done.code != 0:
+        raise BenchError(f"{' '.join(command)} ended with {done.code} while a stage was made ready:\n{done.said}")
+    return done.said

@@ -1,0 +1,43 @@
+"""What differs between two endings, and the worst of it first. # N1 # N2"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from bench.faults.ending import Ending, Job, judged
+
+QUEUED, RUNNING = "JOB_STATE_QUEUED", "JOB_STATE_RUNNING"
+CLEAN = Ending(
+    frozenset({("cpu-a", "RUNNING")}),
+    frozenset({"cpu-a", "bucket"}),
+    frozenset({"gs://b"}),
+    (Job("stays", RUNNING), Job("wanted", QUEUED)),
+    stays=True,
+)
+
+
+@pytest.mark.parametrize(
+    ("now", "outcome", "why"),
+    [
+        (CLEAN, "survived", ""),
+        (replace(CLEAN, stays=False), "killed", "does not run any more"),
+        (replace(CLEAN, jobs=(Job("stays", RUNNING),)), "lost", "wanted"),
+        (replace(CLEAN, jobs=(*CLEAN.jobs, Job("wanted", QUEUED))), "doubled", "wanted"),
+        (replace(CLEAN, jobs=(*CLEAN.jobs, Job("wanted", "JOB_STATE_SUCCEEDED", ran=False))), "survived", ""),
+        (replace(CLEAN, jobs=(*CLEAN.jobs, Job("wanted-2", "JOB_STATE_CANCELLED"))), "survived", ""),
+        (replace(CLEAN, clusters=CLEAN.clusters | {("cpu-b", "RUNNING")}), "orphaned", "cpu-b"),
+        (
+            replace(CLEAN, clusters=CLEAN.clusters | {("cpu-b", "RUNNING")}, known=CLEAN.known | {"cpu-b"}),
+            "other",
+            "cpu-b RUNNING",
+        ),
+        (replace(CLEAN, clusters=frozenset()), "other", "missing: cpu-a"),
+        (replace(CLEAN, things=frozenset({"gs://c"})), "other", "+ gs://c; - gs://b"),
+    ],
+)
+def test_an_ending_is_held_to_that_of_the_clean_run(now: Ending, outcome: str, why: str) -> None:
+    found, said = judged(CLEAN, now)
+    assert found == outcome
+    assert why in said

@@ -1,0 +1,63 @@
+"""Which points there are, in which order, and what the proxy does with a call at one of them. # N2 # N4"""
+
+from __future__ import annotations
+
+import pytest
+
+from bench.faults import points
+from bench.faults.points import FAULTS, Point
+from bench.faults.proxy import Action, Proxy, Strike
+
+CALLS = ["GET /v1/p/customJobs", "POST /v1/p/customJobs", "GET /v1/p/customJobs"]
+
+
+def test_a_call_is_the_same_in_every_run() -> None:
+    called = points.signature("POST", "/t/slp_secret/v1/p/customJobs/7000000000000000001:cancel?alt=json")
+    assert called == "POST /v1/p/customJobs/N:cancel"
+
+
+@pytest.mark.parametrize("engine", [True, False])
+def test_each_call_is_a_point_for_each_thing_that_can_happen_there(engine: bool) -> None:
+    found = points.of("submit", CALLS, engine)
+    assert len({point.key for point in found}) == len(found)
+    assert [(point.call, point.nth) for point in found if point.fault == "lost"] == [
+        (CALLS[0], 1),
+        (CALLS[1], 1),
+        (CALLS[0], 2),
+    ]
+    kills = {"kill-engine", "kill-program", "kill-plugin"} if engine else {"kill-cli"}
+    assert {point.fault for point in found if point.fault.startswith("kill")} == {*kills, "kill-cloud"}
+    assert {point.call for point in found if point.fault == "lag"} == {CALLS[0]}, "only a list lags"
+
+
+def test_a_seed_is_an_order_in_which_journeys_take_turns() -> None:
+    every = [*points.of("create", CALLS, True), *points.of("submit", CALLS, False)]
+    drawn = points.drawn(every, 7)
+    assert drawn == points.drawn(every, 7) != points.drawn(every, 8)
+    assert sorted(drawn, key=str) == sorted(every, key=str)
+    assert [point.journey for point in drawn[:4]] == ["create", "submit", "create", "submit"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "actions"),
+    [
+        ("before", ["pass", "cut", "cut", "cut"]),
+        ("lost", ["pass", "lose", "cut", "cut"]),
+        ("cut", ["pass", "cut", "pass", "pass"]),
+        ("429", ["pass", "429", "429", "pass"]),
+        ("503", ["pass", "503", "503", "pass"]),
+        ("timeout", ["pass", "hold", "pass", "pass"]),
+        ("token", ["pass", "token", "token", "token"]),
+        ("kill-cli", ["pass", "pass", "pass", "pass"]),
+    ],
+)
+def test_what_becomes_of_calls_from_a_point_on(fault: str, actions: list[Action]) -> None:
+    assert fault in FAULTS
+    proxy, happened = Proxy("http://127.0.0.1:1"), list[str]()
+    proxy.begin(Strike(Point("submit", "GET /a", 2, fault), lambda: happened.append(fault)))
+    assert [proxy.action(call) for call in ("GET /a", "GET /a", "GET /a", "GET /b")] == actions
+    assert proxy.struck
+    assert happened == [fault]
+    proxy.begin()
+    assert proxy.action("GET /a") == "pass"
+    assert proxy.calls == ["GET /a"]
