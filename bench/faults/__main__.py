@@ -150,8 +150,8 @@ def _bounds(chosen: argparse.Namespace) -> Bounds:
 def _report(journal: Journal, code: str, seed: int) -> page.Report:
     done = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], cwd=CHECKOUT, capture_output=True, text=True)
     dated = (datetime.now(UTC).date().isoformat(), done.stdout.strip() or "unknown", code, str(seed))
-    kinds = (journal.entries(kind) for kind in ("cleans", "points", "sequences", "mutants"))
-    return page.report(dated, *kinds, len(guards.rules(CHECKOUT)))
+    cleans, played, edited, mutated = (journal.entries(kind) for kind in ("cleans", "points", "sequences", "mutants"))
+    return page.report(dated, cleans, played, edited, mutated, len(guards.rules(CHECKOUT)))
 
 
 def tell(line: str) -> None:

@@ -96,7 +96,9 @@ def parse(text: str) -> Report:
             raise ValueError(f"there is no {heading!r}")
         lines = [line for line in rest.partition("\n## ")[0].splitlines() if line.startswith("|")][2:]
         tables[name] = tuple(tuple(cell.strip() for cell in line.strip("|").split(" | ")) for line in lines)
-    return Report(*found.groups(), **tables)
+    date, commit, code, seed = found.groups()
+    journeys, faults, failed, sequences, broken, mutants, holes = (tables[name] for name in _TABLES)
+    return Report(date, commit, code, seed, journeys, faults, failed, sequences, broken, mutants, holes)
 
 
 def report(

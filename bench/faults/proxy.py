@@ -82,7 +82,7 @@ def _action(fault: str, here: bool, same: bool) -> Action:
         case "timeout":
             return "hold" if here else "pass"
         case "429" | "503":
-            return fault if same else "pass"  # type: ignore[return-value]
+            return fault if same else "pass"
         case "token":
             return "token"
     return "pass"
