@@ -17,7 +17,7 @@ from tests.checkouts.shell import wait_for
 
 pytestmark = pytest.mark.journey
 
-SEED, POINTS = 11, 3
+SEED, POINTS = 11, 2
 # A minute's patience, and the cloud of others, are left to the bench.
 LEFT_OUT = ("timeout", "kill-cloud", "lag")
 
