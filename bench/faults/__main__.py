@@ -52,6 +52,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=11, help="the order of the points, and the first sequence (11)")
     parser.add_argument("--limit", type=int, default=0, metavar="N", help="play so many of each and end")
     parser.add_argument("--minutes", type=float, default=0.0, metavar="M", help="begin nothing new after so long")
+    parser.add_argument("--again", action="store_true", help="play what did not go well once more")
     parser.add_argument("--workers", type=int, default=2, metavar="N", help="so many at once (2)")
     return parser
 
@@ -62,7 +63,7 @@ def _points(chosen: argparse.Namespace, journal: Journal) -> int:
         journeys = [journey for journey in JOURNEYS if not chosen.only or journey.name in chosen.only]
         with closing(Player(shop, "clean")) as player:
             cleans = {journey.name: _recorded(player, journey, journal) for journey in journeys}
-        done = journal.entries("points")
+        done = _done(chosen, journal, "points")
         every = [point for clean in cleans.values() for point in _of(clean)]
         wanted = [point for point in every if not chosen.fault or point.fault in chosen.fault]
         left = [point for point in points.drawn(wanted, chosen.seed) if point.key not in done]
@@ -106,7 +107,7 @@ def _entry(played: Played) -> Entry:
 
 
 def _sequences(chosen: argparse.Namespace, journal: Journal) -> int:
-    done = journal.entries("sequences")
+    done = _done(chosen, journal, "sequences")
     seeds = range(chosen.seed, chosen.seed + page.WANTED_SEQUENCES)
     left = [seed for seed in seeds if str(seed) not in done]
     left = left[: chosen.limit] if chosen.limit else left
@@ -141,6 +142,12 @@ def _nothing(chosen: argparse.Namespace, journal: Journal) -> int:
 
 
 _PLAYED = {"points": _points, "sequences": _sequences, "mutants": _mutants, "page": _nothing}
+
+
+def _done(chosen: argparse.Namespace, journal: Journal, kind: str) -> dict[str, Entry]:
+    """What need not be played any more."""
+    good = ("survived", "held")
+    return {key: one for key, one in journal.entries(kind).items() if not chosen.again or one.outcome in good}
 
 
 def _bounds(chosen: argparse.Namespace) -> Bounds:

@@ -78,6 +78,9 @@ def _busy(stage: Stage) -> None:
     job = ("slipway", "submit", "nap", "-p", "say=stays", "-p", "seconds=86000", "--request-id", "stays")
     ready(stage, job, "submitter")
     wait_for(lambda: [one["state"] for one in stage.checkout.jobs("stays")] == ["JOB_STATE_RUNNING"], "the job runs")
+    # Until then processes come and go that install what it needs.
+    spoken = ("slipway", "jobs", "logs", "nap")
+    wait_for(lambda: "the word is" in stage.run(spoken, "submitter", {}).said, "the job speaks")
 
 
 def _rolled(stage: Stage) -> None:
