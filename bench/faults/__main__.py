@@ -6,11 +6,9 @@ import argparse
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 from contextlib import closing
 from datetime import UTC, datetime
-from pathlib import Path
 
 from bench.errors import BenchError
 from bench.faults import guards, mutants, page, points, sequences
@@ -58,8 +56,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _points(chosen: argparse.Namespace, journal: Journal) -> int:
-    with tempfile.TemporaryDirectory(prefix="slipway-faults-", ignore_cleanup_errors=True) as folder:
-        shop = workshop(Path(folder).resolve())
+    with workshop() as shop:
         journeys = [journey for journey in JOURNEYS if not chosen.only or journey.name in chosen.only]
         with closing(Player(shop, "clean")) as player:
             cleans = {journey.name: _recorded(player, journey, journal) for journey in journeys}
@@ -112,8 +109,7 @@ def _sequences(chosen: argparse.Namespace, journal: Journal) -> int:
     left = [seed for seed in seeds if str(seed) not in done]
     left = left[: chosen.limit] if chosen.limit else left
     tell(f"{len(left)} sequences are played now, which takes some {len(left) * 25 / 60 / chosen.workers:.0f} min")
-    with tempfile.TemporaryDirectory(prefix="slipway-faults-", ignore_cleanup_errors=True) as folder:
-        shop = workshop(Path(folder).resolve())
+    with workshop() as shop:
         return Crowd(_bounds(chosen), lambda name: _OfSequences(shop, name, journal), tell).play(left)
 
 

@@ -34,7 +34,7 @@ class Bounds:
 class Crowd(Generic[Task]):
     def __init__(self, bounds: Bounds, worker: Callable[[str], Worker[Task]], tell: Tell) -> None:
         self._bounds, self._worker, self._tell = bounds, worker, tell
-        self._lock = threading.Lock()
+        self._lock, self._over = threading.Lock(), threading.Event()
         self._made, self._done, self._bad = 0, 0, 0
 
     def play(self, tasks: Sequence[Task]) -> int:
@@ -50,14 +50,21 @@ class Crowd(Generic[Task]):
         ]
         for thread in threads:
             thread.start()
-        for thread in threads:
-            thread.join()
+        try:
+            for thread in threads:
+                thread.join()
+        except BaseException:
+            # Interrupted: what is being played is played to its end, so that nothing it started stays.
+            self._over.set()
+            for thread in threads:
+                thread.join()
+            raise
         return self._bad
 
     def _go(self, waiting: queue.SimpleQueue[Task], count: int, began: float, until: float) -> None:
         mine = self._new()
         try:
-            while time.monotonic() < until:
+            while time.monotonic() < until and not self._over.is_set():
                 try:
                     task = waiting.get_nowait()
                 except queue.Empty:

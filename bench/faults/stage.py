@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -37,6 +38,7 @@ SETTINGS = dict(pair.split("=") for pair in FAST) | {
 # Commands whose calls fail give up soon, as a person would with Ctrl-C.
 HASTE = {"SLIPWAY_CREATE_PATIENCE": "2s", "SLIPWAY_LOOK_FOR": "1s", "SLIPWAY_GCP_PLUGIN_SPEED": "200"}
 _LONGEST_S = 240.0
+_PREFIX = "slipway-faults-"
 _LONG_NAP = ("max=600", "max=86400")
 
 
@@ -50,13 +52,26 @@ class Workshop:
     empty: EmptyStack
 
 
-def workshop(folder: Path) -> Workshop:
-    engine = ensure(lambda _: None).bin
-    home = folder / "pulumi-home"
-    installation.install(home, Path(sys.executable))
-    begin = folder / "empty"
-    begin.mkdir()
-    return Workshop(folder, engine, home, empty_stack.make(begin, engine, home))
+@contextmanager
+def workshop() -> Iterator[Workshop]:
+    """In a temporary folder that is removed at the end; what is left of killed runs is stopped and removed first."""
+    for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
+        owner = left.name.removeprefix(_PREFIX).split("-")[0]
+        if owner.isdecimal() and not psutil.pid_exists(int(owner)):
+            for record in left.glob("*/cloud/cloud.json"):
+                leftovers.end(leftovers.marked(record.parents[1] / "engine"), patience=0)
+                daemon.stop(record.parent)
+            shutil.rmtree(left, ignore_errors=True)
+    folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-")).resolve()
+    try:
+        engine = ensure(lambda _: None).bin
+        home = folder / "pulumi-home"
+        installation.install(home, Path(sys.executable))
+        begin = folder / "empty"
+        begin.mkdir()
+        yield Workshop(folder, engine, home, empty_stack.make(begin, engine, home))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @dataclass
