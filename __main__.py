@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from datetime import UTC, datetime
@@ -20,7 +21,9 @@ from slipway.live import Unknown
 from slipway.state import State, refuse_move
 
 if TYPE_CHECKING:
+    from slipway.deployment.deployment import Deployment
     from slipway.deployment.orphan_cleanup import OrphanCleanup
+    from slipway.deployment.plan import Plan
     from slipway.stack.stack import Stack
 
 CHECKOUT = Path(__file__).resolve().parent
@@ -61,6 +64,7 @@ def main() -> None:
             state,
         )
         from components.deployment import declare
+        from slipway.deployment.alternatives import as_made, told
         from slipway.deployment.checkout import checkout_revision
         from slipway.deployment.deployment import build_packages, plan_deployment
         from slipway.deployment.in_place import Published
@@ -70,7 +74,16 @@ def main() -> None:
         revision, packages = checkout_revision(CHECKOUT, os.environ), build_packages(proven, CHECKOUT)
         live, plan = deciding.result()
 
-    deployment = plan_deployment(proven, packages, revision, live, plan, preview=preview, now=now, known=state)
+    def planned(plan: "Plan") -> "Deployment":
+        return plan_deployment(proven, packages, revision, live, plan, preview=preview, now=now, known=state)
+
+    def become(made: Mapping[str, str]) -> "Deployment":
+        after = as_made(plan, made)
+        for line in told(plan, after, proven.templates.values(), region):
+            log.warn(line)
+        return planned(after)
+
+    deployment = planned(plan)
     catalog = deployment.catalog
     grace.began_with(live.catalog, catalog.catalog_bucket, catalog.trainer, *catalog.trainers.values())
     for message in preview_text(deployment, state, now, preview=preview):
@@ -89,6 +102,7 @@ def main() -> None:
             deployment.report.awaited,
             Published.of(state, catalog.catalog_bucket, grace.left, now),
         ),
+        become=become,
         created_before=isinstance(state, State) and state.creation,
         hooks=hooks,
         packages=PACKAGES,

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import copy_context
 from datetime import datetime
 
@@ -23,8 +23,9 @@ HOOK = "slipway-create-v1"
 NAME = "creation"  # the logical name, by which the state knows it
 OBJECT = "clusters/asked-for.json"
 
-Make = Callable[[Sequence[str]], None]
-"""Makes the clusters of these ids and returns when all run; raises what the person is to read."""
+Make = Callable[[Sequence[str]], Mapping[str, str]]
+"""Makes the clusters of these ids, or alternatives of them, and returns when all run: their ids, by those that were
+asked for. Raises what the person is to read."""
 
 
 class Creation:
@@ -73,26 +74,26 @@ class Creation:
         return pulumi.ResourceOptions(depends_on=[self.object], transforms=[transform])
 
     async def _before(self, _: pulumi.ResourceHookArgs) -> None:
-        await _in_thread(lambda: self._make(self._ids))
-        self._made = frozenset(self._ids)
+        self._made = frozenset((await _in_thread(lambda: self._make(self._ids))).values())
 
 
-async def _in_thread(work: Callable[[], None]) -> None:
+async def _in_thread(work: Callable[[], Mapping[str, str]]) -> Mapping[str, str]:
     """Blocking work, while hooks and resources go on. Its thread ends with the program, whatever it waits for."""
     loop = asyncio.get_running_loop()
-    done: asyncio.Future[None] = loop.create_future()
+    done: asyncio.Future[Mapping[str, str]] = loop.create_future()
 
-    def end(error: BaseException | None) -> None:
+    def end(made: Mapping[str, str], error: BaseException | None) -> None:
         if not done.cancelled():
-            done.set_result(None) if error is None else done.set_exception(error)
+            done.set_result(made) if error is None else done.set_exception(error)
 
     def run() -> None:
+        made: Mapping[str, str] = {}
         error: Exception | None = None
         try:
-            work()
+            made = work()
         except Exception as problem:
             error = problem
-        loop.call_soon_threadsafe(end, error)
+        loop.call_soon_threadsafe(end, made, error)
 
     threading.Thread(target=copy_context().run, args=(run,), name="creation", daemon=True).start()
-    await done
+    return await done

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pulumi
 
 from components.catalog import Catalog
-from components.creation import Creation
+from components.creation import Creation, Make
 from components.job_template import JobTemplate
 from components.persistent_resource import PersistentResource, RetiringResource
 from components.quota_check import QuotaCheck
 from components.workspace import Workspace
 from slipway.deployment.deployment import Deployment
 
+_OUTPUTS = ("clusters", "retiring", "catalog", "work", "trainer")
+
+Become = Callable[[Mapping[str, str]], Deployment]
+"""The deployment once its clusters run: from their ids, by the ids that were asked for."""
+
 
 def declare(
     deployment: Deployment,
     *,
-    create: Callable[[Sequence[str]], None],
+    create: Make,
+    become: Become,
     created_before: bool,
     hooks: pulumi.ResourceHookBinding,
     packages: Path,
@@ -31,19 +38,16 @@ def declare(
 
     `packages` is the folder to write built ones to. Raises PolicyError when quota does not suffice, or the stack breaks
     a mandatory rule of its own: before anything else, but in a preview at the end, as a review reads what is declared.
+
+    Where a cluster may become another one than was asked for first, whatever comes of it is declared once it runs.
     """
     stack, plan, facts = deployment.stack, deployment.plan, deployment.facts
     if not preview:
         deployment.refuse()
     project, region = stack.project, stack.region
-    quota = QuotaCheck(
-        "quota",
-        facts=facts.quota_check,
-        requests=deployment.report.requests,
-        project=project,
-        contact=stack.quota.contact_email,
-        justification=stack.quota.justification,
-    )
+    became, open_ = deployment, any(item.alternatives for item in plan.current)
+    # What it says is of the clusters that come. What it asks for comes before them.
+    quota = None if open_ and not preview and not deployment.report.requests else _quota_check(deployment)
     workspace = Workspace(
         "workspace",
         project=project,
@@ -57,11 +61,69 @@ def declare(
         hooks=hooks,
     )
     creation, creates = None, [item.id for item in plan.current if not item.import_]
+
+    def make(ids: Sequence[str]) -> Mapping[str, str]:
+        nonlocal became
+        made = create(ids)
+        if open_:
+            became = become(made)
+        return made
+
     # A stack that never made one in this way gets no new resource for it.
     if creates or created_before:
         creation = Creation(
-            creates, create, bucket=workspace.catalog.name, workspace=workspace, after=quota.requests, now=now
+            creates,
+            make,
+            bucket=workspace.catalog.name,
+            workspace=workspace,
+            after=quota.requests if quota else (),
+            now=now,
         )
+
+    def rest(deployment: Deployment) -> Mapping[str, pulumi.Input[Any]]:
+        if quota is None:
+            _quota_check(deployment)
+        return _rest(deployment, workspace, creation, hooks=hooks, packages=packages)
+
+    if creation and not preview and open_:
+        # A URN is there when the hook has been called, or when the engine has found that it need not be.
+
+        def run(_: str) -> pulumi.Output[dict[str, Any]]:
+            return pulumi.Output.all(**rest(became))
+
+        later: pulumi.Output[dict[str, Any]] = creation.object.urn.apply(run)
+        for name in _OUTPUTS:
+            pulumi.export(name, later[name])
+    else:
+        for name, output in rest(deployment).items():
+            pulumi.export(name, output)
+    if preview:
+        deployment.refuse()
+
+
+def _quota_check(deployment: Deployment) -> QuotaCheck:
+    stack = deployment.stack
+    return QuotaCheck(
+        "quota",
+        facts=deployment.facts.quota_check,
+        requests=deployment.report.requests,
+        project=stack.project,
+        contact=stack.quota.contact_email,
+        justification=stack.quota.justification,
+    )
+
+
+def _rest(
+    deployment: Deployment,
+    workspace: Workspace,
+    creation: Creation | None,
+    *,
+    hooks: pulumi.ResourceHookBinding,
+    packages: Path,
+) -> Mapping[str, pulumi.Input[Any]]:
+    """All that depends on which clusters there are. Returns the stack's outputs."""
+    stack, plan, facts = deployment.stack, deployment.plan, deployment.facts
+    project, region = stack.project, stack.region
     # Deleted in reverse: what jobs need goes after the clusters, each of which may still be found busy.
     later = pulumi.ResourceOptions(depends_on=[workspace])
     clusters = {
@@ -99,10 +161,10 @@ def declare(
         after=[workspace, *clusters.values(), *retiring, *templates, *([creation.object] if creation else [])],
         hooks=hooks,
     )
-    pulumi.export("clusters", {name: cluster.resource.name for name, cluster in clusters.items()})
-    pulumi.export("retiring", [item.resource.name for item in retiring])
-    pulumi.export("catalog", pulumi.Output.concat("gs://", workspace.catalog.name, "/", catalog.object.name))
-    pulumi.export("work", pulumi.Output.concat("gs://", workspace.work.name))
-    pulumi.export("trainer", workspace.trainer.email)
-    if preview:
-        deployment.refuse()
+    return {
+        "clusters": {name: cluster.resource.name for name, cluster in clusters.items()},
+        "retiring": [item.resource.name for item in retiring],
+        "catalog": pulumi.Output.concat("gs://", workspace.catalog.name, "/", catalog.object.name),
+        "work": pulumi.Output.concat("gs://", workspace.work.name),
+        "trainer": workspace.trainer.email,
+    }

@@ -7,7 +7,7 @@ Field meanings: Vertex AI `persistentResources` (v1) and `gcp.vertex.AiPersisten
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
@@ -82,6 +82,8 @@ class ClusterSpec:
     `name` is what people type; the id is derived (see slipway.fingerprint). `pools` are kept in the order of their
     names: the provider compares them by position, and the order of keys in a file must never replace a cluster.
     `labels` are the stack's own, without those Slipway adds. `generation` is raised by hand to get a fresh cluster.
+    `create_within` is how long its creation is tried again. `alternatives` are whole sets of pools that may come in the
+    place of `pools` where those can't be had, in this order; `alternative` says which of them this is, 0 for none.
     """
 
     name: str
@@ -98,10 +100,23 @@ class ClusterSpec:
     retire_within: timedelta | None = None
     deletion_policy: str = "DELETE"
     season: Season = ALWAYS
+    create_within: timedelta | None = None
+    alternatives: tuple[tuple[PoolSpec, ...], ...] = ()
+    alternative: int = 0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "pools", tuple(sorted(self.pools, key=lambda pool: pool.name)))
         object.__setattr__(self, "display_name", self.display_name or self.name)
+
+    @property
+    def options(self) -> tuple[ClusterSpec, ...]:
+        """The cluster as asked for first, then as each of its alternatives: each is a generation of its own."""
+        others = enumerate(self.alternatives, 1)
+        return (self, *(replace(self, pools=pools, alternatives=(), alternative=number) for number, pools in others))
+
+    @property
+    def called(self) -> str:
+        return f"as its alternative {self.alternative}" if self.alternative else "as asked for first"
 
     def pool(self, name: str) -> PoolSpec | None:
         return next((pool for pool in self.pools if pool.name == name), None)
@@ -123,13 +138,17 @@ class Reservation:
 
 @dataclass(frozen=True)
 class CurrentCluster:
-    """The cluster a name stands for from now on. `state` is the live one's, empty when it is to be created."""
+    """The cluster a name stands for from now on. `state` is the live one's, empty when it is to be created.
+
+    `alternatives`: those that may be created in its place, in order; none for one that is there.
+    """
 
     spec: ClusterSpec
     id: str
     fingerprint: str
     import_: bool
     state: str = ""
+    alternatives: tuple[CurrentCluster, ...] = ()
 
     def labels(self, stack: str) -> dict[str, str]:
         """Those of the stack file, and the three by which a cluster is known as ours."""

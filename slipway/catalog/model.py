@@ -58,7 +58,8 @@ class Pool(PoolSpec):
 class Cluster:
     """`name` is what people say, `id` the persistent resource of the current generation. The rest is what the stack
     file says of it (`slipway.cluster.ClusterSpec`): `dns_peerings` as DOMAIN PROJECT NETWORK, `retire_within` in
-    seconds. `season` is three keys: `from`, `until` and `idleLimit`, in seconds."""
+    seconds. `season` is three keys: `from`, `until` and `idleLimit`, in seconds. `alternatives` are the pools that may
+    come in place of these, in order, where the cluster is as asked for first; else `alternative` says which it is."""
 
     name: Annotated[str, KEY_OF_ENTRY, PLAIN_NAME]
     id: Annotated[str, PLAIN_NAME]
@@ -75,6 +76,8 @@ class Cluster:
     generation: int = 1
     retire_within: float | None = None
     season: SeasonOfCluster = ALWAYS
+    alternatives: tuple[Mapping[str, Pool], ...] | None = None
+    alternative: int | None = None
 
 
 @dataclass(frozen=True)
@@ -170,12 +173,8 @@ class Offer:
         """The capacity type, told from the template's other offers: `spot (model=2b or 9b) as training-pipeline`."""
         when = ", ".join(f"{name}={' or '.join(map(str, values))}" for name, values in self.when.items())
         kind = f"as {self.kind}" if self.kind != usual_kind else ""
-        words = [
-            self.capacity_type,
-            (self.cluster or self.dormant) if with_cluster else "",
-            f"({when})" if when else "",
-            kind,
-        ]
+        where = (self.cluster or self.dormant) if with_cluster else ""
+        words = (self.capacity_type, where, f"({when})" if when else "", kind)
         return " ".join(word for word in words if word)
 
 

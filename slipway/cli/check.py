@@ -70,8 +70,10 @@ def check_file(path: Path) -> Checked:
         missing = _missing_templates(document, _templates_of(path))
         found = sorted((*errors.findings, *missing), key=lambda finding: finding.line)
         return Checked(stack_of(shown), shown, None, tuple(found), warnings)
-    findings = _missing_templates(document, _templates_of(path)) or _unproven(stack, document, _templates_of(path))
-    return Checked(stack.name, shown, stack, findings, warnings)
+    folder = _templates_of(path)
+    findings = _missing_templates(document, folder) or _unproven(stack, document, folder)
+    told = () if findings else _misfits(stack, document, folder)
+    return Checked(stack.name, shown, stack, findings, (*warnings, *told))
 
 
 def _paths(stacks: tuple[str, ...], here: Path) -> list[Path]:
@@ -134,6 +136,26 @@ def _unproven(stack: Stack, document: Document, folder: Path) -> tuple[Finding, 
         except ConfigError as error:
             what = "\n    ".join([error.what, *error.why.splitlines()])
             names[index].wrong(what, error.fix)
+    return tuple(names.findings)
+
+
+def _misfits(stack: Stack, document: Document, folder: Path) -> tuple[Finding, ...]:
+    """Templates that fit a cluster as asked for first and not as its alternatives, or the other way round."""
+    if not any(cluster.alternatives for cluster in stack.clusters):
+        return ()
+    from slipway.template.alternatives import misfits
+    from slipway.template.load import load
+
+    names = DocumentPart(document)["config"]["slipway:templates"]
+    templates = {name: load((name,), folder)[0] for name in stack.templates}
+    for cluster in stack.clusters:
+        for number, unfit in misfits(templates.values(), cluster).items():
+            called = cluster.options[number].called
+            for name, why in unfit.items():
+                names[stack.templates.index(name)].wrong(
+                    f"{name} can't run on cluster {cluster.name} {called}: {why}",
+                    "nothing, if it may wait or run elsewhere meanwhile; else machines that it fits",
+                )
     return tuple(names.findings)
 
 

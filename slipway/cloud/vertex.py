@@ -104,6 +104,12 @@ class Vertex:
         url, params = f"{self._parent}/persistentResources", {"persistentResourceId": cluster}
         return _read(call, Operation.read, self._session.post(url, call, body, params))
 
+    def reboot_persistent_resource(self, cluster: str) -> Operation:
+        """Sent once: a second request for one that runs again would reboot it again."""
+        call = self._call(f"reboot cluster {cluster}", "aiplatform.persistentResources.update")
+        answer = self._session.post(f"{self._parent}/persistentResources/{cluster}:reboot", call, {})
+        return _read(call, Operation.read, answer)
+
     def operation(self, name: str) -> Operation:
         """A long-running operation by its full name."""
         call = self._call(f"read operation {name}", "aiplatform.operations.get")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from threading import Event
 from typing import Any
 
@@ -17,14 +18,26 @@ from slipway.labels import HASH_LABEL
 from slipway.live import Unknown, Use
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class NewCluster:
-    """A cluster to be made. `known_by` are the labels that prove it ours; `failed` are earlier ones to clear away."""
+    """A cluster to be made. `known_by` are the labels that prove it ours; `failed` are earlier ones to clear away.
+
+    `machines` in words are what it needs. `within`: seconds for which it is tried again, where the stack file says so.
+    `alternatives` may be made in its place, in this order; `ordinal` is an alternative's own, 0 for none.
+    """
 
     id: str
     body: Mapping[str, Any]
     known_by: Mapping[str, str]
     failed: tuple[str, ...] = ()
+    machines: str = ""
+    within: float | None = None
+    alternatives: tuple[NewCluster, ...] = ()
+    ordinal: int = 0
+
+    @property
+    def called(self) -> str:
+        return f"{self.id} (alternative {self.ordinal})" if self.ordinal else self.id
 
 
 @dataclass(frozen=True)
@@ -48,7 +61,7 @@ class CreationPolicy:
 class CreationContext:
     """What making a cluster needs of the world. `use` tells what is on a cluster, by its full name.
 
-    `stop` ends all waiting; `pause` waits so many seconds, or until then.
+    `stop` ends all waiting; `pause` waits so many seconds, or until then. `clock` is for people.
     """
 
     vertex: Vertex
@@ -58,6 +71,7 @@ class CreationContext:
     now: Callable[[], float] = time.monotonic
     stop: Event = field(default_factory=Event)
     pause: Callable[[Event, float], object] = Event.wait
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
 
 def clear_failed(

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from slipway.catalog.model import Catalog
 from slipway.cloud.clusters import PersistentResource
+from slipway.deployment.alternatives import absent, chosen, may_become, warnings
 from slipway.deployment.plan import Plan
 from slipway.deployment.publication import asleep, catalog_of, compile_context, draws, readable, template_entry
 from slipway.deployment.retiring import Retiring, RetiringCluster
@@ -57,7 +58,22 @@ def prove_stack(stack: Stack, folder: Path) -> ProvenStack:
     templates = {template.name: template for template in load(stack.templates, folder)}
     placements = prove_all(templates.values(), stack.clusters, region=stack.region, reservations=stack.reservations)
     sources = {name: source(name, folder) for name in templates}
-    return ProvenStack(stack, templates, placements, drawn(stack.clusters, _draws(templates, placements)), sources)
+    options = [option for cluster in stack.clusters for option in cluster.options]
+    return ProvenStack(stack, templates, placements, drawn(options, _draws(templates, placements)), sources)
+
+
+def _placements(proven: ProvenStack, plan: Plan) -> Mapping[str, tuple[Placement, ...]]:
+    """Those on the clusters as they are, which may be alternatives of what was proven first."""
+    stack, there = proven.stack, chosen(proven.stack.clusters, plan)
+    if not any(one.alternative for one in there):
+        return proven.placements
+    return prove_all(
+        proven.templates.values(),
+        there,
+        region=stack.region,
+        reservations=stack.reservations,
+        absent=absent(stack.clusters, there),
+    )
 
 
 def _draws(
@@ -118,7 +134,8 @@ def plan_deployment(
     Raises ConfigError when a template can't be compiled, or its catalog not be read.
     """
     stack = proven.stack
-    placements = {name: asleep(some, plan.dormant) for name, some in proven.placements.items()}
+    placements = {name: asleep(some, plan.dormant) for name, some in _placements(proven, plan).items()}
+    instead = may_become(plan, without(live, plan.replaced), stack, proven.templates.values())
     report = assess(
         plan.current,
         without(live, plan.replaced),
@@ -146,7 +163,9 @@ def plan_deployment(
         for name, template in proven.templates.items()
     }
     due = schedule(plan, live, stack.region, now)
-    text = summary(stack.name, revision, plan, placements, report, stack.region, now, context.catalog_bucket, due)
+    text = summary(
+        stack.name, revision, plan, placements, report, stack.region, now, context.catalog_bucket, due, instead
+    )
     retiring = (item.cluster.id for item in plan.retiring)
     late = (overdue(item) for item in plan.retiring if item.overdue)
     catalog = readable(catalog_of(context, stack, plan.current, retiring, revision, entries, plan.dormant))
@@ -167,6 +186,7 @@ def plan_deployment(
         messages=(text, table(report)) if preview and report.lines else (text,),
         warnings=(
             *report.warnings,
+            *warnings(instead),
             *late,
             *map(str, plan.refusals),
             *neighbours(stack.name, live),

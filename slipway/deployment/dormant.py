@@ -7,7 +7,7 @@ lost, the cluster is made again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -74,7 +74,8 @@ def given_up(
     if limit is None or now is None:
         return None
     would_be = cluster_id(spec.name, current.fingerprint)
-    remembered = _remembered(live.catalog, spec, would_be)
+    others = (cluster_id(spec.name, one.fingerprint) for one in current.alternatives)
+    remembered = _remembered(live.catalog, spec, {would_be, *others})
     if remembered is not None:
         return remembered
     if not current.import_:
@@ -105,9 +106,13 @@ def undecided(current: Iterable[CurrentCluster], live: Live) -> tuple[str, ...]:
     return (f"can't tell since when {join(limited)} idles, so it stays, from {live.last_ends}",)
 
 
-def _remembered(catalog: PublishedCatalog | Unknown | None, spec: ClusterSpec, would_be: str) -> DormantCluster | None:
+def _remembered(
+    catalog: PublishedCatalog | Unknown | None, spec: ClusterSpec, would_be: Container[str]
+) -> DormantCluster | None:
+    """`would_be`: the ids that it may have, as asked for first and as its alternatives."""
     if not isinstance(catalog, PublishedCatalog) or catalog.whole is None:
         return None
     known = catalog.whole.dormant.get(spec.name)
-    same = known is not None and (known.why, known.id, known.season) == ("idle", would_be, spec.season)
-    return DormantCluster(spec, would_be, "idle", known.since) if known is not None and same else None
+    if known is None or known.id not in would_be or (known.why, known.season) != ("idle", spec.season):
+        return None
+    return DormantCluster(spec, known.id, "idle", known.since)

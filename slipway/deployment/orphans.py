@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from slipway.cloud.clusters import PersistentResource
+from slipway.deployment.generations import is_ours
 from slipway.deployment.old_generations import DELETABLE_STATES
-from slipway.deployment.plan import is_ours
 from slipway.errors import ConfigError, PolicyError, ResourceError, Timeout
 from slipway.formatting import join
 from slipway.live import Unknown, Use

@@ -32,35 +32,42 @@ def creator(
     warn: Callable[[str], None],
     awaited: Mapping[str, int] = _NONE,
     published: Published | None = None,
-) -> Callable[[Sequence[str]], None]:
+) -> Callable[[Sequence[str]], Mapping[str, str]]:
     """A function that makes clusters of the plan, by id, once the limits of some metrics are what is `awaited`, and
-    those that they replace in place are gone.
+    those that they replace in place are gone. It returns the ids of those that run: of the ones asked for, or of their
+    alternatives.
 
     `place` is stack, project and region; `published` has the catalog that offers what is replaced. Raises ConfigError.
     """
     policy, (stack, project, region) = _policy(environ), place
-    asked = {item.id: _new(item, stack, plan) for item in plan.current if not item.import_}
+    insists = bool(environ.get(PATIENCE))
+    asked = {item.id: _new(item, stack, plan, insists) for item in plan.current if not item.import_}
 
-    def create(ids: Sequence[str]) -> None:
-        if ids:
-            connection = connect(environ)
-            patience = min(WITHIN_S, policy.refused)
-            await_grant(connection.quotas(project), region, awaited, ids, say, within_s=patience)
-            cloud = CreationContext(connection.vertex(project, region), use, say, warn)
-            if published:
-                InPlace(plan.replaced, published, connection.storage, cloud).run()
-            create_all([asked[id_] for id_ in ids], cloud, policy)
+    def create(ids: Sequence[str]) -> Mapping[str, str]:
+        if not ids:
+            return {}
+        connection = connect(environ)
+        patience = min(WITHIN_S, policy.refused)
+        await_grant(connection.quotas(project), region, awaited, ids, say, within_s=patience)
+        cloud = CreationContext(connection.vertex(project, region), use, say, warn)
+        if published:
+            InPlace(plan.replaced, published, connection.storage, cloud).run()
+        return create_all([asked[id_] for id_ in ids], cloud, policy)
 
     return create
 
 
-def create_all(clusters: Sequence[NewCluster], cloud: CreationContext, policy: CreationPolicy) -> None:
-    """Raises the error of the one that can't be made, or of several as one, when all have ended."""
+def create_all(clusters: Sequence[NewCluster], cloud: CreationContext, policy: CreationPolicy) -> Mapping[str, str]:
+    """The ids of those that run, by the ids that were asked for.
+
+    Raises the error of the one that can't be made, or of several as one, when all have ended.
+    """
     errors: list[tuple[NewCluster, Exception]] = []
+    ran: dict[str, str] = {}
 
     def one(cluster: NewCluster) -> None:
         try:
-            ClusterCreation(cluster, cloud, policy).run()
+            ran[cluster.id] = ClusterCreation(cluster, cloud, policy).run()
         except Exception as error:
             errors.append((cluster, error))
             cloud.stop.set()
@@ -73,8 +80,7 @@ def create_all(clusters: Sequence[NewCluster], cloud: CreationContext, policy: C
         thread.start()
     for thread in threads:
         thread.join()
-    failed = {cluster.id for cluster, _ in errors}
-    made = [cluster.id for cluster in clusters if cluster.id not in failed]
+    made = [ran[cluster.id] for cluster in clusters if cluster.id in ran]
     if errors and made:
         run, them = ("runs and is", "it") if len(made) == 1 else ("run and are", "them")
         cloud.warn(
@@ -89,13 +95,23 @@ def create_all(clusters: Sequence[NewCluster], cloud: CreationContext, policy: C
             why="\n".join(f"{cluster.id}: {_brief(error)}" for cluster, error in errors),
             fix="correct the first of them, then run pulumi up again: it finds those that are being made, and goes on",
         )
+    return ran
 
 
-def _new(item: CurrentCluster, stack: str, plan: Plan) -> NewCluster:
-    labels = item.labels(stack)
-    known_by = {key: labels[key] for key in (STACK_LABEL, NAME_LABEL, HASH_LABEL)}
-    failed = tuple(one.id for one in plan.cleared if one.labels[NAME_LABEL] == item.spec.name)
-    return NewCluster(item.id, item.request(stack), known_by, failed)
+def _new(item: CurrentCluster, stack: str, plan: Plan, insists: bool) -> NewCluster:
+    """`insists`: the environment says how long it is tried again, whatever the stack file says."""
+    labels, spec = item.labels(stack), item.spec
+    within = None if insists or spec.create_within is None else spec.create_within.total_seconds()
+    return NewCluster(
+        item.id,
+        item.request(stack),
+        {key: labels[key] for key in (STACK_LABEL, NAME_LABEL, HASH_LABEL)},
+        tuple(one.id for one in plan.cleared if one.labels[NAME_LABEL] == spec.name),
+        join(f"{pool.replicas} {pool.machine}" for pool in spec.pools),
+        within,
+        tuple(_new(other, stack, plan, insists) for other in item.alternatives),
+        spec.alternative,
+    )
 
 
 def _policy(environ: Mapping[str, str]) -> CreationPolicy:

@@ -14,18 +14,15 @@ from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import PersistentResource
 from slipway.cluster import ClusterSpec, CurrentCluster
 from slipway.deployment.dormant import DormantCluster, given_up, out_of_season, undecided
+from slipway.deployment.generations import as_deployed, current_generation, is_ours, taken_ids, unlike
 from slipway.deployment.old_generations import goes_first, not_withdrawable, overdue, successor, why_keep
 from slipway.deployment.protection import Refusal, in_the_way, protected
 from slipway.deployment.retiring import RetiringCluster, Why
 from slipway.deployment.workspace_plan import WorkspacePlan, plan_workspace
-from slipway.fingerprint import LONGEST_ID, cluster_id, fingerprint_of, is_id_of
-from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
+from slipway.fingerprint import LONGEST_ID, fingerprint_of
+from slipway.labels import NAME_LABEL
 from slipway.live import Live, Unknown
 from slipway.state import State
-
-SPENT_STATES = frozenset({"ERROR", "STOPPING"})
-# Which one is current, should there be several of one generation.
-_PREFERENCE = {"RUNNING": 0, "UPDATING": 0, "REBOOTING": 1, "PROVISIONING": 2}
 
 
 @dataclass(frozen=True)
@@ -75,16 +72,16 @@ def plan(
     A cluster is ours when its labels say stack, name and hash, and its id is one that these give. Without `now` every
     cluster is in its season and none is late.
     """
-    named = [(spec, fingerprint_of(stack, project, region, spec)) for spec in declared]
-    dormant = [rests for spec, fingerprint in named if (rests := out_of_season(spec, fingerprint, now))]
-    wanted = [(spec, fingerprint) for spec, fingerprint in named if all(spec is not one.spec for one in dormant)]
+
+    def identify(spec: ClusterSpec) -> str:
+        return fingerprint_of(stack, project, region, spec)
+
+    dormant = [rests for spec in declared if (rests := out_of_season(spec, identify(spec), now))]
+    wanted = [spec for spec in declared if all(spec is not one.spec for one in dormant)]
     if live.skipped:
         return Plan(
             dormant=tuple(dormant),
-            current=tuple(
-                CurrentCluster(spec, cluster_id(spec.name, fingerprint), fingerprint, import_=False)
-                for spec, fingerprint in wanted
-            ),
+            current=tuple(current_generation(spec, identify, {}, {}, None) for spec in wanted),
             notes=("live clusters, jobs and quota were not read: what is asked for is shown as if nothing existed",),
             workspace=plan_workspace(known or State(), workspace or {}, (), Why.UNREAD),
         )
@@ -95,10 +92,10 @@ def plan(
 
     clusters = {cluster.id: cluster for cluster in live.clusters}
     ours = {cluster.id: cluster for cluster in live.clusters if is_ours(cluster, stack)}
-    problems = _taken_ids(wanted, live.clusters, ours, live.catalog)
+    problems = taken_ids(wanted, identify, live.clusters, ours, live.catalog)
     current: list[CurrentCluster] = []
-    for spec, fingerprint in wanted:
-        one = _current(spec, fingerprint, clusters, ours, live.catalog)
+    for spec in wanted:
+        one = current_generation(spec, identify, clusters, ours, live.catalog)
         gone = given_up(one, clusters, live, now)
         if isinstance(gone, Unknown):
             decides = f"the published catalog, which tells whether {spec.name} was given up,"
@@ -109,15 +106,18 @@ def plan(
             current.append(one)
     problems += [
         f"{item.id} is longer than {LONGEST_ID} characters; shorten {item.spec.name!r}, or delete spent clusters"
-        for item in current
+        for one in current
+        for item in (one, *one.alternatives)
         if len(item.id) > LONGEST_ID
     ]
+    problems += [wrong for one in current if one.import_ and (wrong := unlike(one, clusters[one.id]))]
     jobs = {id_: tuple(job for job in live.jobs if job.persistent_resource_id == id_ and not job.ended) for id_ in ours}
 
     retiring: list[RetiringCluster] = []
     deleted: list[str] = []
     cleared: list[PersistentResource] = []
     replaced: list[PersistentResource] = []
+    named = [as_deployed(spec, identify, ours, live.catalog) for spec in declared]
     refusals = list(protected(named, ours, live.catalog, stack))
     for cluster in sorted(ours.values(), key=lambda cluster: cluster.id):
         if any(item.id == cluster.id for item in current):
@@ -156,51 +156,6 @@ def plan(
         dormant=tuple(dormant),
         workspace=plan_workspace(known or State(), workspace or {}, live.jobs, Why.IN_USE if unlisted else None),
     )
-
-
-def is_ours(cluster: PersistentResource, stack: str) -> bool:
-    """Whether a stack made it: its labels say so, and its id is one that they give."""
-    name, fingerprint = cluster.labels.get(NAME_LABEL, ""), cluster.labels.get(HASH_LABEL, "")
-    named = bool(name and fingerprint) and cluster.labels.get(STACK_LABEL) == stack
-    return named and is_id_of(cluster.id, cluster_id(name, fingerprint))
-
-
-def _taken_ids(
-    wanted: list[tuple[ClusterSpec, str]],
-    clusters: tuple[PersistentResource, ...],
-    ours: dict[str, PersistentResource],
-    catalog: PublishedCatalog | Unknown | None,
-) -> list[str]:
-    bases = [cluster_id(spec.name, fingerprint) for spec, fingerprint in wanted]
-    published = catalog if isinstance(catalog, PublishedCatalog) else PublishedCatalog()
-    return [
-        f"cluster {cluster.id} has an id of this stack but not its labels ({STACK_LABEL}, {NAME_LABEL}, {HASH_LABEL}): "
-        "somebody else made it, so it is left alone; delete it by hand, or raise `generation` to get another id"
-        for cluster in clusters
-        if cluster.id not in ours and (published.lists(cluster.id) or any(is_id_of(cluster.id, base) for base in bases))
-    ]
-
-
-def _current(
-    spec: ClusterSpec,
-    fingerprint: str,
-    clusters: dict[str, PersistentResource],
-    ours: dict[str, PersistentResource],
-    catalog: PublishedCatalog | Unknown | None,
-) -> CurrentCluster:
-    base = cluster_id(spec.name, fingerprint)
-    published = catalog.clusters.get(spec.name) if isinstance(catalog, PublishedCatalog) else None
-    usable = [item for item in ours.values() if is_id_of(item.id, base) and item.state not in SPENT_STATES]
-    if usable:
-        best = min(
-            usable,
-            key=lambda item: (_PREFERENCE.get(item.state, 9), item.id != published, len(item.id), item.id),
-        )
-        return CurrentCluster(spec, best.id, fingerprint, import_=True, state=best.state)
-    n = 1
-    while cluster_id(spec.name, fingerprint, n) in clusters:
-        n += 1
-    return CurrentCluster(spec, cluster_id(spec.name, fingerprint, n), fingerprint, import_=False)
 
 
 def _retired_before(cluster: PersistentResource, catalog: PublishedCatalog | Unknown | None) -> bool:

@@ -37,6 +37,8 @@ def declared(cluster: model.Cluster) -> ClusterSpec:
         generation=cluster.generation,
         retire_within=None if cluster.retire_within is None else timedelta(seconds=cluster.retire_within),
         season=cluster.season,
+        alternatives=tuple(tuple(pools.values()) for pools in cluster.alternatives or ()),
+        alternative=cluster.alternative or 0,
     )
 
 
@@ -58,6 +60,9 @@ def _fields(spec: ClusterSpec, id: str, region: str) -> dict[str, Any]:
         "generation": spec.generation,
         "retire_within": spec.retire_within.total_seconds() if spec.retire_within else None,
         "season": spec.season,
+        "alternatives": tuple({pool.name: _pool(pool, region) for pool in pools} for pools in spec.alternatives)
+        or None,
+        "alternative": spec.alternative or None,
     }
 
 

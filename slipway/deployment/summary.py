@@ -8,6 +8,7 @@ from datetime import datetime
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import CurrentCluster, PoolSpec
+from slipway.deployment.alternatives import MayBecome, going_back
 from slipway.deployment.dormant import DormantCluster
 from slipway.deployment.plan import Plan
 from slipway.deployment.retiring import CATALOG, WORK, RetiringCluster, RetiringWorkspaceResource
@@ -20,6 +21,8 @@ from slipway.quota.report import QuotaReport
 from slipway.state import State
 from slipway.template.proof import Placement
 
+_NONE: Mapping[str, tuple[MayBecome, ...]] = {}
+
 
 def summary(
     stack: str,
@@ -31,15 +34,17 @@ def summary(
     now: datetime,
     catalog: str,
     due: Iterable[Due] = (),
+    instead: Mapping[str, tuple[MayBecome, ...]] = _NONE,
 ) -> str:
     """Clusters, those that retire or go, and templates, a line or two each. `plan.notes` come first.
 
-    `catalog` is the bucket where people find it from now on; `due` is what later deployments do by themselves.
+    `catalog` is the bucket where people find it from now on; `due` is what later deployments do by themselves;
+    `instead`: by cluster, what may be made in its place.
     """
     dated = [one for one in due if one.at is not None]
     lines = [*plan.notes, f"{stack} @ {revision}"]
     for current in plan.current:
-        lines += _current(current, region)
+        lines += [*_current(current, region), *_instead(current, instead.get(current.spec.name, ()), region)]
         lines += [f"  {one.words(now)}" for one in dated if one.id == current.id]
     lines += [_dormant(one, region) for one in plan.dormant]
     lines += [_retiring(item, now) for item in plan.retiring]
@@ -113,6 +118,15 @@ def _current(current: CurrentCluster, region: str) -> Iterator[str]:
     yield f"cluster {current.spec.name}: {current.id}, {state} · {price_in_words(total((current.spec,), region))}"
     for pool in current.spec.pools:
         yield f"  pool {pool.name}: {pool_in_words(pool)}"
+
+
+def _instead(current: CurrentCluster, options: Iterable[MayBecome], region: str) -> Iterator[str]:
+    if current.spec.alternative:
+        yield f"  {current.spec.called}: {going_back(current.spec)}"
+    for one in options:
+        yield f"  or, where that can't be had, {one.words(current.spec, region)}"
+        yield from (f"    pool {pool.name}: {pool_in_words(pool)}" for pool in one.current.spec.pools)
+        yield from (f"    not for template {name}: {why}" for name, why in one.unfit.items())
 
 
 def _dormant(dormant: DormantCluster, region: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from slipway.cloud.clusters import RUNNING_STATES, PersistentResource
-from slipway.deployment.plan import is_ours
+from slipway.deployment.generations import is_ours
 from slipway.doctor.finding import KINDS, Finding, Grade
 from slipway.doctor.picture import Picture
 from slipway.formatting import join, short, span

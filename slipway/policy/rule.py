@@ -40,6 +40,13 @@ class Subject:
         """By `cluster/pool`."""
         return ((f"{one.name}/{pool.name}", pool) for one in self.clusters for pool in one.pools.values())
 
+    @property
+    def alternatives(self) -> Iterator[tuple[str, Pool]]:
+        """The pools that clusters may have instead, by `cluster/pool (alternative N)`."""
+        for one in self.clusters:
+            for number, pools in enumerate(one.alternatives or (), 1):
+                yield from ((f"{one.name}/{name} (alternative {number})", pool) for name, pool in pools.items())
+
     @cached_property
     def requests(self) -> tuple[tuple[Template, Offer, Request], ...]:
         return tuple(

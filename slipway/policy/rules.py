@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from fnmatch import fnmatchcase
 
 from slipway.capacity import SPOT
+from slipway.catalog.model import Pool
 from slipway.cluster import IN_PLACE
 from slipway.formatting import join
 from slipway.policy.rule import Rule, Subject, in_offers
@@ -28,7 +29,7 @@ def _machines(subject: Subject, allowed: Sequence[str]) -> Iterator[str]:
     def fits(type_: str) -> bool:
         return any(fnmatchcase(type_, pattern) for pattern in allowed)
 
-    for name, pool in subject.pools:
+    for name, pool in (*subject.pools, *subject.alternatives):
         if not fits(pool.machine.type):
             yield f"pool {name}: {pool.machine.type}, allowed are {join(allowed)}"
     yield from in_offers(
@@ -40,10 +41,20 @@ def _machines(subject: Subject, allowed: Sequence[str]) -> Iterator[str]:
 
 
 def _cost(subject: Subject) -> Bounds:
-    prices = (
-        Bounds(floor=pool.price_per_hour * pool.min, ceiling=pool.price_per_hour * pool.max)
-        for _, pool in subject.pools
-    )
+    """Each cluster as the dearest of what it may become."""
+    found = Bounds(Price(), Price())
+    for cluster in subject.clusters:
+        options = [_bounds(pools.values()) for pools in (cluster.pools, *(cluster.alternatives or ()))]
+        floor, ceiling = (
+            max(some, key=lambda one: one.known)
+            for some in zip(*((one.floor, one.ceiling) for one in options), strict=True)
+        )
+        found += Bounds(floor, ceiling)
+    return found
+
+
+def _bounds(pools: Iterable[Pool]) -> Bounds:
+    prices = (Bounds(floor=one.price_per_hour * one.min, ceiling=one.price_per_hour * one.max) for one in pools)
     return sum(prices, Bounds(Price(), Price()))
 
 

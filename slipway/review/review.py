@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from slipway.formatting import short
 from slipway.review.change import Change
+from slipway.review.clusters.alternatives import alternatives, standing_alternatives
 from slipway.review.clusters.capacity import capacity
 from slipway.review.clusters.clusters import clusters, still_retiring
 from slipway.review.clusters.deletions import deletions
@@ -37,6 +38,7 @@ _ODD = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError,
 Comparison = Callable[[Change], Iterable[Consequence]]
 COMPARISONS: tuple[Comparison, ...] = (
     clusters,
+    alternatives,
     seasons,
     capacity,
     deletions,
@@ -113,7 +115,9 @@ def review(change: Change) -> Review:
     preview = change.preview
     missing = (preview.why,) if preview and not preview.complete and preview.why else ()
     amounts, stands = told(_amounts), told(_quota)
-    standing = [line for look in (standing_violations, still_retiring, due) for line in told(look)]
+    standing = [
+        line for look in (standing_violations, still_retiring, standing_alternatives, due) for line in told(look)
+    ]
     return Review(
         stack=change.stack,
         consequences=tuple(consequences),

@@ -161,6 +161,7 @@ RETIRE_WITHIN = _text(
 IDLE_LIMIT = _text(
     "[1-9][0-9]{0,3}[mhdw]", "is not a valid time: {shown}", "up to 9999 minutes, hours, days or weeks: 90m, 4h, 3d"
 )
+CREATE_WITHIN = _text("[1-9][0-9]{0,3}[mhd]", "is not a valid time: {shown}", "minutes, hours or days: 30m, 2h, 1d")
 MOMENT = Bound(_moment, {"pattern": f"^{MOMENT_FORM}$"})
 DNS_SUFFIX = Bound(
     lambda domain: None if domain.endswith(".") else (f"{quoted(domain)} does not end with a dot", f"{short(domain)}."),

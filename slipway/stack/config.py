@@ -7,7 +7,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from slipway.stack import bounds
-from slipway.stack.entries import ClusterEntry, Entry, QuotaEntry, ReservationEntry, TrainerEntry, WorkspaceEntry
+from slipway.stack.entries import ClusterEntry, Entry, QuotaEntry, ReservationEntry
+from slipway.stack.workspace_entries import TrainerEntry, WorkspaceEntry
 
 
 class PolicyRulesEntry(Entry):

@@ -12,6 +12,7 @@ from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.machines.table import Machine, MachineError, machine, region_has, regions, regions_with
 from slipway.rules.reservations import reserved_only, zone
 from slipway.season import moment
+from slipway.stack.alternatives import check_alternatives
 from slipway.stack.bounds import BUCKET_NAME, DISK_TYPES, LARGEST_POOL, NAME, PROJECT
 from slipway.stack.config import OWN_KEYS
 from slipway.stack.secrets import shown
@@ -118,6 +119,7 @@ def _cluster(cluster: DocumentPart, region: str | None) -> None:
         pools.wrong("has no pool", "at least one: workers: {machine: n1-standard-8, replicas: {min: 1, max: 4}}")
     for _, pool in pools.items():
         _pool(pool, region)
+    check_alternatives(cluster, lambda pool: _pool(pool, region))
     _network(cluster)
     _encryption(cluster["encryption"]["kmsKey"], region)
     _labels(cluster["labels"])

@@ -104,6 +104,15 @@ class ServiceAccountEntry(Entry):
     )
 
 
+class AlternativeEntry(Entry):
+    """What may be made in a cluster's place when its machines can't be had."""
+
+    pools: dict[Annotated[str, bounds.POOL_NAME], PoolEntry] = Field(
+        description="Pools that differ, whole; those that are not named are as in the cluster's own.",
+        examples=["{workers: {machine: a2-highgpu-8g, replicas: {min: 1, max: 4}}}"],
+    )
+
+
 class ClusterEntry(Entry):
     """A persistent resource: what people submit to, by this name. Its id is derived."""
 
@@ -141,6 +150,16 @@ class ClusterEntry(Entry):
         default=None,
         description="Warn when the predecessor is still busy after this time: hours, days or weeks. Never kills.",
         examples=["7d"],
+    )
+    create_within: Annotated[str, bounds.CREATE_WITHIN] | None = Field(
+        default=None,
+        description="How long `up` tries again to make it where there are no machines; 15m when left out.",
+        examples=["2h"],
+    )
+    alternatives: list[AlternativeEntry] = Field(
+        default=[],
+        description="What to make in its place when its machines can't be had, in this order; one that runs stays.",
+        examples=["[{pools: {workers: {machine: a2-highgpu-8g, replicas: 2}}}]"],
     )
     from_: Annotated[str, bounds.MOMENT] | None = Field(
         default=None,
@@ -204,43 +223,4 @@ class ReservationEntry(Entry):
     accelerator: AcceleratorEntry | None = None
     machines: Annotated[int, bounds.RESERVED] | None = Field(
         default=None, description="How many it holds.", examples=[2]
-    )
-
-
-class WorkspaceEntry(Entry):
-    """Buckets, the trainer's service account, and who may submit."""
-
-    submitters: list[Annotated[str, bounds.MEMBER]] = Field(
-        default=[], description="IAM members that may submit jobs.", examples=["[group:ml-engineers@acme.example]"]
-    )
-    catalog_bucket: Annotated[str, bounds.BUCKET_NAME] | None = Field(
-        default=None, description="<project>-<stack>-catalog when left out."
-    )
-    work_bucket: Annotated[str, bounds.BUCKET_NAME] | None = Field(
-        default=None, description="<project>-<stack>-work when left out."
-    )
-    trainer: Annotated[str, bounds.TRAINER] | None = Field(
-        default=None,
-        description="Account id that jobs run as, made in the stack's project; slipway-<stack>-trainer when left out.",
-        examples=["slipway-trainer"],
-    )
-    code: bool = Field(
-        default=False,
-        description="Whether `submit --code` may run a working tree on templates that allow it.",
-        examples=["true"],
-    )
-
-
-class TrainerEntry(Entry):
-    """Another account that jobs run as, for templates that name it: with secrets, data and people of its own."""
-
-    account: Annotated[str, bounds.TRAINER] | None = Field(
-        default=None,
-        description="Account id, made in the stack's project; slipway-<stack>-<name> when left out.",
-        examples=["slipway-evals"],
-    )
-    submitters: list[Annotated[str, bounds.MEMBER]] = Field(
-        default=[],
-        description="IAM members that may submit its templates, and so may run any code as it; nobody when left out.",
-        examples=["[group:evals@acme.example]"],
     )

@@ -182,6 +182,11 @@ def _cluster(name: str, entry: ClusterEntry) -> ClusterSpec:
         replacement=entry.replacement,
         generation=entry.generation,
         retire_within=_duration(entry.retire_within),
+        create_within=_duration(entry.create_within),
+        alternatives=tuple(
+            tuple(_pool(key, pool) for key, pool in {**entry.pools, **other.pools}.items())
+            for other in entry.alternatives
+        ),
         season=Season(
             begins=moment(entry.from_) if entry.from_ else None,
             ends=moment(entry.until) if entry.until else None,

@@ -56,6 +56,10 @@ _NOT_THERE_YET: Mapping[str, tuple[str, str]] = {
         "a provider's policy would keep an old generation forever, or forget it",
         "leave it out; Slipway deletes a generation when nothing runs on it any more",
     ),
+    "region": (
+        "clusters, jobs and quota of a stack are in one region, alternatives too",
+        "leave it out; for another region write another stack, with a project of its own",
+    ),
     "schedule": ("a cluster's dates are keys of its own", "`from: 2027-01-10`, `until: 2027-03-01`"),
 }
 _ACCOUNT_KEYS = ("serviceAccount", "custom")

@@ -47,11 +47,13 @@ class Placement:
 
 @dataclass(frozen=True)
 class StackResources:
-    """Where a stack runs jobs: its clusters, region, and reservations by the names that templates use."""
+    """Where a stack runs jobs: its clusters, region, and reservations by the names that templates use. `absent`: what
+    its clusters could be instead, by their alternatives."""
 
     clusters: tuple[ClusterSpec, ...]
     region: str = ""
     reservations: Mapping[str, Reservation] = field(default_factory=dict)
+    absent: tuple[ClusterSpec, ...] = ()
 
 
 def prove_all(
@@ -60,13 +62,17 @@ def prove_all(
     *,
     region: str = "",
     reservations: Mapping[str, Reservation] | None = None,
+    absent: tuple[ClusterSpec, ...] | None = None,
 ) -> Mapping[str, tuple[Placement, ...]]:
-    """The placements of each template by its name. Raises ConfigError with the reasons of all that fit nowhere."""
+    """The placements of each template by its name, as `prove` finds them. Raises ConfigError with the reasons of all
+    that fit nowhere."""
     placements: dict[str, tuple[Placement, ...]] = {}
     errors: list[ConfigError] = []
     for template in templates:
         try:
-            placements[template.name] = prove(template, clusters, region=region, reservations=reservations)
+            placements[template.name] = prove(
+                template, clusters, region=region, reservations=reservations, absent=absent
+            )
         except ConfigError as error:
             errors.append(error)
     if len(errors) > 1:
@@ -82,14 +88,17 @@ def prove(
     *,
     region: str = "",
     reservations: Mapping[str, Reservation] | None = None,
+    absent: tuple[ClusterSpec, ...] | None = None,
 ) -> tuple[Placement, ...]:
     """Where the template can run, in its order of preference; on every cluster that fits, in the stack's order.
 
-    As every kind and in every case of its parameters, the first kind first.
+    As every kind and in every case of its parameters, the first kind first. Where it fits nothing but what a cluster is
+    not for now (`absent`: the clusters' alternatives, unless given), it is dormant there.
 
     Raises ConfigError with the fields side by side when it asks for a pool and fits none in any case.
     """
-    here = StackResources(clusters, region, reservations or {})
+    others = tuple(option for cluster in clusters for option in cluster.options[1:])
+    here = StackResources(clusters, region, reservations or {}, others if absent is None else absent)
     found: list[Placement] = []
     refused: list[tuple[PoolMismatch, ...]] = []
     for kind in template.kinds:
@@ -116,17 +125,26 @@ def _placements(
     if capacity_type != POOL:
         why = next(_refusals(template, case, capacity_type, here), "")
         return [replace(plain, refusal=why)], []
-    # With the machines of all trials that run at once, at the usual numbers.
-    times = template.trials_at_once(kind)
-    workers = case.worker_pools(template)
-    asked = tuple(WorkerPoolDemand(worker, template.replicas(worker)[1] * times) for worker in workers)
+    asked = demands(template, kind, case)
     fitting = [(cluster, fitting_pools(asked, template.network, cluster)) for cluster in here.clusters]
     placements = [replace(plain, cluster=cluster, pools=pools) for cluster, pools in fitting if pools is not None]
     if placements:
         return placements, []
+    for option in here.absent:
+        pools = fitting_pools(asked, template.network, option)
+        if pools is not None:
+            why = f"fits cluster {option.name} only {option.called}, which it is not for now"
+            return [replace(plain, cluster=option, pools=pools, dormant=why)], []
     refused = [mismatches(asked, template.network, cluster) for cluster in here.clusters]
     why = "; ".join(map(str, _nearest(refused))) if refused else "the stack has no cluster"
     return [replace(plain, refusal=f"fits no pool of this stack: {why}")], refused
+
+
+def demands(template: JobTemplate, kind: str, case: Case) -> tuple[WorkerPoolDemand, ...]:
+    """With the machines of all trials that run at once, at the usual numbers."""
+    times = template.trials_at_once(kind)
+    workers = case.worker_pools(template)
+    return tuple(WorkerPoolDemand(worker, template.replicas(worker)[1] * times) for worker in workers)
 
 
 def _refusals(template: JobTemplate, case: Case, capacity_type: str, here: StackResources) -> Iterator[str]:

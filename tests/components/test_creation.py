@@ -36,7 +36,7 @@ def program(spec: ClusterSpec, *, import_: bool = False) -> list[Asked]:
     def run() -> None:
         workspace = pulumi.ComponentResource("slipway:components:Workspace", "workspace")
         ids = [] if import_ else [ID]
-        creation = Creation(ids, lambda _: None, bucket="acme-catalog", workspace=workspace, now=NOW)
+        creation = Creation(ids, lambda _: {}, bucket="acme-catalog", workspace=workspace, now=NOW)
         current = CurrentCluster(spec, ID, "1a2b3c4", import_=import_)
         PersistentResource(current, project=PROJECT, region=REGION, facts=FACTS, creation=creation)
 

@@ -20,6 +20,8 @@ QUOTA = "The following quota metrics exceed quota limits: aiplatform.googleapis.
 POST = "POST .*/persistentResources$"
 CPU = {"cpu": {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 2}}}}}
 """What checkouts write where they are told nothing else."""
+LARGER = {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 3}}}}
+OTHERS = [{"pools": {"all": {"machine": "n1-standard-8", "replicas": {"min": 1, "max": 2}}}}]
 LARGE = {"pools": {"all": {**MACHINE, "replicas": {"min": 600, "max": 700}}}}
 """It needs more quota than there is."""
 
@@ -50,6 +52,50 @@ def test_a_creation_that_is_refused_or_fails_is_said_and_mended(checkout: Checko
         assert re.search(rf"cluster {failed} failed \(.*\) and is deleted: it holds nothing", up.said), up.said
     assert checkout.clusters() == {f"{id_}-2": "RUNNING"}
     unchanged(checkout)
+
+    edited = a_rollover_that_meets_a_stock_out_leaves_the_old_one_to_its_submitters(checkout, settings, f"{id_}-2")
+    the_next_up_makes_an_alternative_which_stays(checkout, settings, edited)
+
+
+def a_rollover_that_meets_a_stock_out_leaves_the_old_one_to_its_submitters(
+    checkout: Checkout, settings: Settings, old: str
+) -> str:
+    """The id of the new generation, which is not made."""
+    checkout.write(persistentResources={"cpu": {**LARGER, "createWithin": "1m", "alternatives": OTHERS}})
+    settings(create_error="cpu-")
+    failed = checkout.pulumi("up", SLIPWAY_CREATE_PATIENCE="1s")  # whatever the stack file says
+    assert failed.code == 1, failed.said
+    said = re.search(r"cluster (cpu-\w{7}) could not be made, nor could its alternative \(\d+ tries in", failed.said)
+    assert said and said[1] not in old, failed.said
+    assert "(`createWithin`)" in failed.said
+    assert checkout.clusters() == {old: "RUNNING"}
+    checkout.submit("--wait")  # the catalog still offers it
+    return said[1]
+
+
+def the_next_up_makes_an_alternative_which_stays(checkout: Checkout, settings: Settings, first: str) -> None:
+    checkout.write(persistentResources={"cpu": {**LARGER, "alternatives": OTHERS}})
+    settings(create_error=first)
+    up = checkout.pulumi("up")
+    assert up.code == 0, up.said
+    assert re.search(
+        r"another one where its machines can't be had: alternative 1: all 1–2 n1-standard-8, \+\$0\.\d\d/h idle",
+        up.said,
+    ), up.said
+    said = re.search(r"(cpu-\w{7}) \(alternative 1\) is accepted and being made", up.said)
+    assert said and said[1] != first, up.said
+    assert f"cluster {first} ended in ERROR: " in up.said
+    assert f"; 1 n1-standard-8 may do, as {said[1]} (alternative 1)" in up.said
+    assert f"cluster cpu was made in another way: {said[1]} as its alternative 1" in up.said
+    assert "not offered on it: nap" in up.said
+    assert checkout.clusters()[said[1]] == "RUNNING" and first not in checkout.clusters()
+    settings(create_error="")
+    # Machines for the first are there again, and it stays. What does not fit it is told, and is no error.
+    preview = checkout.pulumi("preview", "--expect-no-changes")
+    assert preview.code == 0, preview.said
+    assert "is there as its alternative 1, and stays until the stack file says otherwise" in preview.said
+    refused = checkout.slipway("submit", "nap", "--capacity", "pool", "-p", "say=hello")
+    assert refused.code != 0 and "fits cluster cpu only as asked for first" in refused.err, refused.said
 
 
 def makes_no_cluster(checkout: Checkout, verb: str, *flags: str) -> str:

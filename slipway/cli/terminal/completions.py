@@ -140,6 +140,10 @@ def _capacity_types(context: Context, ctx: click.Context, _: str) -> Iterator[tu
         yield offer.capacity_type, "" if offer.capacity_type in can else f"not available: {reason(offer)}"
 
 
+def _clusters(context: Context, _: click.Context, __: str) -> Iterator[tuple[str, str]]:
+    return ((one.name, one.id) for one in context.catalog.clusters.values())
+
+
 def _waits(context: Context, ctx: click.Context, incomplete: str) -> Iterator[tuple[str, str]]:
     return ((f"{name}=", help) for name, help in _capacity_types(context, ctx, incomplete))
 
@@ -170,6 +174,7 @@ def folders(_: click.Context, __: click.Parameter, incomplete: str) -> list[Comp
 
 
 templates, parameters = _completion(_templates), _completion(_parameters)
+clusters = _completion(_clusters)
 jobs, active_jobs = _completion(_jobs), _completion(_active_jobs)
 sweeps, active_sweeps = _completion(_sweeps), _completion(_active_sweeps)
 capacity_types, waits, then = _completion(_capacity_types), _completion(_waits), _completion(_then)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from slipway.catalog.model import Cluster, DormantCluster
-from slipway.deployment.plan import is_ours
+from slipway.deployment.generations import is_ours
 from slipway.facts import Kept
 from slipway.formatting import join, span
 from slipway.labels import NAME_LABEL

@@ -7,6 +7,7 @@ LARGE = Job("tune-27b-x1", parameters={"model": "27b", "rank": 64})
 SEARCH = Job("digits-night", "digits", user="nightly")
 BUSY = World(jobs=(LARGE, SEARCH))
 H100, WORKERS = "replicas: { min: 2, max: 4 }", "replicas: { min: 4, max: 16 }"
+A100 = "workers: { machine: a2-highgpu-8g, replicas: { min: 2, max: 6 } }"
 LABELS = "labels: { team: platform, cost-center: research }"
 ANEW = ("capacity-found-anew", "generations-overlap", "cluster-new-generation")
 H100_ENTRY = """    h100:
@@ -195,6 +196,24 @@ CASES = (
             jobs=(Job("old-27b", user="ben", parameters={"model": "27b"}, earlier=True), LARGE),
             earlier=TO_NIGHT_LABELS,
         ),
+    ),
+    Case(
+        "A busy pool's maximum is raised, and A100 may come where there are no H100 for it",
+        (
+            stack(H100, "replicas: { min: 2, max: 6 }"),
+            stack("retireWithin: 2w\n", f"retireWithin: 2w\n      alternatives: [{{ pools: {{ {A100} }} }}]\n"),
+        ),
+        (
+            hurts("cluster-new-generation", "cluster h100", "max"),
+            hurts("capacity-found-anew", "h100"),
+            hurts("generations-overlap", "h100", "$202.28/h"),
+            hurts("cluster-may-become", "h100", "a2-highgpu-8g", "-$"),
+            tells("jobs-finish-on-old", "h100", "tune-27b-x1"),
+            tells("image-cache-empty", "h100"),
+            tells("capacity-raised", "h100/workers", "4 → 6"),
+            tells("most-cost", "stack", "→"),
+        ),
+        world=BUSY,
     ),
     Case(
         "A season that has already ended is written down",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from threading import Event
 from typing import Any
 
@@ -31,6 +32,7 @@ from .vertex import (
 )
 
 ID = "cpu-1a2b3c4"
+BEGAN = datetime(2026, 11, 20, 14, tzinfo=UTC)
 NEW = NewCluster(ID, {"displayName": "cpu"}, LABELS)
 QUOTA = "Quota exceeded for custom_model_training_nvidia_h100_gpus."
 STOCK_OUT = "Resources are insufficient in region: us-central1. Try a different region or use a different accelerator."
@@ -47,12 +49,20 @@ class Story:
         self.vertex.ends = ends
         free = Use() if use is None else use
         self.cloud = CreationContext(
-            self.vertex, lambda _: free, self.said.append, self.warned.append, self.waits.now, Event(), self.waits.pause
+            self.vertex,
+            lambda _: free,
+            self.said.append,
+            self.warned.append,
+            self.waits.now,
+            Event(),
+            self.waits.pause,
+            lambda: BEGAN + timedelta(seconds=self.waits.now()),
         )
+        self.id = ""
 
     def make(self, new: NewCluster = NEW, **policy: float) -> Story:
         policed = CreationPolicy(**{"refused": 100, "made": 1000, "again": 60, **policy})
-        ClusterCreation(new, self.cloud, policed).run()
+        self.id = ClusterCreation(new, self.cloud, policed).run()
         return self
 
     def fails(self, kind: type[SlipwayError] = ResourceError, new: NewCluster = NEW, **policy: float) -> Any:
@@ -170,6 +180,66 @@ def test_a_stock_out_that_lasts_ends_and_says_what_the_next_up_does() -> None:
     assert "could not be made: it ended in ERROR (8 tries in" in error.what
     assert error.why == STOCK_OUT
     assert "run pulumi up again, which tries again" in error.fix and "nothing of it is left behind" in error.fix
+
+
+def test_a_wait_says_what_for_which_try_and_until_when() -> None:
+    story = Story([OPERATION], [failed(), failed(), gone()] * 200)
+    story.fails(new=NewCluster(ID, {}, LABELS, machines="4 a3-highgpu-8g", within=7200), refused=1)
+    waits = [line for line in story.said if "waits for" in line]
+    words = "waits for 4 a3-highgpu-8g: try {} was in vain, the next one in {} s, the last one by 2026-11-20 16:00 UTC"
+    assert waits[:2] == [f"cluster {ID} {words.format(n, n)}" for n in (1, 2)]
+    assert 3 < len(waits) < 20, "once in a while"
+    assert "for up to 2 h" in story.warned[0], "the stack file's, not the usual patience"
+
+
+def test_a_wait_of_days_has_no_end_but_its_own() -> None:
+    """Its pauses double, and Python's numbers end at 2¹⁰²⁴ seconds."""
+    story = Story([OPERATION], [failed(), failed(), gone()] * 1600)
+    assert "tries in 25 h)" in story.fails(new=NewCluster(ID, {}, LABELS, within=25 * 3600)).what
+
+
+def test_a_lost_answer_before_a_stock_out_leaves_no_doubt() -> None:
+    story = Story([unanswered(), OPERATION], [gone(), *[failed(), failed(), gone()] * 50])
+    assert "could not be made: it ended in ERROR" in story.fails().what
+
+
+OTHERS = tuple(NewCluster(f"cpu-other{n}", {"n": n}, LABELS, machines=f"{n} n1-standard-4", ordinal=n) for n in (1, 2))
+OPEN = NewCluster(ID, {}, LABELS, machines="1 n1-standard-8", alternatives=OTHERS)
+
+
+def test_without_machines_the_alternatives_are_tried_in_their_order_and_then_all_again() -> None:
+    looks: list[Step] = [failed(), failed(), gone()] * 4
+    story = Story([OPERATION], [*looks, RUNS])
+    assert story.make(OPEN).id == OTHERS[0].id
+    posts = [one for one in story.vertex.sent if one.startswith("POST")]
+    assert posts == [f"POST {one}" for one in (ID, "cpu-other1", "cpu-other2", ID, "cpu-other1")]
+    assert story.waits.slept.count(1) == len(story.waits.slept), "a pause after each round, none between"
+    assert story.warned[0] == (
+        f"cluster {ID} ended in ERROR: {STOCK_OUT}; 1 n1-standard-4 may do, as cpu-other1 (alternative 1)"
+    )
+    assert any("waits for 1 n1-standard-8, 1 n1-standard-4 or 2 n1-standard-4: try 3" in line for line in story.said)
+
+
+def test_each_alternative_is_tried_once_however_short_the_patience() -> None:
+    story = Story([OPERATION], [failed(), failed(), gone()] * 50)
+    error = story.fails(new=OPEN, refused=0)
+    assert error.what == f"cluster {ID} could not be made, nor could any of its 2 alternatives (3 tries in 0 s)"
+    assert error.why.splitlines() == [
+        f"{ID}, 1 n1-standard-8: it ended in ERROR: {STOCK_OUT}",
+        f"cpu-other1 (alternative 1), 1 n1-standard-4: it ended in ERROR: {STOCK_OUT}",
+        f"cpu-other2 (alternative 2), 2 n1-standard-4: it ended in ERROR: {STOCK_OUT}",
+    ]
+
+
+def test_quota_that_is_short_of_one_is_no_hindrance_of_the_next() -> None:
+    assert Story([refused(429, QUOTA), OPERATION], [gone(), RUNS]).make(OPEN).id == OTHERS[0].id
+
+
+def test_what_may_have_been_made_is_never_left_for_an_alternative() -> None:
+    """Both would be billed."""
+    story = Story([unanswered()], [gone()])
+    assert "may have been made" in story.fails(new=OPEN).what
+    assert set(story.vertex.sent) == {f"POST {ID}"}
 
 
 @pytest.mark.parametrize(

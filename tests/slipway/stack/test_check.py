@@ -199,3 +199,19 @@ def test_json_stands_alone_on_stdout(checkout: Path) -> None:
 
 def test_the_schema_is_printed(checkout: Path) -> None:
     assert run("--schema").output == schema_text()
+
+
+def test_a_template_that_fits_only_some_alternatives_is_told_and_is_no_error(checkout: Path) -> None:  # N2
+    file = checkout / "stacks" / "Pulumi.prod.yaml"
+    other = "      alternatives: [{pools: {workers: {machine: n1-standard-16, replicas: 2}}}]\n"
+    file.write_text(GOOD.replace("  slipway:templates", f"{other}  slipway:templates"))
+    result = run()
+    assert result.exit_code == 0, result.output
+    assert "warning: train can't run on cluster cpu as its alternative 1: workers needs machine" in result.output
+    # One that fits the alternative alone is no error either.
+    turned = GOOD.replace("machine: n1-standard-8", "machine: n1-standard-16")
+    other = other.replace("n1-standard-16", "n1-standard-8")
+    file.write_text(turned.replace("  slipway:templates", f"{other}  slipway:templates"))
+    result = run()
+    assert result.exit_code == 0, result.output
+    assert "train can't run on cluster cpu as asked for first" in result.output

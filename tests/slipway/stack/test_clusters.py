@@ -36,6 +36,28 @@ from .files import FILE, only, read, with_config
         ("from: '2027-01-10T08:00+01:00'\n    until: '2027-01-10T07:00Z'", "is not after `from`", "first day without"),
         ("idleLimit: 90", "should be text, is 90", "3d"),
         ("idleLimit: 0h", "is not a valid time", "90m, 4h, 3d"),
+        ("createWithin: soon", "is not a valid time: the text 'soon'", "30m, 2h, 1d"),
+        ("alternatives: [{}]", "is missing", "add `pools: "),
+        (
+            "alternatives: [{region: europe-west4, pools: {workers: {machine: n1-standard-4, replicas: 1}}}]",
+            "in one region, alternatives too",
+            "another stack",
+        ),
+        (
+            "alternatives: [{pools: {worker: {machine: n1-standard-4, replicas: 1}}}]",
+            "has no pool 'worker' that this could stand for",
+            "did you mean `workers`?",
+        ),
+        (
+            "alternatives: [{pools: {workers: {machine: n1-standard-8, replicas: 1}}}]",
+            "asks for the same as `pools` above",
+            "other machines",
+        ),
+        (
+            "alternatives: [{pools: {workers: {machine: a3-highgpu-9g, replicas: 1}}}]",
+            "unknown machine type",
+            "a3-highgpu-8g",
+        ),
         ("schedule: {}", "keys of its own", "`from: 2027-01-10`"),
         ("deletionPolicy: PREVENT", "forever", "leave it out"),
         ("displayName: ''", "0 characters", "1–128"),
@@ -106,3 +128,29 @@ def test_a_date_means_the_same_with_quotes_and_without_and_from_the_engine(
     assert (
         from_config({"slipway:persistentResources": values}, stack="prod", file=document).clusters[0].season == expected
     )
+
+
+def test_alternatives_are_whole_sets_of_pools_in_their_order() -> None:  # N2
+    (cluster,) = read(
+        with_config(
+            """
+            slipway:persistentResources:
+              cpu:
+                pools:
+                  head: {machine: n1-standard-4, replicas: 1}
+                  workers: {machine: n1-standard-8, replicas: {min: 1, max: 4}}
+                createWithin: 2h
+                alternatives:
+                  - pools: {workers: {machine: n1-highmem-8, replicas: 2}}
+                  - pools: {head: {machine: n1-standard-8, replicas: 1}}
+            """
+        )
+    ).clusters
+    assert cluster.create_within == timedelta(hours=2)
+    first, *others = cluster.options
+    assert first is cluster and [one.alternative for one in others] == [1, 2]
+    assert [[str(pool.machine) for pool in one.pools] for one in others] == [
+        ["n1-standard-4", "n1-highmem-8"],
+        ["n1-standard-8", "n1-standard-8"],
+    ]
+    assert not any(one.alternatives for one in others)

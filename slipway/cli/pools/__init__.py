@@ -1,4 +1,4 @@
-"""Show the clusters: how busy they are, and what they cost.
+"""Show the clusters, how busy they are and what they cost, or reboot one.
 
 For each pool, since when it idles, and its price now, at least and at most.
 """
@@ -14,6 +14,7 @@ from itertools import islice
 import click
 
 from slipway.catalog.model import Catalog, Cluster
+from slipway.cli import Verbs
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.documents import dollars_text, dormant_document, due_document, iso
 from slipway.cli.terminal.options import catalog_and_output
@@ -138,9 +139,14 @@ def _gone(cluster: Cluster) -> PersistentResource:
     return PersistentResource(cluster.id, _GONE, {}, pools, error="the catalog names it, the service does not have it")
 
 
-@click.command()
+@click.group(cls=Verbs, package=__name__, invoke_without_command=True)
 @catalog_and_output
-def command(catalog: str | None, output: str) -> None:
+@click.pass_context
+def command(ctx: click.Context, catalog: str | None, output: str) -> None:
+    if ctx.invoked_subcommand is not None:
+        # Flags before the verb are the verb's, unless it has some.
+        ctx.default_map = {ctx.invoked_subcommand: ctx.params}
+        return
     context = Context(catalog)
     vertex = context.vertex
     with ThreadPoolExecutor(3) as threads:
@@ -187,13 +193,8 @@ def _show(table: list[Row], context: Context) -> None:
 
 
 def _cells(row: Row, now: datetime) -> tuple[str, ...]:
-    idle = (
-        span((now - row.idle_since).total_seconds())
-        if row.idle_since
-        else "–"
-        if row.jobs or row.pool.used
-        else "no job yet"
-    )
+    since = span((now - row.idle_since).total_seconds()) if row.idle_since else ""
+    idle = since or ("–" if row.jobs or row.pool.used else "no job yet")
     bounds = (
         f"until {join(row.jobs)} end{'s' if len(row.jobs) == 1 else ''}" if row.retires and row.jobs else _bounds(row)
     )

@@ -1,0 +1,72 @@
+"""Reboot a cluster on which no job runs or waits, and wait for its end.
+
+It keeps its id; its autoscaled pools start at their minimum, and scarce machines may not come again. Exit code: 0 it
+runs again, 4 it has jobs or ended in ERROR, 9 timeout.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import click
+
+from slipway.catalog.model import Catalog, Cluster
+from slipway.cli.terminal import completions, screen
+from slipway.cli.terminal.options import WORD, catalog_and_output
+from slipway.cloud.failures import NotFound
+from slipway.context import Context
+from slipway.deployment.reboot import Watching, jobs_of_region, reboot, refuse
+from slipway.errors import ConfigError, ResourceError
+from slipway.formatting import nearest, quoted, seconds, span
+
+
+@click.command()
+@click.argument("cluster", type=WORD, shell_complete=completions.clusters)
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--timeout", metavar="TIME", help="Stop waiting after 90s, 10m or 2h (exit 9); the reboot goes on.")
+@catalog_and_output
+def command(cluster: str, yes: bool, timeout: str | None, catalog: str | None, output: str) -> None:
+    limit = seconds(timeout) if timeout is not None else None
+    context = Context(catalog)
+    one = _named(context.catalog, cluster)
+    try:
+        found = context.vertex.persistent_resource(one.id)
+    except NotFound as error:
+        raise ResourceError(
+            f"cluster {one.name} is gone",
+            why=f"the service has no {one.id}",
+            fix=f"pulumi up --stack {context.catalog.stack} makes it again",
+        ) from error
+    refuse(one.name, found, jobs_of_region(context.vertex))
+    if not yes:
+        _ask(one)
+    with screen.interruptible(f"cluster {one.name} may be rebooting, which goes on", "slipway pools"):
+        watching = Watching(screen.note, time.monotonic, time.sleep, limit)
+        took = reboot(context.vertex, one.name, found, context.catalog.stack, watching)
+    with screen.after(f"cluster {one.name} runs again", "slipway pools"):
+        if output == "json":
+            screen.out_json("reboot", {"cluster": one.name, "id": one.id, "seconds": round(took, 1)})
+        else:
+            screen.out(f"cluster {one.name} runs again after {span(took)}")
+
+
+def _named(catalog: Catalog, word: str) -> Cluster:
+    found = catalog.clusters.get(word) or catalog.cluster_named(word)
+    if found is not None:
+        return found
+    known = tuple(catalog.clusters)
+    near = nearest(word, known)
+    raise ConfigError(
+        f"there is no cluster {quoted(word)} in stack {catalog.stack}",
+        why=f"its clusters are {', '.join(known)}" if known else "it has none",
+        fix=f"slipway pools reboot {near}" if near else "slipway pools",
+    )
+
+
+def _ask(one: Cluster) -> None:
+    if not sys.stdin.isatty():
+        raise ConfigError(
+            "nobody can be asked here whether to reboot it", why="the input is no terminal", fix="add --yes"
+        )
+    click.confirm(f"Reboot {one.name} ({one.id})? Scarce machines may not come again.", abort=True, err=True)

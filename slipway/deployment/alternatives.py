@@ -1,0 +1,104 @@
+"""What a deployment may make in place of a cluster that can't be had: what that costs and lacks, and the plan when it
+is made. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from slipway.cluster import ClusterSpec, CurrentCluster
+from slipway.deployment.plan import Plan
+from slipway.formatting import join
+from slipway.live import Live
+from slipway.prices import Price, dollars, price_in_words, total
+from slipway.quota.assessment import assess
+from slipway.stack.stack import Stack
+from slipway.template.alternatives import misfits
+from slipway.template.job_template import JobTemplate
+
+
+@dataclass(frozen=True)
+class MayBecome:
+    """`lacks`: what quota would refuse, a sentence each; `unfit`: templates that fit the cluster otherwise, each with
+    the reason why not so."""
+
+    current: CurrentCluster
+    lacks: tuple[str, ...] = ()
+    unfit: Mapping[str, str] = field(default_factory=dict)
+
+    def words(self, first: ClusterSpec, region: str) -> str:
+        """`cpu-1a2b3c4 as its alternative 1, $2.10/h idle, $4.20/h at most (+$0.93/h idle)`"""
+        price, usual = total((self.current.spec,), region), total((first,), region)
+        more = price.floor.known - usual.floor.known
+        sign = "-" if more < 0 else "+"
+        change = f" ({sign}{dollars(Price(abs(more)))} idle)" if price.complete and usual.complete else ""
+        return f"{self.current.id} {self.current.spec.called}, {price_in_words(price)}{change}"
+
+
+def may_become(
+    plan: Plan, live: Live, stack: Stack, templates: Iterable[JobTemplate]
+) -> Mapping[str, tuple[MayBecome, ...]]:
+    """By name, of the clusters that are to be made and have alternatives: those, in order."""
+    known, found = tuple(templates), {}
+    for one in plan.current:
+        if one.alternatives:
+            unfit = misfits(known, one.spec)
+            found[one.spec.name] = tuple(
+                MayBecome(other, tuple(_lacks(plan, other, live, stack)), unfit.get(other.spec.alternative, {}))
+                for other in one.alternatives
+            )
+    return found
+
+
+def _lacks(plan: Plan, other: CurrentCluster, live: Live, stack: Stack) -> Iterator[str]:
+    """What it lacks is no error: what is asked for first may be had, and so may what comes after it."""
+    current = tuple(other if one.spec.name == other.spec.name else one for one in plan.current)
+    report = assess(current, live, region=stack.region, mode="enforce", preview=True, old=plan.old)
+    yield from (error.partition("\n")[0] for error in report.errors)
+
+
+def warnings(found: Mapping[str, tuple[MayBecome, ...]]) -> Iterator[str]:
+    for name, options in found.items():
+        for one in options:
+            for lacking in one.lacks:
+                yield f"cluster {name} {one.current.spec.called} would be refused: {lacking}"
+
+
+def as_made(plan: Plan, made: Mapping[str, str]) -> Plan:
+    """The plan once its clusters run: `made` are the ids of those that do, by the ids that were to be made."""
+
+    def settled(one: CurrentCluster) -> CurrentCluster:
+        other = next((other for other in one.alternatives if made.get(one.id) == other.id), None)
+        return replace(other, import_=True, state="RUNNING") if other else one
+
+    return replace(plan, current=tuple(map(settled, plan.current)))
+
+
+def chosen(declared: Iterable[ClusterSpec], plan: Plan) -> tuple[ClusterSpec, ...]:
+    """The declared clusters as they are, or are to be made."""
+    now = {one.spec.name: one.spec for one in plan.current}
+    return tuple(now.get(spec.name, spec) for spec in declared)
+
+
+def absent(declared: Iterable[ClusterSpec], there: Iterable[ClusterSpec]) -> tuple[ClusterSpec, ...]:
+    """What the clusters could be instead of what they are."""
+    now = {one.name: one.alternative for one in there}
+    return tuple(option for spec in declared for option in spec.options if option.alternative != now[spec.name])
+
+
+def told(before: Plan, after: Plan, templates: Iterable[JobTemplate], region: str) -> Iterator[str]:
+    """What to say of each cluster that was made as an alternative. `before`: what was asked for first."""
+    known, first = tuple(templates), {one.spec.name: one.spec for one in before.current}
+    for one in after.current:
+        if one.spec.alternative and not first[one.spec.name].alternative:
+            unfit = misfits(known, first[one.spec.name]).get(one.spec.alternative, {})
+            without = f"; not offered on it: {join(unfit)}" if unfit else ""
+            words = MayBecome(one).words(first[one.spec.name], region)
+            yield f"cluster {one.spec.name} was made in another way: {words}{without}; {going_back(one.spec)}"
+
+
+def going_back(spec: ClusterSpec) -> str:
+    return (
+        f"it stays until the stack file says otherwise: take {spec.called.removeprefix('as its ')} out of "
+        f"`alternatives` of {spec.name} to have it made as asked for first, beside this one"
+    )

@@ -1,0 +1,129 @@
+"""Which living cluster a name stands for, or which one is to be made: generations, their ids and their alternatives.
+
+An alternative is a generation of its own. One that runs stays, whatever comes before it in the stack file: what asks
+for machines again only because they may be there now would give away those that are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+
+from slipway.catalog.document import PublishedCatalog
+from slipway.cloud.clusters import PersistentResource
+from slipway.cluster import ClusterSpec, CurrentCluster
+from slipway.fingerprint import cluster_id, is_id_of
+from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
+from slipway.live import Unknown
+
+SPENT_STATES = frozenset({"ERROR", "STOPPING"})
+# Which one is current, should there be several.
+_PREFERENCE = {"RUNNING": 0, "UPDATING": 0, "REBOOTING": 1, "PROVISIONING": 2}
+
+Identify = Callable[[ClusterSpec], str]
+"""The fingerprint of a cluster in its stack, project and region."""
+
+
+def is_ours(cluster: PersistentResource, stack: str) -> bool:
+    """Whether a stack made it: its labels say so, and its id is one that they give."""
+    name, fingerprint = cluster.labels.get(NAME_LABEL, ""), cluster.labels.get(HASH_LABEL, "")
+    named = bool(name and fingerprint) and cluster.labels.get(STACK_LABEL) == stack
+    return named and is_id_of(cluster.id, cluster_id(name, fingerprint))
+
+
+def current_generation(
+    spec: ClusterSpec,
+    identify: Identify,
+    clusters: Mapping[str, PersistentResource],
+    ours: Mapping[str, PersistentResource],
+    catalog: PublishedCatalog | Unknown | None,
+) -> CurrentCluster:
+    """The living cluster, of whichever alternative; else the first one, to be made, with those that may come in its
+    place. `clusters` and `ours` by id: all that hold one, and those that this stack made."""
+    published = catalog.clusters.get(spec.name) if isinstance(catalog, PublishedCatalog) else None
+    options = [(option, identify(option)) for option in spec.options]
+    usable = [
+        (place, item)
+        for place, (_, fingerprint) in enumerate(options)
+        for item in ours.values()
+        if is_id_of(item.id, cluster_id(spec.name, fingerprint)) and item.state not in SPENT_STATES
+    ]
+    if usable:
+        place, best = min(
+            usable,
+            key=lambda one: (
+                _PREFERENCE.get(one[1].state, 9),
+                one[1].id != published,
+                one[0],
+                len(one[1].id),
+                one[1].id,
+            ),
+        )
+        option, fingerprint = options[place]
+        return CurrentCluster(option, best.id, fingerprint, import_=True, state=best.state)
+    first, *others = (
+        CurrentCluster(option, _free_id(spec.name, fingerprint, clusters), fingerprint, import_=False)
+        for option, fingerprint in options
+    )
+    return replace(first, alternatives=tuple(others))
+
+
+def as_deployed(
+    spec: ClusterSpec,
+    identify: Identify,
+    ours: Mapping[str, PersistentResource],
+    catalog: PublishedCatalog | Unknown | None,
+) -> tuple[ClusterSpec, str]:
+    """As which of its alternatives the cluster is published, or else lives, with the fingerprint of that. As asked for
+    first where it is neither."""
+    published = catalog.clusters.get(spec.name) if isinstance(catalog, PublishedCatalog) else None
+    options = [(option, identify(option)) for option in spec.options]
+    for id_ in (*([published] if published else []), *ours):
+        for option, fingerprint in options:
+            if is_id_of(id_, cluster_id(spec.name, fingerprint)):
+                return option, fingerprint
+    return options[0]
+
+
+def taken_ids(
+    wanted: Iterable[ClusterSpec],
+    identify: Identify,
+    clusters: Iterable[PersistentResource],
+    ours: Mapping[str, PersistentResource],
+    catalog: PublishedCatalog | Unknown | None,
+) -> list[str]:
+    """What is wrong where somebody else's cluster has an id of this stack."""
+    bases = [cluster_id(spec.name, identify(option)) for spec in wanted for option in spec.options]
+    published = catalog if isinstance(catalog, PublishedCatalog) else PublishedCatalog()
+    return [
+        f"cluster {cluster.id} has an id of this stack but not its labels ({STACK_LABEL}, {NAME_LABEL}, {HASH_LABEL}): "
+        "somebody else made it, so it is left alone; delete it by hand, or raise `generation` to get another id"
+        for cluster in clusters
+        if cluster.id not in ours and (published.lists(cluster.id) or any(is_id_of(cluster.id, base) for base in bases))
+    ]
+
+
+def unlike(current: CurrentCluster, cluster: PersistentResource) -> str:
+    """What is wrong with a living cluster whose machines are not those that its id stands for; empty for nothing.
+
+    Its numbers of machines are not looked at: the autoscaler moves them.
+    """
+    asked = {pool.name: pool.machine for pool in current.spec.pools}
+    found = {pool.id: pool.machine for pool in cluster.pools}
+    if not found or asked == found:
+        return ""
+    name = next(name for name in sorted({*asked, *found}) if asked.get(name) != found.get(name))
+    has, should = found.get(name), asked.get(name)
+    return (
+        f"cluster {cluster.id} is not what its id stands for: pool {name} "
+        f"{f'has {has}, {has.disk}' if has else 'is not there'}, and the stack file asks for "
+        f"{f'{should}, {should.disk}' if should else 'no such pool'}; somebody made or edited it by hand, so it is "
+        f"left alone; raise `generation` of {current.spec.name} to get another beside it, or delete it by hand"
+    )
+
+
+def _free_id(name: str, fingerprint: str, clusters: Mapping[str, PersistentResource]) -> str:
+    n = 1
+    while cluster_id(name, fingerprint, n) in clusters:
+        n += 1
+    return cluster_id(name, fingerprint, n)

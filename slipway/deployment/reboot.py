@@ -1,0 +1,103 @@
+"""A reboot of a cluster: refused while a job runs or waits there, watched to its end. What the service does with jobs
+on a cluster that is rebooted it does not say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import count
+
+from slipway.cloud.clusters import Operation, PersistentResource
+from slipway.cloud.failures import CloudError
+from slipway.cloud.jobs import VertexJob
+from slipway.cloud.vertex import Vertex
+from slipway.errors import ResourceError, Timeout
+from slipway.formatting import join, span
+from slipway.kinds import KINDS
+
+_CAN = frozenset({"RUNNING", "ERROR"})
+_BUSY = frozenset({"REBOOTING"})
+_FIRST_S, _LONGEST_S, _SAID_EVERY_S = 1.0, 10.0, 60.0
+
+
+def refuse(name: str, cluster: PersistentResource, jobs: Iterable[VertexJob]) -> None:
+    """Raises ResourceError where a reboot could cost somebody a job, or the service would refuse it."""
+    on = [job for job in jobs if job.persistent_resource_id == cluster.id and not job.ended]
+    if on:
+        several = len(on) > 1
+        raise ResourceError(
+            f"cluster {name} has {'jobs that have' if several else 'a job that has'} not ended, so it is not rebooted",
+            why=f"on {cluster.id}: {join(f'{job.typed} ({_state(job)})' for job in on)}",
+            fix=f"wait for {'them' if several else 'it'}, slipway jobs wait {on[0].typed}, or slipway jobs cancel "
+            f"{on[0].typed}; then reboot it",
+        )
+    if cluster.in_use:
+        raise ResourceError(
+            f"cluster {name} is in use, so it is not rebooted",
+            why=f"machines of {cluster.id} are in use by a job that the lists do not show yet",
+            fix="look again in a minute: slipway pools",
+        )
+    if cluster.state not in _CAN:
+        raise ResourceError(
+            f"cluster {name} can't be rebooted now",
+            why=f"{cluster.id} is {cluster.state}, and only one in RUNNING or ERROR can be",
+            fix="wait until it runs: slipway pools",
+        )
+
+
+def jobs_of_region(vertex: Vertex) -> tuple[VertexJob, ...]:
+    """All of every kind that have not ended. Raises CloudError."""
+    return tuple(job for kind in KINDS.values() for job in vertex.active_jobs(kind))
+
+
+@dataclass(frozen=True)
+class Watching:
+    """`say` tells progress; `now` and `pause` are a clock in seconds. `timeout`: seconds, None without one."""
+
+    say: Callable[[str], None]
+    now: Callable[[], float]
+    pause: Callable[[float], object]
+    timeout: float | None = None
+
+
+def reboot(vertex: Vertex, name: str, cluster: PersistentResource, stack: str, watching: Watching) -> float:
+    """After how many seconds it runs again. Raises ResourceError where it ends otherwise, Timeout, CloudError."""
+    began = watching.now()
+    try:
+        operation: Operation | None = vertex.reboot_persistent_resource(cluster.id)
+    except CloudError as error:
+        # Without an answer it may have begun: its state tells.
+        if error.not_accepted or vertex.persistent_resource(cluster.id).state not in _BUSY:
+            raise
+        operation = None
+    watching.say(f"rebooting {name} ({cluster.id})")
+    told = began
+    for turn in count():
+        found = vertex.persistent_resource(cluster.id)
+        if operation is not None and not operation.done:
+            operation = vertex.operation(operation.name)
+        spent = watching.now() - began
+        if found.state not in _BUSY and (operation is None or operation.done):
+            break
+        if watching.timeout is not None and spent >= watching.timeout:
+            raise Timeout(
+                f"cluster {name} is still rebooting after {span(spent)}",
+                why="it goes on without this command",
+                fix="slipway pools shows its state",
+            )
+        if watching.now() - told >= _SAID_EVERY_S:
+            told = watching.now()
+            watching.say(f"{name} is still rebooting after {span(spent)}")
+        left = _LONGEST_S if watching.timeout is None else watching.timeout - spent
+        watching.pause(max(0.0, min(_FIRST_S * 2 ** min(turn, 9), _LONGEST_S, left)))
+    if found.state == "ERROR":
+        raise ResourceError(
+            f"cluster {name} ended in ERROR after its reboot",
+            why=found.error or (operation.error if operation else "") or "the service gives no reason",
+            fix=f"pulumi up --stack {stack}, which makes another in its place; or reboot it once more",
+        )
+    return watching.now() - began
+
+
+def _state(job: VertexJob) -> str:
+    return job.state.split("_STATE_")[-1].lower()
