@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,9 @@ class Client:
         self.routes = [route for route in served if not route.template.endswith(UNLIKE)]
 
     def send(self, request: Sent) -> tuple[int, bytes]:
-        return asyncio.run(self._send(request))
+        # A loop of its own: asyncio.run would leave the other tests of the process without theirs.
+        with closing(asyncio.new_event_loop()) as loop:
+            return loop.run_until_complete(self._send(request))
 
     async def _send(self, request: Sent) -> tuple[int, bytes]:
         path, _, query = request.path.partition("?")
