@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from decimal import Decimal
 
+from slipway.capacity import POOL
 from slipway.cloud.clusters import RUNNING_STATES, PersistentResource, ResourcePool
 from slipway.cloud.jobs import VertexJob
 from slipway.doctor.finding import KINDS, Finding
 from slipway.doctor.picture import Picture
 from slipway.formatting import span
 from slipway.jobs.demand import Demand, by_pool
-from slipway.labels import NAME_LABEL, TEMPLATE_LABEL
+from slipway.labels import NAME_LABEL, STACK_LABEL, TEMPLATE_LABEL
 from slipway.live import Unknown
 from slipway.prices import Price, dollars, hourly
 
@@ -33,6 +34,8 @@ def jobs(picture: Picture) -> Iterator[Finding]:
         # What the service runs for a pipeline or a trial is a job of its own, and told as that.
         if job.ended or job.persistent_resource_id or not (job.kind.runs_itself or job.kind.has_trials):
             continue
+        if job.labels.get(STACK_LABEL, picture.stack) != picture.stack:
+            continue  # The pools of its own stack are for that one's doctor.
         fits = next((found for cluster in _current(picture) if (found := _room(job, cluster))), "")
         if fits:
             yield _beside(job, fits, picture)
@@ -53,7 +56,9 @@ def _idle(cluster: PersistentResource, pool: ResourcePool, picture: Picture) -> 
     last = max((job.end_time for job in picture.recent if job.end_time and _on(job, cluster, pool)), default=None)
     since = last or max(cluster.create_time or picture.recent_since, picture.recent_since)
     idle = picture.now - since
-    if idle < _IDLE:
+    declared = picture.catalog.cluster_named(cluster.id) if picture.catalog else None
+    limit = declared.season.idle_limit if declared else None
+    if idle < max(_IDLE, limit or _IDLE):
         return
     name = cluster.labels.get(NAME_LABEL, cluster.id)
     cost = dollars(picture.per_hour(pool) * _hours(picture, since), per="")
@@ -63,8 +68,11 @@ def _idle(cluster: PersistentResource, pool: ResourcePool, picture: Picture) -> 
     where = picture.line(name, "pools", pool.id)
     lower = "lower replicas.min, or " if pool.min is not None and pool.min > 1 else ""
     mend = f"{lower}remove the pool in {where}"
-    limit = "an `idleLimit` on the cluster does that by itself" if len(cluster.pools) == 1 else ""
-    yield KINDS["pool-idle"].of(f"pool {name}/{pool.id}", words, mend, limit)
+    if limit and not cluster.in_use and not picture.jobs_on(cluster):
+        mend, means = picture.up, "the cluster's `idleLimit` has passed: it gives the cluster up"
+    else:
+        means = "" if limit or len(cluster.pools) > 1 else "an `idleLimit` on the cluster does that by itself"
+    yield KINDS["pool-idle"].of(f"pool {name}/{pool.id}", words, mend, means)
 
 
 def _hours(picture: Picture, since: datetime) -> Decimal:
@@ -92,9 +100,9 @@ def _beside(job: VertexJob, fits: str, picture: Picture) -> Finding:
     waits = job.state in _WAITS
     does = "waits for machines of its own" if waits else "runs on machines of its own"
     words = f"job {job.display_name} {does} ({job.capacity_type}, {dollars(costs)}), and pool {fits} has them free"
-    template = job.labels.get(TEMPLATE_LABEL, "")
-    if template:
-        mend = f"slipway submit {template} --capacity pool"
+    template = picture.catalog.templates.get(job.labels.get(TEMPLATE_LABEL, "")) if picture.catalog else None
+    if template is not None and any(offer.capacity_type == POOL for offer in template.offers):
+        mend = f"slipway submit {template.name} --capacity pool"
         means = "the next time" if not waits else f"and slipway jobs cancel {job.typed}"
     else:
         mend, means = "slipway templates", "shows what can be submitted to the pool, the next time"

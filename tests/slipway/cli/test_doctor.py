@@ -48,15 +48,22 @@ def test_what_is_found_with_a_catalog_alone_and_in_a_checkout(stack: Stack) -> N
     missing = found["role-missing", f"role roles/iam.serviceAccountUser {stack.trainer}"]
     assert missing["mend"] == f"ask for roles/iam.serviceAccountUser on {stack.trainer}"
 
-    # In a checkout, with a state elsewhere than was thought, and without the right to see clusters.
+    # In a checkout.
     (stack.folder / "stacks").mkdir()
     (stack.folder / "Pulumi.yaml").write_text("name: slipway\nruntime: python\n")
     (stack.folder / "stacks" / f"Pulumi.{stack.name}.yaml").write_text(
         f"config:\n  gcp:project: {PROJECT}\n  gcp:region: {REGION}\n"
         f"  slipway:workspace: {{catalogBucket: c-{stack.name}}}\n"
     )
+    # Its state is in a bucket, does not know the cluster, and a lock was cut off.
+    states, lock = f"gs://w-{stack.name}/states", f".pulumi/locks/organization/slipway/{stack.name}/a.json"
+    stack.write(f"states/.pulumi/stacks/slipway/{stack.name}.json", b'{"checkpoint": {"latest": {"resources": []}}}')
+    stack.write(f"states/{lock}", b"{")
+    found = told(stack.run("doctor", "--output", "json", PULUMI_BACKEND_URL=states), stack)
+    assert ("cluster-in-no-state", f"cluster {id_}") in found and ("lock-stale", f"lock {states}/{lock}") in found
+
     backend = stack.folder / "state"
-    backend.mkdir()
+    backend.mkdir()  # Elsewhere than was thought; and without the right to see clusters.
     stack.grant("roles/aiplatform.user", False)
     done = stack.run("doctor", "--stack", stack.name, PULUMI_BACKEND_URL=f"file://{backend}")
     assert done.code == 4

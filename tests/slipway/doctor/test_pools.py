@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 
-from slipway.labels import TEMPLATE_LABEL
+from slipway.doctor.finding import Finding
+from slipway.labels import STACK_LABEL
 from slipway.live import Unknown
-from tests.slipway.doctor.picture import CPU, FILE, found, lives
-from tests.slipway.review.builders import NOW, job
+from slipway.season import Season
+from tests.slipway.doctor.picture import CPU, FILE, found, lives, published
+from tests.slipway.review.builders import NOW, catalog, cluster, job, offer, template
 
 DONE = replace(job("done", on=CPU, state="SUCCEEDED"), end_time=NOW - timedelta(days=2))
 
@@ -40,6 +43,15 @@ def test_a_pool_in_use_or_idle_since_today_is_none_of_it() -> None:
     assert found(lives(replicas=0), jobs=(), recent=()) == {}
 
 
+def test_an_idle_limit_is_waited_for_and_then_a_deployment_does_it() -> None:  # B6
+    def told(days: float) -> Mapping[str, Finding]:
+        limited = cluster("cpu", id=CPU.id, season=Season(idle_limit=timedelta(days=days)))
+        return found(lives(), jobs=(), recent=(DONE,), published=published(catalog(limited)))
+
+    assert told(3) == {}
+    assert told(1.5)["pool-idle"].mend == "pulumi up --stack prod"
+
+
 def test_what_was_not_read_is_not_called_idle() -> None:
     denied = Unknown("denied", "aiplatform.googleapis.com customJobs.list", "roles/aiplatform.viewer", "ada")
     assert set(found(lives(), jobs=(), recent=denied)) == {"unread-part"}
@@ -48,13 +60,17 @@ def test_what_was_not_read_is_not_called_idle() -> None:
 
 def test_a_job_beside_a_pool_that_has_its_machines_free() -> None:
     beside = job("alone", strategy="STANDARD")
-    one = found(lives(used=1), jobs=(beside,))["job-beside-pool"]
+    told = published(catalog(CPU, template("lora")))
+    one = found(lives(used=1), jobs=(beside,), published=told)["job-beside-pool"]
     assert one.sentence == (
         "job alone runs on machines of its own (on-demand, $0.46/h), and pool cpu/workers has them free"
     )
     assert one.mend == "slipway submit lora --capacity pool"
-    by_hand = replace(beside, labels={key: value for key, value in beside.labels.items() if key != TEMPLATE_LABEL})
-    assert found(lives(used=1), jobs=(by_hand,))["job-beside-pool"].mend == "slipway templates"
+    by_hand = replace(beside, labels={})
+    assert found(lives(used=1), jobs=(by_hand,), published=told)["job-beside-pool"].mend == "slipway templates"
+    without = published(catalog(CPU, template("lora", offer("spot"))))
+    assert found(lives(used=1), jobs=(beside,), published=without)["job-beside-pool"].mend == "slipway templates"
+    assert found(lives(used=1), jobs=(replace(beside, labels={STACK_LABEL: "dev"}),), published=told) == {}
 
 
 def test_a_job_beside_a_full_pool_or_of_other_machines_is_as_it_should_be() -> None:
