@@ -38,7 +38,7 @@ _STDIN = "-"
 @click.pass_context
 def command(context: click.Context, events: str, no_live: bool, output: str) -> None:
     from slipway.cloud.connection import connect
-    from slipway.deployment.live_plan import identity
+    from slipway.cloud.credentials import identity
     from slipway.doctor.drift_reading import drifted
     from slipway.review.events import read
 

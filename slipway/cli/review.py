@@ -175,7 +175,7 @@ def _written(text: str, source: str) -> tuple[Review, ...] | None:
 
 def _reviewed(source: str, text: str, files: Files, now: datetime, *, live: bool) -> Review:
     from slipway.cloud.connection import connect
-    from slipway.deployment.live_plan import identity
+    from slipway.cloud.credentials import identity
     from slipway.review import events, reading
     from slipway.review.review import review
 

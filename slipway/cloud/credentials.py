@@ -141,6 +141,16 @@ def _with_client_certificate(environ: Mapping[str, str]) -> ssl.SSLContext:
     return context
 
 
+def identity(environ: Mapping[str, str]) -> str:
+    """Who asks, as far as the environment tells."""
+    target = environ.get("GOOGLE_IMPERSONATE_SERVICE_ACCOUNT", "")
+    if target:
+        return target
+    if environ.get("GOOGLE_OAUTH_ACCESS_TOKEN"):
+        return "the identity of GOOGLE_OAUTH_ACCESS_TOKEN"
+    return "the application default credentials"
+
+
 def _google_credentials(token: str, target: str, service: Any) -> Any:
     source: Any
     if token:

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.connection import connect
+from slipway.cloud.credentials import identity
 from slipway.deployment.dormant import made_since
 from slipway.deployment.live_reader import LiveScope, read, skipped
 from slipway.deployment.plan import Plan, plan
@@ -97,16 +98,6 @@ def asked_for(stack: Stack) -> Mapping[str, str]:
         TRAINER: trainer_email(stack.workspace.trainer, stack.project),
         **{other_trainer(name): trainer_email(one.account, stack.project) for name, one in stack.trainers.items()},
     }
-
-
-def identity(environ: Mapping[str, str]) -> str:
-    """Who asks, as far as the environment tells."""
-    target = environ.get("GOOGLE_IMPERSONATE_SERVICE_ACCOUNT", "")
-    if target:
-        return target
-    if environ.get("GOOGLE_OAUTH_ACCESS_TOKEN"):
-        return "the identity of GOOGLE_OAUTH_ACCESS_TOKEN"
-    return "the application default credentials"
 
 
 def _live(

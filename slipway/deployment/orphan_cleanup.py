@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 
 from slipway.cloud.connection import connect
+from slipway.cloud.credentials import identity
 from slipway.cloud.failures import Conflict, NotFound, Refused
 from slipway.deployment.deletion_guard import use_of_cluster, use_of_stack
 from slipway.deployment.grace_period import GracePeriod
-from slipway.deployment.live_plan import identity
 from slipway.deployment.live_reader import LiveScope, Reader
 from slipway.deployment.orphans import (
     Orphan,

@@ -75,10 +75,17 @@ def _unknown(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]
             words = f"{subject} is in no state, so no deployment ends it by itself: {costs}{under_way}"
             does = "it takes the cluster over, or deletes it when idle"
             yield KINDS["cluster-in-no-state"].of(subject, words, picture.up, does, grade=busy)
-    elif picture.catalog is not None and cluster.id not in {*picture.current.values(), *_retiring(picture)}:
+    elif picture.catalog is not None and not _listed(cluster, picture):
         words = f"{subject} belongs to the stack and is not in its catalog: {costs}{under_way}"
         does = "when no deployment is under way; it takes the cluster over, or deletes it"
         yield KINDS["cluster-in-no-catalog"].of(subject, words, picture.up, does, grade=busy)
+
+
+def _listed(cluster: PersistentResource, picture: Picture) -> bool:
+    """By the catalog: as offered, as retiring, or as one that rests."""
+    rests = [one.id for one in picture.catalog.dormant.values()] if picture.catalog else []
+    known = cluster.id in {*picture.current.values(), *_retiring(picture)}
+    return known or any(cluster.id == id_ or cluster.id.startswith(f"{id_}-") for id_ in rests)
 
 
 def _old(cluster: PersistentResource, name: str, picture: Picture) -> Iterator[Finding]:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 
 from slipway.catalog.document import PublishedCatalog
 from slipway.doctor.finding import KINDS, Finding
 from slipway.doctor.picture import Picture
-from slipway.formatting import join, short
+from slipway.formatting import join, short, span
 from slipway.live import UNLIMITED, Unknown
 from slipway.quota.report import Line, QuotaReport
 from slipway.state import State
 
 _NEARLY = 0.9
+_LONGEST_RUN = timedelta(hours=3)
 
 
 def catalog(picture: Picture) -> Iterator[Finding]:
@@ -41,8 +43,15 @@ def catalog(picture: Picture) -> Iterator[Finding]:
 
 
 def _unfinished(published: PublishedCatalog, picture: Picture) -> Iterator[Finding]:
-    """The catalog is written last: what the state has and it does not is of a deployment that ended before."""
+    """The catalog is written last: what the state has and it does not is of a deployment that ended before. One that
+    replaces a cluster in place takes it out of the catalog first."""
     backend = picture.backend
+    for one in published.whole.dormant.values() if published.whole else ():
+        since = picture.now - one.since if one.since else timedelta()
+        if one.why == "in-place" and (since > _LONGEST_RUN or (backend is not None and not backend.busy)):
+            words = f"a deployment that replaces {one.name} in place ended before it was done: no job can be sent to it"
+            words += f" for {span(since.total_seconds())}"
+            yield KINDS["deployment-unfinished"].of(f"cluster {one.id}", words, picture.up, "it goes on from there")
     if backend is None or backend.busy or not isinstance(backend.state, State):
         return
     known = {one.name for one in backend.state.clusters}

@@ -11,12 +11,12 @@ from typing import Any, TypeVar
 
 from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.model import Catalog
+from slipway.cloud.credentials import identity
 from slipway.cloud.failures import CloudError
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.storage import Location
 from slipway.context import Context
 from slipway.deployment.checkout import commits_since
-from slipway.deployment.live_plan import identity
 from slipway.deployment.live_reader import LiveScope, Reader, all_or_unknown, unanswered
 from slipway.doctor.backend_reading import look
 from slipway.doctor.gaps import gaps

@@ -148,6 +148,7 @@ def a_job_is_submitted_followed_and_looked_at(laptop: Laptop) -> None:
     assert job in laptop.well("jobs", "list").out
     assert "cpu" in laptop.well("pools").out
     assert "vCPUs" in laptop.well("quota").out
+    assert "not looked at: the state" in laptop.slipway("doctor").err  # N10
     spot = laptop.slipway("submit", "nap", "-p", "say=thin", "--capacity", "spot", "--dry-run")
     assert (spot.code, spot.json["jobSpec"]["scheduling"]["strategy"]) == (5, "SPOT")
     assert "preemptible_cpus us-central1: needs 4, limit 1" in spot.err

@@ -7,7 +7,8 @@ import pytest
 from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.connection import Connection
-from slipway.deployment.live_plan import identity, read_and_plan, settle
+from slipway.cloud.credentials import identity
+from slipway.deployment.live_plan import read_and_plan, settle
 from slipway.deployment.live_reader import LiveScope
 from slipway.deployment.plan import Plan
 from slipway.deployment.quota_limits import quota_info

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 from slipway.catalog.document import PublishedCatalog
-from slipway.doctor.finding import Grade
+from slipway.deployment.withdrawal import withdrawn
+from slipway.doctor.finding import Finding, Grade
 from slipway.doctor.picture import Backend, Lock
 from slipway.live import Live
 from slipway.quota.published import judge
 from tests.slipway.doctor.picture import BUSY, CPU, found, lives, published, state
-from tests.slipway.review.builders import catalog, cluster, limits
+from tests.slipway.review.builders import NOW, catalog, cluster, limits
 
 CPUS = "custom_model_training_cpus"
 
@@ -41,6 +43,18 @@ def test_a_state_ahead_of_the_catalog_tells_of_a_deployment_that_ended_early() -
     one = found(backend=backend)["deployment-unfinished"]
     assert f"the state has {new.id}, the catalog does not" in one.sentence
     assert found(backend=replace(backend, locks=(Lock("l", alive=True),))) == {}, "it is under way"
+
+
+def test_a_replacement_in_place_that_was_killed_is_told_once_nobody_is_at_work_on_it() -> None:  # B3
+    def told(hours: float, backend: Backend | None = None) -> dict[str, Finding]:
+        going = withdrawn(catalog(CPU), (CPU.id,), NOW - timedelta(hours=hours))
+        return found(published=replace(published(going), clusters={}), jobs=(), backend=backend)
+
+    assert "cpu in place ended before it was done: no job can be sent to it for 4 h" in (
+        told(4)["deployment-unfinished"].sentence
+    )
+    assert told(1) == {}
+    assert "deployment-unfinished" not in told(1, Backend("gs://s", state(CPU.id), locks=(Lock("l", alive=True),)))
 
 
 def test_quota_that_is_nearly_used_says_by_whom_and_how_to_ask_for_more() -> None:
