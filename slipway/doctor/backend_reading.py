@@ -79,7 +79,7 @@ class _Bucket:
         try:
             return self.storage.read(Location(self.at.bucket, self._name(name)))
         except NotFound as problem:
-            if "bucket" in problem.message.lower():
+            if "bucket does not exist" in problem.message:
                 raise
             return None
 
