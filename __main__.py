@@ -13,6 +13,7 @@ import pulumi
 
 from components.engine import configured, known, place
 from components.guard import guard, refusal_of_destruction
+from slipway.deployment.clock import right_time
 from slipway.deployment.deletion_guard import guarded_use
 from slipway.deployment.grace_period import GracePeriod
 from slipway.deployment.live_plan import read_and_plan
@@ -73,6 +74,7 @@ def main() -> None:
 
         revision, packages = checkout_revision(CHECKOUT, os.environ), build_packages(proven, CHECKOUT)
         live, plan = deciding.result()
+        now = right_time(now, live.time)
 
     def planned(plan: "Plan") -> "Deployment":
         return plan_deployment(proven, packages, revision, live, plan, preview=preview, now=now, known=state)

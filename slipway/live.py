@@ -65,7 +65,8 @@ class Live:
     `service_accounts`: display names by address. `beside` is what is published in the bucket that is asked for, where
     the stack has its catalog in another one yet.
     `skipped` says that nothing was read on purpose (SLIPWAY_LIVE=skip). `last_ends`: when the last job on a cluster
-    ended, by the cluster's id, as far back as some `idleLimit` needs it; empty where none does.
+    ended, by the cluster's id, as far back as some `idleLimit` needs it; empty where none does. `time` is the cloud's
+    own at the end of the reading; None where no answer told.
     """
 
     clusters: tuple[PersistentResource, ...] | Unknown
@@ -78,3 +79,4 @@ class Live:
     beside: PublishedCatalog | Unknown | None = None
     last_ends: Mapping[str, datetime] | Unknown = field(default_factory=dict)
     preferences: Mapping[str, QuotaPreference] | Unknown = field(default_factory=dict)
+    time: datetime | None = None

@@ -17,6 +17,7 @@ from slipway.cli.terminal import screen
 from slipway.cli.terminal.documents import dormant_document, due_document, iso
 from slipway.cli.terminal.options import catalog_and_output
 from slipway.context import Context
+from slipway.deployment.clock import right_time, wrong_clock
 from slipway.deployment.dormant import made_since
 from slipway.deployment.live_reader import LiveScope, Reader, jobs
 from slipway.deployment.plan import plan
@@ -34,8 +35,11 @@ from slipway.season import moment_in_words
 @catalog_and_output
 def command(catalog: str | None, output: str) -> None:
     context = Context(catalog)
-    found, now = context.catalog, context.now
-    due = upcoming(found, _live(context), now)
+    found, live = context.catalog, _live(context)
+    now = right_time(context.now, live.time)
+    due = upcoming(found, live, now)
+    if wrong := wrong_clock(context.now, live.time):
+        screen.note(f"! {wrong}")
     if output == "json":
         body = {
             "stack": found.stack,
@@ -106,6 +110,7 @@ def _live(context: Context) -> Live:
                 {name: one.id for name, one in catalog.clusters.items()}, catalog.retiring, whole=catalog
             ),
             last_ends=ends.result(),
+            time=context.connection.session.time,
         )
 
 

@@ -9,6 +9,7 @@ import ssl
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 import urllib3.exceptions
@@ -59,10 +60,21 @@ class Session:
         self._policy = policy or HttpPolicy()
         self._sleep = sleep
         self._chance = chance
+        self._date = ""
 
     def with_policy(self, policy: HttpPolicy) -> Session:
         """This session's connections with other timeouts and retries."""
         return Session(self._http, policy, self._sleep, self._chance)
+
+    @property
+    def time(self) -> datetime | None:
+        """When the last answer was given, by the service's own clock; None where none told."""
+        from email.utils import parsedate_to_datetime  # Submitting needs no time, and no import that takes some.
+
+        try:
+            return parsedate_to_datetime(self._date).astimezone(UTC) if self._date else None
+        except ValueError:
+            return None
 
     def widen(self, threads: int) -> None:
         """Makes room for a connection of each of these threads; to be called before they begin."""
@@ -154,6 +166,7 @@ class Session:
                     raise
                 self._sleep(self._wait(attempt, None))
                 continue
+            self._date = response.headers.get("Date", self._date)
             if response.status < 400:
                 return response
             answer = read_answer(response)

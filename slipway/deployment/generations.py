@@ -46,7 +46,9 @@ def current_generation(
         (place, item)
         for place, (_, fingerprint) in enumerate(options)
         for item in ours.values()
-        if is_id_of(item.id, cluster_id(spec.name, fingerprint)) and item.state not in SPENT_STATES
+        # By the label too: a name may look like another cluster's id.
+        if item.labels.get(NAME_LABEL, spec.name) == spec.name and is_id_of(item.id, cluster_id(spec.name, fingerprint))
+        if item.state not in SPENT_STATES
     ]
     if usable:
         place, best = min(

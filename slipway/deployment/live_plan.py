@@ -9,6 +9,7 @@ from datetime import datetime
 from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.connection import connect
 from slipway.cloud.credentials import identity
+from slipway.deployment.clock import right_time, wrong_clock
 from slipway.deployment.dormant import made_since
 from slipway.deployment.live_reader import LiveScope, read, skipped
 from slipway.deployment.plan import Plan, plan
@@ -37,7 +38,8 @@ def read_and_plan(
 ) -> tuple[Live, Plan]:
     """Reads what lives, and the limits of some quota metrics, and plans. `known` is what the engine knows of the stack.
 
-    Outside of preview it waits for clusters that are still being made.
+    Outside of preview it waits for clusters that are still being made. Where `now` is far from the cloud's own time,
+    that counts.
 
     Raises ResourceError when what lives can't be told or forbids the plan, PolicyError for a change of a cluster that
     is protected, or is to be replaced in place while it is in use; AuthError without credentials.
@@ -46,8 +48,14 @@ def read_and_plan(
     before = _NOTHING if isinstance(known, Unknown) else known
     workspace = asked_for(stack)
 
-    def live() -> Live:
-        return _live(stack, environ, metrics, before, now, preview=preview, warn=warn)
+    def live(time: datetime) -> Live:
+        return _live(stack, environ, metrics, before, time, preview=preview, warn=warn)
+
+    first = [live(now)]
+    if wrong := wrong_clock(now, first[0].time):
+        warn(wrong)
+        now = right_time(now, first[0].time)
+        first = [live(now)]  # How far back the jobs were looked at depends on the time.
 
     def planned(found: Live) -> Plan:
         return plan(
@@ -61,7 +69,7 @@ def read_and_plan(
             workspace=workspace,
         )
 
-    found, decided = settle(live, planned, say, wait=not preview)
+    found, decided = settle(lambda: first.pop() if first else live(now), planned, say, wait=not preview)
     taken = [*_taken(found, stack), *_lent(found, stack, before)]
     problems = [*(taken or decided.problems), *_unread(found.buckets), *_unread(found.service_accounts)]
     if isinstance(known, Unknown) and not found.skipped:

@@ -94,6 +94,7 @@ def read(
             beside=beside.result(),
             last_ends=ends.result(),
             preferences=preferences.result(),
+            time=connection.session.time,
         )
     return live, reader.warnings
 

@@ -1,10 +1,12 @@
 """Servers that answer what no API would: each is an error in words, none is taken for an empty list or for success."""
 
+import contextlib
 import json
 import socket
 import ssl
 import threading
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +35,21 @@ NO_JOBS = [
     {"customJobs": [], "nextPageToken": 3},
     {"customJobs": [], "nextPageToken": "again and again"},
 ]
+
+
+def test_an_answer_tells_the_time_by_the_services_own_clock(server: Server) -> None:  # B6
+    """Also a refusal; what is no date tells nothing."""
+    for status in (200, 404):
+        asked = connection(server.url)
+        assert asked.session.time is None
+        server.says({"name": "c"}, status)
+        with contextlib.suppress(CloudError):
+            asked.vertex("p", "us-central1").persistent_resource("c")
+        assert asked.session.time is not None
+    asked.session._date = "Sat, 21 Nov 2026 10:00:00 +0100"
+    assert asked.session.time == datetime(2026, 11, 21, 9, tzinfo=UTC)
+    asked.session._date = "yesterday"
+    assert asked.session.time is None
 
 
 def _short(content: bytes) -> str:

@@ -11,6 +11,7 @@ from slipway.cluster import ClusterSpec, CurrentCluster
 from slipway.deployment.deployment import without
 from slipway.deployment.live_plan import refuse
 from slipway.deployment.old_generations import not_withdrawable
+from slipway.deployment.protection import undeletable
 from slipway.deployment.published_clusters import published
 from slipway.deployment.retiring import Why
 from slipway.deployment.withdrawal import before_withdrawal, withdrawn
@@ -190,3 +191,14 @@ def test_without_a_catalog_the_file_s_own_word_protects_what_lives() -> None:
         assert not planned((PROTECTED,), live(ALIVE, catalog=catalog)).refusals
         assert not planned((edited,), live(catalog=catalog)).refusals
     assert not planned((edited,), live(ALIVE, catalog=catalog_with(OLD))).refusals, "protected from then on"
+
+
+def test_a_stack_with_a_protected_cluster_is_not_taken_down() -> None:  # B3
+    """By the word of its file, or of what it deployed last: then dropping it is a deployment of its own."""
+    for file, catalog in (((PROTECTED,), None), ((OLD,), catalog_with(PROTECTED)), ((), catalog_with(PROTECTED))):
+        refusal = undeletable(file, catalog, STACK)
+        assert refusal is not None and refusal.what == "the stack is not taken down: cluster cpu is protected"
+        assert "stacks/Pulumi.prod.yaml, slipway:persistentResources.cpu: " in refusal.why
+        assert "pulumi up, and take the stack down after that" in refusal.fix
+    for read in (catalog_with(OLD), UNREAD, None):
+        assert undeletable((OLD,), read, STACK) is None, "what can't be read stands in nobody's way"
