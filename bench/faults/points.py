@@ -68,12 +68,14 @@ def of(journey: str, calls: Sequence[str], engine: bool) -> list[Point]:
 
 
 def drawn(points: Iterable[Point], seed: int) -> list[Point]:
-    """The same points in the order in which a seed plays them: journeys in turn, calls that change something sooner."""
+    """The same points in the order in which a seed plays them: journeys in turn, calls that change something sooner,
+    and time-outs, each of which takes a minute, last."""
     chance = random.Random(seed)
     queues: dict[str, list[tuple[float, Point]]] = {}
     for point in points:
         reads = point.call.startswith("GET ")
-        queues.setdefault(point.journey, []).append((chance.random() * (1.0 if reads else 0.4), point))
+        place = chance.random() * (1.0 if reads else 0.4) + (point.fault == "timeout")
+        queues.setdefault(point.journey, []).append((place, point))
     ranked = [(place, row) for queue in queues.values() for place, row in enumerate(sorted(queue, key=_draw))]
     names = list(queues)
     return [point for _, (_, point) in sorted(ranked, key=lambda each: (each[0], names.index(each[1][1].journey)))]

@@ -39,6 +39,8 @@ SETTINGS = dict(pair.split("=") for pair in FAST) | {
 HASTE = {"SLIPWAY_CREATE_PATIENCE": "2s", "SLIPWAY_LOOK_FOR": "1s", "SLIPWAY_GCP_PLUGIN_SPEED": "200"}
 _LONGEST_S = 240.0
 _PREFIX = "slipway-faults-"
+# The folders of jobs that run: a replica is known to live by a lock that it holds on a file there.
+_SPARED = "jobs"
 _LONG_NAP = ("max=600", "max=86400")
 
 
@@ -138,7 +140,7 @@ class Stage:
         sessions = _sessions(daemon.job_processes(self.cloud.state))
         _kill([process for session, of in sessions.items() if session not in self.kept_jobs for process in of])
         for name in ("cloud", "checkout", "engine"):
-            _replace(self.folder / "kept" / name, self.folder / name)
+            _replace(self.folder / "kept" / name, self.folder / name, _SPARED)
         self.start_cloud()
 
     @property
@@ -221,15 +223,36 @@ def _kill(processes: list[psutil.Process]) -> None:
     psutil.wait_procs(processes, timeout=5)
 
 
-def _replace(source: Path, target: Path) -> None:
-    """Make a folder what it was. A process that ends late may still write there."""
+def _replace(source: Path, target: Path, spared: str = "") -> None:
+    """Make a folder what it was, but for what is in `spared` in both. A process that ends late may write there."""
+    for entry in target.iterdir():
+        before = source / entry.name
+        if entry.name == spared and before.is_dir():
+            for job in entry.iterdir():
+                if not (before / job.name).exists():
+                    _remove(job)
+        else:
+            _remove(entry)
+    for entry in source.iterdir():
+        there = target / entry.name
+        if not there.exists():
+            _copy(entry, there)
+
+
+def _remove(path: Path) -> None:
     for attempt in range(5):
         with suppress(OSError):
-            shutil.rmtree(target)
-        if not target.exists():
-            break
+            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+        if not path.exists():
+            return
         time.sleep(0.05 * (attempt + 1))
-    shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True)
+
+
+def _copy(source: Path, target: Path) -> None:
+    if source.is_dir() and not source.is_symlink():
+        shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True)
+    else:
+        shutil.copy2(source, target, follow_symlinks=False)
 
 
 def ready(stage_: Stage, command: tuple[str, ...], role: str = "deployer", **extra: str) -> str:

@@ -91,7 +91,7 @@ class SweepSender:
         self._flying: dict[Future[VertexJob], PendingRun] = {}
         self._missed: dict[str, PendingRun] = {}
         self._looking: Future[tuple[Mapping[str, str], int]] | None = None
-        self._look_began = self._look_at = self._synced_at = self._good_at = 0.0
+        self._look_began = self._look_at = self._synced_at = self._good_at = self._heard_at = 0.0
         self._in_a_row = 0
         self._result = SendingResult()
 
@@ -222,9 +222,12 @@ class SweepSender:
         except (Unauthenticated, Denied) as problem:
             self._result.stopped = problem
             return
-        except CloudError:
+        except CloudError as problem:
             self._look_at = now + self.policy.look_every
+            if now - max(self._good_at, self._heard_at) > self.policy.resend_for:
+                self._result.stopped = problem
             return
+        self._heard_at = now
         self._look_at = now + max(self.policy.look_every, calls * SECONDS_PER_CALL)
         for id_, pending in list(self._missed.items()):
             if id_ in found:

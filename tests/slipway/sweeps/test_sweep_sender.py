@@ -47,10 +47,12 @@ class AtOnce(Executor):
 
 @dataclass
 class Service:
-    """`faults` are used up in order, one for each submission; `lag` hides jobs of that age, in seconds, from lists."""
+    """`faults` are used up in order, one for each submission; `lag` hides jobs of that age, in seconds, from lists.
+    While it is `dead` no list is answered."""
 
     faults: list[str] = field(default_factory=list)
     lag: float = 0.0
+    dead: bool = False
     time: float = 0.0
     jobs: list[tuple[str, float, VertexJob]] = field(default_factory=list)
 
@@ -79,6 +81,8 @@ class Service:
 
     def look(self, requests: Iterable[Request]) -> tuple[Mapping[str, str], int]:
         self.time += 0.05
+        if self.dead:
+            raise NoAnswer("no answer", why="dead", call=CALL)
         wanted = {request.id for request in requests}
         return {id_: job.name for id_, _, job in self._listed if id_ in wanted}, 1
 
@@ -203,6 +207,17 @@ def test_without_the_role_it_stops_at_once_and_goes_on_later(tmp_path: Path) -> 
     assert isinstance(done.stopped, CloudError) and done.stopped.exit_code == 3
     again = Service()
     assert len(command(again, tmp_path / "s.jsonl").accepted) == COUNT - len(done.accepted)
+
+
+def test_when_nothing_answers_any_more_it_stops_and_the_same_command_goes_on(tmp_path: Path) -> None:  # N2 # N7
+    """All have been sent and their answers lost, so nothing is left to send: what is looked for can't be listed."""
+    service = Service(["lost"] * COUNT, dead=True)
+    done = command(service, tmp_path / "s.jsonl")
+    assert isinstance(done.stopped, NoAnswer) and not done.unknown
+    assert 100 < service.time < 200
+    service.dead = False
+    assert not command(service, tmp_path / "s.jsonl").stopped
+    assert len(service.jobs) == COUNT
 
 
 @pytest.mark.parametrize("count", [1, 100])
