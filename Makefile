@@ -67,8 +67,8 @@ review: setup ## what this checkout would do, judged by the code of BASE: make r
 	@if [ "$(STACK)" = local ]; then environment=$$($(PY) -m local env --as previewer); eval "$$environment"; fi; \
 	$(PY) -m journey.pull_request --base "$(BASE)" --stack "$(STACK)" $(ARGS)
 
-verify-cloud: setup ## the demo's journey on a real project: make verify-cloud PROJECT=… [REGION=…] [MAX_USD=…] [MAX_MINUTES=…]
-	@$(PY) -m journey.verify_cloud --project "$(PROJECT)" $(if $(REGION),--region "$(REGION)") $(if $(MAX_USD),--max-usd "$(MAX_USD)") $(if $(MAX_MINUTES),--max-minutes "$(MAX_MINUTES)") $(if $(YES),--yes)
+verify-cloud: setup ## the demo's journey, or what documents leave open, on a real project: make verify-cloud PROJECT=… [PROBES=all] [REGION=…] [MAX_USD=…] [MAX_MINUTES=…]
+	@$(PY) -m journey.verify_cloud --project "$(PROJECT)" $(if $(PROBES),--probes "$(PROBES)") $(if $(REGION),--region "$(REGION)") $(if $(MAX_USD),--max-usd "$(MAX_USD)") $(if $(MAX_MINUTES),--max-minutes "$(MAX_MINUTES)") $(if $(YES),--yes)
 
 lock: setup ## pin what pyproject.toml names, with hashes, in requirements.txt and requirements-dev.txt
 	@$(VENV)/bin/uv pip compile -q --generate-hashes --no-header $(LOCK) pyproject.toml --extra deploy -o requirements.txt

@@ -12,7 +12,6 @@ from slipway.cloud.failures import Call, NotFound
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.storage import Location
 from slipway.errors import Timeout
-from slipway.kinds import CUSTOM_JOB
 from slipway.labels import STACK_LABEL
 
 Say = Callable[[str], None]
@@ -87,7 +86,7 @@ class Sweep:
         self._gone(f"{self._connection.endpoints.iam}{account}", call)
 
     def _jobs(self) -> list[VertexJob]:
-        return list(self._vertex.jobs(CUSTOM_JOB, f'labels.{STACK_LABEL}="{self._ours.stack}"'))
+        return list(self._vertex.jobs_of_every_kind(f'labels.{STACK_LABEL}="{self._ours.stack}"'))
 
     def _gone(self, url: str, call: Call) -> None:
         try:

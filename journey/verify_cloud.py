@@ -1,4 +1,5 @@
-"""`make verify-cloud PROJECT=…`: the demo's journey on a real project, with a ceiling of money and time.
+"""`make verify-cloud PROJECT=…`: the demo's journey on a real project, with a ceiling of money and time; with
+`PROBES=…`, what Google's documents leave open, asked there instead.
 
 The price is shown and asked first; afterwards everything is taken away again, also when the journey is killed: a
 watchdog apart from it does the same clean-up, and so does the next call.
@@ -10,26 +11,23 @@ import argparse
 import os
 import secrets
 import sys
-import time
 import uuid
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 
-import psutil
-
 from journey.backend import file_backend
 from journey.budget import Budget, budget
 from journey.commands import Actor
+from journey.guarded import guarded
 from journey.leftovers import MARK, drop_dead_locks, end, marked, repair_backend
 from journey.play import Play
+from journey.probes.verification import ProbeRun
 from journey.project import lay_out
 from journey.report import gain, pool_cost, table
 from journey.sweep import Ours, Sweep
 from journey.trial import TEMPLATE, per_hour, stack, values
 from journey.turn import turn
-from journey.watchdog import Watch
-from journey.watchdog import start as start_watchdog
 from slipway.cloud.connection import connect
 from slipway.errors import Cancelled, ConfigError, SlipwayError
 from slipway.files import write_atomically
@@ -98,22 +96,7 @@ class Verification:
 
     def verify(self, allowed: Budget) -> None:
         """Play the journey under a watchdog, then clean up, whatever happens."""
-        me = psutil.Process()
-        clean = (sys.executable, "-m", "journey.verify_cloud", *self._flags(), "--clean-up")
-        watch = Watch(
-            pid=me.pid,
-            started=me.create_time(),
-            until=time.time() + allowed.minutes * 60,
-            clean_up=clean,
-            log=str(self.folder / "watchdog.log"),
-        )
-        environment = {**os.environ, "PYTHONPATH": str(_ROOT)}
-        start_watchdog(self.run_file, watch, environment)
-        try:
-            self._run()
-        finally:
-            self.clean_up()
-            self.run_file.unlink(missing_ok=True)
+        guarded(self.run_file, self._flags(), allowed.minutes, self._run, self.clean_up)
 
     def _run(self) -> None:
         journey = self.play()
@@ -139,6 +122,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--max-usd", type=Decimal, default=Decimal(2))
     parser.add_argument("--max-minutes", type=int, default=60)
     parser.add_argument("--yes", action="store_true", help="the price is accepted unasked")
+    parser.add_argument(
+        "--probes", default="", help="all, open (those without an answer), or names with commas between"
+    )
     parser.add_argument("--clean-up", action="store_true", help="only take away what an earlier call left")
     flags = parser.parse_args(arguments)
     try:
@@ -146,24 +132,59 @@ def main(arguments: list[str] | None = None) -> int:
             raise ConfigError("no project is named", fix="make verify-cloud PROJECT=your-project-id")
         declared = stack(flags.project, flags.region)
         folder = _ROOT / ".slipway" / "verify" / f"{declared.project}-{declared.region}"
-        verification = Verification(declared, folder)
-        with turn(folder / "verify.lock"):
-            if flags.clean_up:
-                verification.clean_up()
-                return 0
-            if verification.run_file.exists():
-                print("an earlier call was killed: cleans up after it first")
-                verification.clean_up()
-                verification.run_file.unlink(missing_ok=True)
-            verification.verify(_agreed(declared, flags.max_minutes, flags.max_usd, flags.yes))
+        if flags.probes:
+            ended = _probe(declared, folder.with_name(f"{folder.name}-probes"), flags)
+        else:
+            ended = _verify(declared, folder, flags)
     except SlipwayError as error:
         print(f"\n{error.render()}", file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
         print("\ninterrupted; everything was taken away again", file=sys.stderr)
         return 130
-    print(f"\nverify-cloud finished: the journey ran on {declared.project}, and everything is taken away again")
+    if ended:
+        print(f"\n{ended}")
     return 0
+
+
+def _verify(declared: Stack, folder: Path, flags: argparse.Namespace) -> str:
+    """The journey, or its clean-up alone; the last line to say."""
+    verification = Verification(declared, folder)
+    with turn(folder / "verify.lock"):
+        if _only_cleaned(verification, flags):
+            return ""
+        verification.verify(_agreed(declared, flags.max_minutes, flags.max_usd, flags.yes))
+    return f"verify-cloud finished: the journey ran on {declared.project}, and everything is taken away again"
+
+
+def _probe(declared: Stack, folder: Path, flags: argparse.Namespace) -> str:
+    """The probes, or their clean-up alone; the last lines to say."""
+    run = ProbeRun(declared.project, declared.region, folder, flags.probes, _say)
+    with turn(folder / "verify.lock"):
+        if _only_cleaned(run, flags):
+            return ""
+        allowed = run.cost(flags.max_minutes, flags.max_usd)
+        if not allowed.probes and not allowed.unpriced:
+            return "nothing to ask: every probe has its answer"
+        print(run.price(allowed, flags.max_usd))
+        _agree(declared.project, flags.yes)
+        guarded(run.run_file, run.flags, allowed.minutes, lambda: run.play(allowed), run.clean_up)
+    return (
+        f"the report: {folder / 'report.md'}\nfor the local cloud: cp {folder / 'settings.toml'} "
+        f'"${{SLIPWAY_LOCAL_STATE:-.slipway/local}}/settings.toml"\n'
+        f"verify-cloud finished: {declared.project} was asked, and everything is taken away again"
+    )
+
+
+def _only_cleaned(run: Verification | ProbeRun, flags: argparse.Namespace) -> bool:
+    """Clean up where that is asked for, and after an earlier call that was killed. Whether that was all."""
+    if flags.clean_up:
+        run.clean_up()
+    elif run.run_file.exists():
+        print("an earlier call was killed: cleans up after it first")
+        run.clean_up()
+        run.run_file.unlink(missing_ok=True)
+    return bool(flags.clean_up)
 
 
 def _agreed(declared: Stack, minutes: int, max_usd: Decimal, yes: bool) -> Budget:
@@ -174,12 +195,18 @@ def _agreed(declared: Stack, minutes: int, max_usd: Decimal, yes: bool) -> Budge
         f"${allowed.per_hour.ceiling.known:.2f} an hour, for about 20 minutes and at most {minutes}: at most "
         f"${allowed.most:.2f} (ceiling ${max_usd:.2f}); all of it is deleted afterwards"
     )
-    if not yes:
-        if not sys.stdin.isatty():
-            raise Cancelled("nobody is there to accept the price", fix="run it on a terminal, or add YES=1")
-        if input(f"type {declared.project} to go on: ").strip() != declared.project:
-            raise Cancelled("not agreed; nothing was sent")
+    _agree(declared.project, yes)
     return allowed
+
+
+def _agree(project: str, yes: bool) -> None:
+    """Raises Cancelled on a no."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise Cancelled("nobody is there to accept the price", fix="run it on a terminal, or add YES=1")
+    if input(f"type {project} to go on: ").strip() != project:
+        raise Cancelled("not agreed; nothing was sent")
 
 
 def _say(text: str) -> None:

@@ -1,0 +1,23 @@
+"""What the replicas of probes run: a few lines of plain Python that say when they begin and how they end."""
+
+CODE = """
+import os, signal, sys, time
+def say(text): print("probe", text, flush=True)
+def term(number, frame):
+    say("sigterm")
+    while linger:
+        time.sleep(0.25)
+        say("beat")
+    sys.exit(143)
+does, value = sys.argv[1], int(sys.argv[2])
+linger = does == "linger"
+signal.signal(signal.SIGTERM, term)
+say("begins")
+if does == "exit":
+    time.sleep(float(sys.argv[3]) if len(sys.argv) > 3 else 0)
+    say("ends")
+    os._exit(value)
+time.sleep(value)
+"""
+"""`hold N` sleeps N seconds; `exit CODE [SECONDS]` ends with that code; `linger N` sleeps as well and, asked to end by
+SIGTERM, says so four times a second until it is killed."""

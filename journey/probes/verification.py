@@ -1,0 +1,93 @@
+"""The probes of one project and region, as `make verify-cloud PROBES=…` asks them: price, answers, clean-up."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+
+from journey.probes import answers
+from journey.probes.cost import Cost, cost, minutes_of, small_machine
+from journey.probes.probe import Finding, Probe, unknown
+from journey.probes.run import ask
+from journey.probes.service import ACCOUNT, STACK, Service
+from journey.probes.table import PROBES, chosen
+from journey.probes.unasked import UNASKED
+from journey.sweep import Ours, Sweep
+from slipway.cloud.connection import Connection, connect
+
+
+@dataclass(frozen=True)
+class ProbeRun:
+    """Probes named by `words` (`all`, `open`, or ids), and the folder that keeps their answers between calls."""
+
+    project: str
+    region: str
+    folder: Path
+    words: str
+    say: Callable[[str], None]
+
+    @property
+    def run_file(self) -> Path:
+        return self.folder / "run.json"
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        return ("--project", self.project, "--region", self.region, "--probes", self.words)
+
+    def cost(self, max_minutes: int, max_usd: Decimal) -> Cost:
+        """What the chosen ones cost at most. Raises ConfigError for a wrong name, PolicyError above a ceiling."""
+        told = {name for name, answer in self._answers().items() if answer.told}
+        return cost(chosen(self.words, told), self.region, max_minutes, max_usd)
+
+    def play(self, allowed: Cost, connection: Connection | None = None) -> None:
+        """Ask them; each answer is kept as it comes."""
+        service = Service(
+            connection or connect(os.environ),
+            self.project,
+            self.region,
+            small_machine(self.region),
+            cluster=f"{STACK}-{secrets.token_hex(3)}",
+        )
+        until = service.now() + timedelta(minutes=allowed.minutes)
+
+        def keep(probe: Probe, finding: Finding) -> None:
+            at = service.now().isoformat(timespec="seconds")
+            kept = answers.with_finding(self._answers(), probe.id, finding, at)
+            answers.write(self.folder, kept, PROBES, UNASKED, f"{self.project}, {self.region}")
+            self.say(f"{probe.id}: {finding.answer}")
+
+        for probe in allowed.unpriced:
+            keep(probe, unknown(f"not asked: the price of a machine that it may get is not known in {self.region}"))
+        ask(service, allowed.probes, until, keep)
+
+    def clean_up(self) -> None:
+        """Take away what probes made, of this call or of one that was killed. Idempotent."""
+        ours = Ours(
+            project=self.project,
+            region=self.region,
+            stack=STACK,
+            buckets=(),
+            trainer=f"{ACCOUNT}@{self.project}.iam.gserviceaccount.com",
+        )
+        sweep = Sweep(connect(os.environ), ours, self.say)
+        sweep.end_jobs(30 * 60.0)
+        sweep.delete_rest(30 * 60.0)
+
+    def price(self, allowed: Cost, max_usd: Decimal) -> str:
+        """One line, before anything is sent."""
+        whole = minutes_of(allowed.probes)
+        time = f"at most {allowed.minutes} minutes"
+        if whole > allowed.minutes:
+            time += f" (all of them may take {whole}: those that do not fit are left for PROBES=open)"
+        return (
+            f"on project {self.project}, {self.region}: {len(allowed.probes)} probes, {time}: at most "
+            f"${allowed.most:.2f} (ceiling ${max_usd:.2f}); all that they make is deleted afterwards"
+        )
+
+    def _answers(self) -> dict[str, answers.Answer]:
+        return answers.read(self.folder / "answers.json")
