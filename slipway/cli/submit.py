@@ -19,6 +19,7 @@ import click
 
 from slipway.cli.terminal import completions, screen
 from slipway.cli.terminal.arguments import SubmitArguments, WaitOptions
+from slipway.cli.terminal.gcloud import as_formatted, check_format, format_option
 from slipway.cli.terminal.options import WORD, catalog_and_output, template_argument
 from slipway.cli.terminal.submission import TerminalDisplay, document, sent_words
 from slipway.cloud.failures import CloudError
@@ -31,11 +32,6 @@ from slipway.submission.journal import InterruptedSubmissions
 from slipway.submission.preflight import Preflight
 from slipway.submission.request import checked_request_id, new_request_id
 from slipway.submission.submitter import SubmissionResult, deliver, journal_of, with_code
-
-
-def _planned(ctx: click.Context, parameter: click.Parameter, value: str | None) -> None:
-    if value is not None and not ctx.resilient_parsing:
-        raise ConfigError(f"{parameter.opts[0]} is not supported by this version", fix="slipway submit --help")
 
 
 def _then(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str, ...]:
@@ -105,7 +101,7 @@ def _then(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str
 @click.option(
     "--request-id", metavar="ID", help="Name this submission: sent again with the same id, it still runs once."
 )
-@click.option("--format", hidden=True, is_flag=False, flag_value="", expose_value=False, callback=_planned)
+@format_option
 @catalog_and_output
 def command(
     retry_failed: bool,
@@ -117,6 +113,7 @@ def command(
     timeout: str | None,
     request_id: str | None,
     output: str,
+    format_: str | None,
     **words: Any,
 ) -> None:
     """`words` are the fields of `SubmitArguments`."""
@@ -124,6 +121,7 @@ def command(
     typed = SubmitArguments(**words)
     id_ = checked_request_id(request_id) if request_id is not None else None
     context, json = Context(typed.catalog), output == "json"
+    check_format(format_, ("--output json", json), ("--sweep", typed.sweep is not None), dry_run=dry_run)
     if typed.sweep is not None:
         from slipway.cli.terminal.sweep import submit_sweep
         from slipway.sweeps.runs import RunsAgain
@@ -140,7 +138,7 @@ def command(
         asked = with_code(context, asked, Path(typed.code), upload=not dry_run, tell=screen.note)
     prepared = prepare(context.catalog, asked, context.user)
     if dry_run:
-        _dry_run(context, prepared.under(id_ or new_request_id()), json=json)
+        _dry_run(context, prepared.under(id_ or new_request_id()), json=json, format_=format_)
         return
     submitted, submission_id = _send(context, typed, prepared, id_, json=json)
     job = submitted.attempt.job
@@ -157,7 +155,7 @@ def command(
         require_success(context, job)
 
 
-def _dry_run(context: Context, prepared: PreparedSubmission, *, json: bool) -> None:
+def _dry_run(context: Context, prepared: PreparedSubmission, *, json: bool, format_: str | None) -> None:
     """The request on stdout as it would be sent now, alone or in a document.
 
     Raises what sending would raise before it sends.
@@ -168,7 +166,7 @@ def _dry_run(context: Context, prepared: PreparedSubmission, *, json: bool) -> N
         if json:
             screen.out_json("submission-plan", {"requestId": prepared.request_id, "request": body})
         else:
-            screen.out(screen.json_text(body, indent=2))
+            screen.out(as_formatted(context, prepared, body) if format_ else screen.json_text(body, indent=2))
 
     try:
         taken = _forecast(context, prepared)

@@ -14,6 +14,7 @@ from slipway.catalog.model import Offer, Parameter, Study, Template
 from slipway.catalog.placeholders import render
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.documents import catalog_document, template_document
+from slipway.cli.terminal.gcloud import as_formatted, check_format, format_option
 from slipway.cli.terminal.options import catalog_and_output, template_argument
 from slipway.cli.terminal.submission import commit_words
 from slipway.context import Context
@@ -21,14 +22,24 @@ from slipway.formatting import counted, span
 from slipway.kinds import KINDS
 from slipway.prices import dollars
 from slipway.submission.parameters import describe
+from slipway.submission.request import new_request_id
 
 
 @click.command()
 @template_argument
+@format_option
 @catalog_and_output
-def command(template: str, catalog: str | None, output: str) -> None:
+def command(template: str, catalog: str | None, output: str, format_: str | None) -> None:
+    check_format(format_, ("--output json", output == "json"), dry_run=True)
     context = Context(catalog)
     found = find_template(context.catalog, template)
+    if format_ is not None:
+        from slipway.submission.candidates import SubmissionRequest, prepare
+        from slipway.submission.preflight import offline_request
+
+        prepared = prepare(context.catalog, SubmissionRequest(found.name), context.user).under(new_request_id())
+        screen.out(as_formatted(context, prepared, offline_request(prepared)))
+        return
     trainer = trainer_of(context.catalog, found)
     if output == "json":
         document = {**template_document(found), "trainer": trainer or None}

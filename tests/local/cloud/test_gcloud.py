@@ -1,12 +1,15 @@
 """gcloud, as it is, against a running local cloud: addresses from the environment, a token from a file. (N17)"""
 
 import os
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from slipway.gcloud.job_file import command, job_file
+from slipway.kinds import CUSTOM_JOB
 from tests.local.cloud.calling import CLUSTERS
 from tests.local.cloud.vertex.bodies import cluster_body
 from tests.local.conftest import LocalCloud
@@ -69,3 +72,34 @@ def test_ai_storage_and_logging(cloud: LocalCloud, environment: dict[str, str], 
         assert found.read_bytes() == (folder / name).read_bytes()
     said(begun(environment, "storage", "rm", "-r", f"gs://{BUCKET}"))
     assert BUCKET not in [bucket["name"] for bucket in cloud.every("/storage/v1/b?project=slipway-local", "items")]
+
+
+def test_a_request_written_for_gcloud_is_the_request_that_gcloud_sends(  # N13
+    cloud: LocalCloud, environment: dict[str, str], tmp_path: Path
+) -> None:
+    """With the command from the file's comment, as a person would copy it."""
+    container = {"imageUri": "scratch@sha256:" + "0" * 64, "args": ["0o17", "yes", "a: b", "# no"]}
+    env = [{"name": "QUOTED", "value": 'it\'s "so"'}]
+    worker = {
+        "machineSpec": {"machineType": "n1-standard-4"},
+        "replicaCount": "1",
+        "diskSpec": {"bootDiskType": "pd-ssd", "bootDiskSizeGb": 100},
+        "containerSpec": {**container, "env": env},
+    }
+    spec = {
+        "workerPoolSpecs": [worker],
+        "scheduling": {"timeout": "600s", "strategy": "STANDARD"},
+        "baseOutputDirectory": {"outputUriPrefix": "gs://bucket/run"},
+    }
+    body = {"displayName": "digits-7k2p3f9a", "labels": {"slipway-template": "digits"}, "jobSpec": spec}
+    text = job_file(body, CUSTOM_JOB, project="slipway-local", region="us-central1", about="a test")
+    words = shlex.split(command(body, "slipway-local", "us-central1"))
+    assert f"# {shlex.join(words)}" in text.splitlines()
+    file = tmp_path / words[-1].removeprefix("--config=")
+    file.write_text(text)
+    said(begun(environment, *words[1:-1], f"--config={file}"))
+    jobs = cloud.every("/v1/projects/slipway-local/locations/us-central1/customJobs", "customJobs")
+    (sent,) = [job for job in jobs if job["displayName"] == body["displayName"]]
+    assert sent["labels"] == body["labels"]
+    for key, value in spec.items():
+        assert sent["jobSpec"][key] == value

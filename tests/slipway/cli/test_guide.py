@@ -40,7 +40,7 @@ def test_every_exit_code_stands_in_its_table() -> None:
 
 
 def test_what_is_not_there_yet_is_named() -> None:
-    assert PLANNED
+    assert bool(PLANNED) == ("## Not in this version" in GUIDE)
     for flag in PLANNED:
         assert f"`{flag}`" in GUIDE
 

@@ -197,7 +197,7 @@ def test_ctrl_c_detaches_and_never_cancels(stack: Stack) -> None:
         (("submit", "hello", "--retry-failed"), "--retry-failed is for sweeps"),
         (("submit", "hello", "--experiment", "digits"), "hello belongs to no experiment"),
         (("submit", "hello", "--experiment-run", "A b"), "invalid --experiment-run 'A b'"),
-        (("submit", "hello", "--format", "gcloud"), "--format is not supported by this version"),
+        (("submit", "hello", "--format", "gcloud"), "--format gcloud prints a request"),
         (("submit", "hello", "--capacity", "pol"), "its capacity types are pool, spot"),
         (("submit", "hello", "--sweep", "a=1,2"), "no suffix is not .yaml, .json or .csv"),
         (("submit", "hello", "--sweep", "gone.yaml"), "can't read gone.yaml\n  why: No such file or directory\n"),

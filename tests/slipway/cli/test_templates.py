@@ -146,3 +146,40 @@ def test_quota_tells_each_kind_and_case_apart(lora: Stack) -> None:  # D2 W6
     assert gpus[1] == 16  # two trials at once, on eight each
     assert "lora flex-start (model=27b) as hyperparameter-tuning-job" in gpus[0]
     assert drawn["custom_model_training_nvidia_h100_gpus"][1] == 16
+
+
+IMAGE = "us-docker.pkg.dev/acme/train/task@sha256:" + "0f" * 32
+JOB_FILE = f"""workerPoolSpecs:
+  - machineSpec: {{machineType: n1-standard-4}}
+    replicaCount: 1
+    containerSpec: {{imageUri: "{IMAGE}", args: [--steps=3]}}
+scheduling: {{timeout: 600s}}
+"""
+
+
+def test_a_job_file_of_gcloud_becomes_a_template_and_a_request_becomes_a_job_file(lora: Stack) -> None:  # N13
+    (lora.folder / "My job.yaml").write_text(JOB_FILE)
+    printed = lora.run("templates", "import", "My job.yaml", "--print")
+    assert printed.code == 0 and f'uri="{IMAGE}"' in printed.out
+    homeless = lora.run("templates", "import", "My job.yaml")
+    assert homeless.code == 2 and "run it in the repository's root" in homeless.err
+    (lora.folder / "templates").mkdir()
+    assert lora.run("templates", "import", "My job.yaml").out == "wrote templates/my_job.py\n"
+    assert (lora.folder / "templates" / "my_job.py").read_text() == printed.out
+    again = lora.run("templates", "import", "My job.yaml")
+    assert again.code == 2 and "templates/my_job.py exists, and was not overwritten" in again.err
+    (lora.folder / "typo.yaml").write_text(JOB_FILE.replace("replicaCount", "replicaCuont"))
+    wrong = lora.run("templates", "import", "typo.yaml")
+    assert wrong.code == 2 and "typo.yaml:3  workerPoolSpecs[0].replicaCuont" in wrong.err
+    assert not (lora.folder / "templates" / "typo.py").exists()
+
+    shown = lora.run("templates", "show", "lora", "--format", "gcloud").out
+    assert "# gcloud ai custom-jobs create --project=slipway-local --region=us-central1 --display-name=lora-" in shown
+    assert '- "--model=2b"' in shown and "${" not in shown
+    (lora.folder / "lora.yaml").write_text(shown.replace("t@p.iam", "t@p.iam.gserviceaccount.com"))
+    back = lora.run("templates", "import", "lora.yaml", "--code", "jobs/lora", "--print")
+    assert back.code == 0 and 'args=("--model=2b",)' in back.out and "note: the code is jobs/lora's" in back.err
+    study = ("submit", "lora", "--as", "hyperparameter-tuning-job", "--dry-run", "--format", "gcloud")
+    assert "and this is a hyperparameter tuning job" in lora.run(*study).err
+    both = lora.run("submit", "lora", "--dry-run", "--format", "gcloud", "--output", "json")
+    assert both.code == 2 and "don't go together" in both.err

@@ -1,8 +1,10 @@
 """What was mistyped gets a suggestion that helps, or none."""
 
+import click
 import pytest
 
 from slipway.cli import main
+from slipway.cli.terminal.mistakes import in_words
 
 
 @pytest.mark.parametrize(
@@ -32,5 +34,9 @@ def test_a_mistake_gets_a_suggestion_that_helps_or_none(
 
 
 def test_what_is_hidden_is_not_suggested(capsys: pytest.CaptureFixture[str]) -> None:
+    hidden = click.Command("send", params=[click.Option(["--format"], hidden=True)])
+    with pytest.raises(click.NoSuchOption) as mistake:
+        hidden.main(["--formt"], standalone_mode=False)
+    assert "--format" not in in_words(mistake.value)
     assert main(["submit", "hello", "--formt"]) == 2
-    assert "--format" not in capsys.readouterr().err
+    assert "Did you mean --format" in capsys.readouterr().err, "where it is not"

@@ -1,0 +1,44 @@
+"""`--format gcloud`: a request as the file and the command that gcloud takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from slipway.errors import ConfigError
+
+if TYPE_CHECKING:
+    from slipway.context import Context
+    from slipway.submission.candidates import PreparedSubmission
+
+
+def format_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    return click.option(
+        "--format",
+        "format_",
+        type=click.Choice(["gcloud"]),
+        help="gcloud: the request as the job file and the command of gcloud ai custom-jobs create.",
+    )(command)
+
+
+def check_format(format_: str | None, *others: tuple[str, bool], dry_run: bool) -> None:
+    """Raises ConfigError where a format does not go with what else was asked for, each with whether it was."""
+    if format_ is None:
+        return
+    if not dry_run:
+        why = "without --dry-run the job is sent, and nothing is printed for gcloud"
+        raise ConfigError(f"--format {format_} prints a request", why=why, fix="add --dry-run")
+    for other, given in others:
+        if given:
+            raise ConfigError(f"--format {format_} and {other} don't go together", fix=f"leave out {other}")
+
+
+def as_formatted(context: Context, prepared: PreparedSubmission, body: Mapping[str, Any]) -> str:
+    """Raises ConfigError for what is no custom job."""
+    from slipway.gcloud.job_file import job_file
+
+    catalog = context.catalog
+    about = f"template {prepared.template.name} of stack {catalog.stack}, as slipway submit would send it"
+    return job_file(body, prepared.kind, project=catalog.project, region=catalog.region, about=about)

@@ -1,0 +1,62 @@
+"""A request as gcloud takes it: a file with the job's spec, and above it the command that sends it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+
+from slipway.errors import ConfigError
+from slipway.kinds import CUSTOM_JOB, Kind
+from slipway.stack.yaml_loader import TAG
+from slipway.template.jobspec import LAUNCHER
+
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./@-]*")
+
+
+def job_file(body: Mapping[str, Any], kind: Kind, *, project: str, region: str, about: str) -> str:
+    """YAML that ends without a line break. `body` is a whole request, every placeholder filled; `about`: of what.
+
+    Raises ConfigError for a kind that this command of gcloud does not send.
+    """
+    if kind != CUSTOM_JOB:
+        raise ConfigError(
+            f"gcloud ai custom-jobs create sends custom jobs, and this is a {kind.words}",
+            fix=f"add --as {CUSTOM_JOB.name}, if the template can be submitted as one, or leave out --format gcloud",
+        )
+    spec = kind.spec_of(body)
+    text = yaml.dump(spec, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=10**6)
+    return "\n".join((f"# {about}", *_once(spec), f"# {command(body, project, region)}", text.rstrip("\n")))
+
+
+def command(body: Mapping[str, Any], project: str, region: str) -> str:
+    """The whole command line: what is no part of a job's spec are flags of it."""
+    name, key = body["displayName"], body.get("encryptionSpec", {}).get("kmsKeyName")
+    labels = ",".join(f"{label}={value}" for label, value in body.get("labels", {}).items())
+    words = ["gcloud", "ai", "custom-jobs", "create", f"--project={project}", f"--region={region}"]
+    words += [f"--display-name={name}", *([f"--labels={labels}"] if labels else [])]
+    return shlex.join([*words, *([f"--kms-key={key}"] if key else []), f"--config={name}.yaml"])
+
+
+def _once(spec: Mapping[str, Any]) -> list[str]:
+    packages = (pool.get("pythonPackageSpec", {}) for pool in spec.get("workerPoolSpecs", ()))
+    if all(package.get("pythonModule") != LAUNCHER for package in packages):
+        return []
+    return ["# It runs once: the claim in its arguments is taken by the first job that is sent with it."]
+
+
+class _Dumper(yaml.SafeDumper):
+    """Text that could be read as something else, by whatever version of YAML, is in quotes; no aliases."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _quoted(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar(f"{TAG}str", text, style=None if _PLAIN.fullmatch(text) else '"')
+
+
+_Dumper.add_representer(str, _quoted)
