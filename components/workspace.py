@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import pulumi
 from pulumi_gcp import projects, serviceaccount, storage
@@ -18,6 +18,7 @@ from slipway.deployment.workspace_plan import (
     other_trainer,
     trainer_display_name,
     trainer_email,
+    trainer_owner,
 )
 from slipway.live import Live, Unknown
 from slipway.stack.stack import WorkspaceSettings
@@ -25,6 +26,7 @@ from slipway.stack.stack import WorkspaceSettings
 _PACKAGE_AGE_DAYS = 730
 _CLAIM_AGE_DAYS = 30
 _OLD_CATALOGS = 50
+Known = TypeVar("Known", frozenset[str], Mapping[str, str])
 
 
 class Workspace(pulumi.ComponentResource):
@@ -33,12 +35,10 @@ class Workspace(pulumi.ComponentResource):
     `catalog`: the deployer writes, the trainer and submitters read, versioned. `work`: jobs write. So no job can
     rewrite what others run. Does not own clusters, nor the identities that preview and deploy.
 
-    Destroying it keeps `work`, which holds people's results; the catalog can be published again and goes.
-
+    Destroying it keeps `work`, which has people's results, and what somebody else had made; other catalogs go. What is
+    not asked for any more and what unfinished jobs need stays as it is, beside what is asked for.
     The trainers that templates choose by name have the same on the buckets, and submitters of their own, who may act as
     them alone.
-
-    What is not asked for any more and what unfinished jobs need stays as it is, beside what is asked for.
     """
 
     catalog: storage.Bucket
@@ -73,7 +73,7 @@ class Workspace(pulumi.ComponentResource):
         self.catalog = self._bucket(
             catalog,
             settings.catalog_bucket,
-            keep=False,
+            keep=settings.catalog_bucket in plan.adopted,
             versioned=True,
             rules=[
                 _delete(age=_PACKAGE_AGE_DAYS, matches_prefixes=["packages/"]),
@@ -105,7 +105,8 @@ class Workspace(pulumi.ComponentResource):
                 accounts[resource.logical] = self._old_account(resource)
                 self._roles[resource.logical] = dict(resource.grants)
             else:
-                (catalogs if resource.role == CATALOG else works)[resource.logical] = self._old_bucket(resource)
+                old = self._old_bucket(resource, keep=resource.role == WORK or resource.name in plan.adopted)
+                (catalogs if resource.role == CATALOG else works)[resource.logical] = old
         for logical, account in accounts.items():
             self._grant_trainer(logical, account, catalogs, works)
         for member in members:
@@ -152,12 +153,12 @@ class Workspace(pulumi.ComponentResource):
                 parent=self,
                 import_=f"projects/{self._project}/serviceAccounts/{email}" if email in self._accounts else None,
                 ignore_changes=["displayName", "description"],
+                retain_on_delete=self._by_hand(email),
                 hooks=self._hooks,
             ),
         )
 
-    def _old_bucket(self, resource: RetiringWorkspaceResource) -> storage.Bucket:
-        keep = resource.role == WORK
+    def _old_bucket(self, resource: RetiringWorkspaceResource, *, keep: bool) -> storage.Bucket:
         return storage.Bucket(
             resource.logical,
             name=resource.name,
@@ -173,8 +174,14 @@ class Workspace(pulumi.ComponentResource):
             resource.logical,
             account_id=resource.name.partition("@")[0],
             project=self._project,
-            opts=pulumi.ResourceOptions(parent=self, ignore_changes=["*"], hooks=self._hooks),
+            opts=pulumi.ResourceOptions(
+                parent=self, ignore_changes=["*"], retain_on_delete=self._by_hand(resource.name), hooks=self._hooks
+            ),
         )
+
+    def _by_hand(self, email: str) -> bool:
+        """Whether an account is there that somebody else made: its display name tells, which is never changed."""
+        return email in self._accounts and not trainer_owner(self._accounts[email])
 
     def _grant_trainer(
         self,
@@ -230,7 +237,7 @@ class Workspace(pulumi.ComponentResource):
         )
 
 
-def _known(existing: Collection[str] | Unknown) -> Collection[str]:
+def _known(existing: Known | Unknown) -> Known:
     if isinstance(existing, Unknown):
         raise ValueError(f"what exists must be known before anything is declared: {existing.why}")
     return existing

@@ -66,7 +66,8 @@ class Live:
     the stack has its catalog in another one yet.
     `skipped` says that nothing was read on purpose (SLIPWAY_LIVE=skip). `last_ends`: when the last job on a cluster
     ended, by the cluster's id, as far back as some `idleLimit` needs it; empty where none does. `time` is the cloud's
-    own at the end of the reading; None where no answer told.
+    own at the end of the reading; None where no answer told. `by_hand`: those of `buckets` that look as if somebody
+    else had made them.
     """
 
     clusters: tuple[PersistentResource, ...] | Unknown
@@ -74,6 +75,7 @@ class Live:
     limits: Mapping[str, QuotaLimit] | Unknown
     catalog: PublishedCatalog | Unknown | None
     buckets: frozenset[str] | Unknown = frozenset()
+    by_hand: frozenset[str] = frozenset()
     service_accounts: Mapping[str, str] | Unknown = field(default_factory=dict)
     skipped: bool = False
     beside: PublishedCatalog | Unknown | None = None

@@ -62,7 +62,7 @@ class State:
 
     What waits for its deletion (the old half of a replacement) is not in it: the engine does not tell. `catalog_bucket`
     has the catalog that it published; `creation`: it has the object that lists the clusters made last. `submitters`:
-    members, as the stack file names them.
+    members, as the stack file names them. `spared`: buckets that the engine may not empty.
     """
 
     clusters: tuple[StateResource, ...] = ()
@@ -73,6 +73,7 @@ class State:
     grants: tuple[StateGrant, ...] = ()
     submitters: tuple[str, ...] = ()
     preferences: tuple[StatePreference, ...] = ()
+    spared: frozenset[str] = frozenset()
 
     def has(self, project: str, region: str, cluster: str) -> bool:
         """Whether it knows a cluster by its id."""
@@ -98,6 +99,7 @@ def read(resources: Mapping[str, Mapping[str, Any]]) -> State:
             one.name.removeprefix(_SUBMITS) for one in _of(found, _PROJECT_GRANT) if one.name.startswith(_SUBMITS)
         ),
         preferences=tuple(_preference(one) for one in _of(found, _PREFERENCE)),
+        spared=frozenset(one.text("name") for one in _of(found, _BUCKET) if one.outputs.get("forceDestroy") is False),
     )
 
 

@@ -129,13 +129,15 @@ def _live(
             why="without knowing what lives, a deployment could delete what is in use",
             fix="unset SLIPWAY_LIVE",
         )
+    trainer = trainer_email(stack.workspace.trainer, stack.project)
+    others = (trainer_email(one.account, stack.project) for one in stack.trainers.values())
     wanted = LiveScope(
         project=stack.project,
         region=stack.region,
         catalog_bucket=stack.workspace.catalog_bucket,
         work_bucket=stack.workspace.work_bucket,
-        service_account=trainer_email(stack.workspace.trainer, stack.project),
-        trainers=tuple(trainer_email(one.account, stack.project) for one in stack.trainers.values()),
+        service_account=trainer,
+        trainers=tuple(dict.fromkeys((*others, *(one.name for one in known.accounts if one.name != trainer)))),
         metrics=metrics,
         read_quota=quota_info,
         published=known.catalog_bucket,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from slipway.catalog.document import PublishedCatalog, published
 from slipway.catalog.model import NAME
@@ -83,14 +83,17 @@ def read(
         buckets = [threads.submit(reader.bucket, name) for name in (wanted.catalog_bucket, wanted.work_bucket)]
         accounts = [threads.submit(reader.service_account, one) for one in (wanted.service_account, *wanted.trainers)]
         ends = threads.submit(reader.last_ends)
-        adopted = all_or_unknown(future.result() for future in buckets)
+        adopted = merged(future.result() for future in buckets)
         live = Live(
             clusters=clusters.result(),
             jobs=all_or_unknown(future.result() for future in found),
             limits=limits.result(),
             catalog=catalog.result(),
             buckets=adopted if isinstance(adopted, Unknown) else frozenset(adopted),
-            service_accounts=adopted_accounts(future.result() for future in accounts),
+            by_hand=frozenset()
+            if isinstance(adopted, Unknown)
+            else frozenset(n for n, ours in adopted.items() if not ours),
+            service_accounts=merged(future.result() for future in accounts),
             beside=beside.result(),
             last_ends=ends.result(),
             preferences=preferences.result(),
@@ -174,15 +177,14 @@ class Reader:
 
         return self._read(f"storage.googleapis.com {at}", _OBJECTS, existing, None, may_lack=True)
 
-    def bucket(self, name: str) -> frozenset[str] | Unknown:
-        """Its name; empty when it is not there."""
+    def bucket(self, name: str) -> Mapping[str, bool] | Unknown:
+        """Whether it looks like one of Slipway's, by its name; empty when it is not there."""
 
-        def existing() -> frozenset[str]:
-            self.connection.storage.bucket(name)
-            return frozenset({name})
+        def existing() -> Mapping[str, bool]:
+            return {name: made_by_us(self.connection.storage.bucket(name))}
 
         api = f"storage.googleapis.com buckets.get {name}"
-        return self._read(api, _BUCKETS, existing, frozenset(), may_lack=True)
+        return self._read(api, _BUCKETS, existing, {}, may_lack=True)
 
     def service_account(self, address: str) -> Mapping[str, str] | Unknown:
         """Its display name by its address; empty when it is not there."""
@@ -217,9 +219,15 @@ def unanswered(error: CloudError, api: str, role: str, identity: str) -> Unknown
     return Unknown(error.message or str(error), api, needs, identity)
 
 
-def adopted_accounts(parts: Iterable[Mapping[str, str] | Unknown]) -> Mapping[str, str] | Unknown:
-    """Those that are there, with their display names; where one can't be read, nobody knows."""
-    found: dict[str, str] = {}
+def made_by_us(bucket: Mapping[str, Any]) -> bool:
+    """Each bucket that Slipway makes has a rule from its first moment on that lets old packages or claims age away."""
+    rules = bucket.get("lifecycle", {}).get("rule", [])
+    return any({"packages/", "claims/"} & {*rule.get("condition", {}).get("matchesPrefix", [])} for rule in rules)
+
+
+def merged(parts: Iterable[Mapping[str, Found] | Unknown]) -> Mapping[str, Found] | Unknown:
+    """What is there, by its name; where one can't be read, nobody knows."""
+    found: dict[str, Found] = {}
     for part in parts:
         if isinstance(part, Unknown):
             return part

@@ -154,7 +154,9 @@ def plan(
         refusals=tuple(refusals),
         notes=(*_damaged(live.catalog), *undecided(current, live)),
         dormant=tuple(dormant),
-        workspace=plan_workspace(known or State(), workspace or {}, live.jobs, Why.IN_USE if unlisted else None),
+        workspace=plan_workspace(
+            known or State(), workspace or {}, live.jobs, Why.IN_USE if unlisted else None, live.by_hand
+        ),
     )
 
 

@@ -102,7 +102,9 @@ def neighbours(stack: str, live: Live) -> tuple[str, ...]:
 def outliving(known: State) -> str:
     """What a destruction leaves on purpose, and how to delete it; empty where there is nothing of the kind."""
     buckets = (one.name for one in known.buckets if one.logical.startswith(WORK))
-    return "\n".join(f"bucket gs://{name} stays, with people's results\n{_removal(name)}" for name in buckets)
+    results = (f"bucket gs://{name} stays, with people's results\n{_removal(name)}" for name in buckets)
+    catalogs = (one.name for one in known.buckets if one.logical.startswith(CATALOG) and one.name in known.spared)
+    return "\n".join((*results, *(f"bucket gs://{name} stays: it was there before the stack" for name in catalogs)))
 
 
 def pool_in_words(pool: PoolSpec) -> str:

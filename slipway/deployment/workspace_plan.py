@@ -47,7 +47,8 @@ class WorkspacePlan:
     """`logical`: by role, the logical name of what is asked for. `released` are not declared: nobody needs them.
 
     `grants`: the roles on the project, by logical name, that the account has and keeps while jobs run as it.
-    `trainer_grants`: the same of the other trainers, by role.
+    `trainer_grants`: the same of the other trainers, by role. `adopted`: buckets that somebody else made, which outlive
+    the stack.
     """
 
     logical: Mapping[str, str] = field(default_factory=lambda: {role: role for role in (CATALOG, WORK, TRAINER)})
@@ -55,12 +56,19 @@ class WorkspacePlan:
     released: tuple[RetiringWorkspaceResource, ...] = ()
     grants: Mapping[str, str] = field(default_factory=dict)
     trainer_grants: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    adopted: frozenset[str] = frozenset()
 
 
 def plan_workspace(
-    known: State, wanted: Mapping[str, str], jobs: tuple[VertexJob, ...], doubt: Why | None = None
+    known: State,
+    wanted: Mapping[str, str],
+    jobs: tuple[VertexJob, ...],
+    doubt: Why | None = None,
+    by_hand: Collection[str] = (),
 ) -> WorkspacePlan:
     """`wanted`: by role, the name of what is asked for. `doubt`: why jobs may be missing, which keeps everything.
+    `by_hand`: buckets that look as if somebody else had made them, which counts until the engine knows them: from then
+    on they have our rules, and it knows that it may not empty them.
 
     An account that was one trainer's and is another's now is the same resource as before.
     """
@@ -86,7 +94,8 @@ def plan_workspace(
         role: _grants(TRAINER, account, known) if _users(account, jobs) or doubt else {}
         for role, account in accounts.items()
     }
-    return WorkspacePlan(logical, tuple(retiring), tuple(released), grants.pop(TRAINER, {}), grants)
+    adopted = known.spared | (frozenset(by_hand) - {one.name for one in known.buckets})
+    return WorkspacePlan(logical, tuple(retiring), tuple(released), grants.pop(TRAINER, {}), grants, adopted)
 
 
 def _users(name: str, jobs: tuple[VertexJob, ...]) -> tuple[VertexJob, ...]:

@@ -123,6 +123,18 @@ def test_what_exists_is_adopted() -> None:
     assert set(account.request.ignoreChanges) == {"displayName", "description"}
 
 
+def test_what_somebody_else_made_outlives_the_stack() -> None:  # N13
+    """Nobody's data and nobody's account are deleted because a stack used them for a time."""
+    email = "slipway-dev-trainer@acme-dev.iam.gserviceaccount.com"
+    plan = WorkspacePlan(adopted=frozenset({"acme-catalog"}))
+    for called, stays in (("made by hand", True), ("Slipway trainer (dev)", False)):
+        live = replace(NOTHING, buckets=frozenset({"acme-catalog"}), service_accounts={email: called})
+        asked = workspace(live=live, plan=plan)
+        catalog = every(asked, BUCKET)["catalog"]
+        assert catalog.request.retainOnDelete and catalog.inputs["forceDestroy"] is False
+        assert only(asked, "gcp:serviceaccount/account:Account").request.retainOnDelete is stays
+
+
 OLD = "old@acme-dev.iam.gserviceaccount.com"
 RETIRING = WorkspacePlan(
     logical={"catalog": "catalog-acme-catalog", "work": "work-acme-work", "trainer": "trainer-slipway-dev-trainer"},

@@ -63,6 +63,14 @@ STACK = {
 }
 
 
+def test_a_bucket_that_may_not_be_emptied_is_told() -> None:  # N13
+    bucket = "slipway:components:Workspace$gcp:storage/bucket:Bucket"
+    stack: dict[str, Any] = {}
+    for name, may in (("catalog", True), ("work", False)):
+        stack |= resource(bucket, name, name=f"acme-{name}", forceDestroy=may)
+    assert read(stack).spared == {"acme-work"}
+
+
 def test_a_stack_is_read_by_roles_and_places() -> None:
     assert read(STACK) == State(
         clusters=(StateResource("cpu-1a2b3c4", "cpu-1a2b3c4", "acme", "us-central1"),),

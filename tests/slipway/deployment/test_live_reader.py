@@ -267,8 +267,18 @@ def test_the_published_catalog_and_what_exists_already(connection: Connection, s
     service["account"] = {"email": WANTED.service_account, "displayName": "Slipway trainer (prod)"}
     found = live(connection)
     assert found.catalog == PublishedCatalog({"cpu": "cpu-1a2b3c4"}, ("cpu-0000000",))
-    assert found.buckets == frozenset({"acme-catalog"})
+    assert found.buckets == found.by_hand == frozenset({"acme-catalog"})
     assert found.service_accounts == {"trainer@acme.iam.gserviceaccount.com": "Slipway trainer (prod)"}
+
+
+def test_a_bucket_that_slipway_made_is_told_by_the_rule_that_each_has(  # N13
+    connection: Connection, service: Service
+) -> None:
+    """Also one that a killed deployment left, and that no state knows."""
+    rule = {"action": {"type": "Delete"}, "condition": {"age": 730, "matchesPrefix": ["packages/"]}}
+    service["catalog bucket"] = {"name": "acme-catalog", "lifecycle": {"rule": [rule]}}
+    found = live(connection)
+    assert found.buckets == frozenset({"acme-catalog"}) and not found.by_hand
 
 
 def test_the_accounts_of_all_trainers_are_looked_at(connection: Connection, service: Service) -> None:

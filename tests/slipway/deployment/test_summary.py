@@ -229,4 +229,6 @@ def test_a_destruction_tells_which_bucket_it_leaves_and_how_to_delete_it() -> No
         "bucket gs://acme-dev-work stays, with people's results",
         "  to delete it and all in it: gcloud storage rm --recursive gs://acme-dev-work",
     ]
+    adopted = State(buckets=buckets, spared=frozenset({"acme-dev-catalog", "acme-dev-work"}))  # N13
+    assert outliving(adopted).splitlines()[2:] == ["bucket gs://acme-dev-catalog stays: it was there before the stack"]
     assert outliving(State()) == ""

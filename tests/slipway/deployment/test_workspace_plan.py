@@ -46,6 +46,13 @@ def test_the_first_ones_have_their_plain_names() -> None:
     assert plan_workspace(State(), WANTED, ()) == WorkspacePlan(PLAIN)
 
 
+def test_a_bucket_that_somebody_else_made_stays_theirs() -> None:  # N13
+    """Once it is the engine's it looks like ours; then the engine knows that it may not empty it."""
+    assert plan_workspace(State(), WANTED, (), by_hand={"acme-catalog"}).adopted == {"acme-catalog"}
+    assert plan_workspace(KNOWN, WANTED, (), by_hand={"acme-catalog"}).adopted == set()
+    assert plan_workspace(replace(KNOWN, spared=frozenset({"acme-catalog"})), WANTED, ()).adopted == {"acme-catalog"}
+
+
 def test_nothing_happens_to_a_stack_that_asks_for_what_it_has() -> None:
     assert plan_workspace(KNOWN, WANTED, ()) == WorkspacePlan(PLAIN)
 
