@@ -90,10 +90,6 @@ class TestRoles:
 
 
 class TestTrust:
-    def member(self, calls: list[list[str]], account: str) -> str:
-        (member,) = self.members(calls, account)
-        return member
-
     def members(self, calls: list[list[str]], account: str) -> list[str]:
         lent = [c for c in calls if "--role=roles/iam.workloadIdentityUser" in c and c[4].startswith(account)]
         return [next(part for part in call if part.startswith("--member=")) for call in lent]
@@ -109,10 +105,11 @@ class TestTrust:
             "attribute.deployment",
         ]
 
-    def test_pull_requests_are_lent_the_reader(self, calls: list[list[str]]) -> None:
-        assert self.member(calls, "slipway-preview@").endswith(
-            "/workloadIdentityPools/github/attribute.event/pull_request"
-        )
+    def test_pull_requests_and_main_without_an_environment_are_lent_the_reader(self, calls: list[list[str]]) -> None:
+        lent = [
+            member.partition("/workloadIdentityPools/github/")[2] for member in self.members(calls, "slipway-preview@")
+        ]
+        assert lent == ["attribute.event/pull_request", "attribute.deployment/refs/heads/main:none"]
 
     def test_only_main_in_the_stacks_environments_is_lent_the_deployer(self, calls: list[list[str]]) -> None:
         lent = [member.rpartition("/attribute.deployment/")[2] for member in self.members(calls, "slipway-deploy@")]

@@ -23,7 +23,8 @@ MORE = {
     "gate.again": {"actions": "write"},
     **{f"up.{stack}": READS for stack in STACKS},
     "up-stack.up": READS,
-    "schedule.trouble": {"issues": "write"},
+    "schedule.trouble": {"actions": "read", "issues": "write"},
+    "notices.tell": {"actions": "read", "issues": "write"},
 }
 BASE = {"ref": "${{ github.event.pull_request.base.sha }}", "persist-credentials": False}
 
@@ -106,7 +107,7 @@ class TestLeastRights:
 
     def test_a_token_of_an_identity_is_only_where_a_cloud_is_met(self, workflows: All) -> None:
         ups = {*(f"up.{stack}" for stack in STACKS), "up-stack.up", "schedule.up"}
-        assert id_token_jobs(workflows) == {"preview.preview", "preview.review", *ups}
+        assert id_token_jobs(workflows) == {"preview.preview", "preview.review", "notices.look", *ups}
 
     def test_the_checkout_keeps_no_token(self, workflows: All) -> None:
         checkouts = [
@@ -250,6 +251,27 @@ class TestSchedule:  # B6
         assert names.index("Announced") < names.index("Up")
         trouble = workflows["schedule"].jobs()["trouble"]
         assert (trouble["if"], trouble["needs"]) == ("failure()", "up")
+
+
+class TestNotices:  # N10
+    def test_after_each_scheduled_deployment_and_weekly(self, workflows: All) -> None:
+        on = workflows["notices"].tree["on"]
+        assert on["workflow_run"] == {"workflows": ["schedule"], "types": ["completed"]}
+        assert [one["cron"].split()[-1] for one in on["schedule"]] == ["1"], "once a week"
+
+    def test_main_alone_is_looked_at_by_the_one_that_reads(self, workflows: All) -> None:
+        jobs = workflows["notices"].jobs()
+        assert jobs["look"]["strategy"] == {"fail-fast": False, "matrix": {"stack": STACKS}}
+        assert jobs["look"]["if"].startswith("github.ref == 'refs/heads/main' && ")
+        assert "github.event.workflow_run.head_branch == 'main'" in jobs["look"]["if"]
+        (setup,) = [step for step in jobs["look"]["steps"] if step.get("uses") == "./.github/actions/stack"]
+        assert "secrets-provider" not in setup["with"] and "PREVIEW_SERVICE_ACCOUNT" in setup["with"]["service-account"]
+        assert "pulumi up" not in str(jobs) and "environment" not in jobs["look"]
+
+    def test_one_stack_that_can_t_be_looked_at_hides_no_other(self, workflows: All) -> None:
+        tell = workflows["notices"].jobs()["tell"]
+        assert tell["needs"] == "look" and tell["if"].startswith("!cancelled()")
+        assert tell["concurrency"] == {"group": "notices", "cancel-in-progress": False}, "no two open the same issue"
 
 
 class TestTheCheckToRequire:

@@ -1,0 +1,102 @@
+"""Tell what somebody should know of although nobody asked: for issues, or for a channel of your own.
+
+\b
+  slipway doctor --output json > doctor.json
+  slipway schedule --output json > schedule.json
+  slipway notices doctor.json schedule.json
+  pulumi up --stack prod --yes | tee up.txt; slipway notices --up up.txt --stack prod
+
+FILE is what `slipway doctor`, `schedule`, `drift` or this command printed with `--output json`. A notice keeps its
+shape until it becomes something else, so whoever passes it on knows what has been said. With --issues, the JSON also has
+the requests that make a repository's issues tell it (docs/ci.md).
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from slipway.cli.terminal import screen
+from slipway.cli.terminal.options import WORD, output_option
+from slipway.errors import ConfigError
+from slipway.formatting import quoted
+
+if TYPE_CHECKING:
+    from slipway.notices.issues import Issue
+    from slipway.notices.notice import Notices
+
+
+@click.command()
+@click.argument("files", nargs=-1, metavar="[FILE]...")
+@click.option("--up", type=WORD, metavar="FILE", help="What `pulumi up` printed, for clusters that it could not make.")
+@click.option("--stack", type=WORD, metavar="NAME", help="The stack that --up is of.")
+@click.option(
+    "--issues", type=WORD, metavar="FILE", help="The repository's issues, each a line of JSON as GitHub has it."
+)
+@output_option
+def command(files: tuple[str, ...], up: str | None, stack: str | None, issues: str | None, output: str) -> None:
+    from slipway.notices.issues import steps
+    from slipway.notices.notice import Notices, document, of_deployment, of_document
+
+    if bool(up) is not bool(stack):
+        raise ConfigError("--up and --stack belong together", fix="slipway notices --up up.txt --stack prod")
+    told = Notices()
+    for file in files:
+        told += of_document(_json(file), file)
+    if up and stack:
+        told += of_deployment(_text(up), stack)
+    if output == "json":
+        there = _issues(issues) if issues else ()
+        asked = [
+            {"method": one.method, "path": one.path, "body": one.body, "says": one.says} for one in steps(told, there)
+        ]
+        screen.out_json("notices", document(told) | ({"steps": asked} if issues else {}))
+    else:
+        _show(told)
+
+
+def _show(told: Notices) -> None:
+    sign = screen.styled("!", sys.stdout, fg="yellow", bold=True)
+    for notice in told.notices:
+        screen.out(f"{sign} {notice.title}")
+        for sentence, mend in notice.lines:
+            screen.out(f"    {sentence}")
+            if mend:
+                screen.out(f"      mend: {mend}")
+    if not told.notices:
+        screen.note(
+            "✓ nothing to tell" if told.looked else "nothing was looked at: name a file (slipway notices --help)"
+        )
+
+
+def _issues(file: str) -> tuple[Issue, ...]:
+    from slipway.notices.issues import read
+
+    try:
+        return read(_text(file).split("\n"))
+    except (ValueError, KeyError, TypeError) as error:
+        raise ConfigError(
+            f"{quoted(file)} has no issues",
+            why=f"a line of it can't be read: {error}",
+            fix="number, state and body, each",
+        ) from error
+
+
+def _json(file: str) -> Any:
+    try:
+        return json.loads(_text(file))
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(
+            f"{quoted(file)} is no JSON", why=str(error), fix="slipway doctor --output json > FILE, for example"
+        ) from error
+
+
+def _text(file: str) -> str:
+    try:
+        return Path(file).read_text(encoding="utf-8", errors="replace")
+    except OSError as problem:
+        raise ConfigError(f"{quoted(file)} can't be read", why=problem.strerror or str(problem)) from problem

@@ -1,0 +1,148 @@
+"""Notices as issues of a repository: which to open, change, close or leave alone. Pure.
+
+An issue knows its notice by a marker that nobody sees: kind, stack, subject and shape. The marker of one that is over
+has no shape, so that the issue is taken up again, and no second one made, when it comes back.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from slipway.notices.notice import KINDS, Notice, Notices
+from slipway.review.rendering.markdown import code, text
+
+MOST = 10
+"""So many issues are opened or taken up again at once; the rest waits for its turn."""
+_LINES = 20
+_LONGEST_TITLE = 200
+_MARKER = re.compile(r"\A<!-- slipway-notice (?P<data>\{[^<>\n]*\}) -->\n?")
+_KEYS = ("kind", "stack", "subject", "shape")
+_FOOT = (
+    "*Slipway keeps this issue: it is written anew only when the matter changes, and closed when it is over. Closing "
+    "it by hand means that you know: it stays closed until the matter changes.*"
+)
+
+
+@dataclass(frozen=True)
+class Issue:
+    """One of ours in the repository. `body` has the marker."""
+
+    number: int
+    open: bool
+    body: str
+
+
+@dataclass(frozen=True)
+class Step:
+    """One request to GitHub: `path` within the repository, `says` what it does."""
+
+    method: str
+    path: str
+    body: Mapping[str, str]
+    says: str
+
+
+@dataclass(frozen=True)
+class _Known:
+    issue: Issue
+    key: tuple[str, str, str]
+    shape: str
+
+
+def steps(told: Notices, issues: Iterable[Issue]) -> tuple[Step, ...]:
+    """What makes the issues tell of the notices, in the order to do it. What was not looked at stays as it is."""
+    known: dict[tuple[str, str, str], _Known] = {}
+    # Of several for the same thing, the open one counts, else the newest.
+    for one in sorted(filter(None, map(_known, issues)), key=lambda one: (one.issue.open, one.issue.number)):
+        known[one.key] = one
+    wanted = {one.key: one for one in told.notices}
+    found: list[Step] = []
+    for one in known.values():
+        if one.key not in wanted and (one.key[0], one.key[1]) in told.looked:
+            found += _over(one)
+    urgency = list(KINDS)
+    opened = 0
+    for notice in sorted(told.notices, key=lambda one: (urgency.index(one.kind), one.key)):
+        there = known.get(notice.key)
+        if there and there.shape == notice.shape:
+            continue
+        if there is None or not there.issue.open:
+            opened += 1
+            if opened > MOST:
+                continue
+        found += _new(notice) if there is None else _changed(notice, there)
+    return tuple(found)
+
+
+def _new(notice: Notice) -> Iterator[Step]:
+    body = {"title": _title(notice), "body": _body(notice)}
+    yield Step("POST", "issues", body, f"opens an issue: {notice.title}")
+
+
+def _changed(notice: Notice, there: _Known) -> Iterator[Step]:
+    number = there.issue.number
+    again = {} if there.issue.open else {"state": "open"}
+    says = f"{'changes' if there.issue.open else 'takes up again'} issue {number}: {notice.title}"
+    yield Step("PATCH", f"issues/{number}", {"title": _title(notice), "body": _body(notice), **again}, says)
+    words = "It has changed." if there.issue.open else "It is so again." if not there.shape else "It has changed since."
+    yield Step("POST", f"issues/{number}/comments", {"body": f"{words}\n\n{_lines(notice)}"}, f"says so in {number}")
+
+
+def _over(there: _Known) -> Iterator[Step]:
+    """Nobody is told twice: one that a person has closed is closed already."""
+    number, body = there.issue.number, _marker(there.key, "") + _MARKER.sub("", there.issue.body)
+    if there.issue.open:
+        yield Step("POST", f"issues/{number}/comments", {"body": "It is over."}, f"says so in {number}")
+        closing = {"body": body, "state": "closed", "state_reason": "completed"}
+        yield Step("PATCH", f"issues/{number}", closing, f"closes issue {number}: it is over")
+    elif there.shape:
+        yield Step("PATCH", f"issues/{number}", {"body": body}, f"marks issue {number} as over; it is closed already")
+
+
+def _known(issue: Issue) -> _Known | None:
+    """None where somebody took the marker away, or wrote one that is none."""
+    found = _MARKER.match(issue.body.replace("\r\n", "\n"))
+    try:
+        data = json.loads(found["data"]) if found else None
+    except ValueError:
+        return None
+    if not isinstance(data, dict) or not all(isinstance(data.get(key), str) for key in _KEYS):
+        return None
+    kind, stack, subject, shape = (data[key] for key in _KEYS)
+    return _Known(issue, (kind, stack, subject), shape)
+
+
+def _marker(key: tuple[str, str, str], shape: str) -> str:
+    data = json.dumps(dict(zip(_KEYS, (*key, shape), strict=True)))
+    # No sign of it may end the comment that hides it.
+    for sign in "<>-":
+        data = data.replace(sign, f"\\u{ord(sign):04x}")
+    return f"<!-- slipway-notice {data} -->\n"
+
+
+def _body(notice: Notice) -> str:
+    return f"{_marker(notice.key, notice.shape)}{_lines(notice)}\n\n{_FOOT}\n"
+
+
+def _lines(notice: Notice) -> str:
+    shown = [f"- {text(sentence)}{f': {code(mend)}' if mend else ''}" for sentence, mend in notice.lines[:_LINES]]
+    left = len(notice.lines) - _LINES
+    return "\n".join([*shown, *([f"- and {left} more"] if left > 0 else [])])
+
+
+def _title(notice: Notice) -> str:
+    """A title is plain text but for backticks."""
+    return " ".join(notice.title.replace("`", "'").split())[:_LONGEST_TITLE]
+
+
+def read(lines: Iterable[str]) -> tuple[Issue, ...]:
+    """Of lines of JSON, each with `number`, `state` and `body`, as GitHub has them. Raises ValueError or KeyError."""
+    found: list[Issue] = []
+    for line in filter(str.strip, lines):
+        one: Any = json.loads(line)
+        found.append(Issue(int(one["number"]), one["state"] == "open", one["body"] or ""))
+    return tuple(found)

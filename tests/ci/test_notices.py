@@ -1,0 +1,172 @@
+"""The workflows' scripts that tell people, a stand-in for GitHub's command that keeps issues: one for each thing. # N10"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from slipway.notices.notice import DRIFT, STOCK_OUT, Notice, Notices, document
+from tests.ci.conftest import ROOT, Workflow
+
+BOT = "github-actions[bot]"
+OUT = Notice(STOCK_OUT, "prod", "h100", "a1", "prod: cluster h100 can't be made", (("there are no machines", ""),))
+BY_HAND = Notice(DRIFT, "dev", "stack", "b2", "dev: somebody changed by hand what is deployed", (("a bucket", ""),))
+LOOKED = frozenset({(STOCK_OUT, "prod"), (DRIFT, "dev")})
+
+GH = """
+import json, os, sys
+import jq
+words, query, method, sends = sys.argv[1:], ".", "GET", False
+assert words.pop(0) == "api"
+while words:
+    word = words.pop(0)
+    if word == "--jq": query = words.pop(0)
+    elif word == "--method": method = words.pop(0)
+    elif word == "--input": sends = words.pop(0) == "-"
+    elif word.startswith("repos/acme/ml/"): path = word.removeprefix("repos/acme/ml/").partition("?")[0]
+file = os.environ["ISSUES"]
+issues = json.load(open(file))
+with open(os.environ["ASKED"], "a") as asked:
+    asked.write(f"{method} {path}\\n")
+if method == "GET":
+    answer = issues if path == "issues" else json.load(open(os.environ["ANSWERS"]))[path.rpartition("/")[2]]
+    for found in jq.compile(query).input_text(json.dumps(answer)):
+        print(found if isinstance(found, str) else json.dumps(found))
+elif method == "POST" and path == "issues":
+    user = {"login": "github-actions[bot]"}
+    issues.append({"number": 1 + len(issues), "state": "open", "user": user, **json.load(sys.stdin)})
+elif method == "PATCH":
+    next(one for one in issues if one["number"] == int(path.rpartition("/")[2])).update(json.load(sys.stdin))
+else:
+    assert sends and json.load(sys.stdin)["body"]
+json.dump(issues, open(file, "w"))
+"""
+JQ = """
+import json, sys
+import jq
+words = [word for word in sys.argv[1:] if word != "-r"]
+for found in jq.compile(words[0]).input_text(open(words[1]).read()):
+    print(found if isinstance(found, str) else json.dumps(found))
+"""
+
+
+@dataclass
+class Runner:
+    """A runner with `gh` and `jq`, and the repository's issues."""
+
+    folder: Path
+
+    def run(self, step: dict[str, Any], **variables: str) -> subprocess.CompletedProcess[str]:
+        for name, code in (("gh", GH), ("jq", JQ)):
+            (self.folder / name).write_text(f"#!{sys.executable}{code}")
+            (self.folder / name).chmod(0o755)
+        if not (self.folder / "issues").exists():
+            self.set_issues([])
+        environ = {
+            "PATH": os.pathsep.join([str(self.folder), str(Path(sys.executable).parent), os.environ["PATH"]]),
+            "PYTHONPATH": str(ROOT),
+            "GITHUB_REPOSITORY": "acme/ml",
+            "GITHUB_OUTPUT": str(self.folder / "output"),
+            "RUNNER_TEMP": str(self.folder),
+            "ISSUES": str(self.folder / "issues"),
+            "ANSWERS": str(self.folder / "answers"),
+            "ASKED": str(self.folder / "asked"),
+            **variables,
+        }
+        (self.folder / "asked").write_text("")
+        return subprocess.run(
+            ["bash", "-eo", "pipefail", "-c", step["run"]], cwd=self.folder, env=environ, capture_output=True, text=True
+        )
+
+    def set_issues(self, issues: list[dict[str, Any]]) -> None:
+        (self.folder / "issues").write_text(json.dumps(issues))
+
+    @property
+    def issues(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = json.loads((self.folder / "issues").read_text())
+        return found
+
+    @property
+    def wrote(self) -> list[str]:
+        return [line for line in (self.folder / "asked").read_text().splitlines() if not line.startswith("GET")]
+
+
+@pytest.fixture
+def runner(tmp_path: Path) -> Runner:
+    return Runner(tmp_path)
+
+
+def told(runner: Runner, workflows: dict[str, Workflow], *notices: Notice) -> subprocess.CompletedProcess[str]:
+    (step,) = workflows["actions/tell"].steps()
+    folder = runner.folder / "told"
+    folder.mkdir(exist_ok=True)
+    (folder / "notices-prod.json").write_text(json.dumps({"kind": "notices", **document(Notices(notices, LOOKED))}))
+    done = runner.run(step, FOLDER=str(folder), GH_TOKEN="t")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done
+
+
+def test_each_thing_has_one_issue_from_its_beginning_to_its_end(runner: Runner, workflows: dict[str, Workflow]) -> None:
+    # Somebody's issue that looks like one of ours is left alone, and so is a pull request.
+    mallory = {"number": 1, "state": "open", "user": {"login": "mallory"}, "body": "<!-- slipway-notice {} -->"}
+    pull = {"number": 2, "state": "open", "user": {"login": BOT}, "body": "deps", "pull_request": {"url": "…"}}
+    runner.set_issues([mallory, pull])
+    done = told(runner, workflows, OUT, BY_HAND)
+    assert runner.wrote == ["POST issues"] * 2
+    assert "opens an issue: prod: cluster h100 can't be made" in done.stdout
+    assert "all is told as it is" in told(runner, workflows, OUT, BY_HAND).stdout and runner.wrote == []
+    told(runner, workflows, BY_HAND)
+    assert runner.wrote == ["POST issues/3/comments", "PATCH issues/3"]
+    assert [one["state"] for one in runner.issues] == ["open", "open", "closed", "open"]
+    told(runner, workflows, OUT, BY_HAND)
+    assert [one["state"] for one in runner.issues] == ["open"] * 4, "it came back: no second issue"
+    assert runner.issues[:2] == [mallory, pull]
+
+
+def test_without_notices_nothing_is_touched(runner: Runner, workflows: dict[str, Workflow]) -> None:
+    (step,) = workflows["actions/tell"].steps()
+    done = runner.run(step, FOLDER="nowhere", GH_TOKEN="t")
+    assert done.returncode == 0 and "nothing was looked at" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("said", "name", "notices"),
+    [
+        (
+            "error: cluster h100-3e29a36 could not be made: it ended in ERROR (2 tries in 15 min)",
+            "machines-short-prod",
+            1,
+        ),
+        ("Resources:\n    4 unchanged\nDuration: 4s", "machines-prod", 0),
+    ],
+)
+def test_a_scheduled_deployment_hands_on_whether_there_were_machines(
+    runner: Runner, workflows: dict[str, Workflow], said: str, name: str, notices: int
+) -> None:  # N2
+    (step,) = [one for one in workflows["schedule"].steps() if one.get("name") == "Machines"]
+    (runner.folder / "up.txt").write_text(said)
+    done = runner.run(step, SAID="up.txt", STACK="prod")
+    assert done.returncode == 0, done.stderr
+    assert (runner.folder / "output").read_text() == f"name={name}\n"
+    assert len(json.loads((runner.folder / "machines-prod.json").read_text())["notices"]) == notices
+
+
+@pytest.mark.parametrize(("failed", "short", "tells"), [(1, 1, False), (2, 1, True), (1, 0, True)])
+def test_what_stops_a_deployment_but_machines_has_the_other_issue(
+    runner: Runner, workflows: dict[str, Workflow], failed: int, short: int, tells: bool
+) -> None:
+    (step,) = workflows["schedule"].jobs()["trouble"]["steps"]
+    jobs = [{"id": 9, "conclusion": "success"}, *({"id": n, "conclusion": "failure"} for n in range(failed))]
+    names = ["machines-dev", *(f"machines-short-{n}" for n in range(short))]
+    artifacts = {"artifacts": [{"id": n, "name": name} for n, name in enumerate(names)]}
+    (runner.folder / "answers").write_text(json.dumps({"jobs": {"jobs": jobs}, "artifacts": artifacts}))
+    done = runner.run(step, GITHUB_RUN_ID="5", RUN="https://github.example/run", GH_TOKEN="t")
+    assert ("no machines: an issue of its own tells that" in done.stdout) is not tells
+    assert (done.returncode == 0) is not tells, "it goes on to `gh issue`, which is no part of the stand-in"

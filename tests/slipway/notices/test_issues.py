@@ -1,0 +1,137 @@
+"""One issue for each notice, written anew only when its shape changes, closed when it is over."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from slipway.notices.issues import MOST, Issue, Step, read, steps
+from slipway.notices.notice import Notice, Notices
+
+LOOKED = frozenset({("drift", "prod"), ("stock-out", "prod")})
+ONE = Notice("stock-out", "prod", "h100", "a1", "prod: cluster h100 can't be made", (("no machines", "pulumi up"),))
+OTHER = replace(ONE, shape="b2")
+
+
+def now(*notices: Notice, looked: frozenset[tuple[str, str]] = LOOKED) -> Notices:
+    return Notices(notices, looked)
+
+
+def after(told: Notices, *issues: Issue) -> tuple[Issue, ...]:
+    """The issues when the steps were taken."""
+    there = {one.number: one for one in issues}
+    for step in steps(told, issues):
+        if (step.method, step.path) == ("POST", "issues"):
+            number = 1 + len(there)
+            there[number] = Issue(number, True, step.body["body"])
+        elif step.method == "PATCH":
+            number = int(step.path.rpartition("/")[2])
+            is_open = step.body.get("state", "open" if there[number].open else "closed") == "open"
+            there[number] = Issue(number, is_open, step.body["body"])
+    return tuple(there.values())
+
+
+def does(told: Notices, *issues: Issue) -> list[str]:
+    return [f"{one.method} {one.path}" for one in steps(told, issues)]
+
+
+(OPEN,) = after(now(ONE))
+BY_HAND = replace(OPEN, open=False)
+(OVER,) = after(now(), OPEN)
+
+
+def test_the_first_is_opened_and_the_same_is_not_touched() -> None:
+    assert does(now(ONE)) == ["POST issues"]
+    assert does(now(ONE), OPEN) == []
+    assert does(now(replace(ONE, lines=(("no machines for 9 days", ""),))), OPEN) == [], "its shape is the same"
+
+
+def test_another_shape_writes_it_anew_and_says_so_once() -> None:
+    assert does(now(OTHER), OPEN) == ["PATCH issues/1", "POST issues/1/comments"]
+    assert does(now(OTHER), *after(now(OTHER), OPEN)) == []
+
+
+def test_it_is_closed_when_it_is_over_and_taken_up_again_when_it_comes_back() -> None:
+    assert not OVER.open
+    assert does(now(), OVER) == []
+    assert does(now(ONE), OVER) == ["PATCH issues/1", "POST issues/1/comments"], "the same shape, and no second issue"
+    (again,) = after(now(ONE), OVER)
+    assert again.open
+
+
+def test_what_a_person_closed_stays_so_until_it_changes() -> None:
+    assert does(now(ONE), BY_HAND) == []
+    (again,) = after(now(OTHER), BY_HAND)
+    assert again.open
+    # It was over in between: nobody hears of that, and the next time it is news.
+    assert does(now(), BY_HAND) == ["PATCH issues/1"]
+    (forgotten,) = after(now(), BY_HAND)
+    assert not forgotten.open and does(now(), forgotten) == []
+    assert after(now(ONE), forgotten)[0].open
+
+
+def test_what_was_not_looked_at_stays_as_it_is() -> None:
+    assert does(now(looked=frozenset({("stock-out", "dev"), ("drift", "prod")})), OPEN) == []
+
+
+def test_of_two_for_the_same_the_open_one_counts() -> None:
+    second = replace(BY_HAND, number=2)
+    assert does(now(OTHER), second, OPEN) == ["PATCH issues/1", "POST issues/1/comments"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["", "words", "<!-- slipway-notice -->", '<!-- slipway-notice {"kind": "x"} -->', "<!-- slipway-notice {]} -->"],
+)
+def test_an_issue_without_its_marker_is_none_of_ours(body: str) -> None:
+    assert does(now(), Issue(9, True, body)) == []
+
+
+def test_a_marker_is_found_after_github_has_made_other_line_ends_of_it() -> None:
+    assert does(now(ONE), replace(OPEN, body=OPEN.body.replace("\n", "\r\n"))) == []
+
+
+def test_no_more_than_some_are_opened_at_once_and_the_most_urgent_first() -> None:
+    many = [replace(ONE, kind="drift", subject=str(number)) for number in range(40)]
+    asked = steps(now(*many, ONE), ())
+    assert len(asked) == MOST
+    assert asked[0].body["title"] == ONE.title
+    # The others are told at the next times.
+    assert len(after(now(*many, ONE), *after(now(*many, ONE)))) == 2 * MOST
+
+
+EVIL = "h100` @acme/leads #7 [x](http://evil.example) <img src=x> --> \n# Title\n| a |"
+
+
+def test_nothing_that_a_name_says_is_more_than_text() -> None:
+    evil = replace(ONE, subject=EVIL, title=EVIL, lines=((f"job {EVIL} runs", f"slipway jobs show {EVIL}"),))
+    (step,) = steps(now(evil), ())
+    marker, _, shown = step.body["body"].partition("\n")
+    assert marker.count("-->") == 1 and marker.endswith("-->")
+    words, _, command = shown.splitlines()[0].rpartition("`slipway jobs show")
+    for live in ("@acme", "#7", "](", "<img", "http:", "-->"):
+        assert live not in words, live
+    assert "`" not in command.removesuffix("`"), "nothing in a name ends the code that it stands in"
+    assert "\n" not in step.body["title"] and "`" not in step.body["title"]
+    assert does(now(evil), Issue(1, True, step.body["body"])) == [], "and it is known again"
+
+
+def test_a_long_list_is_cut_and_says_so() -> None:
+    (step,) = steps(now(replace(ONE, lines=tuple((f"thing {n}", "") for n in range(30)))), ())
+    assert "- thing 19\n- and 10 more\n" in step.body["body"]
+
+
+def test_issues_are_read_as_github_has_them() -> None:
+    lines = [
+        json.dumps({"number": 3, "state": "open", "body": None}),
+        "",
+        json.dumps({"number": 4, "state": "closed", "body": "b"}),
+    ]
+    assert read(lines) == (Issue(3, True, ""), Issue(4, False, "b"))
+
+
+def test_a_step_says_what_it_does() -> None:
+    assert steps(now(ONE), ())[0] == Step("POST", "issues", steps(now(ONE), ())[0].body, f"opens an issue: {ONE.title}")
+    assert [one.says for one in steps(now(), (OPEN,))] == ["says so in 1", "closes issue 1: it is over"]

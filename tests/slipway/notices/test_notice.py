@@ -1,0 +1,146 @@
+"""What is told, and by which shape it is known again: from the documents that the other commands print."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from slipway.cli.doctor import document as doctor
+from slipway.cli.drift import document as drift
+from slipway.cli.terminal.documents import due_document, iso
+from slipway.deployment.schedule import Due
+from slipway.doctor.drift import Drift, Then
+from slipway.doctor.drift_reading import Drifted
+from slipway.doctor.finding import KINDS as FINDINGS
+from slipway.doctor.finding import Finding
+from slipway.errors import ConfigError
+from slipway.notices.notice import KINDS, Notices, document, of_deployment, of_document
+from tests.slipway.deployment.test_cluster_creation import NEW, OPERATION, Story, failed, gone
+from tests.slipway.doctor.picture import picture
+
+NOW = datetime(2026, 12, 15, tzinfo=UTC)
+OLD = FINDINGS["cluster-retires-long"]
+
+
+def found(*findings: Finding) -> Notices:
+    return of_document({"kind": "doctor"} | doctor(picture(), findings), "doctor.json")
+
+
+def changed(*drifted: Drift, unread: tuple[str, ...] = ()) -> Notices:
+    return of_document({"kind": "drift"} | drift("prod", Drifted(drifted, unread)), "drift.json")
+
+
+def due(*dates: Due) -> Notices:
+    body = {"kind": "schedule", "stack": "prod", "time": iso(NOW), "due": [due_document(one, NOW) for one in dates]}
+    return of_document(body, "schedule.json")
+
+
+def ends(days: float) -> Due:
+    return Due("h100", "h100-3e29a36", "season-ends", "", NOW + timedelta(days=days))
+
+
+def told(notices: Notices) -> list[tuple[str, str]]:
+    return [(one.kind, one.subject) for one in notices.notices]
+
+
+def test_what_retires_for_long_has_a_notice_of_its_own_that_changes_with_the_job_it_waits_for() -> None:  # N1
+    one = found(OLD.of("cluster h100-1", "retires for 6 days: tune runs", "slipway jobs show tune"))
+    later = found(OLD.of("cluster h100-1", "retires for 7 days: tune runs", "slipway jobs show tune"))
+    other = found(OLD.of("cluster h100-1", "retires for 7 days: lora runs", "slipway jobs show lora"))
+    assert told(one) == [("retiring-overdue", "cluster h100-1")]
+    assert one.notices[0].shape == later.notices[0].shape != other.notices[0].shape
+    assert one.notices[0].lines == (("retires for 6 days: tune runs", "slipway jobs show tune"),)
+
+
+def test_what_else_the_doctor_finds_is_one_notice_of_the_stack() -> None:  # N10
+    idle = FINDINGS["pool-idle"].of("pool cpu/a", "idle for 9 days", "lower `replicas.min`")
+    one = found(idle, FINDINGS["cluster-failed"].of("cluster cpu-1", "in ERROR", "pulumi up"))
+    assert told(one) == [("doctor", "stack")]
+    assert [sentence for sentence, _ in one.notices[0].lines] == ["idle for 9 days", "in ERROR"]
+    assert one.notices[0].shape != found(idle).notices[0].shape
+
+
+@pytest.mark.parametrize("kind", ["role-missing", "unread-part", "catalog-older", "deployment-unfinished"])
+def test_a_note_and_what_comes_and_goes_with_each_deployment_is_not_told(kind: str) -> None:
+    assert told(found(FINDINGS[kind].of("it", "so it is"))) == []
+
+
+def test_what_could_not_be_read_may_be_there_all_the_same() -> None:
+    assert found(FINDINGS["unread"].of("clusters", "can't be read")) == Notices()
+    assert found().looked == {("retiring-overdue", "prod"), ("doctor", "prod")}
+
+
+def test_a_season_is_told_a_week_before_it_ends_and_anew_when_its_date_moves() -> None:  # B6
+    one, moved = due(ends(5)), due(ends(6))
+    assert told(one) == [("season-ends", "h100")]
+    assert one.notices[0].title == "prod: season of cluster h100 ends 2026-12-20"
+    assert one.notices[0].shape != moved.notices[0].shape
+    assert told(due(ends(8), Due("cpu", "cpu-1", "retire", "", overdue=True))) == []
+    assert due().looked == {("season-ends", "prod")}
+
+
+def test_drift_keeps_the_shape_that_it_has() -> None:  # N10
+    hand = Drift("bucket acme-work", "lifecycle", "it deletes objects after 3 days", Then.PUT_BACK)
+    one = changed(hand)
+    assert told(one) == [("drift", "stack")]
+    assert one.notices[0].shape == drift("prod", Drifted((hand,), ()))["shape"]
+    assert one.notices[0].lines[0][0] == "bucket acme-work: it deletes objects after 3 days"
+    assert changed(unread=("policies",)).looked == frozenset(), "what was not compared may differ"
+    assert changed().looked == {("drift", "prod")}
+
+
+class TestUp:
+    def test_a_cluster_that_up_gave_up_is_told_in_its_words(self) -> None:  # N2
+        error = Story([OPERATION], [failed(), failed(), gone()] * 50).fails()
+        text = f'error: before hook "slipway-create-v1" failed: {error}\nDuration: 5s\n'
+        one = of_deployment(text, "prod")
+        name = NEW.id.rpartition("-")[0]
+        assert told(one) == [("stock-out", name)] and one.looked == {("stock-out", "prod")}
+        assert one.notices[0].title == f"prod: cluster {name} can't be made"
+        sentence, mend = one.notices[0].lines[0]
+        assert sentence == f"cluster `{NEW.id}` could not be made: it ended in ERROR ({error.why})"
+        assert mend.endswith("stacks/Pulumi.prod.yaml")
+        more = text.replace("tries in", "more tries in")
+        assert of_deployment(more, "prod").notices[0].shape == one.notices[0].shape, "how often is no other matter"
+
+    def test_where_its_alternatives_were_not_to_be_had_either(self) -> None:
+        text = "error: cluster h100-3e29a36-1 could not be made, nor could any of its 2 alternatives (9 tries in 2 h)"
+        assert told(of_deployment(text, "prod")) == [("stock-out", "h100")]
+
+    @pytest.mark.parametrize(
+        ("text", "looked"),
+        [
+            ("Resources:\n    4 unchanged\n\nDuration: 4s\n", True),
+            ("error: the stack is currently locked by 1 lock(s)\n", False),
+            ("error: cluster cpu-1a2b3c4 could not be made\n  why: a field\nDuration: 4s\n", False),
+            ("", False),
+        ],
+        ids=["it went well", "it did not begin", "no machines would help", "killed"],
+    )
+    def test_whether_it_is_over_only_an_up_that_went_well_tells(self, text: str, looked: bool) -> None:
+        assert of_deployment(text, "prod") == Notices(looked=frozenset({("stock-out", "prod")} if looked else ()))
+
+
+def test_what_is_written_is_read_and_the_first_of_two_counts() -> None:
+    whole = due(ends(5)) + found(OLD.of("cluster a", "it retires", "wait"))
+    again = of_document({"kind": "notices", **document(whole)}, "notices.json")
+    assert again == whole and again + whole == whole
+    assert set(KINDS) == {"stock-out", "doctor", "retiring-overdue", "drift", "season-ends"}
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ([], "it is of the kind None"),
+        ({"kind": "pools"}, "it is of the kind 'pools'"),
+        ({"kind": "doctor"}, "lacks 'stack'"),
+        ({"kind": "schedule", "stack": "dev", "time": "today", "due": []}, "Invalid isoformat"),
+        ({"kind": "notices", "notices": [{"kind": "praise"}], "lookedAt": []}, "praise"),
+    ],
+)
+def test_what_is_no_document_is_refused(body: Any, why: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        of_document(body, "told.json")
+    assert why in str(refused.value)
