@@ -1,0 +1,65 @@
+"""The runbook shows the words that the code says, and leads where it says."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "runbook.md").read_text(encoding="utf-8")
+SHOWN = [
+    line.strip()
+    for block in re.findall(r"^ *```text\n(.*?)^ *```$", PAGE, re.MULTILINE | re.DOTALL)
+    for line in block.splitlines()
+]
+LOCKED = "the stack is currently locked by 1 lock(s)"
+"""The engine's words, which tests/ci/test_scripts.py has it say."""
+
+
+@cache
+def said() -> frozenset[str]:
+    """All texts of the product, with `…` in the place of what is filled in."""
+    found: set[str] = set()
+    for file in [*(ROOT / "slipway").rglob("*.py"), *(ROOT / "components").glob("*.py")]:
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.JoinedStr):
+                found.add("".join(str(one.value) if isinstance(one, ast.Constant) else "…" for one in node.values))
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                found.add(node.value)
+    return frozenset(found)
+
+
+@pytest.mark.parametrize("line", [line for line in SHOWN if line != LOCKED])
+def test_the_words_are_those_of_the_code(line: str) -> None:
+    pattern = re.compile(re.escape(line).replace("…", ".*"), re.DOTALL)
+    assert any(pattern.match(text) for text in said()), f"nothing says: {line}"
+
+
+def test_it_shows_words_for_what_it_names() -> None:
+    assert LOCKED in SHOWN and len(SHOWN) > 20
+
+
+def anchors(page: Path) -> set[str]:
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("link", sorted(set(re.findall(r"\]\(([^)]*)\)", PAGE))))
+def test_a_link_leads_to_a_heading(link: str) -> None:
+    file, _, anchor = link.partition("#")
+    page = ROOT / "docs" / (file or "runbook.md")
+    assert page.exists() and (not anchor or anchor in anchors(page))
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/ci.md", "docs/cli.md"])
+def test_people_are_led_there(page: str) -> None:
+    assert "runbook.md" in (ROOT / page).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("title", ["README.md", "docs/ci.md"])
+def test_what_moved_there_is_said_once(title: str) -> None:
+    assert ".attrs" not in (ROOT / title).read_text(encoding="utf-8")
