@@ -7,8 +7,8 @@
   pulumi up --stack prod --yes | tee up.txt; slipway notices --up up.txt --stack prod
 
 FILE is what `slipway doctor`, `schedule`, `drift` or this command printed with `--output json`. A notice keeps its
-shape until it becomes something else, so whoever passes it on knows what has been said. With --issues, the JSON also has
-the requests that make a repository's issues tell it (docs/ci.md).
+shape until it becomes something else, so whoever passes it on knows what has been said. With --issues, the JSON also
+has the requests that make a repository's issues tell it (docs/ci.md).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The workflows' scripts that tell people, a stand-in for GitHub's command that keeps issues: one for each thing. # N10"""
+"""The workflows' scripts that tell people, and a stand-in for GitHub's command that keeps issues. # N10"""
 
 from __future__ import annotations
 
