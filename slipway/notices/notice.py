@@ -190,7 +190,11 @@ def read(body: Mapping[str, Any]) -> Notices:
     return Notices(
         tuple(
             Notice(
-                *(str(one[key]) for key in ("kind", "stack", "subject", "shape", "title")),
+                kind=str(one["kind"]),
+                stack=str(one["stack"]),
+                subject=str(one["subject"]),
+                shape=str(one["shape"]),
+                title=str(one["title"]),
                 lines=tuple((str(line["sentence"]), line["mend"] or "") for line in one["lines"]),
             )
             for one in body["notices"]
