@@ -1,5 +1,7 @@
 """The whole program: what the stack file asks for, beside what lives, becomes resources. The rules are in `slipway`."""
 
+import atexit
+import gc
 import os
 import sys
 from collections.abc import Mapping
@@ -35,6 +37,8 @@ SAID = 32  # the exit code by which Pulumi's language host knows that the person
 def main() -> None:
     """What is asked for, what lives, the plan, the words for it, the resources: from the first of those on, nothing is
     refused any more."""
+    # Else the interpreter looks through all that pulumi brings for garbage as it ends: a fifth of the program's time.
+    atexit.register(gc.freeze)
     if os.environ.get("SLIPWAY_PURPOSE") == "destroy":
         take_down()
         return
