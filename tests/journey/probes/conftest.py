@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 import pytest
-import requests
+import urllib3
 
 from journey.probes.service import Service
 from local.cloud.clock import ManualClock, timestamp
@@ -92,25 +92,23 @@ class Machines:
 
 
 class Wire:
-    """Stands where `requests.Session` does."""
+    """Stands where `slipway.cloud.transport.Transport` does."""
 
     def __init__(self, calling: Calling) -> None:
         self.calling, self.alive = calling, True
-        self.cookies = requests.Session().cookies
 
-    def request(self, method: str, url: str, *, params: Any = None, data: Any = None, **_: Any) -> requests.Response:
+    def request(
+        self, method: str, url: str, *, params: Any = None, data: bytes | None = None, **_: Any
+    ) -> urllib3.HTTPResponse:
         if not self.alive:
             raise Killed
         path = urlsplit(url).path + (f"?{urlencode(params)}" if params else "")
-        answer = requests.Response()
-        answer.status_code, answer.url = 200, url
+        status = 200
         try:
             body = self.calling.call(method, path, raw=data or b"")
         except ApiError as error:
-            answer.status_code, body = error.code, error.body()
-        answer.headers["Content-Type"] = "application/json"
-        answer._content = json.dumps(body).encode()
-        return answer
+            status, body = error.code, error.body()
+        return urllib3.HTTPResponse(json.dumps(body).encode(), {"Content-Type": "application/json"}, status)
 
 
 @dataclass
@@ -156,8 +154,8 @@ def asked(tmp_path: Path) -> Iterator[Asked]:
         machines, wire = Machines(calling.clock), Wire(calling)
         scheduler = Scheduler(calling.world, machines)
         overrides = {name: f"http://cloud/{version}/" for name, version in _VERSIONS.items()}
-        session: Any = wire
-        connection = Connection(Session(session, HttpPolicy(attempts=1)), Endpoints(overrides=overrides))
+        transport: Any = wire
+        connection = Connection(Session(transport, HttpPolicy(attempts=1)), Endpoints(overrides=overrides))
         service = Service(
             connection,
             PROJECT,
