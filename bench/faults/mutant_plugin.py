@@ -74,7 +74,12 @@ def _tried(rule: str, items: Sequence[pytest.Item], every: Sequence[pytest.Item]
         good = _passes(item, other)
         off.unlink()
         if not good:
-            return {"outcome": "noticed" if _passes(item, other) else "unclear", "test": item.nodeid}
+            clear = _passes(item, other)
+            if not clear:
+                # What is let in may spoil the cloud that all share, such as an empty policy: it is made anew.
+                item.session._setupstate.teardown_exact(None)
+                clear = _passes(item, other)
+            return {"outcome": "noticed" if clear else "unclear", "test": item.nodeid}
     return {"outcome": "missed", "test": items[0].nodeid}
 
 
