@@ -1,0 +1,50 @@
+"""`slipway notices` by itself: files in, lines or one document out. # N10"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from slipway.cli import main
+
+SHORT = "error: cluster h100-3e29a36 could not be made: it ended in ERROR (2 tries in 15 min)\n"
+
+
+def test_notices_are_lines_for_people_and_a_document_with_requests_for_issues(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "up.txt").write_text(SHORT)
+    (tmp_path / "issues").write_text("")
+    words = ["notices", "--up", str(tmp_path / "up.txt"), "--stack", "prod"]
+    assert main(words) == 0
+    assert capsys.readouterr().out.startswith(
+        "! prod: cluster h100 can't be made\n    cluster `h100-3e29a36` could not"
+    )
+    assert main([*words, "--output", "json", "--issues", str(tmp_path / "issues")]) == 0
+    told = capsys.readouterr().out
+    assert [one["says"] for one in json.loads(told)["steps"]] == ["opens an issue: prod: cluster h100 can't be made"]
+    (tmp_path / "told.json").write_text(told)
+    assert main(["notices", str(tmp_path / "told.json")]) == 0
+    assert "h100 can't be made" in capsys.readouterr().out
+    assert main(["notices"]) == 0
+    assert "nothing was looked at" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["--up", "up.txt"], "--up and --stack belong together"),
+        (["nowhere.json"], "can't be read"),
+        (["up.txt"], "is no JSON"),
+        (["--issues", "up.txt", "--output", "json"], "has no issues"),
+    ],
+)
+def test_what_is_no_such_file_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str], why: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("up.txt").write_text(SHORT)
+    assert main(["notices", *words]) == 2
+    assert why in capsys.readouterr().err
