@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 from dataclasses import dataclass
@@ -87,7 +88,21 @@ def a_pool_grows(repository: Repository) -> None:
     repository.merged("grow")
     checkout.up()
     assert "nothing changes" in repository.reviewed().out
+    going_back_is_reviewed(repository)
     checkout.cloud.cancel(job["name"])
+
+
+def going_back_is_reviewed(repository: Repository) -> None:
+    """As docs/runbook.md tells it; that the old generation is current again then, test_generations shows. # N1"""
+    page = (ROOT / "docs" / "runbook.md").read_text(encoding="utf-8")
+    block = page.split("## Going back")[1].split("```sh\n")[1]
+    for line in block.splitlines()[:2]:
+        repository.git(*line.replace("GOOD", "main~1").split()[1:])
+    said = repository.reviewed().out
+    assert re.search(
+        r"cpu goes back to cpu-\w{7}, which still lives: submissions switch to it", said.replace("`", "")
+    ), said
+    repository.git("checkout", "-q", "main")
 
 
 def somebody_is_shut_out(repository: Repository, folder: Path) -> None:
