@@ -13,8 +13,8 @@ from slipway.machines.spec import MachineSpec
 from slipway.prices import Price, hourly
 
 SHARED_MACHINES = 2
-CLUSTER_MINUTES = 40
-"""What the shared cluster takes at most to be made and deleted."""
+CLUSTER_MINUTES = 20
+"""What the shared cluster may take to be made; it is deleted with all else, when the time may be over."""
 _SLACK_MINUTES = 5
 """For the calls before and after."""
 _SMALL = ("n1-standard-4", "e2-standard-4", "n2-standard-4")

@@ -42,9 +42,9 @@ def _shared(service: Service) -> Finding | None:
     said = service.make_cluster(service.cluster, service.pool(SHARED_MACHINES))
     if not said.ok:
         return unknown("the cluster that probes share was refused", str(said))
-    body = service.settled(service.cluster, 25) or {}
+    body = service.settled(service.cluster, CLUSTER_MINUTES) or {}
     if body.get("state") != "RUNNING":
-        return unknown("the cluster that probes share did not run within 25 minutes", error_of(body))
+        return unknown(f"the cluster that probes share did not run within {CLUSTER_MINUTES} minutes", error_of(body))
     return None
 
 
@@ -61,7 +61,9 @@ def _asked(service: Service, probe: Probe, until: datetime) -> Finding:
 
 
 def _no_time(probe: Probe) -> Finding:
-    return unknown(f"not asked: it may take {probe.minutes} minutes, and there are fewer left")
+    return unknown(
+        f"not asked: it may take {probe.minutes} minutes, and there are fewer left: MAX_MINUTES=… allows more"
+    )
 
 
 def _left(service: Service, until: datetime) -> float:

@@ -89,6 +89,7 @@ def test_probes_are_chosen_by_name_all_or_those_without_an_answer() -> None:
 def test_the_price_is_that_of_all_machines_for_all_the_time_and_has_a_ceiling() -> None:
     free = chosen("quota-limits,quota-eligibility", ())
     assert (cost(free, "us-central1", 60, Decimal(1)).most, minutes_of(free)) == (Decimal("0.05"), 9)
+    assert minutes_of(chosen("full-pool", ())) < 60, "one probe fits in the usual time"
     everything = cost(PROBES, "us-central1", 60, Decimal(2))
     assert (everything.minutes, everything.unpriced) == (60, ())
     assert Decimal(1) < everything.most < Decimal(2)
