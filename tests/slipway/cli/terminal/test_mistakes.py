@@ -22,7 +22,8 @@ from slipway.cli.terminal.mistakes import in_words
         (("submit", "hello", "a=1", "b=2"), "extra arguments (a=1 b=2); did you mean -p a=1 -p b=2?"),
         (("submit", "hello", "note=a b"), "Got unexpected extra argument (note=a b); did you mean -p 'note=a b'?"),
         (("submit", "hello", "3"), "Got unexpected extra argument (3)\n"),
-        (("pools", "cpu=3"), "Got unexpected extra argument (cpu=3)\n"),
+        (("jobs", "list", "cpu=3"), "Got unexpected extra argument (cpu=3)\n"),
+        (("pools", "cpu=3"), "unknown command 'cpu=3'.\n"),
         (("jobs", "logs", "--tial", "3", "hello"), "No such option '--tial'. Did you mean --tail?"),
     ],
 )
