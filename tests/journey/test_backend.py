@@ -1,4 +1,4 @@
-"""Pulumi's state in a folder: a killed engine can't spoil it, and where one did, docs/ci.md says the way out. (N4)"""
+"""Pulumi's state in a folder: a killed engine can't spoil it, and where one did, docs/runbook.md says the way out. (N4)"""
 
 from __future__ import annotations
 
@@ -172,4 +172,4 @@ def runbook() -> str:
 
 
 def page() -> str:
-    return (ROOT / "docs" / "ci.md").read_text()
+    return (ROOT / "docs" / "runbook.md").read_text()
