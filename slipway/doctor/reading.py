@@ -24,7 +24,7 @@ from slipway.doctor.picture import Backend, Gap, Package, Picture, Submission
 from slipway.doctor.place import Place
 from slipway.errors import SlipwayError
 from slipway.formatting import join
-from slipway.kinds import KINDS
+from slipway.kinds import CUSTOM_JOB, KINDS
 from slipway.live import Live, Unknown
 from slipway.quota.published import judge, metrics
 from slipway.quota.report import QuotaReport
@@ -116,7 +116,8 @@ class _Reading:
             found = self.vertex.jobs_of_every_kind(f'create_time>"{moment_text(since)}"')
             return tuple(islice(found, _MOST_RECENT))
 
-        return self._asked("aiplatform.googleapis.com customJobs.list", "roles/aiplatform.viewer", listed)
+        api = f"aiplatform.googleapis.com {CUSTOM_JOB.collection}.list"
+        return self._asked(api, "roles/aiplatform.viewer", listed)
 
     def _packages(self) -> tuple[Package, ...] | Unknown:
         bucket = self.place.catalog.bucket

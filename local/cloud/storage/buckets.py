@@ -175,7 +175,7 @@ class Buckets:
         ):
             now, before = bucket.get(policy), old.get(policy, {})
             if now and str(now.get(duration)) != str(before.get(duration)):
-                bucket[policy] = {**now, duration: str(now.get(duration, "0")), "effectiveTime": self._now()}
+                bucket[policy] = {**now, duration: str(now.get(duration, "0")), "effectiveTime": bucket["updated"]}
 
     def _iam_configuration(self, bucket: Mapping[str, Any], old: Mapping[str, Any]) -> dict[str, Any]:
         """Uniform access under its two names, with the time after which it can't be switched off."""
