@@ -10,6 +10,7 @@ from slipway.catalog.model import Catalog
 from slipway.cloud.failures import NotFound
 from slipway.cloud.permissions import Permissions
 from slipway.doctor.picture import Gap
+from slipway.kinds import CUSTOM_JOB
 
 
 @dataclass(frozen=True)
@@ -24,8 +25,18 @@ class Need:
 
 NEEDS = (
     Need("catalog", "storage.objects.get", "roles/storage.objectViewer", "every command"),
-    Need("project", "aiplatform.customJobs.list", "roles/aiplatform.viewer", "slipway jobs, pools and schedule"),
-    Need("project", "aiplatform.customJobs.create", "roles/aiplatform.user", "slipway submit and jobs cancel"),
+    Need(
+        "project",
+        f"aiplatform.{CUSTOM_JOB.collection}.list",
+        "roles/aiplatform.viewer",
+        "slipway jobs, pools and schedule",
+    ),
+    Need(
+        "project",
+        f"aiplatform.{CUSTOM_JOB.collection}.create",
+        "roles/aiplatform.user",
+        "slipway submit and jobs cancel",
+    ),
     Need("trainer", "iam.serviceAccounts.actAs", "roles/iam.serviceAccountUser", "slipway submit"),
     Need("project", "logging.logEntries.list", "roles/logging.viewer", "slipway jobs logs and --follow"),
     Need("project", "monitoring.timeSeries.list", "roles/monitoring.viewer", "the use of machines in jobs show"),

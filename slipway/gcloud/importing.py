@@ -11,6 +11,7 @@ from slipway.catalog.placeholders import OUTPUT, names, placeholder
 from slipway.errors import ConfigError
 from slipway.gcloud.fields import JOB, field_of
 from slipway.gcloud.workers import WorkersReader
+from slipway.kinds import CUSTOM_JOB
 from slipway.stack.yaml_file import Document, DocumentPart, Finding, in_words
 from slipway.template import JobTemplate, NfsMount, Scheduling
 from slipway.template.declaration import Declaration
@@ -42,9 +43,7 @@ def read(document: Document, naming: Naming) -> Imported:
     root = DocumentPart(document, (), findings)
     found: dict[str, Any] = {} if findings else JOB(root) or {}
     if not findings and not found.get("workerPoolSpecs"):
-        root.wrong(
-            "there are no workerPoolSpecs in it", "a CustomJobSpec, as gcloud ai custom-jobs create --config takes"
-        )
+        root.wrong("there are no workerPoolSpecs in it", f"a job's spec, as {CUSTOM_JOB.gcloud} --config takes")
     if not findings:
         imported = _template(root, found, naming)
         if imported is not None:

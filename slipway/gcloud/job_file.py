@@ -22,9 +22,9 @@ def job_file(body: Mapping[str, Any], kind: Kind, *, project: str, region: str, 
 
     Raises ConfigError for a kind that this command of gcloud does not send.
     """
-    if kind != CUSTOM_JOB:
+    if not kind.gcloud:
         raise ConfigError(
-            f"gcloud ai custom-jobs create sends custom jobs, and this is a {kind.words}",
+            f"{CUSTOM_JOB.gcloud} sends {CUSTOM_JOB.words}s, and this is a {kind.words}",
             fix=f"add --as {CUSTOM_JOB.name}, if the template can be submitted as one, or leave out --format gcloud",
         )
     spec = kind.spec_of(body)
@@ -36,7 +36,7 @@ def command(body: Mapping[str, Any], project: str, region: str) -> str:
     """The whole command line: what is no part of a job's spec are flags of it."""
     name, key = body["displayName"], body.get("encryptionSpec", {}).get("kmsKeyName")
     labels = ",".join(f"{label}={value}" for label, value in body.get("labels", {}).items())
-    words = ["gcloud", "ai", "custom-jobs", "create", f"--project={project}", f"--region={region}"]
+    words = [*CUSTOM_JOB.gcloud.split(), f"--project={project}", f"--region={region}"]
     words += [f"--display-name={name}", *([f"--labels={labels}"] if labels else [])]
     return shlex.join([*words, *([f"--kms-key={key}"] if key else []), f"--config={name}.yaml"])
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 class CustomJobKind(Kind):
     name, words = "custom-job", "custom job"
     collection, message, module, spec = "customJobs", "CustomJob", "custom_job", "jobSpec"
+    gcloud = "gcloud ai custom-jobs create"
     runs_itself = True
 
     def body(self, spec: Json, study: Study | None, model: ModelUpload | None) -> dict[str, Any]:

@@ -24,6 +24,9 @@ class Kind(ABC):
     module: ClassVar[str]
     spec: ClassVar[str]
 
+    gcloud: ClassVar[str] = ""
+    """The command of gcloud that sends one, empty where job files are not written for it."""
+
     takes: ClassVar[tuple[str, ...]] = ()
     """What a template says for this kind alone: `study`, `model`."""
 

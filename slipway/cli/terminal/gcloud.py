@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from slipway.errors import ConfigError
+from slipway.kinds import CUSTOM_JOB
 
 if TYPE_CHECKING:
     from slipway.context import Context
@@ -19,7 +20,7 @@ def format_option(command: Callable[..., Any]) -> Callable[..., Any]:
         "--format",
         "format_",
         type=click.Choice(["gcloud"]),
-        help="gcloud: the request as the job file and the command of gcloud ai custom-jobs create.",
+        help=f"gcloud: the request as the job file and the command of {CUSTOM_JOB.gcloud}.",
     )(command)
 
 
