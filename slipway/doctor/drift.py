@@ -60,6 +60,13 @@ def shape_of(found: Iterable[Drift], unread: Iterable[str] = ()) -> str:
     return shape([*((one.on, one.field, one.sentence) for one in found), *(("unread", one) for one in unread)])
 
 
+def together(engine: Iterable[Drift], live: Iterable[Drift]) -> tuple[Drift, ...]:
+    """Each field once. What lives tells more: the successor of a deleted cluster is another resource to the engine,
+    which takes the old one for gone for good."""
+    once = {(one.on, one.field): one for one in (*engine, *live)}
+    return tuple(sorted(once.values(), key=lambda one: (one.on, one.field)))
+
+
 def of_engine(preview: Preview) -> Iterator[Drift]:
     """What the refresh found of everything but clusters that are there."""
     doing = {step.urn for step in preview.steps if step.op not in _DONE}
@@ -123,10 +130,8 @@ def _overwritten(step: Step, old: Resource, new: Resource) -> Iterator[Drift]:
     """A content is secret to the engine; its checksum is not."""
     before, now = old.outputs.get("md5hash"), new.outputs.get("md5hash")
     if before and now and before != now:
-        what = "catalog" if step.parent == CATALOG else "list of clusters" if step.parent == WORKSPACE else "object"
-        bucket = old.inputs.get("bucket") or old.outputs.get("bucket") or ""
         words = "somebody overwrote it: it has other contents than were deployed"
-        yield Drift(f"{what} gs://{bucket}/{_name(step, old)}", "content", words, Then.PUT_BACK)
+        yield Drift(_on(step, old), "content", words, Then.PUT_BACK)
 
 
 def _changed(step: Step, old: Resource, new: Resource, then: Then) -> Iterator[Drift]:
@@ -147,6 +152,10 @@ def _value(resource: Resource, key: str) -> Any:
 
 
 def _on(step: Step, resource: Resource) -> str:
+    if step.type == OBJECT:
+        what = "catalog" if step.parent == CATALOG else "list of clusters" if step.parent == WORKSPACE else "object"
+        bucket = resource.inputs.get("bucket") or resource.outputs.get("bucket") or ""
+        return f"{what} gs://{bucket}/{_name(step, resource)}"
     if step.type == BUCKET:
         return f"bucket {_name(step, resource)}"
     if step.type == ACCOUNT:

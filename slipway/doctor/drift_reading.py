@@ -14,7 +14,7 @@ from slipway.cloud.failures import CloudError
 from slipway.cloud.permissions import Bound
 from slipway.deployment.live_reader import LiveScope, Reader, unanswered
 from slipway.doctor.cluster_drift import of_clusters
-from slipway.doctor.drift import Drift, Policy, of_engine, of_policies
+from slipway.doctor.drift import Drift, Policy, of_engine, of_policies, together
 from slipway.live import Unknown
 from slipway.review.deployed import published_in
 from slipway.review.preview import Preview
@@ -35,17 +35,16 @@ class Drifted:
 def drifted(preview: Preview, connection: Connection | None, identity: str) -> Drifted:
     """Of one stack. Without a connection nothing but the events is looked at, which is said."""
     unread = [] if preview.complete else [f"all of it: {preview.why}"]
-    found = list(of_engine(preview))
+    live: list[Drift] = []
     bucket = published_in(preview)
     if connection is None:
         unread.append(_NOT_READ)
     elif not bucket:
         unread.append("clusters and policies: no catalog is deployed")
     else:
-        more, missed = _live(preview, connection, bucket, identity)
-        found, unread = [*found, *more], [*unread, *missed]
-    once = {(one.on, one.field): one for one in reversed(found)}
-    return Drifted(tuple(sorted(once.values(), key=lambda one: (one.on, one.field))), tuple(unread))
+        live, missed = _live(preview, connection, bucket, identity)
+        unread = [*unread, *missed]
+    return Drifted(together(of_engine(preview), live), tuple(unread))
 
 
 def _live(preview: Preview, connection: Connection, bucket: str, identity: str) -> tuple[list[Drift], list[str]]:

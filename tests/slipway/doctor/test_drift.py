@@ -11,7 +11,7 @@ import pytest
 from slipway.cli.drift import document
 from slipway.cloud.permissions import Bound
 from slipway.doctor.cluster_drift import of_clusters
-from slipway.doctor.drift import Drift, Policy, Then, of_engine, of_policies, shape_of
+from slipway.doctor.drift import Drift, Policy, Then, of_engine, of_policies, shape_of, together
 from slipway.doctor.drift_reading import drifted
 from slipway.labels import HASH_LABEL
 from slipway.review.preview import Preview, Resource, Step
@@ -90,6 +90,23 @@ def test_a_catalog_that_somebody_overwrote() -> None:
             "somebody overwrote it: it has other contents than were deployed"
         )
     }
+
+
+def test_a_deleted_catalog_is_named_by_its_address() -> None:
+    old = Resource({"name": "catalog.json", "bucket": "acme-catalog"})
+    type_ = "gcp:storage/bucketObject:BucketObject"
+    seen = refreshed(type_, "catalog", old, None, "slipway:components:Catalog")
+    assert said(of_engine(seen)) == {("catalog gs://acme-catalog/catalog.json", ""): "somebody deleted it"}
+
+
+def test_a_cluster_that_comes_under_another_id_is_made_anew_and_not_left_as_it_is() -> None:
+    """An alternative that somebody deleted: the engine's next step is of another resource, and says nothing of it."""
+    gone = Resource({"name": CPU.id})
+    engine = tuple(of_engine(refreshed("gcp:vertex/aiPersistentResource:AiPersistentResource", CPU.id, gone, None)))
+    live = tuple(of_clusters(catalog(CPU), ()))
+    assert [one.then for one in engine] == [Then.STAYS]
+    assert [(one.on, one.then) for one in together(engine, live)] == [(f"cluster {CPU.id}", Then.MADE_ANEW)]
+    assert together(engine, ()) == engine, "a retiring one stays away"
 
 
 def test_a_grant_beside_the_stack_s_own_is_drift_and_what_google_grants_is_none() -> None:
