@@ -1,4 +1,4 @@
-"""Pulumi's state in a folder: a killed engine can't spoil it, and where one did, docs/runbook.md says the way out. (N4)"""
+"""Pulumi's state in a folder: a killed engine can't spoil it; where one did, docs/runbook.md has the way out. (N4)"""
 
 from __future__ import annotations
 
