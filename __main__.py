@@ -69,11 +69,11 @@ def main() -> None:
             state,
         )
         from components.deployment import declare
+        from slipway.creation.in_place import Published
+        from slipway.creation.parallel_creation import creator
         from slipway.deployment.alternatives import as_made, told
         from slipway.deployment.checkout import checkout_revision
         from slipway.deployment.deployment import build_packages, plan_deployment
-        from slipway.deployment.in_place import Published
-        from slipway.deployment.parallel_creation import creator
         from slipway.review.preview_text import preview_text
 
         revision, packages = checkout_revision(CHECKOUT, os.environ), build_packages(proven, CHECKOUT)

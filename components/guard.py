@@ -18,8 +18,8 @@ from typing import Any
 
 import pulumi
 
-from slipway.deployment.retiring import Why
 from slipway.formatting import join, span
+from slipway.generations.retiring import Why
 from slipway.live import Unknown, Use
 
 NAME = "slipway-guard-v1"

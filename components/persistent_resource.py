@@ -11,7 +11,7 @@ from pulumi_gcp import vertex
 from components.creation import Creation
 from slipway.cloud.clusters import ResourcePool
 from slipway.cluster import CurrentCluster, PoolSpec
-from slipway.deployment.retiring import RetiringCluster
+from slipway.generations.retiring import RetiringCluster
 
 TYPE = "slipway:components:PersistentResource"
 # A GPU cluster may take its time; the provider gives up after 20 minutes unless told otherwise.

@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 import pulumi
 from pulumi_gcp import projects, serviceaccount, storage
 
-from slipway.deployment.retiring import CATALOG, TRAINER, WORK, RetiringWorkspaceResource
 from slipway.deployment.workspace_plan import (
     ACT_AS,
     SUBMITTER_ROLES,
@@ -20,6 +19,7 @@ from slipway.deployment.workspace_plan import (
     trainer_email,
     trainer_owner,
 )
+from slipway.generations.retiring import CATALOG, TRAINER, WORK, RetiringWorkspaceResource
 from slipway.live import Live, Unknown
 from slipway.stack.stack import WorkspaceSettings
 

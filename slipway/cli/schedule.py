@@ -18,14 +18,14 @@ from slipway.cli.terminal.documents import dormant_document, due_document, iso
 from slipway.cli.terminal.options import catalog_and_output
 from slipway.context import Context
 from slipway.deployment.clock import right_time, wrong_clock
-from slipway.deployment.dormant import made_since
 from slipway.deployment.live_reader import LiveScope, Reader, jobs
 from slipway.deployment.plan import plan
-from slipway.deployment.published_clusters import declared
 from slipway.deployment.schedule import Due, schedule
 from slipway.errors import ConfigError, ResourceError
 from slipway.fingerprint import cluster_id, fingerprint_of
 from slipway.formatting import join, span
+from slipway.generations.dormant import made_since
+from slipway.generations.published_clusters import declared
 from slipway.live import Live
 from slipway.prices import MORE, Price, dollars
 from slipway.season import moment_in_words

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from slipway.cloud.connection import Connection, connect
 from slipway.cloud.jobs import VertexJob
 from slipway.deployment.live_reader import LiveScope, Reader, jobs
-from slipway.deployment.retiring import CATALOG
+from slipway.generations.retiring import CATALOG
 from slipway.labels import STACK_LABEL
 from slipway.live import Unknown, Use
 from slipway.state import State

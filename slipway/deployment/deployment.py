@@ -15,11 +15,11 @@ from slipway.cloud.clusters import PersistentResource
 from slipway.deployment.alternatives import absent, chosen, may_become, warnings
 from slipway.deployment.plan import Plan
 from slipway.deployment.publication import asleep, catalog_of, compile_context, draws, readable, template_entry
-from slipway.deployment.retiring import Retiring, RetiringCluster
 from slipway.deployment.schedule import schedule
 from slipway.deployment.summary import neighbours, overdue, summary
 from slipway.deployment.workspace_plan import ACT_AS, SUBMITTER_ROLES, Trainer, other_trainers, trainer_roles
 from slipway.facts import Facts, Kept, QuotaFacts, QuotaLine, TrainerFacts
+from slipway.generations.retiring import Retiring, RetiringCluster
 from slipway.labels import Revision
 from slipway.live import Live, Unknown
 from slipway.packages.source_package import SourcePackage, build

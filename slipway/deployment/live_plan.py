@@ -10,15 +10,15 @@ from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.connection import connect
 from slipway.cloud.credentials import identity
 from slipway.deployment.clock import right_time, wrong_clock
-from slipway.deployment.dormant import made_since
 from slipway.deployment.live_reader import LiveScope, read, skipped
 from slipway.deployment.plan import Plan, plan
-from slipway.deployment.protection import Refusal
 from slipway.deployment.quota_limits import quota_info
-from slipway.deployment.retiring import CATALOG, TRAINER, WORK
 from slipway.deployment.workspace_plan import other_trainer, trainer_email, trainer_owner
 from slipway.errors import ConfigError, PolicyError, ResourceError, Timeout
 from slipway.formatting import join
+from slipway.generations.dormant import made_since
+from slipway.generations.protection import Refusal
+from slipway.generations.retiring import CATALOG, TRAINER, WORK
 from slipway.live import Live, Unknown
 from slipway.stack.stack import Stack
 from slipway.state import State

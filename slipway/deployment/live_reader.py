@@ -20,8 +20,8 @@ from slipway.cloud.failures import Call, CloudError, Denied, NotFound
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.quotas import QuotaInfo, QuotaPreference, ReadQuota
 from slipway.cloud.storage import Location
-from slipway.deployment.dormant import last_ends
 from slipway.deployment.quota_limits import limits
+from slipway.generations.dormant import last_ends
 from slipway.kinds import CUSTOM_JOB, KINDS, Kind
 from slipway.live import Live, QuotaLimit, Unknown
 from slipway.season import moment_text

@@ -24,10 +24,10 @@ from slipway.deployment.orphans import (
     untold,
     unwilling,
 )
-from slipway.deployment.protection import undeletable
 from slipway.errors import PolicyError
 from slipway.fingerprint import cluster_id, fingerprint_of
 from slipway.formatting import join, span
+from slipway.generations.protection import undeletable
 from slipway.live import Unknown, Use
 from slipway.stack.stack import Stack
 from slipway.state import State, stack_locations

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from slipway.cloud.clusters import PersistentResource
-from slipway.deployment.generations import is_ours
-from slipway.deployment.old_generations import DELETABLE_STATES
 from slipway.errors import ConfigError, PolicyError, ResourceError, Timeout
 from slipway.formatting import join
+from slipway.generations.current_generation import is_ours
+from slipway.generations.old_generations import DELETABLE_STATES
 from slipway.live import Unknown, Use
 from slipway.state import State
 

@@ -13,13 +13,13 @@ from datetime import datetime
 from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import PersistentResource
 from slipway.cluster import ClusterSpec, CurrentCluster
-from slipway.deployment.dormant import DormantCluster, given_up, out_of_season, undecided
-from slipway.deployment.generations import as_deployed, current_generation, is_ours, taken_ids, unlike
-from slipway.deployment.old_generations import goes_first, not_withdrawable, overdue, successor, why_keep
-from slipway.deployment.protection import Refusal, in_the_way, protected
-from slipway.deployment.retiring import RetiringCluster, Why
 from slipway.deployment.workspace_plan import WorkspacePlan, plan_workspace
 from slipway.fingerprint import LONGEST_ID, fingerprint_of
+from slipway.generations.current_generation import as_deployed, current_generation, is_ours, taken_ids, unlike
+from slipway.generations.dormant import DormantCluster, given_up, out_of_season, undecided
+from slipway.generations.old_generations import goes_first, not_withdrawable, overdue, successor, why_keep
+from slipway.generations.protection import Refusal, in_the_way, protected
+from slipway.generations.retiring import RetiringCluster, Why
 from slipway.labels import NAME_LABEL
 from slipway.live import Live, Unknown
 from slipway.state import State

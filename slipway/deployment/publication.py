@@ -9,10 +9,10 @@ from typing import TypeVar
 from slipway.capacity import CAPACITY_TYPES
 from slipway.catalog import document, model
 from slipway.cluster import CurrentCluster
-from slipway.deployment.dormant import DormantCluster
-from slipway.deployment.published_clusters import published, published_dormant
 from slipway.deployment.workspace_plan import trainer_email
 from slipway.errors import ConfigError
+from slipway.generations.dormant import DormantCluster
+from slipway.generations.published_clusters import published, published_dormant
 from slipway.labels import Revision
 from slipway.machines.spec import MachineGroup
 from slipway.prices import Price, hourly

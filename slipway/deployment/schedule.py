@@ -13,10 +13,10 @@ from typing import Literal
 
 from slipway.cloud.clusters import PersistentResource
 from slipway.cluster import CurrentCluster
-from slipway.deployment.dormant import DormantCluster, idle_since
 from slipway.deployment.plan import Plan
-from slipway.deployment.retiring import RetiringCluster, Why
 from slipway.formatting import join, span
+from slipway.generations.dormant import DormantCluster, idle_since
+from slipway.generations.retiring import RetiringCluster, Why
 from slipway.labels import NAME_LABEL
 from slipway.live import Live, Unknown
 from slipway.prices import Price, dollars, hourly, price_in_words, total

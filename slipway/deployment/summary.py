@@ -9,11 +9,11 @@ from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import CurrentCluster, PoolSpec
 from slipway.deployment.alternatives import MayBecome, going_back
-from slipway.deployment.dormant import DormantCluster
 from slipway.deployment.plan import Plan
-from slipway.deployment.retiring import CATALOG, WORK, RetiringCluster, RetiringWorkspaceResource
 from slipway.deployment.schedule import Due
 from slipway.formatting import join, span
+from slipway.generations.dormant import DormantCluster
+from slipway.generations.retiring import CATALOG, WORK, RetiringCluster, RetiringWorkspaceResource
 from slipway.labels import STACK_LABEL, USER_LABEL, Revision
 from slipway.live import Live, Unknown
 from slipway.prices import price_in_words, total

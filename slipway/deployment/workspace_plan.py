@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from slipway.cloud.jobs import VertexJob
-from slipway.deployment.retiring import CATALOG, TRAINER, WORK, RetiringWorkspaceResource, Why
+from slipway.generations.retiring import CATALOG, TRAINER, WORK, RetiringWorkspaceResource, Why
 from slipway.state import State
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from slipway.cloud.clusters import RUNNING_STATES, PersistentResource
-from slipway.deployment.generations import is_ours
 from slipway.doctor.finding import KINDS, Finding, Grade
 from slipway.doctor.picture import Picture
 from slipway.formatting import join, short, span
+from slipway.generations.current_generation import is_ours
 from slipway.labels import NAME_LABEL, STACK_LABEL
 from slipway.live import Unknown
 from slipway.prices import dollars

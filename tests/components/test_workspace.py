@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from components.workspace import Workspace
-from slipway.deployment.retiring import RetiringWorkspaceResource, Why
 from slipway.deployment.workspace_plan import Trainer, WorkspacePlan
+from slipway.generations.retiring import RetiringWorkspaceResource, Why
 from slipway.live import Live, Unknown
 from slipway.stack.stack import WorkspaceSettings
 

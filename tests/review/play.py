@@ -10,10 +10,10 @@ from slipway.cloud.jobs import VertexJob
 from slipway.deployment.deployment import Deployment, Packages, ProvenStack, plan_deployment
 from slipway.deployment.live_plan import asked_for
 from slipway.deployment.plan import Plan, plan
-from slipway.deployment.retiring import CATALOG, TRAINER, WORK
 from slipway.deployment.workspace_plan import other_logical
 from slipway.errors import ResourceError, SlipwayError
 from slipway.facts import Facts
+from slipway.generations.retiring import CATALOG, TRAINER, WORK
 from slipway.labels import Revision
 from slipway.live import Live
 from slipway.review.change import Change

@@ -12,12 +12,12 @@ from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
 from slipway.deployment.deployment import facts
-from slipway.deployment.dormant import DormantCluster
 from slipway.deployment.plan import Plan
 from slipway.deployment.publication import catalog_of, compile_context
-from slipway.deployment.retiring import RetiringCluster, RetiringWorkspaceResource, Why
 from slipway.deployment.workspace_plan import WorkspacePlan
 from slipway.facts import CATALOG, CLUSTER, QUOTA, TEMPLATE, WORKSPACE, Facts, TrainerFacts, read
+from slipway.generations.dormant import DormantCluster
+from slipway.generations.retiring import RetiringCluster, RetiringWorkspaceResource, Why
 from slipway.labels import Revision
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.prices import UNKNOWN, Price

@@ -22,10 +22,10 @@ from slipway.cloud.clusters import RUNNING_STATES, PersistentResource, ResourceP
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import CurrentCluster
 from slipway.context import Context
-from slipway.deployment.dormant import last_ends
-from slipway.deployment.published_clusters import declared
 from slipway.deployment.schedule import Due, dates
 from slipway.formatting import join, span
+from slipway.generations.dormant import last_ends
+from slipway.generations.published_clusters import declared
 from slipway.jobs.demand import Demand, by_pool
 from slipway.kinds import CUSTOM_JOB
 from slipway.labels import STACK_LABEL

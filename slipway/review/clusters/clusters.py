@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from slipway.catalog.model import Cluster, DormantCluster
-from slipway.deployment.generations import is_ours
 from slipway.facts import Kept
 from slipway.formatting import join, span
+from slipway.generations.current_generation import is_ours
 from slipway.labels import NAME_LABEL
 from slipway.live import Unknown
 from slipway.prices import Price, dollars

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from slipway.catalog.model import Catalog, Cluster, DormantCluster
 from slipway.cluster import CurrentCluster
-from slipway.deployment.dormant import last_ends
-from slipway.deployment.published_clusters import declared
 from slipway.deployment.schedule import dates
 from slipway.formatting import join, span
+from slipway.generations.dormant import last_ends
+from slipway.generations.published_clusters import declared
 from slipway.live import Unknown
 from slipway.prices import Price, dollars
 from slipway.review.change import Change

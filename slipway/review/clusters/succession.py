@@ -9,8 +9,8 @@ from slipway.catalog.model import Cluster, Pool
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import IN_PLACE
-from slipway.deployment.retiring import Why
 from slipway.facts import Kept
+from slipway.generations.retiring import Why
 from slipway.live import Unknown
 from slipway.machines.spec import MachineGroup
 from slipway.review.change import Change

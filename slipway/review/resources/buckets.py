@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from slipway.deployment.retiring import CATALOG, WORK
 from slipway.facts import WORKSPACE
 from slipway.formatting import join
+from slipway.generations.retiring import CATALOG, WORK
 from slipway.review.change import Change
 from slipway.review.consequence import Consequence, Grade
 from slipway.review.kinds import KINDS

@@ -7,7 +7,7 @@ import pytest
 from slipway.cloud.clusters import Operation, PersistentResource
 from slipway.deployment.reboot import Watching, reboot
 from slipway.errors import Timeout
-from tests.slipway.deployment.vertex import OPERATION, RUNS, Script, Step, Waits, cluster, unanswered
+from tests.slipway.creation.vertex import OPERATION, RUNS, Script, Step, Waits, cluster, unanswered
 
 from .stack import SLEEP, Stack
 

@@ -11,10 +11,10 @@ from slipway.catalog import codec
 from slipway.catalog.model import Catalog
 from slipway.cli.schedule import upcoming
 from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
-from slipway.deployment.dormant import DormantCluster
-from slipway.deployment.published_clusters import published, published_dormant
 from slipway.errors import ConfigError, ResourceError
 from slipway.fingerprint import cluster_id, fingerprint_of
+from slipway.generations.dormant import DormantCluster
+from slipway.generations.published_clusters import published, published_dormant
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.live import Live, Unknown
 from slipway.machines.spec import MachineSpec

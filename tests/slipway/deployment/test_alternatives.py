@@ -9,7 +9,7 @@ from pathlib import Path
 from slipway.deployment.alternatives import as_made, told
 from slipway.deployment.deployment import Deployment, build_packages, plan_deployment, prove_stack
 from slipway.deployment.plan import Plan, plan
-from slipway.deployment.published_clusters import declared
+from slipway.generations.published_clusters import declared
 from slipway.labels import Revision
 from slipway.live import Live, QuotaLimit
 from tests.slipway.stack.files import read, with_config

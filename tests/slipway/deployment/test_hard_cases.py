@@ -13,8 +13,8 @@ from slipway.deployment.clock import right_time, wrong_clock
 from slipway.deployment.live_plan import read_and_plan
 from slipway.deployment.live_reader import LiveScope
 from slipway.deployment.plan import Plan
-from slipway.deployment.retiring import Why
 from slipway.fingerprint import cluster_id, fingerprint_of
+from slipway.generations.retiring import Why
 from slipway.live import Live
 from slipway.season import Season
 from slipway.stack.stack import Stack, WorkspaceSettings

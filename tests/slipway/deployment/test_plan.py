@@ -10,8 +10,8 @@ from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import PersistentResource
 from slipway.cluster import CurrentCluster
 from slipway.deployment.plan import plan
-from slipway.deployment.retiring import Why
 from slipway.fingerprint import cluster_id, fingerprint_of
+from slipway.generations.retiring import Why
 from slipway.kinds import PIPELINE, TUNING_JOB
 from slipway.live import Live, Unknown
 

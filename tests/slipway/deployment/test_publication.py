@@ -10,9 +10,9 @@ from slipway.catalog import document
 from slipway.catalog.document import read, write
 from slipway.catalog.model import Catalog, Parameter
 from slipway.cluster import ClusterSpec, CurrentCluster
-from slipway.deployment.dormant import DormantCluster
 from slipway.deployment.publication import asleep, catalog_of, compile_context, draws, readable, template_entry
 from slipway.errors import ConfigError
+from slipway.generations.dormant import DormantCluster
 from slipway.labels import Revision
 from slipway.live import Live
 from slipway.quota.assessment import assess

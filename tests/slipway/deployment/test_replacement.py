@@ -8,15 +8,15 @@ import pytest
 from slipway.catalog import model
 from slipway.catalog.document import PublishedCatalog
 from slipway.cluster import ClusterSpec, CurrentCluster
+from slipway.creation.withdrawal import before_withdrawal, withdrawn
 from slipway.deployment.deployment import without
 from slipway.deployment.live_plan import refuse
-from slipway.deployment.old_generations import not_withdrawable
-from slipway.deployment.protection import undeletable
-from slipway.deployment.published_clusters import published
-from slipway.deployment.retiring import Why
-from slipway.deployment.withdrawal import before_withdrawal, withdrawn
 from slipway.errors import PolicyError
 from slipway.fingerprint import cluster_id, fingerprint_of
+from slipway.generations.old_generations import not_withdrawable
+from slipway.generations.protection import undeletable
+from slipway.generations.published_clusters import published
+from slipway.generations.retiring import Why
 from slipway.live import Live, Unknown
 from slipway.season import Season
 

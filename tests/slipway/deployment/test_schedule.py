@@ -13,8 +13,8 @@ from slipway.deployment.schedule import Due, schedule
 from slipway.live import Live
 from slipway.prices import Price
 from slipway.season import Season
+from tests.slipway.generations.test_dormant import CPU, HASH, HOUR, ID, LIMITED, NOW, alive, in_season
 
-from .test_dormant import CPU, HASH, HOUR, ID, LIMITED, NOW, alive, in_season
 from .world import PROJECT, REGION, STACK, cluster, job, live
 
 EACH = Price(Decimal("0.463786"))

@@ -7,12 +7,12 @@ from decimal import Decimal
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
-from slipway.deployment.dormant import DormantCluster
 from slipway.deployment.plan import Plan
-from slipway.deployment.retiring import RetiringCluster, RetiringWorkspaceResource, Why
 from slipway.deployment.schedule import Due
 from slipway.deployment.summary import neighbours, outliving, overdue, pool_in_words, summary
 from slipway.deployment.workspace_plan import WorkspacePlan
+from slipway.generations.dormant import DormantCluster
+from slipway.generations.retiring import RetiringCluster, RetiringWorkspaceResource, Why
 from slipway.labels import STACK_LABEL, Revision
 from slipway.live import Live, Unknown
 from slipway.machines.spec import Disk, MachineSpec

@@ -8,7 +8,6 @@ import pytest
 
 from slipway.cloud.jobs import VertexJob
 from slipway.deployment.plan import plan
-from slipway.deployment.retiring import RetiringWorkspaceResource, Why
 from slipway.deployment.workspace_plan import (
     Trainer,
     WorkspacePlan,
@@ -16,6 +15,7 @@ from slipway.deployment.workspace_plan import (
     plan_workspace,
     trainer_roles,
 )
+from slipway.generations.retiring import RetiringWorkspaceResource, Why
 from slipway.live import Live, Unknown
 from slipway.stack.stack import TrainerSettings
 from slipway.state import State, StateGrant, StateResource

@@ -10,9 +10,9 @@ from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import PersistentResource, ResourcePool
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import ClusterSpec, PoolSpec
-from slipway.deployment.dormant import DormantCluster
 from slipway.deployment.plan import Plan, plan
-from slipway.deployment.published_clusters import published_dormant
+from slipway.generations.dormant import DormantCluster
+from slipway.generations.published_clusters import published_dormant
 from slipway.kinds import CUSTOM_JOB, Kind
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.live import Live, Unknown

@@ -17,8 +17,8 @@ from slipway.doctor.finding import KINDS as FINDINGS
 from slipway.doctor.finding import Finding
 from slipway.errors import ConfigError
 from slipway.notices.notice import KINDS, Notices, document, of_deployment, of_document
-from tests.slipway.deployment.test_cluster_creation import NEW, Story, failed
-from tests.slipway.deployment.vertex import OPERATION, gone
+from tests.slipway.creation.test_cluster_creation import NEW, Story, failed
+from tests.slipway.creation.vertex import OPERATION, gone
 from tests.slipway.doctor.picture import picture
 
 NOW = datetime(2026, 12, 15, tzinfo=UTC)

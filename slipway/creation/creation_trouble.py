@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from slipway.cloud.failures import CloudError
-from slipway.deployment.creation_context import NewCluster
+from slipway.creation.creation_context import NewCluster
 from slipway.errors import PolicyError, ResourceError, SlipwayError
 
 FAILED = "ended in ERROR"

@@ -14,8 +14,8 @@ from math import inf
 
 from slipway.cloud.clusters import Operation, PersistentResource
 from slipway.cloud.failures import CloudError, Conflict, NoAnswer, NotFound, Unreachable
-from slipway.deployment.creation_context import CreationContext, CreationPolicy, NewCluster, clear_failed
-from slipway.deployment.creation_trouble import FAILED, NEXT_RUN, AgainError, given_up
+from slipway.creation.creation_context import CreationContext, CreationPolicy, NewCluster, clear_failed
+from slipway.creation.creation_trouble import FAILED, NEXT_RUN, AgainError, given_up
 from slipway.errors import ResourceError, SlipwayError, Timeout
 from slipway.formatting import join, span
 from slipway.season import moment_in_words

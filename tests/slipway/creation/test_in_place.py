@@ -16,12 +16,12 @@ from slipway.cloud.failures import Answer, Call, failure
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.session import Session
 from slipway.cloud.storage import Location, Storage
-from slipway.deployment.creation_context import CreationContext
-from slipway.deployment.in_place import InPlace, Published
+from slipway.creation.creation_context import CreationContext
+from slipway.creation.in_place import InPlace, Published
 from slipway.errors import PolicyError, ResourceError, SlipwayError, Timeout
 from slipway.live import Unknown, Use
+from tests.slipway.deployment.test_replacement import ALIVE, OLD, catalog_with
 
-from .test_replacement import ALIVE, OLD, catalog_with
 from .vertex import Script, Step, Waits, cluster, gone, refused, unanswered
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)

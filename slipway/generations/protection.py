@@ -9,10 +9,10 @@ from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.model import Cluster
 from slipway.cloud.clusters import PersistentResource
 from slipway.cluster import PROTECT, ClusterSpec, CurrentCluster
-from slipway.deployment.published_clusters import declared
-from slipway.deployment.retiring import RetiringCluster
 from slipway.fingerprint import cluster_id, is_id_of
 from slipway.formatting import join
+from slipway.generations.published_clusters import declared
+from slipway.generations.retiring import RetiringCluster
 from slipway.labels import NAME_LABEL
 from slipway.live import Unknown
 

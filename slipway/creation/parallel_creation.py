@@ -8,11 +8,11 @@ from contextvars import copy_context
 
 from slipway.cloud.connection import connect
 from slipway.cluster import CurrentCluster
-from slipway.deployment.cluster_creation import ClusterCreation
-from slipway.deployment.creation_context import CreationContext, CreationPolicy, NewCluster
-from slipway.deployment.in_place import InPlace, Published
+from slipway.creation.cluster_creation import ClusterCreation
+from slipway.creation.creation_context import CreationContext, CreationPolicy, NewCluster
+from slipway.creation.in_place import InPlace, Published
+from slipway.creation.quota_grant import WITHIN_S, await_grant
 from slipway.deployment.plan import Plan
-from slipway.deployment.quota_grant import WITHIN_S, await_grant
 from slipway.errors import ConfigError, ResourceError, SlipwayError
 from slipway.formatting import join, seconds
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL

@@ -7,7 +7,7 @@ from typing import Any
 
 from slipway.catalog import model
 from slipway.cluster import ClusterSpec, CurrentCluster, DnsPeering, PoolSpec, PscInterface
-from slipway.deployment.dormant import DormantCluster
+from slipway.generations.dormant import DormantCluster
 from slipway.prices import hourly
 
 

@@ -9,14 +9,13 @@ from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import ResourcePool
 from slipway.cluster import PROTECT, ClusterSpec, PoolSpec
 from slipway.deployment.alternatives import as_made
-from slipway.deployment.dormant import DormantCluster
-from slipway.deployment.published_clusters import published
-from slipway.deployment.retiring import Why
 from slipway.fingerprint import cluster_id, fingerprint_of
+from slipway.generations.dormant import DormantCluster
+from slipway.generations.published_clusters import published
+from slipway.generations.retiring import Why
 from slipway.machines.spec import MachineSpec
 from slipway.season import Season
-
-from .world import PROJECT, REGION, STACK, World, cluster, job, live, planned, remembering, spec
+from tests.slipway.deployment.world import PROJECT, REGION, STACK, World, cluster, job, live, planned, remembering, spec
 
 OTHER = PoolSpec("workers", MachineSpec("n1-highmem-8"), 1, 4, autoscaled=True, replicas=1)
 LAST = PoolSpec("workers", MachineSpec("n1-standard-4"), 1, 4, autoscaled=True, replicas=1)

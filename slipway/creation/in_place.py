@@ -17,8 +17,8 @@ from slipway.catalog.model import NAME
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.failures import CloudError, NotFound
 from slipway.cloud.storage import Location, Storage
-from slipway.deployment.creation_context import CreationContext
-from slipway.deployment.withdrawal import withdrawn
+from slipway.creation.creation_context import CreationContext
+from slipway.creation.withdrawal import withdrawn
 from slipway.errors import ConfigError, PolicyError, ResourceError, Timeout
 from slipway.formatting import join, span
 from slipway.live import Unknown

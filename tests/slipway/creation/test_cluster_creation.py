@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from slipway.cloud.jobs import VertexJob
-from slipway.deployment.cluster_creation import ClusterCreation
-from slipway.deployment.creation_context import CreationContext, CreationPolicy, NewCluster
-from slipway.deployment.parallel_creation import PATIENCE, create_all, creator
+from slipway.creation.cluster_creation import ClusterCreation
+from slipway.creation.creation_context import CreationContext, CreationPolicy, NewCluster
+from slipway.creation.parallel_creation import PATIENCE, create_all, creator
 from slipway.deployment.plan import Plan
 from slipway.errors import ConfigError, PolicyError, ResourceError, SlipwayError, Timeout
 from slipway.live import Unknown, Use

@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 from slipway.catalog import codec, model
 from slipway.cluster import ClusterSpec, CurrentCluster, DnsPeering, PoolSpec, PscInterface
-from slipway.deployment.dormant import DormantCluster
-from slipway.deployment.published_clusters import declared, published, published_dormant
 from slipway.fingerprint import fingerprint_of
+from slipway.generations.dormant import DormantCluster
+from slipway.generations.published_clusters import declared, published, published_dormant
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.season import Season
 

@@ -11,16 +11,15 @@ import pytest
 from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import ClusterSpec
-from slipway.deployment.dormant import DormantCluster, made_since
 from slipway.deployment.plan import Plan
-from slipway.deployment.retiring import Why
 from slipway.fingerprint import cluster_id, fingerprint_of
+from slipway.generations.dormant import DormantCluster, made_since
+from slipway.generations.retiring import Why
 from slipway.live import Live, Unknown
 from slipway.season import Season
-
-from .world import PROJECT, REGION, STACK, cluster, job, live, spec
-from .world import planned as plan_at
-from .world import remembering as catalog_with
+from tests.slipway.deployment.world import PROJECT, REGION, STACK, cluster, job, live, spec
+from tests.slipway.deployment.world import planned as plan_at
+from tests.slipway.deployment.world import remembering as catalog_with
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
