@@ -18,6 +18,7 @@ from local.engine import cache
 
 ROOT = Path(__file__).parents[2]
 ACTIONLINT = "v1.7.12"
+STACKS = ["dev", "staging", "prod"]
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,10 @@ class Workflow:
         yield from self.tree.get("runs", {}).get("steps", ())
 
 
+All = dict[str, Workflow]
+"""Workflows and composite actions by name, such as `preview` and `actions/stack`."""
+
+
 def read(path: Path) -> Workflow:
     text = path.read_text()
     tree = yaml.safe_load(text)
@@ -46,8 +51,7 @@ def read(path: Path) -> Workflow:
 
 
 @pytest.fixture(scope="session")
-def workflows() -> dict[str, Workflow]:
-    """Workflows and composite actions by name, such as `preview` and `actions/stack`."""
+def workflows() -> All:
     folder = ROOT / ".github"
     found = {path.stem: read(path) for path in sorted((folder / "workflows").glob("*.y*ml"))}
     return found | {f"actions/{path.parent.name}": read(path) for path in sorted(folder.glob("actions/*/action.y*ml"))}

@@ -13,10 +13,13 @@ import pytest
 
 from local.cloud import discovery, identities
 from local.cloud.clock import ManualClock
+from local.cloud.nodes.spec import Status
 from local.cloud.router import Router
 from local.cloud.server.main import load_services
 from local.cloud.settings import Settings
 from local.cloud.vertex.clusters.work import apply_due
+from local.cloud.vertex.jobs import life as job_life
+from local.cloud.vertex.jobs import table as jobs
 from local.cloud.vertex.scheduling import queues
 from local.cloud.wire import ApiError, Call
 from local.cloud.world import World, open_world
@@ -73,6 +76,20 @@ class Calling:
 
     def job(self, **changes: Any) -> dict[str, Any]:
         return self.call("POST", JOBS, job_body(**changes))
+
+
+def state(calling: Calling, job: dict[str, Any]) -> str:
+    return str(calling.call("GET", "/v1/" + job["name"])["state"])
+
+
+def end(calling: Calling, job: dict[str, Any]) -> None:
+    """Let a started job be over, as when its replicas have ended."""
+    with calling.world.store.transaction():
+        found = jobs.get(calling.world.store, job["name"])
+        assert found and found.run
+        seen = {replica.name: Status("exited") for replica in found.run.replicas}
+        over = job_life.advanced(found, found.run, seen, calling.clock.now(), calling.world.settings)
+        jobs.put(calling.world.store, found.run.number, found.run.region, over.body, over.run)
 
 
 @contextmanager

@@ -1,0 +1,79 @@
+"""What the workflows deploy: from main alone, one `up` at a time, in seasons, and what is told afterwards."""  # D5
+
+from __future__ import annotations
+
+from tests.ci.conftest import STACKS, All
+
+
+class TestMerge:
+    def test_runs_from_main_only(self, workflows: All) -> None:
+        up = workflows["up"]
+        assert up.tree["on"]["push"] == {"branches": ["main"]}
+        assert set(up.tree["on"]) == {"push", "workflow_dispatch"}
+        assert all(job["if"] == "github.ref == 'refs/heads/main'" for job in up.jobs().values())
+
+    def test_one_stack_after_the_other(self, workflows: All) -> None:  # D6
+        jobs = workflows["up"].jobs()
+        assert list(jobs) == STACKS
+        assert [job["with"]["stack"] for job in jobs.values()] == STACKS
+        assert [job.get("needs") for job in jobs.values()] == [None, *STACKS[:-1]]
+
+    def test_each_stack_stands_behind_its_environment(self, workflows: All) -> None:
+        assert workflows["up-stack"].jobs()["up"]["environment"] == "${{ inputs.stack }}"
+        assert set(workflows["up-stack"].tree["on"]) == {"workflow_call"}
+
+    def test_one_at_a_time_and_never_cancelled(self, workflows: All) -> None:
+        concurrency = workflows["up-stack"].jobs()["up"]["concurrency"]
+        assert concurrency == {"group": "up-${{ inputs.stack }}", "cancel-in-progress": False}
+
+    def test_state_and_secrets_come_from_variables(self, workflows: All) -> None:
+        job = workflows["up-stack"].jobs()["up"]
+        assert "vars.PULUMI_BACKEND_URL" in job["env"]["PULUMI_BACKEND_URL"]
+        (setup,) = [step for step in job["steps"] if step.get("uses") == "./.github/actions/stack"]
+        assert "vars.PULUMI_SECRETS_PROVIDER" in setup["with"]["secrets-provider"]
+        assert setup["with"]["service-account"] == "${{ vars.DEPLOY_SERVICE_ACCOUNT }}"
+
+    def test_the_lock_is_released_only_when_asked(self, workflows: All) -> None:
+        (release,) = [s for s in workflows["up-stack"].steps() if "pulumi cancel" in s.get("run", "")]
+        assert release["if"] == "inputs.release-lock"
+        asked = workflows["up"].tree["on"]["workflow_dispatch"]["inputs"]["release-lock"]
+        assert (asked["type"], asked["default"], asked["options"]) == ("choice", "none", ["none", *STACKS])
+        for stack, job in workflows["up"].jobs().items():
+            # Nothing is asked on a push: the input is empty then, and no stack is called that.
+            assert job["with"]["release-lock"] == f"${{{{ inputs.release-lock == '{stack}' }}}}", "no other stack's"
+
+
+class TestSchedule:  # B6
+    def test_each_stack_s_own_turn_and_environment(self, workflows: All) -> None:
+        job = workflows["schedule"].jobs()["up"]
+        assert job["strategy"]["matrix"] == {"stack": STACKS}
+        assert job["environment"] == "${{ matrix.stack }}-schedule"
+        assert job["concurrency"] == {"group": "up-${{ matrix.stack }}", "cancel-in-progress": False}
+        assert job["if"] == "github.ref == 'refs/heads/main'"
+
+    def test_it_does_what_was_announced_and_says_when_it_can_t(self, workflows: All) -> None:
+        names = [step.get("name", step.get("uses")) for step in workflows["schedule"].jobs()["up"]["steps"]]
+        assert names.index("Announced") < names.index("Up")
+        trouble = workflows["schedule"].jobs()["trouble"]
+        assert (trouble["if"], trouble["needs"]) == ("failure()", "up")
+
+
+class TestNotices:  # N10
+    def test_after_each_scheduled_deployment_and_weekly(self, workflows: All) -> None:
+        on = workflows["notices"].tree["on"]
+        assert on["workflow_run"] == {"workflows": ["schedule"], "types": ["completed"]}
+        assert [one["cron"].split()[-1] for one in on["schedule"]] == ["1"], "once a week"
+
+    def test_main_alone_is_looked_at_by_the_one_that_reads(self, workflows: All) -> None:
+        jobs = workflows["notices"].jobs()
+        assert jobs["look"]["strategy"] == {"fail-fast": False, "matrix": {"stack": STACKS}}
+        assert jobs["look"]["if"].startswith("github.ref == 'refs/heads/main' && ")
+        assert "github.event.workflow_run.head_branch == 'main'" in jobs["look"]["if"]
+        (setup,) = [step for step in jobs["look"]["steps"] if step.get("uses") == "./.github/actions/stack"]
+        assert "secrets-provider" not in setup["with"] and "PREVIEW_SERVICE_ACCOUNT" in setup["with"]["service-account"]
+        assert "pulumi up" not in str(jobs) and "environment" not in jobs["look"]
+
+    def test_one_stack_that_can_t_be_looked_at_hides_no_other(self, workflows: All) -> None:
+        tell = workflows["notices"].jobs()["tell"]
+        assert tell["needs"] == "look" and tell["if"].startswith("!cancelled()")
+        assert tell["concurrency"] == {"group": "notices", "cancel-in-progress": False}, "no two open the same issue"

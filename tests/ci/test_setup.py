@@ -1,0 +1,68 @@
+"""What a repository must have set before a workflow meets the cloud."""  # D5
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.ci.conftest import All
+
+
+class TestSetup:
+    """The composite action's first step refuses a half set-up repository, in words, before anything is installed."""
+
+    @pytest.fixture
+    def settings(self, workflows: All) -> dict[str, Any]:
+        return next(iter(workflows["actions/stack"].steps()))
+
+    @pytest.fixture(autouse=True)
+    def checkout(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        (tmp_path / "stacks").mkdir()
+        (tmp_path / "stacks" / "Pulumi.dev.yaml").touch()
+        monkeypatch.chdir(tmp_path)
+
+    def run(self, settings: dict[str, Any], **changes: str) -> subprocess.CompletedProcess[str]:
+        good = {
+            "STACK": "dev",
+            "BACKEND_URL": "gs://acme-state",
+            "PROVIDER": "projects/1/locations/global/workloadIdentityPools/github/providers/slipway",
+            "SERVICE_ACCOUNT": "slipway-preview@acme-ml-dev.iam.gserviceaccount.com",
+            "SECRETS_PROVIDER": "",
+        }
+        assert set(settings["env"]) == set(good)
+        return subprocess.run(
+            ["bash", "-eo", "pipefail", "-c", settings["run"]],
+            env={**good, **changes},
+            capture_output=True,
+            text=True,
+        )
+
+    def test_a_full_set_passes(self, settings: dict[str, Any]) -> None:
+        assert (
+            self.run(settings, SECRETS_PROVIDER="gcpkms://projects/a/locations/b/keyRings/c/cryptoKeys/d").returncode
+            == 0
+        )
+
+    @pytest.mark.parametrize(
+        ("changes", "words"),
+        [
+            ({"STACK": "nowhere"}, "stacks/Pulumi.nowhere.yaml does not exist"),
+            ({"PROVIDER": ""}, "WORKLOAD_IDENTITY_PROVIDER is empty"),
+            ({"SERVICE_ACCOUNT": ""}, "service account for dev is empty"),
+            ({"BACKEND_URL": ""}, "not gs://"),
+            ({"BACKEND_URL": "file:///tmp"}, "not gs://"),
+            ({"SECRETS_PROVIDER": "passphrase"}, "not gcpkms://"),
+        ],
+    )
+    def test_what_is_missing_is_named(self, settings: dict[str, Any], changes: dict[str, str], words: str) -> None:
+        done = self.run(settings, **changes)
+        assert done.returncode == 1
+        assert words in done.stdout
+        assert "docs/ci.md" in done.stdout
+
+    def test_everything_is_said_at_once(self, settings: dict[str, Any]) -> None:
+        done = self.run(settings, PROVIDER="", SERVICE_ACCOUNT="", BACKEND_URL="")
+        assert done.stdout.count("::error") == 3
