@@ -36,7 +36,14 @@ SETTINGS = dict(pair.split("=") for pair in FAST) | {
     "quota.custom_model_training_preemptible_cpus": "100",
 }
 # Commands whose calls fail give up soon, as a person would with Ctrl-C.
-HASTE = {"SLIPWAY_CREATE_PATIENCE": "2s", "SLIPWAY_LOOK_FOR": "1s", "SLIPWAY_GCP_PLUGIN_SPEED": "200"}
+HASTE = {
+    "SLIPWAY_CREATE_PATIENCE": "2s",
+    "SLIPWAY_LOOK_FOR": "1s",
+    "SLIPWAY_TIMEOUT": "5s",
+    "SLIPWAY_GCP_PLUGIN_SPEED": "100",
+    # Programs that are read anew for each run take longer than what is judged.
+    "PYTHONDONTWRITEBYTECODE": "",
+}
 _LONGEST_S = 240.0
 _PREFIX = "slipway-faults-"
 # The folders of jobs that run: a replica is known to live by a lock that it holds on a file there.

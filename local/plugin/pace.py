@@ -32,9 +32,13 @@ class Pace:
         """Seconds on a clock that only goes forward."""
         return self._now() * self._speed
 
+    def real(self, seconds: float) -> float:
+        """What seconds of this clock take on others."""
+        return seconds / self._speed
+
     def pause(self, seconds: float) -> None:
         """Wait so long. Raises CancelledError."""
-        self._wait(self._stop, seconds / self._speed)
+        self._wait(self._stop, self.real(seconds))
         if self._stop.is_set():
             raise CancelledError
 

@@ -15,6 +15,7 @@ from urllib3.exceptions import HTTPError, LocationParseError, ResponseError
 
 from slipway.cloud.proxies import VARIABLES, proxy_of
 from slipway.errors import ConfigError
+from slipway.formatting import seconds
 
 if TYPE_CHECKING:
     import ssl
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 Response = urllib3.BaseHTTPResponse
 Timeout = tuple[float, float]
 """Seconds for the connection, and for each part of the answer."""
+
+TIMEOUT = "SLIPWAY_TIMEOUT"
+"""How long each part of an answer is waited for, as in 5s, where that is less than usual."""
 
 _ALWAYS = {"Accept": "*/*", "Accept-Encoding": "gzip, deflate", "User-Agent": "slipway"}
 _BUNDLES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
@@ -63,6 +67,7 @@ class Transport:
         # No more than is needed: the environment has a token in it as well.
         self._environ = {name: environ[name] for name in environ if name in _BUNDLES or name.lower() in VARIABLES}
         self._trust = trust or trusted
+        self._longest = _longest(environ.get(TIMEOUT, "").strip())
         self._width = 10
         self._managers: dict[tuple[str, str], urllib3.PoolManager] = {}
         self._making = threading.Lock()
@@ -132,7 +137,7 @@ class Transport:
             url,
             body=data,
             headers=headers,
-            timeout=urllib3.Timeout(connect=timeout[0], read=timeout[1]),
+            timeout=urllib3.Timeout(connect=timeout[0], read=min(timeout[1], self._longest)),
             redirect=False,
             retries=retries,
             preload_content=not stream,
@@ -192,6 +197,13 @@ def trust_named(context: ssl.SSLContext, environ: Mapping[str, str]) -> bool:
             fix=f"set it to a file of certificates (PEM) that can be read, or: unset {variable}",
         ) from problem
     return True
+
+
+def _longest(text: str) -> float:
+    try:
+        return seconds(text) if text else float("inf")
+    except ConfigError as error:
+        raise ConfigError(f"invalid {TIMEOUT}: {text!r}", why=error.why, fix="5s, for example, or unset it") from error
 
 
 def _origin(url: str) -> tuple[str, str | None, int | None]:

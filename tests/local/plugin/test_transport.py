@@ -95,6 +95,14 @@ def test_a_clock_that_goes_faster_waits_for_less() -> None:
     assert (pace.now(), waited) == (300, [0.1])
 
 
+def test_a_clock_that_goes_faster_has_less_patience_with_an_answer() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/"
+        settings = Settings(endpoints={"storage": url}, token="t")
+        with pytest.raises(CloudError, match="no answer"):
+            Transport(settings, Pace(speed=10_000)).send("storage", "POST", "b", body={})
+
+
 def test_a_cancel_ends_the_waiting(recorder: Recorder) -> None:
     pace = Pace()
     pace.cancel()

@@ -3,6 +3,7 @@
 import base64
 import gzip
 import json
+import socket
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -198,6 +199,18 @@ def test_a_token_that_is_refused_is_renewed_twice_and_no_more(server: Server) ->
     with pytest.raises(Unauthenticated):
         Session(Transport({}, Renewing())).post(server.url, CALL, {})
     assert [one["Authorization"] for one in server.heard] == ["Bearer 0", "Bearer 1", "Bearer 2"]
+
+
+def test_a_person_may_have_less_patience_with_an_answer_and_not_more() -> None:
+    # N2
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/v1/b"
+        for variable, usual in (("0.05s", 60.0), ("2m", 0.05)):
+            http = Transport({"SLIPWAY_TIMEOUT": variable})
+            with pytest.raises(NoAnswer):
+                Session(http, HttpPolicy(1.0, usual, attempts=1)).get(url, CALL)
+    with pytest.raises(ConfigError, match="invalid SLIPWAY_TIMEOUT: 'soon'"):
+        Transport({"SLIPWAY_TIMEOUT": "soon"})
 
 
 def test_a_header_that_can_not_be_sent_was_not_sent(server: Server) -> None:
