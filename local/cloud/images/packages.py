@@ -1,7 +1,9 @@
-"""Images with a trial's packages on top, kept by a pool for a short while: a study's trials bring the same ones."""
+"""Images with a job's packages on top, kept for a short while: by a pool, as a study's trials bring the same ones, or
+for this machine where images are built once for it (`image_builds=once`)."""
 
+import contextlib
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from local.cloud import files
@@ -9,6 +11,14 @@ from local.cloud.images import cache
 
 FRESH_S = 600.0
 """As long as PyPI lets an installer take its answers for fresh: what is kept is what would be installed again."""
+
+MOST = 20
+"""So many are kept for this machine, those that were made last."""
+
+
+def common(environ: Mapping[str, str]) -> Path:
+    """Where this machine keeps them, whatever state folder or checkout uses them."""
+    return cache.common(environ).with_name("environments")
 
 
 def filled(
@@ -28,7 +38,8 @@ def filled(
     come at once wait for the first. `lasting` as in `cache.copied`; raises what `install` and `give_up` raise.
     """
     folder = kept / f"{cache.PACKAGES}{_digest(image, packages)}"
-    with files.locked(folder.with_name(f"{folder.name}.lock"), cache.BUILD_WAIT_S, give_up=give_up):
+    kept.mkdir(parents=True, exist_ok=True)
+    with files.locked(_lock(folder), cache.BUILD_WAIT_S, give_up=give_up):
         ready = folder / cache.READY
         begins = not (ready.exists() and now - ready.stat().st_mtime < FRESH_S)
         if begins:
@@ -38,6 +49,21 @@ def filled(
             ready.touch()
         cache.copied(folder, target, lasting=False)
     return begins
+
+
+def forget_oldest(kept: Path) -> None:
+    """Keep MOST. None goes while somebody fills or copies it: it goes the next time."""
+    made: dict[Path, float] = {}
+    for ready in kept.glob(f"{cache.PACKAGES}*/{cache.READY}"):
+        with contextlib.suppress(FileNotFoundError):
+            made[ready.parent] = ready.stat().st_mtime
+    for folder in sorted(made, key=lambda one: made[one], reverse=True)[MOST:]:
+        with contextlib.suppress(files.BusyError), files.locked(_lock(folder)):
+            cache.remove(folder)
+
+
+def _lock(folder: Path) -> Path:
+    return folder.with_name(f"{folder.name}.lock")
 
 
 def _digest(image: Path, packages: Sequence[Path]) -> str:

@@ -64,16 +64,20 @@ def _fill(
         shelf = wheels.common(os.environ)
         brought = [str(wheels.built(shelf, download, tool, uv, say)) for download in downloads]
         python, bounds = str(environment / "bin" / "python"), str(cache.CONSTRAINTS)
-        tool((uv, "pip", "install", "--quiet", "--python", python, "--constraint", bounds, *brought))
+        # What is kept for all jobs of the machine is compiled once, as its image is; else each replica does it again.
+        compiled = ("--compile-bytecode",) if spec.shares_images else ()
+        tool((uv, "pip", "install", "--quiet", *compiled, "--python", python, "--constraint", bounds, *brought))
 
-    if not (downloads and spec.keeps_packages):
+    if not (downloads and (spec.keeps_packages or spec.shares_images)):
         cache.copied(image, target, lasting=lasting)
         if downloads:
             install(target)
-    elif not packages.filled(
-        Path(spec.image_folder), image, downloads, target, install, lambda: tool(()), lasting=lasting, now=time.time()
-    ):
+        return
+    kept, now = packages.common(os.environ) if spec.shares_images else Path(spec.image_folder), time.time()
+    if not packages.filled(kept, image, downloads, target, install, lambda: tool(()), lasting=lasting, now=now):
         say(f"{names} was installed for a job before this one.")
+    elif spec.shares_images:
+        packages.forget_oldest(kept)
 
 
 def _downloads(spec: ReplicaSpec, folder: Path, say: Callable[[str], None]) -> list[Path]:

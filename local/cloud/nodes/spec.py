@@ -42,7 +42,7 @@ class Identity:
 class ReplicaSpec:
     """One replica. `image_folder` caches images, `environment_folder` is shared by the replicas of one attempt.
     `keeps_packages`: they are left in the image folder, which is a pool's, for the trials that come after this one.
-    `shares_images`: an image is built once for this machine, whatever its recipe says.
+    `shares_images`: an image is built once for this machine, whatever its recipe says, and what jobs bring is kept.
 
     A package task has `packages` (gs:// URIs) and `module`; a container task has `command` and `args` alone.
     `variables` is what the service sets, `user_variables` what the job sets.
