@@ -47,6 +47,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("what", choices=(*_WHOLE, "page", "all"), nargs="?", default="all")
     parser.add_argument("--only", metavar="JOURNEY", action="append", choices=names, help=f"one of {', '.join(names)}")
     parser.add_argument("--fault", metavar="FAULT", action="append", choices=list(points.FAULTS), help="only this one")
+    parser.add_argument("--rule", metavar="PATTERN", action="append", help="a mutant of this one, as in 'storage/*'")
     parser.add_argument("--seed", type=int, default=11, help="the order of the points, and the first sequence (11)")
     parser.add_argument("--limit", type=int, default=0, metavar="N", help="play so many of each and end")
     parser.add_argument("--minutes", type=float, default=0.0, metavar="M", help="begin nothing new after so long")
@@ -130,7 +131,9 @@ class _OfSequences:
 
 
 def _mutants(chosen: argparse.Namespace, journal: Journal) -> int:
-    return mutants.play(journal, chosen.limit, chosen.minutes, tell)
+    done = _done(chosen, journal, "mutants")
+    wanted = mutants.chosen(guards.rules(CHECKOUT), done, chosen.rule or (), chosen.limit)
+    return mutants.play(journal, wanted, chosen.minutes, tell)
 
 
 def _nothing(chosen: argparse.Namespace, journal: Journal) -> int:
@@ -142,7 +145,7 @@ _PLAYED = {"points": _points, "sequences": _sequences, "mutants": _mutants, "pag
 
 def _done(chosen: argparse.Namespace, journal: Journal, kind: str) -> dict[str, Entry]:
     """What need not be played any more."""
-    good = ("survived", "held")
+    good = ("survived", "held", "noticed")
     return {key: one for key, one in journal.entries(kind).items() if not chosen.again or one.outcome in good}
 
 

@@ -34,11 +34,10 @@ _NOT_RULES = frozenset({"ValueError", "StopError", "ClientDisconnect", "Connecti
 
 MET = '''"""Which rule is switched off, and who meets which."""
 
-import os
 from pathlib import Path
 
-# Processes of jobs have an environment of their own, and switch nothing off.
-_FOLDER = Path(os.environ.get("MUTANT_FOLDER", "/nowhere"))
+# Not in a variable: the processes of jobs have an environment of their own.
+_FOLDER = Path({folder!r})
 
 
 def met(rule: str) -> bool:
@@ -78,8 +77,9 @@ def rules(root: Path) -> list[Rule]:
     return found
 
 
-def copy(root: Path, target: Path) -> list[Rule]:
-    """A copy of the checkout in which each rule can be switched off; the rules."""
+def copy(root: Path, target: Path, notes: Path) -> list[Rule]:
+    """A copy of the checkout in which each rule can be switched off; the rules. In the folder of notes, the file `off`
+    names the rule that is off, and in `met` those are written whose condition held."""
     ignored = shutil.ignore_patterns("__pycache__", ".slipway")
     for name in _COPIED:
         shutil.copytree(root / name, target / name, ignore=ignored)
@@ -89,7 +89,7 @@ def copy(root: Path, target: Path) -> list[Rule]:
     for file in sorted({rule.file for rule in found}):
         source = (target / file).read_text(encoding="utf-8")
         (target / file).write_text(switched([rule for rule in found if rule.file == file], source), encoding="utf-8")
-    (target / _CLOUD / "mutant.py").write_text(MET)
+    (target / _CLOUD / "mutant.py").write_text(MET.format(folder=str(notes)))
     return found
 
 

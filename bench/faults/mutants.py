@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import fnmatch
 import json
 import os
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 
 from bench.errors import BenchError
-from bench.faults.guards import copy, rules
+from bench.faults.guards import Rule, copy
 from bench.faults.journal import Entry, Journal
 from bench.ground import CHECKOUT
 
@@ -24,16 +25,24 @@ _LEFT_OUT = (
     "test_honesty.py",
     "test_gcloud.py",
     "sources",
-    "nodes",
 )
 _LOOK_S = 5.0
 
 
-def play(journal: Journal, limit: int, minutes: float, tell: Callable[[str], None]) -> int:
-    """Plays the mutants that the journal has not; how many no test noticed."""
-    done = journal.entries("mutants")
-    wanted = [rule.id for rule in rules(CHECKOUT) if rule.id not in done]
-    wanted = wanted[:limit] if limit else wanted
+def chosen(found: Iterable[Rule], done: Collection[str], patterns: Sequence[str], limit: int) -> list[str]:
+    """The ids of the rules to play: those that fit a pattern, as in `storage/*`, and without one those that were not
+    done. Raises BenchError for a pattern that fits no rule."""
+    every = [rule.id for rule in found]
+    strange = [pattern for pattern in patterns if not fnmatch.filter(every, pattern)]
+    if strange:
+        raise BenchError(f"no rule of the local cloud is called {' or '.join(strange)}, as one is {every[0]}")
+    fitting = [rule for rule in every if any(fnmatch.fnmatchcase(rule, pattern) for pattern in patterns)]
+    left = fitting if patterns else [rule for rule in every if rule not in done]
+    return left[:limit] if limit else left
+
+
+def play(journal: Journal, wanted: Sequence[str], minutes: float, tell: Callable[[str], None]) -> int:
+    """Plays the mutants of these rules; how many no test noticed."""
     tell(f"{len(wanted)} mutants; every test of the local cloud runs once before, which takes minutes")
     if not wanted:
         return 0
@@ -42,12 +51,12 @@ def play(journal: Journal, limit: int, minutes: float, tell: Callable[[str], Non
         target, notes = Path(folder, "checkout"), Path(folder, "notes")
         target.mkdir()
         notes.mkdir()
-        copy(CHECKOUT, target)
+        copy(CHECKOUT, target, notes)
         (notes / "wanted.json").write_text(json.dumps(wanted))
         results, log = notes / "results.jsonl", notes / "pytest.log"
         with log.open("wb") as output:
             process = subprocess.Popen(
-                [sys.executable, "-m", "pytest", "-q", "-p", "bench.faults.mutant_plugin", *_chosen()],
+                [sys.executable, "-m", "pytest", "-q", "-p", "bench.faults.mutant_plugin", *_tests()],
                 cwd=target,
                 env={**os.environ, "MUTANT_FOLDER": str(notes), "PYTHONPATH": str(target)},
                 stdout=output,
@@ -58,7 +67,7 @@ def play(journal: Journal, limit: int, minutes: float, tell: Callable[[str], Non
             ended = process.poll() is not None
             rows = results.read_text().splitlines() if results.exists() else []
             for row in map(json.loads, rows[read:]):
-                journal.add(Entry("mutants", row["rule"], row["outcome"], {"test": row["test"]}))
+                journal.add(Entry("mutants", row["rule"], row["outcome"], {"test": row["test"], "why": row["why"]}))
                 bad += row["outcome"] != "noticed"
                 read += 1
                 tell(f"{read}/{len(wanted)}  {row['outcome']}  {row['rule']}")
@@ -72,6 +81,6 @@ def play(journal: Journal, limit: int, minutes: float, tell: Callable[[str], Non
     return bad
 
 
-def _chosen() -> list[str]:
+def _tests() -> list[str]:
     ignored = [f"--ignore=tests/local/cloud/{name}" for name in _LEFT_OUT]
     return ["tests/local/cloud", "-m", "not journey", *ignored]

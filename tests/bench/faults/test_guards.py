@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from bench.faults import guards
+import pytest
+
+from bench.errors import BenchError
+from bench.faults import guards, mutants
 
 ROOT = Path(__file__).parents[3]
 RULES = '''"""What is refused."""
@@ -62,3 +65,21 @@ def test_the_rules_of_clusters_and_jobs_are_among_them() -> None:
     assert len(set(found)) == len(found) > 300
     for rule in ("vertex/clusters/rules.py:_replicas#4", "vertex/jobs/rules.py:_worker_pool#1"):
         assert rule in found
+
+
+def test_rules_are_chosen_by_pattern_or_by_what_was_not_done() -> None:
+    found = [guards.Rule(name, Path("x.py"), (1, 0), (1, 1)) for name in ("a.py:f#1", "a.py:f#2", "b.py:g#1")]
+    assert mutants.chosen(found, {"a.py:f#1"}, (), 0) == ["a.py:f#2", "b.py:g#1"]
+    assert mutants.chosen(found, {"a.py:f#1"}, ("a.py:*",), 1) == ["a.py:f#1"]
+    with pytest.raises(BenchError, match="no rule of the local cloud is called c"):
+        mutants.chosen(found, (), ("c.py*",), 0)
+
+
+def test_a_mutant_is_switched_off_in_every_process(tmp_path: Path) -> None:
+    """Jobs have an environment of their own, so the folder stands in the copy."""
+    space: dict[str, Any] = {}
+    exec(guards.MET.format(folder=str(tmp_path)), space)
+    assert space["met"]("a.py:f#1")
+    (tmp_path / "off").write_text("a.py:f#1")
+    assert (space["met"]("a.py:f#1"), space["met"]("a.py:f#2")) == (False, True)
+    assert (tmp_path / "met").read_text().split() == ["a.py:f#1", "a.py:f#1", "a.py:f#2"]

@@ -1,5 +1,6 @@
 """Filters of lists (AIP-160) as tests on documents."""
 
+import re
 from typing import Any
 
 import pytest
@@ -68,6 +69,19 @@ def test_what_is_no_filter_is_refused_in_words(text: str) -> None:
     with pytest.raises(ApiError, match="Invalid filter") as caught:
         document_filters.parsed(text)
     assert caught.value.code == 400
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("display_name", "an operator after 'display_name' is missing"),
+        ("display_name=~a", "operator '=~' is not supported on 'display_name'"),
+        ('display_name<start("a")', "'start' is not supported here"),
+    ],
+)
+def test_what_is_wrong_with_an_operator_is_said(text: str, words: str) -> None:
+    with pytest.raises(ApiError, match=re.escape(words)):
+        document_filters.parsed(text, {"start": lambda values: lambda document: True})
 
 
 def test_a_field_is_found_by_either_spelling() -> None:

@@ -16,6 +16,7 @@ BUCKET = "/storage/v1/b/refusals"
 UPLOAD = "/upload/storage/v1/b/refusals/o"
 TRAINER = "deployer@slipway-local.iam.gserviceaccount.com"
 TOKEN = f"/v1/projects/-/serviceAccounts/{TRAINER}:generateAccessToken"
+LOGS, READ = "/v2/entries:list", {"resourceNames": ["projects/slipway-local"]}
 SCOPE = ["https://www.googleapis.com/auth/cloud-platform"]
 
 
@@ -40,10 +41,13 @@ ROWS: tuple[tuple[str, str, Any, int, str], ...] = (
     ("POST", TOKEN, {}, 400, "`scope` is required"),
     ("DELETE", f"{PROJECT}/serviceAccounts/{TRAINER}", None, 400, "belongs to the local cloud itself"),
     ("PATCH", f"{PROJECT}/serviceAccounts/{TRAINER}", {"updateMask": "email"}, 400, "updateMask must name"),
-    ("POST", "/v2/entries:list", {}, 400, "At least one resource name"),
-    ("POST", "/v2/entries:list", {"resourceNames": ["projects/slipway-local"], "orderBy": "x"}, 400, "order_by"),
-    ("POST", "/v2/entries:list", {"resourceNames": ["projects/slipway-local"], "pageSize": -1}, 400, "page_size"),
+    ("POST", LOGS, {}, 400, "At least one resource name"),
+    ("POST", LOGS, READ | {"orderBy": "x"}, 400, "order_by"),
+    ("POST", LOGS, READ | {"pageSize": -1}, 400, "page_size"),
+    ("POST", LOGS, READ | {"filter": "severity=~ERROR"}, 400, "operator '=~' does not fit this field"),
+    ("POST", "/v2/entries:write", {"logName": "x", "entries": [{"textPayload": "a"}]}, 400, "Invalid log_name 'x'"),
     ("GET", f"{QUOTAS}/never-made", None, 404, "never-made not found"),
+    ("POST", f"{QUOTAS}?quotaPreferenceId=-a", {}, 400, "Invalid quota preference id"),
     ("POST", "/slipway/clock", {"advance": -1}, 400, "not negative"),
     ("POST", "/slipway/clock", {"advance": 400 * 86400}, 400, "at most 366 days"),
     ("POST", "/slipway/faults", {"faults": ["all"]}, 400, "a list of objects"),
@@ -59,6 +63,8 @@ ROWS: tuple[tuple[str, str, Any, int, str], ...] = (
     ("POST", f"{UPLOAD}?uploadType=resumable", {}, 400, "name"),
     ("PUT", f"{UPLOAD}?uploadType=resumable&upload_id=never", {}, 404, "upload session"),
     ("POST", f"{UPLOAD}?uploadType=multipart&name=a", {}, 400, "boundary"),
+    ("GET", f"{VERTEX}/tensorboards?orderBy=display_name%20up", None, 400, "Invalid order by: display_name up"),
+    ("GET", "/not-served/big_table/v1/x", None, 501, "does not serve this API of Google's: big table"),
     ("GET", f"{VERTEX}/customJobs?filter=create_time>%222026-01-01T00:00:00%22", None, 400, "no time zone"),
 )
 

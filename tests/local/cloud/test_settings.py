@@ -28,6 +28,7 @@ def test_a_file_written_is_the_file_read(tmp_path: Path) -> None:
         ({"calls_per_minute": "many"}, "'calls_per_minute' is a whole number, not 'many'"),
         ({"quota.x": "lots"}, "a whole number"),
         ({"groups": "x"}, "'groups' is a table"),
+        ({"quota_series": "maybe"}, "'quota_series' is true or false, not 'maybe'"),
         ({"zzz": 1}, "known are"),
     ],
 )

@@ -134,6 +134,8 @@ def test_impersonation_needs_token_creator_and_gives_that_accounts_rights(
         f"{cloud.url}/v1/projects/slipway-local", headers={"Authorization": f"Bearer {token}"}, timeout=10
     )
     assert answer.status_code == 403  # the account exists and holds no role
+    cloud.rest("POST", f"{one}:disable", {})
+    assert f"{account['email']} is disabled" in refused(cloud, "POST", path, wanted, "submitter")["message"]
 
 
 def test_the_project_is_known_by_id_and_number(cloud: LocalCloud) -> None:

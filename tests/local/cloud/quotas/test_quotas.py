@@ -250,6 +250,8 @@ def test_a_patch_changes_the_wish_but_not_what_it_is_for(calling: Calling) -> No
     stale = calling.refused("PATCH", f"{PREFERENCES}/t4", wish(28, etag=made["etag"]))
     assert stale.status == "ABORTED"
     assert "immutable" in calling.refused("PATCH", f"{PREFERENCES}/t4", wish(28, "us-west1")).message
+    masked = calling.refused("PATCH", f"{PREFERENCES}/t4?updateMask=quotaId", wish(28, quota=CPUS))
+    assert masked.message == "Field quotaId is immutable."
     assert calling.refused("PATCH", f"{PREFERENCES}/none", wish(28, "us-west1")).code == 404
 
 

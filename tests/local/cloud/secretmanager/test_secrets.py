@@ -147,6 +147,15 @@ def test_labels_and_aliases_change_and_what_is_not_masked_stays(calling: Calling
     assert calling.refused("PATCH", f"{at}?updateMask=labels", {"etag": '"0"', "labels": {}}).status == "ABORTED"
 
 
+def test_what_was_changed_meanwhile_is_neither_removed_nor_moved(calling: Calling) -> None:
+    at = made(calling, "hf-token", VALUE)
+    assert calling.refused("DELETE", f"{at}?etag=old").status == "ABORTED"
+    assert calling.refused("POST", f"{at}/versions/1:destroy", {"etag": "old"}).status == "ABORTED"
+    missing = calling.refused("POST", f"{at}/versions/2:destroy", {})
+    assert (missing.code, missing.message) == (404, f"Secret Version [{NUMBERED}/hf-token/versions/2] not found.")
+    assert value(calling, at) == VALUE
+
+
 @pytest.mark.parametrize(
     ("query", "body", "code"),
     [
@@ -155,6 +164,7 @@ def test_labels_and_aliases_change_and_what_is_not_masked_stays(calling: Calling
         ("secretId=a", {}, 400),
         ("secretId=a", {"replication": {"automatic": {}}, "colour": "red"}, 400),
         ("secretId=a", {"replication": {"automatic": {}}, "rotation": {"rotationPeriod": "3600s"}}, 501),
+        ("secretId=a", {"replication": {"automatic": {}}, "ttl": "-5s"}, 400),
         ("secretId=hf-token", {"replication": {"automatic": {}}}, 409),
     ],
 )

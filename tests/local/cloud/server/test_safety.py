@@ -8,6 +8,7 @@ import requests
 from tests.local.conftest import LocalCloud
 
 PATH = "/storage/v1/b?project=slipway-local"
+LEAST = 1024**2  # what `body_bytes` may be set to
 
 
 def get(cloud: LocalCloud, path: str = PATH, **headers: str) -> requests.Response:
@@ -89,6 +90,18 @@ def test_a_body_that_is_no_json_is_refused(cloud: LocalCloud) -> None:
     for text in ("{", "[1]", '"x"'):
         answer = requests.post(f"{cloud.url}/v2/entries:list", data=text, headers=good, timeout=10)
         assert answer.status_code == 400 and "Invalid JSON payload" in answer.json()["error"]["message"]
+
+
+def test_a_body_larger_than_is_taken_is_refused(cloud: LocalCloud) -> None:
+    usual = cloud.rest("GET", "/slipway/settings")["body_bytes"]
+    cloud.rest("POST", "/slipway/settings", {"body_bytes": LEAST})
+    try:
+        good = {"Authorization": f"Bearer {cloud.token()}"}
+        answer = requests.post(f"{cloud.url}/v2/entries:list", data=b" " * (LEAST + 1), headers=good, timeout=10)
+    finally:
+        cloud.rest("POST", "/slipway/settings", {"body_bytes": usual})
+    assert answer.status_code == 413
+    assert answer.json()["error"]["message"] == f"The body is larger than {LEAST} bytes."
 
 
 def test_json_that_is_nested_too_deeply_is_refused(cloud: LocalCloud) -> None:

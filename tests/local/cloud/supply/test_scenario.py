@@ -49,6 +49,7 @@ def test_a_scenario_is_read_whole() -> None:
     [
         ({"suply": []}, "suply: there is no such key; did you mean 'supply'?"),
         ({"supply": {}}, "supply is a list of tables"),
+        ({"spot": "often"}, "spot is a table"),
         ({"supply": [ENTRY | {"machines": -1}]}, "supply[0].machines is at least 0, not -1"),
         ({"supply": [ENTRY | {"machines": True}]}, "supply[0].machines is a whole number, not True"),
         ({"supply": [ENTRY | {"at": "soon"}]}, "supply[0].at is a number, not 'soon'"),

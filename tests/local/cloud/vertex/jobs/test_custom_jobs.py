@@ -17,6 +17,14 @@ def package(**changes: Any) -> dict[str, Any]:
     return {"machineSpec": {"machineType": "n1-standard-4"}, "replicaCount": "1", "pythonPackageSpec": spec}
 
 
+def imageless() -> dict[str, Any]:
+    return {
+        "machineSpec": {"machineType": "n1-standard-4"},
+        "replicaCount": "1",
+        "containerSpec": {"command": ["true"]},
+    }
+
+
 # --- create and read
 
 
@@ -42,6 +50,7 @@ def test_a_job_gets_a_number_a_disk_and_at_once_a_machine(calling: Calling) -> N
         (job_body(worker(), worker(replicas=0)), "worker_pool_specs[1].replica_count", "at least 1"),
         (job_body(worker("n1-standard-2")), "machine_type", "Machine type n1-standard-2 is not supported."),
         (job_body({"machineSpec": {"machineType": "n1-standard-4"}, "replicaCount": 1}), "[0]", "Exactly one of"),
+        (job_body(imageless()), "[0].container_spec.image_uri", "Image URI is required"),
         (job_body(worker(diskSpec={"bootDiskSizeGb": 10})), "boot_disk_size_gb", "between 100"),
         (job_body(package(executorImageUri="mine:latest")), "executor_image_uri", "pre-built"),
         (job_body(package(packageUris=[])), "package_uris", "At least one"),
@@ -71,6 +80,11 @@ def test_a_job_gets_a_number_a_disk_and_at_once_a_machine(calling: Calling) -> N
             job_body(spec={"pscInterfaceConfig": PEERED}),
             "job_spec.psc_interface_config.dns_peering_configs[0]",
             'with "."',
+        ),
+        (
+            job_body(spec={"pscInterfaceConfig": {"networkAttachment": "a", "dnsPeeringConfigs": [{"domain": "x."}]}}),
+            "dns_peering_configs[0].target_network",
+            "required",
         ),
         (job_body(encryptionSpec={"kmsKeyName": KEY.replace("us-central1", "eu")}), "kms_key_name", "same region"),
         (job_body(encryptionSpec={"kmsKeyName": "key"}), "encryption_spec.kms_key_name", "not the name of a key"),

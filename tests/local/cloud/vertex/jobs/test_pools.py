@@ -3,7 +3,7 @@
 import pytest
 
 from tests.local.cloud.calling import CLUSTERS, JOBS, Calling, end, state
-from tests.local.cloud.vertex.bodies import autoscaled, job_body, pool, worker
+from tests.local.cloud.vertex.bodies import KEY, autoscaled, job_body, pool, worker
 
 
 def test_machine_and_disk_must_match_a_pool_exactly(calling: Calling) -> None:
@@ -74,6 +74,8 @@ def test_network_and_key_must_be_the_cluster_s(calling: Calling) -> None:
     calling.cluster("cpu", network="projects/1/global/networks/a")
     error = calling.refused("POST", JOBS, job_body(cluster="cpu", spec={"network": "projects/1/global/networks/b"}))
     assert "job_spec.network" in error.message
+    error = calling.refused("POST", JOBS, job_body(cluster="cpu", encryptionSpec={"kmsKeyName": KEY}))
+    assert 'encryption_spec.kms_key_name; Message: The key must be that of persistent resource cpu: ""' in error.message
 
 
 # --- autoscaling (1.5)

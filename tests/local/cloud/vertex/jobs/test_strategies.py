@@ -78,6 +78,7 @@ def reserved(affinity: dict[str, Any], machine: dict[str, Any] | None = None, re
         (spec(gpu(T4 | {"tpuTopology": "1x1"})), "[0].machine_spec.tpu_topology", "takes no TPU topology"),
         (spec(gpu(TPU), scheduling=FLEX), "[0].machine_spec.accelerator_type", "this is none"),
         # reservations: form
+        (spec(reserved({"reservationAffinityType": 7})), "affinity.reservation_affinity_type", "7 must be one of"),
         (spec(reserved({"reservationAffinityType": "SPECIFIC_RESERVATION"})), "affinity.key", KEY),
         (spec(reserved(SPECIFIC | {"values": []})), "affinity.values", "At least one"),
         (spec(reserved(SPECIFIC | {"values": ["held"]})), "affinity.values[0]", "projects/PROJECT/zones"),

@@ -33,6 +33,7 @@ def test_a_store_is_made_and_removed_with_all_in_it(calling: Calling) -> None:
     made = calling.call("POST", f"{STORES}?metadataStoreId=mine", {"description": "of the tests"})
     assert made["done"] and made["response"]["name"].endswith("/metadataStores/mine")
     assert calling.refused("POST", f"{STORES}?metadataStoreId=mine", {}).code == 409
+    assert "Invalid metadata store id" in str(calling.refused("POST", f"{STORES}?metadataStoreId=A.b", {}))
     calling.call("POST", f"{STORES}/mine/artifacts?artifactId=a", {"uri": "gs://b/a"})
     assert calling.call("DELETE", f"{STORES}/mine")["done"]
     assert calling.refused("GET", f"{STORES}/mine/artifacts/a").code == 404
@@ -47,6 +48,7 @@ def test_nodes_are_made_once_found_changed_and_removed(calling: Calling, noun: s
     changed = calling.call("PATCH", f"/v1/{name}", {**found, "displayName": "two", "schemaTitle": "system.Y"})
     # What a schema says of a node stays.
     assert (changed["displayName"], changed["schemaTitle"]) == ("two", "system.X")
+    assert "etag does not match" in str(calling.refused("DELETE", f"/v1/{name}?etag=old"))
     assert calling.call("DELETE", f"/v1/{name}")["done"]
     assert calling.refused("GET", f"/v1/{name}").code == 404
 
@@ -88,6 +90,8 @@ def test_contexts_are_found_by_their_parents_and_children(calling: Calling) -> N
         "r2",
     ]
     assert listed(calling, "contexts", f'child_contexts:"{child}"') == ["exp"]
+    missing = calling.refused("GET", f'{STORE}/contexts?filter=child_contexts:"{child}0"')
+    assert (missing.code, str(missing)) == (404, f"The Context {child}0 does not exist.")
     calling.call("POST", f"/v1/{parent}:removeContextChildren", {"childContexts": [child]})
     assert listed(calling, "contexts", f'parent_contexts:"{parent}"') == ["r1"]
 
@@ -107,6 +111,15 @@ def test_a_context_is_never_its_own_ancestor(calling: Calling) -> None:
     for child in (a, c):
         error = calling.refused("POST", f"/v1/{c}:addContextChildren", {"childContexts": [a if child == a else c]})
         assert "would make a cycle" in str(error)
+
+
+def test_a_context_has_ten_parents_at_most(calling: Calling) -> None:
+    child = node(calling, "contexts", "run")
+    parents = [node(calling, "contexts", f"p{number}") for number in range(11)]
+    for parent in parents[:10]:
+        calling.call("POST", f"/v1/{parent}:addContextChildren", {"childContexts": [child]})
+    error = calling.refused("POST", f"/v1/{parents[10]}:addContextChildren", {"childContexts": [child]})
+    assert "10 parents, the most that a context may have" in str(error)
 
 
 def test_lineage_tells_what_came_of_what(calling: Calling) -> None:
@@ -129,6 +142,8 @@ def test_lineage_tells_what_came_of_what(calling: Calling) -> None:
     assert [item["name"] for item in near["executions"]] == [train]
     far = calling.call("GET", f"/v1/{data}:queryArtifactLineageSubgraph")
     assert [item["name"] for item in far["executions"]] == [serve, train]
+    beyond = calling.refused("GET", f"/v1/{data}:queryArtifactLineageSubgraph?maxHops=101")
+    assert beyond.message == "maxHops is from 0 to 100."
 
 
 def test_a_removed_node_is_connected_to_nothing(calling: Calling) -> None:
@@ -156,6 +171,10 @@ def test_schemas_are_kept(calling: Calling) -> None:
     made = calling.call("POST", f"{STORE}/metadataSchemas?metadataSchemaId=mine", body)
     assert calling.call("GET", f"/v1/{made['name']}")["schema"] == body["schema"]
     assert len(calling.call("GET", f"{STORE}/metadataSchemas")["metadataSchemas"]) == 1
+    assert calling.refused("POST", f"{STORE}/metadataSchemas?metadataSchemaId=mine", body).code == 409
+    assert "schema is required" in str(calling.refused("POST", f"{STORE}/metadataSchemas?metadataSchemaId=b", {}))
+    odd = calling.refused("POST", f"{STORE}/metadataSchemas?metadataSchemaId=A.b", body)
+    assert odd.message == 'Invalid metadata schema id "A.b".'
 
 
 def test_a_viewer_reads_and_does_not_write(calling: Calling) -> None:

@@ -64,6 +64,8 @@ def test_versions_are_found_by_id_and_alias(calling: Calling, upload: Upload) ->
         assert (found["versionId"], found["name"]) == (version, name)
     assert calling.refused("GET", f"/v1/{name}@3").code == 404
     assert calling.refused("GET", f"/v1/{name}@none").message == f"The Model {name}@none does not exist."
+    odd = calling.refused("GET", f"{MODELS}/digits:listVersions?orderBy=size")
+    assert odd.message == "Invalid order by: size; known are create_time, update_time."
     listed = calling.call("GET", f"{MODELS}/digits:listVersions?orderBy=create_time%20desc&pageSize=1")
     assert [item["name"] for item in listed["models"]] == [f"{name}@2"]
     rest = calling.call(

@@ -54,6 +54,8 @@ def test_a_tensorboard_is_made_changed_and_removed_by_operations(calling: Callin
     changed = calling.call("GET", at)
     assert (changed["displayName"], changed["labels"]) == ("new", {"team": "ml"})
     assert int(changed["etag"]) > int(found["etag"])
+    part = calling.refused("PATCH", f"{at}?updateMask=labels.team", {"labels": {"team": "web"}})
+    assert (part.code, "only whole fields are served" in part.message) == (501, True)
     assert calling.call("DELETE", at)["done"]
     assert calling.refused("GET", at).code == 404
 
@@ -141,6 +143,10 @@ def test_many_series_are_read_at_once(calling: Calling) -> None:
     assert [item["tensorboardTimeSeriesId"] for item in found] == [name.rpartition("/")[2] for name in names]
     other = board(calling)
     assert "is not in" in str(calling.refused("GET", f"{other}:batchRead?{query}"))
+    many = "&".join(["timeSeries=x"] * 101)
+    assert "At most 100 time series" in str(calling.refused("GET", f"{top}:batchRead?{many}"))
+    part = calling.refused("GET", f"/v1/{names[0]}:read?filter=step>1")
+    assert (part.code, "A filter on the data" in part.message) == (501, True)
 
 
 def test_values_must_be_of_the_series_type(calling: Calling) -> None:
@@ -148,6 +154,12 @@ def test_values_must_be_of_the_series_type(calling: Calling) -> None:
     name = series(calling, at).rpartition("/")[2]
     data = [{"tensorboardTimeSeriesId": name, "valueType": "TENSOR", "values": []}]
     assert "type SCALAR" in str(calling.refused("POST", f"{at}:write", {"timeSeriesData": data}))
+    image = series(calling, at, "image", "BLOB_SEQUENCE").rpartition("/")[2]
+    data = [{"tensorboardTimeSeriesId": image, "valueType": "BLOB_SEQUENCE", "values": []}]
+    blobs = calling.refused("POST", f"{at}:write", {"timeSeriesData": data})
+    assert (blobs.code, "Blobs" in blobs.message) == (501, True)
+    many = {"tensorboardTimeSeriesId": name, "valueType": "SCALAR", "values": [{}] * 5001}
+    assert "At most 5000 data points" in str(calling.refused("POST", f"{at}:write", {"timeSeriesData": [many]}))
 
 
 def test_an_experiment_s_runs_are_written_in_one_call_or_not_at_all(calling: Calling) -> None:
@@ -182,6 +194,10 @@ def test_runs_and_series_are_made_in_batches(calling: Calling) -> None:
     assert calling.refused("POST", f"/v1/{experiment}:batchCreate", {"requests": wanted}).code == 404
     made = calling.call("POST", f"/v1/{experiment}:batchCreate", {"requests": wanted[:2]})["tensorboardTimeSeries"]
     assert len(made) == 2
+    many = calling.refused("POST", f"/v1/{experiment}/runs:batchCreate", {"requests": [{}] * 1001})
+    assert many.message == "At most 1000 can be created at once."
+    elsewhere = calling.refused("POST", f"/v1/{experiment}:batchCreate", {"requests": [{"parent": f"{experiment}2"}]})
+    assert "is not in" in elsewhere.message
 
 
 def test_a_viewer_reads_and_does_not_write(calling: Calling) -> None:

@@ -66,6 +66,11 @@ MISTAKES: list[tuple[dict[str, Any], str, str]] = [
     (tuning_body(studySpec=study(discrete(*range(1001)))), f"{PARAMETERS}.discrete_value_spec.values", "1000"),
     (tuning_body(studySpec=study(discrete())), f"{PARAMETERS}.discrete_value_spec.values", "At least one"),
     (
+        tuning_body(studySpec=study({"parameterId": "x", "categoricalValueSpec": {"values": []}})),
+        f"{PARAMETERS}.categorical_value_spec.values",
+        "At least one value",
+    ),
+    (
         tuning_body(studySpec=study({"parameterId": "x", "categoricalValueSpec": {"values": ["a", "a"]}})),
         f"{PARAMETERS}.categorical_value_spec.values",
         "differ",

@@ -1,0 +1,25 @@
+"""Why user code never started, told by what prepares its replica. # N4"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from local.cloud.nodes.preparation import prepared
+from local.cloud.nodes.runner import Runner
+from local.cloud.nodes.spec import UnreadyError
+
+SPEC: Any = SimpleNamespace(image="python:3.10", shares_images=False)
+
+
+def test_a_machine_without_uv_is_told_that_it_is_missing() -> None:
+    with pytest.raises(UnreadyError, match="uv, which builds environments for jobs, is not installed"):
+        prepared(SPEC, lambda command: None, None, lambda line: None)
+
+
+def test_a_tool_that_fails_is_told_with_what_it_said(tmp_path: Path) -> None:
+    with pytest.raises(UnreadyError, match=r"^sh -c echo full; exit 3 failed with status 3: full$"):
+        Runner(tmp_path, SPEC)._tool(("/bin/sh", "-c", "echo full; exit 3"))
