@@ -15,6 +15,7 @@ import pulumi
 
 from components.engine import configured, known, place
 from components.guard import guard, refusal_of_destruction
+from components.trouble import explain_errors
 from slipway.deployment.clock import right_time
 from slipway.deployment.deletion_guard import guarded_use
 from slipway.deployment.grace_period import GracePeriod
@@ -39,6 +40,7 @@ def main() -> None:
     refused any more."""
     # Else the interpreter looks through all that pulumi brings for garbage as it ends: a fifth of the program's time.
     atexit.register(gc.freeze)
+    explain_errors(os.environ)
     if os.environ.get("SLIPWAY_PURPOSE") == "destroy":
         take_down()
         return

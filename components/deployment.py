@@ -15,6 +15,7 @@ from components.job_template import JobTemplate
 from components.persistent_resource import PersistentResource, RetiringResource
 from components.quota_check import QuotaCheck
 from components.workspace import Workspace
+from slipway.cloud.foreign_words import ON_ERROR
 from slipway.deployment.deployment import Deployment
 
 _OUTPUTS = ("clusters", "retiring", "catalog", "work", "trainer")
@@ -42,6 +43,7 @@ def declare(
     Where a cluster may become another one than was asked for first, whatever comes of it is declared once it runs.
     """
     stack, plan, facts = deployment.stack, deployment.plan, deployment.facts
+    pulumi.export("onError", ON_ERROR)
     if not preview:
         deployment.refuse()
     project, region = stack.project, stack.region

@@ -15,6 +15,7 @@ from bench.faults.journeys import BASES, Journey
 from bench.faults.points import Point
 from bench.faults.proxy import Strike
 from bench.faults.stage import Ran, Stage, Workshop, stage
+from slipway.cloud.foreign_words import meanings
 from tests.checkouts.shell import wait_for
 
 _MOST_AGAIN = 4
@@ -171,8 +172,14 @@ class Player:
 
 
 def told(first: Ran, point: Point) -> bool:
-    """Whether the first run said what to do, or nothing had to be said: it went well, or was itself killed."""
-    return first.code in (0, -9) or point.fault in ("kill-engine", "kill-cli") or bool(TOLD.search(first.said))
+    """Whether the first run said what to do, or nothing had to be said: it went well, or was itself killed.
+
+    The stack's outputs, which always say it, count for errors that are the engine's or its provider's alone.
+    """
+    said, heading, _ = first.said.partition("\nOutputs:\n")
+    if heading and meanings(said.splitlines(), {}):
+        said = first.said
+    return first.code in (0, -9) or point.fault in ("kill-engine", "kill-cli") or bool(TOLD.search(said))
 
 
 def _those_that_ran(here: Stage) -> Ending:

@@ -1,0 +1,37 @@
+"""The hook for errors: its words, and that every resource has it beside its own. That the engine calls it: journeys."""
+
+from components import trouble
+from components.guard import NAME as GUARD
+from components.guard import guard
+from components.persistent_resource import PersistentResource
+from components.trouble import explain_errors, words
+from slipway.cloud.foreign_words import meaning_of
+from slipway.cluster import CurrentCluster
+from slipway.live import Use
+
+from .conftest import FACTS, PROJECT, REGION, cluster, declared, only
+
+
+def test_the_words_name_the_thing_and_the_way_out() -> None:
+    meaning = meaning_of("deleting urn:x: 1 error occurred:\n\t* googleapi: Error 429: slower, please\n\n", {})
+    said = words("cpu-1a2b3c4", "gcp:vertex/aiPersistentResource:AiPersistentResource", "delete", meaning)
+    assert said.splitlines()[:2] == [
+        "AiPersistentResource cpu-1a2b3c4 could not be deleted: the cloud takes no more for now",
+        "  why: slower, please",
+    ]
+    assert said.splitlines()[2].startswith("  fix: wait a minute; then the same command again")
+
+
+def test_every_resource_has_it_beside_its_own_hooks() -> None:
+    def program() -> None:
+        hooks = guard(lambda _: Use(), lambda _: 0.0, lambda _: False)
+        explain_errors({})
+        current = CurrentCluster(cluster(), "cpu-1a2b3c4", "1a2b3c4", import_=False)
+        PersistentResource(current, project=PROJECT, region=REGION, facts=FACTS, hooks=hooks)
+
+    made = only(declared(program), "gcp:vertex/aiPersistentResource:AiPersistentResource").request.hooks
+    assert list(made.before_delete) == [GUARD] and list(made.on_error) == [trouble.NAME]
+
+
+def test_its_name_is_in_every_state() -> None:
+    assert trouble.NAME == "slipway-trouble-v1"

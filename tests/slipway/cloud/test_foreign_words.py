@@ -1,0 +1,83 @@
+"""What the engine's and the provider's words mean: each as it was printed, and what is to be done. # N4"""
+
+import pytest
+
+from slipway.cloud.credentials import LOGIN
+from slipway.cloud.foreign_words import ON_ERROR, meaning_of, meanings
+
+PLUGIN = "the provider's plugin, a program beside the engine, was ended in the middle of its work"
+
+
+@pytest.mark.parametrize(
+    ("said", "what", "fix"),
+    [
+        (
+            "    \t* Error when reading or editing Bucket 'x': googleapi: Error 401: Request had invalid credentials.",
+            "the cloud does not take this login any more",
+            LOGIN,
+        ),
+        ('error: oauth2: "invalid_grant" "reauth related error (invalid_rapt)"', "does not take this login", LOGIN),
+        (
+            "* googleapi: Error 403: Permission 'aiplatform.persistentResources.create' denied on resource 'x'",
+            "the cloud does not allow it to this identity",
+            "ask for roles/aiplatform.admin on x; then the same command again",
+        ),
+        ("* googleapi: Error 403: no", "does not allow it", "docs/ci.md"),
+        ("* googleapi: Error 429: Quota exceeded for requests per minute.", "takes no more for now", "wait a minute"),
+        (
+            "* googleapi: Error 503: The service is currently unavailable.",
+            "could not do it for now",
+            "wait a few minutes",
+        ),
+        (
+            "* googleapi: got HTTP response code 502 with body: <html>",
+            "could not do it for now",
+            "https://status.cloud.google.com",
+        ),
+        ("* googleapi: Error 409: it exists", "the cloud refused it (409)", "if it is refused again: slipway doctor"),
+        ("error: Preview failed: error reading from server: EOF", PLUGIN, "the same command again"),
+        (
+            'error: connection error: desc = "transport: Error dialing: dial tcp 127.0.0.1:1: connection refused"',
+            PLUGIN,
+            "the same command again",
+        ),
+        ("error: Detected that /x/pulumi-resource-gcp exited prematurely.", PLUGIN, "too little memory"),
+        (
+            "error: an unhandled error occurred: program exited with non-zero exit code: -1",
+            "the program of the stack was ended",
+            "the same command again",
+        ),
+        (
+            '* Post "https://storage.googleapis.com/x": dial tcp: lookup storage.googleapis.com: no such host',
+            "the connection to the cloud was cut",
+            "see that the network is there; then the same command again",
+        ),
+        ('* Get "http://127.0.0.1:8470/v1/x": EOF', "the connection to the cloud was cut", "python -m local up"),
+        ("error: the stack is currently locked by 1 lock(s)", "another run has this stack", "docs/runbook.md"),
+    ],
+)
+def test_each_is_understood(said: str, what: str, fix: str) -> None:
+    (meaning,) = meanings(said.splitlines(), {})
+    assert what in meaning.what and fix in meaning.fix
+    assert meaning.why in said, "the words themselves"
+    assert not meaning.why.startswith(("*", "error:", "Preview failed"))
+
+
+def test_in_a_workflow_a_new_run_is_a_new_login() -> None:
+    (meaning,) = meanings(["googleapi: Error 401: expired"], {"GITHUB_ACTIONS": "true"})
+    assert "re-run the failed jobs" in meaning.fix and LOGIN not in meaning.fix
+
+
+def test_one_way_out_is_named_once_in_the_order_of_the_log() -> None:
+    log = ["googleapi: Error 503: busy", "googleapi: Error 401: old", "googleapi: Error 503: busier", "all is well"]
+    assert [meaning.why for meaning in meanings(log, {})] == ["busy", "old"]
+
+
+def test_an_error_that_nobody_knows_is_repeated_with_where_to_look() -> None:
+    meaning = meaning_of("updating urn:x: 1 error occurred:\n\t* the moon is full\n\n", {})
+    assert meaning.why == "the moon is full" and "docs/runbook.md" in meaning.fix
+    assert len(meaning_of("x" * 5000, {}).why) < 400
+
+
+def test_the_engine_does_not_cut_what_every_stack_says() -> None:
+    assert len(ON_ERROR) <= 150
