@@ -11,6 +11,7 @@ from local.cloud.server.cloud_file import Record
 
 PASSPHRASE = "slipway-local"
 _NO_PROXY = ("NO_PROXY", "no_proxy")
+_PYTHON = Path(__file__).resolve().parent / "engine" / "python.sh"
 _THIS_MACHINE = ("127.0.0.1", "localhost", "::1", "127.0.0.0/8")
 
 
@@ -24,6 +25,8 @@ def engine_variables(folder: Path, engine: Path, path: str) -> dict[str, str]:
         "PULUMI_CONFIG_PASSPHRASE": PASSPHRASE,
         # The engine lives for seconds. Collecting garbage at the usual pace is a fifth of its start.
         "GOGC": "400",
+        # Only without a `virtualenv` in Pulumi.yaml, in which the engine would look for it.
+        "PULUMI_PYTHON_CMD": str(_PYTHON),
         "PULUMI_SKIP_UPDATE_CHECK": "true",
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
         "PULUMI_GCP_SKIP_REGION_VALIDATION": "true",

@@ -1,0 +1,21 @@
+#!/bin/sh
+# Python for the engine's language host, which has pip list all packages before every run: a tenth of a preview. In a
+# virtual environment that list stands until one is installed or removed there, so it is kept beside them.
+python=$(command -v python3) || exec python3 "$@"
+home=${python%/*}/..
+if [ "$*" = "-m pip list -v --format json" ] && grep -qs "^include-system-site-packages *= *false" "$home/pyvenv.cfg"
+then
+    kept=$home/.packages.json
+    draft=$kept.$$
+    for packages in "$home"/lib/python3*/site-packages; do
+        [ "$kept" -nt "$packages" ] && exec cat "$kept"
+    done
+    # As old as its beginning: what is installed meanwhile makes it out of date.
+    if : >"$draft.began" && "$python" "$@" >"$draft" && touch -r "$draft.began" "$draft" && mv "$draft" "$kept"
+    then
+        rm -f "$draft.began"
+        exec cat "$kept"
+    fi 2>/dev/null
+    rm -f "$draft.began" "$draft"
+fi
+exec "$python" "$@"
