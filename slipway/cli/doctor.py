@@ -41,6 +41,8 @@ def command(context: click.Context, stack: str | None, strict: bool, catalog: st
 
     started = Context(catalog)
     seen = picture(started, find(started, stack), screen.note)
+    if seen.clock:
+        screen.note(f"! {seen.clock}")
     findings = examine(seen)
     if output == "json":
         screen.out_json("doctor", document(seen, findings))

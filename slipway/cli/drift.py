@@ -72,6 +72,7 @@ def document(stack: str, told: Drifted) -> dict[str, Any]:
                 "field": one.field or None,
                 "sentence": one.sentence,
                 "nextDeployment": one.then.name.lower(),
+                "mend": one.mend or None,
             }
             for one in told.found
         ],
@@ -84,6 +85,8 @@ def _show(stack: str, told: Drifted) -> None:
     for one in told.found:
         screen.out(f"{sign} {one.on}: {one.sentence}")
         screen.out(f"    the next deployment {one.then.value}")
+        if one.mend:
+            screen.out(f"    mend: {one.mend}")
     for what in told.unread:
         screen.note(f"could not compare {what}")
     if told.found:

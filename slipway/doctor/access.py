@@ -56,7 +56,7 @@ def _unread(what: str, part: Unknown, kind: str, picture: Picture) -> Finding:
     if role:
         mend, means = f"ask for {role[0]} on {_on(part, picture)}", ""
     else:
-        mend, means = "slipway doctor", f"again; it needs {part.role}" if part.role else "again"
+        mend, means = picture.doctor, f"again; it needs {part.role}" if part.role else "again"
     return KINDS[kind].of(what, f"{what} can't be read: {asked}{part.why}", mend, means)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from datetime import timedelta
 
+from slipway.doctor.commands import always_quoted, remove
 from slipway.doctor.finding import KINDS, Finding
 from slipway.doctor.picture import Backend, Lock, Picture
 from slipway.formatting import counted, join, size, span
@@ -14,6 +16,8 @@ _LONGEST_RUN = timedelta(hours=3)
 """After which CI ends a deployment, and longer than one waits for a cluster."""
 _ABANDONED = timedelta(minutes=10)
 _KEPT = timedelta(days=90)
+_AT_ONCE = 5
+"""So many packages are named in one command."""
 
 
 def backend(picture: Picture) -> Iterator[Finding]:
@@ -22,12 +26,12 @@ def backend(picture: Picture) -> Iterator[Finding]:
         return
     if found.cut_off:
         words = f"a killed run left empty files in {found.cut_off}, so that every command fails with EOF"
-        mend = f"find '{found.cut_off}' -name '*.attrs' -size 0 -delete"
+        mend = f"find {always_quoted(found.cut_off)} -name '*.attrs' -size 0 -delete"
         yield KINDS["state-damaged"].of("backend", words, mend, "while no pulumi runs; nothing in them is needed")
     if found.state is None and picture.published is not None and not isinstance(picture.published, Unknown):
         words = f"the backend {found.address} has no stack {picture.stack}, and its catalog is published"
-        does = "and look again; pulumi stack init is right only where the state is lost: up adopts what lives"
-        mend = "export PULUMI_BACKEND_URL=…"
+        does = f"or, where the state is lost: pulumi stack init {picture.stack}, and pulumi up adopts what lives"
+        mend = "set PULUMI_BACKEND_URL to where the stack was deployed from, and look again"
         yield KINDS["state-missing"].of(f"stack {picture.stack}", words, mend, does)
     if not isinstance(found.locks, Unknown):
         for lock in found.locks:
@@ -68,16 +72,21 @@ def submissions(picture: Picture) -> Iterator[Finding]:
         if since < _ABANDONED:
             continue
         subject, ago = f"submission {one.request_id}", span(since.total_seconds())
-        resume = f"slipway submit {one.template} --request-id {one.request_id}"
+        resume = shlex.join(["slipway", "submit", one.template, *one.words, "--request-id", one.request_id])
+        resume += picture.of_catalog
         if one.job and one.waited:
             words = f"submission {one.request_id} of {one.template} was interrupted {ago} ago while it waited"
-            mend, does = resume, "with the same parameters goes on: waits, and falls back where it was to"
+            does = "goes on with it; where it was to wait or to fall back, add --wait-for and --then as they were"
         elif one.job:
             continue
         else:
             words = f"submission {one.request_id} of {one.template} was interrupted {ago} ago as it was sent"
-            mend, does = resume, "with the same parameters finds its job, or sends it once"
-        yield KINDS["submission-abandoned"].of(subject, words, mend, does)
+            does = "finds its job, or sends it once"
+        if one.known:
+            yield KINDS["submission-abandoned"].of(subject, words, resume, does)
+        else:
+            mend = f"submit {one.template} with --request-id {one.request_id} and the parameters and flags that it had"
+            yield KINDS["submission-abandoned"].of(subject, words, mend, does)
 
 
 def packages(picture: Picture) -> Iterator[Finding]:
@@ -95,5 +104,9 @@ def packages(picture: Picture) -> Iterator[Finding]:
         amount = size(sum(one.size for one in left))
         words = f"{counted(len(left), 'package')} of earlier deployments {are} older than {_KEPT.days} days ({amount})"
         words += f"; no template and no unfinished job uses {them}"
-        does = "or leave it: the bucket's lifecycle deletes packages after two years"
-        yield KINDS["package-left"].of(f"packages {picture.stack}", words, f"gcloud storage rm {left[0].uri} …", does)
+        does = f"or leave {them}: the bucket's lifecycle deletes packages after two years"
+        if len(left) > _AT_ONCE:
+            does = f"the oldest {_AT_ONCE}; slipway doctor then names the next; {does}"
+        oldest = sorted(left, key=lambda one: (one.updated or picture.now, one.uri))[:_AT_ONCE]
+        mend = remove(one.uri for one in oldest)
+        yield KINDS["package-left"].of(f"packages {picture.stack}", words, mend, does)

@@ -7,12 +7,11 @@ from collections.abc import Iterator, Mapping
 
 from slipway.catalog.model import Catalog, Cluster, Pool
 from slipway.cloud.clusters import PersistentResource, ResourcePool
-from slipway.doctor.drift import Drift, Then
+from slipway.doctor.drift import GOOGLES, Drift, Then
 from slipway.fingerprint import cluster_id
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 
 _STEADY = "RUNNING"
-_GOOGLES = ("goog-", "pulumi-")
 
 
 def of_clusters(catalog: Catalog, clusters: tuple[PersistentResource, ...]) -> Iterator[Drift]:
@@ -35,7 +34,7 @@ def _labels(on: str, declared: Cluster, live: PersistentResource, stack: str, na
     expected = {**declared.labels, STACK_LABEL: stack, NAME_LABEL: name}
     for key in dict.fromkeys((*expected, *live.labels)):
         was, now = expected.get(key), live.labels.get(key)
-        if was == now or key == HASH_LABEL or (was is None and key.startswith(_GOOGLES)):
+        if was == now or key == HASH_LABEL or (was is None and key.startswith(GOOGLES)):
             continue
         does = (
             f"is {now!r}, and was {was!r}"

@@ -112,10 +112,14 @@ def _retires(cluster: PersistentResource, picture: Picture, successor: Persisten
     if jobs:
         are = f"{join(job.display_name for job in jobs)} still {'runs' if len(jobs) == 1 else 'run'}"
         words = f"{subject} has been retiring{long}: {are}, {costs}"
-        mend, does = f"slipway jobs show {jobs[0].typed}", "or wait: a deployment deletes the cluster when it is idle"
+        mend = f"slipway jobs show {jobs[0].typed}{picture.of_catalog}"
+        does = "or wait: a deployment deletes the cluster when it is idle"
     elif cluster.in_use:
         words = f"{subject} has been retiring{long}: a job that no list shows uses its machines, {costs}"
-        mend, does = "slipway pools", "wait until none is in use: a deployment deletes the cluster then"
+        mend, does = (
+            f"slipway pools{picture.of_catalog}",
+            "wait until none is in use: a deployment deletes the cluster then",
+        )
     else:
         words = f"{subject} has been retiring{long} and is idle: {costs} for nothing"
         mend, does = picture.up, "it deletes the cluster"

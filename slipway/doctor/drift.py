@@ -6,6 +6,7 @@ catalog tells what was asked for; and of grants that somebody added, which the e
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -13,7 +14,9 @@ from enum import StrEnum
 from typing import Any
 
 from slipway.cloud.permissions import Bound
+from slipway.doctor.commands import revoke, unlabel
 from slipway.doctor.finding import shape
+from slipway.doctor.picture import Policy
 from slipway.facts import CATALOG, TEMPLATE, WORKSPACE
 from slipway.review.clusters.deletions import CLUSTER_TYPE
 from slipway.review.preview import Preview, Resource, Step
@@ -23,6 +26,9 @@ from slipway.review.resources.inputs import differences, top
 from slipway.review.resources.touched import ACCOUNT, BUCKET, OBJECT
 
 _BY_ITSELF = re.compile(r"(?i).*(etag|fingerprint|generation|updated|time|timestamp|version|selflink|status|state)")
+PROVIDER = "pulumi:providers:gcp"
+GOOGLES = ("goog-", "pulumi-")
+"""How labels begin that nobody wrote."""
 _DONE = ("same", "refresh", "read", "discard")
 
 
@@ -37,22 +43,13 @@ class Then(StrEnum):
 @dataclass(frozen=True)
 class Drift:
     """`on` is whose it is (`bucket acme-work`), `field` which of its fields, empty for all of it. `sentence` has no
-    amount that moves by itself."""
+    amount that moves by itself. `mend`: a command that undoes what no deployment does; empty where there is none."""
 
     on: str
     field: str
     sentence: str
     then: Then
-
-
-@dataclass(frozen=True)
-class Policy:
-    """Who has what on a resource now: `on` in words as drift has it. `ours`: a member for whom alone it is looked at,
-    as what others have there is not the stack's; empty for all."""
-
-    on: str
-    bound: frozenset[Bound]
-    ours: frozenset[str] = frozenset()
+    mend: str = ""
 
 
 def shape_of(found: Iterable[Drift], unread: Iterable[str] = ()) -> str:
@@ -91,7 +88,32 @@ def of_policies(preview: Preview, policies: Iterable[Policy]) -> Iterator[Drift]
                 continue
             under = f" under condition {one.condition}" if one.condition else ""
             words = f"{one.member} has {one.role}{under}, which the stack did not grant"
-            yield Drift(policy.on, f"{one.role} {one.member}", words, Then.STAYS)
+            mend = revoke(policy.on, one, policy.bound)
+            yield Drift(policy.on, f"{one.role} {one.member}", words, Then.STAYS, mend)
+
+
+def of_labels(preview: Preview, labels: Mapping[str, Mapping[str, str]]) -> Iterator[Drift]:
+    """Labels that somebody added to a bucket, by its name: the provider keeps those that it did not write to itself."""
+    steps = [step for step in preview.standing.values() if step.old is not None]
+    of_all = {key for step in steps if step.old and step.type == PROVIDER for key in _default_labels(step.old)}
+    for step in steps:
+        if step.type != BUCKET or step.old is None:
+            continue
+        name = _name(step, step.old)
+        known = {*(step.old.inputs.get("labels") or {}), *of_all}
+        for key in sorted(labels.get(name, {}).keys() - known):
+            if not key.startswith(GOOGLES):
+                words = f"label {key} {labels[name][key]!r} was added"
+                yield Drift(f"bucket {name}", f"labels.{key}", words, Then.STAYS, unlabel(name, (key,)))
+
+
+def _default_labels(provider: Resource) -> Iterable[str]:
+    found = provider.inputs.get("defaultLabels") or {}
+    try:
+        found = json.loads(found) if isinstance(found, str) else found
+    except ValueError:
+        return ()
+    return found if isinstance(found, Mapping) else ()
 
 
 def _googles(one: Bound) -> bool:

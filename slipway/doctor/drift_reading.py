@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TypeVar
 
 from slipway.catalog.document import PublishedCatalog
-from slipway.catalog.model import Catalog
 from slipway.cloud.connection import Connection
 from slipway.cloud.failures import CloudError
-from slipway.cloud.permissions import Bound
 from slipway.deployment.live_reader import LiveScope, Reader, unanswered
+from slipway.doctor import policies
 from slipway.doctor.cluster_drift import of_clusters
-from slipway.doctor.drift import Drift, Policy, of_engine, of_policies, together
+from slipway.doctor.drift import Drift, of_engine, of_labels, of_policies, together
+from slipway.doctor.picture import Policy
 from slipway.live import Unknown
 from slipway.review.deployed import published_in
 from slipway.review.preview import Preview
 
-_REVIEWER = "roles/iam.securityReviewer"
 _NOT_READ = "clusters and policies: nothing but the engine's events was looked at (--no-live)"
-Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
@@ -56,38 +53,23 @@ def _live(preview: Preview, connection: Connection, bucket: str, identity: str) 
     reader = Reader(connection, LiveScope(whole.project, whole.region), identity)
     with ThreadPoolExecutor(8, thread_name_prefix="drift") as threads:
         clusters = threads.submit(reader.clusters)
-        asked = [threads.submit(_policy, on, ours, ask, identity) for on, ours, ask in _policies(connection, whole)]
-        there, policies = clusters.result(), [one.result() for one in asked]
+        asked = policies.read(threads, connection, whole, identity)
+        buckets = [one for one in (whole.catalog_bucket, whole.work_bucket) if one]
+        labels = [threads.submit(_labels, connection, name, identity) for name in buckets]
+        there, who, labelled = clusters.result(), asked(), [one.result() for one in labels]
     unread = [f"clusters: {there}"] if isinstance(there, Unknown) else []
-    unread += [f"who may do what: {one}" for one in policies if isinstance(one, Unknown)]
+    unread += [f"who may do what: {one}" for one in who if isinstance(one, Unknown)]
     found = [] if isinstance(there, Unknown) else list(of_clusters(whole, there))
-    read = [one for one in policies if isinstance(one, Policy)]
+    unread += [f"labels: {one}" for one in labelled if isinstance(one, Unknown)]
+    known = {name: one for name, one in zip(buckets, labelled, strict=True) if not isinstance(one, Unknown)}
+    found += of_labels(preview, known)
+    read = [one for one in who if isinstance(one, Policy)]
     return [*found, *of_policies(preview, read)], unread
 
 
-Ask = Callable[[], frozenset[Bound]]
-
-
-def _policies(connection: Connection, catalog: Catalog) -> list[tuple[str, frozenset[str], Ask]]:
-    """Of the project only what the trainers have there is the stack's."""
-    ask, project = connection.permissions, catalog.project
-    trainers = [one for one in (catalog.trainer, *catalog.trainers.values()) if one]
-    members = frozenset(f"serviceAccount:{one}" for one in trainers)
-    buckets = [one for one in (catalog.catalog_bucket, catalog.work_bucket) if one]
-    found: list[tuple[str, frozenset[str], Ask]] = []
-    for name in buckets:
-        found.append((f"bucket {name}", frozenset(), lambda name=name: ask.policy_of_bucket(name)))  # type: ignore[misc]
-    for address in dict.fromkeys(trainers):
-        found.append(
-            (f"account {address}", frozenset(), lambda address=address: ask.policy_of_account(project, address))  # type: ignore[misc]
-        )
-    if members:
-        found.append((f"project {project}", members, lambda: ask.policy_of_project(project)))
-    return found
-
-
-def _policy(on: str, ours: frozenset[str], ask: Ask, identity: str) -> Policy | Unknown:
+def _labels(connection: Connection, bucket: str, identity: str) -> Mapping[str, str] | Unknown:
     try:
-        return Policy(on, ask(), ours)
+        found = connection.storage.bucket(bucket).get("labels")
     except CloudError as error:
-        return unanswered(error, f"getIamPolicy of {on}", _REVIEWER, identity)
+        return unanswered(error, f"storage.googleapis.com gs://{bucket}", error.role, identity)
+    return found if isinstance(found, Mapping) else {}

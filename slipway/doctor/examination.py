@@ -9,11 +9,13 @@ from slipway.doctor.backend import backend, packages, submissions
 from slipway.doctor.clusters import clusters
 from slipway.doctor.finding import WORST_FIRST, Finding
 from slipway.doctor.picture import Picture
+from slipway.doctor.policies import exposed
 from slipway.doctor.pools import jobs, pools
 from slipway.doctor.published import catalog, quota
 
 FAMILIES: tuple[Callable[[Picture], Iterator[Finding]], ...] = (
     unread,
+    exposed,
     backend,
     catalog,
     clusters,

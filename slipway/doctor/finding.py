@@ -29,8 +29,8 @@ WORST_FIRST = tuple(Grade)
 class Finding:
     """One thing that was found. `kind` is one of `KINDS`, `subject` what tells it from others of the kind.
 
-    `mend` is the command to type, or the line of the stack file to change; `means` what that does, where it needs to be
-    said. Empty where nothing can be done.
+    `mend` is a command that can be pasted as it stands, or says in words what to change or to find out; `means` says
+    what that does, where it needs to be said.
     """
 
     kind: str
@@ -87,6 +87,7 @@ _ALL = (
     Kind("lock-old", _WARNING, "a lock older than any deployment takes, whose holder can't be seen from here"),
     Kind("submission-abandoned", _WARNING, "a submission was interrupted, and nobody waits for it any more"),
     Kind("package-left", _NOTE, "packages that no template and no unfinished job uses, older than 90 days"),
+    Kind("exposed", _BROKEN, "everybody may use a bucket or an account of the stack, or has a role on its project"),
     Kind("unread", _BROKEN, "clusters, jobs, catalog or state could not be read, so nobody can say that all is well"),
     Kind("unread-part", _WARNING, "something else could not be read"),
     Kind("api-off", _BROKEN, "an API that Slipway needs is switched off in the project"),

@@ -13,6 +13,7 @@ from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.model import Catalog
 from slipway.cloud.clusters import PersistentResource, ResourcePool
 from slipway.cloud.jobs import VertexJob
+from slipway.cloud.permissions import Bound
 from slipway.live import Unknown
 from slipway.prices import Price, hourly
 from slipway.quota.report import QuotaReport
@@ -52,14 +53,16 @@ class Backend:
 
 @dataclass(frozen=True)
 class Submission:
-    """One that this machine recorded and that no process holds. `job` is empty where no answer came, `sent` False
-    where nothing was sent by then."""
+    """One that this machine recorded and that no process holds. `job` is empty where no answer came. `words` are what
+    is typed after the template to send the same again, where that is `known`."""
 
     request_id: str
     template: str
     when: datetime
     job: str
     waited: bool
+    words: tuple[str, ...] = ()
+    known: bool = True
 
 
 @dataclass(frozen=True)
@@ -81,12 +84,24 @@ class Gap:
 
 
 @dataclass(frozen=True)
+class Policy:
+    """Who has what on a resource now: `on` in words as drift has it (`bucket acme-work`). `ours`: a member for whom
+    alone it is looked at, as what others have there is not the stack's; empty for all."""
+
+    on: str
+    bound: frozenset[Bound]
+    ours: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
 class Picture:
     """`published` is None where nothing is. `recent` are the newest jobs made since `recent_since`, ended ones too.
 
     `stacks` are those that the checkout has files of, empty without one; `document` this stack's file. `commits`: the
-    subjects of those since the catalog's that touch what is deployed, newest first. `unseen`: what was not looked at
-    and why, a phrase each.
+    subjects of those since the catalog's that touch what is deployed, newest first. `policies`: who may do what, one
+    for each bucket and account and for the project. `of_catalog` follows a command that goes by the chosen catalog, as
+    `Place` has it. `clock`: what is wrong with this machine's, as `now` is the cloud's then. `unseen`: what was not
+    looked at and why, a phrase each.
     """
 
     stack: str
@@ -106,6 +121,9 @@ class Picture:
     stacks: tuple[str, ...] = ()
     document: Document | None = None
     commits: tuple[str, ...] = ()
+    policies: tuple[Policy | Unknown, ...] = ()
+    of_catalog: str = ""
+    clock: str = ""
     unseen: tuple[str, ...] = field(default=())
 
     @property
@@ -121,6 +139,17 @@ class Picture:
     @property
     def up(self) -> str:
         return f"pulumi up --stack {self.stack}"
+
+    @property
+    def doctor(self) -> str:
+        return f"slipway doctor --stack {self.stack}" if self.document else f"slipway doctor{self.of_catalog}"
+
+    @property
+    def contact(self) -> str:
+        """Whom Google may ask about quota, as the stack's file has it; empty where none is named."""
+        quota = self.document.values.get("config", {}).get("slipway:quota") if self.document else None
+        address = quota.get("contactEmail") if isinstance(quota, Mapping) else ""
+        return address if isinstance(address, str) else ""
 
     def line(self, *keys: str) -> str:
         """`stacks/Pulumi.dev.yaml:14`, where a key of a cluster stands; `its stack file` without a checkout."""

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shlex
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from slipway.catalog.model import NAME
-from slipway.catalog.selection import default_buckets
+from slipway.catalog.selection import default_buckets, select_catalog
 from slipway.cloud.storage import Location
 from slipway.context import Context
 from slipway.errors import ConfigError, SlipwayError
-from slipway.formatting import nearest, quoted
+from slipway.formatting import join, nearest, quoted
 from slipway.stack.yaml_file import Document, load
 
 
 @dataclass(frozen=True)
 class Place:
-    """`checkout` is the folder that has the stack's file, None without one; `stacks` are all that it has files of."""
+    """`checkout` is the folder that has the stack's file, None without one; `stacks` are all that it has files of.
+
+    `of_catalog` follows a command that goes by the chosen catalog, where that is not this one: ` --catalog gs://…`.
+    """
 
     stack: str
     project: str
@@ -27,11 +31,24 @@ class Place:
     checkout: Path | None = None
     document: Document | None = None
     stacks: tuple[str, ...] = ()
+    of_catalog: str = ""
 
 
 def find(context: Context, stack: str | None) -> Place:
     """Raises ConfigError where nothing tells which stack, or the stack's file does not say where it is; what fetching a
     catalog raises where nothing else tells."""
+    place = _found(context, stack)
+    try:
+        chosen: Location | None = select_catalog(None, context.environ, context.folder).location
+    except SlipwayError:
+        chosen = None
+    if place.catalog == chosen:
+        return place
+    address = f"gs://{place.catalog.bucket}" if place.catalog.name == NAME else str(place.catalog)
+    return replace(place, of_catalog=f" --catalog {shlex.quote(address)}")
+
+
+def _found(context: Context, stack: str | None) -> Place:
     root = _root(context.folder)
     found = _files(root) if root else {}
     if stack is not None:
@@ -45,7 +62,12 @@ def find(context: Context, stack: str | None) -> Place:
         place = _of_file(stack, found[stack], root)
         # A catalog that was named for this call is another's only by mistake, which its stack shows.
         return replace(place, catalog=context.selected.location) if context.address else place
-    location = context.selected.location
+    try:
+        location = context.selected.location
+    except ConfigError as error:
+        if not found or context.address:
+            raise
+        raise ConfigError(error.what, why=error.why, fix=f"slipway doctor --stack {_one_of(found)}") from error
     for name, document in found.items():
         of_file = _placed(name, document, root)
         if of_file and of_file.catalog.bucket == location.bucket:
@@ -56,6 +78,11 @@ def find(context: Context, stack: str | None) -> Place:
     if own is None or _value(own, "gcp:project") != catalog.project:
         return place  # Another repository's stack, of which nothing here tells.
     return replace(place, checkout=root, document=own, stacks=tuple(found))
+
+
+def _one_of(names: Iterable[str]) -> str:
+    first, *others = names
+    return f"{first}     (or {join(others, 'or')})" if others else first
 
 
 def _of_file(stack: str, document: Document, root: Path | None) -> Place:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -9,6 +10,7 @@ from decimal import Decimal
 from slipway.capacity import POOL
 from slipway.cloud.clusters import RUNNING_STATES, PersistentResource, ResourcePool
 from slipway.cloud.jobs import VertexJob
+from slipway.doctor.commands import submitted
 from slipway.doctor.finding import KINDS, Finding
 from slipway.doctor.picture import Picture
 from slipway.formatting import span
@@ -66,7 +68,7 @@ def _idle(cluster: PersistentResource, pool: ResourcePool, picture: Picture) -> 
     what = "since its last job" if last else "and no job on it"
     words = f"pool {name}/{pool.id} has been idle for {at_least}{span(idle.total_seconds())}, {cost} {what}"
     where = picture.line(name, "pools", pool.id)
-    lower = "lower replicas.min, or " if pool.min is not None and pool.min > 1 else ""
+    lower = "lower `replicas.min`, or " if pool.min is not None and pool.min > 1 else ""
     mend = f"{lower}remove the pool in {where}"
     if limit and not cluster.in_use and not picture.jobs_on(cluster):
         mend, means = picture.up, "the cluster's `idleLimit` has passed: it gives the cluster up"
@@ -102,8 +104,12 @@ def _beside(job: VertexJob, fits: str, picture: Picture) -> Finding:
     words = f"job {job.display_name} {does} ({job.capacity_type}, {dollars(costs)}), and pool {fits} has them free"
     template = picture.catalog.templates.get(job.labels.get(TEMPLATE_LABEL, "")) if picture.catalog else None
     if template is not None and any(offer.capacity_type == POOL for offer in template.offers):
-        mend = f"slipway submit {template.name} --capacity pool"
-        means = "the next time" if not waits else f"and slipway jobs cancel {job.typed}"
+        typed = submitted(picture.catalog, job)
+        mend = f"submit {template.name} with --capacity pool, with its own parameters"
+        if typed is not None:
+            mend = shlex.join(["slipway", "submit", template.name, *typed, "--capacity", "pool"]) + picture.of_catalog
+        means = "the next time" if not waits else f"and slipway jobs cancel {job.typed}{picture.of_catalog}"
     else:
-        mend, means = "slipway templates", "shows what can be submitted to the pool, the next time"
+        mend = f"slipway templates{picture.of_catalog}"
+        means = "shows what can be submitted to the pool, the next time"
     return KINDS["job-beside-pool"].of(f"job {job.name}", words, mend, means)

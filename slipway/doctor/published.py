@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from datetime import timedelta
+from math import ceil
 
 from slipway.catalog.document import PublishedCatalog
 from slipway.doctor.finding import KINDS, Finding
 from slipway.doctor.picture import Picture
 from slipway.formatting import join, short, span
-from slipway.live import UNLIMITED, Unknown
+from slipway.live import INCREASABLE, UNLIMITED, Unknown
 from slipway.quota.report import Line, QuotaReport
 from slipway.state import State
 
@@ -77,8 +79,18 @@ def _nearly(line: Line, picture: Picture) -> Iterator[Finding]:
     words = f"{line.namespace} {line.label} in {picture.region}: {used:,} of {line.limit:,} in use, {rest:,} left"
     words += f" ({line.others:,} by others)" if line.others else ""
     if line.requested is not None:
-        mend, means = "slipway quota", f"more was asked for: {line.requested}"
+        mend, means = f"slipway quota{picture.of_catalog}", f"more was asked for: {line.requested}"
     else:
-        mend = f"slipway quota --request {line.metric} --contact EMAIL"
-        means = line.increase
+        mend, means = _ask_for_more(line, line.limit, picture), line.increase
     yield KINDS["quota-nearly-used"].of(f"quota {line.metric}", words, mend, means)
+
+
+def _ask_for_more(line: Line, limit: int, picture: Picture) -> str:
+    """What is drawn at most, or a quarter more where the limit is enough for that."""
+    if line.increase != INCREASABLE:
+        return "free some of it, or use machines of another type"
+    more = line.enough if line.enough > limit else ceil(limit * 1.25)
+    ask = f"slipway quota --request {line.metric}={more}{picture.of_catalog}"
+    return (
+        f"{ask} --contact {shlex.quote(picture.contact)}" if picture.contact else f"ask for more: {ask}, with --contact"
+    )

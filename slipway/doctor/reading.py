@@ -17,8 +17,11 @@ from slipway.cloud.jobs import VertexJob
 from slipway.cloud.storage import Location
 from slipway.context import Context
 from slipway.deployment.checkout import commits_since
+from slipway.deployment.clock import right_time, wrong_clock
 from slipway.deployment.live_reader import LiveScope, Reader, all_or_unknown, unanswered
+from slipway.doctor import policies
 from slipway.doctor.backend_reading import look
+from slipway.doctor.commands import submitted
 from slipway.doctor.gaps import gaps
 from slipway.doctor.picture import Backend, Gap, Package, Picture, Submission
 from slipway.doctor.place import Place
@@ -29,7 +32,7 @@ from slipway.live import Live, Unknown
 from slipway.quota.published import judge, metrics
 from slipway.quota.report import QuotaReport
 from slipway.season import moment_text
-from slipway.submission.journal import EntryState, SubmissionJournal
+from slipway.submission.journal import EntryState, JournalEntry, SubmissionJournal
 
 DAYS = 30
 _MOST_RECENT = 1000
@@ -48,7 +51,7 @@ def picture(
 
 class _Reading:
     def __init__(self, context: Context, place: Place) -> None:
-        self.context, self.place, self.now = context, place, context.now
+        self.context, self.place, self.now, self.clock = context, place, context.now, ""
         self.who = identity(context.environ)
         self.connection = context.connection
         self.vertex = self.connection.vertex(place.project, place.region)
@@ -65,6 +68,9 @@ class _Reading:
                 **{f"{kind.words}s": threads.submit(reader.jobs, kind) for kind in KINDS.values()},
             }
             awaited(first, say, patience)
+            if self._right_the_clock():
+                since = self.now - timedelta(days=DAYS)
+                first[f"the jobs of the last {DAYS} days"] = threads.submit(self._recent, since)
             published: PublishedCatalog | Unknown | None = first["the catalog"].result()
             catalog = published.whole if isinstance(published, PublishedCatalog) else None
             second: dict[str, Future[Any]] = {"roles": threads.submit(self._gaps, catalog)}
@@ -73,6 +79,7 @@ class _Reading:
                 second["quota"] = threads.submit(scoped.limits)
                 second["requests for quota"] = threads.submit(scoped.preferences)
                 second["packages"] = threads.submit(self._packages)
+                second["who may do what"] = threads.submit(policies.read(threads, self.connection, catalog, self.who))
             awaited(second, say, patience)
             clusters = first["clusters"].result()
             jobs = all_or_unknown(first[f"{kind.words}s"].result() for kind in KINDS.values())
@@ -90,6 +97,7 @@ class _Reading:
                 project=place.project,
                 region=place.region,
                 now=self.now,
+                clock=self.clock,
                 published=published,
                 clusters=clusters,
                 jobs=jobs,
@@ -97,14 +105,22 @@ class _Reading:
                 recent_since=since,
                 quota=quota,
                 backend=backend if isinstance(backend, Backend) else None,
-                submissions=tuple(self._submissions()),
+                submissions=tuple(self._submissions(catalog)),
                 packages=second["packages"].result() if catalog is not None else (),
                 gaps=second["roles"].result(),
                 stacks=place.stacks,
                 document=place.document,
                 commits=self._commits(catalog),
+                policies=second["who may do what"].result() if catalog is not None else (),
+                of_catalog=place.of_catalog,
                 unseen=tuple(self._unseen(backend, catalog)),
             )
+
+    def _right_the_clock(self) -> bool:
+        """By the answers that came. Whether this machine's was wrong, and jobs were asked for of other days."""
+        here, cloud = self.context.now, self.connection.session.time
+        self.now, self.clock = right_time(here, cloud), wrong_clock(here, cloud)
+        return bool(self.clock)
 
     def _reader(self, wanted: frozenset[str] = frozenset()) -> Reader:
         place = self.place
@@ -151,7 +167,7 @@ class _Reading:
             return ()
         return commits_since(self.place.checkout, catalog.commit, (self.place.document.file, *_DEPLOYED))
 
-    def _submissions(self) -> Iterable[Submission]:
+    def _submissions(self, catalog: Catalog | None) -> Iterable[Submission]:
         """Those of this machine's journal that were interrupted, and that no process holds."""
         context, place = self.context, self.place
         try:
@@ -164,8 +180,10 @@ class _Reading:
                 waited = file.with_suffix(".waiting").is_file()
                 open_ = entry is not None and (waited or entry.state is EntryState.SENDING)
                 if entry is not None and open_ and journal.free(entry.request_id):
-                    when = datetime.fromisoformat(entry.when)
-                    yield Submission(entry.request_id, entry.template, when, entry.job, waited)
+                    when = datetime.fromisoformat(entry.when) + (self.now - context.now)  # That is of this clock.
+                    words = _typed(catalog, entry)
+                    known = words is not None
+                    yield Submission(entry.request_id, entry.template, when, entry.job, waited, words or (), known)
 
     def _unseen(self, backend: object, catalog: Catalog | None) -> Iterable[str]:
         if isinstance(backend, str):
@@ -176,6 +194,16 @@ class _Reading:
             yield "whether the catalog is that of the newest commit: it was deployed from no commit"
         if catalog is None:
             yield "quota and packages: which of them matter stands in the catalog"
+
+
+def _typed(catalog: Catalog | None, entry: JournalEntry) -> tuple[str, ...] | None:
+    """What was typed after the template, as the request that was recorded tells; its kind stands nowhere else."""
+    for kind in KINDS.values():
+        with contextlib.suppress(KeyError, TypeError, ValueError, AttributeError):
+            job = VertexJob.read(entry.body or {}, kind)
+            if job.parameters is not None:
+                return submitted(catalog, job)
+    return None
 
 
 def awaited(parts: Mapping[str, Future[Any]], say: Callable[[str], None], patience: float) -> None:

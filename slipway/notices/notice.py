@@ -154,7 +154,7 @@ def _seasons(due: Iterable[Mapping[str, Any]], stack: str, now: datetime) -> Ite
 
 def _of_drift(body: Mapping[str, Any]) -> Notices:
     stack, drift = str(body["stack"]), body["drift"]
-    lines = tuple((f"{one['on']}: {one['sentence']}", _then(one["nextDeployment"])) for one in drift)
+    lines = tuple((f"{one['on']}: {one['sentence']}", one.get("mend") or _then(one["nextDeployment"])) for one in drift)
     title = f"{stack}: somebody changed by hand what is deployed"
     found = (Notice(DRIFT, stack, _OF_STACK, str(body["shape"]), title, lines),) if lines else ()
     return Notices(found, frozenset() if body["unread"] and not lines else frozenset({(DRIFT, stack)}))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import islice
 
@@ -17,6 +17,7 @@ from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.connection import Connection
 from slipway.cloud.failures import CloudError
 from slipway.cloud.jobs import VertexJob
+from slipway.deployment.clock import right_time, wrong_clock
 from slipway.deployment.live_reader import LiveScope, Reader, all_or_unknown, unanswered
 from slipway.deployment.quota_limits import quota_info
 from slipway.facts import Facts
@@ -63,11 +64,17 @@ def change(
     known = _before(preview) or after
     live: Live = Live(_UNREAD, _UNREAD, _UNREAD, _UNREAD, skipped=True)
     recent: tuple[VertexJob, ...] | Unknown = _UNREAD
+    clock: tuple[str, ...] = ()
     if connection is None or known is None:
         unread += ("live clusters, jobs and quota were not read, so nobody can tell whom it concerns",)
     else:
         place, bucket = (known.catalog.project, known.catalog.region), deployed.published_in(preview)
-        live, recent = _Reading(connection, place, bucket, after, stack, identity, now).read()
+        reading = _Reading(connection, place, bucket, after, stack, identity, now)
+        live, recent = reading.read()
+        if wrong := wrong_clock(now, live.time):
+            now = right_time(now, live.time)  # Other jobs are the recent ones by that.
+            live, recent = replace(reading, now=now).read()
+            clock = (wrong.partition("\n")[0],)
         unread += tuple(f"{what}: {part}" for what, part in _unknown(live, recent).items())
     told = deployed.read(preview, live.catalog, after)
     many = not isinstance(recent, Unknown) and len(recent) >= MOST_RECENT
@@ -83,7 +90,7 @@ def change(
         removed=files.removed,
         template_code=files.template_code,
         unread=(*told.unread, *unread),
-        notes=(f"of the jobs of the last {DAYS} days the newest {MOST_RECENT:,} were looked at",) if many else (),
+        notes=(*clock, *((f"of the jobs of the last {DAYS} days the newest {MOST_RECENT:,} were looked at",) * many)),
     )
 
 
@@ -149,6 +156,7 @@ class _Reading:
                 limits=limits.result(),
                 catalog=catalog.result() if catalog else None,
                 preferences=preferences.result(),
+                time=self.connection.session.time,
             )
             return live, self._newest(all_or_unknown(future.result() for future in recent))
 

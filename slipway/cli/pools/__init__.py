@@ -181,15 +181,28 @@ def _show(table: list[Row], context: Context) -> None:
         wraps=("MACHINE", "IDLE", "$/h MIN–MAX"),
         names=2,
     )
+    told = set[str]()
     for row in table:
-        if row.state in ("ERROR", _GONE):
-            screen.note(f"{row.name} is {row.state}: {row.cluster.error or 'no reason given'}\n  fix: pulumi up")
+        if row.state in ("ERROR", _GONE) and row.cluster.id not in told:
+            told.add(row.cluster.id)
+            fix = _fix(row, context.catalog)
+            screen.note(f"{row.name} is {row.state}: {row.cluster.error or 'no reason given'}\n  fix: {fix}")
     known = {cluster.id for cluster in context.catalog.clusters.values()} | set(context.catalog.retiring)
     for id_ in sorted({row.cluster.id for row in table if row.state != "ERROR"} - known):
         screen.note(
             f"{id_} belongs to this stack and is not in its catalog: a deployment is making it, or ended before it "
             "could say so\n  fix: pulumi up, when none is under way; it takes the cluster over, or deletes it"
         )
+
+
+def _fix(row: Row, catalog: Catalog) -> str:
+    """A deployment makes another in the place of a failed one. The service also reboots it, where no job is on it."""
+    up = f"pulumi up --stack {catalog.stack}"
+    if row.state == _GONE:
+        return f"{up}, which makes it again"
+    if catalog.cluster_named(row.cluster.id) is None:
+        return f"{up}, which clears it away"
+    return up + ("" if row.jobs else f", or slipway pools reboot {row.name}, which keeps its id")
 
 
 def _cells(row: Row, now: datetime) -> tuple[str, ...]:

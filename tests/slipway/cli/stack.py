@@ -137,6 +137,9 @@ class Stack:
         ]
         self.cloud.rest("PUT", f"/storage/v1/b/{bucket}/iam", policy)
 
+    def bind_bucket(self, bucket: str, role: str, member: str) -> None:
+        self._bucket_roles(bucket, {role: [member]})
+
     def publish(self, content: bytes | None = None) -> None:
         """Put the catalog, or something else, into its bucket."""
         url = f"{self.cloud.url}/upload/storage/v1/b/c-{self.name}/o?uploadType=media&name=catalog.json"

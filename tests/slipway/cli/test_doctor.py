@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from slipway.cli.doctor import document
+from slipway.context import Clock, Context
 from slipway.doctor.examination import examine
 from slipway.doctor.finding import KINDS
+from slipway.doctor.place import find
+from slipway.doctor.reading import picture as picture_of
+from slipway.live import Unknown
 from slipway.season import Season
 from tests.checkouts.shell import Done
 from tests.slipway.doctor.picture import picture
 
-from .stack import PROJECT, REGION, Stack
+from .stack import PROJECT, REGION, UNSET, Stack
 from .test_schedule import deployed
 
 
@@ -42,6 +47,9 @@ def test_what_is_found_with_a_catalog_alone_and_in_a_checkout(stack: Stack) -> N
     id_ = deployed(stack, Season())
     stack.delete_cluster()
     stack.act_as_trainer(False)
+    unseen = found["role-missing", "role roles/iam.securityReviewer"]
+    assert unseen["mend"] == f"ask for roles/iam.securityReviewer on project {PROJECT}"
+    assert unseen["sentence"].startswith(f"you can't see whether everybody may use bucket c-{stack.name}, bucket w-")
     done = stack.run("doctor", "--output", "json")
     assert [one for key, one in told(done, stack).items() if one["grade"] == "broken"] == []
     found = told(done, stack)
@@ -73,6 +81,20 @@ def test_what_is_found_with_a_catalog_alone_and_in_a_checkout(stack: Stack) -> N
     assert f"• you don't have roles/aiplatform.user on project {PROJECT}" in done.out
     assert id_ not in done.out and "not looked at" not in done.err
     assert f"stack {stack.name} in {PROJECT}, {REGION}: " in done.err
+
+
+def test_dates_are_judged_by_the_cloud_s_clock_and_exposure_is_seen_by_who_may(stack: Stack) -> None:
+    def ahead() -> datetime:
+        return datetime.now(UTC) + timedelta(days=40)
+
+    stack.bind_bucket(f"w-{stack.name}", "roles/storage.objectViewer", "allUsers")
+    environ = {key: value for key, value in stack.env("owner").items() if value != UNSET}
+    context = Context(environ=environ, folder=stack.folder, clock=Clock(now=ahead))
+    seen = picture_of(context, find(context, None))
+    assert abs(seen.now - datetime.now(UTC)) < timedelta(days=1) and "40 days ahead of the cloud's" in seen.clock
+    assert not isinstance(seen.recent, Unknown) and seen.recent_since < datetime.now(UTC)
+    (one,) = (one for one in examine(seen) if one.kind == "exposed")
+    assert one.mend.endswith(f"gs://w-{stack.name} --member=allUsers --role=roles/storage.objectViewer")
 
 
 def test_a_stack_that_no_file_names(stack: Stack) -> None:

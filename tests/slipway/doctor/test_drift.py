@@ -11,8 +11,9 @@ import pytest
 from slipway.cli.drift import document
 from slipway.cloud.permissions import Bound
 from slipway.doctor.cluster_drift import of_clusters
-from slipway.doctor.drift import Drift, Policy, Then, of_engine, of_policies, shape_of, together
+from slipway.doctor.drift import Drift, Then, of_engine, of_labels, of_policies, shape_of, together
 from slipway.doctor.drift_reading import drifted
+from slipway.doctor.picture import Policy
 from slipway.labels import HASH_LABEL
 from slipway.review.preview import Preview, Resource, Step
 from tests.checkouts.shell import slipway
@@ -21,6 +22,7 @@ from tests.slipway.review.builders import STACK, TRAINER, catalog, cluster, pool
 from tests.slipway.review.recordings import FOLDER, preview
 
 TEAM = "group:ml-engineers@slipway.example"
+EVE = "user:eve@acme.example"
 WORK = "bucket slipway-local-local-work"
 
 
@@ -123,11 +125,56 @@ def test_a_grant_beside_the_stack_s_own_is_drift_and_what_google_grants_is_none(
             "user:eve@acme.example has roles/storage.objectAdmin, which the stack did not grant"
         )
     }
+    (foreign,) = of_policies(grants, [Policy(WORK, bound)])
+    assert foreign.then is Then.STAYS and foreign.mend == (
+        "gcloud storage buckets remove-iam-policy-binding gs://slipway-local-local-work "
+        "--member=user:eve@acme.example --role=roles/storage.objectAdmin"
+    )
     trainer = f"serviceAccount:{TRAINER}"
     project = frozenset({Bound("roles/editor", trainer), Bound("roles/owner", "user:boss@acme.example")})
     assert [one.field for one in of_policies(grants, [Policy("project p", project, frozenset({trainer}))])] == [
         f"roles/editor {trainer}"
     ]
+
+
+@pytest.mark.parametrize(
+    ("on", "bound", "mend"),
+    [
+        (
+            "project acme",
+            {Bound("roles/editor", f"serviceAccount:{TRAINER}")},
+            f"gcloud projects remove-iam-policy-binding acme --member=serviceAccount:{TRAINER} --role=roles/editor",
+        ),
+        (
+            f"account {TRAINER}",
+            {Bound("roles/iam.serviceAccountUser", f"deleted:{EVE}?uid=1", "in May")},
+            (
+                f"gcloud iam service-accounts remove-iam-policy-binding {TRAINER} --member='deleted:{EVE}?uid=1' "
+                "--role=roles/iam.serviceAccountUser --all"
+            ),
+        ),
+        (
+            "bucket b",
+            {Bound("roles/a", "allUsers"), Bound("roles/b", "@gcp-sa-x", "in May")},
+            "gcloud storage buckets remove-iam-policy-binding gs://b --member=allUsers --role=roles/a --condition=None",
+        ),
+    ],
+)
+def test_a_foreign_grant_has_the_command_that_takes_it_away(on: str, bound: set[Bound], mend: str) -> None:
+    (one,) = of_policies(preview("by_hand"), [Policy(on, frozenset(bound))])
+    assert one.mend == mend
+
+
+def test_a_label_that_was_added_to_a_bucket_is_seen_though_the_provider_hides_it_from_its_inputs() -> None:
+    """All of a bucket's labels are secret to the engine's events."""
+    has = Resource({"name": "acme-work", "labels": {"team": "ml"}})
+    seen = refreshed("gcp:storage/bucket:Bucket", "work", has, has)
+    provider = refreshed("pulumi:providers:gcp", "default", Resource({"defaultLabels": '{"owner": "ada"}'}), None)
+    seen = replace(seen, standing={**seen.standing, **provider.standing})
+    labels = {"team": "ml", "cost": "7", "goog-x": "y", "owner": "ada"}
+    (one,) = of_labels(seen, {"acme-work": labels, "another": labels})
+    assert (one.on, one.field, one.sentence) == ("bucket acme-work", "labels.cost", "label cost '7' was added")
+    assert one.mend == "gcloud storage buckets update gs://acme-work --remove-labels=cost"
 
 
 @pytest.mark.parametrize("replicas", [1, 2, 4])

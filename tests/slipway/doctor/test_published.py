@@ -65,7 +65,7 @@ def test_quota_that_is_nearly_used_says_by_whom_and_how_to_ask_for_more() -> Non
 
     one = found(quota=report(17))["quota-nearly-used"]
     assert one.sentence == "on-demand N1/E2 vCPUs in us-central1: 16 of 17 in use, 1 left (8 by others)"
-    assert one.mend == f"slipway quota --request {CPUS} --contact EMAIL"
+    assert one.mend == f"ask for more: slipway quota --request {CPUS}=40, with --contact"
     assert one.means == "increase can be requested"
     assert "quota-nearly-used" not in found(quota=report(18))
     assert "quota-nearly-used" not in found(quota=report(-1))

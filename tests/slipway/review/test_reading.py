@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -35,3 +36,34 @@ def test_it_looks_where_the_stack_is_deployed_and_not_where_the_program_says(mon
     connection: Any = object()
     reading.change(Preview(tuple(steps)), connection, NOW, stack=STACK)
     assert looked == [(was.catalog.project, REGION)]
+
+
+def test_dates_are_judged_by_the_cloud_s_clock_and_jobs_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    @dataclass(frozen=True)
+    class Reading:
+        _connection: object
+        _place: object
+        _bucket: object
+        _after: object
+        _stack: object
+        _identity: object
+        now: datetime
+
+        def read(self) -> tuple[Live, tuple[()]]:
+            asked.append(self.now)
+            return Live((), (), {}, None, time=NOW), ()
+
+    asked: list[datetime] = []
+    monkeypatch.setattr(reading, "_Reading", Reading)
+    was = facts()
+    sides = {CATALOG: was.published, WORKSPACE: was.workspace}
+    steps = [
+        Step("same", f"urn:{t}", t, "x", old=Resource(s), new=Resource(s), component=True) for t, s in sides.items()
+    ]
+    connection: Any = object()
+    ahead = NOW + timedelta(days=3)
+    change = reading.change(Preview(tuple(steps)), connection, ahead, stack=STACK)
+    assert (change.now, asked) == (NOW, [ahead, NOW]) and "3 days ahead of the cloud's" in change.notes[0]
+    asked.clear()
+    change = reading.change(Preview(tuple(steps)), connection, NOW, stack=STACK)
+    assert (change.now, asked, change.notes) == (NOW, [NOW], ())

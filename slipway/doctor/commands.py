@@ -1,0 +1,53 @@
+"""Commands that mend, each to be pasted as it stands. What only a person can know has none, and is said in words."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable
+
+from slipway.catalog.model import Catalog
+from slipway.cloud.jobs import VertexJob
+from slipway.cloud.permissions import Bound
+from slipway.labels import CODE_LABEL, TEMPLATE_LABEL
+from slipway.submission.ending import recover
+
+_REVOKE = {
+    "bucket": "gcloud storage buckets remove-iam-policy-binding gs://",
+    "account": "gcloud iam service-accounts remove-iam-policy-binding ",
+    "project": "gcloud projects remove-iam-policy-binding ",
+}
+
+
+def revoke(on: str, bound: Bound, policy: Iterable[Bound]) -> str:
+    """Takes a grant away: `on` is `bucket acme-work`, `account ADDRESS` or `project acme`, `policy` all that is granted
+    there. Where a policy has conditions, gcloud wants to be told which of them is meant."""
+    what, _, name = on.partition(" ")
+    which = " --all" if bound.condition else " --condition=None" if any(one.condition for one in policy) else ""
+    return f"{_REVOKE[what]}{shlex.quote(name)} --member={shlex.quote(bound.member)} --role={bound.role}{which}"
+
+
+def unlabel(bucket: str, keys: Iterable[str]) -> str:
+    return f"gcloud storage buckets update gs://{bucket} --remove-labels={','.join(sorted(keys))}"
+
+
+def submitted(catalog: Catalog | None, job: VertexJob) -> tuple[str, ...] | None:
+    """What was typed after the template, flags aside; None where the job does not tell it all, as with a folder's
+    code."""
+    template = catalog.templates.get(job.labels.get(TEMPLATE_LABEL, "")) if catalog else None
+    if catalog is None or template is None or CODE_LABEL in job.labels:
+        return None
+    again = recover(catalog, job)
+    if again is None:
+        return None if job.parameters or any(one.default is None for one in template.parameters) else ()
+    if again.unknown:
+        return None
+    kind = () if again.kind.name == again.template.kind else ("--as", again.kind.name)
+    return (*again.words(), *kind)
+
+
+def always_quoted(path: str) -> str:
+    return "'" + path.replace("'", "'\\''") + "'"
+
+
+def remove(uris: Iterable[str]) -> str:
+    return f"gcloud storage rm {shlex.join(uris)}"

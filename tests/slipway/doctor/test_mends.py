@@ -1,0 +1,147 @@
+"""What mends is a command to be pasted as it stands, or says in words what a person must do; for every kind. # N10"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from functools import cache
+
+import pytest
+
+from slipway.catalog.model import Parameter
+from slipway.cloud.permissions import Bound
+from slipway.doctor.examination import examine
+from slipway.doctor.finding import KINDS, Finding
+from slipway.doctor.picture import Backend, Gap, Lock, Package, Picture, Policy, Submission
+from slipway.labels import CAPACITY_TYPE_LABEL, CODE_LABEL
+from slipway.live import INCREASABLE, Live, Unknown
+from slipway.quota.published import judge
+from slipway.recorded_parameters import recorded
+from slipway.stack.yaml_file import from_text
+from tests.slipway.doctor.picture import BUSY, CPU, DOCUMENT, FILE, found, lives, picture, published, state
+from tests.slipway.review.builders import NOW, STACK, catalog, cluster, job, limits, offer, template
+
+COMMANDS = frozenset({"pulumi", "slipway", "gcloud", "find"})
+WORDS = re.compile(r"(raise|remove|lower|ask for|set|submit|free) ")
+PLACEHOLDER = re.compile(r"…|<[^>]*>|\b[A-Z]{4,}\b(?!_)")
+CPUS = "custom_model_training_cpus"
+OFF = Unknown("Vertex AI API has not been used in project acme-prod before", "aiplatform.googleapis.com x", "role")
+DENIED = Unknown("denied", "aiplatform.googleapis.com customJobs.list", "roles/aiplatform.viewer", "ada")
+OTHER = replace(lives(), name="projects/p/locations/r/persistentResources/theirs", labels={})
+SENT = job("alone", strategy="STANDARD", env={"SLIPWAY_PARAMETERS": recorded({"name": "my run"})})
+ALONE = replace(SENT, labels={**SENT.labels, CAPACITY_TYPE_LABEL: "on-demand"})
+LORA = template("lora", offer(), offer("on-demand"), parameters=[Parameter("name", "str")])
+FAILED = lives(state="ERROR", error="no machines")
+OLD = cluster("cpu", generation=7)
+
+
+def quota(limit: int, increase: str = INCREASABLE) -> object:
+    other = replace(lives(replicas=1), name="other", labels={})
+    return judge(catalog(CPU), Live((lives(used=1), other), (BUSY,), limits({CPUS: limit}, increase), None))
+
+
+def pictures() -> Iterator[Picture]:
+    """One at least for each kind."""
+    yield picture(FAILED)
+    yield picture(lives(used=1), lives(OLD, state="ERROR"))
+    yield picture(replace(lives(), labels={}))
+    yield picture(OTHER)
+    yield picture(lives(used=1, days=1, state="PROVISIONING"), jobs=())
+    yield picture(backend=Backend("gs://s", state()))
+    yield picture(lives(used=1), lives(OLD))
+    for jobs, used in (((job("tune", on=OLD),), 1), ((), 1), ((), 0)):
+        yield picture(
+            lives(days=3, used=1),
+            lives(OLD, used=used),
+            jobs=(BUSY, *jobs),
+            published=published(catalog(CPU, retiring=(OLD.id,))),
+        )
+    yield picture(lives(days=34, used=1))
+    yield picture(lives(), jobs=(), recent=())
+    yield picture(lives(replicas=2), jobs=(), recent=(), document=None)
+    told = published(catalog(CPU, LORA))
+    for beside in (ALONE, replace(ALONE, labels={**ALONE.labels, CODE_LABEL: "x"}), replace(ALONE, labels={})):
+        for of_catalog in ("", " --catalog gs://acme"):
+            yield picture(lives(used=1), jobs=(beside,), published=told, of_catalog=of_catalog)
+    named = from_text("config:\n  slipway:quota: { contactEmail: ml@acme.example }\n", FILE)
+    for document in (named, DOCUMENT):
+        for increase in (INCREASABLE, "no increase"):
+            yield picture(quota=quota(17, increase), document=document)
+    yield picture(published=None)
+    yield picture(published=replace(told, whole=None, damage="not valid JSON"))
+    yield picture(commits=("1234567 x",))
+    yield picture(published=published(catalog(CPU, dirty=True)))
+    yield picture(backend=Backend("gs://s", state(CPU.id, OLD.id)))
+    yield picture(backend=Backend("gs://s", None))
+    yield picture(backend=Backend("file:///s", state(CPU.id), cut_off="/it's here/.pulumi", pending=("work",)))
+    held = Lock("l", "ada", "laptop", NOW - timedelta(hours=5))
+    yield picture(backend=Backend("gs://s", state(CPU.id), locks=(held, replace(held, alive=False))))
+    sent = Submission("lora-1", "lora", NOW - timedelta(hours=2), "", False, ("-p", "name=my run"))
+    yield picture(submissions=(sent, replace(sent, known=False), replace(sent, job="j", waited=True)))
+    for many in (1, 9):
+        packages = (Package(f"gs://b/packages/{n}.tar.gz", 10, NOW - timedelta(days=100 + n)) for n in range(many))
+        yield picture(packages=tuple(packages))
+    everybody = frozenset({Bound("roles/storage.objectViewer", "allUsers"), Bound("roles/x", "user:a@b", "in May")})
+    yield picture(policies=(Policy("bucket acme-work", everybody),))
+    yield picture(jobs=DENIED, recent=DENIED, quota=replace(DENIED, role=""))
+    yield picture(clusters=OFF)
+    yield picture(gaps=(Gap("roles/logging.viewer", "project acme-prod", "slipway jobs logs"),))
+    yield picture(lives(), published=published(catalog(CPU, cluster("gone"))))
+
+
+@cache
+def every() -> tuple[Finding, ...]:
+    return tuple(dict.fromkeys(one for seen in pictures() for one in examine(seen)))
+
+
+def test_there_is_an_example_of_every_kind() -> None:
+    assert {one.kind for one in every()} == set(KINDS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_mends_can_be_pasted_or_is_said_in_words(kind: str) -> None:
+    for one in (one for one in every() if one.kind == kind):
+        assert one.mend, one
+        if one.mend.partition(" ")[0] in COMMANDS:
+            shlex.split(one.mend)
+            assert not PLACEHOLDER.search(one.mend), one.mend
+        else:
+            assert WORDS.match(one.mend), one.mend
+
+
+def test_a_job_beside_a_pool_is_submitted_there_with_its_own_parameters() -> None:
+    told = published(catalog(CPU, LORA))
+    one = found(lives(used=1), jobs=(ALONE,), published=told, of_catalog=" --catalog gs://acme")["job-beside-pool"]
+    assert one.mend == "slipway submit lora -p 'name=my run' --capacity pool --catalog gs://acme"
+
+
+def test_quota_is_asked_for_by_whom_the_stack_file_names_and_as_much_as_is_drawn() -> None:
+    named = from_text("config:\n  slipway:quota: { contactEmail: ml@acme.example }\n", FILE)
+    one = found(quota=quota(17), document=named)["quota-nearly-used"]
+    assert one.mend == f"slipway quota --request {CPUS}=40 --contact ml@acme.example"
+
+
+def test_packages_are_named_and_no_more_of_them_than_a_line_holds() -> None:
+    packages = tuple(Package(f"gs://b/packages/{n}.tar.gz", 10, NOW - timedelta(days=200 - n)) for n in range(9))
+    one = found(packages=packages)["package-left"]
+    assert one.mend == "gcloud storage rm " + " ".join(f"gs://b/packages/{n}.tar.gz" for n in range(5))
+    assert one.means.startswith("the oldest 5; slipway doctor then names the next")
+
+
+def test_what_everybody_may_do_is_an_exposure_with_the_command_that_ends_it() -> None:
+    everybody = Bound("roles/storage.objectViewer", "allUsers")
+    limited = Bound("roles/storage.objectAdmin", "allAuthenticatedUsers", "in May")
+    seen = (Policy("bucket acme-work", frozenset({everybody, Bound("roles/viewer", "user:ada@acme.example")})),)
+    one = found(policies=seen)["exposed"]
+    assert one.sentence == "anybody on the internet has roles/storage.objectViewer on bucket acme-work (allUsers)"
+    assert one.mend == (
+        "gcloud storage buckets remove-iam-policy-binding gs://acme-work --member=allUsers "
+        "--role=roles/storage.objectViewer"
+    )
+    two = found(policies=(Policy("bucket acme-work", frozenset({limited})),))["exposed"]
+    assert two.sentence.startswith("anybody with a Google account has") and two.mend.endswith(" --all")
+    assert found(policies=(Policy("bucket acme-work", frozenset({Bound("r", "user:ada@acme.example")})),)) == {}
+    assert f"--stack {STACK}" in found(published=None)["catalog-missing"].mend
