@@ -37,8 +37,13 @@ if TYPE_CHECKING:
 @click.option(
     "--issues", type=WORD, metavar="FILE", help="The repository's issues, each a line of JSON as GitHub has it."
 )
+@click.option(
+    "--run", type=WORD, metavar="FILE", help="The jobs of a scheduled deployment, each a line of JSON as GitHub has it."
+)
 @output_option
-def command(files: tuple[str, ...], up: str | None, stack: str | None, issues: str | None, output: str) -> None:
+def command(
+    files: tuple[str, ...], up: str | None, stack: str | None, issues: str | None, run: str | None, output: str
+) -> None:
     from slipway.notices.issues import steps
     from slipway.notices.notice import Notices, document, of_deployment, of_document
 
@@ -49,6 +54,8 @@ def command(files: tuple[str, ...], up: str | None, stack: str | None, issues: s
         told += of_document(_json(file), file)
     if up and stack:
         told += of_deployment(_text(up), stack)
+    if run:
+        told += _of_run(run, told)
     if output == "json":
         there = _issues(issues) if issues else ()
         asked = [
@@ -71,6 +78,19 @@ def _show(told: Notices) -> None:
         screen.note(
             "✓ nothing to tell" if told.looked else "nothing was looked at: name a file (slipway notices --help)"
         )
+
+
+def _of_run(file: str, told: Notices) -> Notices:
+    from slipway.notices.scheduled_run import of_run, read
+
+    try:
+        return of_run(read(_text(file).split("\n")), told)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ConfigError(
+            f"{quoted(file)} has no jobs of a run",
+            why=f"a line of it can't be read: {error}",
+            fix="name, conclusion, steps and html_url, each",
+        ) from error
 
 
 def _issues(file: str) -> tuple[Issue, ...]:

@@ -14,8 +14,10 @@ from slipway.formatting import join, quoted
 from slipway.season import moment_in_words
 
 RETIRING, SEASON, STOCK_OUT, DRIFT, DOCTOR = "retiring-overdue", "season-ends", "stock-out", "drift", "doctor"
+STOPPED = "deployment-stopped"
 KINDS: Mapping[str, str] = {
     STOCK_OUT: "`pulumi up` gave up making a cluster: there are no machines, or there is no quota",
+    STOPPED: "the scheduled deployment stopped for another reason than machines",
     DOCTOR: "`slipway doctor` finds something else that is broken or warns",
     RETIRING: "an old generation is there after `retireWithin`, or after a day",
     DRIFT: "somebody changed by hand what a stack deployed",

@@ -158,15 +158,41 @@ def test_a_scheduled_deployment_hands_on_whether_there_were_machines(
     assert len(json.loads((runner.folder / "machines-prod.json").read_text())["notices"]) == notices
 
 
-@pytest.mark.parametrize(("failed", "short", "tells"), [(1, 1, False), (2, 1, True), (1, 0, True)])
-def test_what_stops_a_deployment_but_machines_has_the_other_issue(
-    runner: Runner, workflows: dict[str, Workflow], failed: int, short: int, tells: bool
-) -> None:
-    (step,) = workflows["schedule"].jobs()["trouble"]["steps"]
-    jobs = [{"id": 9, "conclusion": "success"}, *({"id": n, "conclusion": "failure"} for n in range(failed))]
-    names = ["machines-dev", *(f"machines-short-{n}" for n in range(short))]
-    artifacts = {"artifacts": [{"id": n, "name": name} for n, name in enumerate(names)]}
-    (runner.folder / "answers").write_text(json.dumps({"jobs": {"jobs": jobs}, "artifacts": artifacts}))
-    done = runner.run(step, GITHUB_RUN_ID="5", RUN="https://github.example/run", GH_TOKEN="t")
-    assert ("no machines: an issue of its own tells that" in done.stdout) is not tells
-    assert (done.returncode == 0) is not tells, "it goes on to `gh issue`, which is no part of the stand-in"
+STOPPED_AT = "prod: the scheduled deployment stopped"
+
+
+@pytest.mark.parametrize(
+    ("prod", "short", "open_"),
+    [("failure", True, []), ("failure", False, [STOPPED_AT]), ("cancelled", False, []), ("success", False, [])],
+    ids=["no machines: an issue of its own tells that", "anything else", "nobody knows", "well"],
+)
+def test_what_stops_a_deployment_but_machines_has_an_issue_until_one_goes_well(
+    runner: Runner, workflows: dict[str, Workflow], prod: str, short: bool, open_: list[str]
+) -> None:  # N10
+    def ended(conclusion: str) -> list[str]:
+        steps = [{"name": "Announced", "conclusion": "success"}, {"name": "Up", "conclusion": conclusion}]
+        jobs = [
+            {"name": "up (dev)", "conclusion": "success", "html_url": "https://run/1", "steps": []},
+            {"name": "up (prod)", "conclusion": conclusion, "html_url": "https://run/2", "steps": steps},
+        ]
+        (runner.folder / "answers").write_text(json.dumps({"jobs": {"jobs": jobs}}))
+        done = runner.run(step, RUN="5", GH_TOKEN="t")
+        assert done.returncode == 0, done.stdout + done.stderr
+        done = runner.run(tell, FOLDER="told", GH_TOKEN="t")
+        assert done.returncode == 0, done.stdout + done.stderr
+        return [one["title"] for one in runner.issues if one["state"] == "open"]
+
+    (step,) = [one for one in workflows["notices"].jobs()["tell"]["steps"] if one.get("name") == "Stopped"]
+    assert "github.event_name == 'workflow_run'" in step["if"]
+    (tell,) = workflows["actions/tell"].steps()
+    (runner.folder / "told").mkdir()
+    if short:
+        machines = Notices((OUT,), frozenset({(STOCK_OUT, "prod")}))
+        (runner.folder / "told" / "machines-prod.json").write_text(
+            json.dumps({"kind": "notices", **document(machines)})
+        )
+    assert [title for title in ended(prod) if title != OUT.title] == open_
+    assert [title for title in ended(prod) if title != OUT.title] == open_ and runner.wrote == [], "not touched again"
+    if open_:
+        assert ended("cancelled") == open_ and ended("success") == [] and ended("success") == []
+        assert runner.wrote == [], "it is over, and stays closed"

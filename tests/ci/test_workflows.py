@@ -17,7 +17,6 @@ MORE = {
     "gate.again": {"actions": "write"},
     **{f"up.{stack}": READS for stack in STACKS},
     "up-stack.up": READS,
-    "schedule.trouble": {"actions": "read", "issues": "write"},
     "notices.tell": {"actions": "read", "issues": "write"},
 }
 

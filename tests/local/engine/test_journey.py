@@ -95,7 +95,11 @@ def test_a_stack_lives_from_preview_to_destroy_and_its_hook_guards_it(pulumi: Pu
     assert "3 unchanged" in well("preview", "--stack", "try")
 
     destroy = ("destroy", "--yes", "--skip-preview", "--stack", "try")
-    assert "--run-program" in pulumi(*destroy).stdout, "a delete hook needs the program"
+    said = pulumi(*destroy).stdout
+    assert "--run-program" in said, "a delete hook needs the program"
+    # As docs/runbook.md shows it.
+    assert "Resource has delete hooks registered, but the program is not running. Hooks: " in said
+    assert "You must run with the `--run-program` flag to use delete hooks during destroy." in said
     refused = pulumi(*destroy, "--run-program", SLIPWAY_PURPOSE="destroy", BUSY="1")
     assert refused.returncode != 0
     assert "group-thing is in use" in refused.stdout

@@ -17,6 +17,7 @@ from slipway.doctor.finding import KINDS as FINDINGS
 from slipway.doctor.finding import Finding
 from slipway.errors import ConfigError
 from slipway.notices.notice import KINDS, Notices, document, of_deployment, of_document
+from slipway.notices.scheduled_run import of_run
 from tests.slipway.creation.test_cluster_creation import NEW, Story, failed
 from tests.slipway.creation.vertex import OPERATION, gone
 from tests.slipway.doctor.picture import picture
@@ -128,7 +129,7 @@ def test_what_is_written_is_read_and_the_first_of_two_counts() -> None:
     whole = due(ends(5)) + found(OLD.of("cluster a", "it retires", "wait"))
     again = of_document({"kind": "notices", **document(whole)}, "notices.json")
     assert again == whole and again + whole == whole
-    assert set(KINDS) == {"stock-out", "doctor", "retiring-overdue", "drift", "season-ends"}
+    assert set(KINDS) == {"stock-out", "doctor", "retiring-overdue", "drift", "season-ends", "deployment-stopped"}
 
 
 @pytest.mark.parametrize(
@@ -145,3 +146,24 @@ def test_what_is_no_document_is_refused(body: Any, why: str) -> None:
     with pytest.raises(ConfigError) as refused:
         of_document(body, "told.json")
     assert why in str(refused.value)
+
+
+class TestScheduledRun:
+    @staticmethod
+    def job(conclusion: str, *failed: str, stack: str = "prod", url: str = "https://run/1") -> dict[str, Any]:
+        steps = [{"name": "Set up job", "conclusion": "success"}]
+        steps += [{"name": name, "conclusion": "failure"} for name in failed]
+        return {"name": f"up ({stack})", "conclusion": conclusion, "html_url": url, "steps": steps}
+
+    def test_where_it_stopped_is_told_once_however_often_it_is_tried(self) -> None:
+        one = of_run([self.job("failure", "Up")], Notices())
+        assert one.notices[0].lines[0][0] == "the scheduled deployment of prod stopped at Up"
+        again = of_run([self.job("failure", "Up", url="https://run/2")], Notices())
+        assert one.notices[0].shape == again.notices[0].shape and told(one) == [("deployment-stopped", "schedule")]
+        more = of_run([self.job("failure", "Announced")], Notices())
+        assert more.notices[0].lines[0][0].endswith("would have done more than what was announced")
+        assert more.notices[0].shape != one.notices[0].shape
+
+    def test_one_that_went_well_is_over_and_of_one_that_was_cancelled_nothing_is_known(self) -> None:
+        jobs = [self.job("success"), self.job("cancelled", stack="dev"), {"name": "else", "conclusion": "failure"}]
+        assert of_run(jobs, Notices()) == Notices(looked=frozenset({("deployment-stopped", "prod")}))
