@@ -12,7 +12,7 @@ import pulumi
 from components.catalog import Catalog
 from components.creation import Creation, Make
 from components.job_template import JobTemplate
-from components.persistent_resource import PersistentResource, RetiringResource
+from components.persistent_resource import AdoptedResource, PersistentResource, RetiringResource
 from components.quota_check import QuotaCheck
 from components.workspace import Workspace
 from slipway.cloud.foreign_words import ON_ERROR
@@ -139,6 +139,12 @@ def _rest(
             opts=later,
         )
         for item in plan.current
+        if not item.spec.adopted
+    }
+    adopted = {
+        item.spec.name: AdoptedResource(item.id, facts=facts.clusters[item.id], opts=later)
+        for item in plan.current
+        if item.spec.adopted
     }
     retiring = [
         RetiringResource(
@@ -160,11 +166,21 @@ def _rest(
         catalog=deployment.catalog,
         facts=facts.published,
         bucket=workspace.catalog.name,
-        after=[workspace, *clusters.values(), *retiring, *templates, *([creation.object] if creation else [])],
+        after=[
+            workspace,
+            *clusters.values(),
+            *adopted.values(),
+            *retiring,
+            *templates,
+            *([creation.object] if creation else []),
+        ],
         hooks=hooks,
     )
     return {
-        "clusters": {name: cluster.resource.name for name, cluster in clusters.items()},
+        "clusters": {
+            **{name: cluster.resource.name for name, cluster in clusters.items()},
+            **{name: cluster.id for name, cluster in adopted.items()},
+        },
         "retiring": [item.resource.name for item in retiring],
         "catalog": pulumi.Output.concat("gs://", workspace.catalog.name, "/", catalog.object.name),
         "work": pulumi.Output.concat("gs://", workspace.work.name),

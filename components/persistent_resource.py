@@ -123,6 +123,22 @@ class RetiringResource(pulumi.ComponentResource):
         self.register_outputs({"id": self.resource.name})
 
 
+class AdoptedResource(pulumi.ComponentResource):
+    """A cluster that somebody else made: facts, no resource of a cloud. So the engine can't change or delete it, and
+    a destruction, a rename or a lost state leaves it alone.
+
+    The provider's import would do less: it keeps the fields as inputs, against which each version of it may plan a
+    replacement, and only options of the program stand before a deletion, which the same pull request may edit.
+    """
+
+    id: str
+
+    def __init__(self, id: str, *, facts: Mapping[str, Any], opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(TYPE, id, dict(facts), opts)
+        self.id = id
+        self.register_outputs({"id": id, "adopted": True})
+
+
 def resource_id(project: str, region: str, id: str) -> str:
     """The provider's id of a cluster."""
     return f"projects/{project}/locations/{region}/persistentResources/{id}"

@@ -76,6 +76,23 @@ class PscInterface:
 
 
 @dataclass(frozen=True)
+class Adoption:
+    """A cluster that somebody else made, by its id: people submit to it, and no deployment ever changes or deletes it.
+
+    `lines`: where the stack file has the keys of its entry, by their dotted paths below it, as FILE:LINE.
+    """
+
+    id: str
+    lines: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
+
+    def line(self, key: str) -> str:
+        """That of the key, or of what it would stand under; empty without a file."""
+        while key and key not in self.lines:
+            key = key.rpartition(".")[0]
+        return self.lines.get(key, "")
+
+
+@dataclass(frozen=True)
 class ClusterSpec:
     """A persistent resource as asked for, every provider field resolved.
 
@@ -84,6 +101,7 @@ class ClusterSpec:
     `labels` are the stack's own, without those Slipway adds. `generation` is raised by hand to get a fresh cluster.
     `create_within` is how long its creation is tried again. `alternatives` are whole sets of pools that may come in the
     place of `pools` where those can't be had, in this order; `alternative` says which of them this is, 0 for none.
+    One that is `adopted` is there already, and what is asked for must be what it is.
     """
 
     name: str
@@ -103,6 +121,7 @@ class ClusterSpec:
     create_within: timedelta | None = None
     alternatives: tuple[tuple[PoolSpec, ...], ...] = ()
     alternative: int = 0
+    adopted: Adoption | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "pools", tuple(sorted(self.pools, key=lambda pool: pool.name)))
@@ -140,7 +159,8 @@ class Reservation:
 class CurrentCluster:
     """The cluster a name stands for from now on. `state` is the live one's, empty when it is to be created.
 
-    `alternatives`: those that may be created in its place, in order; none for one that is there.
+    `alternatives`: those that may be created in its place, in order; none for one that is there. One that is adopted
+    has no fingerprint, and the engine never hears of it.
     """
 
     spec: ClusterSpec

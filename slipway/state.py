@@ -21,6 +21,7 @@ _PREFERENCE = "gcp:cloudquota/sQuotaPreference:SQuotaPreference"
 _PROJECT_GRANT = "gcp:projects/iAMMember:IAMMember"
 _SUBMITS = "submit-"
 _CATALOG, _WORKSPACE = "slipway:components:Catalog", "slipway:components:Workspace"
+_OFFERED = "slipway:components:PersistentResource"
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,8 @@ class State:
 
     What waits for its deletion (the old half of a replacement) is not in it: the engine does not tell. `catalog_bucket`
     has the catalog that it published; `creation`: it has the object that lists the clusters made last. `submitters`:
-    members, as the stack file names them. `spared`: buckets that the engine may not empty.
+    members, as the stack file names them. `spared`: buckets that the engine may not empty. `adopted`: ids of clusters
+    that somebody else made, of which the engine knows no more than that.
     """
 
     clusters: tuple[StateResource, ...] = ()
@@ -74,6 +76,7 @@ class State:
     submitters: tuple[str, ...] = ()
     preferences: tuple[StatePreference, ...] = ()
     spared: frozenset[str] = frozenset()
+    adopted: tuple[str, ...] = ()
 
     def has(self, project: str, region: str, cluster: str) -> bool:
         """Whether it knows a cluster by its id."""
@@ -99,6 +102,7 @@ def read(resources: Mapping[str, Mapping[str, Any]]) -> State:
             one.name.removeprefix(_SUBMITS) for one in _of(found, _PROJECT_GRANT) if one.name.startswith(_SUBMITS)
         ),
         preferences=tuple(_preference(one) for one in _of(found, _PREFERENCE)),
+        adopted=tuple(one.name for one in _of(found, _OFFERED) if one.outputs.get("adopted") is True),
         spared=frozenset(one.text("name") for one in _of(found, _BUCKET) if one.outputs.get("forceDestroy") is False),
     )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bench.faults.stage import Stage, ready
-from tests.checkouts.checkout import MACHINE, REGION
+from tests.checkouts.checkout import MACHINE, REGION, VERTEX
 from tests.checkouts.shell import wait_for
 
 UP, DESTROY = ("pulumi", "up"), ("pulumi", "destroy")
@@ -21,6 +21,8 @@ def cpu(most: int) -> dict[str, Any]:
 
 FIRST: Mapping[str, Any] = {"persistentResources": cpu(2)}
 EDITED: Mapping[str, Any] = {"persistentResources": cpu(3)}
+THEIRS = "team-a"
+ADOPTED: Mapping[str, Any] = {"persistentResources": {"theirs": {"id": THEIRS, **cpu(2)["cpu"]}}}
 REMOVED: Mapping[str, Any] = {"persistentResources": {}, "templates": []}
 
 
@@ -71,9 +73,36 @@ def _deployed(stage: Stage) -> None:
     up(stage, FIRST)
 
 
+def _theirs(stage: Stage) -> None:
+    """A cluster that somebody else made, without a label of a stack's."""
+    pool = {
+        "id": "all",
+        "machineSpec": {"machineType": MACHINE["machine"]},
+        "diskSpec": {"bootDiskType": "pd-ssd", "bootDiskSizeGb": 100},
+        "replicaCount": "1",
+        "autoscalingSpec": {"minReplicaCount": "1", "maxReplicaCount": "2"},
+    }
+    account = {"serviceAccountSpec": {"enableCustomServiceAccount": True}}
+    body = {"resourcePools": [pool], "resourceRuntimeSpec": account}
+    stage.cloud.rest("POST", f"{VERTEX}/persistentResources?persistentResourceId={THEIRS}", body)
+    at = f"{VERTEX}/persistentResources/{THEIRS}"
+    wait_for(lambda: stage.cloud.rest("GET", at)["state"] == "RUNNING", "their cluster runs")
+
+
+def _adopted(stage: Stage) -> None:
+    """A job runs on it, which ends as cancelled if anything becomes of the cluster."""
+    _theirs(stage)
+    up(stage, ADOPTED)
+    _napping(stage)
+
+
 def _busy(stage: Stage) -> None:
     """One job runs on the pool's only machine, and people wait for it."""
     _deployed(stage)
+    _napping(stage)
+
+
+def _napping(stage: Stage) -> None:
     (stage.checkout.folder / "grid.yaml").write_text(SWEEP)
     job = ("slipway", "submit", "nap", "-p", "say=stays", "-p", "seconds=86000", "--request-id", "stays")
     ready(stage, job, "submitter")
@@ -107,6 +136,8 @@ BASES: Mapping[str, Callable[[Stage], None]] = {
     "deployed": _deployed,
     "busy": _busy,
     "rolled": _rolled,
+    "theirs": _theirs,
+    "adopted": _adopted,
 }
 _TO_DESTROY = {"SLIPWAY_PURPOSE": "destroy"}
 _SUBMIT = ("slipway", "submit", "nap", "-p", "say=hello", "--request-id", "wanted")
@@ -119,6 +150,8 @@ JOURNEYS = (
     Journey("destroy", "deployed", DESTROY, variables=_TO_DESTROY),
     Journey("destroy-after-a-failed-up", "failed", DESTROY, variables=_TO_DESTROY),
     Journey("stock-out", "stocked-out", UP, FIRST, between=_stocked_again, refused=True),
+    Journey("adopt", "theirs", UP, ADOPTED),
+    Journey("leave-adopted", "adopted", UP, FIRST),
     Journey("submit", "busy", (*_SUBMIT, "--capacity", "pool")),
     Journey("fallback", "busy", (*_SUBMIT, "--wait-for", "pool=1s", "--then", "spot", "--wait")),
     Journey("sweep", "busy", ("slipway", "submit", "nap", "--sweep", "grid.yaml", "--capacity", "pool")),

@@ -27,7 +27,8 @@ class PublishedCatalog:
     `age`: for how long it has been published, by the storage's own clock; None when that was not told.
     `damage` says what is wrong with one that is there and can't be understood: what it offered can't be told.
     `needs`: the accounts and the buckets of jobs that are sent by it. `stack` is whose it is, empty when that is
-    untold. `whole` is all of it, None for one that this version does not read.
+    untold. `whole` is all of it, None for one that this version does not read. `adopted`: ids of those of `clusters`
+    that somebody else made.
     """
 
     clusters: Mapping[str, str] = field(default_factory=dict)
@@ -37,9 +38,11 @@ class PublishedCatalog:
     needs: frozenset[str] = field(default=frozenset(), compare=False)
     stack: str = field(default="", compare=False)
     whole: Catalog | None = field(default=None, compare=False)
+    adopted: frozenset[str] = frozenset()
 
     def lists(self, cluster_id: str) -> bool:
-        return cluster_id in self.retiring or cluster_id in self.clusters.values()
+        """Whether it has it as a cluster that the stack made."""
+        return cluster_id in {*self.retiring, *self.clusters.values()} - self.adopted
 
     def offers(self, name: str) -> bool:
         """Whether somebody may send a job by it that needs this cluster, account or bucket."""
@@ -71,10 +74,10 @@ def read(content: bytes | str, source: str) -> Catalog:
 def published(content: bytes | str, source: str) -> PublishedCatalog:
     """What a deployment needs of the catalog that is published now, from whatever version wrote it. Never raises.
 
-    Two keys of any schema, older or newer: `clusters` and `retiring`. They keep their meaning forever, and nothing else
-    matters: no version's catalog stops another's deployment. The stack (`stack`), accounts and buckets (`trainer`,
-    `trainers`, `storage`) are taken where they are. One that can't be told says so in `damage`, with its address
-    `source`, and lists nothing.
+    Two keys of any schema, older or newer: `clusters`, with `id` and `adopted`, and `retiring`. They keep their meaning
+    forever, and nothing else matters: no version's catalog stops another's deployment. The stack (`stack`), accounts
+    and buckets (`trainer`, `trainers`, `storage`) are taken where they are. One that can't be told says so in `damage`,
+    with its address `source`, and lists nothing.
     """
     try:
         body = _parsed(content)
@@ -97,12 +100,18 @@ def published(content: bytes | str, source: str) -> PublishedCatalog:
     ]
     needs = frozenset(name for name in names if isinstance(name, str) and name)
     ids, stack = {name: one["id"] for name, one in clusters.items()}, body.get("stack")
+    adopted = frozenset(one["id"] for one in clusters.values() if one.get("adopted") is True)
     try:
         all_of_it = read(content, source)
     except ConfigError:
         all_of_it = None
     return PublishedCatalog(
-        ids, tuple(retiring), needs=needs, stack=stack if isinstance(stack, str) else "", whole=all_of_it
+        ids,
+        tuple(retiring),
+        needs=needs,
+        stack=stack if isinstance(stack, str) else "",
+        whole=all_of_it,
+        adopted=adopted,
     )
 
 

@@ -58,8 +58,9 @@ class Pool(PoolSpec):
 class Cluster:
     """`name` is what people say, `id` the persistent resource of the current generation. The rest is what the stack
     file says of it (`slipway.cluster.ClusterSpec`): `dns_peerings` as DOMAIN PROJECT NETWORK, `retire_within` in
-    seconds. `season` is three keys: `from`, `until` and `idleLimit`, in seconds. `alternatives` are the pools that may
-    come in place of these, in order, where the cluster is as asked for first; else `alternative` says which it is."""
+    seconds. `season` is three keys: `from`, `until` and `idleLimit`, in seconds. `alternatives`: pools that may come in
+    place of these, in order, where it is as asked for first; else `alternative` says which it is. `adopted`: somebody
+    else made it."""
 
     name: Annotated[str, KEY_OF_ENTRY, PLAIN_NAME]
     id: Annotated[str, PLAIN_NAME]
@@ -78,6 +79,7 @@ class Cluster:
     season: SeasonOfCluster = ALWAYS
     alternatives: tuple[Mapping[str, Pool], ...] | None = None
     alternative: int | None = None
+    adopted: bool | None = None
 
 
 @dataclass(frozen=True)

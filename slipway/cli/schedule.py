@@ -79,7 +79,7 @@ def upcoming(catalog: Catalog, live: Live, now: datetime) -> tuple[Due, ...]:
     specs = tuple(map(declared, clusters))
     for cluster, spec in zip(clusters, specs, strict=True):
         known = cluster_id(spec.name, fingerprint_of(catalog.stack, catalog.project, catalog.region, spec))
-        if not cluster.id.startswith(known):
+        if not (spec.adopted or cluster.id.startswith(known)):
             raise ConfigError(
                 f"the catalog {catalog.source} does not tell all of cluster {cluster.name}",
                 why="an earlier version published it",
@@ -107,7 +107,10 @@ def _live(context: Context) -> Live:
             jobs=active.result(),
             limits={},
             catalog=PublishedCatalog(
-                {name: one.id for name, one in catalog.clusters.items()}, catalog.retiring, whole=catalog
+                {name: one.id for name, one in catalog.clusters.items()},
+                catalog.retiring,
+                whole=catalog,
+                adopted=frozenset(one.id for one in catalog.clusters.values() if one.adopted),
             ),
             last_ends=ends.result(),
             time=context.connection.session.time,

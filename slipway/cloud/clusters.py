@@ -57,7 +57,7 @@ class ResourcePool:
 class PersistentResource:
     """A cluster. `state` is the API's name (`RUNNING`, `ERROR` …), `error` its message if any.
 
-    `error_code` is gRPC's, 0 where there is none.
+    `error_code` is gRPC's, 0 where there is none. `dns_peerings` as DOMAIN PROJECT NETWORK.
     """
 
     name: str
@@ -69,6 +69,12 @@ class PersistentResource:
     error_code: int = 0
     display_name: str = ""
     update_time: datetime | None = None
+    network: str = ""
+    reserved_ip_ranges: tuple[str, ...] = ()
+    kms_key: str = ""
+    network_attachment: str = ""
+    dns_peerings: tuple[str, ...] = ()
+    custom_service_account: bool = False
 
     @property
     def id(self) -> str:
@@ -90,6 +96,8 @@ class PersistentResource:
 
     @classmethod
     def read(cls, body: Json) -> PersistentResource:
+        psc = body.get("pscInterfaceConfig", {})
+        account = body.get("resourceRuntimeSpec", {}).get("serviceAccountSpec", {})
         return cls(
             name=body.get("name", ""),
             display_name=body.get("displayName", ""),
@@ -100,6 +108,15 @@ class PersistentResource:
             update_time=parse_timestamp(body.get("updateTime")),
             error=body.get("error", {}).get("message", ""),
             error_code=int(body.get("error", {}).get("code", 0)),
+            network=body.get("network", ""),
+            reserved_ip_ranges=tuple(body.get("reservedIpRanges", ())),
+            kms_key=body.get("encryptionSpec", {}).get("kmsKeyName", ""),
+            network_attachment=psc.get("networkAttachment", ""),
+            dns_peerings=tuple(
+                " ".join(one.get(key, "") for key in ("domain", "targetProject", "targetNetwork"))
+                for one in psc.get("dnsPeeringConfigs", ())
+            ),
+            custom_service_account=bool(account.get("enableCustomServiceAccount", False)),
         )
 
 

@@ -14,7 +14,8 @@ from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import PersistentResource
 from slipway.cluster import ClusterSpec, CurrentCluster
 from slipway.deployment.workspace_plan import WorkspacePlan, plan_workspace
-from slipway.fingerprint import LONGEST_ID, fingerprint_of
+from slipway.fingerprint import LONGEST_ID, cluster_id, fingerprint_of
+from slipway.generations.adoption import adopted, obstacles
 from slipway.generations.current_generation import as_deployed, current_generation, is_ours, taken_ids, unlike
 from slipway.generations.dormant import DormantCluster, given_up, out_of_season, undecided
 from slipway.generations.old_generations import goes_first, not_withdrawable, overdue, successor, why_keep
@@ -33,6 +34,7 @@ class Plan:
     are not declared, so that Pulumi deletes them. `cleared`: failed ones that no catalog lists, which `up` itself
     deletes before it makes their successor. `replaced` (their ids are in `deleted`) it deletes first as well, for their
     successors are made in place of them. `dormant` are named by the stack file and not declared for now.
+    `left`: ids by name of clusters that were adopted and are not offered any more, which live on as they are.
     `workspace` are the accounts and buckets. `notes` are for the person's eyes. `refusals` say what may not be done to
     a cluster: with some, `up` changes nothing.
     """
@@ -47,6 +49,7 @@ class Plan:
     problems: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     dormant: tuple[DormantCluster, ...] = ()
+    left: Mapping[str, str] = field(default_factory=dict)
     workspace: WorkspacePlan = field(default_factory=WorkspacePlan)
 
     @property
@@ -76,12 +79,17 @@ def plan(
     def identify(spec: ClusterSpec) -> str:
         return fingerprint_of(stack, project, region, spec)
 
-    dormant = [rests for spec in declared if (rests := out_of_season(spec, identify(spec), now))]
-    wanted = [spec for spec in declared if all(spec is not one.spec for one in dormant)]
+    others = [(spec, spec.adopted) for spec in declared if spec.adopted]
+    made = [spec for spec in declared if not spec.adopted]
+    dormant = [rests for spec in made if (rests := out_of_season(spec, identify(spec), now))]
+    wanted = [spec for spec in made if all(spec is not one.spec for one in dormant)]
     if live.skipped:
         return Plan(
             dormant=tuple(dormant),
-            current=tuple(current_generation(spec, identify, {}, {}, None) for spec in wanted),
+            current=(
+                *(current_generation(spec, identify, {}, {}, None) for spec in wanted),
+                *(adopted(spec, adoption, None) for spec, adoption in others),
+            ),
             notes=("live clusters, jobs and quota were not read: what is asked for is shown as if nothing existed",),
             workspace=plan_workspace(known or State(), workspace or {}, (), Why.UNREAD),
         )
@@ -92,7 +100,12 @@ def plan(
 
     clusters = {cluster.id: cluster for cluster in live.clusters}
     ours = {cluster.id: cluster for cluster in live.clusters if is_ours(cluster, stack)}
-    problems = taken_ids(wanted, identify, live.clusters, ours, live.catalog)
+    foreign = {adoption.id for _, adoption in others}
+    own = [cluster for cluster in live.clusters if cluster.id not in foreign]
+    problems = taken_ids(wanted, identify, own, ours, live.catalog)
+    bases = [cluster_id(spec.name, identify(option)) for spec in made for option in spec.options]
+    for spec, adoption in others:
+        problems += obstacles(spec, adoption, clusters, bases, stack=stack, place=f"{region} of {project}")
     current: list[CurrentCluster] = []
     for spec in wanted:
         one = current_generation(spec, identify, clusters, ours, live.catalog)
@@ -117,7 +130,8 @@ def plan(
     deleted: list[str] = []
     cleared: list[PersistentResource] = []
     replaced: list[PersistentResource] = []
-    named = [as_deployed(spec, identify, ours, live.catalog) for spec in declared]
+    current += (adopted(spec, adoption, clusters.get(adoption.id)) for spec, adoption in others)
+    named = [(spec, "") if spec.adopted else as_deployed(spec, identify, ours, live.catalog) for spec in declared]
     refusals = list(protected(named, ours, live.catalog, stack))
     for cluster in sorted(ours.values(), key=lambda cluster: cluster.id):
         if any(item.id == cluster.id for item in current):
@@ -154,6 +168,7 @@ def plan(
         refusals=tuple(refusals),
         notes=(*_damaged(live.catalog), *undecided(current, live)),
         dormant=tuple(dormant),
+        left=_left(live.catalog, current),
         workspace=plan_workspace(
             known or State(), workspace or {}, live.jobs, Why.IN_USE if unlisted else None, live.by_hand
         ),
@@ -163,6 +178,13 @@ def plan(
 def _retired_before(cluster: PersistentResource, catalog: PublishedCatalog | Unknown | None) -> bool:
     """Whether it was another's predecessor already: its machines are not those that are to be replaced."""
     return isinstance(catalog, PublishedCatalog) and cluster.id in catalog.retiring
+
+
+def _left(catalog: PublishedCatalog | Unknown | None, current: list[CurrentCluster]) -> Mapping[str, str]:
+    if not isinstance(catalog, PublishedCatalog):
+        return {}
+    here = {one.id for one in current}
+    return {name: id_ for name, id_ in catalog.clusters.items() if id_ in catalog.adopted - here}
 
 
 def _damaged(catalog: PublishedCatalog | Unknown | None) -> tuple[str, ...]:

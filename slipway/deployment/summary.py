@@ -46,6 +46,7 @@ def summary(
     for current in plan.current:
         lines += [*_current(current, region), *_instead(current, instead.get(current.spec.name, ()), region)]
         lines += [f"  {one.words(now)}" for one in dated if one.id == current.id]
+    lines += [f"cluster {name}: {id_} is kept, as it was adopted, and not offered" for name, id_ in plan.left.items()]
     lines += [_dormant(one, region) for one in plan.dormant]
     lines += [_retiring(item, now) for item in plan.retiring]
     lines += [
@@ -104,7 +105,10 @@ def outliving(known: State) -> str:
     buckets = (one.name for one in known.buckets if one.logical.startswith(WORK))
     results = (f"bucket gs://{name} stays, with people's results\n{_removal(name)}" for name in buckets)
     catalogs = (one.name for one in known.buckets if one.logical.startswith(CATALOG) and one.name in known.spared)
-    return "\n".join((*results, *(f"bucket gs://{name} stays: it was there before the stack" for name in catalogs)))
+    kept = (f"cluster {id_} is kept, as it was adopted: it was there before the stack" for id_ in known.adopted)
+    return "\n".join(
+        (*results, *kept, *(f"bucket gs://{name} stays: it was there before the stack" for name in catalogs))
+    )
 
 
 def pool_in_words(pool: PoolSpec) -> str:
@@ -117,7 +121,11 @@ def pool_in_words(pool: PoolSpec) -> str:
 
 def _current(current: CurrentCluster, region: str) -> Iterator[str]:
     state = current.state.lower() if current.import_ else "to be created"
-    yield f"cluster {current.spec.name}: {current.id}, {state} · {price_in_words(total((current.spec,), region))}"
+    if current.spec.adopted:
+        state = state if state.startswith("adopted") else f"adopted, {state}"
+        yield f"cluster {current.spec.name}: {current.id}, {state}; no deployment changes or deletes it"
+    else:
+        yield f"cluster {current.spec.name}: {current.id}, {state} · {price_in_words(total((current.spec,), region))}"
     for pool in current.spec.pools:
         yield f"  pool {pool.name}: {pool_in_words(pool)}"
 

@@ -1,9 +1,10 @@
 """What a person did to a cluster, against what the catalog says was asked for. Its size within bounds is the
-autoscaler's work, and none of it."""
+autoscaler's work, and none of it. Of one that is adopted nothing is put back: its owner's word counts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from slipway.catalog.model import Catalog, Cluster, Pool
 from slipway.cloud.clusters import PersistentResource, ResourcePool
@@ -21,7 +22,10 @@ def of_clusters(catalog: Catalog, clusters: tuple[PersistentResource, ...]) -> I
     for name, declared in catalog.clusters.items():
         on, live = f"cluster {declared.id}", there.get(declared.id)
         if live is None:
-            yield Drift(on, "", "somebody deleted it", Then.MADE_ANEW)
+            yield Drift(on, "", "somebody deleted it", Then.REFUSES if declared.adopted else Then.MADE_ANEW)
+            continue
+        if declared.adopted:
+            yield from (replace(one, then=Then.REFUSES) for one in _pools(on, declared, live))
             continue
         yield from _labels(on, declared, live, catalog.stack, name)
         if live.display_name and declared.display_name and live.display_name != declared.display_name:

@@ -26,14 +26,33 @@ def clusters(picture: Picture) -> Iterator[Finding]:
         return
     there = {cluster.id: cluster for cluster in picture.clusters}
     for name, id_ in picture.current.items():
-        if id_ not in there:
+        if id_ not in there and id_ in picture.adopted:
+            words = f"cluster {id_}, adopted as {name}, is not there any more: submissions to it fail"
+            mend, does = picture.line(name, "id"), "name another id, or take the entry out; then pulumi up"
+            yield KINDS["cluster-gone"].of(f"cluster {id_}", words, mend, does)
+        elif id_ not in there:
             words = f"cluster {id_} is not there, and the catalog offers it as {name}: submissions to it fail"
             yield KINDS["cluster-gone"].of(f"cluster {id_}", words, picture.up, "it makes the cluster anew")
     for cluster in sorted(picture.clusters, key=lambda one: one.id):
         if is_ours(cluster, picture.stack):
             yield from _ours(cluster, picture, there)
-        else:
+        elif cluster.id in picture.adopted:
+            yield from _adopted(cluster, picture)
+        elif cluster.id not in picture.spoken_for:
             yield from _others(cluster, picture)
+
+
+def _adopted(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]:
+    """What becomes of one that somebody else made is theirs; that jobs can't run on it is told."""
+    if cluster.state in ("ERROR", "STOPPING"):
+        name = next(name for name, id_ in picture.current.items() if id_ == cluster.id)
+        why = f" ({short(cluster.error, 200)})" if cluster.error else ""
+        words = f"cluster {cluster.id}, adopted as {name}, is in {cluster.state}{why}: submissions to it fail"
+        mend, does = (
+            picture.line(name, "id"),
+            "name another id, or take the entry out; whoever made it mends the cluster",
+        )
+        yield KINDS["cluster-failed"].of(f"cluster {cluster.id}", words, mend, does)
 
 
 def _ours(cluster: PersistentResource, picture: Picture, there: dict[str, PersistentResource]) -> Iterator[Finding]:

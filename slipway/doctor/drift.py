@@ -38,6 +38,7 @@ class Then(StrEnum):
     PUT_BACK = "puts it back"
     MADE_ANEW = "makes it anew"
     STAYS = "leaves it as it is"
+    REFUSES = "stops until the stack file says so too"
 
 
 @dataclass(frozen=True)

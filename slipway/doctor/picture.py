@@ -97,11 +97,11 @@ class Policy:
 class Picture:
     """`published` is None where nothing is. `recent` are the newest jobs made since `recent_since`, ended ones too.
 
-    `stacks` are those that the checkout has files of, empty without one; `document` this stack's file. `commits`: the
-    subjects of those since the catalog's that touch what is deployed, newest first. `policies`: who may do what, one
-    for each bucket and account and for the project. `of_catalog` follows a command that goes by the chosen catalog, as
-    `Place` has it. `clock`: what is wrong with this machine's, as `now` is the cloud's then. `unseen`: what was not
-    looked at and why, a phrase each.
+    `stacks` are those that the checkout has files of, empty without one, and `spoken_for` the ids of clusters that some
+    of these adopt; `document` is this stack's file. `commits`: the subjects of those since the catalog's that touch
+    what is deployed, newest first. `policies`: who may do what, one for each bucket and account and for the project.
+    `of_catalog` follows a command that goes by the chosen catalog, as `Place` has it. `clock`: what is wrong with this
+    machine's, as `now` is the cloud's then. `unseen`: what was not looked at and why, a phrase each.
     """
 
     stack: str
@@ -119,6 +119,7 @@ class Picture:
     packages: tuple[Package, ...] | Unknown = ()
     gaps: tuple[Gap, ...] | Unknown = ()
     stacks: tuple[str, ...] = ()
+    spoken_for: frozenset[str] = frozenset()
     document: Document | None = None
     commits: tuple[str, ...] = ()
     policies: tuple[Policy | Unknown, ...] = ()
@@ -135,6 +136,11 @@ class Picture:
     def current(self) -> Mapping[str, str]:
         """The ids of the clusters that are offered, by their names."""
         return self.published.clusters if isinstance(self.published, PublishedCatalog) else {}
+
+    @property
+    def adopted(self) -> frozenset[str]:
+        """Ids of clusters that somebody else made and the stack offers."""
+        return self.published.adopted if isinstance(self.published, PublishedCatalog) else frozenset()
 
     @property
     def up(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,13 @@ from slipway.cloud.storage import Location
 from slipway.context import Context
 from slipway.errors import ConfigError, SlipwayError
 from slipway.formatting import join, nearest, quoted
-from slipway.stack.yaml_file import Document, load
+from slipway.stack.yaml_file import Document, DocumentPart, load
 
 
 @dataclass(frozen=True)
 class Place:
-    """`checkout` is the folder that has the stack's file, None without one; `stacks` are all that it has files of.
+    """`checkout` is the folder that has the stack's file, None without one; `stacks` are all that it has files of, and
+    `spoken_for` the ids of clusters that some of these adopt.
 
     `of_catalog` follows a command that goes by the chosen catalog, where that is not this one: ` --catalog gs://…`.
     """
@@ -32,6 +33,7 @@ class Place:
     document: Document | None = None
     stacks: tuple[str, ...] = ()
     of_catalog: str = ""
+    spoken_for: frozenset[str] = frozenset()
 
 
 def find(context: Context, stack: str | None) -> Place:
@@ -51,6 +53,11 @@ def find(context: Context, stack: str | None) -> Place:
 def _found(context: Context, stack: str | None) -> Place:
     root = _root(context.folder)
     found = _files(root) if root else {}
+    place = _find(context, stack, root, found)
+    return replace(place, spoken_for=frozenset(id_ for one in found.values() for id_ in _adopts(one)))
+
+
+def _find(context: Context, stack: str | None, root: Path | None, found: Mapping[str, Document]) -> Place:
     if stack is not None:
         if stack not in found:
             near = nearest(stack, found)
@@ -115,6 +122,11 @@ def _files(root: Path) -> dict[str, Document]:
             continue
         found[path.name.removeprefix("Pulumi.").removesuffix(".yaml")] = document
     return found
+
+
+def _adopts(document: Document) -> Iterator[str]:
+    entries = DocumentPart(document)["config"]["slipway:persistentResources"]
+    yield from (id_ for _, entry in entries.items() if (id_ := entry["id"].of(str)))
 
 
 def _value(document: Document, *keys: str) -> str:

@@ -24,8 +24,9 @@ _WAITS = frozenset({"JOB_STATE_QUEUED", "JOB_STATE_PENDING"})
 
 
 def pools(picture: Picture) -> Iterator[Finding]:
+    """Not of one that is adopted: whoever made it pays for it, and knows what for."""
     for cluster in _current(picture):
-        for pool in cluster.pools:
+        for pool in cluster.pools if cluster.id not in picture.adopted else ():
             yield from _idle(cluster, pool, picture)
 
 

@@ -109,6 +109,7 @@ class _Reading:
                 packages=second["packages"].result() if catalog is not None else (),
                 gaps=second["roles"].result(),
                 stacks=place.stacks,
+                spoken_for=place.spoken_for,
                 document=place.document,
                 commits=self._commits(catalog),
                 policies=second["who may do what"].result() if catalog is not None else (),

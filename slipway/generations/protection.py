@@ -25,6 +25,7 @@ _SPELLED = {
     "custom_service_account": "serviceAccount.custom",
     "labels": "labels",
     "generation": "generation",
+    "adopted": "id",
 }
 
 
@@ -77,7 +78,7 @@ def _changed(was: Cluster, asked: tuple[ClusterSpec, str] | None) -> list[str]:
         return ["the entry itself, which is gone"]
     spec, fingerprint = asked
     before = declared(was)
-    if is_id_of(was.id, cluster_id(spec.name, fingerprint)) and spec.season == before.season:
+    if fingerprint and is_id_of(was.id, cluster_id(spec.name, fingerprint)) and spec.season == before.season:
         return []
     keys = [f"`{key}`" for field, key in _SPELLED.items() if getattr(spec, field) != getattr(before, field)]
     keys += ["the dates or the `idleLimit`"] if spec.season != before.season else []

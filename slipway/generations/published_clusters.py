@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from slipway.catalog import model
-from slipway.cluster import ClusterSpec, CurrentCluster, DnsPeering, PoolSpec, PscInterface
+from slipway.cluster import Adoption, ClusterSpec, CurrentCluster, DnsPeering, PoolSpec, PscInterface
 from slipway.generations.dormant import DormantCluster
 from slipway.prices import hourly
 
@@ -39,6 +39,7 @@ def declared(cluster: model.Cluster) -> ClusterSpec:
         season=cluster.season,
         alternatives=tuple(tuple(pools.values()) for pools in cluster.alternatives or ()),
         alternative=cluster.alternative or 0,
+        adopted=Adoption(cluster.id) if cluster.adopted else None,
     )
 
 
@@ -63,6 +64,7 @@ def _fields(spec: ClusterSpec, id: str, region: str) -> dict[str, Any]:
         "alternatives": tuple({pool.name: _pool(pool, region) for pool in pools} for pools in spec.alternatives)
         or None,
         "alternative": spec.alternative or None,
+        "adopted": True if spec.adopted else None,
     }
 
 

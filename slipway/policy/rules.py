@@ -41,9 +41,9 @@ def _machines(subject: Subject, allowed: Sequence[str]) -> Iterator[str]:
 
 
 def _cost(subject: Subject) -> Bounds:
-    """Each cluster as the dearest of what it may become."""
+    """Each cluster as the dearest of what it may become; those that are adopted cost their own people."""
     found = Bounds(Price(), Price())
-    for cluster in subject.clusters:
+    for cluster in (one for one in subject.clusters if not one.adopted):
         options = [_bounds(pools.values()) for pools in (cluster.pools, *(cluster.alternatives or ()))]
         floor, ceiling = (
             max(some, key=lambda one: one.known)

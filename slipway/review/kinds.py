@@ -56,6 +56,8 @@ _ALL = (
         ("cluster-returns", _CHANGE, "an older generation that still lives becomes current again"),
         ("cluster-retires", _BLOCKING, "a cluster is not asked for any more and goes when its jobs have ended"),
         ("cluster-deleted", _BLOCKING, "a cluster goes with this deployment, and its machines may not come again"),
+        ("cluster-adopted", _CHANGE, "people may submit to a cluster that somebody else made, and that stays theirs"),
+        ("cluster-left", _WARNING, "an adopted cluster is not offered any more, and is kept as it is"),
         ("cluster-cleared", _CHANGE, "a failed cluster, which holds nothing, is deleted"),
         ("cluster-unsaid", _BLOCKING, "the engine makes a cluster that the program does not say, or not as it says"),
         ("cluster-overdue", _WARNING, "an old generation is still there after `retireWithin`"),

@@ -86,7 +86,8 @@ def difference(amount: Amount, *, hours: int = 1) -> str:
 
 
 def _total(catalog: Catalog, *, most: bool) -> Price:
-    return sum((price(one, most=most) for one in catalog.clusters.values()), Price())
+    """Without those that are adopted: whoever made them pays for them, offered here or not."""
+    return sum((price(one, most=most) for one in catalog.clusters.values() if not one.adopted), Price())
 
 
 def _shift(kind: str, when: str, amount: Amount, *, first: bool) -> Iterator[Consequence]:

@@ -66,7 +66,7 @@ def _use(change: Change) -> Usage | None:
     if live.skipped or isinstance(live.clusters, Unknown) or isinstance(live.jobs, Unknown) or change.after is None:
         return None
     own = frozenset(one.id for one in change.after.catalog.clusters.values())
-    was = {one.id for one in change.old.clusters.values()} if change.old else set()
+    was = {one.id for one in change.old.clusters.values() if not one.adopted} if change.old else set()
     retiring = change.old.retiring if change.old else ()
     return usage(live.clusters, live.jobs, own, frozenset({*was, *retiring, *change.after.kept} - own))
 

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from slipway.formatting import short
 from slipway.review.change import Change
+from slipway.review.clusters.adoption import adoption
 from slipway.review.clusters.alternatives import alternatives, standing_alternatives
 from slipway.review.clusters.capacity import capacity
 from slipway.review.clusters.clusters import clusters, still_retiring
@@ -38,6 +39,7 @@ _ODD = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError,
 Comparison = Callable[[Change], Iterable[Consequence]]
 COMPARISONS: tuple[Comparison, ...] = (
     clusters,
+    adoption,
     alternatives,
     seasons,
     capacity,

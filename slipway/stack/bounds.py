@@ -143,6 +143,11 @@ COST = _number(0, None, "can't be {}", "0 or more")
 HOURS = _number(1, 168, "a job can't run {} hours", "1 to 168 hours; the service ends every job after a week")
 GENERATION = _number(1, None, "is {}", "1 or more")
 CLUSTER_NAME = _name("cluster", LONGEST_NAME, ": its id adds a hash and has 63")
+CLUSTER_ID = _text(
+    "[a-z]([a-z0-9-]{0,126}[a-z0-9])?",
+    "{} can't be a cluster's id",
+    "the last part of its full name, as gcloud ai persistent-resources list shows it",
+)
 POOL_NAME = _name("pool", 63, "")
 TEMPLATE_NAME = _name("template", LONGEST_TEMPLATE, ": dask-digits")
 TRAINER_NAME = _name("trainer", LONGEST_TRAINER, ": evals")

@@ -12,6 +12,7 @@ from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.machines.table import Machine, MachineError, machine, region_has, regions, regions_with
 from slipway.rules.reservations import reserved_only, zone
 from slipway.season import moment
+from slipway.stack.adoption import check_adoption
 from slipway.stack.alternatives import check_alternatives
 from slipway.stack.bounds import BUCKET_NAME, DISK_TYPES, LARGEST_POOL, NAME, PROJECT
 from slipway.stack.config import OWN_KEYS
@@ -41,6 +42,7 @@ def check_rules(document: Document, stack: str) -> tuple[Finding, ...]:
     region = config["gcp:region"].of(str)
     for _, cluster in config["slipway:persistentResources"].items():
         _cluster(cluster, region if region in regions() else None)
+    check_adoption(config["slipway:persistentResources"])
     for _, reservation in config["slipway:reservations"].items():
         _reservation(reservation, region if region in regions() else None)
     _quota(config["slipway:quota"])

@@ -114,8 +114,14 @@ class AlternativeEntry(Entry):
 
 
 class ClusterEntry(Entry):
-    """A persistent resource: what people submit to, by this name. Its id is derived."""
+    """A persistent resource: what people submit to, by this name. Its id is derived, but for one that is adopted."""
 
+    id: Annotated[str, bounds.CLUSTER_ID] | None = Field(
+        default=None,
+        description="Adopts a cluster that is there already, which no deployment changes or deletes. The keys beside "
+        "it say what it is.",
+        examples=["research-h100"],
+    )
     pools: dict[Annotated[str, bounds.POOL_NAME], PoolEntry] = Field(
         description="Resource pools by name.",
         examples=["{workers: {machine: n1-standard-8, replicas: {min: 1, max: 4}}}"],

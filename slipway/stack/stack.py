@@ -10,7 +10,7 @@ from pathlib import PurePath
 from typing import Any
 
 from slipway.catalog.selection import default_buckets
-from slipway.cluster import ClusterSpec, DnsPeering, PoolSpec, PscInterface, Reservation
+from slipway.cluster import Adoption, ClusterSpec, DnsPeering, PoolSpec, PscInterface, Reservation
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.machines.table import machine
 from slipway.season import Season, moment
@@ -89,7 +89,7 @@ def parse(document: Document, *, stack: str | None = None) -> Stack:
         hidden = {(finding.line, finding.key) for finding in (*secrets, *document.findings)}
         findings += [*secrets, *(finding for finding in others if (finding.line, finding.key) not in hidden)]
         if not findings and isinstance(structure, StackFile):
-            return _stack(structure, name)
+            return _stack(structure, name, document)
     raise StackErrors(tuple(sorted(dict.fromkeys(findings), key=lambda finding: finding.line)))
 
 
@@ -124,7 +124,7 @@ def _plain(key: str, value: Any) -> Any:
     return value
 
 
-def _stack(file: StackFile, name: str) -> Stack:
+def _stack(file: StackFile, name: str, document: Document) -> Stack:
     config = file.config
     buckets = default_buckets(config.project, name)
     workspace = config.workspace
@@ -132,7 +132,7 @@ def _stack(file: StackFile, name: str) -> Stack:
         name=name,
         project=config.project,
         region=config.region,
-        clusters=tuple(_cluster(key, entry) for key, entry in config.clusters.items()),
+        clusters=tuple(_cluster(key, entry, document) for key, entry in config.clusters.items()),
         quota=config.quota,
         policy=config.policy,
         templates=tuple(config.templates),
@@ -162,8 +162,9 @@ def _reservation(entry: ReservationEntry) -> Reservation:
     )
 
 
-def _cluster(name: str, entry: ClusterEntry) -> ClusterSpec:
+def _cluster(name: str, entry: ClusterEntry, document: Document) -> ClusterSpec:
     psc = entry.psc_interface
+    place = ("config", "slipway:persistentResources", name)
     return ClusterSpec(
         name=name,
         pools=tuple(_pool(key, pool) for key, pool in entry.pools.items()),
@@ -192,6 +193,7 @@ def _cluster(name: str, entry: ClusterEntry) -> ClusterSpec:
             ends=moment(entry.until) if entry.until else None,
             idle_limit=_duration(entry.idle_limit),
         ),
+        adopted=Adoption(entry.id, document.lines_below(place)) if entry.id else None,
     )
 
 

@@ -32,8 +32,8 @@ _KINDS = {
 # Keys that people will look for and that have no meaning (yet), by where they may be.
 _NOT_THERE_YET: Mapping[str, tuple[str, str]] = {
     "id": (
-        "adopting an existing persistent resource by its id is not there yet",
-        "leave it out; Slipway derives ids and makes the cluster",
+        "only a cluster is adopted by its id, whole; a pool has the name that its id is",
+        "leave it out; `id` stands beside `pools`",
     ),
     "strategy": (
         "a persistent resource has no strategy: it holds ordinary on-demand machines",

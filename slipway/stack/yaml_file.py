@@ -70,6 +70,11 @@ class Document:
             path = path[:-1]
         return self.lines.get(path, 1 if self.file else 0)
 
+    def lines_below(self, path: KeyPath) -> dict[str, str]:
+        """Of a key and all that is in it: FILE:LINE by the dotted path below it, which is empty for itself."""
+        deep = len(path)
+        return {dotted(each[deep:]): f"{self.file}:{line}" for each, line in self.lines.items() if each[:deep] == path}
+
 
 def load(path: Path, *, shown_as: str | None = None) -> Document:
     """Read a file; what is wrong with it as YAML is in the findings. Raises ConfigError when it can't be read."""

@@ -57,7 +57,7 @@ class World:
     `custom_model_training_`, plenty where it is left out. `increase`: whether more of a metric can be had, in words.
     `earlier`: the edits that lead back from what is deployed to the generation before it, which lives as well while
     jobs run on it. `states` of clusters by name, RUNNING where it is left out. `gone`: clusters by name that somebody
-    deleted by hand.
+    deleted by hand. `theirs`: ids of clusters that somebody else made, of one n1-standard-8 that grows to four.
     """
 
     jobs: tuple[Job, ...] = ()
@@ -66,6 +66,7 @@ class World:
     earlier: tuple[Edit, ...] = ()
     states: Mapping[str, str] = field(default_factory=dict)
     gone: tuple[str, ...] = ()
+    theirs: tuple[str, ...] = ()
 
 
 CALM = World()

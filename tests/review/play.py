@@ -23,7 +23,7 @@ from slipway.review.review import Review, review
 from slipway.state import State, StateResource, refuse_move
 from tests.review.case import Case, Edit, World
 from tests.review.checkout import proven
-from tests.review.world import METRIC, NOW, alive, limits, live, since_then, submitted
+from tests.review.world import METRIC, NOW, alive, limits, live, since_then, submitted, theirs
 from tests.slipway.review.recordings import recorded
 
 OLD, NEW = Revision("3f9c2e1", dirty=False), Revision("81c0ff3", dirty=False)
@@ -69,8 +69,9 @@ def change_of(case: Case) -> Change:
 @cache
 def _deployed(given: tuple[Edit, ...], world: World) -> _Deployed:
     """The base as it was deployed into a world, by which its jobs were submitted."""
-    built, first = _built(given), _first(given)
-    before = _first((*given, *world.earlier)) if world.earlier else None
+    built, others = _built(given), theirs(world)
+    first = _first(given, world)
+    before = _first((*given, *world.earlier), world) if world.earlier else None
     jobs = [submitted(job, (before if job.earlier and before else first).catalog) for job in world.jobs]
     # What ran before on that generation still does, and what is published lists it.
     clusters = {
@@ -81,19 +82,19 @@ def _deployed(given: tuple[Edit, ...], world: World) -> _Deployed:
         if each is first or any(job.persistent_resource_id == one.id for job in jobs)
     }
     limited = limits(built[0].metrics, built[0].stack.region, world)
-    there = live(clusters.values(), jobs, (before or first).catalog, limited)
+    there = live((*clusters.values(), *others), jobs, (before or first).catalog, limited)
     known = _state(first, clusters)
     deployment = _deployment(built, there, known, OLD)
     since = since_then(clusters.values(), first.catalog, world)
-    there = live(since, jobs, deployment.catalog, limited)
+    there = live((*since, *others), jobs, deployment.catalog, limited)
     ended = tuple(job for job in jobs if job.ended)
     return _Deployed(there, known, _as_told(deployment), ended)
 
 
 @cache
-def _first(edits: tuple[Edit, ...]) -> Deployment:
+def _first(edits: tuple[Edit, ...], world: World) -> Deployment:
     """Where nothing is deployed yet."""
-    return _deployment(_built(edits), _NOTHING, State(), OLD)
+    return _deployment(_built(edits), replace(_NOTHING, clusters=tuple(theirs(world))), State(), OLD)
 
 
 def _read(given: tuple[Edit, ...], edits: tuple[Edit, ...], world: World) -> _Deployed:

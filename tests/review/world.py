@@ -17,6 +17,7 @@ from slipway.cloud.jobs import VertexJob
 from slipway.deployment.plan import Plan
 from slipway.kinds import Kind
 from slipway.live import INCREASABLE, Live, QuotaLimit
+from slipway.machines.spec import MachineSpec
 from slipway.submission.parameters import resolve
 from slipway.submission.request import fill
 from tests.review.case import Job, World
@@ -77,7 +78,15 @@ def alive(plan: Plan, catalog: Catalog, jobs: Iterable[VertexJob]) -> list[Persi
             create_time=NOW - timedelta(days=9),
         )
         for item in plan.current
+        if not item.spec.adopted
     ]
+
+
+def theirs(world: World) -> list[PersistentResource]:
+    """The clusters that no stack made."""
+    pool = ResourcePool("workers", MachineSpec("n1-standard-8"), 1, 0, 1, 4)
+    made = PersistentResource("", "RUNNING", {"team": "a"}, (pool,), custom_service_account=True)
+    return [replace(made, name=id_) for id_ in world.theirs]
 
 
 def since_then(clusters: Iterable[PersistentResource], catalog: Catalog, world: World) -> Iterator[PersistentResource]:

@@ -75,7 +75,8 @@ def _undeclared(change: Change) -> Iterator[str]:
         change.after.catalog.project,
         change.after.catalog.region,
     ):
-        was = (*(one.id for one in change.before.catalog.clusters.values()), *_kept(change))
+        ours = (one.id for one in change.before.catalog.clusters.values() if not one.adopted)
+        was = (*ours, *_kept(change))
         yield from (id_ for id_ in was if id_ not in declared)
 
 

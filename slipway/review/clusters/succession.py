@@ -97,13 +97,18 @@ class _World:
 
 
 def successions(change: Change) -> Iterator[Succession]:
-    """One for each name, those that stay as they are too; none where the program told nothing."""
+    """One for each name, those that stay as they are too; none where the program told nothing. Clusters that somebody
+    else made are none's: nothing follows them, and nothing is made in their place."""
     if change.after is None:
         return
-    old, new = change.old.clusters if change.old else {}, change.after.catalog.clusters
+    old, new = _own(change.old.clusters if change.old else {}), _own(change.after.catalog.clusters)
     world = _world(change)
     for name in dict.fromkeys((*old, *new)):
         yield _succession(name, old.get(name), new.get(name), change.after.kept, world)
+
+
+def _own(clusters: Mapping[str, Cluster]) -> Mapping[str, Cluster]:
+    return {name: one for name, one in clusters.items() if not one.adopted}
 
 
 def _world(change: Change) -> _World:

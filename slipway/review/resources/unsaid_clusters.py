@@ -44,6 +44,9 @@ def _made(one: Touched, change: Change) -> Iterator[Consequence]:
         has, cost = _machines(one.becomes, after.catalog)
         words = f"`{id_}` {does} and is in no stack file, catalog or sum of money: {has}, {dollars(cost)}"
         yield KINDS["cluster-unsaid"].of(f"cluster {id_}", words, cost=float(cost.known))
+    elif cluster.adopted:
+        words = f"`{id_}` is adopted, and the engine would have it as its own, to change and to delete"
+        yield KINDS["cluster-unsaid"].of(f"cluster {id_}", words)
     elif found := tuple(_differences(one.becomes, cluster, after.catalog)):
         words = f"`{id_}` is made otherwise than the program says: {named(found)}"
         yield KINDS["cluster-unsaid"].of(f"cluster {id_}", words, details=found if len(found) > 1 else ())

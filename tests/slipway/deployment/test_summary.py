@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
-from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
+from slipway.cluster import Adoption, ClusterSpec, CurrentCluster, PoolSpec
 from slipway.deployment.plan import Plan
 from slipway.deployment.schedule import Due
 from slipway.deployment.summary import neighbours, outliving, overdue, pool_in_words, summary
@@ -232,3 +232,15 @@ def test_a_destruction_tells_which_bucket_it_leaves_and_how_to_delete_it() -> No
     adopted = State(buckets=buckets, spared=frozenset({"acme-dev-catalog", "acme-dev-work"}))  # N13
     assert outliving(adopted).splitlines()[2:] == ["bucket gs://acme-dev-catalog stays: it was there before the stack"]
     assert outliving(State()) == ""
+
+
+def test_an_adopted_cluster_says_that_nothing_becomes_of_it_and_one_that_is_left_that_it_is_kept() -> None:  # N13
+    theirs = replace(CPU, adopted=Adoption("team-a"))
+    assert told(Plan(current=(CurrentCluster(theirs, "team-a", "", import_=True, state="RUNNING"),)))[1:] == [
+        "cluster cpu: team-a, adopted, running; no deployment changes or deletes it",
+        "  pool workers: n1-standard-8 × 1–4, pd-ssd 100 GB",
+    ]
+    assert told(Plan(left={"cpu": "team-a"}))[1:] == ["cluster cpu: team-a is kept, as it was adopted, and not offered"]
+    assert outliving(State(adopted=("team-a",))) == (
+        "cluster team-a is kept, as it was adopted: it was there before the stack"
+    )

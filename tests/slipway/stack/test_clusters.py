@@ -14,7 +14,7 @@ from .files import FILE, only, read, with_config
 @pytest.mark.parametrize(
     ("key", "what", "fix"),
     [
-        ("id: old-cluster", "not there yet", "leave it out"),
+        ("id: Old_cluster", "'Old_cluster' can't be a cluster's id", "gcloud ai persistent-resources list"),
         (
             "replacement: inplace",
             "can't be the text 'inplace'",

@@ -100,7 +100,7 @@ GOOD = "machine: n1-standard-8\nreplicas: {min: 1, max: 4}\n"
         ),
         (GOOD + "disk: {sizeGB: 200}", 11, "disk.sizeGB", "unknown key", "did you mean `sizeGb`?"),
         # not there yet, by name
-        (GOOD + "id: old", 11, "id", "not there yet", "leave it out"),
+        (GOOD + "id: old", 11, "id", "only a cluster is adopted", "beside `pools`"),
         (GOOD + "strategy: FLEX_START", 11, "strategy", "no strategy", "job templates"),
         (GOOD + "spot: true", 11, "spot", "can't be of capacity type spot", "job templates"),
         (GOOD + "reservationAffinity: {}", 11, "reservationAffinity", "can't be combined", "leave it out"),

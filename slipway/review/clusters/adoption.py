@@ -1,0 +1,56 @@
+"""Clusters that somebody else made: nothing happens to one, but people may submit to it from now on, or no more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from slipway.catalog.model import Cluster
+from slipway.live import Unknown
+from slipway.review.change import Change
+from slipway.review.clusters.clusters import key_of
+from slipway.review.clusters.succession import edits, told_pool
+from slipway.review.consequence import Consequence, Grade
+from slipway.review.kinds import KINDS
+from slipway.review.words import Edit, jobs, named
+
+
+def adoption(change: Change) -> Iterator[Consequence]:
+    if change.after is None:
+        return
+    before, after = change.old.clusters if change.old else {}, change.after.catalog.clusters
+    for name in dict.fromkeys((*before, *after)):
+        old, new = before.get(name), after.get(name)
+        same = old is not None and new is not None and old.id == new.id
+        if new and new.adopted:
+            yield from _told_anew(old, new) if old and same else _adopted(old, new)
+        if old and old.adopted and not same:
+            yield _left(old, change)
+
+
+def _adopted(old: Cluster | None, new: Cluster) -> Iterator[Consequence]:
+    switch = f"; submissions switch to it from `{old.id}`" if old else ""
+    yield KINDS["cluster-adopted"].of(
+        f"cluster {new.name}",
+        f"`{new.name}` is `{new.id}`, which somebody else made and no deployment changes or deletes{switch}",
+        details=(f"`pools.{pool.name}`: {told_pool(pool)}" for pool in new.pools.values()),
+        grade=Grade.WARNING if old else None,
+        field=key_of(new.name, (Edit("id", "", new.id),)),
+    )
+
+
+def _told_anew(old: Cluster, new: Cluster) -> Iterator[Consequence]:
+    """The entry follows what its owner has made of it."""
+    seen = [edit for edit in edits(old, new) if not edit.key.startswith(("labels.", "displayName"))]
+    if seen:
+        words = f"`{new.name}` is told as `{new.id}` is by now, adopted and unchanged: {named(map(str, seen))}"
+        yield KINDS["cluster-adopted"].of(f"cluster {new.name}", words, field=key_of(new.name, seen))
+
+
+def _left(old: Cluster, change: Change) -> Consequence:
+    on = jobs([job for job in change.jobs if job.persistent_resource_id == old.id], change.now)
+    lives = change.live.clusters
+    gone = not (change.live.skipped or isinstance(lives, Unknown) or any(one.id == old.id for one in lives))
+    runs = f", and so {'is the job' if len(on) == 1 else f'are the {len(on)} jobs'} on it" if on else ""
+    fate = "is gone already" if gone else f"is kept, as it was adopted{runs}"
+    words = f"`{old.id}` is not offered as `{old.name}` any more, and {fate}"
+    return KINDS["cluster-left"].of(f"cluster {old.name}", words, details=on, field=key_of(old.name, ()))

@@ -1,0 +1,29 @@
+"""docs/adoption.md: its entry adopts, and what it shows is what a deployment says. # N13"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from slipway.cloud.clusters import PersistentResource, ResourcePool
+from slipway.generations.adoption import obstacles
+from slipway.machines.spec import Disk, MachineSpec
+from slipway.stack.adoption import OF_THE_MAKING
+from slipway.stack.stack import parse
+from slipway.stack.yaml_file import from_text
+
+PAGE = (Path(__file__).parents[2] / "docs" / "adoption.md").read_text("utf-8")
+YAML, SAID = (re.findall(rf"```{kind}\n(.*?)```", PAGE, re.DOTALL)[0] for kind in ("yaml", "text"))
+H100 = MachineSpec("a3-highgpu-8g", "NVIDIA_H100_80GB", 8, Disk("pd-ssd", 500))
+
+
+def test_the_entry_is_held_against_the_cluster_as_the_page_shows() -> None:
+    (spec,) = parse(from_text(YAML, "stacks/Pulumi.prod.yaml")).clusters
+    assert spec.adopted is not None
+    lives = PersistentResource(spec.adopted.id, "RUNNING", {}, (ResourcePool("workers", H100, 1, 0, 1, 8),))
+    found = obstacles(spec, spec.adopted, {lives.id: lives}, (), stack="prod", place="us-central1")
+    assert list(found) == SAID.splitlines()
+
+
+def test_the_keys_that_are_refused_are_those_of_the_page() -> None:
+    assert all(f"`{key}`" in PAGE for key in OF_THE_MAKING)

@@ -1,0 +1,46 @@
+"""What somebody else made and the stack offers is no orphan, and nothing of it is put back. # N10 N13"""
+
+from dataclasses import replace
+
+from slipway.doctor.cluster_drift import of_clusters
+from slipway.doctor.drift import Then
+from slipway.doctor.examination import examine
+from slipway.doctor.picture import Picture
+from slipway.stack.yaml_file import from_text
+from tests.slipway.doctor.picture import BUSY, CPU, FILE, lives, picture, published
+from tests.slipway.review.builders import catalog, cluster
+
+THEIRS = replace(cluster("theirs", id="team-a"), adopted=True, labels={})
+LIVES = replace(lives(THEIRS, days=90), labels={"team": "a"})
+WITH_IT = from_text("config:\n  slipway:persistentResources:\n    cpu: {}\n    theirs:\n      id: team-a\n", FILE)
+
+
+def seen(*clusters: object, **fields: object) -> Picture:
+    there = replace(published(catalog(CPU, THEIRS)), adopted=frozenset({"team-a"}))
+    return picture(lives(used=1), *clusters, published=there, document=WITH_IT, jobs=(BUSY,), **fields)  # type: ignore[arg-type]
+
+
+def test_an_adopted_cluster_is_well_however_old_idle_and_unlabelled_it_is() -> None:
+    assert examine(seen(LIVES)) == ()
+
+
+def test_one_that_is_gone_or_failed_is_mended_in_the_stack_file() -> None:
+    (gone,) = examine(seen())
+    assert gone.kind == "cluster-gone" and gone.mend == f"{FILE}:5" and "adopted as theirs" in gone.sentence
+    (failed,) = examine(seen(replace(LIVES, state="ERROR", error="no machines")))
+    assert failed.kind == "cluster-failed" and failed.mend == f"{FILE}:5" and "no machines" in failed.sentence
+
+
+def test_what_another_stack_of_the_checkout_adopts_is_not_for_deletion() -> None:
+    assert [one.kind for one in examine(picture(lives(used=1), LIVES))] == ["cluster-in-no-stack"]
+    assert examine(picture(lives(used=1), LIVES, spoken_for=frozenset({"team-a"}))) == ()
+
+
+def test_its_owners_changes_are_told_and_the_stack_file_has_to_follow() -> None:
+    declared = catalog(THEIRS)
+    assert list(of_clusters(declared, (replace(LIVES, display_name="theirs, renamed"),))) == []
+    pools = (replace(LIVES.pools[0], max=9),)
+    (drift,) = of_clusters(declared, (replace(LIVES, pools=pools),))
+    assert drift.field == "pools.workers.replicas.max" and drift.then is Then.REFUSES
+    (gone,) = of_clusters(declared, ())
+    assert gone.then is Then.REFUSES

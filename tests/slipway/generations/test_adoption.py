@@ -1,0 +1,174 @@
+"""What somebody else made is taken as it is, or not at all: never made, changed, retired or deleted. # N13"""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from slipway.catalog.document import PublishedCatalog
+from slipway.cloud.clusters import PersistentResource, ResourcePool
+from slipway.cluster import Adoption, ClusterSpec, DnsPeering, PscInterface
+from slipway.deployment.plan import Plan
+from slipway.fingerprint import cluster_id, fingerprint_of
+from slipway.labels import STACK_LABEL
+from slipway.machines.spec import Disk, MachineSpec
+from tests.slipway.deployment.world import PROJECT, REGION, STACK, World, cluster, creates, job, live, planned, spec
+
+LINES = {"": "f.yaml:5", "id": "f.yaml:6", "pools": "f.yaml:7", "pools.workers": "f.yaml:8"}
+ENTRY = replace(spec("research"), adopted=Adoption("team-a", LINES), custom_service_account=False)
+POOL = ResourcePool("workers", MachineSpec("n1-standard-8"), 1, 0, 1, 4)
+LIVES = PersistentResource("team-a", "RUNNING", {"team": "a"}, (POOL,), display_name="of team a")
+KEY = "slipway:persistentResources.research"
+
+
+def problem(of: Plan) -> str:
+    (only,) = of.problems
+    assert not of.current and not of.deleted
+    return only
+
+
+def test_what_is_as_the_entry_says_is_current_and_nothing_else() -> None:
+    decided = planned((ENTRY,), live(LIVES))
+    (current,) = decided.current
+    assert (current.id, current.import_, current.state) == ("team-a", True, "RUNNING")
+    assert (current.spec.display_name, current.spec.labels) == ("of team a", {"team": "a"})
+    assert creates(decided) == () and not (decided.deleted or decided.retiring or decided.refusals or decided.left)
+
+
+def test_it_is_used_while_it_grows_or_reboots() -> None:
+    fixed = replace(ENTRY, pools=(replace(ENTRY.pools[0], autoscaled=False, min=2, max=2, replicas=2),))
+    growing = replace(LIVES, state="UPDATING", pools=(replace(POOL, min=None, max=None),))
+    assert (
+        planned((fixed,), live(growing)).current and planned((ENTRY,), live(replace(LIVES, state="REBOOTING"))).current
+    )
+
+
+@pytest.mark.parametrize(
+    ("lives", "line", "words", "mend"),
+    [
+        ({"network": "projects/1/global/networks/n"}, "5  {}.network", "says none", "write `network: projects/1/"),
+        ({"kms_key": "k"}, "5  {}.encryption.kmsKey", "team-a has k", "write `kmsKey: k`"),
+        ({"custom_service_account": True}, "5  {}.serviceAccount.custom", "says false", "write `custom: true`"),
+        ({"network_attachment": "projects/p/a"}, "5  {}.pscInterface.networkAttachment", "says none", "write"),
+        ({"dns_peerings": ("a. p n",)}, "5  {}.pscInterface.dnsPeeringConfigs", "has a. p n", "write"),
+        ({"reserved_ip_ranges": ("r",)}, "5  {}.reservedIpRanges", "has r", "write"),
+        ({"pools": (replace(POOL, max=6),)}, "8  {}.pools.workers.replicas", "max: 6", "write `replicas: {{min: 1"),
+        (
+            {"pools": (replace(POOL, min=None, max=None),)},
+            "8  {}.pools.workers.replicas",
+            "has 1",
+            "write `replicas: 1`",
+        ),
+        (
+            {"pools": (replace(POOL, machine=MachineSpec("n1-standard-16")),)},
+            "8  {}.pools.workers.machine",
+            "says n1-standard-8, and team-a has n1-standard-16",
+            "write `machine: n1-standard-16`",
+        ),
+        (
+            {"pools": (replace(POOL, machine=MachineSpec("n1-standard-8", "NVIDIA_TESLA_T4", 2)),)},
+            "8  {}.pools.workers.accelerator",
+            "says none, and team-a has 2 NVIDIA_TESLA_T4",
+            "write",
+        ),
+        (
+            {"pools": (replace(POOL, machine=MachineSpec("n1-standard-8", disk=Disk("pd-ssd", 200))),)},
+            "8  {}.pools.workers.disk.sizeGb",
+            "says 100, and team-a has 200",
+            "write `sizeGb: 200`",
+        ),
+        (
+            {"pools": (POOL, replace(POOL, id="gpus", machine=MachineSpec("n1-standard-8", "NVIDIA_TESLA_T4", 2)))},
+            "7  {}.pools",
+            "has a pool gpus too",
+            "`gpus: {{machine: n1-standard-8, accelerator: {{type: NVIDIA_TESLA_T4, count: 2}}, disk: {{type: pd-ssd",
+        ),
+    ],
+)
+def test_what_differs_is_named_with_its_line_and_mended_in_the_file(
+    lives: dict[str, object], line: str, words: str, mend: str
+) -> None:
+    said = problem(planned((ENTRY,), live(replace(LIVES, **lives))))  # type: ignore[arg-type]
+    assert said.startswith(f"f.yaml:{line.format(KEY)}: ") and words in said and mend.format() in said
+
+
+def test_a_pool_that_is_not_there_is_named_with_those_that_are() -> None:
+    said = planned((replace(ENTRY, pools=(replace(ENTRY.pools[0], name="work"),)),), live(LIVES)).problems
+    assert f"f.yaml:7  {KEY}.pools.work: team-a has no pool work, only workers; take it out" in said
+
+
+def test_what_is_named_in_full_is_what_is_named_in_short() -> None:
+    psc = PscInterface("training", (DnsPeering("a.", "p", "n"),))
+    there = replace(
+        LIVES, network_attachment="projects/p/regions/r/networkAttachments/training", dns_peerings=("a. p n",)
+    )
+    assert planned((replace(ENTRY, psc=psc),), live(there)).current
+
+
+@pytest.mark.parametrize(
+    ("lives", "words"),
+    [
+        (replace(LIVES, name="team-b"), f"no cluster team-a in {REGION} of {PROJECT}; did you mean team-b?"),
+        (replace(LIVES, name="x"), f"no cluster team-a in {REGION} of {PROJECT}; there is x; name another"),
+        (replace(LIVES, state="ERROR", error="no machines"), "team-a failed and holds nothing (ERROR) (no machines)"),
+        (replace(LIVES, state="STOPPING"), "team-a is being deleted (STOPPING)"),
+        (replace(LIVES, state="PROVISIONING"), "still being made (PROVISIONING): nobody could submit to it; pulumi up"),
+        (replace(LIVES, labels={STACK_LABEL: "dev"}), "team-a belongs to stack dev (slipway-stack)"),
+        (replace(LIVES, labels={STACK_LABEL: STACK}), "team-a is a cluster that this stack made"),
+    ],
+)  # fmt: skip
+def test_what_can_not_be_adopted_says_why_at_the_line_of_its_id(lives: PersistentResource, words: str) -> None:
+    said = problem(planned((ENTRY,), live(lives)))
+    assert said.startswith(f"f.yaml:6  {KEY}.id: ") and words in said
+
+
+def test_an_id_that_the_stack_gives_to_its_own_is_not_adopted() -> None:
+    made = spec("cpu")
+    id_ = cluster_id("cpu", fingerprint_of(STACK, PROJECT, REGION, made), 2)
+    said = problem(planned((made, replace(ENTRY, adopted=Adoption(id_))), live(replace(LIVES, name=id_))))
+    assert said.startswith(f"{KEY}.id: {id_} is an id that this stack gives to clusters of its own")
+
+
+def test_adopted_used_left_and_adopted_again_it_lives_as_it_is_and_so_do_its_jobs() -> None:
+    world = World(clusters={"team-a": LIVES}, jobs=[job("team-a")])
+    own = spec("cpu")
+    for declared in ((ENTRY,), (own,), (own, ENTRY), ()):
+        left = world.plan(declared).left
+        assert left == ({"research": "team-a"} if declared in ((own,), ()) else {})
+        world.up(declared)
+        world.state.discard("team-a")  # the engine has no resource for it
+        adopted = frozenset({"team-a"} if ENTRY in declared else ())
+        assert world.catalog is not None
+        world.catalog = replace(world.catalog, adopted=adopted)
+        assert world.clusters["team-a"] == LIVES and not world.jobs[0].ended
+
+
+def test_a_name_goes_from_a_cluster_of_ours_to_an_adopted_one_and_back() -> None:
+    own = spec("research")
+    digest = fingerprint_of(STACK, PROJECT, REGION, own)
+    ours = cluster(cluster_id("research", digest), digest, name="research")
+    before = PublishedCatalog({"research": ours.id})
+    busy = planned((ENTRY,), live(ours, LIVES, jobs=(job(ours.id),), catalog=before))
+    assert [one.id for one in busy.current] == ["team-a"] and [one.id for one in busy.retiring] == [ours.id]
+    assert planned((ENTRY,), live(ours, LIVES, catalog=before)).deleted == (ours.id,)
+    after = PublishedCatalog({"research": "team-a"}, adopted=frozenset({"team-a"}))
+    back = planned((own,), live(LIVES, jobs=(job("team-a"),), catalog=after))
+    assert creates(back) == (own,) and back.left == {"research": "team-a"} and not (back.deleted or back.retiring)
+
+
+def test_a_protected_cluster_does_not_become_an_adopted_one_unseen() -> None:
+    own: ClusterSpec = replace(spec("research"), replacement="protect", retire_within=timedelta(days=1))
+    digest = fingerprint_of(STACK, PROJECT, REGION, own)
+    ours = cluster(cluster_id("research", digest), digest, name="research")
+    (refusal,) = planned((ENTRY,), live(ours, LIVES, catalog=_published(own, ours.id))).refusals
+    assert "`id`" in refusal.why
+
+
+def _published(own: ClusterSpec, id_: str) -> PublishedCatalog:
+    from slipway.catalog import model
+    from slipway.cluster import CurrentCluster
+    from slipway.generations.published_clusters import published
+
+    clusters = {own.name: published(CurrentCluster(own, id_, "", import_=True), REGION)}
+    whole = model.Catalog(STACK, PROJECT, REGION, "", False, "w", "t", clusters, (), {})
+    return PublishedCatalog({own.name: id_}, whole=whole)
