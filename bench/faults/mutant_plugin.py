@@ -50,7 +50,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool:
     seen = _record(session.items)
     with (FOLDER / "results.jsonl").open("a") as results:
         for rule in wanted:
-            row = {"rule": rule, **_tried(rule, [items[name] for name in seen.who_met(rule)], session.items)}
+            row = {"rule": rule, **_tried(rule, [items[name] for name in seen.who_met(rule)])}
             results.write(json.dumps(row) + "\n")
             results.flush()
     return True
@@ -65,53 +65,72 @@ def _record(items: Sequence[pytest.Item]) -> _Seen:
     for at, item in enumerate(items):
         _met()
         began = time.monotonic()
-        if not _fails(item, items[(at + 1) % len(items)]):
+        if not _fails(item, items[at + 1] if at + 1 < len(items) else item.session):
             seen.seconds[item.nodeid] = time.monotonic() - began
             for rule in _met():
                 seen.met.setdefault(rule, []).append(item.nodeid)
     return seen
 
 
-def _tried(rule: str, items: Sequence[pytest.Item], every: Sequence[pytest.Item]) -> dict[str, Any]:
+def _tried(rule: str, items: Sequence[pytest.Item]) -> dict[str, Any]:
     """`outcome`: noticed, missed, never-met (no test meets it) or unclear (a test fails with the rule on as well)."""
     if not items:
         return {"outcome": "never-met", "test": "", "why": ""}
-    off, until = FOLDER / "off", time.monotonic() + _ENOUGH_S
+    outcome, until = {"outcome": "missed", "test": items[0].nodeid, "why": ""}, time.monotonic() + _ENOUGH_S
     for item in items:
-        # Another test is named as the next, so that what this one has made for itself is ended.
-        other = every[0] if every[0] is not item else every[-1]
-        off.write_text(rule)
-        why = _fails(item, other)
-        off.unlink()
+        why = _without(rule, item)
+        if why and _fails(item, item.session):
+            why = _anew(rule, item)
         if why:
-            return {"outcome": "noticed" if _clears(item, other) else "unclear", "test": item.nodeid, "why": why}
+            outcome = {"outcome": "noticed", "test": item.nodeid, "why": why}
+            break
+        if why is None:
+            outcome = {"outcome": "unclear", "test": item.nodeid, "why": "it fails with the rule on as well"}
         if time.monotonic() > until:
             break
-    return {"outcome": "missed", "test": items[0].nodeid, "why": ""}
+    return outcome
 
 
-def _clears(item: pytest.Item, other: pytest.Item) -> bool:
-    """Whether a test passes with all rules on. What was let in may have spoiled what all share: an empty policy in the
-    cloud, which is made anew then, or an answer that is remembered in this process."""
-    if not _fails(item, other):
-        return True
-    item.session._setupstate.teardown_exact(None)
+def _without(rule: str, item: pytest.Item) -> str | None:
+    """Why a test fails while a rule is off; "" when it does not."""
+    off = FOLDER / "off"
+    off.write_text(rule)
+    try:
+        return _fails(item, item.session)
+    finally:
+        off.unlink()
+
+
+def _anew(rule: str, item: pytest.Item) -> str | None:
+    """The same where all that tests share is made anew, since what was let in, by this rule or one before, may have
+    spoiled it: an empty policy in the cloud, an answer that is remembered in this process. None: it fails with the
+    rule on even so."""
+    _forget(item.session)
+    if _fails(item, item.session):
+        return None
+    why = _without(rule, item)
+    _forget(item.session)
+    return why
+
+
+def _forget(session: pytest.Session) -> None:
+    session._setupstate.teardown_exact(None)
     for name, module in list(sys.modules.items()):
         if name.startswith("local.cloud."):
             for value in vars(module).values():
                 if hasattr(value, "cache_clear"):
                     value.cache_clear()
-    return not _fails(item, other)
 
 
-def _fails(item: pytest.Item, following: pytest.Item) -> str:
-    """Why a test fails, in a line; "" when it does not."""
+def _fails(item: pytest.Item, following: pytest.Item | pytest.Session) -> str:
+    """Why a test fails, in a line; "" when it does not. What the one that follows shares with it is kept, of a session
+    that follows what all tests share, such as a running cloud."""
     # A test that ran before is made new, as if it had not.
     if hasattr(item, "_initrequest"):
         item._initrequest()
     signal.alarm(_LONGEST_S)
     try:
-        reports = runtestprotocol(item, log=False, nextitem=following)
+        reports = runtestprotocol(item, log=False, nextitem=following)  # type: ignore[arg-type]
     finally:
         signal.alarm(0)
     for report in reports:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import fnmatch
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -27,6 +29,7 @@ _LEFT_OUT = (
     "sources",
 )
 _LOOK_S = 5.0
+_GOODBYE_S = 60.0
 
 
 def chosen(found: Iterable[Rule], done: Collection[str], patterns: Sequence[str], limit: int) -> list[str]:
@@ -63,22 +66,35 @@ def play(journal: Journal, wanted: Sequence[str], minutes: float, tell: Callable
                 stderr=subprocess.STDOUT,
             )
         read, ended = 0, False
-        while not ended and time.monotonic() < until:
-            ended = process.poll() is not None
-            rows = results.read_text().splitlines() if results.exists() else []
-            for row in map(json.loads, rows[read:]):
-                journal.add(Entry("mutants", row["rule"], row["outcome"], {"test": row["test"], "why": row["why"]}))
-                bad += row["outcome"] != "noticed"
-                read += 1
-                tell(f"{read}/{len(wanted)}  {row['outcome']}  {row['rule']}")
-            if not ended:
-                time.sleep(_LOOK_S)
-        if not ended:
-            process.terminate()
-            process.wait()
-        elif read < len(wanted):
+        try:
+            while not ended and time.monotonic() < until:
+                ended = process.poll() is not None
+                rows = results.read_text().splitlines() if results.exists() else []
+                for row in map(json.loads, rows[read:]):
+                    journal.add(Entry("mutants", row["rule"], row["outcome"], {"test": row["test"], "why": row["why"]}))
+                    bad += row["outcome"] != "noticed"
+                    read += 1
+                    tell(f"{read}/{len(wanted)}  {row['outcome']}  {row['rule']}")
+                if not ended:
+                    time.sleep(_LOOK_S)
+        finally:
+            _end(process, target)
+        if ended and read < len(wanted):
             raise BenchError(f"the mutants' tests ended early:\n{log.read_text()[-3000:]}")
     return bad
+
+
+def _end(process: subprocess.Popen[bytes], target: Path) -> None:
+    """Ends the tests as Ctrl-C does, so that they stop what they started, and then what a mutant let live, such as a
+    second cloud of one state folder: all that runs in the copy, on Linux, where that can be seen."""
+    if process.poll() is None:
+        process.send_signal(signal.SIGINT)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_GOODBYE_S)
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if (folder / "cwd").readlink().is_relative_to(target.resolve()):
+                os.kill(int(folder.name), signal.SIGKILL)
 
 
 def _tests() -> list[str]:
