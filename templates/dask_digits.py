@@ -27,7 +27,7 @@ TEMPLATE = JobTemplate(
     ),
     parameters=(
         Parameter("workers", int, default=2, min=1, max=16, help="worker machines"),
-        Parameter("trees", int, default=200, min=1, max=5000, help="trees in a forest"),
+        Parameter("trees", int, default=50, min=1, max=5000, help="trees in a forest"),
         Parameter("candidates", int, default=8, min=1, max=120, help="settings to try"),
         Parameter("folds", int, default=3, min=2, max=10, help="folds of the cross-validation"),
         Parameter("seed", int, default=0, min=0, max=2**31 - 1, help="the same seed, the same search"),

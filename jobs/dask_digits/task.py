@@ -15,7 +15,7 @@ from . import topology
 def options(argv: list[str], environ: Mapping[str, str]) -> argparse.Namespace:
     """`output` and `model_dir` are local paths or gs:// addresses; Vertex AI sets AIP_MODEL_DIR."""
     parser = argparse.ArgumentParser(prog="dask_digits", description=__doc__)
-    parser.add_argument("--trees", type=int, default=200, help="trees in a forest")
+    parser.add_argument("--trees", type=int, default=50, help="trees in a forest")
     parser.add_argument("--candidates", type=int, default=8, help="settings to try")
     parser.add_argument("--folds", type=int, default=3, help="folds of the cross-validation, 2 or more")
     parser.add_argument("--seed", type=int, default=0, help="the same seed gives the same split and the same settings")
