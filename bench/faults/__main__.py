@@ -12,9 +12,10 @@ from datetime import UTC, datetime
 
 from bench.errors import BenchError
 from bench.faults import guards, mutants, page, points, sequences
-from bench.faults.journal import Entry, Journal, code_of
+from bench.faults.journal import Entry, Journal
 from bench.faults.journeys import JOURNEYS, Journey
-from bench.faults.play import Clean, Played, Player
+from bench.faults.judged import Codes
+from bench.faults.play import Clean, Played, Player, clean_of
 from bench.faults.points import Point
 from bench.faults.side_by_side import Bounds, Crowd
 from bench.faults.stage import Workshop, workshop
@@ -27,8 +28,8 @@ _WHOLE = ("points", "sequences", "mutants")
 
 def main(arguments: Sequence[str]) -> int:
     chosen = _parser().parse_args(arguments)
-    code = code_of(CHECKOUT)
-    journal = Journal(JOURNAL, code)
+    codes = Codes(CHECKOUT, {journey.name: journey.command for journey in JOURNEYS})
+    journal = Journal(JOURNAL, codes)
     bad = 0
     try:
         for what in _WHOLE if chosen.what == "all" else (chosen.what,):
@@ -36,7 +37,7 @@ def main(arguments: Sequence[str]) -> int:
     except BenchError as error:
         tell(f"error: the bench can't go on\n  why: {error}\n  fix: mend that and run the same command again")
         bad += 1
-    PAGE.write_text(page.render(_report(journal, code, chosen.seed)), encoding="utf-8")
+    PAGE.write_text(page.render(_report(journal, codes, chosen.seed)), encoding="utf-8")
     tell(f"{bad} did not go well; {PAGE.relative_to(CHECKOUT)} has all")
     return 1 if bad else 0
 
@@ -59,10 +60,16 @@ def _parser() -> argparse.ArgumentParser:
 def _points(chosen: argparse.Namespace, journal: Journal) -> int:
     with workshop() as shop:
         journeys = [journey for journey in JOURNEYS if not chosen.only or journey.name in chosen.only]
+        kept = journal.entries("cleans")
         with closing(Player(shop, "clean")) as player:
-            cleans = {journey.name: _recorded(player, journey, journal) for journey in journeys}
-        done = _done(chosen, journal, "points")
-        every = [point for clean in cleans.values() for point in _of(clean)]
+            cleans = {
+                journey.name: clean_of(journey, kept[journey.name])
+                if journey.name in kept
+                else _recorded(player, journey, journal)
+                for journey in journeys
+            }
+        done = _done(chosen, journal, "points").keys() | {key for clean in cleans.values() for key in clean.alike}
+        every = [point for clean in cleans.values() for point in clean.points]
         wanted = [point for point in every if not chosen.fault or point.fault in chosen.fault]
         left = [point for point in points.drawn(wanted, chosen.seed) if point.key not in done]
         seconds = sum(cleans[point.journey].seconds * 2 + 2 for point in left) / chosen.workers
@@ -74,13 +81,9 @@ def _points(chosen: argparse.Namespace, journal: Journal) -> int:
 
 def _recorded(player: Player, journey: Journey, journal: Journal) -> Clean:
     clean = player.clean(journey)
-    tell(f"{journey.name}: {len(clean.calls)} calls, {len(_of(clean))} points, {clean.seconds:.1f} s a clean run")
-    journal.add(Entry("cleans", journey.name, "clean", {"calls": len(clean.calls), "points": len(_of(clean))}))
+    tell(f"{journey.name}: {len(clean.calls)} calls, {len(clean.points)} points, {clean.seconds:.1f} s a clean run")
+    journal.add(clean.entry)
     return clean
-
-
-def _of(clean: Clean) -> list[Point]:
-    return points.of(clean.journey.name, clean.calls, clean.journey.engine)
 
 
 class _OfPoints:
@@ -153,11 +156,26 @@ def _bounds(chosen: argparse.Namespace) -> Bounds:
     return Bounds(chosen.minutes, chosen.workers)
 
 
-def _report(journal: Journal, code: str, seed: int) -> page.Report:
+def _report(journal: Journal, codes: Codes, seed: int) -> page.Report:
     done = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], cwd=CHECKOUT, capture_output=True, text=True)
-    dated = (datetime.now(UTC).date().isoformat(), done.stdout.strip() or "unknown", code, str(seed))
-    cleans, played, edited, mutated = (journal.entries(kind) for kind in ("cleans", "points", "sequences", "mutants"))
-    return page.report(dated, cleans, played, edited, mutated, len(guards.rules(CHECKOUT)))
+    dated = (datetime.now(UTC).date().isoformat(), done.stdout.strip() or "unknown", str(seed))
+    names = [journey.name for journey in JOURNEYS]
+    cleans = {**journal.earlier("cleans"), **journal.entries("cleans")}
+    rules = {rule.id for rule in guards.rules(CHECKOUT)}
+    asked = {
+        "points": {
+            point.key for name in names if name in cleans for point in clean_of(_named(name), cleans[name]).points
+        },
+        "sequences": {str(one) for one in range(seed, seed + page.WANTED_SEQUENCES)},
+        "mutants": rules,
+    }
+    played = {kind: page.record(journal.entries(kind), journal.earlier(kind), keys) for kind, keys in asked.items()}
+    journeys = [page.Row(name, codes("points", name), cleans[name]) for name in names if name in cleans]
+    return page.report(dated, journeys, played["points"], played["sequences"], played["mutants"], len(rules))
+
+
+def _named(name: str) -> Journey:
+    return next(journey for journey in JOURNEYS if journey.name == name)
 
 
 def tell(line: str) -> None:

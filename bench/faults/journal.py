@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
-_JUDGED = ("__main__.py", "Pulumi.yaml", "components", "slipway", "local")
+Code = Callable[[str, str], str]
+"""A digest of the code that an entry of a kind and a key is about."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """`kind` is points, sequences or mutants; `key` is what of it was played, `outcome` a word, `more` the rest."""
+    """`kind` is points, cleans, sequences or mutants; `key` is what of it was played, `outcome` a word, `more` the
+    rest."""
 
     kind: str
     key: str
@@ -25,15 +26,20 @@ class Entry:
 
 
 class Journal:
-    """The entries of one code and one seed in a file; entries of others stay in it and are not read."""
+    """The entries in a file, each with the digest of the code that it is about."""
 
-    def __init__(self, file: Path, code: str) -> None:
+    def __init__(self, file: Path, code: Code) -> None:
         self._file, self._code = file, code
         self._lock = Lock()
         file.parent.mkdir(parents=True, exist_ok=True)
+        if file.exists() and not file.read_bytes().endswith(b"\n"):
+            # A run was killed in writing its last line, which must not spoil the next.
+            with file.open("a", encoding="utf-8") as cut_off:
+                cut_off.write("\n")
 
     def add(self, entry: Entry) -> None:
-        row = {"code": self._code, "kind": entry.kind, "key": entry.key, "outcome": entry.outcome, **entry.more}
+        code = self._code(entry.kind, entry.key)
+        row = {"code": code, "kind": entry.kind, "key": entry.key, "outcome": entry.outcome, **entry.more}
         line = json.dumps(row, ensure_ascii=False) + "\n"
         with self._lock, self._file.open("a", encoding="utf-8") as file:
             file.write(line)
@@ -41,8 +47,21 @@ class Journal:
             os.fsync(file.fileno())
 
     def entries(self, kind: str) -> dict[str, Entry]:
-        """The last entry of each key."""
-        return {row["key"]: _entry(row) for row in self._rows() if row["kind"] == kind and row["code"] == self._code}
+        """The last entry of each key, of those that are about the code as it is now."""
+        return {key: entry for key, (entry, now) in self._last(kind).items() if now}
+
+    def earlier(self, kind: str) -> dict[str, Entry]:
+        """The last entry of each key that was played with other code alone."""
+        return {key: entry for key, (entry, now) in self._last(kind).items() if not now}
+
+    def _last(self, kind: str) -> dict[str, tuple[Entry, bool]]:
+        last: dict[str, tuple[Entry, bool]] = {}
+        for row in self._rows():
+            if row["kind"] == kind:
+                now = row["code"] == self._code(kind, row["key"])
+                if now or not last.get(row["key"], (None, False))[1]:
+                    last[row["key"]] = _entry(row), now
+        return last
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         if not self._file.exists():
@@ -57,15 +76,3 @@ class Journal:
 def _entry(row: Mapping[str, Any]) -> Entry:
     known = ("code", "kind", "key", "outcome")
     return Entry(row["kind"], row["key"], row["outcome"], {key: row[key] for key in row if key not in known})
-
-
-def code_of(checkout: Path) -> str:
-    """A digest of all that is judged: the program, the product and the laptop. What was of other code is void."""
-    digest = hashlib.sha256()
-    for name in _JUDGED:
-        path = checkout / name
-        files = sorted(path.rglob("*")) if path.is_dir() else [path]
-        for file in files:
-            if file.is_file() and "__pycache__" not in file.parts:
-                digest.update(f"{file.relative_to(checkout)}\0".encode() + file.read_bytes() + b"\0")
-    return digest.hexdigest()[:12]

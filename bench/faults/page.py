@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from bench.faults.journal import Entry
@@ -16,11 +16,14 @@ WANTED_SEQUENCES = 500
 
 _INTRO = """# What it survives
 
-Made by `make bench-faults`, never by hand: {date}, commit `{commit}`, judged code `{code}`, seed {seed}. How it is
+Made by `make bench-faults`, never by hand: {date}, commit `{commit}`, seed {seed}. How it is
 played: [testing.md](testing.md#the-bench-for-faults).
 
 A *point* is a call of a clean run and what happens to the world at it. The command runs into it, then the same command
-is typed again, and all must be as after the clean run. Points that were not *tried* are still to be played.
+is typed again, and all must be as after the clean run. What was *tried* was played with the code as it is; what was
+played with *earlier* code alone, and how many of it survived *then*, is counted by itself. *Same* are points that are
+the same as another, which is played for both: the engine begins by refreshing what it knows, and several resources then
+read one policy with the same request. They are not among those that were tried. All others are still to be played.
 
 | outcome | of a point that was tried |
 |---|---|
@@ -38,12 +41,10 @@ is typed again, and all must be as after the clean run. Points that were not *tr
 
 @dataclass(frozen=True)
 class Report:
-    """All that the page says. `journeys` and `faults` have rows of a name, how many points there are, how many were
-    tried and the count of each outcome; `failed` are points with their outcome and why."""
+    """All that the page says: a row of cells for each row of its tables."""
 
     date: str
     commit: str
-    code: str
     seed: str
     journeys: tuple[tuple[str, ...], ...]
     faults: tuple[tuple[str, ...], ...]
@@ -54,14 +55,40 @@ class Report:
     holes: tuple[tuple[str, ...], ...]
 
 
+@dataclass(frozen=True)
+class Row:
+    """A journey, the digest of the code that its command can run, and its clean run."""
+
+    journey: str
+    code: str
+    clean: Entry
+
+
+@dataclass(frozen=True)
+class Record:
+    """What was played of a kind, by key: with the code as it is `now`, and what was with `earlier` code alone."""
+
+    now: Mapping[str, Entry]
+    earlier: Mapping[str, Entry]
+
+
+def record(now: Mapping[str, Entry], earlier: Mapping[str, Entry], asked: Collection[str]) -> Record:
+    """Of what is asked for: there may be entries of points, or of rules, that are there no more."""
+    return Record(*({key: one for key, one in each.items() if key in asked} for each in (now, earlier)))
+
+
+_THEN = ("earlier", "survived then")
 _TABLES: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "journeys": ("## Points, by journey", ("journey", "points", "tried", *OUTCOMES)),
-    "faults": ("## Points, by what happens", ("fault", "tried", *OUTCOMES)),
-    "failed": ("## Not survived", ("point", "outcome", "why")),
-    "sequences": ("## Random edits with jobs running", ("wanted", "played", "steps", "refused in words", "broken")),
-    "broken": ("## Sequences that broke a rule", ("seed", "what")),
-    "mutants": ("## Mutants of the local cloud", ("rules", "played", *MUTANTS)),
-    "holes": ("## Rules that no test notices", ("rule", "outcome")),
+    "journeys": ("## Points, by journey", ("journey", "code", "points", "same", "tried", *OUTCOMES, *_THEN)),
+    "faults": ("## Points, by what happens", ("fault", "tried", *OUTCOMES, *_THEN)),
+    "failed": ("## Not survived", ("point", "code", "outcome", "why")),
+    "sequences": (
+        "## Random edits with jobs running",
+        ("wanted", "played", "steps", "refused in words", "broken", "earlier", "held then"),
+    ),
+    "broken": ("## Sequences that broke a rule", ("seed", "code", "what")),
+    "mutants": ("## Mutants of the local cloud", ("rules", "played", *MUTANTS, "earlier", "noticed then")),
+    "holes": ("## Rules that no test notices", ("rule", "code", "outcome")),
 }
 _NOTES = {
     "faults": "\n".join(f"- `{name}`: {words}" for name, words in FAULTS.items()),
@@ -75,7 +102,7 @@ the test fails with the rule on as well.""",
 
 
 def render(report: Report) -> str:
-    parts = [_INTRO.format(date=report.date, commit=report.commit, code=report.code, seed=report.seed)]
+    parts = [_INTRO.format(date=report.date, commit=report.commit, seed=report.seed)]
     for name, (heading, head) in _TABLES.items():
         rows = getattr(report, name)
         note = f"{_NOTES[name]}\n\n" if name in _NOTES else ""
@@ -86,9 +113,9 @@ def render(report: Report) -> str:
 
 def parse(text: str) -> Report:
     """The report of a page. Raises ValueError when it is not of this form."""
-    found = re.search(r": (\S+), commit `(\S+)`, judged code `(\S+)`, seed (\S+)\. How\s", text)
+    found = re.search(r": (\S+), commit `(\S+)`, seed (\S+)\. How\s", text)
     if not found:
-        raise ValueError("the page does not say of which date, commit, code and seed it is")
+        raise ValueError("the page does not say of which date, commit and seed it is")
     tables: dict[str, tuple[tuple[str, ...], ...]] = {}
     for name, (heading, _) in _TABLES.items():
         _, there, rest = text.partition(f"\n{heading}\n")
@@ -96,50 +123,69 @@ def parse(text: str) -> Report:
             raise ValueError(f"there is no {heading!r}")
         lines = [line for line in rest.partition("\n## ")[0].splitlines() if line.startswith("|")][2:]
         tables[name] = tuple(tuple(cell.strip() for cell in line.strip("|").split(" | ")) for line in lines)
-    date, commit, code, seed = found.groups()
+    date, commit, seed = found.groups()
     journeys, faults, failed, sequences, broken, mutants, holes = (tables[name] for name in _TABLES)
-    return Report(date, commit, code, seed, journeys, faults, failed, sequences, broken, mutants, holes)
+    return Report(date, commit, seed, journeys, faults, failed, sequences, broken, mutants, holes)
 
 
 def report(
-    dated: tuple[str, str, str, str],
-    cleans: Mapping[str, Entry],
-    points: Mapping[str, Entry],
-    sequences: Mapping[str, Entry],
-    mutants: Mapping[str, Entry],
-    rules: int,
+    dated: tuple[str, str, str], journeys: Iterable[Row], points: Record, sequences: Record, mutants: Record, rules: int
 ) -> Report:
-    """What the journal's entries come to. `dated` is date, commit, code and seed."""
-    journeys = [_row((name, str(clean.more["points"])), _of(points, 0, name)) for name, clean in cleans.items()]
-    every = sum(int(clean.more["points"]) for clean in cleans.values())
-    journeys.append(_row(("all", str(every)), list(points.values())))
-    outcomes = Counter(entry.outcome for entry in mutants.values())
-    steps, refused = (sum(int(one.more[key]) for one in sequences.values()) for key in ("steps", "refused"))
-    broken = [one for one in sequences.values() if one.outcome != "held"]
+    """What the journal's entries come to. `dated` is date, commit and seed."""
+    rows, every, same = [], 0, 0
+    for row in journeys:
+        more = row.clean.more
+        every, same = every + int(more["points"]), same + int(more["alike"])
+        head = (row.journey, f"`{row.code}`", str(more["points"]), str(more["alike"]))
+        rows.append(_row(head, _of(points, 0, row.journey)))
+    rows.append(_row(("all", "–", str(every), str(same)), points))
+    outcomes = Counter(entry.outcome for entry in mutants.now.values())
+    steps, refused = (sum(int(one.more[key]) for one in sequences.now.values()) for key in ("steps", "refused"))
+    broken = sum(one.outcome != "held" for one in sequences.now.values())
+    played = (str(len(sequences.now)), str(steps), str(refused), str(broken))
     return Report(
         *dated,
-        tuple(journeys),
+        tuple(rows),
         tuple(_row((name,), _of(points, 3, name)) for name in FAULTS),
-        tuple((_cell(entry.key), entry.outcome, _cell(entry.more["why"])) for entry in _failed(points.values())),
-        ((str(WANTED_SEQUENCES), str(len(sequences)), str(steps), str(refused), str(len(broken))),),
-        tuple((one.key, _cell(one.more["why"])) for one in broken),
-        ((str(rules), str(len(mutants)), *(str(outcomes[name]) for name in MUTANTS)),),
-        tuple((_cell(one.key), one.outcome) for one in sorted(mutants.values(), key=_key) if one.outcome != "noticed"),
+        tuple(
+            (_cell(one.key), code, one.outcome, _cell(one.more["why"]))
+            for code, one in _bad(points, "survived", "absent")
+        ),
+        ((str(WANTED_SEQUENCES), *played, *_earlier(sequences, "held")),),
+        tuple((one.key, code, _cell(one.more["why"])) for code, one in _bad(sequences, "held")),
+        (
+            (
+                str(rules),
+                str(len(mutants.now)),
+                *(str(outcomes[name]) for name in MUTANTS),
+                *_earlier(mutants, "noticed"),
+            ),
+        ),
+        tuple((_cell(one.key), code, one.outcome) for code, one in _bad(mutants, "noticed")),
     )
 
 
-def _row(head: tuple[str, ...], entries: Sequence[Entry]) -> tuple[str, ...]:
-    counted = Counter(entry.outcome for entry in entries)
-    return (*head, str(len(entries)), *(str(counted[name]) for name in OUTCOMES))
+def _row(head: tuple[str, ...], points: Record) -> tuple[str, ...]:
+    counted = Counter(entry.outcome for entry in points.now.values())
+    return (*head, str(len(points.now)), *(str(counted[name]) for name in OUTCOMES), *_earlier(points, "survived"))
 
 
-def _of(points: Mapping[str, Entry], part: int, name: str) -> list[Entry]:
+def _earlier(played: Record, good: str) -> tuple[str, str]:
+    return str(len(played.earlier)), str(sum(one.outcome == good for one in played.earlier.values()))
+
+
+def _of(points: Record, part: int, name: str) -> Record:
     """The points whose key has this name as its journey (0) or its fault (3)."""
-    return [entry for key, entry in points.items() if key.split(" · ")[part] == name]
+    keys = {key for key in (*points.now, *points.earlier) if key.split(" · ")[part] == name}
+    return record(points.now, points.earlier, keys)
 
 
-def _failed(entries: Iterable[Entry]) -> list[Entry]:
-    return sorted((entry for entry in entries if entry.outcome not in ("survived", "absent")), key=_key)
+def _bad(played: Record, *good: str) -> list[tuple[str, Entry]]:
+    """In the order of their keys, each with the code that it was played with: this, or earlier."""
+    both = (("this", played.now), ("earlier", played.earlier))
+    return [
+        (code, one) for code, entries in both for one in sorted(entries.values(), key=_key) if one.outcome not in good
+    ]
 
 
 def _key(entry: Entry) -> str:

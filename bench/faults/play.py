@@ -9,10 +9,11 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 from bench.errors import BenchError
-from bench.faults import ending
+from bench.faults import ending, points
 from bench.faults.ending import Ending, Outcome
+from bench.faults.journal import Entry
 from bench.faults.journeys import BASES, Journey
-from bench.faults.points import Point
+from bench.faults.points import Asked, Point
 from bench.faults.proxy import Strike
 from bench.faults.stage import Ran, Stage, Workshop, stage
 from slipway.cloud.foreign_words import meanings
@@ -30,12 +31,37 @@ TOLD = re.compile(
 
 @dataclass(frozen=True)
 class Clean:
-    """A clean run: the signatures of its calls in their order, its ending, and how long one run takes."""
+    """A clean run: the signatures of its calls in their order, who asked each, its ending, and its seconds."""
 
     journey: Journey
     calls: tuple[str, ...]
+    asked: tuple[Asked, ...]
     ending: Ending
     seconds: float
+
+    @property
+    def points(self) -> list[Point]:
+        return points.of(self.journey.name, self.calls, self.journey.engine)
+
+    @property
+    def alike(self) -> set[str]:
+        """The keys of those points that are the same as others: those are played for both."""
+        same = points.alike(self.calls, self.asked) if self.journey.engine else {}
+        return {point.key for point in self.points if (point.call, point.nth) in same}
+
+    @property
+    def entry(self) -> Entry:
+        counted = {"calls": len(self.calls), "points": len(self.points), "alike": len(self.alike)}
+        asked = [[one.caller, one.whole] for one in self.asked]
+        run = {"calls": self.calls, "asked": asked, "ending": ending.written(self.ending), "seconds": self.seconds}
+        return Entry("cleans", self.journey.name, "clean", {**counted, "run": run})
+
+
+def clean_of(journey: Journey, entry: Entry) -> Clean:
+    """The run that an entry of the journal has."""
+    run = entry.more["run"]
+    asked = tuple(Asked(*one) for one in run["asked"])
+    return Clean(journey, tuple(run["calls"]), asked, ending.again(run["ending"]), run["seconds"])
 
 
 @dataclass(frozen=True)
@@ -70,7 +96,7 @@ class Player:
         here.proxy.begin()
         began = time.monotonic()
         ran = here.run(journey.typed(here), journey.role, journey.variables)
-        took, calls = time.monotonic() - began, tuple(here.proxy.calls)
+        took, calls, asked = time.monotonic() - began, tuple(here.proxy.calls), tuple(here.proxy.asked)
         if (ran.code != 0) != journey.refused or not calls:
             raise BenchError(f"{journey.name}: a clean run ended with {ran.code}:\n{ran.said}")
         journey.between(here)
@@ -78,7 +104,7 @@ class Player:
             again = here.run(journey.typed(here), journey.role, journey.variables)
             if again.code != 0:
                 raise BenchError(f"{journey.name}: a second clean run ended with {again.code}:\n{again.said}")
-        return Clean(journey, calls, ending.read(here.checkout), took)
+        return Clean(journey, calls, asked, ending.read(here.checkout), took)
 
     def play(self, clean: Clean, point: Point) -> Played:
         began = time.monotonic()
@@ -130,7 +156,7 @@ class Player:
         if point.fault == "kill-cloud":
             here.start_cloud()
         if point.fault.startswith("kill-"):
-            here.checkout.clear_after_a_kill()
+            here.clear_after_a_kill()
 
     def _verdict(self, here: Stage, clean: Clean, ran: Ran) -> tuple[Outcome, str]:
         here.cloud.rest("DELETE", "/slipway/faults")

@@ -44,6 +44,14 @@ class Point:
         return f"{self.journey} · {self.call} · {self.nth} · {self.fault}"
 
 
+@dataclass(frozen=True)
+class Asked:
+    """`whole` is a digest of a request as it came, with its query and its body; `caller` is which program sent it."""
+
+    caller: str
+    whole: str
+
+
 def signature(method: str, path: str) -> str:
     """A call without what differs from run to run: numbers that the service gives, digests, the query's pages.
 
@@ -67,14 +75,33 @@ def of(journey: str, calls: Sequence[str], engine: bool) -> list[Point]:
     return points
 
 
+def alike(calls: Sequence[str], asked: Sequence[Asked]) -> dict[tuple[str, int], int]:
+    """By a call and its number: the number of an earlier one that is the same point.
+
+    A run of the engine begins with reads of the provider, which refresh what the state knows. Several resources read
+    the same policy then, and chance decides in which order. Until anybody else asks or anything is changed, a request
+    that has come before, word for word, is the same again.
+    """
+    seen: Counter[str] = Counter()
+    first: dict[str, int] = {}
+    found = {}
+    for call, one in zip(calls, asked, strict=True):
+        if one.caller != asked[0].caller or not (call.startswith("GET ") or call.endswith(":getIamPolicy")):
+            break
+        seen[call] += 1
+        number = first.setdefault(one.whole, seen[call])
+        if number != seen[call]:
+            found[call, seen[call]] = number
+    return found
+
+
 def drawn(points: Iterable[Point], seed: int) -> list[Point]:
-    """The same points in the order in which a seed plays them: journeys in turn, calls that change something sooner,
-    and time-outs, each of which takes a minute, last."""
+    """The same points in the order in which a seed plays them: journeys in turn, calls that change something sooner."""
     chance = random.Random(seed)
     queues: dict[str, list[tuple[float, Point]]] = {}
     for point in points:
         reads = point.call.startswith("GET ")
-        place = chance.random() * (1.0 if reads else 0.4) + (point.fault == "timeout")
+        place = chance.random() * (1.0 if reads else 0.4)
         queues.setdefault(point.journey, []).append((place, point))
     ranked = [(place, row) for queue in queues.values() for place, row in enumerate(sorted(queue, key=_draw))]
     names = list(queues)

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
 import http.client
 import json
 import select
-import socket
 import threading
-import urllib.parse
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Literal
 
-from bench.faults.points import Point, signature
+from bench.faults.points import Asked, Point, signature
+from bench.relay import Answer, Relay, running
 
 Action = Literal["pass", "cut", "lose", "hold", "429", "503", "token"]
-_OWN_HEADERS = {"connection", "keep-alive", "transfer-encoding", "content-length"}
 # Slipway's own calls give up after a minute; whoever has more patience finds the connection closed.
 _HELD_S = 75.0
+_ANYBODY = Asked("", "")
 _REFUSALS = {
     "429": (429, "RESOURCE_EXHAUSTED", "Quota exceeded for requests per minute."),
     "503": (503, "UNAVAILABLE", "The service is currently unavailable."),
@@ -38,10 +37,11 @@ class Strike:
 
 @dataclass
 class Proxy:
-    """A running proxy: its `url`, the calls since the last `begin`, and whether the strike has come."""
+    """A running proxy: its `url`, the calls since the last `begin`, who `asked` each, and whether the strike came."""
 
     url: str
     calls: list[str] = field(default_factory=list)
+    asked: list[Asked] = field(default_factory=list)
     struck: bool = False
     _strike: Strike | None = None
     _seen: Counter[str] = field(default_factory=Counter)
@@ -50,13 +50,14 @@ class Proxy:
     def begin(self, strike: Strike | None = None) -> None:
         """Forget what came, and let this happen when its call comes; None lets every call through."""
         with self._lock:
-            self.calls, self._seen = [], Counter()
+            self.calls, self.asked, self._seen = [], [], Counter()
             self.struck, self._strike = False, strike
 
-    def action(self, call: str) -> Action:
+    def action(self, call: str, asked: Asked = _ANYBODY) -> Action:
         """What is done with a call that comes now. Strikes when it is the one."""
         with self._lock:
             self.calls.append(call)
+            self.asked.append(asked)
             self._seen[call] += 1
             strike = self._strike
             if strike is None:
@@ -91,95 +92,39 @@ def _action(fault: str, here: bool, same: bool) -> Action:
 @contextmanager
 def standing_before(target: Callable[[], str]) -> Iterator[Proxy]:
     """A proxy on a free port of this machine; `target` tells where the cloud is now, as `http://HOST:PORT`."""
+    proxy = Proxy("")
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True
-
-        def _serve(self) -> None:
-            body = self._body()
-            action = proxy.action(signature(self.command, self.path))
+    class Handler(Relay):
+        def serve(self, body: bytes) -> None:
+            action = proxy.action(signature(self.command, self.path), self._asked(body))
             if action == "cut":
-                self._hang_up()
+                self.hang_up()
             elif action == "hold":
-                self._hold()
+                # Readable means that the caller has hung up: it sends nothing more before an answer.
+                select.select([self.connection], [], [], _HELD_S)
+                self.hang_up()
             elif action in _REFUSALS:
                 code, status, message = _REFUSALS[action]
                 said = {"error": {"code": code, "status": status, "message": message}}
-                self._answer(code, [("Content-Type", "application/json")], json.dumps(said).encode())
+                self.answer(Answer(code, json.dumps(said).encode()))
             else:
-                self._pass_on(body, answered=action == "pass")
+                self._passed(body, answered=action == "pass")
 
-        do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = _serve  # noqa: N815 - http.server's names
+        def _asked(self, body: bytes) -> Asked:
+            whole = hashlib.sha256(f"{self.command} {self.path}\n".encode() + body).hexdigest()
+            return Asked(self.headers.get("User-Agent", ""), whole[:12])
 
-        def _pass_on(self, body: bytes, answered: bool) -> None:
-            # The name by which it was called stays, so that links in the answer lead back here.
-            headers = {name: value for name, value in self.headers.items() if name.lower() not in _OWN_HEADERS}
-            behind = http.client.HTTPConnection(urllib.parse.urlsplit(target()).netloc, timeout=120)
+        def _passed(self, body: bytes, answered: bool) -> None:
             try:
-                sent = body if body or self.command not in ("GET", "HEAD", "DELETE") else None
-                behind.request(self.command, self.path, sent, headers)
-                answer = behind.getresponse()
-                content = answer.read()
+                answer = self.passed_on(target(), body)
             except (OSError, http.client.HTTPException):
-                self._hang_up()
+                self.hang_up()
                 return
-            finally:
-                behind.close()
             if answered:
-                kept = [(name, value) for name, value in answer.getheaders() if name.lower() not in _OWN_HEADERS]
-                self._answer(answer.status, kept, content, answer.headers.get("Content-Length"))
+                self.answer(answer)
             else:
-                self._hang_up()
+                self.hang_up()
 
-        def _answer(self, code: int, headers: list[tuple[str, str]], content: bytes, length: str | None = None) -> None:
-            with suppress(OSError):
-                self.send_response_only(code)
-                for name, value in headers:
-                    self.send_header(name, value)
-                told = length if self.command == "HEAD" and length else str(len(content))
-                if code not in (204, 304):
-                    self.send_header("Content-Length", told)
-                self.end_headers()
-                self.wfile.write(content)
-
-        def _hang_up(self) -> None:
-            self.close_connection = True
-            with suppress(OSError):
-                self.connection.shutdown(socket.SHUT_RDWR)
-
-        def _hold(self) -> None:
-            # Readable means that the caller has hung up: it sends nothing more before an answer.
-            select.select([self.connection], [], [], _HELD_S)
-            self._hang_up()
-
-        def _body(self) -> bytes:
-            if self.headers.get("Transfer-Encoding", "").lower() != "chunked":
-                return self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            body = b""
-            while size := int(self.rfile.readline().split(b";")[0], 16):
-                body += self.rfile.read(size)
-                self.rfile.readline()
-            self.rfile.readline()
-            return body
-
-        def log_message(self, format: str, *args: object) -> None:
-            """Silent: the bench says what it found."""
-
-    class Server(ThreadingHTTPServer):
-        daemon_threads = True
-        request_queue_size = 128
-
-        def handle_error(self, request: object, client_address: object) -> None:
-            """Callers that are killed end in the middle of a request; nobody needs to read of it."""
-
-    server = Server(("127.0.0.1", 0), Handler)
-    proxy = Proxy(f"http://127.0.0.1:{server.server_port}")
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-    thread.start()
-    try:
+    with running(Handler) as url:
+        proxy.url = url
         yield proxy
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -17,6 +15,8 @@ from pathlib import Path
 import psutil
 
 from bench.errors import BenchError
+from bench.faults import folders
+from bench.faults.processes import kill, part_of, sessions
 from bench.faults.proxy import Proxy, standing_before
 from journey import leftovers
 from local import environment
@@ -68,7 +68,7 @@ def workshop() -> Iterator[Workshop]:
         owner = left.name.removeprefix(_PREFIX).split("-")[0]
         if owner.isdecimal() and not psutil.pid_exists(int(owner)):
             for record in left.glob("*/cloud/cloud.json"):
-                leftovers.end(leftovers.marked(record.parents[1] / "engine"), patience=0)
+                kill(leftovers.marked(record.parents[1] / "engine"))
                 daemon.stop(record.parent)
             shutil.rmtree(left, ignore_errors=True)
     folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-")).resolve()
@@ -131,32 +131,37 @@ class Stage:
     def kill_of_command(self, fault: str) -> Callable[[], None]:
         """Kills engine, program, plugin or command, whichever the fault names, when it is called."""
         wanted = fault.removeprefix("kill-")
-        return lambda: _kill([one for one in leftovers.marked(self.checkout.state) if part_of(one) == wanted])
+        return lambda: kill([one for one in leftovers.marked(self.checkout.state) if part_of(one) == wanted])
 
     def keep(self) -> None:
         """Remember how all is now; jobs that run live on through every `put_back`."""
         self.kill_cloud()
-        self.kept_jobs = frozenset(_sessions(daemon.job_processes(self.cloud.state)))
+        self.kept_jobs = frozenset(sessions(daemon.job_processes(self.cloud.state)))
         for name in ("cloud", "checkout", "engine"):
             shutil.copytree(self.folder / name, self.folder / "kept" / name, symlinks=True)
         self.start_cloud()
 
     def put_back(self) -> None:
         self.kill_cloud()
-        leftovers.end(leftovers.marked(self.checkout.state), patience=0)
-        sessions = _sessions(daemon.job_processes(self.cloud.state))
-        _kill([process for session, of in sessions.items() if session not in self.kept_jobs for process in of])
+        kill(leftovers.marked(self.checkout.state))
+        living = sessions(daemon.job_processes(self.cloud.state))
+        kill(process for session, of in living.items() if session not in self.kept_jobs for process in of)
         for name in ("cloud", "checkout", "engine"):
-            _replace(self.folder / "kept" / name, self.folder / name, _SPARED)
+            folders.replace(self.folder / "kept" / name, self.folder / name, _SPARED)
         self.start_cloud()
 
     @property
     def jobs_live(self) -> bool:
         """Whether every job that ran when the stage was kept still has its processes: none was started again."""
-        return self.kept_jobs <= _sessions(daemon.job_processes(self.cloud.state)).keys()
+        return self.kept_jobs <= sessions(daemon.job_processes(self.cloud.state)).keys()
+
+    def clear_after_a_kill(self) -> None:
+        """What is left of a killed command ends; its lock goes, and files that were cut off, as in `make demo`."""
+        kill(leftovers.marked(self.checkout.state))
+        self.checkout.clear_after_a_kill()
 
     def end(self) -> None:
-        leftovers.end(leftovers.marked(self.checkout.state), patience=0)
+        kill(leftovers.marked(self.checkout.state))
         daemon.stop(self.cloud.state)
 
 
@@ -192,74 +197,10 @@ def stage(shop: Workshop, name: str) -> Iterator[Stage]:
             mine.end()
 
 
-def part_of(process: psutil.Process) -> str:
-    """Which part of a command a process is: engine, program, plugin, cli, or empty."""
-    try:
-        words, name = process.cmdline(), process.name()
-    except psutil.Error:
-        return ""
-    line = " ".join(words)
-    if name == "pulumi":
-        return "engine"
-    if "local.plugin" in line or "pulumi-resource-gcp" in line:
-        return "plugin"
-    if "pulumi-language-python-exec" in line:
-        return "program"
-    return "cli" if any(Path(word).name == "slipway" for word in words[:2]) else ""
-
-
 def _files(folder: Path) -> None:
     nap.lay_out(folder)
     template = folder / "templates" / "nap.py"
     template.write_text(template.read_text().replace(*_LONG_NAP))
-
-
-def _sessions(processes: list[psutil.Process]) -> dict[int, list[psutil.Process]]:
-    """The processes of each session; a replica has one of its own."""
-    found: dict[int, list[psutil.Process]] = {}
-    for process in processes:
-        with suppress(ProcessLookupError):
-            found.setdefault(os.getsid(process.pid), []).append(process)
-    return found
-
-
-def _kill(processes: list[psutil.Process]) -> None:
-    for process in processes:
-        with suppress(psutil.Error, ProcessLookupError):
-            os.kill(process.pid, signal.SIGKILL)
-    psutil.wait_procs(processes, timeout=5)
-
-
-def _replace(source: Path, target: Path, spared: str = "") -> None:
-    """Make a folder what it was, but for what is in `spared` in both. A process that ends late may write there."""
-    for entry in target.iterdir():
-        before = source / entry.name
-        if entry.name == spared and before.is_dir():
-            for job in entry.iterdir():
-                if not (before / job.name).exists():
-                    _remove(job)
-        else:
-            _remove(entry)
-    for entry in source.iterdir():
-        there = target / entry.name
-        if not there.exists():
-            _copy(entry, there)
-
-
-def _remove(path: Path) -> None:
-    for attempt in range(5):
-        with suppress(OSError):
-            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
-        if not path.exists():
-            return
-        time.sleep(0.05 * (attempt + 1))
-
-
-def _copy(source: Path, target: Path) -> None:
-    if source.is_dir() and not source.is_symlink():
-        shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True)
-    else:
-        shutil.copy2(source, target, follow_symlinks=False)
 
 
 def ready(stage_: Stage, command: tuple[str, ...], role: str = "deployer", **extra: str) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
 
-from bench.faults.ending import Ending, Job, judged
+from bench.faults.ending import Ending, Job, again, judged, written
 
 QUEUED, RUNNING = "JOB_STATE_QUEUED", "JOB_STATE_RUNNING"
 CLEAN = Ending(
@@ -41,3 +42,7 @@ def test_an_ending_is_held_to_that_of_the_clean_run(now: Ending, outcome: str, w
     found, said = judged(CLEAN, now)
     assert found == outcome
     assert why in said
+
+
+def test_an_ending_is_kept_as_json_and_read_again() -> None:
+    assert again(json.loads(json.dumps(written(CLEAN)))) == CLEAN

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from bench.faults import page
@@ -24,36 +25,54 @@ def test_it_counts_what_was_played_and_lists_what_was_not_survived() -> None:
         played("create · GET /a · 1 · cut", "survived"),
         played("create · POST /a · 1 · lost", "orphaned", "clusters that\nthe state | does not know: cpu-a"),
     ]
+    clean = Entry("cleans", "create", "clean", {"calls": 2, "points": 20, "alike": 4})
+    edited = Entry("sequences", "11", "held", {"steps": 5, "refused": 1, "why": ""})
+    mutant = Entry("mutants", "rules.py:f#1", "missed", {"test": "t"})
+    before = [played("create · GET /a · 1 · 429", "survived"), played("create · GET /a · 1 · 503", "silent", "no word")]
     made = page.report(
-        ("2026-11-21", "abc", "def", "11"),
-        {"create": Entry("cleans", "create", "clean", {"calls": 2, "points": 20})},
-        {point.key: point for point in points},
-        {"11": Entry("sequences", "11", "held", {"steps": 5, "refused": 1, "why": ""})},
-        {"rules.py:f#1": Entry("mutants", "rules.py:f#1", "missed", {"test": "t"})},
+        ("2026-11-21", "abc", "11"),
+        [page.Row("create", "def", clean)],
+        page.Record({point.key: point for point in points}, {point.key: point for point in before}),
+        page.Record({"11": edited}, {"12": replace(edited, key="12", outcome="broken")}),
+        page.Record({mutant.key: mutant}, {}),
         rules=3,
     )
-    assert made.journeys == (
-        ("create", "20", "2", "1", "0", "0", "1", "0", "0", "0", "0", "0"),
-        ("all", "20", "2", "1", "0", "0", "1", "0", "0", "0", "0", "0"),
-    )
+    counted = ("20", "4", "2", "1", "0", "0", "1", "0", "0", "0", "0", "0", "2", "1")
+    assert made.journeys == (("create", "`def`", *counted), ("all", "–", *counted))
     assert made.failed == (
-        ("`create · POST /a · 1 · lost`", "orphaned", "`clusters that the state / does not know: cpu-a`"),
+        ("`create · POST /a · 1 · lost`", "this", "orphaned", "`clusters that the state / does not know: cpu-a`"),
+        ("`create · GET /a · 1 · 503`", "earlier", "silent", "`no word`"),
     )
-    assert made.sequences == (("500", "1", "5", "1", "0"),)
-    assert made.mutants == (("3", "1", "0", "1", "0", "0"),)
-    assert made.holes == (("`rules.py:f#1`", "missed"),)
+    assert made.sequences == (("500", "1", "5", "1", "0", "1", "0"),)
+    assert made.broken == (("12", "earlier", "–"),)
+    assert made.mutants == (("3", "1", "0", "1", "0", "0", "0", "0"),)
+    assert made.holes == (("`rules.py:f#1`", "this", "missed"),)
     text = page.render(made)
     assert page.parse(text) == made
-    assert "| all | 20 | 2 | 1 |" in text
+    assert "| all | – | 20 | 4 | 2 | 1 |" in text
+
+
+def test_what_is_asked_for_no_more_is_not_counted() -> None:
+    one, gone = played("create · GET /a · 1 · cut", "survived"), played("create · GET /b · 1 · cut", "stuck")
+    kept = page.record({one.key: one}, {gone.key: gone}, {one.key})
+    assert kept == page.Record({one.key: one}, {})
 
 
 def test_a_journal_is_taken_up_again_after_a_kill_and_void_for_other_code(tmp_path: Path) -> None:
     file = tmp_path / "kept" / "journal.jsonl"
-    journal = Journal(file, "code")
+    journal = Journal(file, lambda kind, key: f"{kind} as it is")
     journal.add(played("a", "stuck"))
     journal.add(played("a", "survived"))
     with file.open("a") as cut_off:
-        cut_off.write('{"code": "code", "kind"')
+        cut_off.write('{"code": "points as it is", "kind"')
     assert journal.entries("points") == {"a": played("a", "survived")}
     assert journal.entries("mutants") == {}
-    assert Journal(file, "other").entries("points") == {}
+    assert journal.earlier("points") == {}
+    other = Journal(file, lambda kind, key: "other")
+    assert other.entries("points") == {}
+    assert other.earlier("points") == {"a": played("a", "survived")}
+    other.add(played("a", "silent"))
+    assert other.entries("points") == {"a": played("a", "silent")}
+    assert journal.entries("points") == {"a": played("a", "survived")}, (
+        "what is played with other code makes nothing old"
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bench.faults import points
-from bench.faults.points import FAULTS, Point
+from bench.faults.points import FAULTS, Asked, Point
 from bench.faults.proxy import Action, Proxy, Strike
 
 CALLS = ["GET /v1/p/customJobs", "POST /v1/p/customJobs", "GET /v1/p/customJobs"]
@@ -28,6 +28,16 @@ def test_each_call_is_a_point_for_each_thing_that_can_happen_there(engine: bool)
     kills = {"kill-engine", "kill-program", "kill-plugin"} if engine else {"kill-cli"}
     assert {point.fault for point in found if point.fault.startswith("kill")} == {*kills, "kill-cloud"}
     assert {point.call for point in found if point.fault == "lag"} == {CALLS[0]}, "only a list lags"
+
+
+def test_a_refresh_that_reads_the_same_again_is_the_same_point_and_nothing_later_is() -> None:
+    policy, bucket, change = "POST /p:getIamPolicy", "GET /b", "PUT /b"
+    calls = [policy, bucket, policy, policy, change, policy, bucket]
+    asked = [Asked("provider", one) for one in ("p", "b", "p", "other body", "c", "p", "b")]
+    assert points.alike(calls, asked) == {(policy, 2): 1}
+    read = [policy, policy, policy]
+    assert points.alike(read, [Asked("provider", "p"), Asked("program", "p"), Asked("provider", "p")]) == {}
+    assert points.alike([], []) == {}
 
 
 def test_a_seed_is_an_order_in_which_journeys_take_turns() -> None:

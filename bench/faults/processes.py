@@ -1,0 +1,45 @@
+"""The processes of a stage: which part of a command each is, and their end."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+
+
+def part_of(process: psutil.Process) -> str:
+    """Which part of a command a process is: engine, program, plugin, cli, or empty."""
+    try:
+        words, name = process.cmdline(), process.name()
+    except psutil.Error:
+        return ""
+    line = " ".join(words)
+    if name == "pulumi":
+        return "engine"
+    if "local.plugin" in line or "pulumi-resource-gcp" in line:
+        return "plugin"
+    if "pulumi-language-python-exec" in line:
+        return "program"
+    return "cli" if any(Path(word).name == "slipway" for word in words[:2]) else ""
+
+
+def sessions(processes: list[psutil.Process]) -> dict[int, list[psutil.Process]]:
+    """The processes of each session; a replica has one of its own."""
+    found: dict[int, list[psutil.Process]] = {}
+    for process in processes:
+        with suppress(ProcessLookupError):
+            found.setdefault(os.getsid(process.pid), []).append(process)
+    return found
+
+
+def kill(processes: Iterable[psutil.Process]) -> None:
+    """Ends them at once, whatever they do, and waits until they have gone."""
+    alive = list(processes)
+    for process in alive:
+        with suppress(psutil.Error, ProcessLookupError):
+            os.kill(process.pid, signal.SIGKILL)
+    psutil.wait_procs(alive, timeout=5)

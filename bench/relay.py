@@ -1,0 +1,108 @@
+"""A server that stands before another: it reads a request, may send it on, and answers. Both proxies are made of it."""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import threading
+import urllib.parse
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+_OWN_HEADERS = {"connection", "keep-alive", "transfer-encoding", "content-length"}
+_LONGEST_S = 120
+_JSON = (("Content-Type", "application/json"),)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """`length` is what a HEAD is told of a body that it does not get."""
+
+    status: int
+    content: bytes
+    headers: Sequence[tuple[str, str]] = _JSON
+    length: str | None = None
+
+
+class Relay(BaseHTTPRequestHandler):
+    """What becomes of a request is said by `serve`."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def serve(self, body: bytes) -> None:
+        raise NotImplementedError
+
+    def _serve(self) -> None:
+        self.serve(self._body())
+
+    do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = _serve  # noqa: N815 - http.server's names
+
+    def passed_on(self, target: str, body: bytes, *, by_its_name: bool = False) -> Answer:
+        """The answer of `http://HOST:PORT`. `by_its_name`: that is what it is called; else it is called as this one
+        was, so that links in the answer lead back here. Raises OSError, HTTPException."""
+        own = _OWN_HEADERS | ({"host"} if by_its_name else set())
+        headers = {name: value for name, value in self.headers.items() if name.lower() not in own}
+        behind = http.client.HTTPConnection(urllib.parse.urlsplit(target).netloc, timeout=_LONGEST_S)
+        try:
+            sent = body if body or self.command not in ("GET", "HEAD", "DELETE") else None
+            behind.request(self.command, self.path, sent, headers)
+            answer = behind.getresponse()
+            content = answer.read()
+        finally:
+            behind.close()
+        kept = [(name, value) for name, value in answer.getheaders() if name.lower() not in _OWN_HEADERS]
+        return Answer(answer.status, content, kept, answer.headers.get("Content-Length"))
+
+    def answer(self, answer: Answer) -> None:
+        with suppress(OSError):
+            self.send_response_only(answer.status)
+            for name, value in answer.headers:
+                self.send_header(name, value)
+            told = answer.length if self.command == "HEAD" and answer.length else str(len(answer.content))
+            if answer.status not in (204, 304):
+                self.send_header("Content-Length", told)
+            self.end_headers()
+            self.wfile.write(answer.content)
+
+    def hang_up(self) -> None:
+        self.close_connection = True
+        with suppress(OSError):
+            self.connection.shutdown(socket.SHUT_RDWR)
+
+    def _body(self) -> bytes:
+        if self.headers.get("Transfer-Encoding", "").lower() != "chunked":
+            return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        body = b""
+        while size := int(self.rfile.readline().split(b";")[0], 16):
+            body += self.rfile.read(size)
+            self.rfile.readline()
+        self.rfile.readline()
+        return body
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Silent: a bench says what it found."""
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Callers that are killed end in the middle of a request; nobody needs to read of it."""
+
+
+@contextmanager
+def running(handler: Callable[..., Relay]) -> Iterator[str]:
+    """A server on a free port of this machine; its URL."""
+    server = _Server(("127.0.0.1", 0), handler)
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

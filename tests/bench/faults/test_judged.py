@@ -1,0 +1,88 @@
+"""What an outcome is about: code that the command can run, and neither words nor other commands' code. # N2"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bench.faults.judged import Codes, Sources, bare, judged
+
+ROOT = Path(__file__).parents[3]
+FILES = {
+    "__main__.py": "def main():\n    from components import all_of_it\n",
+    "Pulumi.yaml": "name: slipway\n",
+    "components/__init__.py": "",
+    "components/all_of_it.py": "from slipway.tables import rows\n",
+    "slipway/__init__.py": "",
+    "slipway/__main__.py": "import slipway.cli\n",
+    "slipway/tables/__init__.py": "",
+    "slipway/tables/rows.py": '"""Rows."""\nROWS = 1  # one\n',
+    "slipway/tables/prices.csv": "1\n",
+    "slipway/cli/__init__.py": "",
+    "slipway/cli/submit.py": "from . import terminal\n",
+    "slipway/cli/terminal.py": "",
+    "slipway/cli/jobs.py": "",
+    "slipway/template/__init__.py": "",
+    "slipway/packages/slipway_launcher.py": "",
+    "local/cloud/rules.py": "",
+    "local/plugin/server.py": "",
+    "tests/local/cloud/test_rules.py": "",
+    "tests/checkouts/nap.py": "",
+    "bench/faults/ending.py": "",
+}
+KEYS = (("points", "create · GET /a · 1 · cut"), ("points", "submit · GET /a · 1 · cut"), ("mutants", "rules.py:f#1"))
+
+
+def digests(root: Path) -> tuple[str, ...]:
+    codes = Codes(root, {"create": ("pulumi", "up"), "submit": ("slipway", "submit")})
+    assert codes("points", "gone · GET /a · 1 · cut") == ""
+    return tuple(codes(*key) for key in KEYS)
+
+
+@pytest.mark.parametrize(
+    ("file", "changed"),
+    [
+        ("__main__.py", {"create"}),
+        ("components/all_of_it.py", {"create"}),
+        ("slipway/tables/rows.py", {"create"}),
+        ("slipway/tables/prices.csv", {"create"}),
+        ("slipway/cli/terminal.py", {"submit"}),
+        ("slipway/cli/jobs.py", set[str]()),
+        ("slipway/__init__.py", {"create", "submit"}),
+        ("slipway/packages/slipway_launcher.py", {"create", "submit"}),
+        ("local/plugin/server.py", {"create"}),
+        ("local/cloud/rules.py", {"create", "submit", "mutants"}),
+        ("tests/local/cloud/test_rules.py", {"mutants"}),
+    ],
+)
+def test_what_a_command_can_run_makes_its_outcomes_old_and_nothing_else_does(
+    tmp_path: Path, file: str, changed: set[str]
+) -> None:
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    before = digests(tmp_path)
+    (tmp_path / file).write_text(FILES[file] + "MORE = 2\n")
+    now = digests(tmp_path)
+    names = ("create", "submit", "mutants")
+    assert {name for name, old, new in zip(names, before, now, strict=True) if old != new} == changed
+
+
+def test_words_about_the_code_are_no_part_of_it() -> None:
+    said = b'"""Rows."""\n\n\nclass A:\n    """A row."""\n\n    b = "kept"  # why\n'
+    assert bare(said) == bare(b'class A: b = "kept"') != bare(b'class A: b = "else"')
+
+
+def test_all_that_submit_imports_is_judged() -> None:
+    sources = Sources(ROOT)
+    known = judged(sources, ("slipway", "submit"))
+    ask = "import sys, slipway.__main__, slipway.cli.submit; print(*(m.__file__ for m in sys.modules.values() if"
+    ask += " m.__name__.partition('.')[0] == 'slipway'))"
+    done = subprocess.run([sys.executable, "-c", ask], cwd=ROOT, capture_output=True, text=True, check=True)
+    loaded = {Path(file).relative_to(ROOT) for file in done.stdout.split()}
+    assert len(loaded) > 30
+    assert loaded <= known
+    assert not {file for file in known if file.parts[:2] in (("slipway", "review"), ("slipway", "doctor"))}
