@@ -146,7 +146,7 @@ class Job:
 
         If this job is a duplicate, waits for the one that runs and returns that. Raises ResourceError for one that
         failed or expired, Cancelled, Timeout (the job goes on), ConfigError for a `timeout` that is not a number, and
-        CloudError when there has been no contact for five minutes.
+        CloudError when there has been no contact for an hour (SLIPWAY_NO_CONTACT).
         """
         from slipway.jobs.claim import original
         from slipway.jobs.follower import follower_of

@@ -93,6 +93,12 @@ class Context:
         """Seconds to look for a job whose answer was lost, from SLIPWAY_LOOK_FOR. Raises ConfigError."""
         return seconds(self.environ.get("SLIPWAY_LOOK_FOR", "").strip() or "60s")
 
+    @property
+    def no_contact(self) -> float:
+        """Seconds without any answer after which waiting for a job is given up, from SLIPWAY_NO_CONTACT. Raises
+        ConfigError."""
+        return seconds(self.environ.get("SLIPWAY_NO_CONTACT", "").strip() or "1h")
+
     def console_link(self, job_id: str) -> str:
         """The job's page, or empty where the endpoint is not Google's and has none."""
         if "vertex" in self.connection.endpoints.overrides:

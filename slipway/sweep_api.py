@@ -111,8 +111,8 @@ class Sweep:
         """Waits for the end of every run, at most `timeout` seconds, and gives their jobs, in the order of the runs.
 
         Raises ResourceError when any failed or expired, Cancelled when others were cancelled, Timeout (the runs go
-        on), ConfigError for a `timeout` that is not a number, and CloudError when there has been no contact for five
-        minutes.
+        on), ConfigError for a `timeout` that is not a number, and CloudError when there has been no contact for an
+        hour (SLIPWAY_NO_CONTACT).
         """
         check_timeout(timeout)
         ended = until_ended(self._context, self._sent, _LogDisplay(), timeout=timeout)

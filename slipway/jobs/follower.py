@@ -14,6 +14,7 @@ from slipway.cloud.session import HttpPolicy
 from slipway.cloud.vertex import Vertex
 from slipway.context import Clock, Context
 from slipway.errors import Timeout
+from slipway.jobs.contact import Contact
 from slipway.jobs.log import LogPolling, Tail, last_word, stock_out
 from slipway.jobs.waiting import wait_reason, waits
 from slipway.kinds import CUSTOM_JOB
@@ -64,7 +65,7 @@ class Polling:
     state_steady: float = 2.0
     state_patient: float = 5.0
     why: float = 10.0
-    gives_up: float = 300.0
+    gives_up: float = 3600.0
     quiet_polls: int = 2
     drain_every: float = 1.0
     drain: float = 15.0
@@ -90,7 +91,8 @@ class Follower:
 
     def __post_init__(self) -> None:
         self._begin = self.clock.monotonic()
-        self._lost_since: float | None = None
+        self._contact = Contact(self.clock, self.polling.gives_up)
+        self._logs = Contact(self.clock, float("inf"), "logs can't be read now")
 
     def events(self, timeout: float | None = None) -> Iterator[Event]:
         """Until the job has ended and its log is quiet.
@@ -129,15 +131,12 @@ class Follower:
     def _look(self) -> Iterator[Event]:
         try:
             self.job = self.vertex.job(self.job.name)
-            self._lost_since = None
+            self._contact.there()
             if self.tail:
                 self.tail.read_of(self.job.log_ids)
         except TRANSIENT as problem:
-            if self._lost_since is None:
-                self._lost_since = self.clock.monotonic()
-                yield Trouble(f"no contact ({problem.message}); still trying")
-            elif self.clock.monotonic() - self._lost_since > self.polling.gives_up:
-                raise
+            if said := self._contact.lost(problem):
+                yield Trouble(said)
 
     def _lines(self) -> Iterator[Event]:
         if self.tail is None:
@@ -145,11 +144,13 @@ class Follower:
         try:
             for entry in self.tail.more():
                 yield LogLine(entry)
+            self._logs.there()
         except Denied as problem:
             self.tail = None
             yield Trouble(f"logs can't be shown: {problem.message} ({problem.fix})")
         except TRANSIENT as problem:
-            yield Trouble(f"logs can't be read now ({problem.message}); still trying")
+            if said := self._logs.lost(problem):
+                yield Trouble(said)
 
     def _drain(self) -> Iterator[Event]:
         """Lines arrive after the end too: reads on until a few polls bring none."""
@@ -238,6 +239,7 @@ def follower_of(
     return Follower(
         connection.vertex(context.catalog.project, context.catalog.region),
         job,
+        polling=Polling(gives_up=context.no_contact),
         cluster_name=context.cluster_name(job.persistent_resource_id),
         tail=Tail(logging, job.log_ids, severity=severity, begin=begin, only=only) if logs else None,
         clock=context.clock,

@@ -214,11 +214,12 @@ class FallbackLoop:
 
     def _watched(self, job: VertexJob, seconds: float, *, overdue: bool) -> VertexJob:
         """The job after that many seconds, or as soon as it starts or ends."""
-        from slipway.jobs.follower import Follower, Progress
+        from slipway.jobs.follower import Follower, Polling, Progress
 
         context = self.context
         quotas, name = context.connection.quotas(context.catalog.project), self.candidate.offer.cluster
-        follower = Follower(context.vertex, job, cluster_name=name, clock=context.clock, quotas=quotas)
+        polling = Polling(gives_up=self.policy.no_contact)
+        follower = Follower(context.vertex, job, name, polling=polling, clock=context.clock, quotas=quotas)
         begun = job.start_time is not None
         try:
             waiting = WaitingAttempt(job, self.candidate, seconds, self.later, overdue=overdue)

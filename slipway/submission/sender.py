@@ -29,7 +29,8 @@ _NOTED_WITHIN = 2.0
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """Waits in seconds. `look_for` bounds the search after a lost answer, `resend_for` the sending again.
+    """Waits in seconds. `look_for` bounds the search after a lost answer, `resend_for` the sending again, `no_contact`
+    the looking at a job that waits while nothing answers.
 
     `judge_every`: how often a submission whose wait ran out looks whether another offer can run. `service_late`:
     what the service may take to end a job whose wait it keeps itself.
@@ -37,6 +38,7 @@ class RetryPolicy:
 
     look_for: float = 60.0
     look_every: float = 2.0
+    no_contact: float = 3600.0
     resend_for: float = 120.0
     resend_unreachable: int = 3
     first_wait: float = 1.0

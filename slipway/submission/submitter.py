@@ -198,7 +198,9 @@ def deliver(
 ) -> SubmissionResult:
     """Exactly one job, as `Submitter.submit` makes it and with what it raises. `again` is how to submit once more, in
     the words of whoever submits: a call or a command."""
-    submitter = Submitter(context, journal_of(context), show, RetryPolicy(look_for=context.look_for))
+    submitter = Submitter(
+        context, journal_of(context), show, RetryPolicy(look_for=context.look_for, no_contact=context.no_contact)
+    )
     try:
         return submitter.submit(prepared, request_id, repeated=repeated)
     except AnswerUnknown as problem:

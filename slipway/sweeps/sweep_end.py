@@ -12,6 +12,7 @@ from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
 from slipway.errors import AnswerUnknown, Cancelled, ResourceError, SlipwayError, Timeout
 from slipway.formatting import clock
+from slipway.jobs.contact import Contact
 from slipway.jobs.follower import TRANSIENT, Polling
 from slipway.jobs.waiting import state_word
 from slipway.submission.ending import error_of_end
@@ -118,16 +119,13 @@ def counted_states(states: Iterable[str]) -> str:
 
 def _look(context: Context, sweep: SubmittedSweep, show: EndDisplay) -> dict[int, VertexJob]:
     """The runs as they are listed now. Tries on for a while when the service is away."""
-    began, told = context.clock.monotonic(), False
+    contact = Contact(context.clock, context.no_contact, goes_on="the runs go on")
     while True:
         try:
             return sweep.jobs.latest()
         except TRANSIENT as problem:
-            if context.clock.monotonic() - began > _POLLING.gives_up:
-                raise
-            if not told:
-                show.note(f"{sweep.id}  no contact ({problem.message}); still trying")
-            told = True
+            if said := contact.lost(problem):
+                show.note(f"{sweep.id}  {said}")
             context.clock.sleep(_POLLING.state_steady)
 
 

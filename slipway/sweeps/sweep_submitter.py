@@ -174,7 +174,7 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
                 threads,
                 WIDTH,
                 tell,
-                RetryPolicy(look_for=context.look_for),
+                RetryPolicy(look_for=context.look_for, no_contact=context.no_contact),
                 context.clock,
             )
             result = sender.send(left.send, left.look, progress, insist=asks.failed)

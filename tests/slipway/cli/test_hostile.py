@@ -73,6 +73,7 @@ def test_a_variable_that_is_no_text_is_refused_or_means_nothing(stack: Stack) ->
     for variable, words, code in (
         ("SLIPWAY_USER", ("submit", "hello", "--dry-run"), 0),
         ("SLIPWAY_LOOK_FOR", ("submit", "hello"), 2),
+        ("SLIPWAY_NO_CONTACT", ("submit", "hello"), 2),
         ("SLIPWAY_TIMEOUT", ("submit", "hello"), 2),
         ("SLIPWAY_CONTACT", ("quota", "--request", "nvidia_p4_gpus=16", "--dry-run"), 2),
         ("XDG_STATE_HOME", ("submit", "hello", "--dry-run"), 0),

@@ -270,4 +270,13 @@ def test_following_goes_on_when_the_service_is_away_for_a_while(stack: Stack) ->
     ]
     with stack.faults({"kind": "unavailable", "match": r"^GET .*/customJobs/\d+$", "times": 6}):
         done = stack.run("jobs", "wait", name.rsplit("/")[-1])
-    assert done.code == 0 and "no contact" in done.err
+    assert done.code == 0 and "no contact" in done.err and "Ctrl-C loses nothing" in done.err
+
+
+def test_waiting_for_a_service_that_stays_away_ends_after_the_time_that_is_set(stack: Stack) -> None:
+    held(stack)
+    name = stack.run("submit", "hello", "-p", f"code={SLEEP}", "--output", "json").json["job"]["displayName"]
+    with stack.faults({"kind": "unavailable", "match": r"^GET .*/customJobs/\d+$", "times": 100}):
+        done = stack.run("jobs", "wait", name, SLIPWAY_NO_CONTACT="1s")
+    assert done.code == 4 and f"{name} goes on; come back with: slipway jobs logs" in done.err
+    assert stack.run("jobs", "cancel", name).code == 0

@@ -1,0 +1,43 @@
+"""Contact with a service that is asked again and again: a job takes days, and a service is away for a while."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from slipway.cloud.failures import CloudError
+from slipway.context import Clock
+from slipway.formatting import span
+
+SAID_AGAIN_S = 300.0
+
+
+@dataclass
+class Contact:
+    """Tells when there is none: at once, and rarely then. `patience`: seconds until it is given up. `what` is no
+    contact, as in "no contact"; `goes_on` what does so meanwhile."""
+
+    clock: Clock
+    patience: float
+    what: str = "no contact"
+    goes_on: str = "the job goes on"
+    _since: tuple[float, datetime] | None = field(default=None, init=False)
+    _said: float = field(default=0.0, init=False)
+
+    def there(self) -> None:
+        """It has answered."""
+        self._since = None
+
+    def lost(self, problem: CloudError) -> str:
+        """What is to be said of `problem`: mostly nothing. Raises it when there was no answer for long."""
+        now = self.clock.monotonic()
+        if self._since is None:
+            self._since, self._said = (now, self.clock.now()), now
+            still = "still trying" if self.patience == float("inf") else f"still trying for {span(self.patience)}"
+            return f"{self.what} ({problem.message}); {still}; Ctrl-C loses nothing: {self.goes_on}"
+        if now - self._since[0] > self.patience:
+            raise problem
+        if now - self._said < SAID_AGAIN_S:
+            return ""
+        self._said = now
+        return f"{self.what} since {self._since[1]:%H:%M} UTC ({problem.message}); {self.goes_on}"
