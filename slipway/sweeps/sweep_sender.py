@@ -56,7 +56,8 @@ class SendingResult:
 
 @dataclass
 class SendingProgress:
-    """`before` of `total` runs were accepted earlier, `now` since. `limited`: times a rate limit was met."""
+    """`before` of `total` runs were accepted earlier, `now` since. `limited`: times a rate limit was met. `trouble`:
+    why nothing gets through, from the last call; empty while calls are answered."""
 
     total: int
     before: int = 0
@@ -64,6 +65,7 @@ class SendingProgress:
     missed: int = 0
     refused: int = 0
     limited: int = 0
+    trouble: str = ""
 
     @property
     def done(self) -> int:
@@ -158,7 +160,7 @@ class SweepSender:
         for future in [one for one in self._flying if one.done()]:
             self._answered(self._flying.pop(future), future, progress)
         if self._looking is not None and self._looking.done():
-            self._looked(self._looking)
+            self._looked(self._looking, progress)
             self._looking = None
         progress.now = len(self._result.accepted)
         progress.missed = len(self._missed)
@@ -173,6 +175,7 @@ class SweepSender:
             self._problem(pending, problem, now, progress)
             return
         self.limiter.answered(now)
+        progress.trouble = ""
         self._keep(pending.run, job.name, now)
 
     def _keep(self, run: Run, job: str, now: float) -> None:
@@ -185,6 +188,7 @@ class SweepSender:
             limited, answer = isinstance(problem, Exhausted), problem.answer
             (self.limiter.refused if limited else self.limiter.held)(now, answer.retry_after if answer else None)
             progress.limited += limited
+            progress.trouble = "" if limited else problem.message
             self._requeue(pending)
             if not limited and now - self._good_at > self.policy.resend_for:
                 self._result.stopped = problem
@@ -215,7 +219,7 @@ class SweepSender:
             self._look_began = now
             self._looking = self.threads.submit(self.look, requests)
 
-    def _looked(self, future: Future[tuple[Mapping[str, str], int]]) -> None:
+    def _looked(self, future: Future[tuple[Mapping[str, str], int]], progress: SendingProgress) -> None:
         now = self.clock.monotonic()
         try:
             found, calls = future.result()
@@ -223,11 +227,12 @@ class SweepSender:
             self._result.stopped = problem
             return
         except CloudError as problem:
+            progress.trouble = problem.message
             self._look_at = now + self.policy.look_every
             if now - max(self._good_at, self._heard_at) > self.policy.resend_for:
                 self._result.stopped = problem
             return
-        self._heard_at = now
+        self._heard_at, progress.trouble = now, ""
         self._look_at = now + max(self.policy.look_every, calls * SECONDS_PER_CALL)
         for id_, pending in list(self._missed.items()):
             if id_ in found:

@@ -181,23 +181,28 @@ def _once_more(runs: int, count: int, one: str, many: str) -> list[str]:
 
 
 def words(progress: SendingProgress) -> str:
-    """What there is beside the number: `2 looked for, 1 refused`."""
+    """What there is beside the number: `2 looked for, 1 refused`, and that no call gets through."""
     facts = (
         (progress.missed, "looked for, as their answers were lost"),
         (progress.refused, "refused"),
         (progress.limited, "rate-limited and retried"),
     )
-    return ", ".join(f"{count:,} {what}" for count, what in facts if count)
+    counted = [f"{count:,} {what}" for count, what in facts if count]
+    if progress.trouble:
+        counted.append(
+            f"no contact ({progress.trouble}), still trying; Ctrl-C loses nothing: the same command sends the rest"
+        )
+    return ", ".join(counted)
 
 
 def _lines(clock: Clock) -> Callable[[SendingProgress], None]:
-    last = clock.monotonic()
+    last, trouble = clock.monotonic(), ""
 
     def tell(now: SendingProgress) -> None:
-        nonlocal last
-        if clock.monotonic() - last < _LINE_EVERY:
+        nonlocal last, trouble
+        if clock.monotonic() - last < _LINE_EVERY and (not now.trouble or trouble):
             return
-        last = clock.monotonic()
+        last, trouble = clock.monotonic(), now.trouble
         rest = words(now)
         screen.note(f"{now.done:,} of {now.total:,} submitted{f'; {rest}' if rest else ''}")
 
