@@ -160,7 +160,8 @@ def _report(journal: Journal, codes: Codes, seed: int) -> page.Report:
     done = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], cwd=CHECKOUT, capture_output=True, text=True)
     dated = (datetime.now(UTC).date().isoformat(), done.stdout.strip() or "unknown", str(seed))
     names = [journey.name for journey in JOURNEYS]
-    cleans = {**journal.earlier("cleans"), **journal.entries("cleans")}
+    known = {**journal.earlier("cleans"), **journal.entries("cleans")}
+    cleans = {name: clean for name, clean in known.items() if "run" in clean.more}  # Earlier benches kept no run.
     rules = {rule.id for rule in guards.rules(CHECKOUT)}
     asked = {
         "points": {
