@@ -19,7 +19,7 @@ from slipway.deployment.workspace_plan import (
     trainer_email,
     trainer_owner,
 )
-from slipway.generations.retiring import CATALOG, TRAINER, WORK, RetiringWorkspaceResource
+from slipway.generations.retiring import CATALOG, TRAINER, WORK
 from slipway.live import Live, Unknown
 from slipway.stack.stack import WorkspaceSettings
 
@@ -68,6 +68,7 @@ class Workspace(pulumi.ComponentResource):
         plan = plan or WorkspacePlan()
         super().__init__("slipway:components:Workspace", name, dict(facts), opts)
         self._project, self._region = project, region
+        self._untouched = plan.untouched
         self._existing, self._accounts, self._hooks = _known(live.buckets), _known(live.service_accounts), hooks
         catalog, work, trainer = (plan.logical.get(role, role) for role in (CATALOG, WORK, TRAINER))
         self.catalog = self._bucket(
@@ -102,10 +103,11 @@ class Workspace(pulumi.ComponentResource):
             acting |= {(logical, member): accounts[logical] for member in one.submitters}
         for resource in plan.retiring:
             if resource.role == TRAINER:
-                accounts[resource.logical] = self._old_account(resource)
+                accounts[resource.logical] = self._account(resource.logical, resource.name.partition("@")[0], old=True)
                 self._roles[resource.logical] = dict(resource.grants)
             else:
-                old = self._old_bucket(resource, keep=resource.role == WORK or resource.name in plan.adopted)
+                keep = resource.role == WORK or resource.name in plan.adopted
+                old = self._as_it_is(resource.logical, resource.name, keep=keep)
                 (catalogs if resource.role == CATALOG else works)[resource.logical] = old
         for logical, account in accounts.items():
             self._grant_trainer(logical, account, catalogs, works)
@@ -124,6 +126,8 @@ class Workspace(pulumi.ComponentResource):
         versioned: bool,
         rules: list[storage.BucketLifecycleRuleArgs],
     ) -> storage.Bucket:
+        if bucket in self._untouched:
+            return self._as_it_is(role, bucket, keep=True)
         return storage.Bucket(
             role,
             name=bucket,
@@ -142,8 +146,9 @@ class Workspace(pulumi.ComponentResource):
             ),
         )
 
-    def _account(self, logical: str, account_id: str) -> serviceaccount.Account:
+    def _account(self, logical: str, account_id: str, *, old: bool = False) -> serviceaccount.Account:
         email = trainer_email(account_id, self._project)
+        there = email in self._accounts
         return serviceaccount.Account(
             logical,
             account_id=account_id,
@@ -151,31 +156,26 @@ class Workspace(pulumi.ComponentResource):
             display_name=trainer_display_name(pulumi.get_stack()),
             opts=pulumi.ResourceOptions(
                 parent=self,
-                import_=f"projects/{self._project}/serviceAccounts/{email}" if email in self._accounts else None,
-                ignore_changes=["displayName", "description"],
+                import_=f"projects/{self._project}/serviceAccounts/{email}" if there and not old else None,
+                ignore_changes=["*"] if old else ["displayName", "description"],
                 retain_on_delete=self._by_hand(email),
                 hooks=self._hooks,
             ),
         )
 
-    def _old_bucket(self, resource: RetiringWorkspaceResource, *, keep: bool) -> storage.Bucket:
+    def _as_it_is(self, logical: str, bucket: str, *, keep: bool) -> storage.Bucket:
+        """One that retires, or that somebody else made: it is in the state, and nothing of it is changed."""
         return storage.Bucket(
-            resource.logical,
-            name=resource.name,
+            logical,
+            name=bucket,
             project=self._project,
             location=self._region.upper(),
             opts=pulumi.ResourceOptions(
-                parent=self, ignore_changes=["*"], retain_on_delete=keep, hooks=None if keep else self._hooks
-            ),
-        )
-
-    def _old_account(self, resource: RetiringWorkspaceResource) -> serviceaccount.Account:
-        return serviceaccount.Account(
-            resource.logical,
-            account_id=resource.name.partition("@")[0],
-            project=self._project,
-            opts=pulumi.ResourceOptions(
-                parent=self, ignore_changes=["*"], retain_on_delete=self._by_hand(resource.name), hooks=self._hooks
+                parent=self,
+                import_=bucket if bucket in self._untouched & self._existing else None,
+                ignore_changes=["*"],
+                retain_on_delete=keep,
+                hooks=None if keep else self._hooks,
             ),
         )
 

@@ -79,7 +79,8 @@ class TrainerFacts:
 class Facts:
     """`catalog` as it is published. `submitters`: by member, the roles on the project by what they are for; theirs is
     the workspace's trainer. `code`: whether the stack allows code of one's own. `policy`: by level, what the stack file
-    gives each rule. `kept` by id or name. `trainers`: the others, by name."""
+    gives each rule. `kept` by id or name. `trainers`: the others, by name. `adopted`: names of buckets that somebody
+    else made."""
 
     catalog: Catalog
     submitters: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -88,6 +89,7 @@ class Facts:
     policy: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     kept: Mapping[str, Kept] = field(default_factory=dict)
     trainers: Mapping[str, TrainerFacts] = field(default_factory=dict)
+    adopted: frozenset[str] = frozenset()
 
     @property
     def people(self) -> tuple[str, ...]:
@@ -116,6 +118,7 @@ class Facts:
             "submitters": {member: dict(roles) for member, roles in self.submitters.items()},
             "retiring": {one.id: _kept(one) for one in self.kept.values() if one.kind != "cluster"},
             **({"trainers": {name: codec.write(one) for name, one in self.trainers.items()}} if self.trainers else {}),
+            **({"adopted": dict.fromkeys(sorted(self.adopted), True)} if self.adopted else {}),
         }
 
     @property
@@ -186,6 +189,7 @@ def _read(components: Iterable[tuple[str, str, Fact]], published: Catalog | None
         policy=_by_two_keys(declared.get("policy", {}), "policy"),
         kept={id_: codec.read(Kept, {"kind": "cluster", **one}, id_) for id_, one in retiring.items()},
         trainers={name: codec.read(TrainerFacts, one, name) for name, one in workspace.get("trainers", {}).items()},
+        adopted=frozenset(workspace.get("adopted", {})),
     )
 
 

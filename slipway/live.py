@@ -67,7 +67,7 @@ class Live:
     `skipped` says that nothing was read on purpose (SLIPWAY_LIVE=skip). `last_ends`: when the last job on a cluster
     ended, by the cluster's id, as far back as some `idleLimit` needs it; empty where none does. `time` is the cloud's
     own at the end of the reading; None where no answer told. `by_hand`: those of `buckets` that look as if somebody
-    else had made them.
+    else had made them; `lacking`: by bucket, the settings that the stack would give it, as gcloud's flags.
     """
 
     clusters: tuple[PersistentResource, ...] | Unknown
@@ -76,6 +76,7 @@ class Live:
     catalog: PublishedCatalog | Unknown | None
     buckets: frozenset[str] | Unknown = frozenset()
     by_hand: frozenset[str] = frozenset()
+    lacking: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     service_accounts: Mapping[str, str] | Unknown = field(default_factory=dict)
     skipped: bool = False
     beside: PublishedCatalog | Unknown | None = None

@@ -20,13 +20,15 @@ _ACCOUNT = "gcp:serviceaccount/account:Account"
 _PREFERENCE = "gcp:cloudquota/sQuotaPreference:SQuotaPreference"
 _PROJECT_GRANT = "gcp:projects/iAMMember:IAMMember"
 _SUBMITS = "submit-"
+_ADOPTED_BUCKETS = ("catalog.", "work.")
 _CATALOG, _WORKSPACE = "slipway:components:Catalog", "slipway:components:Workspace"
 _OFFERED = "slipway:components:PersistentResource"
 
 
 @dataclass(frozen=True)
 class StateResource:
-    """A cluster, a bucket or an account, and the place it is in; an account has no region.
+    """A cluster, a bucket or an account, and the place it is in; an account has no region, and a bucket that somebody
+    else made no place: it is wherever they have it.
 
     `logical` is the engine's name for it: `catalog`, `work`, `trainer`, and of a cluster its id, unless a person gave
     another. `name` is the cloud's: an id, a bucket's name, an address.
@@ -83,13 +85,21 @@ class State:
         return any((one.project, one.region, one.name) == (project, region, cluster) for one in self.clusters)
 
 
+def is_adopted_bucket(logical: str) -> bool:
+    """Whether somebody else made it, by its logical name."""
+    return logical.startswith(_ADOPTED_BUCKETS)
+
+
 def read(resources: Mapping[str, Mapping[str, Any]]) -> State:
     """From what the engine answers: for each URN its `type` and `outputs`. Outputs that are missing become ""."""
     found = [_Resource.read(urn, body) for urn, body in sorted(resources.items())]
     objects = {one.parent: one for one in _of(found, _OBJECT)}
     return State(
         clusters=tuple(replace(one, name=one.name or one.logical) for one in _placed(found, _CLUSTER, "name")),
-        buckets=tuple(_placed(found, _BUCKET, "name")),
+        buckets=tuple(
+            replace(one, project="", region="") if is_adopted_bucket(one.logical) else one
+            for one in _placed(found, _BUCKET, "name")
+        ),
         accounts=tuple(_placed(found, _ACCOUNT, "email")),
         catalog_bucket=objects[_CATALOG].text("bucket") if _CATALOG in objects else "",
         creation=_WORKSPACE in objects,

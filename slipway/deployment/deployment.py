@@ -12,6 +12,7 @@ from pathlib import Path
 
 from slipway.catalog.model import Catalog
 from slipway.cloud.clusters import PersistentResource
+from slipway.deployment.adopted_buckets import kept_settings
 from slipway.deployment.alternatives import absent, chosen, may_become, warnings
 from slipway.deployment.plan import Plan
 from slipway.deployment.publication import asleep, catalog_of, compile_context, draws, readable, template_entry
@@ -190,6 +191,7 @@ def plan_deployment(
             *late,
             *map(str, plan.refusals),
             *neighbours(stack.name, live),
+            *kept_settings(plan.workspace.untouched, live.lacking),
             *open_to(stack.submitters),
             *(str(one) for one in broken if one.level == ADVISORY),
         ),
@@ -206,12 +208,11 @@ def without(live: Live, replaced: tuple[PersistentResource, ...]) -> Live:
 
 def facts(stack: Stack, plan: Plan, catalog: Catalog, report: QuotaReport) -> Facts:
     """What components publish. `catalog` is what everybody else reads."""
-    settings = stack.workspace
     retiring: tuple[Retiring, ...] = (*plan.retiring, *plan.workspace.retiring)
     return Facts(
         catalog=catalog,
-        submitters={member: dict(SUBMITTER_ROLES) for member in settings.submitters},
-        code=settings.code,
+        submitters={member: dict(SUBMITTER_ROLES) for member in stack.workspace.submitters},
+        code=stack.workspace.code,
         quota=QuotaFacts(
             region=stack.region,
             mode=stack.quota.mode,
@@ -229,6 +230,7 @@ def facts(stack: Stack, plan: Plan, catalog: Catalog, report: QuotaReport) -> Fa
             name: TrainerFacts(name, catalog.trainers[name], dict.fromkeys(one.submitters, ACT_AS))
             for name, one in stack.trainers.items()
         },
+        adopted=plan.workspace.untouched,
     )
 
 

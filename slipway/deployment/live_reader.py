@@ -20,6 +20,7 @@ from slipway.cloud.failures import Call, CloudError, Denied, NotFound
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.quotas import QuotaInfo, QuotaPreference, ReadQuota
 from slipway.cloud.storage import Location
+from slipway.deployment.adopted_buckets import lacks, made_by_us
 from slipway.deployment.quota_limits import limits
 from slipway.generations.dormant import last_ends
 from slipway.kinds import CUSTOM_JOB, KINDS, Kind
@@ -92,7 +93,10 @@ def read(
             buckets=adopted if isinstance(adopted, Unknown) else frozenset(adopted),
             by_hand=frozenset()
             if isinstance(adopted, Unknown)
-            else frozenset(n for n, ours in adopted.items() if not ours),
+            else frozenset(name for name, body in adopted.items() if not made_by_us(body)),
+            lacking={}
+            if isinstance(adopted, Unknown)
+            else {name: lacks(body, catalog=name == wanted.catalog_bucket) for name, body in adopted.items()},
             service_accounts=merged(future.result() for future in accounts),
             beside=beside.result(),
             last_ends=ends.result(),
@@ -177,11 +181,11 @@ class Reader:
 
         return self._read(f"storage.googleapis.com {at}", _OBJECTS, existing, None, may_lack=True)
 
-    def bucket(self, name: str) -> Mapping[str, bool] | Unknown:
-        """Whether it looks like one of Slipway's, by its name; empty when it is not there."""
+    def bucket(self, name: str) -> Mapping[str, Mapping[str, Any]] | Unknown:
+        """What the service says of it, by its name; empty when it is not there."""
 
-        def existing() -> Mapping[str, bool]:
-            return {name: made_by_us(self.connection.storage.bucket(name))}
+        def existing() -> Mapping[str, Mapping[str, Any]]:
+            return {name: self.connection.storage.bucket(name)}
 
         api = f"storage.googleapis.com buckets.get {name}"
         return self._read(api, _BUCKETS, existing, {}, may_lack=True)
@@ -217,12 +221,6 @@ def unanswered(error: CloudError, api: str, role: str, identity: str) -> Unknown
     """`role` helps only where something was refused."""
     needs = role if isinstance(error, Denied) else "the API to answer"
     return Unknown(error.message or str(error), api, needs, identity)
-
-
-def made_by_us(bucket: Mapping[str, Any]) -> bool:
-    """Each bucket that Slipway makes has a rule from its first moment on that lets old packages or claims age away."""
-    rules = bucket.get("lifecycle", {}).get("rule", [])
-    return any({"packages/", "claims/"} & {*rule.get("condition", {}).get("matchesPrefix", [])} for rule in rules)
 
 
 def merged(parts: Iterable[Mapping[str, Found] | Unknown]) -> Mapping[str, Found] | Unknown:

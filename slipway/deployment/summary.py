@@ -18,7 +18,7 @@ from slipway.labels import STACK_LABEL, USER_LABEL, Revision
 from slipway.live import Live, Unknown
 from slipway.prices import price_in_words, total
 from slipway.quota.report import QuotaReport
-from slipway.state import State
+from slipway.state import State, is_adopted_bucket
 from slipway.template.proof import Placement
 
 _NONE: Mapping[str, tuple[MayBecome, ...]] = {}
@@ -102,13 +102,13 @@ def neighbours(stack: str, live: Live) -> tuple[str, ...]:
 
 def outliving(known: State) -> str:
     """What a destruction leaves on purpose, and how to delete it; empty where there is nothing of the kind."""
-    buckets = (one.name for one in known.buckets if one.logical.startswith(WORK))
+    theirs = [one.name for one in known.buckets if is_adopted_bucket(one.logical)]
+    buckets = (one.name for one in known.buckets if one.logical.startswith(WORK) and one.name not in theirs)
     results = (f"bucket gs://{name} stays, with people's results\n{_removal(name)}" for name in buckets)
     catalogs = (one.name for one in known.buckets if one.logical.startswith(CATALOG) and one.name in known.spared)
+    stay = dict.fromkeys((*theirs, *catalogs))
     kept = (f"cluster {id_} is kept, as it was adopted: it was there before the stack" for id_ in known.adopted)
-    return "\n".join(
-        (*results, *kept, *(f"bucket gs://{name} stays: it was there before the stack" for name in catalogs))
-    )
+    return "\n".join((*results, *kept, *(f"bucket gs://{name} stays: it was there before the stack" for name in stay)))
 
 
 def pool_in_words(pool: PoolSpec) -> str:
@@ -170,6 +170,9 @@ def _retiring_resource(resource: RetiringWorkspaceResource, now: datetime) -> st
 
 
 def _released(resource: RetiringWorkspaceResource) -> Iterator[str]:
+    if resource.adopted:
+        yield f"{resource.words} is not asked for any more: it is kept as it is, as it was adopted"
+        return
     if resource.role != WORK:
         yield f"{resource.words} is not asked for any more and no job needs it: it will be deleted"
         return

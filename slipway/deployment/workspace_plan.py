@@ -3,6 +3,9 @@
 Accounts and buckets retire as clusters do: what an unfinished job needs stays until it has ended. A bucket or an
 account can't be renamed, and the provider would replace it: make another and delete this one, whoever uses it. So the
 other one is another resource, with a logical name of its own, and this one keeps the name that it has.
+
+A bucket that somebody else made keeps its settings and outlives the stack. Its logical name says so, with a dot where
+the others have a dash: nothing in the bucket tells it from one of ours whose rules somebody took away.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from slipway.cloud.jobs import VertexJob
 from slipway.generations.retiring import CATALOG, TRAINER, WORK, RetiringWorkspaceResource, Why
-from slipway.state import State
+from slipway.state import State, is_adopted_bucket
 
 if TYPE_CHECKING:
     from slipway.stack.stack import TrainerSettings
@@ -48,7 +51,7 @@ class WorkspacePlan:
 
     `grants`: the roles on the project, by logical name, that the account has and keeps while jobs run as it.
     `trainer_grants`: the same of the other trainers, by role. `adopted`: buckets that somebody else made, which outlive
-    the stack.
+    the stack; `untouched`: those of them that keep their settings too, which the first versions did not leave them.
     """
 
     logical: Mapping[str, str] = field(default_factory=lambda: {role: role for role in (CATALOG, WORK, TRAINER)})
@@ -57,6 +60,7 @@ class WorkspacePlan:
     grants: Mapping[str, str] = field(default_factory=dict)
     trainer_grants: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     adopted: frozenset[str] = frozenset()
+    untouched: frozenset[str] = frozenset()
 
 
 def plan_workspace(
@@ -68,16 +72,18 @@ def plan_workspace(
 ) -> WorkspacePlan:
     """`wanted`: by role, the name of what is asked for. `doubt`: why jobs may be missing, which keeps everything.
     `by_hand`: buckets that look as if somebody else had made them, which counts until the engine knows them: from then
-    on they have our rules, and it knows that it may not empty them.
+    on it tells.
 
     An account that was one trainer's and is another's now is the same resource as before.
     """
     logical: dict[str, str] = {}
     retiring: list[RetiringWorkspaceResource] = []
     released: list[RetiringWorkspaceResource] = []
+    theirs = {one.name for one in known.buckets if is_adopted_bucket(one.logical)}
+    untouched = frozenset(theirs | (set(by_hand) - {one.name for one in known.buckets}))
     for role, name in wanted.items():
         old = _of(role, known)
-        logical[role] = _logical(role, name, old)
+        logical[role] = _logical(role, name, old, adopted=name in untouched)
         if is_other_trainer(role):
             continue  # What becomes of accounts is decided with the workspace's own.
         asked = [each for one, each in wanted.items() if one == role or (role == TRAINER and is_other_trainer(one))]
@@ -86,7 +92,13 @@ def plan_workspace(
                 continue
             users = _users(each, jobs)
             resource = RetiringWorkspaceResource(
-                role, known_as, each, users, (None if users else doubt) or Why.JOBS, _grants(role, each, known)
+                role,
+                known_as,
+                each,
+                users,
+                (None if users else doubt) or Why.JOBS,
+                _grants(role, each, known),
+                adopted=each in untouched,
             )
             (retiring if users or doubt else released).append(resource)
     accounts = {role: name for role, name in wanted.items() if role == TRAINER or is_other_trainer(role)}
@@ -94,8 +106,8 @@ def plan_workspace(
         role: _grants(TRAINER, account, known) if _users(account, jobs) or doubt else {}
         for role, account in accounts.items()
     }
-    adopted = known.spared | (frozenset(by_hand) - {one.name for one in known.buckets})
-    return WorkspacePlan(logical, tuple(retiring), tuple(released), grants.pop(TRAINER, {}), grants, adopted)
+    keep = known.spared | untouched
+    return WorkspacePlan(logical, tuple(retiring), tuple(released), grants.pop(TRAINER, {}), grants, keep, untouched)
 
 
 def _users(name: str, jobs: tuple[VertexJob, ...]) -> tuple[VertexJob, ...]:
@@ -107,7 +119,7 @@ def _of(role: str, known: State) -> dict[str, str]:
     if role == TRAINER or is_other_trainer(role):
         some, role, starts = known.accounts, TRAINER, [f"{TRAINER}-", _OTHER]
     else:
-        some, starts = known.buckets, [f"{role}-"]
+        some, starts = known.buckets, [f"{role}-", f"{role}."]
     return {
         one.logical: one.name
         for one in some
@@ -115,13 +127,15 @@ def _of(role: str, known: State) -> dict[str, str]:
     }
 
 
-def _logical(role: str, name: str, old: Mapping[str, str]) -> str:
+def _logical(role: str, name: str, old: Mapping[str, str], *, adopted: bool) -> str:
     """The one it has; else the plain one, which is frozen for the first; else one that tells it from the others."""
     same = [logical for logical, each in old.items() if each == name]
     if same:
         return same[0]
     if is_other_trainer(role):
         return other_logical(name)
+    if adopted:
+        return f"{role}.{name}"
     return role if role not in old else f"{role}-{name.partition('@')[0]}"
 
 

@@ -24,6 +24,7 @@ from slipway.review.resources.bucket_fields import FIELDS
 from slipway.review.resources.grants import form, place
 from slipway.review.resources.inputs import differences, top
 from slipway.review.resources.touched import ACCOUNT, BUCKET, OBJECT
+from slipway.state import is_adopted_bucket
 
 _BY_ITSELF = re.compile(r"(?i).*(etag|fingerprint|generation|updated|time|timestamp|version|selflink|status|state)")
 PROVIDER = "pulumi:providers:gcp"
@@ -71,6 +72,8 @@ def of_engine(preview: Preview) -> Iterator[Drift]:
     for step in preview.standing.values():
         if step.op != "refresh" or step.component or step.old is None:
             continue
+        if step.new is not None and step.type == BUCKET and is_adopted_bucket(step.name):
+            continue  # Its settings are its owner's business.
         if step.new is None:
             yield _gone(step, step.old, again=step.urn in doing)
         elif step.type == OBJECT:

@@ -69,7 +69,7 @@ class RetiringWorkspaceResource:
     """An account (`role` is trainer) or a bucket (catalog, work) of ours. `name` is its address or its own.
 
     `logical` is its name in the engine's state. `grants`: the roles on the project that the account has, by logical
-    name.
+    name. `adopted`: of a bucket that somebody else made.
     """
 
     role: str
@@ -78,6 +78,7 @@ class RetiringWorkspaceResource:
     jobs: tuple[VertexJob, ...] = ()
     why: Why = Why.JOBS
     grants: Mapping[str, str] = field(default_factory=dict)
+    adopted: bool = False
 
     @property
     def kind(self) -> str:

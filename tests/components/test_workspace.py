@@ -135,6 +135,14 @@ def test_what_somebody_else_made_outlives_the_stack() -> None:  # N13
         assert only(asked, "gcp:serviceaccount/account:Account").request.retainOnDelete is stays
 
 
+def test_an_adopted_bucket_is_imported_and_nothing_of_it_is_declared() -> None:  # N13
+    names = frozenset({"acme-catalog"})
+    plan = WorkspacePlan(logical={"catalog": "catalog.acme-catalog"}, adopted=names, untouched=names)
+    catalog = every(workspace(live=replace(NOTHING, buckets=names), plan=plan), BUCKET)["catalog.acme-catalog"]
+    assert (catalog.request.importId, list(catalog.request.ignoreChanges)) == ("acme-catalog", ["*"])
+    assert catalog.request.retainOnDelete and not {"lifecycleRules", "versioning", "forceDestroy"} & {*catalog.inputs}
+
+
 OLD = "old@acme-dev.iam.gserviceaccount.com"
 RETIRING = WorkspacePlan(
     logical={"catalog": "catalog-acme-catalog", "work": "work-acme-work", "trainer": "trainer-slipway-dev-trainer"},

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from slipway.cloud.clusters import PersistentResource, ResourcePool
+from slipway.deployment.adopted_buckets import kept_settings, lacks
 from slipway.generations.adoption import obstacles
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.stack.adoption import OF_THE_MAKING
@@ -13,7 +14,7 @@ from slipway.stack.stack import parse
 from slipway.stack.yaml_file import from_text
 
 PAGE = (Path(__file__).parents[2] / "docs" / "adoption.md").read_text("utf-8")
-YAML, SAID = (re.findall(rf"```{kind}\n(.*?)```", PAGE, re.DOTALL)[0] for kind in ("yaml", "text"))
+(YAML, BUCKETS), (SAID, TOLD) = (re.findall(rf"```{kind}\n(.*?)```", PAGE, re.DOTALL) for kind in ("yaml", "text"))
 H100 = MachineSpec("a3-highgpu-8g", "NVIDIA_H100_80GB", 8, Disk("pd-ssd", 500))
 
 
@@ -23,6 +24,13 @@ def test_the_entry_is_held_against_the_cluster_as_the_page_shows() -> None:
     lives = PersistentResource(spec.adopted.id, "RUNNING", {}, (ResourcePool("workers", H100, 1, 0, 1, 8),))
     found = obstacles(spec, spec.adopted, {lives.id: lives}, (), stack="prod", place="us-central1")
     assert list(found) == SAID.splitlines()
+
+
+def test_a_bucket_that_is_there_is_told_of_as_the_page_shows() -> None:
+    name = parse(from_text(BUCKETS, "stacks/Pulumi.prod.yaml")).workspace.catalog_bucket
+    access = {"uniformBucketLevelAccess": {"enabled": True}, "publicAccessPrevention": "inherited"}
+    (said,) = kept_settings([name], {name: lacks({"iamConfiguration": access}, catalog=True)})
+    assert said.splitlines() == TOLD.splitlines()
 
 
 def test_the_keys_that_are_refused_are_those_of_the_page() -> None:

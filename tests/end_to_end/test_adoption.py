@@ -1,4 +1,5 @@
-"""A cluster that somebody else made is adopted, used and left, with the real engine, and lives on as it is. # N13"""
+"""A cluster and buckets that somebody else made are adopted, used and left, with the real engine, and live on as they
+are. # N13"""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.checkouts.checkout import MACHINE, VERTEX, Checkout
+from tests.checkouts.checkout import MACHINE, PROJECT, VERTEX, Checkout
 from tests.checkouts.shell import wait_for
 
 pytestmark = pytest.mark.journey
@@ -40,16 +41,40 @@ def lives(checkout: Checkout, id_: str) -> Any:
 
 
 def up(checkout: Checkout, **clusters: Any) -> str:
-    checkout.write(persistentResources=clusters)
+    named = {"catalogBucket": bucket(checkout, "catalog"), "workBucket": bucket(checkout, "results")}
+    workspace = {"submitters": ["group:ml-engineers@slipway.example"], **named}
+    checkout.write(persistentResources=clusters, workspace=workspace)
     return checkout.up()
 
 
+def bucket(checkout: Checkout, purpose: str) -> str:
+    return f"{PROJECT}-{checkout.stack}-{purpose}"
+
+
+def made_by_hand(checkout: Checkout) -> None:
+    """With rules of their owner's, and neither versions nor any say over the public."""
+    for purpose in ("catalog", "results"):
+        rule = {"action": {"type": "Delete"}, "condition": {"age": 7, "matchesPrefix": ["tmp/"]}}
+        body = {"name": bucket(checkout, purpose), "location": "US", "lifecycle": {"rule": [rule]}}
+        checkout.cloud.rest("POST", f"/storage/v1/b?project={PROJECT}", body)
+
+
+def settings(checkout: Checkout) -> list[Any]:
+    every = (checkout.cloud.rest("GET", f"/storage/v1/b/{bucket(checkout, one)}") for one in ("catalog", "results"))
+    return [{key: one[key] for key in one.keys() - {"updated", "etag", "metageneration"}} for one in every]
+
+
 def test_adopted_used_left_and_destroyed_around_it_lives_on(checkout: Checkout, theirs: str) -> None:
-    before = lives(checkout, theirs)
+    made_by_hand(checkout)
+    before, buckets = lives(checkout, theirs), settings(checkout)
     said = up(checkout, theirs={"id": theirs, **LIKE_IT})
     assert f"cluster theirs: {theirs}, adopted, running; no deployment changes or deletes it" in said
     assert checkout.outputs()["clusters"] == {"theirs": theirs}
     assert not [one for one in checkout.resources() if "aiPersistentResource" in one["type"]]
+
+    assert settings(checkout) == buckets
+    command = f"gcloud storage buckets update gs://{bucket(checkout, 'catalog')} --uniform-bucket-level-access"
+    assert f"fix: {command} --public-access-prevention --versioning" in said
 
     # Whoever submits finds it like any other.
     job = checkout.submit("-p", "seconds=600")
@@ -72,3 +97,6 @@ def test_adopted_used_left_and_destroyed_around_it_lives_on(checkout: Checkout, 
     assert done.code == 0, done.said
     assert f"cluster {theirs} is kept, as it was adopted" in done.said
     assert checkout.clusters() == {} and lives(checkout, theirs) == before
+    for purpose in ("catalog", "results"):
+        assert f"bucket gs://{bucket(checkout, purpose)} stays: it was there before the stack" in done.said
+    assert settings(checkout) == buckets

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from slipway.facts import WORKSPACE
@@ -79,6 +80,9 @@ def _unread(role: str, change: Change) -> str:
 
 def _renamed(role: str, before: str, after: str, change: Change) -> Consequence:
     """The engine does nothing to the old one: it retires, or nobody asked the engine."""
+    if any(before in facts.adopted for facts in (change.before, change.after) if facts):
+        words = f"Bucket `{before}` is followed by `{after}`, and kept as it is, as it was adopted"
+        return KINDS["bucket-left"].of(f"bucket {before}", words, field=_key(role))
     kept = change.after.kept.get(before) if change.after else None
     once = "once what needs it has ended" if kept else "with this deployment"
     if role == CATALOG:
@@ -97,7 +101,7 @@ def _named(change: Change) -> Iterator[tuple[str, str, str]]:
 
 
 def _role(one: Touched) -> str:
-    role = one.name.partition("-")[0]
+    role = re.split("[-.]", one.name)[0]
     return role if one.parent == WORKSPACE and role in (CATALOG, WORK) else ""
 
 

@@ -269,6 +269,8 @@ def test_the_published_catalog_and_what_exists_already(connection: Connection, s
     assert found.catalog == PublishedCatalog({"cpu": "cpu-1a2b3c4"}, ("cpu-0000000",))
     assert found.buckets == found.by_hand == frozenset({"acme-catalog"})
     assert found.service_accounts == {"trainer@acme.iam.gserviceaccount.com": "Slipway trainer (prod)"}
+    flags = ("--uniform-bucket-level-access", "--public-access-prevention", "--versioning")
+    assert found.lacking == {"acme-catalog": flags}
 
 
 def test_a_bucket_that_slipway_made_is_told_by_the_rule_that_each_has(  # N13

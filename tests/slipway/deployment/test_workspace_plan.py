@@ -53,6 +53,17 @@ def test_a_bucket_that_somebody_else_made_stays_theirs() -> None:  # N13
     assert plan_workspace(replace(KNOWN, spared=frozenset({"acme-catalog"})), WANTED, ()).adopted == {"acme-catalog"}
 
 
+def test_an_adopted_bucket_keeps_its_settings_as_long_as_the_engine_knows_it_by_a_dot() -> None:  # N13
+    first = plan_workspace(State(), WANTED, (), by_hand={"acme-catalog"})
+    assert first.untouched == {"acme-catalog"} and first.logical["catalog"] == "catalog.acme-catalog"
+    known = replace(KNOWN, buckets=(StateResource("catalog.acme-catalog", "acme-catalog", "acme"), *KNOWN.buckets[1:]))
+    # Its owner may give it rules like ours, and take those of one that we made away.
+    again = plan_workspace(known, WANTED, (), by_hand={"acme-work"})
+    assert again.untouched == {"acme-catalog"} <= again.adopted and again.logical == {**PLAIN, **first.logical}
+    (gone,) = plan_workspace(known, {**WANTED, "catalog": "acme-other"}, ()).released
+    assert gone.adopted and gone.logical == "catalog.acme-catalog"
+
+
 def test_nothing_happens_to_a_stack_that_asks_for_what_it_has() -> None:
     assert plan_workspace(KNOWN, WANTED, ()) == WorkspacePlan(PLAIN)
 

@@ -1,6 +1,7 @@
 """Buckets: those that go, stay behind or come, and what becomes of the objects in them. # N5"""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -217,3 +218,10 @@ def test_an_adopted_bucket_is_not_compared_with_nothing() -> None:
 
 def test_what_somebody_changed_by_hand_is_no_edit() -> None:
     assert list(buckets(recorded("by_hand"))) == []
+
+
+def test_an_adopted_bucket_that_is_followed_by_another_is_kept() -> None:  # N13
+    before = replace(facts(catalog_bucket="acme-old"), adopted=frozenset({"acme-old"}))
+    by_subject = {one.subject: one for one in buckets(change(before, facts()))}
+    one = by_subject["bucket acme-old"]
+    assert one.kind == "bucket-left" and one.sentence.endswith("kept as it is, as it was adopted")

@@ -1,0 +1,45 @@
+"""Buckets that somebody else made: how they are known, and what to say of settings that they keep. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from slipway.formatting import join
+
+_MEANS: Mapping[str, str] = {
+    "--uniform-bucket-level-access": "lists of its objects' own say who may read them, beside what the stack grants",
+    "--public-access-prevention": "it may be opened to the public",
+    "--versioning": "no earlier catalog is kept when one is published",
+    "--clear-retention-period": "nothing in it can be written anew before its retention is over, a catalog neither",
+}
+
+
+def made_by_us(bucket: Mapping[str, Any]) -> bool:
+    """Each bucket that Slipway makes has a rule from its first moment on that lets old packages or claims age away."""
+    rules = bucket.get("lifecycle", {}).get("rule", [])
+    return any({"packages/", "claims/"} & {*rule.get("condition", {}).get("matchesPrefix", [])} for rule in rules)
+
+
+def lacks(bucket: Mapping[str, Any], *, catalog: bool) -> tuple[str, ...]:
+    """The settings of a bucket that Slipway would make otherwise and that matter to it, as the flags of gcloud that
+    set them. Rules of its lifecycle are none: how long people keep what is theirs is theirs to say."""
+    access = bucket.get("iamConfiguration", {})
+    missing = {
+        "--uniform-bucket-level-access": not access.get("uniformBucketLevelAccess", {}).get("enabled"),
+        "--public-access-prevention": access.get("publicAccessPrevention") != "enforced",
+        "--versioning": catalog and not bucket.get("versioning", {}).get("enabled"),
+        "--clear-retention-period": bool(bucket.get("retentionPolicy")),
+    }
+    return tuple(flag for flag, is_missing in missing.items() if is_missing)
+
+
+def kept_settings(names: Iterable[str], lacking: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
+    """A warning for each of these buckets that lacks something, with the command for whoever owns it."""
+    for name in sorted(names):
+        if flags := lacking.get(name, ()):
+            why = join(_MEANS[flag] for flag in flags)
+            yield (
+                f"bucket gs://{name} was there before the stack and keeps its settings: {why}\n"
+                f"  fix: gcloud storage buckets update gs://{name} {' '.join(flags)}"
+            )
